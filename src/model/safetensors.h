@@ -1,0 +1,129 @@
+// safetensors files: named tensors, checked as strictly as can be when opened and then read from the map without a
+// copy.
+//
+// A file is: u64 little-endian length of the header; the header, JSON {"name": {"dtype", "shape", "data_offsets":
+// [begin, end]},
+// ..., "__metadata__": {string: string}}; the tensors' bytes, without gap or overlap to the end of the file. Values are
+// little-endian and may be misaligned. Opening allocates a few times the header's length at most, never what a header
+// claims. Source: the format's description in the safetensors project.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+
+namespace tril {
+
+/// What a file stores for each value.
+enum class StoredType { f64, f32, f16, bf16, i64, i32, i16, i8, u8, boolean };
+
+std::size_t size_of(StoredType type);       ///< bytes for a value
+std::string_view name_of(StoredType type);  ///< "F32", as the header has it
+bool is_floating(StoredType type);
+
+/// One tensor of a file: valid as long as the file object (or its successor by move) lives.
+struct WeightView {
+  std::string name;
+  StoredType dtype = StoredType::f32;
+  std::vector<std::int64_t> shape;   ///< row-major; [] is a scalar
+  std::span<const std::byte> bytes;  ///< elements * size_of(dtype), at any address
+
+  std::int64_t elements() const;
+};
+
+/// Keys with texts, in order of key.
+using Metadata = std::vector<std::pair<std::string, std::string>>;
+
+/// The values as float: F32, F64 (one beyond float's range is an Error), F16, BF16; integers are an Error.
+std::vector<float> to_f32(const WeightView& view);
+/// The same into memory that the caller has; out.size() must be view.elements().
+void to_f32(const WeightView& view, std::span<float> out);
+/// The values as integers: I64 (beyond the range of int32: an Error), I32, I16, I8, U8, BOOL (0 or 1); floats are an
+/// Error.
+std::vector<std::int32_t> to_i32(const WeightView& view);
+std::vector<std::int64_t> to_i64(const WeightView& view);
+
+class SafetensorsFile {
+ public:
+  /// Maps and checks the file; Error with the file, the tensor and the reason where anything in it is not as it should
+  /// be.
+  static SafetensorsFile open(const std::string& path);
+
+  const std::string& path() const { return file_.path(); }
+  const std::vector<WeightView>& tensors() const { return tensors_; }  ///< in order of name
+  std::vector<std::string> names() const;                              ///< the same, names only
+  const WeightView* find(std::string_view name) const;                 ///< null where there is none
+  const WeightView& at(std::string_view name) const;  ///< Error, with the nearest name, where there is none
+  const Metadata& metadata() const { return metadata_; }
+  const std::string* find_metadata(std::string_view key) const;
+
+ private:
+  explicit SafetensorsFile(MappedFile file) : file_(std::move(file)) {}
+
+  MappedFile file_;
+  std::vector<WeightView> tensors_;
+  Metadata metadata_;
+};
+
+/// What a tensor to be written is; its bytes come later.
+struct TensorHeader {
+  std::string name;
+  StoredType dtype = StoredType::f32;
+  std::vector<std::int64_t> shape;
+};
+
+/// Writes a file tensor by tensor, so that no more than one of them need be in host memory. The same tensors and
+/// metadata in the same order give the same bytes. Nothing is at `path` before commit(); see AtomicFile.
+class SafetensorsWriter {
+ public:
+  SafetensorsWriter(const std::string& path, std::vector<TensorHeader> tensors, const Metadata& metadata);
+
+  /// The bytes of the next tensor, which must be `name`, whole or in pieces.
+  void write(std::string_view name, std::span<const std::byte> bytes);
+  /// Error where a tensor is missing or incomplete.
+  void commit();
+
+ private:
+  std::uint64_t bytes_of_current() const;
+
+  AtomicFile file_;
+  std::vector<TensorHeader> tensors_;
+  std::size_t current_ = 0;          ///< index of the tensor that is being written
+  std::uint64_t current_bytes_ = 0;  ///< how much of it there is already
+};
+
+/// Writes tensors that are in memory, in the order given. `transformers` wants the metadata {"format": "pt"}.
+void write_safetensors(const std::string& path, const std::vector<WeightView>& tensors, const Metadata& metadata);
+
+/// The weights of a model directory: model.safetensors, or all the shards that model.safetensors.index.json names.
+class WeightFiles {
+ public:
+  static WeightFiles open(const std::string& directory);
+
+  const std::string& directory() const { return directory_; }
+  const std::vector<std::string>& names() const { return names_; }  ///< in order
+  const WeightView* find(std::string_view name) const;              ///< null where there is none
+  const WeightView& at(std::string_view name) const;  ///< Error, with the nearest name, where there is none
+  const std::vector<SafetensorsFile>& files() const { return files_; }
+  const std::string& file_of(std::string_view name) const;  ///< path of the file that holds this tensor
+
+ private:
+  struct Place {
+    std::size_t file = 0, tensor = 0;  ///< files_[file].tensors()[tensor]
+  };
+  const Place* place(std::string_view name) const;
+  static WeightFiles open_shards(const std::string& directory, const std::string& index);
+
+  std::string directory_;
+  std::vector<SafetensorsFile> files_;
+  std::vector<std::string> names_;
+  std::vector<Place> places_;  ///< beside names_
+};
+
+}  // namespace tril
