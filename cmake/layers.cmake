@@ -1,0 +1,36 @@
+# tril_layer(name USES lower-folders... LINK libraries...)
+#
+# One static library for each folder under src/. Its sources see its own headers and those of the folders it USES, as
+# "folder/file.h": each folder's headers are reached through an include root that holds that one folder alone, so that
+# an include pointing upwards does not compile.
+set(TRIL_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual)
+
+add_library(tril_options INTERFACE)
+target_compile_options(tril_options INTERFACE ${TRIL_WARNINGS})
+if(TRIL_NATIVE)
+  target_compile_options(tril_options INTERFACE -march=native)
+endif()
+if(TRIL_SANITIZE)
+  target_compile_options(tril_options INTERFACE -fsanitize=${TRIL_SANITIZE} -fno-omit-frame-pointer -g1)
+  target_link_options(tril_options INTERFACE -fsanitize=${TRIL_SANITIZE})
+endif()
+
+function(tril_layer name)
+  cmake_parse_arguments(LAYER "" "" "USES;LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "src/cli/main\\.cpp$")
+
+  # include-roots/<name>/<name> -> src/<name>
+  set(root ${CMAKE_BINARY_DIR}/include-roots/${name})
+  file(MAKE_DIRECTORY ${root})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/src/${name} ${root}/${name} SYMBOLIC)
+
+  add_library(tril_${name} STATIC ${sources})
+  set_target_properties(tril_${name} PROPERTIES LINKER_LANGUAGE CXX)
+  target_include_directories(tril_${name} PUBLIC ${root})
+  target_link_libraries(tril_${name} PUBLIC tril_options)
+  foreach(lower IN LISTS LAYER_USES)
+    target_link_libraries(tril_${name} PUBLIC tril_${lower})
+  endforeach()
+  target_link_libraries(tril_${name} PUBLIC ${LAYER_LINK})
+endfunction()

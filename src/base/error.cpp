@@ -1,0 +1,68 @@
+#include "base/error.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tril {
+namespace {
+
+std::string join(const std::string& where, const std::string& message, const std::string& hint) {
+  std::string text = where.empty() ? message : where + ": " + message;
+  if (!hint.empty()) text += "; " + hint;
+  return text;
+}
+
+// Edits (insert, delete, replace, swap of neighbours) that turn `a` into `b` [Damerau 1964].
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  std::iota(last.begin(), last.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before.swap(last);
+    last.swap(row);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+Error::Error(ErrorKind kind, std::string where, std::string what, std::string hint)
+    : std::runtime_error(join(where, what, hint)),
+      kind_(kind),
+      where_(std::move(where)),
+      message_(std::move(what)),
+      hint_(std::move(hint)) {}
+
+Error Error::within(std::string_view outer) const {
+  return Error(kind_, where_.empty() ? std::string(outer) : fmt::format("{}: {}", outer, where_), message_, hint_);
+}
+
+void fail_usage(std::string where, std::string what, std::string hint) {
+  throw Error(ErrorKind::usage, std::move(where), std::move(what), std::move(hint));
+}
+
+void fail(std::string where, std::string what, std::string hint) {
+  throw Error(ErrorKind::failure, std::move(where), std::move(what), std::move(hint));
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  // A third of the letters wrong is still a slip of the fingers; more is another word.
+  size_t best = std::max<size_t>(2, word.size() / 3) + 1;
+  std::string found;
+  for (const std::string& candidate : candidates) {
+    const size_t distance = edit_distance(word, candidate);
+    if (distance < best) best = distance, found = candidate;
+  }
+  return found;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string found = nearest(word, candidates);
+  return found.empty() ? "" : fmt::format("did you mean {}?", found);
+}
+
+}  // namespace tril

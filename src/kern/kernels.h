@@ -1,0 +1,206 @@
+// The loops: everything that reads or writes tensor memory, as functions on raw pointers, one table for each instruction
+// set. The table is chosen once (best(), or table("avx2") to force one) and reached through the Context.
+//
+// Conventions: all values are float32; a matrix [n, d] is row-major and dense unless a stride is given; sums over rows or
+// columns are accumulated in float32 in a fixed order, so that a call's result depends on its arguments alone; `accumulate`
+// says that the result is added to what stands in the output rather than stored. No kernel allocates, throws or starts threads.
+// A pointer may have any alignment that a float has. Sizes may be zero.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/rng.h"
+
+namespace tril::kern {
+
+enum class Activation : std::uint8_t { none, relu, gelu, gelu_tanh, silu };
+
+/// Dropout with probability p from the stream `key`: element i is zero where random_bits(key, i) < dropout_threshold(p), and
+/// x / (1 - p) otherwise. p = 0 drops nothing.
+struct Dropout {
+  float p = 0;
+  RandomKey key;
+};
+
+/// Which keys a query may see, besides the row that it stands in. Query i of a row of q_len queries and k_len keys stands at
+/// position i + k_len - q_len: the last query sees the last key.
+enum class MaskKind : std::uint8_t {
+  full,        ///< every key of the row
+  causal,      ///< keys at or before the query's position; with window > 0, only the last `window` of these
+  explicit01,  ///< allow[...] = 1
+};
+
+/// One row of a ragged attention: its queries and its keys, as ranges of tokens.
+struct RowSpan {
+  std::int32_t q_begin = 0, q_len = 0, k_begin = 0, k_len = 0;
+};
+
+/// softmax(q k^T * scale) v over ragged rows, head by head. Head h of token t is at q + t * q_stride + h * d_k, and likewise
+/// k (+ (h / group) * d_k) and v (+ (h / group) * d_v), group = heads / kv_heads; strides are in floats.
+struct Attention {
+  const float *q = nullptr, *k = nullptr, *v = nullptr;
+  std::size_t q_stride = 0, k_stride = 0, v_stride = 0;
+  const RowSpan* rows = nullptr;
+  std::size_t num_rows = 0;
+  std::size_t heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
+  float scale = 1;
+  MaskKind mask = MaskKind::full;
+  std::int32_t window = 0;                   ///< causal only; 0: no window
+  const std::uint8_t* allow = nullptr;       ///< explicit01: [rows][1 or heads][q_len][k_len] with these strides in bytes
+  std::size_t allow_row_stride = 0, allow_head_stride = 0, allow_query_stride = 0;
+  /// What a masked score becomes. -inf: a query that sees no key gets zeros. -1e9: it attends evenly to all its row's keys
+  /// (under `causal` too, so that both conventions hold for every mask).
+  bool masked_is_minus_1e9 = false;
+  Dropout dropout;  ///< on the weights; the stream of row r, head h is sub_key(key, r * heads + h), index query * k_len + key
+};
+
+/// What the backward pass of attention reads and writes beside the forward's arguments.
+struct AttentionGradient {
+  const float *out = nullptr, *d_out = nullptr;  ///< forward's result and its gradient
+  std::size_t out_stride = 0, d_out_stride = 0;
+  const float* lse = nullptr;                    ///< [tokens of q, heads]: log-sum-exp of the scaled, masked scores
+  float *dq = nullptr, *dk = nullptr, *dv = nullptr;
+  std::size_t dq_stride = 0, dk_stride = 0, dv_stride = 0;
+  bool accumulate_q = false, accumulate_k = false, accumulate_v = false;
+};
+
+/// One query a row against keys and values that lie in slots of a cache: key j of row r is at k + slots[r][j] * k_stride.
+struct CachedAttention {
+  const float *q = nullptr, *k = nullptr, *v = nullptr;
+  std::size_t q_stride = 0, k_stride = 0, v_stride = 0;
+  const std::int32_t* const* slots = nullptr;  ///< [rows] pointers to lengths[r] slot numbers
+  const std::int32_t* lengths = nullptr;       ///< [rows] keys that the query of the row sees
+  std::size_t num_rows = 0;
+  std::size_t heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
+  float scale = 1;
+};
+
+/// y_i = phi(q_i) S / phi(q_i) z, phi(x) = elu(x) + 1, S = sum phi(k_j) v_j^T, z = sum phi(k_j), over all keys of the row or,
+/// when causal, those with j <= i [Katharopoulos et al. 2020, eq. 6, 9]. Layout as in Attention, heads == kv_heads, not scaled.
+struct LinearAttention {
+  const float *q = nullptr, *k = nullptr, *v = nullptr;
+  std::size_t q_stride = 0, k_stride = 0, v_stride = 0;
+  const RowSpan* rows = nullptr;
+  std::size_t num_rows = 0;
+  std::size_t heads = 1, d_k = 0, d_v = 0;
+  bool causal = false;
+};
+
+/// Rows of logits against targets. eps spreads label smoothing over the whole vocabulary:
+///   loss_i = -(1 - eps) log p_i[target] - eps / V * sum_v log p_i[v],   zero where target == ignore
+struct CrossEntropy {
+  const std::int32_t* targets = nullptr;
+  std::int32_t ignore = -1;
+  float eps = 0;
+  float gradient_scale = 1;         ///< the gradient of the total with respect to each loss_i (1 / tokens for a mean)
+  const float* weights = nullptr;   ///< [rows] or null: a factor of each row's loss (and gradient)
+};
+
+/// One step of Adam or AdamW [Kingma & Ba 2015, alg. 1; Loshchilov & Hutter 2019, alg. 2] over n values:
+///   g' = g * gradient_scale (+ l2 * w for Adam)   m = b1 m + (1 - b1) g'   v = b2 v + (1 - b2) g'^2
+///   w -= lr * (m / bias1) / (sqrt(v / bias2) + eps) + lr * decay * w (AdamW)
+struct Adam {
+  float lr = 0, beta1 = 0.9f, beta2 = 0.999f, eps = 1e-8f;
+  float decoupled_decay = 0;  ///< AdamW's, times lr
+  float l2 = 0;               ///< Adam's
+  float bias1 = 1, bias2 = 1; ///< 1 - beta^t
+  float gradient_scale = 1;   ///< clipping and averaging
+};
+
+struct Kernels {
+  std::string_view name;  ///< "generic" (SSE2), "avx2", "avx512"
+
+  // --- vectors of n values ---
+  void (*add)(const float* a, const float* b, float* y, std::size_t n);                ///< y = a + b
+  void (*axpy)(float alpha, const float* x, float* y, std::size_t n);                  ///< y += alpha x
+  void (*scale)(float alpha, const float* x, float* y, std::size_t n);                 ///< y = alpha x
+  void (*fill)(float value, float* y, std::size_t n);
+  double (*sum_squares)(const float* x, std::size_t n);                                ///< sums in double
+  void (*dropout)(Dropout d, const float* x, float* y, std::size_t n);                 ///< y = drop(x); also the gradient
+  void (*add_dropout)(Dropout d, const float* h, const float* x, float* y, std::size_t n);  ///< y = h + drop(x)
+  void (*axpy_dropout)(Dropout d, const float* dy, float* dx, std::size_t n);          ///< dx += drop(dy)
+  void (*activate)(Activation f, const float* x, float* y, std::size_t n);             ///< y = f(x); in place allowed
+  /// dx = dy * f'(x), or dx += with accumulate. For relu, x may be f's output instead of its input.
+  void (*activate_backward)(Activation f, const float* x, const float* dy, float* dx, bool accumulate, std::size_t n);
+  /// y = f(gate) * up [Shazeer 2020, eq. 5-6]
+  void (*gated)(Activation f, const float* gate, const float* up, float* y, std::size_t n);
+  void (*gated_backward)(Activation f, const float* gate, const float* up, const float* dy, float* d_gate, float* d_up,
+                         bool accumulate, std::size_t n);
+  void (*adam)(const Adam& a, float* w, float* m, float* v, const float* g, std::size_t n);
+
+  // --- matrices [rows, cols]; strides in floats ---
+  /// y = f(x + bias), bias [cols] or null; in place allowed (y == x).
+  void (*bias_activate)(Activation f, const float* x, const float* bias, float* y, std::size_t rows, std::size_t cols);
+  /// db[j] += sum_i dy[i, j]
+  void (*column_sums)(const float* dy, float* db, std::size_t rows, std::size_t cols);
+  /// y [cols, rows] = x^T
+  void (*transpose)(const float* x, float* y, std::size_t rows, std::size_t cols);
+  /// y[i, :] = x[i, :], with strides
+  void (*copy_rows)(const float* x, std::size_t x_stride, float* y, std::size_t y_stride, std::size_t rows, std::size_t cols);
+  /// y = g (x - mean) rstd + b; b may be null. Saves mean and rstd [rows] where not null. [Ba et al. 2016, eq. 4]
+  void (*layer_norm)(const float* x, const float* g, const float* b, float eps, float* y, float* mean, float* rstd,
+                     std::size_t rows, std::size_t cols);
+  /// dx (accumulated or stored), dg += , db += (each may be null).
+  void (*layer_norm_backward)(const float* x, const float* g, const float* mean, const float* rstd, const float* dy, float* dx,
+                              bool accumulate, float* dg, float* db, std::size_t rows, std::size_t cols);
+  /// y = g x / sqrt(mean(x^2) + eps) [Zhang & Sennrich 2019, eq. 4]; saves 1 / rms [rows] where not null.
+  void (*rms_norm)(const float* x, const float* g, float eps, float* y, float* inv_rms, std::size_t rows, std::size_t cols);
+  void (*rms_norm_backward)(const float* x, const float* g, const float* inv_rms, const float* dy, float* dx, bool accumulate,
+                            float* dg, std::size_t rows, std::size_t cols);
+  /// y[i] = scale * table[ids[i]]
+  void (*gather)(const float* table, const std::int32_t* ids, float scale, float* y, std::size_t rows, std::size_t cols);
+  /// d_table[ids[i]] += scale * dy[i], rows with ids[i] == skip left out (skip -1: none)
+  void (*scatter_add)(float* d_table, const std::int32_t* ids, float scale, const float* dy, std::int32_t skip,
+                      std::size_t rows, std::size_t cols);
+  /// y[i] = x[i] + table[positions[i]]
+  void (*add_gathered)(const float* x, const float* table, const std::int32_t* positions, float* y, std::size_t rows,
+                       std::size_t cols);
+
+  // --- softmax and losses over rows of logits [rows, cols] ---
+  /// y = x - log(sum(exp(x))) by row; in place allowed.
+  void (*log_softmax)(const float* x, float* y, std::size_t rows, std::size_t cols);
+  /// lse[i] = log(sum(exp(x[i])))
+  void (*log_sum_exp)(const float* x, float* lse, std::size_t rows, std::size_t cols);
+  /// losses [rows]; where d_logits is not null (it may be logits itself), the gradient too.
+  void (*cross_entropy)(const CrossEntropy& c, const float* logits, float* losses, float* d_logits, std::size_t rows,
+                        std::size_t cols);
+  /// losses[i] = T^2 KL(softmax(teacher / T) || softmax(student / T)) [Hinton et al. 2015], zero where !keep[i];
+  /// d_student (may be null, may be student) = gradient_scale * T * (softmax(student/T) - softmax(teacher/T)).
+  void (*distillation)(const float* student, const float* teacher, const std::uint8_t* keep, float temperature,
+                       float gradient_scale, float* losses, float* d_student, std::size_t rows, std::size_t cols);
+  /// The k largest of each row, largest first (of equals the smaller index first): values and indices [rows, k]; k <= cols.
+  void (*top_k)(const float* x, std::size_t rows, std::size_t cols, std::size_t k, float* values, std::int32_t* indices);
+
+  // --- attention ---
+  /// Floats of scratch that attention, attention_backward and attention_weights need for these sizes, whatever the lengths.
+  std::size_t (*attention_scratch)(std::size_t d_k, std::size_t d_v);
+  /// out [tokens of q, heads * d_v] with stride; lse [tokens of q, heads] or null.
+  void (*attention)(const Attention& a, float* out, std::size_t out_stride, float* lse, float* scratch);
+  void (*attention_backward)(const Attention& a, const AttentionGradient& g, float* scratch);
+  /// The weights themselves (before dropout): row r's [heads, q_len, k_len] one after the other.
+  void (*attention_weights)(const Attention& a, const float* lse, float* weights, float* scratch);
+  /// out [rows, heads * d_v] with stride; scratch holds heads * (longest length) floats.
+  void (*cached_attention)(const CachedAttention& a, float* out, std::size_t out_stride, float* scratch);
+
+  /// Floats of scratch for the three below.
+  std::size_t (*linear_attention_scratch)(std::size_t d_k, std::size_t d_v);
+  void (*linear_attention)(const LinearAttention& a, float* out, std::size_t out_stride, float* scratch);
+  /// Recomputes S and z; d_out, dq, dk, dv have the strides of out, q, k, v; results are stored, or added with accumulate.
+  void (*linear_attention_backward)(const LinearAttention& a, const float* d_out, std::size_t d_out_stride, float* dq,
+                                    std::size_t dq_stride, float* dk, std::size_t dk_stride, float* dv, std::size_t dv_stride,
+                                    bool accumulate, float* scratch);
+  /// One token of each of num_rows sequences: state [rows, heads, d_k * d_v + d_k] (S then z) takes in k, v and answers q.
+  void (*linear_attention_step)(const LinearAttention& a, float* state, float* out, std::size_t out_stride);
+};
+
+/// The tables that this processor can run, the plainest first.
+std::span<const Kernels* const> tables();
+/// The fastest of them.
+const Kernels& best();
+/// By name, or null where this processor lacks it or no such table exists.
+const Kernels* table(std::string_view name);
+
+}  // namespace tril::kern

@@ -1,0 +1,151 @@
+// Every op: a function of tensors that records its gradient on the context's tape, if there is one. One file each; the formula,
+// the derivative and what is saved stand at the head of that file.
+//
+// N: tokens of a ragged batch, all rows together. All values are f32, ids are i32.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/rows.h"
+#include "tensor/context.h"
+
+namespace tril::ops {
+
+using kern::Activation;
+
+// --- arithmetic.cpp ---
+
+/// a + b, same shapes.
+Tensor add(Context& c, const Tensor& a, const Tensor& b);
+/// alpha * x.
+Tensor scale(Context& c, const Tensor& x, float alpha);
+/// Zeroes each value with probability p and scales the others by 1 / (1 - p); x itself unless the context is training.
+/// [Srivastava et al. 2014]
+Tensor dropout(Context& c, const Tensor& x, float p);
+/// h + dropout(x, p), in one pass.
+Tensor residual(Context& c, const Tensor& h, const Tensor& x, float p);
+/// sum(x * w) as [1], w constant: turns any result into a scalar to differentiate.
+Tensor weighted_sum(Context& c, const Tensor& x, const Tensor& w);
+
+// --- linear.cpp ---
+
+/// A matrix of weights [out, in] and, where it is there, its transpose [in, out], which the forward product reads faster.
+struct Weight {
+  Tensor value;
+  Tensor transposed;
+};
+
+struct LinearOptions {
+  Activation activation = Activation::none;
+  Tensor residual;    ///< [N, out], added last; may be none
+  float dropout = 0;  ///< on the result, before the residual is added; only while training
+};
+
+/// y = residual + dropout(f(x W^T + b)): x [N, in], W [out, in], b [out] or none -> [N, out].
+Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const LinearOptions& options = {});
+
+// --- embedding.cpp ---
+
+/// scale * table[ids]: ids [N], table [V, D] -> [N, D]. Ids outside [0, V) are an Error. The row of padding_id (-1: none) gets
+/// no gradient.
+Tensor embedding(Context& c, const Tensor& table, const Tensor& ids, float scale, std::int32_t padding_id);
+/// x + table[positions]: x [N, D], table [T, D], positions [N] -> [N, D]. Positions beyond the table are an Error.
+Tensor add_positions(Context& c, const Tensor& x, const Tensor& table, const Tensor& positions);
+
+// --- layer_norm.cpp, rms_norm.cpp ---
+
+/// g * (x - mean) / sqrt(var + eps) + b over the last dimension: x [N, D], g [D], b [D] or none. [Ba et al. 2016]
+Tensor layer_norm(Context& c, const Tensor& x, const Tensor& g, const Tensor& b, float eps);
+/// g * x / sqrt(mean(x^2) + eps). [Zhang & Sennrich 2019]
+Tensor rms_norm(Context& c, const Tensor& x, const Tensor& g, float eps);
+
+// --- activation.cpp ---
+
+Tensor activate(Context& c, Activation f, const Tensor& x);
+/// f(gate) * up: the gated linear unit's product. [Shazeer 2020]
+Tensor gated(Context& c, Activation f, const Tensor& gate, const Tensor& up);
+
+// --- attention.cpp ---
+
+/// Who may attend to whom, besides the rows.
+struct Mask {
+  kern::MaskKind kind = kern::MaskKind::full;
+  std::int32_t window = 0;           ///< causal: the last `window` keys only; 0: all
+  Tensor allow;                      ///< explicit01: u8 [B, 1 or H, Tq, Tk], 1 = may attend; Tq = 1 stands for every query
+  bool masked_is_minus_1e9 = false;  ///< see kern::Attention
+
+  static Mask full() { return {}; }
+  static Mask causal(std::int32_t window = 0) { return {kern::MaskKind::causal, window, {}, false}; }
+  static Mask explicit01(Tensor allow) { return {kern::MaskKind::explicit01, 0, std::move(allow), false}; }
+};
+
+struct AttentionOptions {
+  std::int64_t num_heads = 1;
+  std::int64_t num_kv_heads = 0;  ///< 0: as many as num_heads; otherwise a divisor of it
+  Mask mask;
+  float scale = 0;    ///< 0: 1 / sqrt(d_k)
+  float dropout = 0;  ///< on the weights; only while training
+};
+
+/// softmax(q k^T * scale) v, head by head [Vaswani et al. 2017, eq. 1], in tiles with a running softmax: memory grows with N.
+/// q [Nq, H * d_k], k [Nk, Hkv * d_k], v [Nk, Hkv * d_v] -> [Nq, H * d_v]; they may be slices of columns. `spans` says for each
+/// row which of q's and k's tokens are its own. While the context probes, the weights are sent as "weights": row after row
+/// [H, q_len, k_len], as one [B, H, Tq, Tk] where all rows are alike.
+Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, std::span<const kern::RowSpan> spans,
+                 const AttentionOptions& options);
+
+/// Each row of q against the row of k with the same number.
+std::vector<kern::RowSpan> spans_of(const Rows& q, const Rows& k);
+
+/// One query a row, keys and values in a cache: q [B, H * d_k], k [slots, Hkv * d_k], v [slots, Hkv * d_v]; slots[r] names the
+/// lengths[r] slots that row r attends to. No gradient.
+Tensor cached_attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v,
+                        std::span<const std::int32_t* const> slots, std::span<const std::int32_t> lengths,
+                        const AttentionOptions& options);
+
+// --- linear_attention.cpp ---
+
+/// Attention with the kernel phi(x) = elu(x) + 1 in place of the exponential [Katharopoulos et al. 2020]: O(T) in time.
+/// Layout as in attention(); every query of a row sees all its keys, or those up to its own position when causal.
+Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, std::span<const kern::RowSpan> spans,
+                        std::int64_t num_heads, bool causal);
+/// The recurrent form of the causal one: one token of each of B sequences, q, k [B, H * d_k], v [B, H * d_v] -> [B, H * d_v];
+/// `state` [B, H * (d_k * d_v + d_k)], zeros at first, takes the token in. Constant time and memory. No gradient.
+Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& state,
+                             std::int64_t num_heads);
+
+// --- cross_entropy.cpp, projected_cross_entropy.cpp, distillation.cpp ---
+
+struct LossOptions {
+  float label_smoothing = 0;    ///< spread over the whole vocabulary [Szegedy et al. 2016, section 7]
+  std::int32_t ignore_id = -1;  ///< targets that do not count
+  double normalizer = 0;        ///< the sum of losses is divided by this; 0: by the number of targets that count
+  Tensor weights;               ///< [N] f32, a factor of each target's loss; may be none
+};
+
+/// Cross-entropy of logits [N, V] against targets [N] -> [1].
+Tensor cross_entropy(Context& c, const Tensor& logits, const Tensor& targets, const LossOptions& options);
+
+/// The same of logits = x W^T + b, computed in chunks of rows, so that the [N, V] logits never exist: x [N, D], W [V, D],
+/// b [V] or none -> [1]. Where a tape records, the gradients are made in the same pass.
+Tensor projected_cross_entropy(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets,
+                               const LossOptions& options);
+
+/// log p(target) for each row of the same logits -> [N]. No gradient.
+Tensor target_log_probs(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets);
+
+/// T^2 * mean over kept rows of KL(softmax(teacher / T) || softmax(student / T)) [Hinton et al. 2015]: logits [N, V] both,
+/// rows with targets[i] == ignore_id are left out -> [1]. The teacher gets no gradient.
+Tensor distillation(Context& c, const Tensor& student, const Tensor& teacher, const Tensor& targets, std::int32_t ignore_id,
+                    float temperature);
+
+// --- checkpoint.cpp ---
+
+/// y = block(c, x), keeping nothing of the block's inside on the tape: the backward pass computes it again, with the same
+/// random numbers [Chen et al. 2016]. `block` may use any parameters and tensors that are constants of the step besides x.
+Tensor checkpoint(Context& c, const std::function<Tensor(Context&, const Tensor&)>& block, const Tensor& x);
+
+}  // namespace tril::ops

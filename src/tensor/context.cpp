@@ -1,0 +1,31 @@
+#include "tensor/context.h"
+
+namespace tril {
+
+Tensor Context::empty(Shape shape, DType dtype) const {
+  const std::size_t bytes = static_cast<std::size_t>(shape.count()) * size_of(dtype);
+  return Tensor(StorageRef(arena_->allocate(bytes)), shape, dtype);
+}
+
+Tensor Context::zeros(Shape shape) const {
+  Tensor x = empty(shape);
+  kernels_->fill(0.0f, x.data<float>(), static_cast<std::size_t>(x.count()));
+  return x;
+}
+
+std::string Context::where() const {
+  std::string text;
+  for (std::string_view name : names_) {
+    if (!text.empty()) text += '.';
+    text += name;
+  }
+  return text;
+}
+
+void Context::probe(std::string_view name, const Tensor& value) const {
+  if (!probe_) return;
+  const std::string at = where();
+  probe_(at.empty() ? std::string(name) : at + "." + std::string(name), value);
+}
+
+}  // namespace tril

@@ -1,0 +1,95 @@
+// Context: what a computation needs, and nothing global. It is the first argument of every op and module.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/rng.h"
+#include "kern/kernels.h"
+#include "tensor/arena.h"
+#include "tensor/tape.h"
+#include "tensor/tensor.h"
+
+namespace tril {
+
+/// Sees named intermediate values, such as "decoder.layers.3.self_attn.weights".
+using Probe = std::function<void(const std::string& name, const Tensor& value)>;
+
+/// One thread's computation. Not to be shared between threads; an arena may be.
+class Context {
+ public:
+  explicit Context(Arena& arena, const kern::Kernels& kernels = kern::best()) : arena_(&arena), kernels_(&kernels) {}
+
+  const kern::Kernels& kernels() const { return *kernels_; }
+  Arena& arena() const { return *arena_; }
+
+  /// The tape that records for the backward walk, or null: the same modules serve without one.
+  Tape* tape() const { return tape_; }
+  void set_tape(Tape* tape) { tape_ = tape; }
+
+  /// Streams of random numbers for dropout.
+  Rng& rng() { return rng_; }
+  void set_rng(Rng rng) { rng_ = rng; }
+
+  /// Whether dropout drops.
+  bool training() const { return training_; }
+  void set_training(bool on) { training_ = on; }
+
+  /// Cores that one matrix product may use.
+  int threads() const { return threads_; }
+  void set_threads(int n) { threads_ = n; }
+
+  /// An uninitialised dense tensor in the arena.
+  Tensor empty(Shape shape, DType dtype = DType::f32) const;
+  Tensor zeros(Shape shape) const;
+  /// A dense tensor holding the host's values.
+  template <class T>
+  Tensor upload(std::span<const T> values, Shape shape) const {
+    Tensor x = empty(shape, dtype_of<T>);
+    host_write<T>(x, values);
+    return x;
+  }
+  template <class T>
+  Tensor upload(const std::vector<T>& values) const {
+    return upload<T>(std::span<const T>(values), {static_cast<std::int64_t>(values.size())});
+  }
+
+  /// Names what is being computed until the returned value goes: for errors, probes and profiles.
+  class Scope {
+   public:
+    explicit Scope(std::vector<std::string_view>& names) : names_(&names) {}
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    ~Scope() { names_->pop_back(); }
+
+   private:
+    std::vector<std::string_view>* names_;
+  };
+  /// `name` must outlive the scope (modules own their names; ops use literals).
+  [[nodiscard]] Scope scope(std::string_view name) {
+    names_.push_back(name);
+    return Scope(names_);
+  }
+  /// "decoder.layers.3.self_attn", or "" outside every scope.
+  std::string where() const;
+
+  /// Sends intermediate values to `probe`; null sends none.
+  void set_probe(Probe probe) { probe_ = std::move(probe); }
+  bool probing() const { return static_cast<bool>(probe_); }
+  void probe(std::string_view name, const Tensor& value) const;
+
+ private:
+  Arena* arena_;
+  const kern::Kernels* kernels_;
+  Tape* tape_ = nullptr;
+  Rng rng_;
+  bool training_ = false;
+  int threads_ = 1;
+  std::vector<std::string_view> names_;
+  Probe probe_;
+};
+
+}  // namespace tril

@@ -1,0 +1,87 @@
+#include "tensor/tape.h"
+
+#include "tensor/context.h"
+
+namespace tril {
+
+Grads::Slot* Grads::find(std::uint64_t id) {
+  Slot* slot = bound_.find(id);
+  return slot ? slot : passing_.find(id);
+}
+
+Grads::Target Grads::into(Context& c, const Tensor& x) {
+  if (!c.tape() || !c.tape()->wants(x)) return {};
+  Slot* found = find(x.id());
+  Slot& slot = found ? *found : passing_[x.id()];
+  if (!slot.memory) slot.memory = c.empty({static_cast<std::int64_t>(x.storage_bytes() / size_of(DType::f32))});
+  if (!slot.written && !x.covers_storage()) {
+    c.kernels().fill(0.0f, slot.memory.data<float>(), static_cast<std::size_t>(slot.memory.count()));
+    slot.written = true;
+  }
+  return {x.over(slot.memory), std::exchange(slot.written, true)};
+}
+
+Tensor Grads::get(const Tensor& x) const {
+  const Slot* slot = const_cast<Grads*>(this)->find(x.id());
+  return slot && slot->memory && slot->written ? x.over(slot->memory) : Tensor();
+}
+
+void Grads::bind(const Tensor& parameter, const Tensor& memory) {
+  check(parameter.covers_storage() && memory.storage_bytes() == parameter.storage_bytes(), "Grads::bind",
+        "a gradient of {} bytes for a parameter of {}", memory.storage_bytes(), parameter.storage_bytes());
+  bound_[parameter.id()] = {memory, false};
+}
+
+void Grads::restart() {
+  bound_.for_each([](std::uint64_t, Slot& s) { s.written = false; });
+  passing_.clear();
+}
+
+void Grads::finish(Context& c) {
+  bound_.for_each([&](std::uint64_t, Slot& s) {
+    if (std::exchange(s.written, true)) return;
+    c.kernels().fill(0.0f, s.memory.data<float>(), static_cast<std::size_t>(s.memory.count()));
+  });
+}
+
+void Tape::backward(Context& c, const Tensor& y, const Tensor& dy, Grads& grads) {
+  check_shape(dy, y.shape(), "backward");
+  check(wants(y), "backward", "the result depends on nothing whose gradient is wanted");
+  const Grads::Target start = grads.into(c, y);
+  c.kernels().fill(0.0f, start.grad.data<float>(), static_cast<std::size_t>(start.accumulate ? 0 : y.count()));
+  c.kernels().axpy(1.0f, dy.data<float>(), start.grad.data<float>(), static_cast<std::size_t>(y.count()));
+
+  for (std::size_t i = nodes_.size(); i-- > 0;) {
+    Node& node = nodes_[i];
+    if (Grads::Slot* slot = grads.find(node.output); slot && slot->memory && slot->written) {
+      const Tensor grad = std::exchange(slot->memory, Tensor()).reshape(node.shape);
+      slot->written = false;
+      const auto at = c.scope(node.name);
+      node.run(node.closure, c, grad, grads);
+    }
+    node.destroy(node.closure);
+    nodes_.pop_back();
+  }
+  clear();
+  // What is left besides the bound gradients belongs to watched inputs: the caller reads it with get().
+}
+
+void Tape::clear() {
+  for (std::size_t i = nodes_.size(); i-- > 0;) nodes_[i].destroy(nodes_[i].closure);
+  nodes_.clear();
+  wanted_.clear();
+  page_ = used_ = saved_bytes_ = 0;
+}
+
+void* Tape::space(std::size_t bytes) {
+  constexpr std::size_t page_bytes = 64 * 1024;
+  bytes = (bytes + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) * alignof(std::max_align_t);
+  check(bytes <= page_bytes, "Tape", "a closure of {} bytes; capture tensors, not values", bytes);
+  if (used_ + bytes > page_bytes) ++page_, used_ = 0;
+  if (page_ == pages_.size()) pages_.push_back(std::make_unique<std::byte[]>(page_bytes));
+  void* p = pages_[page_].get() + used_;
+  used_ += bytes;
+  return p;
+}
+
+}  // namespace tril

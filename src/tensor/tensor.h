@@ -1,0 +1,125 @@
+// Tensor: a shape, a type and shared storage. A value: copying one shares its memory, and a view is a tensor. Rows may be
+// apart (a slice of columns); within a row values are neighbours.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "tensor/storage.h"
+
+namespace tril {
+
+enum class DType : std::uint8_t { f32, i32, u8 };
+
+std::size_t size_of(DType t);
+std::string_view name_of(DType t);
+
+template <class T>
+inline constexpr DType dtype_of = DType::f32;
+template <>
+inline constexpr DType dtype_of<std::int32_t> = DType::i32;
+template <>
+inline constexpr DType dtype_of<std::uint8_t> = DType::u8;
+
+/// Sizes of up to four dimensions, outermost first.
+class Shape {
+ public:
+  static constexpr std::size_t max_rank = 4;
+  Shape() = default;
+  Shape(std::initializer_list<std::int64_t> sizes) : Shape(std::span(sizes.begin(), sizes.size())) {}
+  explicit Shape(std::span<const std::int64_t> sizes);
+
+  std::size_t rank() const { return rank_; }
+  std::int64_t operator[](std::size_t i) const {
+    assert(i < rank_);
+    return sizes_[i];
+  }
+  std::int64_t count() const;  ///< product of all sizes
+  std::string text() const;    ///< "[2, 10, 128]"
+  friend bool operator==(const Shape&, const Shape&) = default;
+
+ private:
+  std::array<std::int64_t, max_rank> sizes_{};
+  std::size_t rank_ = 0;
+};
+
+class Tensor {
+ public:
+  Tensor() = default;  ///< no tensor: false in a condition
+  Tensor(StorageRef storage, Shape shape, DType dtype);
+
+  explicit operator bool() const { return static_cast<bool>(storage_); }
+
+  const Shape& shape() const { return shape_; }
+  std::int64_t size(std::size_t i) const { return shape_[i]; }
+  std::int64_t count() const { return shape_.count(); }
+  DType dtype() const { return dtype_; }
+  std::size_t bytes() const { return static_cast<std::size_t>(count()) * size_of(dtype_); }
+  /// Elements from one row to the next; a row is everything but the first dimension.
+  std::int64_t row_stride() const { return row_stride_; }
+  bool is_dense() const;
+
+  /// The sizes, to be bound to names: `const auto [N, D] = x.dims<2>("x");`. An Error names x where the rank is another.
+  template <std::size_t R>
+  std::array<std::int64_t, R> dims(std::string_view name) const {
+    check(shape_.rank() == R, name, "expected {} dimensions, got {}", R, shape_.text());
+    std::array<std::int64_t, R> d;
+    for (std::size_t i = 0; i < R; ++i) d[i] = shape_[i];
+    return d;
+  }
+
+  /// The address of the first value, to be handed to a kernel: only kern/ looks behind it.
+  template <class T>
+  T* data() const {
+    check(dtype_of<std::remove_const_t<T>> == dtype_, "Tensor", "the values are {}, {} was asked for", name_of(dtype_),
+          name_of(dtype_of<std::remove_const_t<T>>));
+    return reinterpret_cast<T*>(storage_->data) + offset_;
+  }
+
+  /// The same values in another shape of as many; dense tensors only.
+  Tensor reshape(Shape shape) const;
+  /// Rows [begin, end) of the first dimension.
+  Tensor rows(std::int64_t begin, std::int64_t end) const;
+  /// Columns [begin, end) of a matrix [N, D].
+  Tensor columns(std::int64_t begin, std::int64_t end) const;
+
+  /// Identity of the storage: the same for all views of one storage.
+  std::uint64_t id() const { return storage_->id; }
+  /// This view's shape, strides and offset over another storage of the same size (its gradient).
+  Tensor over(const Tensor& base) const;
+  /// Whether this view covers its storage from the first value to the last.
+  bool covers_storage() const;
+  std::size_t storage_bytes() const { return storage_->bytes; }
+
+ private:
+  StorageRef storage_;
+  Shape shape_;
+  std::int64_t offset_ = 0, row_stride_ = 0;
+  DType dtype_ = DType::f32;
+};
+
+/// A tensor over memory that somebody else owns and `keep` keeps alive; it has an identity of its own.
+Tensor foreign_tensor(std::byte* data, Shape shape, DType dtype, std::shared_ptr<const void> keep);
+
+/// Throws Error naming `name` unless x has this shape.
+void check_shape(const Tensor& x, const Shape& expected, std::string_view name);
+/// Throws Error naming `name` unless x has these values' type and is dense.
+void check_dense(const Tensor& x, DType dtype, std::string_view name);
+
+/// The values on the host, row after row: the one way in which anything above kern/ sees them.
+template <class T>
+std::vector<T> host_copy(const Tensor& x);
+/// The other way: values from the host into a dense tensor of as many.
+template <class T>
+void host_write(const Tensor& x, std::span<const T> values);
+
+}  // namespace tril
