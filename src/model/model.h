@@ -1,0 +1,84 @@
+// What every family offers: named weights, and the way from ids to hidden states to logits. The same code trains (the context
+// has a tape) and serves (it has none, and a cache).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/rows.h"
+#include "nn/kv_cache.h"
+#include "nn/parameters.h"
+
+namespace tril::model {
+
+/// The encoder's output with its rows, and the keys and values that every decoder layer made of it (made once, by encode(),
+/// unless a tape records: a training step makes them where they are used).
+struct Memory {
+  Tensor states;  ///< [S, d_model]
+  Rows rows;
+  struct Layer {
+    Tensor keys, values;  ///< [S, num_heads * d_k], [S, num_heads * d_v]
+  };
+  std::vector<Layer> layers;
+};
+
+/// One call of a decoder: tokens of any number of rows.
+struct DecoderInput {
+  std::span<const std::int32_t> ids;  ///< [N]
+  Rows rows;                          ///< row i's tokens begin at position rows.start(i)
+  const Memory* memory = nullptr;     ///< encoder-decoder: what the rows attend to
+  /// Which row of memory each row attends to; empty: row i to row i. Equal numbers must be neighbours.
+  std::span<const std::int32_t> memory_rows;
+  /// Where keys and values of earlier tokens are and these tokens' go; null: each row begins at position 0 and nothing is kept.
+  nn::KvCache* cache = nullptr;
+};
+
+/// The matrix that turns hidden states into logits: hidden W^T + b.
+struct OutputProjection {
+  ops::Weight weight;  ///< [V, d_model]
+  Tensor bias;         ///< [V] or none
+};
+
+/// Ids with a meaning of their own; -1: the model has none.
+struct SpecialIds {
+  std::int32_t pad = -1, bos = -1, eos = -1, unk = -1, decoder_start = -1;
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  /// "marian", "tiny_decoder", ...
+  virtual std::string family() const = 0;
+  /// config.json, complete.
+  virtual std::string config_json() const = 0;
+  virtual std::int64_t vocab_size() const = 0;         ///< of the output
+  virtual std::int64_t source_vocab_size() const { return vocab_size(); }
+  virtual std::int64_t d_model() const = 0;
+  virtual std::int64_t max_positions() const = 0;      ///< 0: no bound
+  virtual SpecialIds special_ids() const = 0;
+  virtual bool has_encoder() const = 0;
+
+  /// Encoder-decoder: the memory of source rows. ids [S].
+  virtual Memory encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows) const;
+  /// Hidden states [N, d_model] of the decoder's tokens.
+  virtual Tensor decode(Context& c, const DecoderInput& input) const = 0;
+  virtual OutputProjection output() const = 0;
+  /// A cache with room for as many tokens as come, or null where the family has none.
+  virtual std::unique_ptr<nn::KvCache> make_cache(Context& c) const = 0;
+
+  nn::Parameters& parameters() { return parameters_; }
+  const nn::Parameters& parameters() const { return parameters_; }
+
+ protected:
+  nn::Parameters parameters_;
+};
+
+/// logits [N, V] of hidden states [N, d_model].
+Tensor logits(Context& c, const Model& m, const Tensor& hidden);
+
+}  // namespace tril::model

@@ -1,0 +1,139 @@
+#include "nn/parameters.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+
+namespace tril::nn {
+namespace {
+
+constexpr std::int64_t boundary = 16;  // values: one cache line
+
+std::int64_t padded(std::int64_t n) { return (n + boundary - 1) / boundary * boundary; }
+
+// FNV-1a: a weight's numbers depend on its name, not on the order in which modules are made.
+std::uint64_t hash_of(std::string_view name) {
+  std::uint64_t h = 0xcbf29ce484222325ull;
+  for (char ch : name) h = (h ^ static_cast<unsigned char>(ch)) * 0x100000001b3ull;
+  return h;
+}
+
+std::shared_ptr<std::byte> zeroed(std::size_t bytes) {
+  void* p = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+  if (!p) fail("parameters", fmt::format("no memory for {} bytes of weights", bytes), "choose a smaller model");
+  std::fill_n(static_cast<std::byte*>(p), bytes, std::byte{0});
+  return {static_cast<std::byte*>(p), [](std::byte* q) { std::free(q); }};
+}
+
+}  // namespace
+
+Init Init::xavier(std::int64_t in, std::int64_t out) {
+  return {Kind::uniform, std::sqrt(6.0 / static_cast<double>(in + out))};
+}
+
+Parameter& Parameters::add(std::string name, Shape shape, Init init) {
+  assert(!find(name) && "two weights of one name");
+  assert(!flat_ && "weights are declared before they are allocated");
+  Parameter& p = list_.emplace_back();
+  p.name = std::move(name);
+  p.shape = shape;
+  p.init = init;
+  return p;
+}
+
+Parameter* Parameters::find(std::string_view name) {
+  for (Parameter& p : list_)
+    if (p.name == name) return &p;
+  return nullptr;
+}
+
+std::int64_t Parameters::count() const {
+  std::int64_t n = 0;
+  for (const Parameter& p : list_) n += p.shape.count();
+  return n;
+}
+
+std::vector<std::string> Parameters::names() const {
+  std::vector<std::string> names;
+  for (const Parameter& p : list_) names.push_back(p.name);
+  return names;
+}
+
+void Parameters::allocate() {
+  std::int64_t total = 0;
+  for (const Parameter& p : list_) total += padded(p.shape.count());
+  const std::shared_ptr<std::byte> block = zeroed(static_cast<std::size_t>(total) * sizeof(float));
+  flat_ = foreign_tensor(block.get(), {total}, DType::f32, block);
+  std::byte* at = block.get();
+  for (Parameter& p : list_) {
+    p.value = foreign_tensor(at, p.shape, DType::f32, block);
+    at += static_cast<std::size_t>(padded(p.shape.count())) * sizeof(float);
+  }
+}
+
+void Parameters::initialise(std::uint64_t seed) {
+  for (Parameter& p : list_) {
+    RandomSequence random(seed, hash_of(p.name));
+    std::vector<float> values(static_cast<std::size_t>(p.shape.count()));
+    for (float& v : values) {
+      switch (p.init.kind) {
+        case Init::Kind::constant: v = static_cast<float>(p.init.value); break;
+        case Init::Kind::normal: v = static_cast<float>(p.init.value * random.normal()); break;
+        case Init::Kind::uniform: v = static_cast<float>(p.init.value * (2 * random.uniform() - 1)); break;
+      }
+    }
+    if (p.zero_row >= 0) {
+      const std::int64_t row = p.shape.count() / p.shape[0];
+      std::fill_n(values.begin() + p.zero_row * row, row, 0.0f);
+    }
+    host_write<float>(p.value, values);
+  }
+}
+
+std::int64_t Parameters::offset_of(const Parameter& wanted) const {
+  std::int64_t at = 0;
+  for (const Parameter& p : list_) {
+    if (&p == &wanted) return at;
+    at += padded(p.shape.count());
+  }
+  assert(false && "a weight of another model");
+  return at;
+}
+
+void Parameters::refresh(const kern::Kernels& kernels) { refresh(kernels, 0, 1); }
+
+void Parameters::refresh(const kern::Kernels& kernels, std::int64_t part, std::int64_t parts) {
+  std::int64_t done = 0;  // values up to here: parts are equal in values, cut between weights
+  const std::int64_t total = count();
+  for (Parameter& p : list_) {
+    const std::int64_t owner = std::min(parts - 1, done * parts / std::max<std::int64_t>(total, 1));
+    done += p.shape.count();
+    if (owner != part || !p.wants_transposed || p.shape.rank() != 2) continue;
+    const std::int64_t out = p.shape[0], in = p.shape[1];
+    if (!p.transposed) {
+      const auto block = zeroed(static_cast<std::size_t>(out * in) * sizeof(float));
+      p.transposed = foreign_tensor(block.get(), {in, out}, DType::f32, block);
+    }
+    kernels.transpose(p.value.data<float>(), p.transposed.data<float>(), static_cast<std::size_t>(out), static_cast<std::size_t>(in));
+  }
+}
+
+void Parameters::bind_gradients(Grads& grads, const Tensor& gradients) const {
+  check_shape(gradients, flat_.shape(), "bind_gradients");
+  std::int64_t at = 0;
+  for (const Parameter& p : list_) {
+    const std::int64_t n = p.shape.count();
+    if (p.trainable) {
+      const auto keep = std::make_shared<Tensor>(gradients);
+      grads.bind(p.value, foreign_tensor(reinterpret_cast<std::byte*>(gradients.data<float>() + at), p.shape, DType::f32, keep));
+    }
+    at += padded(n);
+  }
+}
+
+void Parameters::watch(Tape& tape) const {
+  for (const Parameter& p : list_)
+    if (p.trainable) tape.watch(p.value);
+}
+
+}  // namespace tril::nn
