@@ -1,0 +1,109 @@
+// Files -> an endless stream of ragged batches, resumable at every batch.
+//
+// An epoch reads the files in chunks that fit the memory bound; a chunk is shuffled whole, sorted by length within
+// pools, cut into batches by a token budget, and its batches are shuffled. A corpus that fits in one chunk is tokenised
+// once and kept. The stream is a function of options and files alone: threads that prepare ahead change its speed and
+// nothing else.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "text/batch.h"
+#include "text/tokenizer.h"
+
+namespace tril {
+
+enum class TooLong { skip, crop };
+
+struct CorpusOptions {
+  std::vector<std::string> source,
+      target;                    ///< pairs of files: source[i] goes with target[i], line by line; one after the other
+  std::vector<std::string> tsv;  ///< or tab-separated files
+  int source_column = 0, target_column = 1;  ///< of the tsv files, from 0
+
+  std::int64_t max_tokens =
+      4096;  ///< budget of a batch: sum over its pairs of max(source length, target length), with "</s>"
+  std::int64_t max_sentences = 0;    ///< pairs in a batch at most; 0: no bound of its own
+  std::int32_t max_length = 256;     ///< of either side in ids, with "</s>"; max_tokens bounds it too
+  TooLong too_long = TooLong::skip;  ///< a longer pair is left out and counted, or cropped (keeping "</s>") and counted
+
+  bool shuffle = true;  ///< else pairs come in the files' order, cut into batches as they come
+  std::uint64_t seed = 1;
+  std::int64_t memory_bytes =
+      1 << 30;             ///< for tokenised pairs; what does not fit at once streams through in chunks of half of it
+  int pool_batches = 100;  ///< batches' worth of pairs that are sorted by length together; 0: no sorting
+
+  bool skip_invalid = false;  ///< drop pairs with invalid UTF-8 and count them, instead of an error
+  int prefetch = 16;          ///< batches prepared ahead by another thread; 0: prepared when asked for
+};
+
+/// What became of the lines in one pass over the files.
+struct CorpusStatistics {
+  std::int64_t lines = 0;                             ///< pairs read
+  std::int64_t empty = 0;                             ///< left out: a side without tokens
+  std::int64_t too_long = 0;                          ///< left out or cropped
+  std::int64_t invalid = 0;                           ///< left out: not UTF-8
+  std::int64_t used = 0;                              ///< pairs in batches
+  std::int64_t source_tokens = 0, target_tokens = 0;  ///< of the pairs used, with "</s>"
+  bool cropped = false;                               ///< whether too_long counts cropped pairs
+  bool complete = false;                              ///< whether the pass reached the files' end (from their start)
+  bool in_memory = false;                             ///< whether the corpus fits the memory bound whole
+
+  /// One line to read: "29,000 pairs, 12 empty, 3 longer than the limit; 377,000 source and 365,000 target tokens".
+  std::string report() const;
+  friend bool operator==(const CorpusStatistics&, const CorpusStatistics&) = default;
+};
+
+/// Where the stream goes on, and what it has given so far. Small, and JSON.
+struct CorpusState {
+  std::int64_t epoch = 0;           ///< whole epochs given
+  std::int64_t batch_in_epoch = 0;  ///< batches of the running epoch given
+  std::int64_t chunk = 0;           ///< which chunk of the running epoch,
+  std::int64_t chunk_line = 0;      ///< the pair it starts at,
+  std::int64_t batch_in_chunk = 0;  ///< and how many of its batches are given
+  std::int64_t batches = 0, sentences = 0, source_tokens = 0, target_tokens = 0;  ///< given since the very start
+  std::uint64_t fingerprint = 0;  ///< of all that decides the stream; 0 fits any corpus
+
+  /// The running epoch from its start, for a corpus whose options have changed.
+  CorpusState restart_epoch() const;
+  friend bool operator==(const CorpusState&, const CorpusState&) = default;
+};
+void to_json(nlohmann::json& json, const CorpusState& state);
+void from_json(const nlohmann::json& json, CorpusState& state);
+
+class Corpus {
+ public:
+  /// Checks the options and opens every file once, so that a missing one is known at once.
+  /// @param state  where to go on; by default at the start
+  /// @throws Error also where `state` is of another corpus or of other options
+  Corpus(CorpusOptions options, std::shared_ptr<const Tokenizer> tokenizer, const CorpusState& state = {});
+  ~Corpus();
+  Corpus(const Corpus&) = delete;
+  Corpus& operator=(const Corpus&) = delete;
+
+  /// The next batch, never empty. Errors in the files (found while reading ahead) are thrown here, in their place in
+  /// the stream.
+  Batch next();
+
+  /// The state after the batch that next() gave last: a corpus made with it goes on with the batch after.
+  const CorpusState& state() const;
+
+  /// The latest complete pass over the files, or the running one where none is complete yet.
+  CorpusStatistics statistics() const;
+
+  const CorpusOptions& options() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// One epoch as a list, for validation sets: every usable pair once.
+std::vector<Batch> read_batches(const CorpusOptions& options, std::shared_ptr<const Tokenizer> tokenizer,
+                                CorpusStatistics* statistics = nullptr);
+
+}  // namespace tril

@@ -1,0 +1,66 @@
+// Text <-> ids. A tokenizer has two sides, which may differ in their subword model, in their vocabulary, in neither or
+// in both. Every method is const and may be called by many threads at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tril {
+
+enum class Side { source, target };
+
+/// The ids that stand for no text. A decoder starts from decoder_start, which in Marian's models is the pad.
+struct SpecialIds {
+  std::int32_t eos = -1, unk = -1, pad = -1, decoder_start = -1;
+  friend bool operator==(const SpecialIds&, const SpecialIds&) = default;
+};
+
+/// A file that belongs to a model directory, in memory.
+struct TokenizerFile {
+  std::string name, bytes;
+};
+
+class Tokenizer {
+ public:
+  virtual ~Tokenizer() = default;
+
+  /// Appends the ids of `text` to `ids`, without end-of-sentence.
+  virtual void encode(std::string_view text, Side side, std::vector<std::int32_t>& ids) const = 0;
+  /// The text of `ids`; special ids (eos, pad, unk) are left out. An id outside the vocabulary is an error.
+  virtual std::string decode(std::span<const std::int32_t> ids, Side side) const = 0;
+  /// The subword that `id` stands for ("\u2581the"). An id outside the vocabulary is an error.
+  virtual const std::string& piece(std::int32_t id, Side side) const = 0;
+  /// The id of a subword, or nothing.
+  virtual std::optional<std::int32_t> find(std::string_view piece, Side side) const = 0;
+  /// Rows that an embedding table needs: the largest id + 1.
+  virtual std::int32_t size(Side side) const = 0;
+  virtual const SpecialIds& special(Side side) const = 0;
+  /// Whether both sides have one vocabulary, so that embeddings can be shared.
+  virtual bool shared_vocabulary() const = 0;
+  /// The longest text in ids that a model of this tokenizer is meant for.
+  virtual std::int32_t model_max_length() const = 0;
+  /// The files of a model directory from which load_tokenizer() makes the same tokenizer again.
+  virtual std::vector<TokenizerFile> files() const = 0;
+
+  std::vector<std::int32_t> encode(std::string_view text, Side side = Side::source) const {
+    std::vector<std::int32_t> ids;
+    encode(text, side, ids);
+    return ids;
+  }
+  std::string decode(std::span<const std::int32_t> ids) const { return decode(ids, Side::target); }
+};
+
+/// The tokenizer of a model directory: Marian's source.spm, target.spm, vocab.json (and target_vocab.json, where the
+/// sides' vocabularies differ), tokenizer_config.json. Text becomes what Hugging Face's MarianTokenizer makes of it.
+/// @throws Error naming the file that is missing or wrong
+std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& directory);
+
+/// Writes files() into `directory`, each whole or not at all.
+void save_tokenizer(const Tokenizer& tokenizer, const std::string& directory);
+
+}  // namespace tril

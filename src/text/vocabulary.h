@@ -1,0 +1,61 @@
+// Subword vocabularies learned from text by SentencePiece [Kudo & Richardson 2018]: byte-pair encoding [Sennrich et al.
+// 2016] or a unigram language model [Kudo 2018].
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "text/tokenizer.h"
+
+namespace tril {
+
+enum class SubwordModel { bpe, unigram };
+enum class Normalization { nmt_nfkc, identity };
+
+struct VocabularyOptions {
+  std::int32_t size = 8000;  ///< pieces, "</s>" and "<unk>" among them; a Marian vocabulary has "<pad>" besides
+  SubwordModel model = SubwordModel::bpe;
+  double character_coverage = 1.0;     ///< share of the text's characters that get a piece of their own
+  std::int64_t max_lines = 2'000'000;  ///< a larger input is sampled, evenly and by `seed`, down to this many lines
+  std::uint64_t seed = 1;
+  Normalization normalization = Normalization::nmt_nfkc;
+  bool byte_fallback = false;  ///< characters without a piece become bytes instead of <unk>
+  bool skip_invalid = false;   ///< pass over lines that are not UTF-8
+};
+
+/// One column of a tab-separated file, or (column -1) whole lines of a plain one.
+struct TextSource {
+  std::string path;
+  int column = -1;
+};
+
+/// Learns a model from the lines of all files together; returns the bytes of spm.model. The same lines, options and
+/// seed give the same bytes. "</s>" is its id 0, "<unk>" its id 1.
+/// @throws Error where the data cannot give that many pieces (naming how many it can give), or needs more for its
+/// characters
+std::string train_sentencepiece(const std::vector<TextSource>& files, const VocabularyOptions& options);
+
+/// The same from lines in memory.
+std::string train_sentencepiece(const std::vector<std::string>& lines, const VocabularyOptions& options);
+
+/// Reads a user's spm.model and checks that it is one; its special symbols may have any ids.
+std::string read_sentencepiece(const std::string& path);
+
+/// What a translation model's vocabulary is made from.
+struct VocabularyRequest {
+  std::vector<TextSource> source, target;
+  bool joint = true;  ///< one model and one vocabulary for both sides
+  std::string source_lang, target_lang;
+  std::int32_t model_max_length = 512;
+};
+
+/// Trains what `request` asks for and makes the Marian tokenizer of it; save_tokenizer() writes its files.
+std::shared_ptr<const Tokenizer> train_marian_tokenizer(const VocabularyRequest& request,
+                                                        const VocabularyOptions& options);
+
+SubwordModel subword_model(const std::string& name);         ///< "bpe" or "unigram"; else an Error
+Normalization normalization_named(const std::string& name);  ///< "nmt_nfkc" or "identity"; else an Error
+
+}  // namespace tril
