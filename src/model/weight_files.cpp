@@ -1,0 +1,83 @@
+// A model directory's weights: one file, or the shards of an index {"weight_map": {tensor: file name}}.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/printable.h"
+#include "model/json_file.h"
+#include "model/safetensors.h"
+
+namespace tril {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr JsonLimits kIndexLimits{.bytes = std::uint64_t{64} << 20, .depth = 8, .values = 2'000'000};
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+// A shard is a file in the directory of its index: a name that leads anywhere else is refused.
+bool is_file_name(std::string_view name) {
+  return name.ends_with(".safetensors") && name.size() <= 255 && name.find_first_of("/\\") == name.npos &&
+         name.find('\0') == name.npos;
+}
+
+std::string shown(const fs::path& path) {
+  return printable(path.string(), 400);
+}
+
+}  // namespace
+
+WeightFiles WeightFiles::open(const std::string& directory) {
+  const fs::path folder(directory), single = folder / "model.safetensors",
+                                    index = folder / "model.safetensors.index.json";
+  if (!is_there(folder)) fail(shown(folder), "there is no such directory", "give the directory of a model");
+  if (!is_there(single) && is_there(index)) return open_shards(directory, index.string());
+  if (!is_there(single) && is_there(folder / "pytorch_model.bin"))
+    fail(shown(single), "is not there, only pytorch_model.bin is, which holds Python code and is not read",
+         "save the model with safe_serialization");
+  WeightFiles weights;
+  weights.directory_ = directory;
+  weights.files_.push_back(SafetensorsFile::open(single.string()));
+  weights.names_ = weights.files_[0].names();
+  for (std::size_t t = 0; t < weights.names_.size(); ++t) weights.places_.push_back({0, t});
+  return weights;
+}
+
+WeightFiles WeightFiles::open_shards(const std::string& directory, const std::string& index) {
+  const nlohmann::json json = read_json(index, kIndexLimits);
+  const JsonObject weight_map = JsonObject(json, shown(index)).object("weight_map");
+  WeightFiles weights;
+  weights.directory_ = directory;
+  std::map<std::string, std::size_t> shards;
+  for (const auto& [tensor, file] : weight_map.json().items()) {  // in order of tensor
+    const std::string name = weight_map.get<std::string>(tensor);
+    if (!is_file_name(name))
+      fail(fmt::format("{}: weight_map: {}", shown(index), printable(tensor)),
+           fmt::format("is \"{}\", expected the name of a .safetensors file in the same directory", printable(name)));
+    const auto [shard, is_new] = shards.emplace(name, weights.files_.size());
+    if (is_new) {
+      const fs::path path = fs::path(directory) / name;
+      if (!is_there(path))
+        fail(shown(path), fmt::format("is not there, and {} needs it", shown(index)),
+             "the download is incomplete: get it again");
+      weights.files_.push_back(SafetensorsFile::open(path.string()));
+    }
+    const SafetensorsFile& holder = weights.files_[shard->second];
+    const WeightView* const found = holder.find(tensor);
+    if (!found)
+      fail(shown(holder.path()),
+           fmt::format("has no tensor {}, which {} says is there", printable(tensor), shown(index)),
+           "the files are not of one model: get them again");
+    weights.names_.push_back(tensor);
+    weights.places_.push_back({shard->second, static_cast<std::size_t>(found - holder.tensors().data())});
+  }
+  return weights;
+}
+
+}  // namespace tril
