@@ -1,11 +1,12 @@
-// Every op: a function of tensors that records its gradient on the context's tape, if there is one. One file each; the formula,
-// the derivative and what is saved stand at the head of that file.
+// Every op: a function of tensors that records its gradient on the context's tape, if there is one. One file each; the
+// formula, the derivative and what is saved stand at the head of that file.
 //
 // N: tokens of a ragged batch, all rows together. All values are f32, ids are i32.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -32,7 +33,8 @@ Tensor weighted_sum(Context& c, const Tensor& x, const Tensor& w);
 
 // --- linear.cpp ---
 
-/// A matrix of weights [out, in] and, where it is there, its transpose [in, out], which the forward product reads faster.
+/// A matrix of weights [out, in] and, where it is there, its transpose [in, out], which the forward product reads
+/// faster.
 struct Weight {
   Tensor value;
   Tensor transposed;
@@ -49,8 +51,8 @@ Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
 
 // --- embedding.cpp ---
 
-/// scale * table[ids]: ids [N], table [V, D] -> [N, D]. Ids outside [0, V) are an Error. The row of padding_id (-1: none) gets
-/// no gradient.
+/// scale * table[ids]: ids [N], table [V, D] -> [N, D]. Ids outside [0, V) are an Error. The row of padding_id (-1:
+/// none) gets no gradient.
 Tensor embedding(Context& c, const Tensor& table, const Tensor& ids, float scale, std::int32_t padding_id);
 /// x + table[positions]: x [N, D], table [T, D], positions [N] -> [N, D]. Positions beyond the table are an Error.
 Tensor add_positions(Context& c, const Tensor& x, const Tensor& table, const Tensor& positions);
@@ -70,11 +72,17 @@ Tensor gated(Context& c, Activation f, const Tensor& gate, const Tensor& up);
 
 // --- attention.cpp ---
 
+/// For each row of an attention, which tokens are its queries and which its keys; made once for all layers of a step.
+using Spans = std::shared_ptr<const std::vector<kern::RowSpan>>;
+
+/// Each row of q against the row of k with the same number.
+Spans spans_of(const Rows& q, const Rows& k);
+
 /// Who may attend to whom, besides the rows.
 struct Mask {
   kern::MaskKind kind = kern::MaskKind::full;
-  std::int32_t window = 0;           ///< causal: the last `window` keys only; 0: all
-  Tensor allow;                      ///< explicit01: u8 [B, 1 or H, Tq, Tk], 1 = may attend; Tq = 1 stands for every query
+  std::int32_t window = 0;  ///< causal: the last `window` keys only; 0: all
+  Tensor allow;             ///< explicit01: u8 [B, 1 or H, Tq, Tk], 1 = may attend; Tq = 1 stands for every query
   bool masked_is_minus_1e9 = false;  ///< see kern::Attention
 
   static Mask full() { return {}; }
@@ -90,18 +98,15 @@ struct AttentionOptions {
   float dropout = 0;  ///< on the weights; only while training
 };
 
-/// softmax(q k^T * scale) v, head by head [Vaswani et al. 2017, eq. 1], in tiles with a running softmax: memory grows with N.
-/// q [Nq, H * d_k], k [Nk, Hkv * d_k], v [Nk, Hkv * d_v] -> [Nq, H * d_v]; they may be slices of columns. `spans` says for each
-/// row which of q's and k's tokens are its own. While the context probes, the weights are sent as "weights": row after row
-/// [H, q_len, k_len], as one [B, H, Tq, Tk] where all rows are alike.
-Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, std::span<const kern::RowSpan> spans,
+/// softmax(q k^T * scale) v, head by head [Vaswani et al. 2017, eq. 1], in tiles with a running softmax: memory grows
+/// with N. q [Nq, H * d_k], k [Nk, Hkv * d_k], v [Nk, Hkv * d_v] -> [Nq, H * d_v]; they may be slices of columns.
+/// `spans` says for each row which of q's and k's tokens are its own. While the context probes, the weights are sent as
+/// "weights": row after row [H, q_len, k_len], as one [B, H, Tq, Tk] where all rows are alike.
+Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Spans& spans,
                  const AttentionOptions& options);
 
-/// Each row of q against the row of k with the same number.
-std::vector<kern::RowSpan> spans_of(const Rows& q, const Rows& k);
-
-/// One query a row, keys and values in a cache: q [B, H * d_k], k [slots, Hkv * d_k], v [slots, Hkv * d_v]; slots[r] names the
-/// lengths[r] slots that row r attends to. No gradient.
+/// One query a row, keys and values in a cache: q [B, H * d_k], k [slots, Hkv * d_k], v [slots, Hkv * d_v]; slots[r]
+/// names the lengths[r] slots that row r attends to. No gradient.
 Tensor cached_attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v,
                         std::span<const std::int32_t* const> slots, std::span<const std::int32_t> lengths,
                         const AttentionOptions& options);
@@ -110,10 +115,10 @@ Tensor cached_attention(Context& c, const Tensor& q, const Tensor& k, const Tens
 
 /// Attention with the kernel phi(x) = elu(x) + 1 in place of the exponential [Katharopoulos et al. 2020]: O(T) in time.
 /// Layout as in attention(); every query of a row sees all its keys, or those up to its own position when causal.
-Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, std::span<const kern::RowSpan> spans,
+Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Spans& spans,
                         std::int64_t num_heads, bool causal);
-/// The recurrent form of the causal one: one token of each of B sequences, q, k [B, H * d_k], v [B, H * d_v] -> [B, H * d_v];
-/// `state` [B, H * (d_k * d_v + d_k)], zeros at first, takes the token in. Constant time and memory. No gradient.
+/// The recurrent form of the causal one: one token of each of B sequences, q, k [B, H * d_k], v [B, H * d_v] -> [B, H *
+/// d_v]; `state` [B, H * (d_k * d_v + d_k)], zeros at first, takes the token in. Constant time and memory. No gradient.
 Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& state,
                              std::int64_t num_heads);
 
@@ -129,23 +134,24 @@ struct LossOptions {
 /// Cross-entropy of logits [N, V] against targets [N] -> [1].
 Tensor cross_entropy(Context& c, const Tensor& logits, const Tensor& targets, const LossOptions& options);
 
-/// The same of logits = x W^T + b, computed in chunks of rows, so that the [N, V] logits never exist: x [N, D], W [V, D],
-/// b [V] or none -> [1]. Where a tape records, the gradients are made in the same pass.
+/// The same of logits = x W^T + b, computed in chunks of rows, so that the [N, V] logits never exist: x [N, D], W [V,
+/// D], b [V] or none -> [1]. Where a tape records, the gradients are made in the same pass.
 Tensor projected_cross_entropy(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets,
                                const LossOptions& options);
 
 /// log p(target) for each row of the same logits -> [N]. No gradient.
 Tensor target_log_probs(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets);
 
-/// T^2 * mean over kept rows of KL(softmax(teacher / T) || softmax(student / T)) [Hinton et al. 2015]: logits [N, V] both,
-/// rows with targets[i] == ignore_id are left out -> [1]. The teacher gets no gradient.
-Tensor distillation(Context& c, const Tensor& student, const Tensor& teacher, const Tensor& targets, std::int32_t ignore_id,
-                    float temperature);
+/// T^2 * mean over kept rows of KL(softmax(teacher / T) || softmax(student / T)) [Hinton et al. 2015]: logits [N, V]
+/// both, rows with targets[i] == ignore_id are left out -> [1]. The teacher gets no gradient.
+Tensor distillation(Context& c, const Tensor& student, const Tensor& teacher, const Tensor& targets,
+                    std::int32_t ignore_id, float temperature);
 
 // --- checkpoint.cpp ---
 
-/// y = block(c, x), keeping nothing of the block's inside on the tape: the backward pass computes it again, with the same
-/// random numbers [Chen et al. 2016]. `block` may use any parameters and tensors that are constants of the step besides x.
+/// y = block(c, x), keeping nothing of the block's inside on the tape: the backward pass computes it again, with the
+/// same random numbers [Chen et al. 2016]. `block` may use any parameters and tensors that are constants of the step
+/// besides x.
 Tensor checkpoint(Context& c, const std::function<Tensor(Context&, const Tensor&)>& block, const Tensor& x);
 
 }  // namespace tril::ops

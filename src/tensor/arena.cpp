@@ -1,5 +1,5 @@
-// Blocks with boundary tags [Knuth, TAOCP 1, 2.5]: each knows its own size and its lower neighbour's, free ones are kept in
-// lists by power of two, best fit within a list.
+// Blocks with boundary tags [Knuth, TAOCP 1, 2.5]: each knows its own size and its lower neighbour's, free ones are
+// kept in lists by power of two, best fit within a list.
 #include "tensor/arena.h"
 
 #include <sys/mman.h>
@@ -35,10 +35,16 @@ struct Block {
 constexpr std::size_t header = (sizeof(Block) + alignment - 1) / alignment * alignment;
 constexpr std::size_t smallest = header + alignment;
 
-std::byte* bytes_of(Block* b) { return reinterpret_cast<std::byte*>(b); }
-Block* block_at(std::byte* p) { return reinterpret_cast<Block*>(p); }
+std::byte* bytes_of(Block* b) {
+  return reinterpret_cast<std::byte*>(b);
+}
+Block* block_at(std::byte* p) {
+  return reinterpret_cast<Block*>(p);
+}
 
-std::size_t list_of(std::size_t size) { return static_cast<std::size_t>(std::bit_width(size)) - 1; }
+std::size_t list_of(std::size_t size) {
+  return static_cast<std::size_t>(std::bit_width(size)) - 1;
+}
 
 }  // namespace
 

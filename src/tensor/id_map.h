@@ -1,4 +1,5 @@
-// A map from storage identities to small values that keeps its memory when it is cleared: a steady step allocates nothing.
+// A map from storage identities to small values that keeps its memory when it is cleared: a steady step allocates
+// nothing.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,8 @@
 namespace tril {
 
 std::uint64_t next_storage_id() {
-  static std::atomic<std::uint64_t> next{1};  // an identity, like an address that is never reused: holds no state of any model
+  static std::atomic<std::uint64_t> next{
+      1};  // an identity, like an address that is never reused: holds no state of any model
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -1,5 +1,5 @@
-// Memory that tensors share, counted by reference. A storage has an identity of its own (`id`) that is never given twice in a
-// process, so that a gradient can be found by it after the values are gone.
+// Memory that tensors share, counted by reference. A storage has an identity of its own (`id`) that is never given
+// twice in a process, so that a gradient can be found by it after the values are gone.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
-// The tape: what a forward pass did, so that it can be walked backwards. An op records its inputs, its output and a closure that
-// adds to the inputs' gradients; the closure captures exactly what the gradient needs (its capture list is the list of saved
-// tensors), and everything else is free as soon as the forward pass lets go of it.
+// The tape: what a forward pass did, so that it can be walked backwards. An op records its inputs, its output and a
+// closure that adds to the inputs' gradients; the closure captures exactly what the gradient needs (its capture list is
+// the list of saved tensors), and everything else is free as soon as the forward pass lets go of it.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,12 @@ namespace tril {
 
 class Context;
 
-/// Gradients during a backward walk, found by the storage of the value that they belong to: a view's gradient is the same view
-/// of its storage's gradient.
+/// Gradients during a backward walk, found by the storage of the value that they belong to: a view's gradient is the
+/// same view of its storage's gradient.
 class Grads {
  public:
-  /// Where to put the gradient of x: nothing where nobody wants it. `accumulate` says that something stands there already
-  /// and is to be added to; otherwise the memory is uninitialised and is to be stored to.
+  /// Where to put the gradient of x: nothing where nobody wants it. `accumulate` says that something stands there
+  /// already and is to be added to; otherwise the memory is uninitialised and is to be stored to.
   struct Target {
     Tensor grad;
     bool accumulate = false;
@@ -35,9 +35,11 @@ class Grads {
   /// The gradient that stands for x, or no tensor where none has come.
   Tensor get(const Tensor& x) const;
 
-  /// The gradient of `parameter` shall live in `memory` (same size), from now on and through any number of backward walks.
+  /// The gradient of `parameter` shall live in `memory` (same size), from now on and through any number of backward
+  /// walks.
   void bind(const Tensor& parameter, const Tensor& memory);
-  /// Begins a new sum: the next contribution to each bound gradient is stored, not added; other gradients are forgotten.
+  /// Begins a new sum: the next contribution to each bound gradient is stored, not added; other gradients are
+  /// forgotten.
   void restart();
   /// Zeroes every bound gradient that got no contribution since restart().
   void finish(Context& c);
@@ -65,13 +67,18 @@ class Tape {
   void watch(const Tensor& x) { wanted_[x.id()] = true; }
   bool wants(const Tensor& x) const { return x && wanted_.find(x.id()) != nullptr; }
 
-  /// Records one op. `backward(Context&, const Tensor& dy, Grads&)` is kept only if an input's gradient is wanted; when it
-  /// runs, dy belongs to it alone and may be overwritten.
+  /// Records one op. `backward(Context&, const Tensor& dy, Grads&)` is kept only if an input's gradient is wanted; when
+  /// it runs, dy belongs to it alone and may be overwritten.
   template <class Backward>
   void record(std::string_view name, std::initializer_list<const Tensor*> inputs, const Tensor& y, Backward backward) {
     bool any = false;
     for (const Tensor* x : inputs) any |= wants(*x);
-    if (!any) return;
+    if (any) record_always(name, y, std::move(backward));
+  }
+
+  /// The same for an op whose closure finds out for itself whose gradients are wanted.
+  template <class Backward>
+  void record_always(std::string_view name, const Tensor& y, Backward backward) {
     wanted_[y.id()] = true;
     static_assert(alignof(Backward) <= alignof(std::max_align_t));
     void* place = space(sizeof(Backward));

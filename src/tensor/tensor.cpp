@@ -4,13 +4,18 @@
 
 namespace tril {
 
-std::size_t size_of(DType t) { return t == DType::u8 ? 1 : 4; }
+std::size_t size_of(DType t) {
+  return t == DType::u8 ? 1 : 4;
+}
 
 std::string_view name_of(DType t) {
   switch (t) {
-    case DType::f32: return "f32";
-    case DType::i32: return "i32";
-    case DType::u8: return "u8";
+    case DType::f32:
+      return "f32";
+    case DType::i32:
+      return "i32";
+    case DType::u8:
+      return "u8";
   }
   return "?";
 }
@@ -20,7 +25,8 @@ Shape::Shape(std::span<const std::int64_t> sizes) : rank_(sizes.size()) {
   std::int64_t product = 1;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     check(sizes[i] >= 0, "Shape", "size {} of dimension {} is negative", sizes[i], i);
-    check(!__builtin_mul_overflow(product, std::max<std::int64_t>(sizes[i], 1), &product) && product < (std::int64_t{1} << 58),
+    check(!__builtin_mul_overflow(product, std::max<std::int64_t>(sizes[i], 1), &product) &&
+              product < (std::int64_t{1} << 58),
           "Shape", "dimensions up to {} multiply to more than a machine can address", i);
     sizes_[i] = sizes[i];
   }
@@ -46,11 +52,13 @@ std::int64_t row_size(const Shape& s) {
 
 Tensor::Tensor(StorageRef storage, Shape shape, DType dtype)
     : storage_(std::move(storage)), shape_(shape), row_stride_(row_size(shape)), dtype_(dtype) {
-  check(storage_->bytes >= bytes(), "Tensor", "{} of {} needs {} bytes, the storage has {}", shape.text(), name_of(dtype), bytes(),
-        storage_->bytes);
+  check(storage_->bytes >= bytes(), "Tensor", "{} of {} needs {} bytes, the storage has {}", shape.text(),
+        name_of(dtype), bytes(), storage_->bytes);
 }
 
-bool Tensor::is_dense() const { return shape_.rank() == 0 || shape_[0] <= 1 || row_stride_ == row_size(shape_); }
+bool Tensor::is_dense() const {
+  return shape_.rank() == 0 || shape_[0] <= 1 || row_stride_ == row_size(shape_);
+}
 
 Tensor Tensor::reshape(Shape shape) const {
   check(is_dense() && shape.count() == count(), "reshape", "{} cannot become {}", shape_.text(), shape.text());
@@ -61,7 +69,8 @@ Tensor Tensor::reshape(Shape shape) const {
 }
 
 Tensor Tensor::rows(std::int64_t begin, std::int64_t end) const {
-  check(shape_.rank() >= 1 && 0 <= begin && begin <= end && end <= shape_[0], "rows", "[{}, {}) of {}", begin, end, shape_.text());
+  check(shape_.rank() >= 1 && 0 <= begin && begin <= end && end <= shape_[0], "rows", "[{}, {}) of {}", begin, end,
+        shape_.text());
   Tensor t = *this;
   std::array<std::int64_t, Shape::max_rank> sizes{};
   for (std::size_t i = 0; i < shape_.rank(); ++i) sizes[i] = i ? shape_[i] : end - begin;
@@ -71,7 +80,8 @@ Tensor Tensor::rows(std::int64_t begin, std::int64_t end) const {
 }
 
 Tensor Tensor::columns(std::int64_t begin, std::int64_t end) const {
-  check(shape_.rank() == 2 && 0 <= begin && begin <= end && end <= shape_[1], "columns", "[{}, {}) of {}", begin, end, shape_.text());
+  check(shape_.rank() == 2 && 0 <= begin && begin <= end && end <= shape_[1], "columns", "[{}, {}) of {}", begin, end,
+        shape_.text());
   Tensor t = *this;
   t.shape_ = Shape{shape_[0], end - begin};
   t.offset_ += begin;
@@ -79,13 +89,16 @@ Tensor Tensor::columns(std::int64_t begin, std::int64_t end) const {
 }
 
 Tensor Tensor::over(const Tensor& base) const {
-  check(base.storage_->bytes == storage_->bytes, "over", "a storage of {} bytes for a view into {}", base.storage_->bytes, storage_->bytes);
+  check(base.storage_->bytes == storage_->bytes, "over", "a storage of {} bytes for a view into {}",
+        base.storage_->bytes, storage_->bytes);
   Tensor t = *this;
   t.storage_ = base.storage_;
   return t;
 }
 
-bool Tensor::covers_storage() const { return is_dense() && bytes() == storage_->bytes; }
+bool Tensor::covers_storage() const {
+  return is_dense() && bytes() == storage_->bytes;
+}
 
 Tensor foreign_tensor(std::byte* data, Shape shape, DType dtype, std::shared_ptr<const void> keep) {
   const std::size_t bytes = static_cast<std::size_t>(shape.count()) * size_of(dtype);
@@ -120,7 +133,8 @@ std::vector<T> host_copy(const Tensor& x) {
 template <class T>
 void host_write(const Tensor& x, std::span<const T> values) {
   check_dense(x, dtype_of<T>, "host_write");
-  check(values.size() == static_cast<std::size_t>(x.count()), "host_write", "{} values for {}", values.size(), x.shape().text());
+  check(values.size() == static_cast<std::size_t>(x.count()), "host_write", "{} values for {}", values.size(),
+        x.shape().text());
   if (!values.empty()) std::memcpy(x.data<T>(), values.data(), values.size_bytes());
 }
 

@@ -1,5 +1,5 @@
-// Tensor: a shape, a type and shared storage. A value: copying one shares its memory, and a view is a tensor. Rows may be
-// apart (a slice of columns); within a row values are neighbours.
+// Tensor: a shape, a type and shared storage. A value: copying one shares its memory, and a view is a tensor. Rows may
+// be apart (a slice of columns); within a row values are neighbours.
 #pragma once
 
 #include <algorithm>
@@ -68,7 +68,8 @@ class Tensor {
   std::int64_t row_stride() const { return row_stride_; }
   bool is_dense() const;
 
-  /// The sizes, to be bound to names: `const auto [N, D] = x.dims<2>("x");`. An Error names x where the rank is another.
+  /// The sizes, to be bound to names: `const auto [N, D] = x.dims<2>("x");`. An Error names x where the rank is
+  /// another.
   template <std::size_t R>
   std::array<std::int64_t, R> dims(std::string_view name) const {
     check(shape_.rank() == R, name, "expected {} dimensions, got {}", R, shape_.text());

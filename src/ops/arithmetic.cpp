@@ -1,0 +1,100 @@
+// add: y = a + b                 da = dy, db = dy
+// scale: y = alpha x             dx = alpha dy
+// dropout: y = m x / (1 - p)     dx = m dy / (1 - p), m drawn again from the same counter: nothing is saved
+// residual: y = h + dropout(x)   dh = dy, dx = m dy / (1 - p)
+// weighted_sum: y = sum x w      dx = dy w
+#include "ops/sizes.h"
+
+namespace tril::ops {
+
+Tensor add(Context& c, const Tensor& a, const Tensor& b) {
+  check_dense(a, DType::f32, "add: a"), check_dense(b, DType::f32, "add: b");
+  check_shape(b, a.shape(), "add: b");
+  Tensor y = c.empty(a.shape());
+  c.kernels().add(a.data<float>(), b.data<float>(), y.data<float>(), z(y.count()));
+  if (c.tape())
+    c.tape()->record("add", {&a, &b}, y, [a, b](Context& k, const Tensor& dy, Grads& d) {
+      pass_on(k, dy, d.into(k, a));
+      pass_on(k, dy, d.into(k, b));
+    });
+  return y;
+}
+
+Tensor scale(Context& c, const Tensor& x, float alpha) {
+  check_dense(x, DType::f32, "scale: x");
+  Tensor y = c.empty(x.shape());
+  c.kernels().scale(alpha, x.data<float>(), y.data<float>(), z(y.count()));
+  if (c.tape())
+    c.tape()->record("scale", {&x}, y, [x, alpha](Context& k, const Tensor& dy, Grads& d) {
+      k.kernels().scale(alpha, dy.data<float>(), dy.data<float>(), z(dy.count()));
+      pass_on(k, dy, d.into(k, x));
+    });
+  return y;
+}
+
+Tensor dropout(Context& c, const Tensor& x, float p) {
+  check_dense(x, DType::f32, "dropout: x");
+  const kern::Dropout drop = draw_dropout(c, p);
+  if (drop.p == 0) return x;
+  Tensor y = c.empty(x.shape());
+  c.kernels().dropout(drop, x.data<float>(), y.data<float>(), z(y.count()));
+  if (c.tape())
+    c.tape()->record("dropout", {&x}, y, [x, drop](Context& k, const Tensor& dy, Grads& d) {
+      const auto dx = d.into(k, x);
+      if (dx.accumulate)
+        k.kernels().axpy_dropout(drop, dy.data<float>(), dx.grad.data<float>(), z(dy.count()));
+      else
+        k.kernels().dropout(drop, dy.data<float>(), dx.grad.data<float>(), z(dy.count()));
+    });
+  return y;
+}
+
+Tensor residual(Context& c, const Tensor& h, const Tensor& x, float p) {
+  check_dense(h, DType::f32, "residual: h"), check_dense(x, DType::f32, "residual: x");
+  check_shape(x, h.shape(), "residual: x");
+  const kern::Dropout drop = draw_dropout(c, p);
+  if (drop.p == 0) return add(c, h, x);
+  Tensor y = c.empty(h.shape());
+  c.kernels().add_dropout(drop, h.data<float>(), x.data<float>(), y.data<float>(), z(y.count()));
+  if (c.tape())
+    c.tape()->record("residual", {&h, &x}, y, [h, x, drop](Context& k, const Tensor& dy, Grads& d) {
+      pass_on(k, dy, d.into(k, h));
+      if (const auto dx = d.into(k, x); dx.accumulate)
+        k.kernels().axpy_dropout(drop, dy.data<float>(), dx.grad.data<float>(), z(dy.count()));
+      else if (dx)
+        k.kernels().dropout(drop, dy.data<float>(), dx.grad.data<float>(), z(dy.count()));
+    });
+  return y;
+}
+
+Tensor weighted_sum(Context& c, const Tensor& x, const Tensor& w) {
+  check_dense(x, DType::f32, "weighted_sum: x"), check_dense(w, DType::f32, "weighted_sum: w");
+  check(x.count() == w.count(), "weighted_sum", "{} values and {} weights", x.shape().text(), w.shape().text());
+  Tensor y = c.empty({1});
+  kern::gemm({.m = 1,
+              .n = 1,
+              .k = z(x.count()),
+              .a = x.data<float>(),
+              .a_stride = z(x.count()),
+              .b = w.data<float>(),
+              .b_stride = 1,
+              .c = y.data<float>(),
+              .c_stride = 1});
+  if (c.tape())
+    c.tape()->record("weighted_sum", {&x}, y, [x, w](Context& k, const Tensor& dy, Grads& d) {
+      const auto dx = d.into(k, x);
+      kern::gemm({.m = z(x.count()),
+                  .n = 1,
+                  .k = 1,
+                  .a = w.data<float>(),
+                  .a_stride = 1,
+                  .b = dy.data<float>(),
+                  .b_stride = 1,
+                  .c = dx.grad.data<float>(),
+                  .c_stride = 1,
+                  .accumulate = dx.accumulate});
+    });
+  return y;
+}
+
+}  // namespace tril::ops

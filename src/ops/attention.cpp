@@ -1,0 +1,155 @@
+// attention: y = P v,  P = softmax(S),  S = scale q k^T + mask, head by head                  [Vaswani et al. 2017, eq.
+// 1]
+//   dv = P^T dy    dP = dy v^T    dS = P (dP - sum(dy y))    dq = scale dS k    dk = scale dS^T q
+//   q [Nq, H d_k]   k [Nk, Hkv d_k]   v [Nk, Hkv d_v]   y [Nq, H d_v]
+// Saves q, k, v, y and the log-sum-exp of each row of S [Nq, H]; P is computed again tile by tile [Dao et al. 2022,
+// alg. 4].
+#include <algorithm>
+#include <cmath>
+
+#include "ops/sizes.h"
+
+namespace tril::ops {
+namespace {
+
+struct Heads {
+  std::int64_t heads, kv_heads, d_k, d_v;
+};
+
+Heads heads_of(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o) {
+  const std::int64_t heads = o.num_heads, kv_heads = o.num_kv_heads ? o.num_kv_heads : heads;
+  const auto [Nq, Dq] = q.dims<2>("attention: q");
+  const auto [Nk, Dk] = k.dims<2>("attention: k");
+  const auto [Nv, Dv] = v.dims<2>("attention: v");
+  check(heads > 0 && kv_heads > 0 && heads % kv_heads == 0, "attention", "{} key heads do not divide {} heads",
+        kv_heads, heads);
+  check(Dq % heads == 0, "attention", "q {} does not divide into {} heads", q.shape().text(), heads);
+  check(Dv % kv_heads == 0, "attention", "v {} does not divide into {} heads", v.shape().text(), kv_heads);
+  check(Dk == Dq / heads * kv_heads, "attention", "k {} should have {} heads of {}", k.shape().text(), kv_heads,
+        Dq / heads);
+  check(Nk == Nv, "attention", "{} keys and {} values", Nk, Nv);
+  return {heads, kv_heads, Dq / heads, Dv / kv_heads};
+}
+
+kern::Attention arguments(const Tensor& q, const Tensor& k, const Tensor& v, const Spans& spans,
+                          const AttentionOptions& o, kern::Dropout drop) {
+  const Heads h = heads_of(q, k, v, o);
+  kern::Attention a;
+  a.q = q.data<float>(), a.k = k.data<float>(), a.v = v.data<float>();
+  a.q_stride = z(q.row_stride()), a.k_stride = z(k.row_stride()), a.v_stride = z(v.row_stride());
+  a.rows = spans->data(), a.num_rows = spans->size();
+  a.heads = z(h.heads), a.kv_heads = z(h.kv_heads), a.d_k = z(h.d_k), a.d_v = z(h.d_v);
+  a.scale = o.scale != 0 ? o.scale : 1.0f / std::sqrt(static_cast<float>(h.d_k));
+  a.mask = o.mask.kind;
+  a.window = o.mask.window;
+  a.masked_is_minus_1e9 = o.mask.masked_is_minus_1e9;
+  a.dropout = drop;
+  if (a.mask == kern::MaskKind::explicit01) {
+    const auto [B, H, Tq, Tk] = o.mask.allow.dims<4>("attention: mask");
+    check_dense(o.mask.allow, DType::u8, "attention: mask");
+    check((B == 1 || B == static_cast<std::int64_t>(spans->size())) && (H == 1 || H == h.heads), "attention: mask",
+          "{} for {} rows and {} heads", o.mask.allow.shape().text(), spans->size(), h.heads);
+    for (const kern::RowSpan& s : *spans)
+      check((Tq == 1 || s.q_len <= Tq) && s.k_len <= Tk, "attention: mask", "{} for a row of {} queries and {} keys",
+            o.mask.allow.shape().text(), s.q_len, s.k_len);
+    a.allow = o.mask.allow.data<std::uint8_t>();
+    a.allow_row_stride = B == 1 ? 0 : z(H * Tq * Tk);
+    a.allow_head_stride = H == 1 ? 0 : z(Tq * Tk);
+    a.allow_query_stride = Tq == 1 ? 0 : z(Tk);
+  }
+  return a;
+}
+
+void check_spans(const Spans& spans, std::int64_t Nq, std::int64_t Nk) {
+  for (const kern::RowSpan& s : *spans)
+    check(s.q_begin >= 0 && s.q_len >= 0 && s.k_begin >= 0 && s.k_len >= 0 && s.q_begin + s.q_len <= Nq &&
+              s.k_begin + s.k_len <= Nk,
+          "attention", "a row of queries [{}, +{}) and keys [{}, +{}) of {} and {}", s.q_begin, s.q_len, s.k_begin,
+          s.k_len, Nq, Nk);
+}
+
+// The weights for whoever looks: [B, H, Tq, Tk] where all rows are alike, else flat.
+Tensor weights_of(Context& c, const kern::Attention& a, const Tensor& lse, float* scratch) {
+  std::int64_t total = 0;
+  bool alike = true;
+  for (std::size_t i = 0; i < a.num_rows; ++i) {
+    total += static_cast<std::int64_t>(a.heads) * a.rows[i].q_len * a.rows[i].k_len;
+    alike &= a.rows[i].q_len == a.rows[0].q_len && a.rows[i].k_len == a.rows[0].k_len;
+  }
+  const Tensor w = c.empty({total});
+  c.kernels().attention_weights(a, lse.data<float>(), w.data<float>(), scratch);
+  if (!alike || a.num_rows == 0) return w;
+  return w.reshape(
+      {static_cast<std::int64_t>(a.num_rows), static_cast<std::int64_t>(a.heads), a.rows[0].q_len, a.rows[0].k_len});
+}
+
+}  // namespace
+
+Spans spans_of(const Rows& q, const Rows& k) {
+  check(q.count() == k.count(), "attention", "{} rows of queries and {} of keys", q.count(), k.count());
+  std::vector<kern::RowSpan> spans;
+  spans.reserve(z(q.count()));
+  for (std::int64_t i = 0; i < q.count(); ++i) spans.push_back({q.begin(i), q.length(i), k.begin(i), k.length(i)});
+  return std::make_shared<const std::vector<kern::RowSpan>>(std::move(spans));
+}
+
+Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Spans& spans,
+                 const AttentionOptions& o) {
+  const Heads h = heads_of(q, k, v, o);
+  const std::int64_t Nq = q.size(0);
+  check_spans(spans, Nq, k.size(0));
+  const kern::Dropout drop = draw_dropout(c, o.dropout);
+  const kern::Attention a = arguments(q, k, v, spans, o, drop);
+
+  const Tensor y = c.empty({Nq, h.heads * h.d_v});
+  const Tensor lse = c.tape() || c.probing() ? c.empty({Nq, h.heads}) : Tensor();
+  const Tensor scratch = c.empty({static_cast<std::int64_t>(c.kernels().attention_scratch(a.d_k, a.d_v))});
+  c.kernels().attention(a, y.data<float>(), z(y.row_stride()), lse ? lse.data<float>() : nullptr,
+                        scratch.data<float>());
+  if (c.probing()) c.probe("weights", weights_of(c, a, lse, scratch.data<float>()));
+
+  if (c.tape()) {
+    c.tape()->record(
+        "attention", {&q, &k, &v}, y, [q, k, v, y, lse, spans, o, drop](Context& x, const Tensor& dy, Grads& d) {
+          const auto dq = d.into(x, q), dk = d.into(x, k), dv = d.into(x, v);
+          const auto target = [&](const Grads::Target& t, const Tensor& value) {
+            return t ? t.grad : x.empty(value.shape());
+          };
+          const Tensor to_q = target(dq, q), to_k = target(dk, k), to_v = target(dv, v);
+          kern::AttentionGradient g;
+          g.out = y.data<float>(), g.d_out = dy.data<float>(), g.lse = lse.data<float>();
+          g.out_stride = g.d_out_stride = z(y.row_stride());
+          g.dq = to_q.data<float>(), g.dk = to_k.data<float>(), g.dv = to_v.data<float>();
+          g.dq_stride = z(to_q.row_stride()), g.dk_stride = z(to_k.row_stride()), g.dv_stride = z(to_v.row_stride());
+          g.accumulate_q = dq.accumulate, g.accumulate_k = dk.accumulate, g.accumulate_v = dv.accumulate;
+          const kern::Attention args = arguments(q, k, v, spans, o, drop);
+          const Tensor work = x.empty({static_cast<std::int64_t>(x.kernels().attention_scratch(args.d_k, args.d_v))});
+          x.kernels().attention_backward(args, g, work.data<float>());
+        });
+  }
+  return y;
+}
+
+Tensor cached_attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v,
+                        std::span<const std::int32_t* const> slots, std::span<const std::int32_t> lengths,
+                        const AttentionOptions& o) {
+  const Heads h = heads_of(q, k, v, o);
+  const std::int64_t B = q.size(0);
+  check(static_cast<std::int64_t>(slots.size()) == B && slots.size() == lengths.size(), "cached_attention",
+        "{} queries, {} rows of slots", B, slots.size());
+  kern::CachedAttention a;
+  a.q = q.data<float>(), a.k = k.data<float>(), a.v = v.data<float>();
+  a.q_stride = z(q.row_stride()), a.k_stride = z(k.row_stride()), a.v_stride = z(v.row_stride());
+  a.slots = slots.data(), a.lengths = lengths.data(), a.num_rows = slots.size();
+  a.heads = z(h.heads), a.kv_heads = z(h.kv_heads), a.d_k = z(h.d_k), a.d_v = z(h.d_v);
+  a.scale = o.scale != 0 ? o.scale : 1.0f / std::sqrt(static_cast<float>(h.d_k));
+  std::int32_t longest = 1;
+  for (std::int32_t n : lengths) longest = std::max(longest, n);
+
+  const Tensor y = c.empty({B, h.heads * h.d_v});
+  const Tensor scratch = c.empty({h.heads * longest});
+  c.kernels().cached_attention(a, y.data<float>(), z(y.row_stride()), scratch.data<float>());
+  return y;
+}
+
+}  // namespace tril::ops

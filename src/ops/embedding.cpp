@@ -1,0 +1,54 @@
+// embedding: y_i = s table[id_i]               d table[id_i] += s dy_i, but for the padding id
+// add_positions: y_i = x_i + table[p_i]        dx = dy,  d table[p_i] += dy_i
+//   table [V, D]   ids, positions [N]   saves the ids
+#include "ops/sizes.h"
+
+namespace tril::ops {
+namespace {
+
+void check_ids(const Tensor& ids, std::int64_t below, std::string_view where, std::string_view hint) {
+  check_dense(ids, DType::i32, where);
+  const std::vector<std::int32_t> values = host_copy<std::int32_t>(ids);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i] < 0 || values[i] >= below)
+      fail_usage(std::string(where), fmt::format("value {} at {} is not in [0, {})", values[i], i, below),
+                 std::string(hint));
+}
+
+}  // namespace
+
+Tensor embedding(Context& c, const Tensor& table, const Tensor& ids, float s, std::int32_t padding_id) {
+  const auto [V, D] = table.dims<2>("embedding: table");
+  const auto [N] = ids.dims<1>("embedding: ids");
+  check_ids(ids, V, "embedding: ids", "use the vocabulary that the model was made with");
+  Tensor y = c.empty({N, D});
+  c.kernels().gather(table.data<float>(), ids.data<std::int32_t>(), s, y.data<float>(), z(N), z(D));
+  if (c.tape())
+    c.tape()->record("embedding", {&table}, y, [table, ids, s, padding_id](Context& k, const Tensor& dy, Grads& d) {
+      k.kernels().scatter_add(sum_into(k, d.into(k, table)), ids.data<std::int32_t>(), s, dy.data<float>(), padding_id,
+                              z(dy.size(0)), z(dy.size(1)));
+    });
+  return y;
+}
+
+Tensor add_positions(Context& c, const Tensor& x, const Tensor& table, const Tensor& positions) {
+  const auto [N, D] = x.dims<2>("positions: x");
+  check_dense(x, DType::f32, "positions: x");
+  const auto [T, D_table] = table.dims<2>("positions: table");
+  check(D == D_table, "positions", "x {} and the table {} do not agree", x.shape().text(), table.shape().text());
+  check_shape(positions, {N}, "positions");
+  check_ids(positions, T, "positions", "the sequence is longer than the model's positions; shorten it");
+  Tensor y = c.empty({N, D});
+  c.kernels().add_gathered(x.data<float>(), table.data<float>(), positions.data<std::int32_t>(), y.data<float>(), z(N),
+                           z(D));
+  if (c.tape())
+    c.tape()->record("add_positions", {&x, &table}, y, [x, table, positions](Context& k, const Tensor& dy, Grads& d) {
+      pass_on(k, dy, d.into(k, x));
+      if (const auto dt = d.into(k, table); dt)
+        k.kernels().scatter_add(sum_into(k, dt), positions.data<std::int32_t>(), 1.0f, dy.data<float>(), -1,
+                                z(dy.size(0)), z(dy.size(1)));
+    });
+  return y;
+}
+
+}  // namespace tril::ops

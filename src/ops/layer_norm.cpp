@@ -1,0 +1,29 @@
+// layer_norm: y = g n + b,  n = (x - mean) r,  r = 1 / sqrt(var + eps)                        [Ba et al. 2016, eq. 4]
+//   dx = r (g dy - mean(g dy) - n mean(g dy n))    dg = sum over rows of dy n    db = sum over rows of dy
+//   x, y [N, D]   g, b [D]   saves x, mean [N], r [N]
+#include "ops/sizes.h"
+
+namespace tril::ops {
+
+Tensor layer_norm(Context& c, const Tensor& x, const Tensor& g, const Tensor& b, float eps) {
+  const auto [N, D] = x.dims<2>("layer_norm: x");
+  check_dense(x, DType::f32, "layer_norm: x");
+  check_shape(g, {D}, "layer_norm: g");
+  if (b) check_shape(b, {D}, "layer_norm: b");
+
+  Tensor y = c.empty({N, D});
+  const Tensor mean = c.tape() ? c.empty({N}) : Tensor(), rstd = c.tape() ? c.empty({N}) : Tensor();
+  c.kernels().layer_norm(x.data<float>(), g.data<float>(), b ? b.data<float>() : nullptr, eps, y.data<float>(),
+                         mean ? mean.data<float>() : nullptr, rstd ? rstd.data<float>() : nullptr, z(N), z(D));
+  if (c.tape())
+    c.tape()->record("layer_norm", {&x, &g, &b}, y, [x, g, b, mean, rstd](Context& k, const Tensor& dy, Grads& d) {
+      const auto dx = d.into(k, x), dg = d.into(k, g), db = d.into(k, b);
+      const Tensor unused = dx ? Tensor() : k.empty(x.shape());
+      k.kernels().layer_norm_backward(x.data<float>(), g.data<float>(), mean.data<float>(), rstd.data<float>(),
+                                      dy.data<float>(), (dx ? dx.grad : unused).data<float>(), dx.accumulate,
+                                      sum_into(k, dg), sum_into(k, db), z(x.size(0)), z(x.size(1)));
+    });
+  return y;
+}
+
+}  // namespace tril::ops

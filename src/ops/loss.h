@@ -1,0 +1,17 @@
+// What the losses share.
+#pragma once
+
+#include <algorithm>
+
+#include "ops/sizes.h"
+
+namespace tril::ops {
+
+/// Checks the targets [N] against a vocabulary of V and returns what the sum of losses is divided by.
+double targets_that_count(const Tensor& targets, std::int64_t V, const LossOptions& o);
+/// sum(losses) / normalizer as [1], summed in double.
+Tensor sum_of_losses(Context& c, const Tensor& losses, double normalizer);
+/// x *= dy[0]: a gradient made in the forward pass meets what comes from above.
+void scale_by(Context& c, const Tensor& x, const Tensor& dy);
+
+}  // namespace tril::ops
