@@ -111,7 +111,7 @@ struct Adam {
 };
 
 struct Kernels {
-  std::string_view name;  ///< "generic" (SSE2), "avx2", "avx512"
+  std::string_view name;  ///< "generic" (SSSE3), "avx2", "avx512"
 
   // --- vectors of n values ---
   void (*add)(const float* a, const float* b, float* y, std::size_t n);                ///< y = a + b

@@ -1,0 +1,30 @@
+// What each file of kernels defines for each instruction set, and tables.cpp calls: functions that set their pointers
+// in a table. Declared in the namespace of the instruction set that is being compiled.
+#if defined(TRIL_KERN_FILL_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRIL_KERN_FILL_INL_H_
+#undef TRIL_KERN_FILL_INL_H_
+#else
+#define TRIL_KERN_FILL_INL_H_
+#endif
+
+#include "hwy/highway.h"
+#include "kern/kernels.h"
+#include "kern/simd.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tril::kern::HWY_NAMESPACE {
+
+void fill_elementwise(Kernels& k);       // vectors of n values, adam aside
+void fill_matrix(Kernels& k);            // bias_activate, column_sums, transpose, copy_rows
+void fill_norms(Kernels& k);             // layer_norm, rms_norm
+void fill_softmax(Kernels& k);           // log_softmax, log_sum_exp, cross_entropy, distillation
+void fill_top_k(Kernels& k);             // top_k
+void fill_embedding(Kernels& k);         // gather, scatter_add, add_gathered
+void fill_adam(Kernels& k);              // adam
+void fill_attention(Kernels& k);         // attention*, cached_attention
+void fill_linear_attention(Kernels& k);  // linear_attention*
+
+}  // namespace tril::kern::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // TRIL_KERN_FILL_INL_H_
