@@ -151,7 +151,7 @@ HWY_INLINE VU RandomBits(DU du, RandomKey key, std::uint32_t first) {
 template <class D>
 HWY_INLINE hn::Mask<D> Kept(D d, RandomKey key, std::uint32_t threshold, std::uint32_t first) {
   const hn::RebindToUnsigned<D> du;
-  return hn::RebindMask(d, hn::Ge(RandomBits(du, key, first), hn::Set(du, threshold)));
+  return hn::Not(hn::RebindMask(d, hn::Lt(RandomBits(du, key, first), hn::Set(du, threshold))));
 }
 
 }  // namespace tril::kern::HWY_NAMESPACE
