@@ -1,0 +1,94 @@
+// The activations with their derivatives, as types with value(x) and slope(x): the loops over them are templates.
+//   relu: max(x, 0)      gelu: x Phi(x)      silu: x s(x), s the logistic function
+//   gelu_tanh: x/2 (1 + tanh u) = x s(2u),  u = sqrt(2/pi) (x + 0.044715 x^3)        [Hendrycks & Gimpel 2016]
+#if defined(TRIL_KERN_ACTIVATION_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRIL_KERN_ACTIVATION_INL_H_
+#undef TRIL_KERN_ACTIVATION_INL_H_
+#else
+#define TRIL_KERN_ACTIVATION_INL_H_
+#endif
+
+#include "kern/kernels.h"
+#include "kern/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tril::kern::HWY_NAMESPACE {
+
+struct ValueAndSlope {
+  Vec value, slope;
+};
+
+struct Identity {
+  static HWY_INLINE Vec value(Vec x) { return x; }
+  static HWY_INLINE ValueAndSlope both(Vec x) { return {x, hn::Set(Floats(), 1.0f)}; }
+};
+
+struct Relu {
+  /// The second operand of the processor's max is what NaN compares to: in this order NaN stays.
+  static HWY_INLINE Vec value(Vec x) { return hn::Max(hn::Zero(Floats()), x); }
+  static HWY_INLINE ValueAndSlope both(Vec x) {
+    const Floats d;
+    return {value(x), hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), hn::Set(d, 1.0f))};
+  }
+};
+
+struct Gelu {
+  static HWY_INLINE Vec value(Vec x) {
+    Vec density;
+    return hn::Mul(x, NormalCdf(Floats(), x, density));
+  }
+  static HWY_INLINE ValueAndSlope both(Vec x) {
+    Vec density;
+    const Vec cdf = NormalCdf(Floats(), x, density);
+    return {hn::Mul(x, cdf), hn::MulAdd(x, density, cdf)};
+  }
+};
+
+struct GeluTanh {
+  static constexpr float scale = 1.5957691216f, cubic = 0.044715f;  // 2 sqrt(2 / pi)
+
+  static HWY_INLINE Vec gate(Vec x, Vec xx) {
+    const Floats d;
+    const Vec u = hn::Mul(x, hn::MulAdd(xx, hn::Set(d, scale * cubic), hn::Set(d, scale)));
+    return Sigmoid(d, u);
+  }
+  static HWY_INLINE Vec value(Vec x) { return hn::Mul(x, gate(x, hn::Mul(x, x))); }
+  static HWY_INLINE ValueAndSlope both(Vec x) {
+    const Floats d;
+    const Vec xx = hn::Mul(x, x), s = gate(x, xx);
+    const Vec du = hn::MulAdd(xx, hn::Set(d, 3 * scale * cubic), hn::Set(d, scale));
+    const Vec ds = hn::Mul(hn::Mul(s, hn::Sub(hn::Set(d, 1.0f), s)), du);
+    return {hn::Mul(x, s), hn::MulAdd(x, ds, s)};
+  }
+};
+
+struct Silu {
+  static HWY_INLINE Vec value(Vec x) { return hn::Mul(x, Sigmoid(Floats(), x)); }
+  static HWY_INLINE ValueAndSlope both(Vec x) {
+    const Floats d;
+    const Vec s = Sigmoid(d, x);
+    return {hn::Mul(x, s), hn::Mul(s, hn::MulAdd(x, hn::Sub(hn::Set(d, 1.0f), s), hn::Set(d, 1.0f)))};
+  }
+};
+
+/// body(Relu()) and so on, by name.
+template <class Body>
+HWY_INLINE void WithActivation(Activation f, const Body& body) {
+  switch (f) {
+    case Activation::none:
+      return body(Identity());
+    case Activation::relu:
+      return body(Relu());
+    case Activation::gelu:
+      return body(Gelu());
+    case Activation::gelu_tanh:
+      return body(GeluTanh());
+    case Activation::silu:
+      return body(Silu());
+  }
+}
+
+}  // namespace tril::kern::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // TRIL_KERN_ACTIVATION_INL_H_

@@ -1,0 +1,82 @@
+// The tables of kernels, one for each instruction set, and the choice among them by what the processor can do.
+#include "kern/simd.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kern/tables.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include "kern/fill-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tril::kern::HWY_NAMESPACE {
+
+void fill_all(Kernels& k) {
+  fill_elementwise(k);
+  fill_matrix(k);
+  fill_norms(k);
+  fill_softmax(k);
+  fill_top_k(k);
+  fill_embedding(k);
+  fill_adam(k);
+  fill_attention(k);
+  fill_linear_attention(k);
+}
+
+}  // namespace tril::kern::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <array>
+
+#include "hwy/targets.h"
+
+namespace tril::kern {
+namespace {
+
+Kernels named(std::string_view name, void (*fill_all)(Kernels&)) {
+  Kernels k{};
+  k.name = name;
+  fill_all(k);
+  return k;
+}
+
+/// Those that this processor can run come first in `usable`, the plainest first.
+struct Tables {
+  Kernels generic = named("generic", N_SSSE3::fill_all);
+  Kernels avx2 = named("avx2", N_AVX2::fill_all);
+  Kernels avx512 = named("avx512", N_AVX3::fill_all);
+  std::array<const Kernels*, 3> usable{&generic};
+  std::size_t count = 1;
+
+  Tables() {
+    const auto supported = hwy::SupportedTargets();
+    if (supported & HWY_AVX2) usable[count++] = &avx2;
+    if (supported & HWY_AVX3) usable[count++] = &avx512;
+  }
+  Tables(const Tables&) = delete;
+  Tables& operator=(const Tables&) = delete;
+};
+
+const Tables& all() {
+  static const Tables tables;
+  return tables;
+}
+
+}  // namespace
+
+std::span<const Kernels* const> tables() {
+  return std::span(all().usable).first(all().count);
+}
+
+const Kernels& best() {
+  return *tables().back();
+}
+
+const Kernels* table(std::string_view name) {
+  for (const Kernels* k : tables())
+    if (k->name == name) return k;
+  return nullptr;
+}
+
+}  // namespace tril::kern
+#endif  // HWY_ONCE
