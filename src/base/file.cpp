@@ -211,10 +211,11 @@ void write_all(int descriptor, std::span<const std::byte> bytes, const std::stri
     if (n <= 0) {
       const int error = n < 0 ? errno : EIO;
       struct statvfs space {};
+      const auto mebibytes = [&](auto blocks) { return static_cast<double>(blocks) * space.f_frsize / (1 << 20); };
       std::string room;
       if ((error == ENOSPC || error == EDQUOT) && ::fstatvfs(descriptor, &space) == 0 && space.f_blocks > 0)
-        room = fmt::format(" (the file system has {} of {} MiB left)", space.f_bavail * space.f_frsize >> 20,
-                           space.f_blocks * space.f_frsize >> 20);
+        room = fmt::format(" (the file system has {:.1f} of {:.1f} MiB left)", mebibytes(space.f_bavail),
+                           mebibytes(space.f_blocks));
       fail(shown(path),
            fmt::format("cannot write {} bytes after the first {}: {}{}", bytes.size() - done, before + done,
                        text_of(error), room),

@@ -1,6 +1,7 @@
 // The 16-bit floats as bit patterns: IEEE 754 binary16 (f16: 5 bits of exponent, 10 of fraction) and bfloat16 (bf16:
 // the upper half of a float). To float exactly; from float to the nearest, ties to even, as the standard's default
-// rounding has it. NaN stays NaN, made quiet, with its sign and the upper bits of its payload.
+// rounding has it. NaN stays NaN, with its sign and the upper bits of its payload; on the way
+// to 16 bits it is made quiet.
 #pragma once
 
 #include <bit>

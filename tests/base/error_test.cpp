@@ -1,0 +1,66 @@
+// Errors read well: where, what, hint; and the nearest name is the one that was meant.
+#include "base/error.h"
+
+#include <gtest/gtest.h>
+
+namespace tril {
+namespace {
+
+TEST(Error, JoinsPlaceTextAndHint) {
+  const Error all(ErrorKind::failure, "a.txt", "is empty", "fill it");
+  EXPECT_STREQ(all.what(), "a.txt: is empty; fill it");
+  EXPECT_STREQ(Error(ErrorKind::usage, "", "is empty").what(), "is empty");
+  EXPECT_EQ(all.where(), "a.txt");
+  EXPECT_EQ(all.hint(), "fill it");
+}
+
+TEST(Error, WithinKeepsKindAndHint) {
+  const Error inner(ErrorKind::usage, "w", "is [2], expected [3]", "look");
+  const Error outer = inner.within("model.safetensors").within("models/de");
+  EXPECT_STREQ(outer.what(), "models/de: model.safetensors: w: is [2], expected [3]; look");
+  EXPECT_EQ(outer.kind(), ErrorKind::usage);
+  EXPECT_EQ(outer.hint(), "look");
+  EXPECT_STREQ(Error(ErrorKind::failure, "", "no").within("x").what(), "x: no");
+}
+
+TEST(Error, CheckThrowsUsageWithFormattedText) {
+  EXPECT_NO_THROW(check(true, "op", "{}", 1));
+  try {
+    check(false, "op", "{} is not {}", 1, 2);
+    FAIL() << "did not throw";
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "op: 1 is not 2");
+    EXPECT_EQ(e.kind(), ErrorKind::usage);
+  }
+  try {
+    fail("disk", "is full");
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::failure);
+  }
+}
+
+TEST(Nearest, FindsSlipsOfTheFinger) {
+  const std::vector<std::string> options{"--max-tokens", "--max-length", "--seed", "--threads", "--beam"};
+  EXPECT_EQ(nearest("--max-tokns", options), "--max-tokens");   // left out
+  EXPECT_EQ(nearest("--seeed", options), "--seed");             // doubled
+  EXPECT_EQ(nearest("--thraeds", options), "--threads");        // swapped
+  EXPECT_EQ(nearest("--bean", options), "--beam");              // replaced
+  EXPECT_EQ(nearest("--max-tokens", options), "--max-tokens");  // itself
+  EXPECT_EQ(nearest("--no-such-thing-at-all", options), "");
+  EXPECT_EQ(nearest("--seed", {}), "");
+  EXPECT_EQ(nearest("", options), "");
+}
+
+TEST(Nearest, PrefersTheFewestEdits) {
+  EXPECT_EQ(nearest("abcd", {"abxy", "abcx", "wxyz"}), "abcx");
+  // A swap of neighbours is one edit, two replacements are two.
+  EXPECT_EQ(nearest("abcdef", {"abcxyf", "abdcef"}), "abdcef");
+}
+
+TEST(Nearest, DidYouMeanIsEmptyWhereNothingIsNear) {
+  EXPECT_EQ(did_you_mean("d_modle", {"d_model", "vocab_size"}), "did you mean d_model?");
+  EXPECT_EQ(did_you_mean("quite_another", {"d_model"}), "");
+}
+
+}  // namespace
+}  // namespace tril
