@@ -1,0 +1,140 @@
+// The k largest of each row. A vector of values is compared with the k-th best so far, and hardly any gets further: of
+// n values in random order about k ln(n / k) do. The k best lie in the output itself as a heap with the worst at its
+// root. NaN counts as less than everything, so that it is chosen only where nothing else is left.
+#include "kern/simd.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kern/top_k.cpp"
+#include <cmath>
+
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include "kern/fill-inl.h"
+#include "kern/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tril::kern::HWY_NAMESPACE {
+namespace {
+
+/// A heap of `size` candidates (values[i], indices[i]): none is better than its children, so the worst stands first.
+struct Heap {
+  float* values;
+  std::int32_t* indices;
+  std::size_t size;
+
+  /// Is candidate (a, i) to be listed before (b, j)?
+  static HWY_INLINE bool better(float a, std::int32_t i, float b, std::int32_t j) {
+    if (a > b) return true;
+    if (a < b) return false;
+    const bool a_is_nan = a != a, b_is_nan = b != b;
+    return a_is_nan == b_is_nan ? i < j : b_is_nan;
+  }
+
+  /// Puts (v, index) into the free slot i, or below it where a child is worse than it: that child moves up.
+  HWY_INLINE void sift(std::size_t i, float v, std::int32_t index) {
+    for (std::size_t child = 2 * i + 1; child < size; child = 2 * i + 1) {
+      if (child + 1 < size && better(values[child], indices[child], values[child + 1], indices[child + 1])) ++child;
+      if (!better(v, index, values[child], indices[child])) break;
+      values[i] = values[child];
+      indices[i] = indices[child];
+      i = child;
+    }
+    values[i] = v;
+    indices[i] = index;
+  }
+
+  HWY_INLINE void offer(float v, std::int32_t index) {
+    if (better(v, index, values[0], indices[0])) sift(0, v, index);
+  }
+
+  /// Largest first: the worst goes to the end, again and again.
+  HWY_INLINE void sort() {
+    while (size > 1) {
+      --size;
+      const float v = values[size];
+      const std::int32_t index = indices[size];
+      values[size] = values[0];
+      indices[size] = indices[0];
+      sift(0, v, index);
+    }
+  }
+};
+
+void top_k_row(const float* x, std::size_t cols, std::size_t k, float* values, std::int32_t* indices) {
+  const Floats d;
+  const std::size_t lanes = hn::Lanes(d);
+  Heap heap{values, indices, k};
+  for (std::size_t i = k; i-- > 0;) {
+    values[i] = x[i];
+    indices[i] = static_cast<std::int32_t>(i);
+    heap.sift(i, values[i], indices[i]);
+  }
+  std::size_t j = k;
+  Vec worst = hn::Set(d, values[0]);
+  for (; j + 4 * lanes <= cols; j += 4 * lanes) {
+    // Not "greater than the worst": false too where either is NaN, and then offer() decides.
+    const auto in01 = hn::And(hn::Le(hn::LoadU(d, x + j), worst), hn::Le(hn::LoadU(d, x + j + lanes), worst));
+    const auto in23 =
+        hn::And(hn::Le(hn::LoadU(d, x + j + 2 * lanes), worst), hn::Le(hn::LoadU(d, x + j + 3 * lanes), worst));
+    if (HWY_LIKELY(hn::AllTrue(d, hn::And(in01, in23)))) continue;
+    for (std::size_t i = j; i < j + 4 * lanes; i += lanes) {
+      std::uint8_t bytes[8] = {};
+      hn::StoreMaskBits(d, hn::Not(hn::Le(hn::LoadU(d, x + i), worst)), bytes);
+      for (std::uint32_t bits = bytes[0] | static_cast<std::uint32_t>(bytes[1]) << 8; bits != 0; bits &= bits - 1) {
+        const std::size_t at = i + static_cast<std::size_t>(__builtin_ctz(bits));
+        heap.offer(x[at], static_cast<std::int32_t>(at));
+      }
+      worst = hn::Set(d, values[0]);
+    }
+  }
+  for (; j < cols; ++j) heap.offer(x[j], static_cast<std::int32_t>(j));
+  heap.sort();
+}
+
+/// The largest value, then the first place where it stands.
+void argmax_row(const float* x, std::size_t cols, float* value, std::int32_t* index) {
+  const Floats d;
+  const std::size_t lanes = hn::Lanes(d);
+  const Vec lowest = hn::Set(d, -HUGE_VALF);
+  Vec m0 = lowest, m1 = lowest, m2 = lowest, m3 = lowest;
+  std::size_t j = 0;
+  for (; j + 4 * lanes <= cols; j += 4 * lanes) {  // the processor's max gives its second operand where one is NaN
+    m0 = hn::Max(hn::LoadU(d, x + j), m0);
+    m1 = hn::Max(hn::LoadU(d, x + j + lanes), m1);
+    m2 = hn::Max(hn::LoadU(d, x + j + 2 * lanes), m2);
+    m3 = hn::Max(hn::LoadU(d, x + j + 3 * lanes), m3);
+  }
+  float best = hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(m0, m1), hn::Max(m2, m3))));
+  for (; j < cols; ++j)
+    if (x[j] > best) best = x[j];
+  const Vec b = hn::Set(d, best);
+  std::size_t at = 0;
+  for (; at + 4 * lanes <= cols; at += 4 * lanes) {
+    const auto e01 = hn::Or(hn::Eq(hn::LoadU(d, x + at), b), hn::Eq(hn::LoadU(d, x + at + lanes), b));
+    const auto e23 = hn::Or(hn::Eq(hn::LoadU(d, x + at + 2 * lanes), b), hn::Eq(hn::LoadU(d, x + at + 3 * lanes), b));
+    if (!hn::AllFalse(d, hn::Or(e01, e23))) break;
+  }
+  while (at < cols && !(x[at] == best)) ++at;
+  if (at == cols) at = 0;  // all are NaN
+  *value = x[at];
+  *index = static_cast<std::int32_t>(at);
+}
+
+void top_k(const float* x, std::size_t rows, std::size_t cols, std::size_t k, float* values, std::int32_t* indices) {
+  if (k == 0) return;
+  for (std::size_t row = 0; row < rows; ++row, x += cols, values += k, indices += k) {
+    if (k == 1)
+      argmax_row(x, cols, values, indices);
+    else
+      top_k_row(x, cols, k, values, indices);
+  }
+}
+
+}  // namespace
+
+void fill_top_k(Kernels& k) {
+  k.top_k = top_k;
+}
+
+}  // namespace tril::kern::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
