@@ -1,0 +1,383 @@
+#include "base/fields.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+namespace tril {
+namespace {
+
+// The element type behind a slot: T of T* and of std::optional<T>*.
+template <class T>
+struct Element {
+  using type = T;
+};
+template <class T>
+struct Element<std::optional<T>> {
+  using type = T;
+};
+template <class T>
+inline constexpr bool is_optional_v = !std::is_same_v<typename Element<T>::type, T>;
+
+template <class T>
+std::string text_of(const T& value) {
+  if constexpr (std::is_same_v<T, std::string>)
+    return value;
+  else
+    return fmt::format("{}", value);  // the shortest text that reads back as the same number
+}
+
+// The whole of `text` as a T, or nothing.
+template <class T>
+std::optional<T> parse(std::string_view text) {
+  if constexpr (std::is_same_v<T, bool>) {
+    if (text == "true" || text == "yes" || text == "on") return true;
+    if (text == "false" || text == "no" || text == "off") return false;
+    return std::nullopt;
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return std::string(text);
+  } else {
+    if (text.starts_with('+')) text.remove_prefix(1);
+    T value{};
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (problem != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    if constexpr (std::is_floating_point_v<T>)
+      if (!std::isfinite(value)) return std::nullopt;
+    return value;
+  }
+}
+
+template <class T>
+std::string type_text() {
+  if constexpr (std::is_same_v<T, bool>)
+    return "true or false";
+  else if constexpr (std::is_unsigned_v<T>)
+    return "a whole number, not negative";
+  else if constexpr (std::is_integral_v<T>)
+    return "a whole number";
+  else if constexpr (std::is_floating_point_v<T>)
+    return "a number";
+  else
+    return "text";
+}
+
+std::string joined(const std::vector<std::string>& words, std::string_view by) {
+  std::string all;
+  for (const std::string& word : words) all.append(all.empty() ? "" : by).append(word);
+  return all;
+}
+
+}  // namespace
+
+Field::Field(std::string name, FieldSlot slot, std::string help, std::string group)
+    : name_(std::move(name)), help_(std::move(help)), group_(std::move(group)), slot_(std::move(slot)) {
+  value_name_ = kind() == FieldKind::number ? "N" : "TEXT";
+  default_text_ = text();
+}
+
+Field& Field::at_least(double least) {
+  least_ = least;
+  return *this;
+}
+
+Field& Field::at_most(double most) {
+  most_ = most;
+  return *this;
+}
+
+Field& Field::above(double bound) {
+  least_ = bound;
+  least_excluded_ = true;
+  return *this;
+}
+
+Field& Field::choices(std::vector<std::string> allowed) {
+  choices_ = std::move(allowed);
+  return *this;
+}
+
+Field& Field::checked_by(std::function<std::string(const std::string&)> test) {
+  test_ = std::move(test);
+  return *this;
+}
+
+Field& Field::exactly(std::size_t values) {
+  exactly_ = values;
+  return *this;
+}
+
+Field& Field::letter(char short_name) {
+  letter_ = short_name;
+  return *this;
+}
+
+Field& Field::value_name(std::string shown) {
+  value_name_ = std::move(shown);
+  return *this;
+}
+
+Field& Field::required() {
+  required_ = true;
+  return *this;
+}
+
+Field& Field::positional() {
+  positional_ = true;
+  return *this;
+}
+
+Field& Field::free_to_change() {
+  free_to_change_ = true;
+  return *this;
+}
+
+FieldKind Field::kind() const {
+  return std::visit(
+      [](const auto& slot) {
+        using Slot = std::decay_t<decltype(slot)>;
+        if constexpr (std::is_same_v<Slot, ChoiceSlot>) {
+          return FieldKind::text;
+        } else {
+          using T = typename Element<std::remove_pointer_t<Slot>>::type;
+          if constexpr (std::is_same_v<T, bool>)
+            return FieldKind::boolean;
+          else if constexpr (std::is_arithmetic_v<T>)
+            return FieldKind::number;
+          else if constexpr (std::is_same_v<T, std::string>)
+            return FieldKind::text;
+          else
+            return FieldKind::list;
+        }
+      },
+      slot_);
+}
+
+std::vector<std::string> Field::allowed() const {
+  const auto* choice = std::get_if<ChoiceSlot>(&slot_);
+  if (!choice) return choices_;
+  std::vector<std::string> names;
+  for (const auto& [text, value] : choice->names) names.push_back(text);
+  return names;
+}
+
+std::string Field::range() const {
+  if (least_ && most_ && !least_excluded_) return fmt::format("from {:.15g} to {:.15g}", *least_, *most_);
+  std::string text;
+  if (least_) text = fmt::format("{} {:.15g}", least_excluded_ ? "above" : "at least", *least_);
+  if (most_) text += fmt::format("{}at most {:.15g}", text.empty() ? "" : ", ", *most_);
+  return text;
+}
+
+std::string Field::expected() const {
+  if (const auto names = allowed(); !names.empty()) return "one of " + joined(names, ", ");
+  std::string type = std::visit(
+      [](const auto& slot) -> std::string {
+        using Slot = std::decay_t<decltype(slot)>;
+        if constexpr (std::is_same_v<Slot, ChoiceSlot>) {
+          return "text";
+        } else {
+          using T = typename Element<std::remove_pointer_t<Slot>>::type;
+          if constexpr (std::is_same_v<T, std::vector<std::string>>)
+            return "text";
+          else
+            return type_text<T>();
+        }
+      },
+      slot_);
+  if (const std::string limits = range(); !limits.empty()) type += ", " + limits;
+  return type;
+}
+
+std::vector<std::string> Field::texts() const {
+  return std::visit(
+      [](const auto& slot) -> std::vector<std::string> {
+        using Slot = std::decay_t<decltype(slot)>;
+        if constexpr (std::is_same_v<Slot, ChoiceSlot>) {
+          const std::int64_t now = slot.get();
+          for (const auto& [text, value] : slot.names)
+            if (value == now) return {text};
+          return {fmt::format("{}", now)};
+        } else {
+          using T = std::remove_pointer_t<Slot>;
+          if constexpr (std::is_same_v<T, std::vector<std::string>>)
+            return *slot;
+          else if constexpr (is_optional_v<T>)
+            return *slot ? std::vector{text_of(**slot)} : std::vector<std::string>{};
+          else
+            return {text_of(*slot)};
+        }
+      },
+      slot_);
+}
+
+std::string Field::text() const {
+  return joined(texts(), " ");
+}
+
+void Field::check_text(const std::string& text, const std::string& where) const {
+  if (!choices_.empty() && std::find(choices_.begin(), choices_.end(), text) == choices_.end())
+    fail_usage(where, fmt::format("expected {}, got \"{}\"", expected(), text), did_you_mean(text, choices_));
+  if (test_)
+    if (const std::string wanted = test_(text); !wanted.empty())
+      fail_usage(where, fmt::format("expected {}, got \"{}\"", wanted, text));
+}
+
+void Field::set(const std::vector<std::string>& texts, const std::string& where) {
+  for (const std::string& text : texts) check_text(text, where);
+
+  std::visit(
+      [&](auto& slot) {
+        using Slot = std::decay_t<decltype(slot)>;
+        if constexpr (std::is_same_v<Slot, std::vector<std::string>*>) {
+          check(exactly_ == 0 || texts.size() == exactly_, where, "expected {} values, got {}", exactly_, texts.size());
+          *slot = texts;
+        } else {
+          check(texts.size() <= 1, where, "expected one value, got {} ({})", texts.size(), joined(texts, ", "));
+          if constexpr (std::is_same_v<Slot, ChoiceSlot>) {
+            check(!texts.empty(), where, "expected {}, got nothing", expected());
+            const auto at = std::find_if(slot.names.begin(), slot.names.end(),
+                                         [&](const auto& entry) { return entry.first == texts[0]; });
+            if (at == slot.names.end())
+              fail_usage(where, fmt::format("expected {}, got \"{}\"", expected(), texts[0]),
+                         did_you_mean(texts[0], allowed()));
+            slot.set(at->second);
+          } else {
+            using Held = std::remove_pointer_t<Slot>;
+            using T = typename Element<Held>::type;
+            if constexpr (is_optional_v<Held>) {
+              if (texts.empty()) {
+                slot->reset();
+                return;
+              }
+            }
+            check(!texts.empty(), where, "expected {}, got nothing", expected());
+            const std::optional<T> value = parse<T>(texts[0]);
+            check(value.has_value(), where, "expected {}, got \"{}\"", expected(), texts[0]);
+            if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+              const auto number = static_cast<long double>(*value);
+              const bool enough = !least_ || (least_excluded_ ? number > *least_ : number >= *least_);
+              check(enough && (!most_ || number <= *most_), where, "expected {}, got {}", expected(), texts[0]);
+            }
+            *slot = *value;
+          }
+        }
+      },
+      slot_);
+  given_at_ = where.empty() ? name_ : where;
+}
+
+Field& Fields::append(Field field) {
+  check(!find(field.name()), "--" + field.name(), "this option is declared twice");
+  return fields_.emplace_back(std::move(field));
+}
+
+void Fields::include(const Fields& other) {
+  for (const Field& field : other) append(field);
+  relations_.insert(relations_.end(), other.relations_.begin(), other.relations_.end());
+}
+
+void Fields::excludes(std::string a, std::string b, std::string why) {
+  at(a), at(b);
+  relations_.push_back({std::move(a), std::move(b), std::move(why), true});
+}
+
+void Fields::needs(std::string a, std::string b, std::string why) {
+  at(a), at(b);
+  relations_.push_back({std::move(a), std::move(b), std::move(why), false});
+}
+
+const Field* Fields::find(std::string_view name) const {
+  const auto at = std::find_if(fields_.begin(), fields_.end(), [&](const Field& f) { return f.name() == name; });
+  return at == fields_.end() ? nullptr : &*at;
+}
+
+Field& Fields::at(std::string_view name, const std::string& where) {
+  for (Field& field : fields_)
+    if (field.name() == name) return field;
+  fail_usage(where, fmt::format("{} is not an option", name), did_you_mean(name, names()));
+}
+
+const Field& Fields::at(std::string_view name) const {
+  const Field* field = find(name);
+  check(field != nullptr, name, "no option has this name");
+  return *field;
+}
+
+void Fields::set_from_text(std::string_view name, const std::vector<std::string>& texts, const std::string& where) {
+  Field& field = at(name, where);
+  field.set(texts, where.empty() ? field.name() : fmt::format("{}: {}", where, name));
+}
+
+void Fields::check_complete() const {
+  for (const Field& field : fields_)
+    check(!field.is_required() || field.given(), field.is_positional() ? field.shown_value() : "--" + field.name(),
+          "this is required: {}", field.help());
+  for (const Relation& r : relations_) {
+    const Field &a = at(r.a), &b = at(r.b);
+    if (r.excludes)
+      check(!(a.given() && b.given()), a.given_at(), "contradicts {}: {}", b.given_at(), r.why);
+    else
+      check(!a.given() || b.given(), a.given_at(), "needs --{}: {}", r.b, r.why);
+  }
+}
+
+std::vector<std::string> Fields::names() const {
+  std::vector<std::string> all;
+  for (const Field& field : fields_) all.push_back(field.name());
+  return all;
+}
+
+std::string json_quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      (out += '\\') += c;
+    else if (c == '\n')
+      out += "\\n";
+    else if (static_cast<unsigned char>(c) < 0x20)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else
+      out += c;
+  }
+  return out += '"';
+}
+
+std::string to_json(const Fields& fields) {
+  std::string out = "{";
+  for (const Field& field : fields) {
+    out += fmt::format("{}\n  {}: ", out.size() > 1 ? "," : "", json_quoted(field.name()));
+    const std::vector<std::string> texts = field.texts();
+    if (field.is_list()) {
+      std::vector<std::string> quoted;
+      std::transform(texts.begin(), texts.end(), std::back_inserter(quoted), json_quoted);
+      out += "[" + joined(quoted, ", ") + "]";
+    } else if (texts.empty()) {
+      out += "null";
+    } else {
+      out += field.kind() == FieldKind::text ? json_quoted(texts[0]) : texts[0];
+    }
+  }
+  return out += "\n}\n";
+}
+
+std::vector<FieldDifference> differences(const Fields& was, const Fields& now) {
+  std::vector<FieldDifference> list;
+  for (const Field& field : now) {
+    const Field* old = was.find(field.name());
+    if (old && old->texts() != field.texts())
+      list.push_back({field.name(), old->text(), field.text(), field.is_free_to_change()});
+  }
+  return list;
+}
+
+std::string describe(const std::vector<FieldDifference>& list) {
+  const auto shown = [](const std::string& text) { return text.empty() ? std::string("unset") : text; };
+  std::vector<std::string> parts;
+  for (const FieldDifference& d : list)
+    parts.push_back(fmt::format("{} was {}, now {}", d.name, shown(d.was), shown(d.now)));
+  return joined(parts, "; ");
+}
+
+}  // namespace tril

@@ -1,0 +1,194 @@
+// The options of a command, declared once: from one list of fields come its flags, its YAML keys, its help, its dump,
+// the form in which a model directory keeps them, and the report of what changed since.
+//
+//   struct VocabOptions { std::int64_t size = 8000; std::vector<std::string> train_sets; };
+//   Fields fields_of(VocabOptions& o) {
+//     Fields f;
+//     f.group("Data");
+//     f.add("train-sets", &o.train_sets, "text to learn from").value_name("FILE").required();
+//     f.add("size", &o.size, "number of pieces").at_least(10).at_most(1'000'000);
+//     return f;
+//   }
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+
+namespace tril {
+
+/// An enum behind a table of names, its type erased.
+struct ChoiceSlot {
+  std::function<std::int64_t()> get;
+  std::function<void(std::int64_t)> set;
+  std::vector<std::pair<std::string, std::int64_t>> names;
+};
+
+/// Where a value lives. A std::optional that holds nothing is "unset": it prints as nothing and dumps as null.
+using FieldSlot = std::variant<bool*, std::int32_t*, std::int64_t*, std::uint64_t*, float*, double*, std::string*,
+                               std::vector<std::string>*, std::optional<bool>*, std::optional<std::int64_t>*,
+                               std::optional<std::uint64_t>*, std::optional<float>*, std::optional<double>*,
+                               std::optional<std::string>*, ChoiceSlot>;
+
+/// What a value looks like in JSON and YAML.
+enum class FieldKind { boolean, number, text, list };
+
+/// One option: its name, where its value lives, what may be put there, and what to tell a person about it.
+class Field {
+ public:
+  Field(std::string name, FieldSlot slot, std::string help, std::string group);
+
+  /// Limits of a number, both inclusive; `above` excludes its end.
+  Field& at_least(double least);
+  Field& at_most(double most);
+  Field& above(double bound);
+  /// The only texts allowed (for an enum, pass its table of names to Fields::add instead).
+  Field& choices(std::vector<std::string> allowed);
+  /// A further test of each text: returns "" or what was expected ("a number with unit u, e, m or Gt").
+  Field& checked_by(std::function<std::string(const std::string& text)> test);
+  /// How many values a list takes (2 for a source and a target).
+  Field& exactly(std::size_t values);
+  /// `-i` besides `--input`.
+  Field& letter(char short_name);
+  /// What help shows for the value: FILE, DIR, N.
+  Field& value_name(std::string shown);
+  /// Must be given, on the command line or in the YAML file.
+  Field& required();
+  /// May be given without its name: `tril inspect DIR`.
+  Field& positional();
+  /// May change when a run is resumed: threads, how long to train, how often to report.
+  Field& free_to_change();
+
+  const std::string& name() const { return name_; }
+  const std::string& help() const { return help_; }
+  const std::string& group() const { return group_; }
+  const std::string& shown_value() const { return value_name_; }
+  const std::string& default_text() const { return default_text_; }
+  char short_name() const { return letter_; }
+  std::size_t exact_values() const { return exactly_; }  ///< 0: any number
+  bool is_required() const { return required_; }
+  bool is_positional() const { return positional_; }
+  bool is_free_to_change() const { return free_to_change_; }
+  FieldKind kind() const;
+  bool is_flag() const { return kind() == FieldKind::boolean; }
+  bool is_list() const { return kind() == FieldKind::list; }
+  /// The allowed texts, where they are few and known; else empty.
+  std::vector<std::string> allowed() const;
+  /// "at least 1", "from 0 to 1", or "": the limits of a number.
+  std::string range() const;
+  /// "a whole number, at least 1", "one of fp32, bf16": what an error says was expected.
+  std::string expected() const;
+
+  /// The value as text: one entry, one for each element of a list, or none where unset.
+  std::vector<std::string> texts() const;
+  /// The same on one line.
+  std::string text() const;
+  /// Reads the value from text. @param where  named in an error: "--size", "run.yml: line 3: size".
+  void set(const std::vector<std::string>& texts, const std::string& where);
+
+  /// Whether somebody gave this value, and where ("--size", "run.yml: line 3: size"); a default was not given.
+  bool given() const { return !given_at_.empty(); }
+  const std::string& given_at() const { return given_at_; }
+
+ private:
+  void check_text(const std::string& text, const std::string& where) const;
+
+  std::string name_, help_, group_, value_name_, default_text_, given_at_;
+  FieldSlot slot_;
+  std::optional<double> least_, most_;
+  bool least_excluded_ = false, required_ = false, positional_ = false, free_to_change_ = false;
+  std::size_t exactly_ = 0;
+  char letter_ = 0;
+  std::vector<std::string> choices_;
+  std::function<std::string(const std::string&)> test_;
+};
+
+/// The fields of one struct. They point into it: it must outlive them and stay where it is.
+class Fields {
+ public:
+  /// Fields added from here on stand under this heading in help and dumps.
+  void group(std::string heading) { heading_ = std::move(heading); }
+
+  /// @param name  kebab-case, as on the command line without its dashes
+  /// @param help  one line, with the unit; no full stop
+  template <class T>
+  Field& add(std::string name, T* value, std::string help) {
+    return append(Field(std::move(name), FieldSlot(value), std::move(help), heading_));
+  }
+  /// An enum, by its table of names.
+  template <class E>
+  requires std::is_enum_v<E> Field& add(std::string name, E* value, std::string help,
+                                        const std::vector<std::pair<std::string, E>>& names) {
+    ChoiceSlot slot{[value] { return static_cast<std::int64_t>(*value); },
+                    [value](std::int64_t v) { *value = static_cast<E>(v); },
+                    {}};
+    for (const auto& [text, v] : names) slot.names.emplace_back(text, static_cast<std::int64_t>(v));
+    return append(Field(std::move(name), FieldSlot(std::move(slot)), std::move(help), heading_));
+  }
+  /// All of another struct's fields (the model's within the trainer's).
+  void include(const Fields& other);
+
+  /// Not both, and why: excludes("vocab", "vocab-size", "a vocabulary is either read or trained").
+  void excludes(std::string a, std::string b, std::string why);
+  /// The first only together with the second.
+  void needs(std::string a, std::string b, std::string why);
+
+  const Field* find(std::string_view name) const;
+  /// The field of that name. @throws Error(usage) that names the nearest one
+  Field& at(std::string_view name, const std::string& where);
+  const Field& at(std::string_view name) const;
+  bool given(std::string_view name) const { return at(name).given(); }
+
+  /// Sets one value from one text, or a list from several. @param where  the place: "run.yml: line 3"; the key is added
+  void set_from_text(std::string_view name, const std::vector<std::string>& texts, const std::string& where);
+  void set_from_text(std::string_view name, const std::string& text, const std::string& where) {
+    set_from_text(name, std::vector<std::string>{text}, where);
+  }
+
+  /// Checks what is required, and what excludes or needs what. @throws Error(usage)
+  void check_complete() const;
+
+  std::vector<std::string> names() const;
+  auto begin() const { return fields_.begin(); }
+  auto end() const { return fields_.end(); }
+  std::size_t size() const { return fields_.size(); }
+
+ private:
+  struct Relation {
+    std::string a, b, why;
+    bool excludes;
+  };
+  Field& append(Field field);
+
+  std::vector<Field> fields_;
+  std::vector<Relation> relations_;
+  std::string heading_ = "Options";
+};
+
+/// The values as a JSON object, one key a field, in order; numbers and booleans are bare, lists are arrays, unset is
+/// null.
+std::string to_json(const Fields& fields);
+
+struct FieldDifference {
+  std::string name, was, now;  ///< values as one line of text
+  bool free_to_change;
+};
+
+/// What differs between two sets of values of the same fields.
+std::vector<FieldDifference> differences(const Fields& was, const Fields& now);
+
+/// "max-tokens was 4096, now 8192; seed was 1, now 2".
+std::string describe(const std::vector<FieldDifference>& list);
+
+/// Text in double quotes with JSON's escapes.
+std::string json_quoted(std::string_view text);
+
+}  // namespace tril

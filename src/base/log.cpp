@@ -1,0 +1,44 @@
+#include "base/log.h"
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <memory>
+
+namespace tril {
+
+Fields fields_of(LogOptions& options) {
+  Fields f;
+  f.group("Messages");
+  f.add("quiet", &options.quiet, "print warnings and errors only").letter('q').free_to_change();
+  f.add("log-level", &options.level, "the least important message to print")
+      .choices({"debug", "info", "warning", "error", "off"})
+      .value_name("LEVEL")
+      .free_to_change();
+  f.excludes("quiet", "log-level", "--quiet is --log-level warning");
+  return f;
+}
+
+bool stderr_is_terminal() {
+  return isatty(STDERR_FILENO) == 1;
+}
+
+void set_up_log(const LogOptions& options) {
+  const bool terminal = stderr_is_terminal();
+  spdlog::sink_ptr sink;
+  if (terminal)
+    sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
+  else
+    sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+
+  auto logger = std::make_shared<spdlog::logger>("tril", std::move(sink));
+  logger->set_level(spdlog::level::from_str(options.quiet ? "warning" : options.level));
+  logger->flush_on(spdlog::level::debug);
+  // On a terminal each line first wipes what a progress line may have left there.
+  logger->set_pattern(terminal ? "\r\033[K%H:%M:%S %^%l%$ %v" : "%n: %l: %v");
+  spdlog::set_default_logger(std::move(logger));
+}
+
+}  // namespace tril

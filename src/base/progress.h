@@ -1,0 +1,63 @@
+// One line on the terminal that says how far the work has come, how fast it goes and how long it will take:
+//
+//   epoch 3/30  update 1,240/8,000  [=====>                  ]  loss 3.412  26,410 tokens/s  left 21m
+//
+// Nothing is printed where stderr is not a terminal, nor for what is over within two seconds.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace tril {
+
+/// 1234567 -> "1,234,567".
+std::string format_count(std::int64_t n);
+/// Seconds in two units at most: "8s", "21m", "3h05m", "2d04h".
+std::string format_duration(double seconds);
+/// `fraction` in [0, 1] as "[=====>      ]", `width` characters between the brackets.
+std::string format_bar(double fraction, int width);
+
+struct ProgressOptions {
+  std::string label = "done";              ///< what is counted, before the count: "update", "line"
+  std::string rate_unit;                   ///< shows "26,410 tokens/s" of what update() is told; empty: no rate
+  std::int64_t total = 0;                  ///< 0: unknown, so neither bar nor time left
+  std::int64_t first = 0;                  ///< where a resumed run starts: its rate does not count what was done before
+  bool enabled = true;                     ///< false under --quiet or where stderr is no terminal
+  int columns = 0;                         ///< width of the terminal; 0 asks the terminal
+  std::function<double()> seconds;         ///< the clock, for tests; empty: the steady clock
+  std::function<void(std::string)> write;  ///< takes what is to appear, for tests; empty: stderr
+};
+
+/// The line. Thread-compatible; update() costs a clock reading when it has nothing to print.
+class Progress {
+ public:
+  explicit Progress(ProgressOptions options);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// What stands around the bar.
+  struct Notes {
+    std::string_view before;   ///< "epoch 3/30"
+    std::string_view after;    ///< "loss 3.412  lr 0.0031"
+    std::int64_t amount = -1;  ///< how many `rate_unit`s are done in all since the start of this run; -1: done - first
+  };
+
+  /// `done` of the total is done. Prints at most five times a second, and not in the first two seconds.
+  void update(std::int64_t done, const Notes& notes);
+  void update(std::int64_t done) { update(done, Notes{}); }
+  /// Wipes the line; the destructor does it too.
+  void finish();
+
+  /// The line for this state, without control characters: what update() prints.
+  std::string line(std::int64_t done, const Notes& notes, double now) const;
+
+ private:
+  ProgressOptions options_;
+  double start_, last_print_;
+  bool shown_ = false;
+};
+
+}  // namespace tril

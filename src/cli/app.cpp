@@ -1,0 +1,145 @@
+#include "cli/app.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <new>
+
+#include "base/log.h"
+#include "base/version.h"
+#include "cli/general_options.h"
+#include "cli/help.h"
+#include "cli/parse.h"
+#include "cli/yaml_options.h"
+
+namespace tril::cli {
+namespace {
+
+// A preset stands below the file and the flags, so it is read first wherever it is given.
+void apply_preset(Command& command, const std::vector<std::vector<GivenValue>>& sources) {
+  if (!command.apply_preset) return;
+  for (const auto& source : sources)
+    for (const GivenValue& value : source)
+      if (value.name == "preset") command.fields.at("preset", value.where).set(value.texts, value.where);
+  command.apply_preset();
+}
+
+void apply_flags(Fields& fields, const std::vector<GivenValue>& values) {
+  for (const GivenValue& value : values) fields.at(value.name, value.where).set(value.texts, value.where);
+}
+
+// A line of a dumped file that says what stands there anyway is no choice of anybody's, and contradicts nothing.
+void apply_file(Fields& fields, const std::vector<GivenValue>& values) {
+  for (const GivenValue& value : values)
+    if (Field& field = fields.at(value.name, value.where); field.texts() != value.texts)
+      field.set(value.texts, value.where);
+}
+
+// What could not be written to stdout was not done: a full disk behind `> file` is a failure.
+void flush_stdout() {
+  errno = 0;
+  std::cout.flush();
+  const bool written = std::fflush(stdout) == 0 && std::cout.good();
+  if (!written) fail("standard output", fmt::format("cannot be written ({})", errno ? std::strerror(errno) : "error"));
+}
+
+}  // namespace
+
+void App::add(Command command) {
+  for (const Command& other : commands_) check(other.name != command.name, command.name, "a command added twice");
+  commands_.push_back(std::move(command));
+}
+
+std::vector<std::string> App::names() const {
+  std::vector<std::string> all;
+  for (const Command& command : commands_) all.push_back(command.name);
+  return all;
+}
+
+const Command& App::at(std::string_view name) const {
+  for (const Command& command : commands_)
+    if (command.name == name) return command;
+  std::string hint = did_you_mean(name, names());
+  fail_usage("", fmt::format("{} is not a command", name), hint.empty() ? "`tril help` lists them" : hint);
+}
+
+int App::run_command(Command& command, const std::vector<std::string>& args) {
+  GeneralOptions general;
+  Fields general_fields = fields_of(general, command.reads_config);
+
+  const std::vector<GivenValue> all = parse_arguments({&command.fields, &general_fields}, args);
+  std::vector<GivenValue> own, shared;
+  for (const GivenValue& value : all) (command.fields.find(value.name) ? own : shared).push_back(value);
+  apply_flags(general_fields, shared);
+  if (general.help) {
+    std::cout << help_text(command);
+    return exit_success;
+  }
+  general_fields.check_complete();
+  set_up_log(general.log);
+
+  const std::vector<GivenValue> file =
+      general.config.empty() ? std::vector<GivenValue>{} : read_yaml(general.config, command.fields);
+  apply_preset(command, {file, own});
+  apply_file(command.fields, file);
+  apply_flags(command.fields, own);
+  if (general.dump_config) {
+    std::cout << to_yaml(command.fields);
+    return exit_success;
+  }
+  command.fields.check_complete();
+  return command.run({*this, command.fields, general.log.quiet});
+}
+
+int App::dispatch(const std::vector<std::string>& args) {
+  if (args.empty()) {
+    std::cerr << overview(*this);
+    return exit_usage;
+  }
+  const std::string& first = args.front();
+  if (first == "--version" || first == "-V") {
+    std::cout << "tril " << version << "\n";
+    return exit_success;
+  }
+  if (first == "--help" || first == "-h") {
+    std::cout << overview(*this);
+    return exit_success;
+  }
+  if (first.starts_with("-"))
+    fail_usage("", first + " is not an option here", did_you_mean(first, {"--help", "--version"}));
+
+  at(first);  // names the nearest where there is none
+  Command& command =
+      *std::find_if(commands_.begin(), commands_.end(), [&](const Command& c) { return c.name == first; });
+  return run_command(command, {args.begin() + 1, args.end()});
+}
+
+int App::run(const std::vector<std::string>& args) {
+  const std::vector<std::string> known = names();
+  const bool named = !args.empty() && std::find(known.begin(), known.end(), args.front()) != known.end();
+  const std::string who = named ? "tril " + args.front() : "tril";
+  const auto report = [&](std::string_view text) { std::cerr << who << ": " << text << std::endl; };
+
+  try {
+    const int code = dispatch(args);
+    flush_stdout();
+    return code;
+  } catch (const Error& error) {
+    report(error.what());
+    return error.kind() == ErrorKind::usage ? exit_usage : exit_failure;
+  } catch (const std::bad_alloc&) {
+    report("out of memory; try smaller batches, fewer threads or a smaller model");
+  } catch (const std::filesystem::filesystem_error& error) {
+    report(fmt::format("{}: {}", error.path1().string(), error.code().message()));
+  } catch (const std::exception& error) {
+    report(fmt::format("internal error: {}", error.what()));
+  }
+  return exit_failure;
+}
+
+}  // namespace tril::cli

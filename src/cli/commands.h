@@ -1,0 +1,13 @@
+// The one list of subcommands: declare add_NAME here, call it in make_app() (commands.cpp), define it in
+// NAME_command.cpp.
+#pragma once
+
+#include "cli/app.h"
+
+namespace tril::cli {
+
+void add_eval(App& app);
+void add_completion(App& app);
+void add_help(App& app);  // last: it speaks of all the others
+
+}  // namespace tril::cli

@@ -1,0 +1,41 @@
+// tril help: the overview, one command's help, or the whole reference.
+#include <iostream>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/help.h"
+
+namespace tril::cli {
+namespace {
+
+struct HelpOptions {
+  std::string command;
+  bool markdown = false;
+};
+
+}  // namespace
+
+void add_help(App& app) {
+  auto o = std::make_shared<HelpOptions>();
+  Fields f;
+  f.add("command", &o->command, "the command to explain").positional().value_name("COMMAND");
+  f.add("markdown", &o->markdown, "print the reference of all commands as Markdown");
+  f.excludes("command", "markdown", "the reference holds every command");
+
+  app.add({.name = "help",
+           .summary = "explain the program or one of its commands",
+           .description = "",
+           .examples = {{"tril help eval", "all options of `tril eval`, with examples"},
+                        {"tril help --markdown > docs/options.md", "the reference in the documentation"}},
+           .fields = f,
+           .apply_preset = {},
+           .run = [o](const Invocation& invocation) {
+             if (o->markdown)
+               std::cout << markdown_reference(invocation.app);
+             else
+               std::cout << (o->command.empty() ? overview(invocation.app) : help_text(invocation.app.at(o->command)));
+             return exit_success;
+           }});
+}
+
+}  // namespace tril::cli

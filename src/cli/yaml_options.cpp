@@ -1,0 +1,89 @@
+#include "cli/yaml_options.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <set>
+
+namespace tril::cli {
+namespace {
+
+std::vector<std::string> texts_of(const YAML::Node& value, const std::string& where) {
+  if (value.IsNull()) return {};
+  if (value.IsScalar()) return {value.Scalar()};
+  check(value.IsSequence(), where, "expected a value or a list of values, got a map");
+  std::vector<std::string> texts;
+  for (const YAML::Node& item : value) {
+    check(item.IsScalar(), where, "expected a list of plain values");
+    texts.push_back(item.Scalar());
+  }
+  return texts;
+}
+
+// Plain where YAML cannot take it for anything else, quoted otherwise.
+std::string yaml_text(const std::string& text) {
+  const bool plain =
+      !text.empty() && text != "null" && text != "Null" && text != "NULL" &&
+      std::all_of(text.begin(), text.end(),
+                  [](unsigned char c) {
+                    return c < 0x80 && (std::isalnum(c) || c == '_' || c == '.' || c == '/' || c == '+' || c == '-');
+                  }) &&
+      text[0] != '-';
+  return plain ? text : json_quoted(text);
+}
+
+}  // namespace
+
+std::vector<GivenValue> read_yaml(const std::string& path, const Fields& fields) {
+  std::ifstream file(path);
+  if (!file) fail(path, fmt::format("cannot be read ({})", std::strerror(errno)));
+
+  YAML::Node root;
+  try {
+    root = YAML::Load(file);
+  } catch (const YAML::Exception& problem) {
+    fail_usage(fmt::format("{}: line {}", path, problem.mark.line + 1), "this is not YAML: " + problem.msg);
+  }
+  if (file.bad()) fail(path, fmt::format("cannot be read ({})", std::strerror(errno)));
+  if (root.IsNull()) return {};
+  check(root.IsMap(), path, "expected one `option: value` a line");
+
+  std::vector<GivenValue> given;
+  std::set<std::string> seen;
+  for (const auto& entry : root) {
+    const std::string line = fmt::format("{}: line {}", path, entry.first.Mark().line + 1);
+    check(entry.first.IsScalar(), line, "expected the name of an option");
+    const std::string& name = entry.first.Scalar();
+    if (!fields.find(name)) fail_usage(line, name + " is not an option", did_you_mean(name, fields.names()));
+    const std::string where = line + ": " + name;
+    check(seen.insert(name).second, where, "this option stands twice in the file");
+    given.push_back({name, texts_of(entry.second, where), where});
+  }
+  return given;
+}
+
+std::string to_yaml(const Fields& fields) {
+  std::string out, group;
+  for (const Field& field : fields) {
+    if (field.group() != group) {
+      group = field.group();
+      out += fmt::format("{}# {}\n", out.empty() ? "" : "\n", group);
+    }
+    const std::vector<std::string> texts = field.texts();
+    std::string value;
+    if (field.is_list() && !texts.empty()) {
+      for (const std::string& text : texts) value += (value.empty() ? "[" : ", ") + yaml_text(text);
+      value += "]";
+    } else if (!texts.empty() && !(field.kind() == FieldKind::text && texts[0].empty())) {
+      value = yaml_text(texts[0]);
+    }
+    out += value.empty() ? fmt::format("# {}:", field.name()) : fmt::format("{}: {}", field.name(), value);
+    out += fmt::format("  # {}\n", field.help());
+  }
+  return out;
+}
+
+}  // namespace tril::cli
