@@ -1,5 +1,5 @@
-// What every family offers: named weights, and the way from ids to hidden states to logits. The same code trains (the context
-// has a tape) and serves (it has none, and a cache).
+// What every family offers: named weights, and the way from ids to hidden states to logits. The same code trains (the
+// context has a tape) and serves (it has none, and a cache).
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace tril::model {
 
-/// The encoder's output with its rows, and the keys and values that every decoder layer made of it (made once, by encode(),
-/// unless a tape records: a training step makes them where they are used).
+/// The encoder's output with its rows, and the keys and values that every decoder layer made of it (made once, by
+/// encode(), unless a tape records: a training step makes them where they are used).
 struct Memory {
   Tensor states;  ///< [S, d_model]
   Rows rows;
@@ -33,8 +33,11 @@ struct DecoderInput {
   const Memory* memory = nullptr;     ///< encoder-decoder: what the rows attend to
   /// Which row of memory each row attends to; empty: row i to row i. Equal numbers must be neighbours.
   std::span<const std::int32_t> memory_rows;
-  /// Where keys and values of earlier tokens are and these tokens' go; null: each row begins at position 0 and nothing is kept.
+  /// Where keys and values of earlier tokens are and these tokens' go; null: each row begins at position 0 and nothing
+  /// is kept.
   nn::KvCache* cache = nullptr;
+  ops::Mask self_mask = ops::Mask::causal();
+  ops::Mask memory_mask = ops::Mask::full();
 };
 
 /// The matrix that turns hidden states into logits: hidden W^T + b.
@@ -56,15 +59,16 @@ class Model {
   virtual std::string family() const = 0;
   /// config.json, complete.
   virtual std::string config_json() const = 0;
-  virtual std::int64_t vocab_size() const = 0;         ///< of the output
+  virtual std::int64_t vocab_size() const = 0;  ///< of the output
   virtual std::int64_t source_vocab_size() const { return vocab_size(); }
   virtual std::int64_t d_model() const = 0;
-  virtual std::int64_t max_positions() const = 0;      ///< 0: no bound
+  virtual std::int64_t max_positions() const = 0;  ///< 0: no bound
   virtual SpecialIds special_ids() const = 0;
   virtual bool has_encoder() const = 0;
 
   /// Encoder-decoder: the memory of source rows. ids [S].
-  virtual Memory encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows) const;
+  virtual Memory encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows,
+                        const ops::Mask& mask = ops::Mask::full()) const;
   /// Hidden states [N, d_model] of the decoder's tokens.
   virtual Tensor decode(Context& c, const DecoderInput& input) const = 0;
   virtual OutputProjection output() const = 0;
@@ -74,8 +78,14 @@ class Model {
   nn::Parameters& parameters() { return parameters_; }
   const nn::Parameters& parameters() const { return parameters_; }
 
+  /// Whether layers are computed again in the backward pass instead of keeping their inside: less memory, about a third
+  /// more time.
+  bool gradient_checkpointing() const { return gradient_checkpointing_; }
+  void set_gradient_checkpointing(bool on) { gradient_checkpointing_ = on; }
+
  protected:
   nn::Parameters parameters_;
+  bool gradient_checkpointing_ = false;
 };
 
 /// logits [N, V] of hidden states [N, d_model].

@@ -1,6 +1,6 @@
-// Keys and values of tokens seen before, by layer. A token's keys and values go into a slot and stay there; a row is a list of
-// slot numbers, so that rows fork, reorder and share a common beginning by copying numbers, never values. A slot is free again
-// when no row names it.
+// Keys and values of tokens seen before, by layer. A token's keys and values go into a slot and stay there; a row is a
+// list of slot numbers, so that rows fork, reorder and share a common beginning by copying numbers, never values. A
+// slot is free again when no row names it.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,27 @@ class KvCache {
 
   std::int64_t rows() const { return static_cast<std::int64_t>(rows_.size()); }
   /// Tokens that row r holds.
-  std::int32_t length(std::int64_t r) const { return static_cast<std::int32_t>(rows_[static_cast<std::size_t>(r)].size()); }
+  std::int32_t length(std::int64_t r) const {
+    return static_cast<std::int32_t>(rows_[static_cast<std::size_t>(r)].size());
+  }
   const std::vector<std::int32_t>& slots(std::int64_t r) const { return rows_[static_cast<std::size_t>(r)]; }
 
   /// Adds `n` empty rows at the end.
   void add_rows(std::int64_t n);
   /// The rows become rows parents[0], parents[1], ...: some twice (a beam forks), some not at all (their slots return).
   void reorder(std::span<const std::int32_t> parents);
-  /// Makes room for counts[r] more tokens in row r and returns their slots, row after row. One call a decoder call, before
-  /// its layers run.
+  /// Makes room for counts[r] more tokens in row r and returns their slots, row after row. One call a decoder call,
+  /// before its layers run.
   const std::vector<std::int32_t>& extend(std::span<const std::int32_t> counts);
   /// Stores one layer's keys [N, key_size] and values [N, value_size] of the tokens of the last extend().
   void store(Context& c, std::int64_t layer, const Tensor& keys, const Tensor& values);
 
-  const Tensor& keys(std::int64_t layer) const { return layers_[static_cast<std::size_t>(layer)].keys; }      ///< [capacity, key_size]
-  const Tensor& values(std::int64_t layer) const { return layers_[static_cast<std::size_t>(layer)].values; }  ///< [capacity, value_size]
+  const Tensor& keys(std::int64_t layer) const {
+    return layers_[static_cast<std::size_t>(layer)].keys;
+  }  ///< [capacity, key_size]
+  const Tensor& values(std::int64_t layer) const {
+    return layers_[static_cast<std::size_t>(layer)].values;
+  }  ///< [capacity, value_size]
 
   std::int64_t used_slots() const { return capacity_ - static_cast<std::int64_t>(free_.size()); }
   std::int64_t capacity() const { return capacity_; }

@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::int64_t boundary = 16;  // values: one cache line
 
-std::int64_t padded(std::int64_t n) { return (n + boundary - 1) / boundary * boundary; }
+std::int64_t padded(std::int64_t n) {
+  return (n + boundary - 1) / boundary * boundary;
+}
 
 // FNV-1a: a weight's numbers depend on its name, not on the order in which modules are made.
 std::uint64_t hash_of(std::string_view name) {
@@ -77,9 +79,15 @@ void Parameters::initialise(std::uint64_t seed) {
     std::vector<float> values(static_cast<std::size_t>(p.shape.count()));
     for (float& v : values) {
       switch (p.init.kind) {
-        case Init::Kind::constant: v = static_cast<float>(p.init.value); break;
-        case Init::Kind::normal: v = static_cast<float>(p.init.value * random.normal()); break;
-        case Init::Kind::uniform: v = static_cast<float>(p.init.value * (2 * random.uniform() - 1)); break;
+        case Init::Kind::constant:
+          v = static_cast<float>(p.init.value);
+          break;
+        case Init::Kind::normal:
+          v = static_cast<float>(p.init.value * random.normal());
+          break;
+        case Init::Kind::uniform:
+          v = static_cast<float>(p.init.value * (2 * random.uniform() - 1));
+          break;
       }
     }
     if (p.zero_row >= 0) {
@@ -100,7 +108,9 @@ std::int64_t Parameters::offset_of(const Parameter& wanted) const {
   return at;
 }
 
-void Parameters::refresh(const kern::Kernels& kernels) { refresh(kernels, 0, 1); }
+void Parameters::refresh(const kern::Kernels& kernels) {
+  refresh(kernels, 0, 1);
+}
 
 void Parameters::refresh(const kern::Kernels& kernels, std::int64_t part, std::int64_t parts) {
   std::int64_t done = 0;  // values up to here: parts are equal in values, cut between weights
@@ -114,7 +124,8 @@ void Parameters::refresh(const kern::Kernels& kernels, std::int64_t part, std::i
       const auto block = zeroed(static_cast<std::size_t>(out * in) * sizeof(float));
       p.transposed = foreign_tensor(block.get(), {in, out}, DType::f32, block);
     }
-    kernels.transpose(p.value.data<float>(), p.transposed.data<float>(), static_cast<std::size_t>(out), static_cast<std::size_t>(in));
+    kernels.transpose(p.value.data<float>(), p.transposed.data<float>(), static_cast<std::size_t>(out),
+                      static_cast<std::size_t>(in));
   }
 }
 
@@ -125,7 +136,8 @@ void Parameters::bind_gradients(Grads& grads, const Tensor& gradients) const {
     const std::int64_t n = p.shape.count();
     if (p.trainable) {
       const auto keep = std::make_shared<Tensor>(gradients);
-      grads.bind(p.value, foreign_tensor(reinterpret_cast<std::byte*>(gradients.data<float>() + at), p.shape, DType::f32, keep));
+      grads.bind(p.value,
+                 foreign_tensor(reinterpret_cast<std::byte*>(gradients.data<float>() + at), p.shape, DType::f32, keep));
     }
     at += padded(n);
   }

@@ -1,5 +1,6 @@
-// The weights of a model by name. Modules declare what they need while they are constructed; the values come afterwards, from a
-// seed or from a file, and lie in one flat block, so that an optimiser's step and a sum of gradients are one loop.
+// The weights of a model by name. Modules declare what they need while they are constructed; the values come
+// afterwards, from a seed or from a file, and lie in one flat block, so that an optimiser's step and a sum of gradients
+// are one loop.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ struct Parameter {
   std::int32_t zero_row = -1;  ///< a row that is zero and stays so (padding); -1: none
   bool trainable = true;
   Tensor value;
-  Tensor transposed;           ///< of a matrix, where asked for: [in, out]
+  Tensor transposed;  ///< of a matrix, where asked for: [in, out]
   bool wants_transposed = false;
 
   ops::Weight weight() const { return {value, transposed}; }

@@ -1,0 +1,43 @@
+#include "model/stack.h"
+
+namespace tril::model {
+namespace {
+
+// Rows of queries against rows of the memory. Neighbours that attend to the same row (the beams of one sentence) become
+// one row of as many queries, so that its keys are read once; under an explicit mask each row keeps its own.
+ops::Spans memory_spans(const Rows& rows, const Memory& memory, std::span<const std::int32_t> memory_rows,
+                        bool together) {
+  if (memory_rows.empty()) return ops::spans_of(rows, memory.rows);
+  check(static_cast<std::int64_t>(memory_rows.size()) == rows.count(), "decoder", "{} rows of tokens and {} of memory",
+        rows.count(), memory_rows.size());
+  std::vector<kern::RowSpan> spans;
+  for (std::int64_t r = 0; r < rows.count(); ++r) {
+    const std::int32_t m = memory_rows[static_cast<std::size_t>(r)];
+    check(m >= 0 && m < memory.rows.count(), "decoder", "row {} attends to row {} of {}", r, m, memory.rows.count());
+    if (together && r > 0 && m == memory_rows[static_cast<std::size_t>(r) - 1])
+      spans.back().q_len += rows.length(r);
+    else
+      spans.push_back({rows.begin(r), rows.length(r), memory.rows.begin(m), memory.rows.length(m)});
+  }
+  return std::make_shared<const std::vector<kern::RowSpan>>(std::move(spans));
+}
+
+}  // namespace
+
+std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& input) {
+  check(static_cast<std::int64_t>(input.ids.size()) == input.rows.tokens(), "decoder", "{} ids in rows of {} tokens",
+        input.ids.size(), input.rows.tokens());
+  nn::CrossCall cross;
+  if (input.memory) {
+    const bool together = input.memory_mask.kind == kern::MaskKind::full && !c.probing();
+    cross = {memory_spans(input.rows, *input.memory, input.memory_rows, together), input.memory_mask};
+  }
+  return std::make_shared<const StackCall>(
+      StackCall{nn::SelfCall(c, input.rows, input.self_mask, input.cache), std::move(cross)});
+}
+
+std::shared_ptr<const StackCall> encoder_call(Context& c, const Rows& rows, const ops::Mask& mask) {
+  return std::make_shared<const StackCall>(StackCall{nn::SelfCall(c, rows, mask), {}});
+}
+
+}  // namespace tril::model

@@ -1,0 +1,63 @@
+// A stack of layers: what families of encoders and decoders have in common.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "model/model.h"
+#include "nn/blocks.h"
+
+namespace tril::model {
+
+/// What the layers of one call share, kept alive for layers that are computed again in the backward pass.
+struct StackCall {
+  nn::SelfCall self;
+  nn::CrossCall cross;
+};
+
+/// A decoder's call: rows among themselves under input.self_mask, and against input.memory where there is one.
+std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& input);
+/// An encoder's call: rows among themselves under `mask`.
+std::shared_ptr<const StackCall> encoder_call(Context& c, const Rows& rows, const ops::Mask& mask);
+
+/// h through all layers in order. memory: what decoder layers attend to, null where they have no cross-attention.
+template <class Layer>
+Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const std::shared_ptr<const StackCall>& call,
+                  const Memory* memory, bool checkpointing) {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const Layer& layer = layers[i];
+    nn::Attention::KeysValues kv;
+    if (layer.cross_attention) {
+      check(memory != nullptr, layer.name, "the decoder attends to a memory and none was given");
+      kv = memory->layers.empty() ? layer.cross_attention->keys_values(c, memory->states)
+                                  : nn::Attention::KeysValues{memory->layers[i].keys, memory->layers[i].values};
+    }
+    const auto forward = [&layer, call, kv, i](Context& k, const Tensor& x) {
+      return layer.forward(k, x, {.self = &call->self, .cross = &call->cross}, static_cast<std::int64_t>(i), kv);
+    };
+    h = checkpointing ? ops::checkpoint(c, forward, h) : forward(c, h);
+  }
+  return h;
+}
+
+/// Every decoder layer's keys and values of the memory, for as many decoding steps as come. Not while a tape records: a
+/// training step makes them where they are used.
+template <class Layer>
+void project_memory(Context& c, const std::vector<Layer>& layers, Memory& memory) {
+  if (c.tape()) return;
+  for (const Layer& layer : layers) {
+    const auto [keys, values] = layer.cross_attention->keys_values(c, memory.states);
+    memory.layers.push_back({keys, values});
+  }
+}
+
+/// A cache for layers whose self-attentions are alike.
+template <class Layer>
+std::unique_ptr<nn::KvCache> cache_for(Context& c, const std::vector<Layer>& layers) {
+  if (layers.empty()) return nullptr;
+  return std::make_unique<nn::KvCache>(
+      c, nn::KvCache::Sizes{static_cast<std::int64_t>(layers.size()), layers[0].self_attention.key_size(),
+                            layers[0].self_attention.value_size()});
+}
+
+}  // namespace tril::model

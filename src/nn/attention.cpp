@@ -1,0 +1,117 @@
+#include "nn/attention.h"
+
+#include <algorithm>
+
+namespace tril::nn {
+
+SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache)
+    : rows_(rows), mask_(std::move(mask)), spans_(ops::spans_of(rows, rows)), cache_(cache) {
+  if (!cache) return;
+  check(cache->rows() == rows.count(), "attention", "{} rows of tokens for a cache of {} rows", rows.count(),
+        cache->rows());
+  check(!c.tape(), "attention", "a cache holds no gradients; train without one");
+  std::vector<std::int32_t> counts;
+  bool one_each = rows.count() > 0;
+  for (std::int64_t r = 0; r < rows.count(); ++r) {
+    check(cache->length(r) == rows.start(r), "attention", "row {} begins at position {}, its cache holds {} tokens", r,
+          rows.start(r), cache->length(r));
+    counts.push_back(rows.length(r));
+    one_each &= rows.length(r) == 1;
+    continued_ |= rows.start(r) > 0;
+  }
+  cache->extend(counts);
+  for (std::int64_t r = 0; r < rows.count(); ++r)
+    slots_.push_back(cache->slots(r).data()), lengths_.push_back(cache->length(r));
+  lean_ = one_each && mask_.window == 0 && !c.probing();
+  if (lean_ || !continued_) return;
+  std::vector<std::int32_t> all;
+  std::vector<kern::RowSpan> spans;
+  for (std::int64_t r = 0; r < rows.count(); ++r) {
+    spans.push_back({rows.begin(r), rows.length(r), static_cast<std::int32_t>(all.size()), cache->length(r)});
+    all.insert(all.end(), cache->slots(r).begin(), cache->slots(r).end());
+  }
+  gathered_slots_ = c.upload(all);
+  gathered_spans_ = std::make_shared<const std::vector<kern::RowSpan>>(std::move(spans));
+}
+
+Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
+    : o_(o), name_(prefix.substr(prefix.rfind('.') + 1)) {
+  check(o.num_heads > 0 && (o.d_k || o.d_model % o.num_heads == 0), prefix, "d_model {} does not divide into {} heads",
+        o.d_model, o.num_heads);
+  check(o.num_heads % kv_heads() == 0, prefix, "{} key heads do not divide {} heads", kv_heads(), o.num_heads);
+  const std::int64_t q_size = o.num_heads * d_k();
+  const auto make = [&](const std::string& name, std::int64_t out) {
+    return Linear(p, prefix + "." + name, o.d_model, out, o.bias);
+  };
+  switch (o.projections) {
+    case Projections::separate:
+      q_ = make(o.q, q_size), k_ = make(o.k, key_size()), v_ = make(o.v, value_size());
+      break;
+    case Projections::qkv:
+      qkv_ = make(o.qkv, q_size + key_size() + value_size());
+      break;
+    case Projections::q_kv:
+      q_ = make(o.q, q_size), kv_ = make(o.kv, key_size() + value_size());
+      break;
+  }
+  out_ = Linear(p, prefix + "." + o.out, o.num_heads * d_v(), o.d_model, o.out_bias);
+}
+
+ops::AttentionOptions Attention::op(ops::Mask mask) const {
+  return {.num_heads = o_.num_heads, .num_kv_heads = kv_heads(), .mask = std::move(mask), .dropout = o_.dropout};
+}
+
+Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::int64_t layer,
+                       const ops::LinearOptions& out) const {
+  const auto at = c.scope(name_);
+  Tensor q;
+  KeysValues kv;
+  if (o_.projections == Projections::qkv) {
+    const Tensor all = qkv_.forward(c, x);
+    const std::int64_t keys = o_.num_heads * d_k(), values = keys + key_size();
+    q = all.columns(0, keys);
+    kv = {all.columns(keys, values), all.columns(values, values + value_size())};
+  } else {
+    q = q_.forward(c, x);
+    kv = keys_values(c, x);
+  }
+
+  Tensor y;
+  if (!call.cache_) {
+    y = ops::attention(c, q, kv.keys, kv.values, call.spans_, op(call.mask_));
+  } else {
+    KvCache& cache = *call.cache_;
+    cache.store(c, layer, kv.keys, kv.values);
+    if (call.lean_) {
+      y = ops::cached_attention(c, q, cache.keys(layer), cache.values(layer), call.slots_, call.lengths_, op({}));
+    } else if (!call.continued_) {
+      y = ops::attention(c, q, kv.keys, kv.values, call.spans_, op(call.mask_));
+    } else {
+      const Tensor keys = ops::embedding(c, cache.keys(layer), call.gathered_slots_, 1.0f, -1);
+      const Tensor values = ops::embedding(c, cache.values(layer), call.gathered_slots_, 1.0f, -1);
+      y = ops::attention(c, q, keys, values, call.gathered_spans_, op(call.mask_));
+    }
+  }
+  return out_.forward(c, y, out);
+}
+
+Attention::KeysValues Attention::keys_values(Context& c, const Tensor& memory) const {
+  if (o_.projections != Projections::q_kv) return {k_.forward(c, memory), v_.forward(c, memory)};
+  const Tensor both = kv_.forward(c, memory);
+  return {both.columns(0, key_size()), both.columns(key_size(), key_size() + value_size())};
+}
+
+Tensor Attention::cross(Context& c, const Tensor& x, const KeysValues& memory, const CrossCall& call,
+                        const ops::LinearOptions& out) const {
+  const auto at = c.scope(name_);
+  const Tensor y = ops::attention(c, q_.forward(c, x), memory.keys, memory.values, call.spans, op(call.mask));
+  return out_.forward(c, y, out);
+}
+
+Tensor Attention::forward(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const CrossCall& call) const {
+  const auto at = c.scope(name_);
+  const Tensor y = ops::attention(c, q_.forward(c, q), k_.forward(c, k), v_.forward(c, v), call.spans, op(call.mask));
+  return out_.forward(c, y);
+}
+
+}  // namespace tril::nn

@@ -1,0 +1,94 @@
+// Multi-head attention with its projections: MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W_O [Vaswani et al.
+// 2017, 3.2.2].
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nn/kv_cache.h"
+#include "nn/layers.h"
+
+namespace tril::nn {
+
+/// What the self-attention of every layer of one call shares: which tokens belong together, who may see whom, and where
+/// the keys and values of earlier tokens lie.
+class SelfCall {
+ public:
+  /// @param mask  of the rows among themselves; with a cache it must be causal
+  /// @param cache  its rows are extended by these tokens; null: nothing was before and nothing is kept
+  SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache = nullptr);
+
+  const Rows& rows() const { return rows_; }
+  const ops::Mask& mask() const { return mask_; }
+
+ private:
+  friend class Attention;
+  Rows rows_;
+  ops::Mask mask_;
+  ops::Spans spans_;  // queries and keys of this call's tokens alone
+  KvCache* cache_ = nullptr;
+  bool lean_ = false;                       // every row adds one token and sees all before it: the step of a decoder
+  bool continued_ = false;                  // some row had tokens before this call
+  std::vector<const std::int32_t*> slots_;  // by row, with a cache
+  std::vector<std::int32_t> lengths_;
+  Tensor gathered_slots_;  // otherwise: the slots of all rows, and the spans over their tokens
+  ops::Spans gathered_spans_;
+};
+
+/// What the cross-attention of every layer of one call shares.
+struct CrossCall {
+  ops::Spans spans;
+  ops::Mask mask;
+};
+
+class Attention {
+ public:
+  enum class Projections : std::uint8_t {
+    separate,  ///< q, k, v
+    qkv,       ///< one matrix, q's rows first, then k's, then v's (self-attention)
+    q_kv,      ///< q, and one matrix for k and v (cross-attention)
+  };
+  struct Options {
+    std::int64_t d_model = 0, num_heads = 1;
+    std::int64_t num_kv_heads = 0;  ///< 0: num_heads
+    std::int64_t d_k = 0, d_v = 0;  ///< of one head; 0: d_model / num_heads
+    Projections projections = Projections::separate;
+    bool bias = true, out_bias = true;
+    float dropout = 0;  ///< on the weights
+    std::string q = "q_proj", k = "k_proj", v = "v_proj", qkv = "qkv_proj", kv = "kv_proj", out = "out_proj";
+  };
+  struct KeysValues {
+    Tensor keys, values;
+  };
+
+  Attention() = default;
+  /// Declares the projections under `prefix`; its last component names the attention's scope.
+  Attention(Parameters& p, const std::string& prefix, const Options& options);
+
+  /// Tokens of x [N, d_model] among themselves (and those in the cache, at layer number `layer`).
+  Tensor self(Context& c, const Tensor& x, const SelfCall& call, std::int64_t layer,
+              const ops::LinearOptions& out = {}) const;
+  /// Tokens of x against keys and values made of a memory.
+  Tensor cross(Context& c, const Tensor& x, const KeysValues& memory, const CrossCall& call,
+               const ops::LinearOptions& out = {}) const;
+  /// Keys and values of a memory [S, d_model], for cross().
+  KeysValues keys_values(Context& c, const Tensor& memory) const;
+  /// Queries, keys and values from three sources: q [Nq, d_model], k and v [Nk, d_model].
+  Tensor forward(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const CrossCall& call) const;
+
+  std::int64_t key_size() const { return kv_heads() * d_k(); }
+  std::int64_t value_size() const { return kv_heads() * d_v(); }
+
+ private:
+  std::int64_t kv_heads() const { return o_.num_kv_heads ? o_.num_kv_heads : o_.num_heads; }
+  std::int64_t d_k() const { return o_.d_k ? o_.d_k : o_.d_model / o_.num_heads; }
+  std::int64_t d_v() const { return o_.d_v ? o_.d_v : d_k(); }
+  ops::AttentionOptions op(ops::Mask mask) const;
+
+  Options o_;
+  std::string name_;
+  Linear q_, k_, v_, qkv_, kv_, out_;
+};
+
+}  // namespace tril::nn

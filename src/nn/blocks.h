@@ -1,0 +1,52 @@
+// The layers of an encoder and of a decoder, as the papers draw them. Where the norm stands is a matter of which block
+// a family is built from, not of a flag within one. With a cross-attention it is a decoder's layer, without one an
+// encoder's or a decoder-only model's: the mask makes the difference.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "nn/attention.h"
+
+namespace tril::nn {
+
+/// What every layer of one call shares; `cross` only where the layers have one.
+struct LayerCall {
+  const SelfCall* self = nullptr;
+  const CrossCall* cross = nullptr;
+};
+
+/// h = norm1(h + SelfAttention(h)),  h = norm2(h + CrossAttention(h, memory)),  h = norm3(h + FF(h))
+/// [Vaswani et al. 2017, section 3.1]
+struct PostNormLayer {
+  std::string name;
+  Attention self_attention;
+  Norm self_norm;
+  std::optional<Attention> cross_attention;
+  Norm cross_norm;
+  FeedForward feed_forward;
+  Norm feed_forward_norm;
+  float dropout = 0;  ///< on each sublayer's result, before it is added
+
+  /// h [N, d_model]; memory: the layer's own keys and values, none without cross-attention.
+  Tensor forward(Context& c, Tensor h, const LayerCall& call, std::int64_t layer,
+                 const Attention::KeysValues& memory = {}) const;
+};
+
+/// h += SelfAttention(norm1(h)),  h += CrossAttention(norm2(h), memory),  h += FF(norm3(h)) [Xiong et al. 2020, figure
+/// 1b]
+struct PreNormLayer {
+  std::string name;
+  Attention self_attention;
+  Norm self_norm;
+  std::optional<Attention> cross_attention;
+  Norm cross_norm;
+  FeedForward feed_forward;
+  Norm feed_forward_norm;
+  float dropout = 0;
+
+  Tensor forward(Context& c, Tensor h, const LayerCall& call, std::int64_t layer,
+                 const Attention::KeysValues& memory = {}) const;
+};
+
+}  // namespace tril::nn

@@ -1,0 +1,73 @@
+#include "nn/layers.h"
+
+#include <array>
+#include <cmath>
+
+namespace tril::nn {
+
+Linear::Linear(Parameters& p, const std::string& name, std::int64_t in, std::int64_t out, bool bias) {
+  weight_ = &p.add(name + ".weight", {out, in}, Init::xavier(in, out));
+  weight_->wants_transposed = true;
+  if (bias) bias_ = &p.add(name + ".bias", {out}, Init::zeros());
+}
+
+Tensor Linear::forward(Context& c, const Tensor& x, const ops::LinearOptions& options) const {
+  return ops::linear(c, x, weight_->weight(), bias_ ? bias_->value : Tensor(), options);
+}
+
+Norm::Norm(Parameters& p, const std::string& name, std::int64_t d, float eps, Kind kind) : eps_(eps), kind_(kind) {
+  weight_ = &p.add(name + ".weight", {d}, Init::ones());
+  if (kind == Kind::layer) bias_ = &p.add(name + ".bias", {d}, Init::zeros());
+}
+
+Tensor Norm::forward(Context& c, const Tensor& x) const {
+  return kind_ == Kind::layer ? ops::layer_norm(c, x, weight_->value, bias_->value, eps_)
+                              : ops::rms_norm(c, x, weight_->value, eps_);
+}
+
+Embedding::Embedding(Parameters& p, const std::string& name, std::int64_t vocab, std::int64_t d, Options options)
+    : options_(options) {
+  table_ = &p.add(name, {vocab, d}, Init::normal(options.deviation));
+  table_->zero_row = options.padding_id;
+}
+
+Tensor Embedding::forward(Context& c, std::span<const std::int32_t> ids) const {
+  const Tensor on_device = c.upload<std::int32_t>(ids, {static_cast<std::int64_t>(ids.size())});
+  return ops::embedding(c, table_->value, on_device, options_.scale, options_.padding_id);
+}
+
+FeedForward::FeedForward(Parameters& p, const std::string& prefix, const Options& o)
+    : first_(p, prefix + "." + o.first, o.d_model, o.d_ff),
+      second_(p, prefix + "." + o.second, o.d_ff, o.d_model),
+      activation_(o.activation),
+      dropout_(o.dropout) {}
+
+Tensor FeedForward::forward(Context& c, const Tensor& x, const ops::LinearOptions& out) const {
+  Tensor h = first_.forward(c, x, {.activation = activation_});
+  h = ops::dropout(c, h, dropout_);
+  return second_.forward(c, h, out);
+}
+
+ops::Activation activation_of(std::string_view name, std::string_view where) {
+  struct Entry {
+    std::string_view name;
+    ops::Activation value;
+  };
+  using enum ops::Activation;
+  static constexpr std::array<Entry, 7> table{{{"relu", relu},
+                                               {"gelu", gelu},
+                                               {"gelu_new", gelu_tanh},
+                                               {"gelu_pytorch_tanh", gelu_tanh},
+                                               {"silu", silu},
+                                               {"swish", silu},
+                                               {"linear", none}}};
+  std::vector<std::string> names;
+  for (const Entry& e : table) {
+    if (e.name == name) return e.value;
+    names.emplace_back(e.name);
+  }
+  fail_usage(std::string(where), fmt::format("activation '{}' is not supported", name),
+             fmt::format("there are {}", fmt::join(names, ", ")));
+}
+
+}  // namespace tril::nn

@@ -1,0 +1,85 @@
+// The small modules: what has weights and one formula. A module owns no values, it points at the Parameters that it
+// declared.
+#pragma once
+
+#include <string>
+
+#include "nn/parameters.h"
+
+namespace tril::nn {
+
+/// y = residual + dropout(f(x W^T + b)).
+class Linear {
+ public:
+  Linear() = default;
+  /// Declares name.weight [out, in] and, where asked, name.bias [out].
+  Linear(Parameters& p, const std::string& name, std::int64_t in, std::int64_t out, bool bias = true);
+
+  Tensor forward(Context& c, const Tensor& x, const ops::LinearOptions& options = {}) const;
+  Parameter* weight() const { return weight_; }
+  Parameter* bias() const { return bias_; }
+
+ private:
+  Parameter *weight_ = nullptr, *bias_ = nullptr;
+};
+
+/// LayerNorm or RMSNorm over the last dimension.
+class Norm {
+ public:
+  enum class Kind : std::uint8_t { layer, rms };
+  Norm() = default;
+  /// Declares name.weight [d] and, for LayerNorm, name.bias [d].
+  Norm(Parameters& p, const std::string& name, std::int64_t d, float eps, Kind kind = Kind::layer);
+
+  Tensor forward(Context& c, const Tensor& x) const;
+
+ private:
+  Parameter *weight_ = nullptr, *bias_ = nullptr;
+  float eps_ = 1e-5f;
+  Kind kind_ = Kind::layer;
+};
+
+/// table[ids] * scale; the padding id's row is zero and stays so.
+class Embedding {
+ public:
+  struct Options {
+    float scale = 1;
+    std::int32_t padding_id = -1;
+    double deviation = 1;  ///< of the normal distribution that the table starts from
+  };
+  Embedding() = default;
+  /// Declares `name` [vocab, d].
+  Embedding(Parameters& p, const std::string& name, std::int64_t vocab, std::int64_t d, Options options);
+
+  Tensor forward(Context& c, std::span<const std::int32_t> ids) const;
+  Parameter* table() const { return table_; }
+
+ private:
+  Parameter* table_ = nullptr;
+  Options options_;
+};
+
+/// FF(x) = f(x W1^T + b1) W2^T + b2 [Vaswani et al. 2017, eq. 2], then dropout and residual as asked.
+class FeedForward {
+ public:
+  struct Options {
+    std::int64_t d_model = 0, d_ff = 0;
+    ops::Activation activation = ops::Activation::relu;
+    float dropout = 0;  ///< between the two products
+    std::string first = "fc1", second = "fc2";
+  };
+  FeedForward() = default;
+  FeedForward(Parameters& p, const std::string& prefix, const Options& options);
+
+  Tensor forward(Context& c, const Tensor& x, const ops::LinearOptions& out = {}) const;
+
+ private:
+  Linear first_, second_;
+  ops::Activation activation_ = ops::Activation::relu;
+  float dropout_ = 0;
+};
+
+/// "relu", "gelu", "gelu_new", "silu", ... as Hugging Face names them; an Error names the ones there are.
+ops::Activation activation_of(std::string_view name, std::string_view where);
+
+}  // namespace tril::nn

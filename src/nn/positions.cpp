@@ -1,0 +1,49 @@
+#include "nn/positions.h"
+
+#include <cmath>
+#include <memory>
+
+namespace tril::nn {
+
+SinusoidalPositions::SinusoidalPositions(std::int64_t d_model, Layout layout, std::int64_t kept)
+    : d_model_(d_model), layout_(layout) {
+  check(d_model % 2 == 0, "sinusoidal positions", "d_model {} is odd: a sine needs its cosine", d_model);
+  const auto values = std::make_shared<std::vector<float>>(table(kept));
+  kept_ = foreign_tensor(reinterpret_cast<std::byte*>(values->data()), {kept, d_model}, DType::f32, values);
+}
+
+std::vector<float> SinusoidalPositions::table(std::int64_t count) const {
+  std::vector<float> t(static_cast<std::size_t>(count * d_model_));
+  const std::int64_t half = d_model_ / 2;
+  for (std::int64_t i = 0; i < half; ++i) {
+    const double frequency = std::pow(10000.0, -2.0 * static_cast<double>(i) / static_cast<double>(d_model_));
+    const std::int64_t sine = layout_ == Layout::interleaved ? 2 * i : i,
+                       cosine = layout_ == Layout::interleaved ? 2 * i + 1 : half + i;
+    for (std::int64_t pos = 0; pos < count; ++pos) {
+      const double angle = static_cast<double>(pos) * frequency;
+      t[static_cast<std::size_t>(pos * d_model_ + sine)] = static_cast<float>(std::sin(angle));
+      t[static_cast<std::size_t>(pos * d_model_ + cosine)] = static_cast<float>(std::cos(angle));
+    }
+  }
+  return t;
+}
+
+Tensor SinusoidalPositions::forward(Context& c, const Tensor& x, std::span<const std::int32_t> positions) const {
+  std::int64_t needed = 0;
+  for (std::int32_t p : positions) needed = std::max<std::int64_t>(needed, p + 1);
+  const Tensor ids = c.upload<std::int32_t>(positions, {static_cast<std::int64_t>(positions.size())});
+  if (needed <= kept_.size(0)) return ops::add_positions(c, x, kept_, ids);
+  const std::vector<float> longer = table(needed);
+  return ops::add_positions(c, x, c.upload<float>(longer, {needed, d_model_}), ids);
+}
+
+LearnedPositions::LearnedPositions(Parameters& p, const std::string& name, std::int64_t length, std::int64_t d_model,
+                                   double deviation)
+    : table_(&p.add(name, {length, d_model}, Init::normal(deviation))) {}
+
+Tensor LearnedPositions::forward(Context& c, const Tensor& x, std::span<const std::int32_t> positions) const {
+  return ops::add_positions(c, x, table_->value,
+                            c.upload<std::int32_t>(positions, {static_cast<std::int64_t>(positions.size())}));
+}
+
+}  // namespace tril::nn

@@ -1,0 +1,45 @@
+// Where a token stands, told to the model by what is added to its embedding.
+#pragma once
+
+#include <string>
+
+#include "nn/parameters.h"
+
+namespace tril::nn {
+
+/// PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos(the same) [Vaswani et al. 2017, section 3.5], at any
+/// position: the first `kept` are kept, later ones are computed when they come. PE(pos + k) is a rotation of PE(pos).
+class SinusoidalPositions {
+ public:
+  enum class Layout : std::uint8_t {
+    interleaved,   ///< sin, cos, sin, cos, ... as the paper has it
+    concatenated,  ///< all sines, then all cosines, as the authors' code and Marian have it
+  };
+  SinusoidalPositions() = default;
+  SinusoidalPositions(std::int64_t d_model, Layout layout, std::int64_t kept = 1024);
+
+  /// x + PE: x [N, d_model], positions [N].
+  Tensor forward(Context& c, const Tensor& x, std::span<const std::int32_t> positions) const;
+  /// Rows [0, count) of PE as values.
+  std::vector<float> table(std::int64_t count) const;
+
+ private:
+  std::int64_t d_model_ = 0;
+  Layout layout_ = Layout::interleaved;
+  Tensor kept_;  // [kept, d_model]
+};
+
+/// x + table[position], learned; beyond the table is an Error.
+class LearnedPositions {
+ public:
+  LearnedPositions() = default;
+  /// Declares `name` [length, d_model].
+  LearnedPositions(Parameters& p, const std::string& name, std::int64_t length, std::int64_t d_model, double deviation);
+
+  Tensor forward(Context& c, const Tensor& x, std::span<const std::int32_t> positions) const;
+
+ private:
+  Parameter* table_ = nullptr;
+};
+
+}  // namespace tril::nn
