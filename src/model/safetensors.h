@@ -4,8 +4,9 @@
 // A file is: u64 little-endian length of the header; the header, JSON {"name": {"dtype", "shape", "data_offsets":
 // [begin, end]},
 // ..., "__metadata__": {string: string}}; the tensors' bytes, without gap or overlap to the end of the file. Values are
-// little-endian and may be misaligned. Opening allocates a few times the header's length at most, never what a header
-// claims. Source: the format's description in the safetensors project.
+// little-endian and may be misaligned. Opening allocates some ten times the header at
+// most, by what is in it and never by what it claims.
+// Source: the format's description in the safetensors project.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,8 @@ namespace tril::detail {
 namespace {
 
 constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // as the format has it
-constexpr std::size_t kMostDimensions = 16;
+// Far beyond what any model has; with these, a header's cost is bounded by its own size and a constant.
+constexpr std::size_t kMostDimensions = 16, kMostTensors = 250'000, kMostTexts = 10'000;
 constexpr std::string_view kTypes = "F64, F32, F16, BF16, I64, I32, I16, I8, U8, BOOL";
 
 bool find_type(std::string_view name, StoredType& type) {
@@ -55,6 +56,8 @@ class HeaderReader {
 
   bool string(std::string& value) {
     if (state_ == State::metadata) {
+      if (metadata_.size() == kMostTexts)
+        fail(fmt::format("{}: __metadata__", path_), fmt::format("has more than {} entries", kMostTexts));
       metadata_.emplace_back(std::move(key_), std::move(value));
     } else if (state_ == State::tensor && key_ == "dtype") {
       if (!find_type(value, tensor_.dtype))
@@ -86,6 +89,7 @@ class HeaderReader {
       has_metadata_ = true;
       state_ = State::metadata;
     } else if (state_ == State::top) {
+      if (tensors_.size() == kMostTensors) fail(path_, fmt::format("has more than {} tensors", kMostTensors));
       tensor_ = WeightView{};
       tensor_.name = std::move(key_);
       seen_ = 0;

@@ -1,0 +1,87 @@
+// A model directory's weights: one file or shards, and nothing from outside the directory.
+#include <gtest/gtest.h>
+
+#include "model/raw_safetensors.h"
+#include "model/safetensors.h"
+
+namespace tril {
+namespace {
+
+using testing::error_of;
+using testing::raw_safetensors;
+using testing::TemporaryDirectory;
+
+std::string one_byte(const std::string& name, char value) {
+  return raw_safetensors("{\"" + name + R"(":{"dtype":"U8","shape":[],"data_offsets":[0,1]}})", {&value, 1});
+}
+
+int value(const WeightFiles& weights, const std::string& name) {
+  return to_i32(weights.at(name)).at(0);
+}
+
+TEST(WeightFiles, OneFile) {
+  const TemporaryDirectory directory;
+  directory.put("model.safetensors", one_byte("a", 7));
+  const WeightFiles weights = WeightFiles::open(directory.path());
+  EXPECT_EQ(weights.names(), std::vector<std::string>{"a"});
+  EXPECT_EQ(value(weights, "a"), 7);
+  EXPECT_EQ(weights.find("b"), nullptr);
+  EXPECT_EQ(weights.file_of("a"), directory.path("model.safetensors"));
+  EXPECT_EQ(error_of([&] { weights.at("A"); }),
+            directory.path("model.safetensors") + ": has no tensor A; did you mean a?");
+}
+
+TEST(WeightFiles, ShardsOfAnIndex) {
+  const TemporaryDirectory directory;
+  directory.put("model-1.safetensors", one_byte("b", 1));
+  directory.put("model-2.safetensors", one_byte("a", 2));
+  directory.put("model.safetensors.index.json",
+                R"({"metadata":{"total_size":2},"weight_map":{"a":"model-2.safetensors","b":"model-1.safetensors"}})");
+  WeightFiles weights = WeightFiles::open(directory.path());
+  EXPECT_EQ(weights.names(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(value(weights, "a"), 2);
+  EXPECT_EQ(value(weights, "b"), 1);
+  EXPECT_EQ(weights.files().size(), 2u);
+  EXPECT_EQ(weights.file_of("b"), directory.path("model-1.safetensors"));
+  const WeightFiles moved = std::move(weights);
+  EXPECT_EQ(value(moved, "a"), 2);
+  // A single file beside an index is the one that counts, as the library that writes both has it.
+  directory.put("model.safetensors", one_byte("c", 3));
+  EXPECT_EQ(WeightFiles::open(directory.path()).names(), std::vector<std::string>{"c"});
+}
+
+TEST(WeightFiles, WrongIndices) {
+  const TemporaryDirectory directory;
+  directory.put("x.safetensors", one_byte("a", 1));
+  const auto error = [&](const std::string& index) {
+    directory.put("model.safetensors.index.json", index);
+    return error_of([&] { WeightFiles::open(directory.path()); });
+  };
+  const auto says = [&](const std::string& index, const std::string& part) {
+    const std::string text = error(index);
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  says(R"({"weight_map":{"a":"y.safetensors"}})", "y.safetensors: is not there, and ");
+  says(R"({"weight_map":{"a":"x.safetensors","b":"x.safetensors"}})", "has no tensor b, which ");
+  says(R"({"weight_map":{"a":1}})", "weight_map: a: is 1, expected a string");
+  says(R"({"weight_map":[]})", "weight_map: is an array of 0, expected an object");
+  says(R"({"weight_mp":{}})", "weight_map: is missing; did you mean weight_mp?");
+  says(R"({"weight_map":)", "line 1, column 15");
+  for (const std::string name : {"../x.safetensors", "/etc/x.safetensors", "d/x.safetensors", "..", "", "passwd",
+                                 "\\\\x.safetensors", "x\\u0000.safetensors"})
+    says(R"({"weight_map":{"a":")" + name + "\"}}", "expected the name of a .safetensors file in the same directory");
+}
+
+TEST(WeightFiles, NothingThere) {
+  const TemporaryDirectory directory;
+  EXPECT_NE(error_of([&] { WeightFiles::open(directory.path("none")); }).find("there is no such directory"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { WeightFiles::open(directory.path()); }).find("model.safetensors: cannot open it"),
+            std::string::npos);
+  directory.put("pytorch_model.bin", "");
+  EXPECT_NE(error_of([&] { WeightFiles::open(directory.path()); }).find("only pytorch_model.bin is"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tril
