@@ -6,6 +6,7 @@
 
 #include "model/model.h"
 #include "nn/blocks.h"
+#include "nn/positions.h"
 
 namespace tril::model {
 

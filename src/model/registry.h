@@ -1,0 +1,33 @@
+// A model directory as Hugging Face lays it out: config.json says the family, model.safetensors (or its shards) has the
+// weights.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/model.h"
+
+namespace tril::model {
+
+/// The names of the families that there are ("marian", ...): what config.json may say as model_type, or, with
+/// model_type "tril", as architecture.
+std::vector<std::string> families();
+
+/// A model by its config.json alone, weights neither allocated nor set.
+std::unique_ptr<Model> make(const std::filesystem::path& config_json);
+
+/// The model of a directory, its weights read. An Error names the first file, key or tensor that is missing or of
+/// another size.
+std::unique_ptr<Model> load(const std::filesystem::path& directory);
+
+/// Reads the weights of `directory` into a model that was made for it.
+void load_weights(Model& m, const std::filesystem::path& directory);
+
+/// Writes config.json, generation_config.json and model.safetensors, each whole or not at all.
+void save(const Model& m, const std::filesystem::path& directory);
+/// The same with the values of `flat` (laid out as m.parameters().flat()) in place of the model's own.
+void save(const Model& m, const std::filesystem::path& directory, std::span<const float> flat);
+
+}  // namespace tril::model
