@@ -305,7 +305,7 @@ const Field& Fields::at(std::string_view name) const {
   return *field;
 }
 
-void Fields::set_from_text(std::string_view name, const std::vector<std::string>& texts, const std::string& where) {
+void Fields::set_from_texts(std::string_view name, const std::vector<std::string>& texts, const std::string& where) {
   Field& field = at(name, where);
   field.set(texts, where.empty() ? field.name() : fmt::format("{}: {}", where, name));
 }

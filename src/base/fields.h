@@ -148,9 +148,9 @@ class Fields {
   bool given(std::string_view name) const { return at(name).given(); }
 
   /// Sets one value from one text, or a list from several. @param where  the place: "run.yml: line 3"; the key is added
-  void set_from_text(std::string_view name, const std::vector<std::string>& texts, const std::string& where);
+  void set_from_texts(std::string_view name, const std::vector<std::string>& texts, const std::string& where);
   void set_from_text(std::string_view name, const std::string& text, const std::string& where) {
-    set_from_text(name, std::vector<std::string>{text}, where);
+    set_from_texts(name, {text}, where);
   }
 
   /// Checks what is required, and what excludes or needs what. @throws Error(usage)
