@@ -20,21 +20,25 @@ namespace tril {
 enum class TooLong { skip, crop };
 
 struct CorpusOptions {
-  std::vector<std::string> source,
-      target;                    ///< pairs of files: source[i] goes with target[i], line by line; one after the other
-  std::vector<std::string> tsv;  ///< or tab-separated files
-  int source_column = 0, target_column = 1;  ///< of the tsv files, from 0
+  /// Pairs of files, one after the other: line i of source[k] goes with line i of target[k].
+  std::vector<std::string> source, target;
+  /// Or tab-separated files, with these of their columns (from 0).
+  std::vector<std::string> tsv;
+  int source_column = 0, target_column = 1;
 
-  std::int64_t max_tokens =
-      4096;  ///< budget of a batch: sum over its pairs of max(source length, target length), with "</s>"
-  std::int64_t max_sentences = 0;    ///< pairs in a batch at most; 0: no bound of its own
-  std::int32_t max_length = 256;     ///< of either side in ids, with "</s>"; max_tokens bounds it too
-  TooLong too_long = TooLong::skip;  ///< a longer pair is left out and counted, or cropped (keeping "</s>") and counted
+  /// Budget of a batch: the sum over its pairs of max(source length, target length), each with its "</s>".
+  std::int64_t max_tokens = 4096;
+  std::int64_t max_sentences = 0;  ///< pairs in a batch at most; 0: no bound of its own
+  /// Of either side in ids, with "</s>"; max_tokens bounds it too. A longer pair is left out and counted, or cropped
+  /// (keeping "</s>") and counted.
+  std::int32_t max_length = 256;
+  TooLong too_long = TooLong::skip;
 
   bool shuffle = true;  ///< else pairs come in the files' order, cut into batches as they come
   std::uint64_t seed = 1;
-  std::int64_t memory_bytes =
-      1 << 30;             ///< for tokenised pairs; what does not fit at once streams through in chunks of half of it
+  /// For tokenised pairs. A corpus that fits in half of it is kept; a larger one streams through, that half in use
+  /// while the next is read into the other.
+  std::int64_t memory_bytes = 1 << 30;
   int pool_batches = 100;  ///< batches' worth of pairs that are sorted by length together; 0: no sorting
 
   bool skip_invalid = false;  ///< drop pairs with invalid UTF-8 and count them, instead of an error

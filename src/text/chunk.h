@@ -1,0 +1,66 @@
+// A part of a corpus in memory, tokenised.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "text/corpus.h"
+#include "text/pair_reader.h"
+#include "text/tokenizer.h"
+
+namespace tril {
+
+/// Pairs of rows, each ending with "</s>".
+class Chunk {
+ public:
+  std::int64_t first_line = 0;  ///< the pair of the corpus it starts with
+  std::int64_t next_line = 0;   ///< the pair behind its last
+  bool at_end = false;          ///< nothing follows in the files
+  CorpusStatistics statistics;  ///< of the lines it was read from
+
+  void append(std::span<const std::int32_t> source, std::span<const std::int32_t> target, std::int64_t line);
+
+  std::size_t size() const { return pairs_.size(); }
+  std::int32_t source_length(std::size_t i) const { return pairs_[i].source_length; }
+  std::int32_t target_length(std::size_t i) const { return pairs_[i].target_length; }
+  std::span<const std::int32_t> source(std::size_t i) const { return row(i).first(pairs_[i].source_offset()); }
+  std::span<const std::int32_t> target(std::size_t i) const { return row(i).subspan(pairs_[i].source_offset()); }
+  std::int64_t line(std::size_t i) const { return pairs_[i].line; }
+  std::int64_t bytes() const { return bytes_; }  ///< memory taken, about
+
+ private:
+  struct Pair {
+    std::uint32_t block, offset;
+    std::int32_t source_length, target_length;
+    std::int64_t line;
+    std::size_t source_offset() const { return static_cast<std::size_t>(source_length); }
+  };
+  std::span<const std::int32_t> row(std::size_t i) const {
+    const Pair& p = pairs_[i];
+    return std::span(blocks_[p.block]).subspan(p.offset, static_cast<std::size_t>(p.source_length + p.target_length));
+  }
+
+  // Ids lie in blocks that never move: one growing vector would need three times its size while it grows.
+  std::vector<std::vector<std::int32_t>> blocks_;
+  std::vector<Pair> pairs_;
+  std::int64_t bytes_ = 0;
+};
+
+/// Reads and tokenises pairs until they take `limit` bytes or the files end. `stop` ends it early, for a stream that is
+/// no longer wanted.
+Chunk read_chunk(PairReader& reader, const Tokenizer& tokenizer, const CorpusOptions& options, std::int64_t limit,
+                 const std::atomic<bool>& stop);
+
+/// The batches of a chunk: batch i holds the pairs order[begin], ..., order[end - 1] of batches[i].
+struct BatchPlan {
+  std::vector<std::uint32_t> order;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> batches;  ///< begin and end in `order`
+};
+
+/// Shuffles, sorts by length within pools, cuts by the budget and shuffles the batches: a function of its arguments
+/// alone.
+BatchPlan plan_batches(const Chunk& chunk, const CorpusOptions& options, std::int64_t epoch, std::int64_t chunk_index);
+
+}  // namespace tril

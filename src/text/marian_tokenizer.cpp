@@ -1,0 +1,280 @@
+#include "text/marian_tokenizer.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "text/piece_table.h"
+#include "text/sentencepiece.h"
+#include "text/utf8.h"
+
+namespace tril {
+
+namespace {
+
+constexpr std::uint64_t largest_file = 256 << 20;
+
+// What tokenizer_config.json says; the defaults are those of MarianTokenizer.
+struct MarianConfig {
+  std::string source_lang, target_lang;
+  std::string eos = "</s>", unk = "<unk>", pad = "<pad>";
+  std::int32_t model_max_length = 512;
+  bool separate_vocabularies = false;
+  bool clean_up_spaces = false;
+};
+
+// A special token is given as text, or as an object with its text as "content".
+std::string token_text(const nlohmann::json& config, const char* key, const std::string& otherwise) {
+  const auto found = config.find(key);
+  if (found == config.end()) return otherwise;
+  const nlohmann::json& value = found->is_object() && found->contains("content") ? (*found)["content"] : *found;
+  return value.is_string() && !value.get<std::string>().empty() ? value.get<std::string>() : otherwise;
+}
+
+bool flag(const nlohmann::json& config, const char* key) {
+  const auto found = config.find(key);
+  return found != config.end() && found->is_boolean() && found->get<bool>();
+}
+
+MarianConfig parse_config(std::string_view text, const std::string& where) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) fail(where, "is not a JSON object");
+  MarianConfig config;
+  config.source_lang = token_text(json, "source_lang", "");
+  config.target_lang = token_text(json, "target_lang", "");
+  config.eos = token_text(json, "eos_token", config.eos);
+  config.unk = token_text(json, "unk_token", config.unk);
+  config.pad = token_text(json, "pad_token", config.pad);
+  config.separate_vocabularies = flag(json, "separate_vocabs");
+  config.clean_up_spaces = flag(json, "clean_up_tokenization_spaces");
+  if (const auto length = json.find("model_max_length"); length != json.end() && length->is_number())
+    config.model_max_length =  // "no limit" is written as 1e30
+        static_cast<std::int32_t>(std::clamp(length->get<double>(), 1.0, static_cast<double>(1 << 30)));
+  return config;
+}
+
+std::string config_json(const MarianConfig& config) {
+  nlohmann::ordered_json json;
+  json["tokenizer_class"] = "MarianTokenizer";
+  json["source_lang"] = config.source_lang;
+  json["target_lang"] = config.target_lang;
+  json["unk_token"] = config.unk;
+  json["eos_token"] = config.eos;
+  json["pad_token"] = config.pad;
+  json["model_max_length"] = config.model_max_length;
+  json["separate_vocabs"] = config.separate_vocabularies;
+  json["clean_up_tokenization_spaces"] = config.clean_up_spaces;
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+// What transformers does to decoded text where tokenizer_config.json asks for it.
+void clean_up_spaces(std::string& text) {
+  constexpr std::array<std::array<std::string_view, 2>, 10> rules = {{{" .", "."},
+                                                                      {" ?", "?"},
+                                                                      {" !", "!"},
+                                                                      {" ,", ","},
+                                                                      {" ' ", "'"},
+                                                                      {" n't", "n't"},
+                                                                      {" 'm", "'m"},
+                                                                      {" 's", "'s"},
+                                                                      {" 've", "'ve"},
+                                                                      {" 're", "'re"}}};
+  for (const auto& [from, to] : rules) replace_all(text, from, to);
+}
+
+class MarianTokenizer : public Tokenizer {
+ public:
+  struct SideParts {
+    std::string spm;    ///< bytes
+    std::string where;  ///< names the vocabulary in errors
+    std::shared_ptr<const SentencePiece> model;
+    std::shared_ptr<const PieceTable> table;
+  };
+
+  MarianTokenizer(MarianConfig config, SideParts source, SideParts target)
+      : config_(std::move(config)), source_(std::move(source), config_), target_(std::move(target), config_) {}
+
+  using Tokenizer::decode;
+  using Tokenizer::encode;
+
+  void encode(std::string_view text, Side which, std::vector<std::int32_t>& ids) const override {
+    const OneSide& side = at(which);
+    // Special tokens that are spelt out in the text become themselves; what lies between them is cut into pieces.
+    while (!text.empty()) {
+      std::size_t found = std::string_view::npos;
+      const std::pair<std::string, std::int32_t>* token = nullptr;
+      for (const auto& candidate : side.spelt) {
+        const std::size_t position = text.find(candidate.first);
+        if (position == std::string_view::npos) continue;
+        if (position < found || (position == found && candidate.first.size() > token->first.size())) {
+          found = position;
+          token = &candidate;
+        }
+      }
+      if (found != 0) encode_plain(text.substr(0, found), side, ids);
+      if (!token) return;
+      ids.push_back(token->second);
+      text.remove_prefix(found + token->first.size());
+    }
+  }
+
+  std::string decode(std::span<const std::int32_t> ids, Side which) const override {
+    const OneSide& side = at(which);
+    std::vector<std::string_view> pieces;
+    pieces.reserve(ids.size());
+    for (std::int32_t id : ids)
+      if (id != side.special.eos && id != side.special.unk && id != side.special.pad)
+        pieces.push_back(side.parts.table->piece(id));
+    std::string text;
+    const auto status = side.parts.model->Decode(pieces, &text);
+    if (!status.ok()) fail("tokenizer", fmt::format("cannot join pieces: {}", status.ToString()));
+    replace_all(text, "\u2581", " ");
+    text = std::string(trim(text));
+    if (config_.clean_up_spaces) clean_up_spaces(text);
+    return text;
+  }
+
+  const std::string& piece(std::int32_t id, Side side) const override { return at(side).parts.table->piece(id); }
+  std::optional<std::int32_t> find(std::string_view piece, Side side) const override {
+    return at(side).parts.table->find(piece);
+  }
+  std::int32_t size(Side side) const override { return at(side).parts.table->size(); }
+  const SpecialIds& special(Side side) const override { return at(side).special; }
+  bool shared_vocabulary() const override { return !config_.separate_vocabularies; }
+  std::int32_t model_max_length() const override { return config_.model_max_length; }
+
+  std::vector<TokenizerFile> files() const override {
+    std::vector<TokenizerFile> all = {{"source.spm", source_.parts.spm},
+                                      {"target.spm", target_.parts.spm},
+                                      {"vocab.json", source_.parts.table->json()}};
+    if (config_.separate_vocabularies) all.push_back({"target_vocab.json", target_.parts.table->json()});
+    all.push_back({"tokenizer_config.json", config_json(config_)});
+    return all;
+  }
+
+ private:
+  struct OneSide {
+    OneSide(SideParts given, const MarianConfig& config) : parts(std::move(given)) {
+      const auto id = [&](const std::string& token) {
+        const auto found = parts.table->find(token);
+        if (!found) fail(parts.where, fmt::format("has no \"{}\"", token), "every Marian vocabulary has one");
+        spelt.emplace_back(token, *found);
+        return *found;
+      };
+      special.eos = id(config.eos);
+      special.unk = id(config.unk);
+      special.pad = id(config.pad);
+      special.decoder_start = special.pad;
+      id_of.resize(static_cast<std::size_t>(parts.model->GetPieceSize()));
+      for (int i = 0; i < parts.model->GetPieceSize(); ++i)
+        id_of[static_cast<std::size_t>(i)] = parts.table->find(parts.model->IdToPiece(i)).value_or(special.unk);
+    }
+
+    SideParts parts;
+    SpecialIds special;
+    std::vector<std::int32_t> id_of;                          ///< by the model's own id
+    std::vector<std::pair<std::string, std::int32_t>> spelt;  ///< special tokens as a text may spell them
+  };
+
+  const OneSide& at(Side side) const { return side == Side::source ? source_ : target_; }
+
+  static void encode_plain(std::string_view text, const OneSide& side, std::vector<std::int32_t>& ids) {
+    // A language code in front (">>de<<") is one token, known or not.
+    if (text.starts_with(">>"))
+      if (const std::size_t end = text.find("<<"); end != std::string_view::npos) {
+        ids.push_back(side.parts.table->find(text.substr(0, end + 2)).value_or(side.special.unk));
+        text.remove_prefix(end + 2);
+      }
+    std::vector<int> own;
+    auto status = side.parts.model->Encode(text, &own);
+    const bool unknown = std::any_of(own.begin(), own.end(), [&](int id) { return side.parts.model->IsUnknown(id); });
+    if (status.ok() && !unknown) {
+      for (int id : own) ids.push_back(side.id_of[static_cast<std::size_t>(id)]);
+      return;
+    }
+    // A joint vocabulary may know what this side's model does not: such text is looked up as it stands.
+    std::vector<std::string> pieces;
+    if (status.ok()) status = side.parts.model->Encode(text, &pieces);
+    if (!status.ok()) fail("tokenizer", fmt::format("cannot cut text into pieces: {}", status.ToString()));
+    for (const std::string& piece : pieces) ids.push_back(side.parts.table->find(piece).value_or(side.special.unk));
+  }
+
+  MarianConfig config_;
+  OneSide source_, target_;
+};
+
+PieceTable marian_table(std::initializer_list<const SentencePiece*> models) {
+  PieceTable table;
+  table.add("</s>");
+  table.add("<unk>");
+  for (const SentencePiece* model : models)
+    for (int id = 0; id < model->GetPieceSize(); ++id) {
+      const bool numbered_already = model->IsUnknown(id) || id == model->eos_id() || id == model->pad_id();
+      const std::string& piece = model->IdToPiece(id);
+      if (!numbered_already && piece != "<pad>" && !piece.empty()) table.add(piece);
+    }
+  table.add("<pad>");
+  return table;
+}
+
+std::string in_directory(const std::string& directory, const char* name) {
+  return (std::filesystem::path(directory) / name).string();
+}
+
+}  // namespace
+
+std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianParts parts) {
+  MarianTokenizer::SideParts source{.spm = parts.source_spm, .where = "source vocabulary", .model = {}, .table = {}};
+  MarianTokenizer::SideParts target{.spm = parts.target_spm, .where = "target vocabulary", .model = {}, .table = {}};
+  source.model = parse_sentencepiece(source.spm, "source SentencePiece model");
+  target.model =
+      source.spm == target.spm ? source.model : parse_sentencepiece(target.spm, "target SentencePiece model");
+  if (parts.separate_vocabularies) {
+    source.table = std::make_shared<PieceTable>(marian_table({source.model.get()}));
+    target.table = std::make_shared<PieceTable>(marian_table({target.model.get()}));
+  } else {
+    source.table = target.table = std::make_shared<PieceTable>(marian_table({source.model.get(), target.model.get()}));
+  }
+  MarianConfig config;
+  config.source_lang = parts.source_lang;
+  config.target_lang = parts.target_lang;
+  config.model_max_length = parts.model_max_length;
+  config.separate_vocabularies = parts.separate_vocabularies;
+  return std::make_shared<MarianTokenizer>(std::move(config), std::move(source), std::move(target));
+}
+
+bool is_marian_directory(const std::string& directory) {
+  std::error_code ignored;
+  return std::filesystem::exists(in_directory(directory, "source.spm"), ignored);
+}
+
+std::shared_ptr<const Tokenizer> load_marian_tokenizer(const std::string& directory) {
+  const auto path = [&](const char* name) { return in_directory(directory, name); };
+  const auto text = [&](const char* name) { return read_text(path(name), largest_file); };
+
+  MarianConfig config;
+  std::error_code ignored;
+  if (std::filesystem::exists(path("tokenizer_config.json"), ignored))
+    config = parse_config(text("tokenizer_config.json"), path("tokenizer_config.json"));
+
+  MarianTokenizer::SideParts source{.spm = text("source.spm"), .where = path("vocab.json"), .model = {}, .table = {}};
+  MarianTokenizer::SideParts target{.spm = text("target.spm"), .where = path("vocab.json"), .model = {}, .table = {}};
+  source.model = parse_sentencepiece(source.spm, path("source.spm"));
+  target.model = source.spm == target.spm ? source.model : parse_sentencepiece(target.spm, path("target.spm"));
+  source.table = target.table = std::make_shared<PieceTable>(PieceTable::parse(text("vocab.json"), path("vocab.json")));
+  if (config.separate_vocabularies) {
+    target.where = path("target_vocab.json");
+    target.table = std::make_shared<PieceTable>(PieceTable::parse(text("target_vocab.json"), target.where));
+  }
+  return std::make_shared<MarianTokenizer>(std::move(config), std::move(source), std::move(target));
+}
+
+}  // namespace tril

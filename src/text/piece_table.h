@@ -1,0 +1,38 @@
+// A numbering of pieces: what vocab.json holds.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace tril {
+
+class PieceTable {
+ public:
+  /// Reads {"piece": id, ...}; `where` names it in errors. Ids are non-negative, each used once, with few gaps.
+  static PieceTable parse(std::string_view json, const std::string& where);
+
+  /// Gives `piece` the next id, unless it has one.
+  void add(const std::string& piece);
+
+  std::optional<std::int32_t> find(std::string_view piece) const;
+  std::int32_t size() const { return static_cast<std::int32_t>(pieces_.size()); }
+  /// The piece of `id`; an id outside the table, or in a gap of it, is an error.
+  const std::string& piece(std::int32_t id) const;
+  /// {"piece": id, ...} in the order of the ids.
+  std::string json() const;
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>{}(s); }
+  };
+  std::vector<std::string> pieces_;  ///< "" in a gap
+  std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> ids_;
+};
+
+}  // namespace tril

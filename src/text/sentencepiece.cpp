@@ -1,0 +1,24 @@
+#include "text/sentencepiece.h"
+
+#include "base/error.h"
+#include "text/utf8.h"
+
+namespace tril {
+
+std::shared_ptr<const SentencePiece> parse_sentencepiece(std::string_view bytes, const std::string& where) {
+  const char* hint = "train one with `tril vocab`, or fetch it anew";
+  auto model = std::make_shared<SentencePiece>();
+  if (bytes.empty()) fail(where, "is empty, a SentencePiece model is expected", hint);
+  const auto status = model->LoadFromSerializedProto(bytes);
+  if (!status.ok()) fail(where, fmt::format("is not a SentencePiece model: {}", status.ToString()), hint);
+  if (model->GetPieceSize() == 0) fail(where, "is a SentencePiece model without pieces", hint);
+  for (int id = 0; id < model->GetPieceSize(); ++id)
+    if (!is_utf8(model->IdToPiece(id))) fail(where, fmt::format("its piece {} is not UTF-8", id), hint);
+  return model;
+}
+
+bool is_special_piece(const SentencePiece& model, int id) {
+  return model.IsUnknown(id) || model.IsControl(id);
+}
+
+}  // namespace tril

@@ -1,0 +1,25 @@
+#include "text/tokenizer.h"
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "text/marian_tokenizer.h"
+
+namespace tril {
+
+std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& directory) {
+  if (!std::filesystem::is_directory(directory)) fail(directory, "is not a directory", "name the directory of a model");
+  if (!is_marian_directory(directory))
+    fail(directory, "has no tokenizer that tril reads: source.spm is missing",
+         "a Marian model's directory holds source.spm, target.spm and vocab.json");
+  return load_marian_tokenizer(directory);
+}
+
+void save_tokenizer(const Tokenizer& tokenizer, const std::string& directory) {
+  create_directories(directory);
+  for (const TokenizerFile& file : tokenizer.files())
+    write_file_atomic((std::filesystem::path(directory) / file.name).string(), file.bytes);
+}
+
+}  // namespace tril
