@@ -67,11 +67,11 @@ HWY_INLINE std::size_t Smaller(std::size_t a, std::size_t b) {
 }
 
 void transpose(const float* x, float* y, std::size_t rows, std::size_t cols) {
-  constexpr std::size_t tile = 16;  // a cache line of floats: a tile's lines are read and written whole
-  for (std::size_t i0 = 0; i0 < rows; i0 += tile) {
-    const std::size_t i1 = Smaller(i0 + tile, rows), i4 = i0 + (i1 - i0) / 4 * 4;
-    for (std::size_t j0 = 0; j0 < cols; j0 += tile) {
-      const std::size_t j1 = Smaller(j0 + tile, cols), j4 = j0 + (j1 - j0) / 4 * 4;
+  constexpr std::size_t tile = 16;  // a cache line of floats; down the rows, so that y is written in 16 streams
+  for (std::size_t j0 = 0; j0 < cols; j0 += tile) {
+    const std::size_t j1 = Smaller(j0 + tile, cols), j4 = j0 + (j1 - j0) / 4 * 4;
+    for (std::size_t i0 = 0; i0 < rows; i0 += tile) {
+      const std::size_t i1 = Smaller(i0 + tile, rows), i4 = i0 + (i1 - i0) / 4 * 4;
       for (std::size_t j = j0; j < j4; j += 4)
         for (std::size_t i = i0; i < i4; i += 4) Transpose4(x + i * cols + j, cols, y + j * rows + i, rows);
       for (std::size_t j = j4; j < j1; ++j)

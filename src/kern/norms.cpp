@@ -49,31 +49,50 @@ struct NormGradient {
   float *dg, *db;
 };
 
+/// mean(s) and mean(s h) over one row, s = g dy, h = (x - centre) factor: what its dx needs.
+struct RowMeans {
+  Vec s, sh;
+};
+HWY_INLINE RowMeans MeansOf(const float* x, const float* g, const float* dy, Vec centre, Vec factor, std::size_t cols) {
+  const Floats d;
+  const std::size_t lanes = hn::Lanes(d);
+  Vec s0 = hn::Zero(d), s1 = s0, sh0 = s0, sh1 = s0;
+  const auto add_to = [x, g, dy, centre, factor](std::size_t j, auto io, Vec& sum, Vec& sum_h) HWY_ATTR {
+    const Vec s = hn::Mul(io.load(dy + j), io.load(g + j));
+    sum = hn::Add(sum, s);
+    sum_h = hn::MulAdd(s, hn::Mul(hn::Sub(io.load(x + j), centre), factor), sum_h);
+  };
+  std::size_t j = 0;
+  for (; j + 2 * lanes <= cols; j += 2 * lanes) {
+    add_to(j, Whole{}, s0, sh0);
+    add_to(j + lanes, Whole{}, s1, sh1);
+  }
+  for (; j + lanes <= cols; j += lanes) add_to(j, Whole{}, s0, sh0);
+  if (j < cols) add_to(j, Part{cols - j}, s1, sh1);
+  const Vec inv_cols = hn::Set(d, 1.0f / static_cast<float>(cols));
+  return {hn::Mul(hn::SumOfLanes(d, hn::Add(s0, s1)), inv_cols),
+          hn::Mul(hn::SumOfLanes(d, hn::Add(sh0, sh1)), inv_cols)};
+}
+
 void norm_backward(const NormGradient& n, std::size_t rows, std::size_t cols) {
   const Floats d;
-  const float inv_cols = 1.0f / static_cast<float>(cols);
+  const bool centred = n.mean != nullptr, accumulate = n.accumulate;
+  const float* g = n.g;
+  float *dg = n.dg, *db = n.db;
   for (std::size_t row = 0; row < rows; ++row) {
     const float *x = n.x + row * cols, *dy = n.dy + row * cols;
     float* dx = n.dx ? n.dx + row * cols : nullptr;
-    const Vec centre = hn::Set(d, n.mean ? n.mean[row] : 0.0f), factor = hn::Set(d, n.scale[row]);
-    Vec mean_s = hn::Zero(d), mean_sh = hn::Zero(d);  // s = g dy
-    if (dx) {
-      if (n.mean)
-        mean_s = hn::Set(d, inv_cols * Sum(cols, [&](std::size_t j, auto io)
-                                                     HWY_ATTR { return hn::Mul(io.load(dy + j), io.load(n.g + j)); }));
-      mean_sh = hn::Set(d, inv_cols * Sum(cols, [&](std::size_t j, auto io) HWY_ATTR {
-                             const Vec h = hn::Mul(hn::Sub(io.load(x + j), centre), factor);
-                             return hn::Mul(hn::Mul(io.load(dy + j), io.load(n.g + j)), h);
-                           }));
-    }
-    ForEach(cols, [&](std::size_t j, auto io) HWY_ATTR {
+    const Vec centre = hn::Set(d, centred ? n.mean[row] : 0.0f), factor = hn::Set(d, n.scale[row]);
+    RowMeans mean = MeansOf(x, g, dy, centre, factor, cols);
+    if (!centred) mean.s = hn::Zero(d);
+    ForEach(cols, [=](std::size_t j, auto io) HWY_ATTR {
       const Vec h = hn::Mul(hn::Sub(io.load(x + j), centre), factor), dyj = io.load(dy + j);
-      if (n.dg) io.store(hn::MulAdd(dyj, h, io.load(n.dg + j)), n.dg + j);
-      if (n.db) io.store(hn::Add(dyj, io.load(n.db + j)), n.db + j);
+      if (dg) io.store(hn::MulAdd(dyj, h, io.load(dg + j)), dg + j);
+      if (db) io.store(hn::Add(dyj, io.load(db + j)), db + j);
       if (dx) {
-        const Vec s = hn::Sub(hn::Mul(dyj, io.load(n.g + j)), mean_s);
-        const Vec dxj = hn::Mul(factor, hn::NegMulAdd(h, mean_sh, s));
-        io.store(n.accumulate ? hn::Add(dxj, io.load(dx + j)) : dxj, dx + j);
+        const Vec s = hn::Sub(hn::Mul(dyj, io.load(g + j)), mean.s);
+        const Vec v = hn::Mul(factor, hn::NegMulAdd(h, mean.sh, s));
+        io.store(accumulate ? hn::Add(v, io.load(dx + j)) : v, dx + j);
       }
     });
   }

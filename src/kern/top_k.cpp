@@ -1,6 +1,7 @@
 // The k largest of each row. A vector of values is compared with the k-th best so far, and hardly any gets further: of
-// n values in random order about k ln(n / k) do. The k best lie in the output itself as a heap with the worst at its
-// root. NaN counts as less than everything, so that it is chosen only where nothing else is left.
+// n values in random order about k ln(n / k) do, and hardly more than k once a bound is known. The k best lie in the
+// output itself as a heap with the worst at its root. NaN counts as less than everything, so that it is chosen only
+// where nothing else is left.
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/top_k.cpp"
@@ -47,6 +48,10 @@ struct Heap {
     if (better(v, index, values[0], indices[0])) sift(0, v, index);
   }
 
+  HWY_INLINE void build() {
+    for (std::size_t i = size; i-- > 0;) sift(i, values[i], indices[i]);
+  }
+
   /// Largest first: the worst goes to the end, again and again.
   HWY_INLINE void sort() {
     while (size > 1) {
@@ -60,34 +65,79 @@ struct Heap {
   }
 };
 
+/// A value that at least k of the row's reach, and few more: x in 256 groups, so that at least k values are as large as
+/// the k-th of the groups' maxima, which is approached from below by halving. -inf where that would not help.
+HWY_INLINE float LowerBound(const float* x, std::size_t cols, std::size_t k) {
+  constexpr std::size_t groups = 256;
+  if (cols < 4 * groups || k > groups / 4) return -HUGE_VALF;
+  const Floats d;
+  const std::size_t lanes = hn::Lanes(d);
+  HWY_ALIGN float maxima[groups];
+  for (std::size_t i = 0; i < groups; i += lanes) hn::Store(hn::Set(d, -HUGE_VALF), d, maxima + i);
+  for (std::size_t j = 0; j + groups <= cols; j += groups)
+    for (std::size_t i = 0; i < groups; i += lanes)  // in this order max passes over NaN
+      hn::Store(hn::Max(hn::LoadU(d, x + j + i), hn::Load(d, maxima + i)), d, maxima + i);
+  Vec least = hn::Load(d, maxima), most = least;
+  for (std::size_t i = lanes; i < groups; i += lanes) {
+    least = hn::Min(least, hn::Load(d, maxima + i));
+    most = hn::Max(most, hn::Load(d, maxima + i));
+  }
+  float low = hn::GetLane(hn::MinOfLanes(d, least)), high = hn::GetLane(hn::MaxOfLanes(d, most));
+  if (!(low > -HUGE_VALF && high < HUGE_VALF)) return -HUGE_VALF;
+  for (int halvings = 0; halvings < 10; ++halvings) {
+    const float middle = low + (high - low) / 2;
+    std::size_t reached = 0;
+    for (std::size_t i = 0; i < groups; i += lanes)
+      reached += hn::CountTrue(d, hn::Ge(hn::Load(d, maxima + i), hn::Set(d, middle)));
+    if (reached >= k)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 void top_k_row(const float* x, std::size_t cols, std::size_t k, float* values, std::int32_t* indices) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d);
-  Heap heap{values, indices, k};
-  for (std::size_t i = k; i-- > 0;) {
-    values[i] = x[i];
-    indices[i] = static_cast<std::int32_t>(i);
-    heap.sift(i, values[i], indices[i]);
+  const float bound = LowerBound(x, cols, k);
+  Heap heap{values, indices, 0};
+  std::size_t j = 0;
+  if (bound == -HUGE_VALF) {
+    for (; j < k; ++j) {
+      values[j] = x[j];
+      indices[j] = static_cast<std::int32_t>(j);
+    }
+    heap.size = k;
+    heap.build();
   }
-  std::size_t j = k;
-  Vec worst = hn::Set(d, values[0]);
+  // Only what is larger than this is looked at: the k-th best, or while there are fewer what lies just under the bound.
+  float beaten = heap.size == k ? values[0] : nextafterf(bound, -HUGE_VALF);
+  const auto take = [&](std::size_t at) HWY_ATTR {
+    if (heap.size == k) {
+      heap.offer(x[at], static_cast<std::int32_t>(at));
+    } else if (x[at] > beaten) {
+      values[heap.size] = x[at];
+      indices[heap.size] = static_cast<std::int32_t>(at);
+      if (++heap.size == k) heap.build();
+    }
+    if (heap.size == k) beaten = values[0];
+  };
   for (; j + 4 * lanes <= cols; j += 4 * lanes) {
-    // Not "greater than the worst": false too where either is NaN, and then offer() decides.
+    // Not "greater": false too where either is NaN, and then the closer look decides.
+    const Vec worst = hn::Set(d, beaten);
     const auto in01 = hn::And(hn::Le(hn::LoadU(d, x + j), worst), hn::Le(hn::LoadU(d, x + j + lanes), worst));
     const auto in23 =
         hn::And(hn::Le(hn::LoadU(d, x + j + 2 * lanes), worst), hn::Le(hn::LoadU(d, x + j + 3 * lanes), worst));
     if (HWY_LIKELY(hn::AllTrue(d, hn::And(in01, in23)))) continue;
     for (std::size_t i = j; i < j + 4 * lanes; i += lanes) {
       std::uint8_t bytes[8] = {};
-      hn::StoreMaskBits(d, hn::Not(hn::Le(hn::LoadU(d, x + i), worst)), bytes);
-      for (std::uint32_t bits = bytes[0] | static_cast<std::uint32_t>(bytes[1]) << 8; bits != 0; bits &= bits - 1) {
-        const std::size_t at = i + static_cast<std::size_t>(__builtin_ctz(bits));
-        heap.offer(x[at], static_cast<std::int32_t>(at));
-      }
-      worst = hn::Set(d, values[0]);
+      hn::StoreMaskBits(d, hn::Not(hn::Le(hn::LoadU(d, x + i), hn::Set(d, beaten))), bytes);
+      for (std::uint32_t bits = bytes[0] | static_cast<std::uint32_t>(bytes[1]) << 8; bits != 0; bits &= bits - 1)
+        take(i + static_cast<std::size_t>(__builtin_ctz(bits)));
     }
   }
-  for (; j < cols; ++j) heap.offer(x[j], static_cast<std::int32_t>(j));
+  for (; j < cols; ++j) take(j);
   heap.sort();
 }
 
