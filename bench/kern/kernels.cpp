@@ -4,6 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,22 @@
 namespace tril::kern {
 namespace {
 
-std::vector<float> normal(std::size_t n, std::uint64_t stream = 1) {
-  std::vector<float> x(n);
-  RandomSequence random(1, stream);
-  for (float& v : x) v = static_cast<float>(random.uniform() + random.uniform() + random.uniform() - 1.5) * 2;
-  return x;
-}
+/// n random floats that start at a cache line, as the arena's do.
+class Random {
+ public:
+  Random(std::size_t n, std::uint64_t stream) : memory_(n + 16) {
+    RandomSequence random(1, stream);
+    for (float& v : memory_) v = static_cast<float>(random.uniform() + random.uniform() + random.uniform() - 1.5) * 2;
+  }
+  float* data() {
+    void* begin = memory_.data();
+    std::size_t space = memory_.size() * sizeof(float);
+    return static_cast<float*>(std::align(64, sizeof(float), begin, space));
+  }
+
+ private:
+  std::vector<float> memory_;
+};
 
 /// Times body; `floats` are read or written by each call, `values` results come out.
 void measure(const std::string& name, std::size_t floats, std::size_t values, std::function<void()> body) {
@@ -37,13 +48,11 @@ void measure(const std::string& name, std::size_t floats, std::size_t values, st
 
 /// Memory that a table's cases share: activations [2048, 512] and logits [64, 10000] fit into each vector.
 struct Data {
-  std::vector<float> x = normal(size, 1), y = normal(size, 2), z = normal(size, 3), u = normal(size, 4),
-                     v = normal(size, 5);
-  std::vector<float> g = normal(widest, 6), b = normal(widest, 7), stat = normal(2048, 8), stat2 = normal(2048, 9);
-  std::vector<float> table = normal(10000 * 512, 10);
+  static constexpr std::size_t size = 2048 * 512, widest = 10000;
+  Random x{size, 1}, y{size, 2}, z{size, 3}, u{size, 4}, v{size, 5}, g{widest, 6}, b{widest, 7};
+  Random stat{2048, 8}, stat2{2048, 9}, table{10000 * 512, 10};
   std::vector<std::int32_t> ids = std::vector<std::int32_t>(2048);
   std::vector<std::uint8_t> keep = std::vector<std::uint8_t>(2048, 1);
-  static constexpr std::size_t size = 2048 * 512, widest = 10000;
 
   Data() {
     for (std::size_t i = 0; i < ids.size(); ++i)
