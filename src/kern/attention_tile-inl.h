@@ -1,0 +1,298 @@
+// What the passes of attention share: the tile of kQueries x kKeys scores that they work in, which keys a query sees,
+// the transposed copy of a tile's keys, and sums over the lanes of four vectors at once. Included once for each
+// instruction set.
+#if defined(TRIL_KERN_ATTENTION_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRIL_KERN_ATTENTION_TILE_INL_H_
+#undef TRIL_KERN_ATTENTION_TILE_INL_H_
+#else
+#define TRIL_KERN_ATTENTION_TILE_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hwy/highway.h"
+#include "kern/kernels.h"
+#include "kern/math-inl.h"
+#include "kern/simd.h"
+#include "kern/small_gemm-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tril::kern::HWY_NAMESPACE {
+
+// The files that make up fill_attention.
+void attention(const Attention& a, float* out, std::size_t out_stride, float* lse, float* scratch);
+void attention_weights(const Attention& a, const float* lse, float* weights, float* scratch);
+void attention_backward(const Attention& a, const AttentionGradient& g, float* scratch);
+void cached_attention(const CachedAttention& a, float* out, std::size_t out_stride, float* scratch);
+
+constexpr std::size_t kQueries = 64, kKeys = 128;  // 32 KiB of scores, beside 32 KiB of keys at d_k 64
+constexpr float kInfinity = __builtin_huge_valf();
+
+constexpr std::size_t smaller(std::size_t a, std::size_t b) {
+  return a < b ? a : b;
+}
+constexpr std::size_t larger(std::size_t a, std::size_t b) {
+  return a < b ? b : a;
+}
+
+HWY_INLINE std::size_t round_up(std::size_t n) {
+  const std::size_t lanes = hn::Lanes(Floats());
+  return (n + lanes - 1) / lanes * lanes;
+}
+
+/// Scratch cut into buffers that start on cache lines.
+class Buffers {
+ public:
+  explicit Buffers(float* scratch) : next_(scratch) { align(); }
+  float* take(std::size_t n) {
+    float* p = next_;
+    next_ += n;
+    align();
+    return p;
+  }
+  /// What one buffer of n floats can use up.
+  static constexpr std::size_t need(std::size_t n) { return n + 32; }
+
+ private:
+  void align() {
+    next_ = reinterpret_cast<float*>((reinterpret_cast<std::uintptr_t>(next_) + 63) & ~std::uintptr_t{63});
+  }
+  float* next_;
+};
+
+/// op over the lanes of each of a, b, c, d: four results, by joining pairs while they are interleaved.
+template <class Op>
+HWY_INLINE hn::Vec<hn::Full128<float>> reduce4(Vec a, Vec b, Vec c, Vec d, const Op& op) {
+  const Floats df;
+  const hn::Repartition<double, Floats> dd;
+  const Vec ab = op(df, hn::InterleaveLower(df, a, b), hn::InterleaveUpper(df, a, b));
+  const Vec cd = op(df, hn::InterleaveLower(df, c, d), hn::InterleaveUpper(df, c, d));
+  const auto ab2 = hn::BitCast(dd, ab), cd2 = hn::BitCast(dd, cd);
+  const Vec abcd =
+      op(df, hn::BitCast(df, hn::InterleaveLower(dd, ab2, cd2)), hn::BitCast(df, hn::InterleaveUpper(dd, ab2, cd2)));
+#if HWY_CAP_GE512
+  const hn::Half<Floats> dh;
+  const auto half = op(dh, hn::LowerHalf(dh, abcd), hn::UpperHalf(dh, abcd));
+  const hn::Half<hn::Half<Floats>> dq;
+  return op(dq, hn::LowerHalf(dq, half), hn::UpperHalf(dq, half));
+#elif HWY_CAP_GE256
+  const hn::Half<Floats> dh;
+  return op(dh, hn::LowerHalf(dh, abcd), hn::UpperHalf(dh, abcd));
+#else
+  return abcd;
+#endif
+}
+
+struct AddLanes {
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D, hn::Vec<D> a, hn::Vec<D> b) const {
+    return hn::Add(a, b);
+  }
+};
+struct LargerLanes {
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D, hn::Vec<D> a, hn::Vec<D> b) const {
+    return hn::Max(a, b);
+  }
+};
+
+/// y[c * y_stride + r] = x[r * x_stride + c] for r < rows, c < cols; zeros in the rest of each row of y, y_stride long.
+HWY_INLINE void pack_transposed(const float* x, std::size_t x_stride, std::size_t rows, std::size_t cols,
+                                float* HWY_RESTRICT y, std::size_t y_stride) {
+  const hn::Full128<float> d;
+  const hn::Full128<double> dd;
+  std::size_t r = 0;
+  for (; r < rows; r += 4) {
+    const float *x0 = x + r * x_stride, *x1 = r + 1 < rows ? x0 + x_stride : x0,
+                *x2 = r + 2 < rows ? x1 + x_stride : x0,
+                *x3 = r + 3 < rows ? x2 + x_stride : x0;  // rows beyond the last repeat; zeroed below
+    const auto keep = hn::FirstN(d, smaller(rows - r, 4));
+    const auto put = [&](std::size_t c, auto v)
+                         HWY_ATTR { hn::StoreU(hn::IfThenElseZero(keep, v), d, y + c * y_stride + r); };
+    std::size_t c = 0;
+    for (; c + 4 <= cols; c += 4) {
+      const auto v0 = hn::LoadU(d, x0 + c), v1 = hn::LoadU(d, x1 + c), v2 = hn::LoadU(d, x2 + c),
+                 v3 = hn::LoadU(d, x3 + c);
+      const auto low01 = hn::BitCast(dd, hn::InterleaveLower(d, v0, v1)),
+                 low23 = hn::BitCast(dd, hn::InterleaveLower(d, v2, v3));
+      const auto up01 = hn::BitCast(dd, hn::InterleaveUpper(d, v0, v1)),
+                 up23 = hn::BitCast(dd, hn::InterleaveUpper(d, v2, v3));
+      put(c, hn::BitCast(d, hn::InterleaveLower(dd, low01, low23)));
+      put(c + 1, hn::BitCast(d, hn::InterleaveUpper(dd, low01, low23)));
+      put(c + 2, hn::BitCast(d, hn::InterleaveLower(dd, up01, up23)));
+      put(c + 3, hn::BitCast(d, hn::InterleaveUpper(dd, up01, up23)));
+    }
+    for (; c < cols; ++c) {
+      float* to = y + c * y_stride + r;
+      const float* from[4] = {x0, x1, x2, x3};
+      for (std::size_t i = 0; i < 4; ++i) to[i] = r + i < rows ? from[i][c] : 0.0f;
+    }
+  }
+  if (r < y_stride) {
+    for (std::size_t c = 0; c < cols; ++c) {
+      for (std::size_t i = r; i < y_stride; ++i) y[c * y_stride + i] = 0;
+    }
+  }
+}
+
+/// The keys that a query sees: those of [begin, end), and where allow is not null only those with allow[key].
+struct Visible {
+  std::size_t begin = 0, end = 0;
+  const std::uint8_t* allow = nullptr;
+  bool even = false;  ///< it sees none, and masked scores are -1e9: all scores are equal, whatever q and k
+};
+
+inline Visible visible_keys(const Attention& a, std::size_t row, std::size_t head, std::size_t query) {
+  const RowSpan& span = a.rows[row];
+  const std::size_t k_len = static_cast<std::size_t>(span.k_len);
+  Visible v{0, k_len, nullptr, false};
+  if (a.mask == MaskKind::causal) {
+    const std::ptrdiff_t end = static_cast<std::ptrdiff_t>(query) + 1 + span.k_len - span.q_len;
+    v.end = end > 0 ? smaller(static_cast<std::size_t>(end), k_len) : 0;
+    if (a.window > 0 && end > a.window) v.begin = smaller(static_cast<std::size_t>(end - a.window), v.end);
+  } else if (a.mask == MaskKind::explicit01) {
+    v.allow = a.allow + row * a.allow_row_stride + head * a.allow_head_stride + query * a.allow_query_stride;
+    while (v.end > 0 && !v.allow[v.end - 1]) --v.end;
+    while (v.begin < v.end && !v.allow[v.begin]) ++v.begin;
+  }
+  if (v.begin == v.end) {
+    v.even = a.masked_is_minus_1e9 && k_len > 0;
+    v = v.even ? Visible{0, k_len, nullptr, true} : Visible{};
+  }
+  return v;
+}
+
+/// Up to kQueries neighbouring queries of one row and head, and what they see.
+struct QueryBlock {
+  std::size_t row, head, first, count;  ///< queries [first, first + count) of the row
+  std::size_t begin, end;               ///< every key that any of them sees lies here; empty where begin == end
+  Visible visible[kQueries];
+
+  QueryBlock(const Attention& a, std::size_t row_, std::size_t head_, std::size_t first_)
+      : row(row_), head(head_), first(first_) {
+    count = smaller(kQueries, static_cast<std::size_t>(a.rows[row].q_len) - first);
+    begin = end = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Visible& v = visible[i] = visible_keys(a, row, head, first + i);
+      if (v.begin == v.end) continue;
+      begin = begin == end ? v.begin : smaller(begin, v.begin);
+      end = larger(end, v.end);
+    }
+  }
+};
+
+/// Keys [start, start + cols) of a row; scores of the tile lie in rows of `stride` floats.
+struct KeyTile {
+  std::size_t start, cols, stride;
+};
+
+/// The tile of keys that holds key `start`, a multiple of kKeys.
+HWY_INLINE KeyTile tile_at(const Attention& a, std::size_t row, std::size_t start) {
+  const std::size_t cols = smaller(kKeys, static_cast<std::size_t>(a.rows[row].k_len) - start);
+  return {start, cols, round_up(cols)};
+}
+
+/// The transposed rows of the tile that was asked for last: the heads that share them, and all blocks of queries of a
+/// short row, find them ready.
+class TransposedTile {
+ public:
+  explicit TransposedTile(float* buffer) : buffer_(buffer) {}
+  /// x: one head of the row's first token; [cols of x, t.stride]
+  const float* of(const float* x, std::size_t x_stride, std::size_t cols, const KeyTile& t) {
+    const float* from = x + t.start * x_stride;
+    if (from != from_ || t.cols != rows_) {
+      pack_transposed(from, x_stride, t.cols, cols, buffer_, t.stride);
+      from_ = from;
+      rows_ = t.cols;
+    }
+    return buffer_;
+  }
+
+ private:
+  float* buffer_;
+  const float* from_ = nullptr;
+  std::size_t rows_ = 0;
+};
+
+/// The keys of a query in a tile, counted from the tile's start.
+struct TileRange {
+  std::size_t begin, end;
+  HWY_INLINE TileRange(const Visible& v, const KeyTile& t)
+      : begin(v.begin > t.start ? smaller(v.begin - t.start, t.cols) : 0),
+        end(v.end > t.start ? smaller(v.end - t.start, t.cols) : 0) {
+    if (begin >= end) begin = end = 0;
+  }
+};
+
+/// The lanes of the vector at j that lie in the range.
+HWY_INLINE hn::Mask<Floats> in_range(TileRange range, std::size_t j) {
+  const Floats d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto below_end = hn::FirstN(d, range.end > j ? smaller(range.end - j, lanes) : 0);
+  return range.begin > j ? hn::AndNot(hn::FirstN(d, smaller(range.begin - j, lanes)), below_end) : below_end;
+}
+
+/// Makes scores -inf that one query does not see, in the vectors of its range (those beyond it are left), and returns
+/// the largest score of each lane.
+HWY_INLINE Vec mask_scores(const Visible& v, const KeyTile& t, TileRange range, float* HWY_RESTRICT s) {
+  const Floats d;
+  const std::size_t lanes = hn::Lanes(d);
+  const Vec lowest = hn::Set(d, -kInfinity);
+  if (v.even) {
+    for (std::size_t j = range.begin; j < range.end; ++j) s[j] = 0;
+  } else if (v.allow) {
+    for (std::size_t j = range.begin; j < range.end; ++j) s[j] = v.allow[t.start + j] ? s[j] : -kInfinity;
+  }
+  Vec highest = lowest;
+  for (std::size_t j = range.begin / lanes * lanes; j < range.end; j += lanes) {
+    Vec x = hn::Load(d, s + j);
+    if (j < range.begin || j + lanes > range.end) {
+      x = hn::IfThenElse(in_range(range, j), x, lowest);
+      hn::Store(x, d, s + j);
+    }
+    highest = hn::Max(highest, x);
+  }
+  return highest;
+}
+
+/// What dropout does to the weights of one row and head.
+struct WeightDropout {
+  RandomKey key;
+  std::uint32_t threshold = 0;
+  float keep_scale = 1;
+  std::uint32_t k_len = 0;
+
+  WeightDropout(const Attention& a, std::size_t row, std::size_t head) {
+    if (a.dropout.p <= 0) return;
+    key = sub_key(a.dropout.key, row * a.heads + head);
+    threshold = dropout_threshold(a.dropout.p);
+    keep_scale = 1.0f / (1.0f - a.dropout.p);
+    k_len = static_cast<std::uint32_t>(a.rows[row].k_len);
+  }
+  bool drops() const { return threshold != 0; }
+  /// x scaled where kept, zero where dropped; x holds the weights of query and keys j, j + 1, ...
+  HWY_INLINE Vec apply(Vec x, std::size_t query, std::size_t j) const {
+    const Floats d;
+    const auto kept =
+        Kept(d, key, threshold, static_cast<std::uint32_t>(query) * k_len + static_cast<std::uint32_t>(j));
+    return hn::IfThenElseZero(kept, hn::Mul(x, hn::Set(d, keep_scale)));
+  }
+};
+
+/// Pointers to the first token's values of one row and head.
+struct HeadOf {
+  const float *q, *k, *v;
+  HeadOf(const Attention& a, std::size_t row, std::size_t head) {
+    const RowSpan& span = a.rows[row];
+    const std::size_t kv_head = head / (a.heads / a.kv_heads);
+    q = a.q + static_cast<std::size_t>(span.q_begin) * a.q_stride + head * a.d_k;
+    k = a.k + static_cast<std::size_t>(span.k_begin) * a.k_stride + kv_head * a.d_k;
+    v = a.v + static_cast<std::size_t>(span.k_begin) * a.v_stride + kv_head * a.d_v;
+  }
+};
+
+}  // namespace tril::kern::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // TRIL_KERN_ATTENTION_TILE_INL_H_
