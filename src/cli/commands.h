@@ -6,6 +6,7 @@
 
 namespace tril::cli {
 
+void add_vocab(App& app);
 void add_eval(App& app);
 void add_completion(App& app);
 void add_help(App& app);  // last: it speaks of all the others

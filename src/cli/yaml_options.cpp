@@ -3,13 +3,15 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <cctype>
 #include <set>
+
+#include "base/file.h"
 
 namespace tril::cli {
 namespace {
+
+constexpr std::uint64_t largest_file = 1 << 20;  // bytes: a thousand times what options need
 
 std::vector<std::string> texts_of(const YAML::Node& value, const std::string& where) {
   if (value.IsNull()) return {};
@@ -38,16 +40,13 @@ std::string yaml_text(const std::string& text) {
 }  // namespace
 
 std::vector<GivenValue> read_yaml(const std::string& path, const Fields& fields) {
-  std::ifstream file(path);
-  if (!file) fail(path, fmt::format("cannot be read ({})", std::strerror(errno)));
-
+  const std::string text = read_text(path, largest_file);
   YAML::Node root;
   try {
-    root = YAML::Load(file);
+    root = YAML::Load(text);
   } catch (const YAML::Exception& problem) {
     fail_usage(fmt::format("{}: line {}", path, problem.mark.line + 1), "this is not YAML: " + problem.msg);
   }
-  if (file.bad()) fail(path, fmt::format("cannot be read ({})", std::strerror(errno)));
   if (root.IsNull()) return {};
   check(root.IsMap(), path, "expected one `option: value` a line");
 

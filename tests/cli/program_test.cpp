@@ -1,0 +1,191 @@
+// The program from outside: help, versions, mistakes and their exit codes, completion.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+#include <new>
+#include <regex>
+
+#include "base/version.h"
+#include "cli/app.h"
+#include "cli/run_program.h"
+
+namespace tril {
+namespace {
+
+using cli::App;
+
+TEST(Program, PrintsItsVersion) {
+  EXPECT_EQ(run_tril({"--version"}).out, "tril " + std::string(version) + "\n");
+  const std::string cmake = file_text(std::string(TRIL_TEST_DIR) + "/../CMakeLists.txt");
+  std::smatch match;
+  ASSERT_TRUE(std::regex_search(cmake, match, std::regex("project\\(tril VERSION ([0-9.]+)")));
+  EXPECT_EQ(match[1].str(), version) << "base/version.h and CMakeLists.txt name one version";
+}
+
+TEST(Program, HelpNamesEveryCommandAndEveryOption) {
+  const Ran overview = run_tril({"--help"});
+  EXPECT_EQ(overview.code, 0);
+  EXPECT_EQ(overview.out, run_tril({"help"}).out);
+  const App app = cli::make_app();
+  ASSERT_GE(app.commands().size(), 4u);
+  for (const cli::Command& command : app.commands()) {
+    EXPECT_NE(overview.out.find("\n  " + command.name + " "), std::string::npos) << command.name;
+    const Ran help = run_tril({command.name, "--help"});
+    EXPECT_EQ(help.code, 0);
+    EXPECT_EQ(help.err, "");
+    EXPECT_EQ(help.out, run_tril({"help", command.name}).out);
+    for (const Field& field : command.fields) {
+      EXPECT_NE(help.out.find(field.name()), std::string::npos) << command.name << " --" << field.name();
+      EXPECT_FALSE(field.help().empty() || field.help().ends_with('.')) << command.name << " --" << field.name();
+    }
+    EXPECT_FALSE(command.examples.empty()) << command.name;
+    for (const cli::Example& example : command.examples) EXPECT_NE(help.out.find(example.line), std::string::npos);
+  }
+}
+
+TEST(Program, WithoutCommandShowsHelpAndFails) {
+  const Ran ran = run_tril({});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_NE(ran.err.find("usage: tril COMMAND"), std::string::npos);
+}
+
+struct Mistake {
+  std::vector<std::string> args;
+  std::string message;
+};
+
+TEST(Program, NamesTheMistakeAndTheRemedy) {
+  const std::vector<Mistake> mistakes{
+      {{"evl"}, "tril: evl is not a command; did you mean eval?"},
+      {{"zzzzzz"}, "tril: zzzzzz is not a command; `tril help` lists them"},
+      {{"--versoin"}, "tril: --versoin is not an option here; did you mean --version?"},
+      {{"eval", "--refrence", "x"}, "tril eval: --refrence is not an option; did you mean --reference?"},
+      {{"eval", "--refrence=x"}, "tril eval: --refrence is not an option; did you mean --reference?"},
+      {{"eval", "-z"}, "tril eval: -z is not an option"},
+      {{"eval"},
+       "tril eval: --reference: this is required: reference translations; several files are several references for "
+       "each "
+       "line"},
+      {{"eval", "-r"}, "tril eval: --reference: needs a value, FILE"},
+      {{"eval", "-r", "a", "-i"}, "tril eval: --input: needs a value, FILE"},
+      {{"eval", "-r", "a", "-i", "b", "extra"}, "tril eval: \"extra\": this argument belongs to no option"},
+      {{"eval", "-r", "a", "--tokenize", "13b"},
+       "tril eval: --tokenize: expected one of 13a, none, got \"13b\"; did you mean 13a?"},
+      {{"eval", "-r", "a", "--chrf-word-order", "two"},
+       "tril eval: --chrf-word-order: expected a whole number, from 0 to 9, got \"two\""},
+      {{"eval", "-r", "a", "--chrf-word-order", "-5"},
+       "tril eval: --chrf-word-order: expected a whole number, from 0 to 9, got -5"},
+      {{"eval", "-r", "a", "--input", "b", "--input", "c"}, "tril eval: --input: expected one value, got 2 (b, c)"},
+      {{"eval", "-r", "a", "--lowercase=maybe"}, "tril eval: --lowercase: expected true or false, got \"maybe\""},
+      {{"eval", "-r", "a", "--quiet", "--log-level", "debug"},
+       "tril eval: --quiet: contradicts --log-level: --quiet is --log-level warning"},
+      {{"help", "eval", "--markdown"},
+       "tril help: --command: contradicts --markdown: the reference holds every command"},
+      {{"help", "evall"}, "tril help: evall is not a command; did you mean eval?"},
+      {{"completion"}, "tril completion: SHELL: this is required: the shell to make it for"},
+      {{"completion", "zhs"},
+       "tril completion: --shell: expected one of bash, zsh, fish, got \"zhs\"; did you mean zsh?"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    const Ran ran = run_tril(mistake.args);
+    EXPECT_EQ(ran.code, 2) << mistake.message;
+    EXPECT_EQ(ran.err, mistake.message + "\n");
+    EXPECT_EQ(ran.out, "");
+  }
+}
+
+TEST(Program, AFileThatIsNotThereIsAFailureAndNotMisuse) {
+  const Ran ran = run_tril({"eval", "-r", "/nowhere/ref"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_NE(ran.err.find("tril eval: /nowhere/ref: "), std::string::npos) << ran.err;
+}
+
+TEST(Program, FailsWhereItsOutputCannotBeWritten) {
+  const Ran ran = run_tril({"help"}, "", "/dev/full");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_EQ(ran.err, "tril help: standard output: cannot be written (No space left on device)\n");
+}
+
+TEST(Program, EndsQuietlyWhenItsReaderLeaves) {
+  // A pipe nobody reads any more, under a parent that ignores SIGPIPE: the program must not inherit that.
+  const ScratchFolder folder;
+  const std::string script = "trap '' PIPE; { sleep 0.2; '" TRIL_PROGRAM "' help --markdown; echo $? >'" +
+                             folder.at("code") + "'; } 2>'" + folder.at("err") + "' | true";
+  EXPECT_EQ(run_words({"/bin/sh", "-c", script}).code, 0);
+  EXPECT_EQ(file_text(folder.at("code")), "141\n") << "ended by SIGPIPE";
+  EXPECT_EQ(file_text(folder.at("err")), "");
+}
+
+// An App of one command that does `work`.
+int run_work(const std::function<int()>& work, std::string& messages) {
+  App app;
+  app.add({.name = "work",
+           .summary = "",
+           .description = "",
+           .examples = {},
+           .fields = {},
+           .apply_preset = {},
+           .run = [&](const cli::Invocation&) { return work(); }});
+  testing::internal::CaptureStderr();
+  const int code = app.run({"work"});
+  messages = testing::internal::GetCapturedStderr();
+  return code;
+}
+
+TEST(App, TurnsEveryExceptionIntoAMessageAndACode) {
+  std::string text;
+  EXPECT_EQ(run_work([] { return 0; }, text), 0);
+  EXPECT_EQ(text, "");
+  EXPECT_EQ(run_work([]() -> int { fail_usage("--x", "no", "try y"); }, text), 2);
+  EXPECT_EQ(text, "tril work: --x: no; try y\n");
+  EXPECT_EQ(run_work([]() -> int { fail("disk", "full"); }, text), 1);
+  EXPECT_EQ(text, "tril work: disk: full\n");
+  EXPECT_EQ(run_work([]() -> int { throw std::bad_alloc(); }, text), 1);
+  EXPECT_NE(text.find("out of memory"), std::string::npos);
+  EXPECT_EQ(run_work([]() -> int { throw std::logic_error("oops"); }, text), 1);
+  EXPECT_EQ(text, "tril work: internal error: oops\n");
+}
+
+std::string bash_completes(const std::string& words) {
+  const ScratchFolder folder;
+  const std::string script = folder.write("tril.bash", run_tril({"completion", "bash"}).out);
+  const std::string ask = "source '" + script + "'; COMP_WORDS=(" + words +
+                          "); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _tril; echo \"${COMPREPLY[@]}\"";
+  const Ran ran = run_words({"/bin/bash", "-c", ask});
+  EXPECT_EQ(ran.err, "");
+  return ran.out;
+}
+
+TEST(Completion, WorksInBash) {
+  EXPECT_EQ(bash_completes("tril eva"), "eval\n");
+  EXPECT_EQ(bash_completes("tril eval --tok"), "--tokenize\n");
+  EXPECT_EQ(bash_completes("tril eval --tokenize ''"), "13a none\n");
+  EXPECT_EQ(bash_completes("tril completion z"), "zsh\n");
+  EXPECT_EQ(bash_completes("tril help comp"), "completion\n");
+  const ScratchFolder folder;
+  EXPECT_EQ(bash_completes("tril eval --reference " + folder.at("te")), "\n");
+  folder.write("test.de", "");
+  EXPECT_EQ(bash_completes("tril eval --reference " + folder.at("te")), folder.at("test.de") + "\n");
+}
+
+TEST(Completion, NamesEveryOptionInEveryShell) {
+  const App app = cli::make_app();
+  for (const std::string shell : {"bash", "zsh", "fish"}) {
+    const Ran ran = run_tril({"completion", shell});
+    EXPECT_EQ(ran.code, 0);
+    for (const cli::Command& command : app.commands())
+      for (const Field& field : command.fields)
+        EXPECT_NE(ran.out.find((shell == "fish" ? "-l " : "--") + field.name()), std::string::npos)
+            << shell << " " << command.name << " " << field.name();
+  }
+}
+
+TEST(Reference, InDocsIsTheProgramsOwn) {
+  EXPECT_EQ(file_text(std::string(TRIL_TEST_DIR) + "/../docs/options.md"), run_tril({"help", "--markdown"}).out)
+      << "run: tril help --markdown > docs/options.md";
+}
+
+}  // namespace
+}  // namespace tril

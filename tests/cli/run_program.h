@@ -1,0 +1,83 @@
+// Runs the real program as a person would: arguments and standard input in; exit code, output and messages out.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace tril {
+
+/// A folder that is gone when the test is over.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "tril-cli-XXXXXX").string();
+    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
+    path_ = name;
+  }
+  ~ScratchFolder() { std::filesystem::remove_all(path_); }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  std::string at(const std::string& name) const { return (path_ / name).string(); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(at(name), std::ios::binary) << text;
+    return at(name);
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string file_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+struct Ran {
+  int code = -1;   ///< exit code, or -1 where a signal ended it
+  int signal = 0;  ///< that signal
+  std::string out, err;
+};
+
+/// Runs `words` (the program's path first).
+/// @param stdout_to  another place for its output: "/dev/full"; empty: into Ran::out
+inline Ran run_words(std::vector<std::string> words, const std::string& input = "", const std::string& stdout_to = "") {
+  const ScratchFolder folder;
+  const std::string in = folder.write("in", input), out = stdout_to.empty() ? folder.at("out") : stdout_to,
+                    err = folder.at("err");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(open(in.c_str(), O_RDONLY), 0);
+    dup2(open(out.c_str(), O_WRONLY | O_CREAT, 0600), 1);
+    dup2(open(err.c_str(), O_WRONLY | O_CREAT, 0600), 2);
+    execv(argv[0], argv.data());
+    _exit(127);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  Ran ran;
+  if (WIFEXITED(status)) ran.code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) ran.signal = WTERMSIG(status);
+  ran.out = stdout_to.empty() ? file_text(out) : "";
+  ran.err = file_text(err);
+  return ran;
+}
+
+inline Ran run_tril(std::vector<std::string> args, const std::string& input = "", const std::string& stdout_to = "") {
+  args.insert(args.begin(), TRIL_PROGRAM);
+  return run_words(std::move(args), input, stdout_to);
+}
+
+}  // namespace tril
