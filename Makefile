@@ -1,0 +1,59 @@
+# Two commands do everything on a fresh Debian or Ubuntu: `make demo` and `make test`. The rest is for those who work on it.
+BUILD ?= build
+JOBS ?= $(shell nproc)
+DIR ?= tests/golden
+SECONDS_EACH ?= 600
+
+.PHONY: help deps build demo test golden soak bench format check-format layers tidy docs clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+deps: ## install what is missing, by apt, and say what it does
+	@scripts/deps.sh
+
+configure: deps
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS) > $(BUILD).configure.log 2>&1 \
+	  || { cat $(BUILD).configure.log; exit 1; }; rm -f $(BUILD).configure.log
+
+build: configure ## the program, at build/tril
+	@cmake --build $(BUILD) -j $(JOBS) --target tril
+	@echo "built $(BUILD)/tril"
+
+demo: build ## train a small model on text made on the spot, and translate with it (two minutes)
+	@$(BUILD)/tril demo
+
+test: configure ## build everything and run the tests
+	@cmake --build $(BUILD) -j $(JOBS)
+	@cd $(BUILD) && ctest --output-on-failure -j $(JOBS)
+
+golden: configure ## run the golden tests over another directory of cases: make golden DIR=...
+	@cmake --build $(BUILD) -j $(JOBS) --target test_model test_train test_search
+	@cd $(BUILD) && TRIL_GOLDEN_DIR="$(abspath $(DIR))" ctest --output-on-failure -R '[Gg]olden'
+
+soak: configure ## the long forms of the fuzz and kill tests (SECONDS_EACH=600 for each fuzzer)
+	@cmake --build $(BUILD) -j $(JOBS)
+	@cd $(BUILD) && TRIL_FUZZ_RUNS=100000 TRIL_KILLS=50 ctest --output-on-failure -R '[Ff]uzz|[Kk]ill'
+	@tests/fuzz/run.sh $(SECONDS_EACH)
+
+bench: configure ## time every kernel and op beside the machine's roof
+	@cmake --build $(BUILD) -j $(JOBS) --target bench_kern bench_ops
+	@$(BUILD)/bench/bench_kern && $(BUILD)/bench/bench_ops
+
+format: ## write every source in the project's format
+	@git ls-files '*.cpp' '*.h' | xargs clang-format -i
+
+check-format: ## fail where a source is in another format
+	@git ls-files '*.cpp' '*.h' | xargs clang-format --dry-run --Werror
+
+layers: ## fail where a folder includes one that stands below it
+	@scripts/check_layers.sh
+
+tidy: configure ## clang-tidy over the sources
+	@git ls-files 'src/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p $(BUILD) --quiet
+
+docs: build ## write the option reference anew from the program itself
+	@$(BUILD)/tril help --markdown > docs/options.md
+
+clean: ## remove what was built
+	@rm -rf $(BUILD)

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Installs the packages that tril is built from, where any is missing; says which, and does nothing where all are there.
+# They are Debian 12's and Ubuntu 24.04's own; root, or sudo, is needed only if something is missing.
+set -eu
+packages="g++ cmake ninja-build make pkg-config clang-format
+  libdnnl-dev libhwy-dev libsentencepiece-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libfmt-dev libyaml-cpp-dev zlib1g-dev
+  libgtest-dev libbenchmark-dev"
+
+missing=""
+for p in $packages; do
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null || true)" = installed ] || missing="$missing $p"
+done
+[ -n "$missing" ] || exit 0
+
+if ! command -v apt-get >/dev/null 2>&1; then
+  echo "deps: this system has no apt-get; install by its own means what these Debian packages hold:$missing" >&2
+  exit 1
+fi
+root=""
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null 2>&1 || { echo "deps: to install$missing, run this as root or install sudo" >&2; exit 1; }
+  root=sudo
+fi
+echo "deps: installing$missing"
+log=$(mktemp)
+if ! { $root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $root apt-get install -y -qq --no-install-recommends $missing; } >"$log" 2>&1; then
+  cat "$log" >&2
+  rm -f "$log"
+  echo "deps: apt-get failed; its words stand above" >&2
+  exit 1
+fi
+rm -f "$log"
+echo "deps: done"

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# The tests under the address, undefined-behaviour and thread sanitizers, each on the programs where it has something to find.
+# usage: sanitize.sh [address] [thread]      (default: both)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- address thread
+
+run() { # name, sanitizers, targets, ctest filter
+  cmake --preset "$1" > "/tmp/tril-$1.log" 2>&1 || { cat "/tmp/tril-$1.log"; exit 1; }
+  cmake --build "build-$1" -j "$(nproc)" --target $2 > "/tmp/tril-$1.log" 2>&1 || { tail -50 "/tmp/tril-$1.log"; exit 1; }
+  (cd "build-$1" && ctest --output-on-failure -j "$(nproc)" -R "$3" | tail -n 8)
+}
+
+for what in "$@"; do
+  case $what in
+    address) run asan "test_base test_tensor test_model test_text" '^(base|tensor|model|text)\.' ;;
+    # OpenMP's own synchronisation is invisible to the thread sanitizer, so it runs where threads are the project's own.
+    thread) run tsan "test_tensor test_train" '^(tensor|train)\..*(Arena|Team|Workers)' ;;
+    *) echo "sanitize: '$what' is not one of address, thread" >&2; exit 2 ;;
+  esac
+done

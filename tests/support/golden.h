@@ -1,0 +1,89 @@
+// A golden case: one safetensors file with weights (w.*), inputs (in.*), expected outputs (out.*) and gradients (g.*).
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "model/safetensors.h"
+#include "nn/parameters.h"
+
+namespace tril::test {
+
+/// The directory of golden cases: TRIL_GOLDEN_DIR, or the project's own.
+inline std::filesystem::path golden_directory() {
+  const char* set = std::getenv("TRIL_GOLDEN_DIR");
+  return set && *set ? std::filesystem::path(set) : std::filesystem::path(TRIL_TEST_DIR) / "golden";
+}
+
+/// All cases below golden_directory() whose metadata `kind` is this one (make_seed.py's layout: flat or under seed/).
+inline std::vector<std::filesystem::path> golden_files(const std::string& kind) {
+  std::vector<std::filesystem::path> found;
+  for (const std::filesystem::path& dir : {golden_directory(), golden_directory() / "seed"}) {
+    if (!std::filesystem::is_directory(dir)) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(dir)) {
+      if (entry.path().extension() != ".safetensors") continue;
+      const SafetensorsFile file = SafetensorsFile::open(entry.path().string());
+      if (const std::string* k = file.find_metadata("kind"); k && *k == kind) found.push_back(entry.path());
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+class GoldenCase {
+ public:
+  explicit GoldenCase(const std::filesystem::path& path)
+      : file_(SafetensorsFile::open(path.string())), config_(nlohmann::json::parse(*file_.find_metadata("config"))) {}
+
+  const nlohmann::json& config() const { return config_; }
+  std::int64_t size(const char* key) const { return config_.at(key).get<std::int64_t>(); }
+  bool has(const std::string& name) const { return file_.find(name) != nullptr; }
+  const SafetensorsFile& file() const { return file_; }
+  const std::vector<std::int64_t>& shape(const std::string& name) const { return file_.at(name).shape; }
+  std::vector<float> floats(const std::string& name) const { return to_f32(file_.at(name)); }
+  std::vector<std::int32_t> ids(const std::string& name) const { return to_i32(file_.at(name)); }
+
+  Tensor tensor(Context& c, const std::string& name, Shape shape) const { return c.upload<float>(floats(name), shape); }
+  Tensor mask(Context& c, const std::string& name) const {
+    std::vector<std::uint8_t> values;
+    for (std::int32_t v : ids(name)) values.push_back(static_cast<std::uint8_t>(v));
+    return c.upload<std::uint8_t>(values, Shape(shape(name)));
+  }
+  /// Fills every weight of a model from w.*; each must be there and of its shape, and none may be left over.
+  void fill(nn::Parameters& p) const {
+    p.allocate();
+    std::size_t weights = 0;
+    for (const WeightView& view : file_.tensors()) weights += view.name.starts_with("w.");
+    EXPECT_EQ(weights, p.all().size()) << "weights in the case and in the model";
+    for (nn::Parameter& w : p.all()) {
+      ASSERT_TRUE(has("w." + w.name)) << w.name;
+      ASSERT_EQ(Shape(shape("w." + w.name)), w.shape) << w.name;
+      host_write<float>(w.value, floats("w." + w.name));
+    }
+    p.refresh(kern::best());
+  }
+
+ private:
+  SafetensorsFile file_;
+  nlohmann::json config_;
+};
+
+/// |got - expected| <= absolute + relative * |expected| for every value; the worst is named.
+inline void expect_close(const std::string& name, const std::vector<float>& got, const std::vector<float>& expected, double absolute, double relative) {
+  ASSERT_EQ(got.size(), expected.size()) << name;
+  double worst = 0;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double excess = std::abs(double(got[i]) - double(expected[i])) / (absolute + relative * std::abs(double(expected[i])));
+    if (!(excess <= worst)) worst = excess, at = i;
+  }
+  EXPECT_LE(worst, 1.0) << name << ": at " << at << " got " << (got.empty() ? 0 : got[at]) << ", expected " << (got.empty() ? 0 : expected[at]);
+}
+
+}  // namespace tril::test
