@@ -6,9 +6,10 @@
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/attention.cpp"
-#include "hwy/contrib/math/math-inl.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+
+#include "hwy/contrib/math/math-inl.h"
 
 #include "kern/attention_rows-inl.h"
 #include "kern/attention_tile-inl.h"
