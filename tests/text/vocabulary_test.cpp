@@ -1,0 +1,168 @@
+#include "text/vocabulary.h"
+
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "temporary.h"
+#include "text/marian_tokenizer.h"
+#include "text/sentencepiece.h"
+
+namespace tril {
+namespace {
+
+std::vector<std::string> sentences(int count, const std::vector<std::string>& words) {
+  RandomSequence random(3, 1);
+  std::vector<std::string> lines;
+  for (int i = 0; i < count; ++i) {
+    std::string line = words[random.below(words.size())];
+    for (std::uint64_t n = 2 + random.below(6); n > 0; --n) line += " " + words[random.below(words.size())];
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+const std::vector<std::string> english = {"the",  "quick", "brown", "fox",     "jumps",
+                                          "over", "lazy",  "dogs",  "running", "jumping"};
+const std::vector<std::string> german = {"der",       "schnelle", "braune", "Fuchs",  "springt",
+                                         "\u00fcber", "faule",    "Hunde",  "laufend"};
+
+std::string text_of(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+class EveryModel : public testing::TestWithParam<SubwordModel> {};
+INSTANTIATE_TEST_SUITE_P(Vocabulary, EveryModel, testing::Values(SubwordModel::bpe, SubwordModel::unigram));
+
+TEST_P(EveryModel, LearnsWhatWasAskedFor) {
+  const auto lines = sentences(300, english);
+  VocabularyOptions options;
+  options.model = GetParam();
+  options.size = 36;
+  const std::string spm = train_sentencepiece(lines, options);
+  EXPECT_EQ(spm, train_sentencepiece(lines, options));  // bit for bit
+  const auto tokenizer = make_marian_tokenizer({.source_spm = spm, .target_spm = spm});
+  EXPECT_EQ(tokenizer->size(Side::source), 37);  // and <pad>
+  const auto model = parse_sentencepiece(spm, "learned");
+  for (int id = 0; id < 36; ++id) EXPECT_EQ(tokenizer->piece(id, Side::source), model->IdToPiece(id));
+  for (const std::string& line : lines) EXPECT_EQ(tokenizer->decode(tokenizer->encode(line)), line);
+}
+
+TEST_P(EveryModel, SaysTheLargestAndTheSmallestSize) {
+  const auto lines = sentences(50, german);
+  VocabularyOptions options;
+  options.model = GetParam();
+  options.size = 50'000;
+  const std::string too_many = error_of([&] { train_sentencepiece(lines, options); });
+  ASSERT_TRUE(contains(too_many, "it gives ")) << too_many;
+  options.size = std::stoi(too_many.substr(too_many.find("it gives ") + 9));
+  EXPECT_EQ(parse_sentencepiece(train_sentencepiece(lines, options), "largest")->GetPieceSize(), options.size);
+
+  options.size = 8;
+  const std::string too_few = error_of([&] { train_sentencepiece(lines, options); });
+  EXPECT_TRUE(contains(too_few, "the text's characters alone need ")) << too_few;
+}
+
+TEST_P(EveryModel, SamplesBySeed) {
+  auto words = english;
+  for (int i = 0; i < 200; ++i) words.push_back(fmt::format("w{}x", i * 37));
+  const auto lines = sentences(2'000, words);
+  VocabularyOptions options;
+  options.model = GetParam();
+  options.size = 80;
+  options.max_lines = 150;
+  const std::string first = train_sentencepiece(lines, options);
+  EXPECT_EQ(first, train_sentencepiece(lines, options));
+  options.seed = 2;
+  EXPECT_NE(first, train_sentencepiece(lines, options));
+}
+
+TEST(Vocabulary, FallsBackToBytes) {
+  VocabularyOptions options;
+  options.size = 320;
+  options.byte_fallback = true;
+  const std::string spm = train_sentencepiece(sentences(300, english), options);
+  const auto tokenizer = make_marian_tokenizer({.source_spm = spm, .target_spm = spm});
+  EXPECT_EQ(tokenizer->decode(tokenizer->encode("fox \U0001f98a \u6f22")), "fox \U0001f98a \u6f22");
+}
+
+TEST(Vocabulary, NormalisesUnlessToldNotTo) {
+  VocabularyOptions options;
+  options.size = 60;
+  const auto decoded = [&](const std::string& text) {
+    auto words = english;
+    words.push_back("\ufb01ne");  // with the ligature fi
+    const std::string spm = train_sentencepiece(sentences(300, words), options);
+    const auto tokenizer = make_marian_tokenizer({.source_spm = spm, .target_spm = spm});
+    return tokenizer->decode(tokenizer->encode(text));
+  };
+  EXPECT_EQ(decoded("\ufb01ne"), "fine");
+  options.normalization = Normalization::identity;
+  EXPECT_EQ(decoded("\ufb01ne"), "\ufb01ne");
+}
+
+TEST(Vocabulary, ReadsFilesJointAndSeparate) {
+  const TemporaryDirectory at;
+  VocabularyRequest request;
+  request.source = {{at.write("en.gz", gzip(text_of(sentences(300, english))))}};
+  request.target = {{at.write("de", text_of(sentences(300, german)))}};
+  request.source_lang = "en";
+  request.target_lang = "de";
+  VocabularyOptions options;
+  options.size = 60;
+  for (const bool joint : {true, false}) {
+    request.joint = joint;
+    const auto tokenizer = train_marian_tokenizer(request, options);
+    EXPECT_EQ(tokenizer->shared_vocabulary(), joint);
+    EXPECT_EQ(tokenizer->find("\u00fc", Side::source).has_value(), joint);
+    EXPECT_TRUE(tokenizer->find("\u00fc", Side::target));
+    save_tokenizer(*tokenizer, at.path(joint ? "joint" : "separate"));
+    const auto loaded = load_tokenizer(at.path(joint ? "joint" : "separate"));
+    EXPECT_EQ(loaded->encode("der schnelle fox", Side::target), tokenizer->encode("der schnelle fox", Side::target));
+  }
+  request.joint = true;
+  std::string table;
+  for (const std::string& line : sentences(300, english)) table += "x\t" + line + "\n";
+  request.source = request.target = {{at.write("tsv", table), 1}};
+  EXPECT_FALSE(train_marian_tokenizer(request, options)->find("\t", Side::source));
+  request.source = {{at.path("tsv"), 2}};
+  EXPECT_TRUE(
+      contains(error_of([&] { train_marian_tokenizer(request, options); }), "line 1: has 2 tab-separated columns"));
+}
+
+TEST(Vocabulary, ImportsAnyLayoutOfSpecialSymbols) {
+  // The golden model has <unk>, and control symbols where SentencePiece's own defaults put them.
+  const std::string spm = read_sentencepiece(std::string(TRIL_TEST_DIR) + "/golden/hf/tokenizers/spm_bpe/spm.model");
+  const auto model = parse_sentencepiece(spm, "golden");
+  const auto tokenizer = make_marian_tokenizer({.source_spm = spm, .target_spm = spm});
+  std::int32_t next = 2;
+  for (int id = 0; id < model->GetPieceSize(); ++id) {
+    if (model->IsUnknown(id) || id == model->eos_id() || id == model->pad_id()) continue;
+    EXPECT_EQ(tokenizer->find(model->IdToPiece(id), Side::source), next++);
+  }
+  EXPECT_EQ(tokenizer->size(Side::source), next + 1);
+}
+
+TEST(Vocabulary, NamesBadInput) {
+  const TemporaryDirectory at;
+  VocabularyOptions options;
+  const auto error_with = [&](const std::string& path) {
+    return error_of([&] { train_sentencepiece(std::vector<TextSource>{{path}}, options); });
+  };
+  EXPECT_TRUE(contains(error_with(at.path("no")), "No such file"));
+  EXPECT_TRUE(contains(error_with(at.write("e", "")), "is empty"));
+  EXPECT_TRUE(contains(error_with(at.write("blank", "\n \n")), "no line with a word"));
+  EXPECT_TRUE(contains(error_with(at.write("bad", "a\n\xff\n")), "line 2"));
+  EXPECT_TRUE(
+      contains(error_of([&] { read_sentencepiece(at.write("spm", "no model")); }), "not a SentencePiece model"));
+  EXPECT_TRUE(contains(error_of([&] { read_sentencepiece(at.path("none")); }), "none"));
+  options.size = 0;
+  EXPECT_TRUE(contains(error_with(at.write("a", "a\n")), "vocabulary size"));
+  EXPECT_TRUE(contains(error_of([] { subword_model("unigam"); }), "unigram"));
+  EXPECT_EQ(subword_model("bpe"), SubwordModel::bpe);
+  EXPECT_EQ(normalization_named("identity"), Normalization::identity);
+}
+
+}  // namespace
+}  // namespace tril
