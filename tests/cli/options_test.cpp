@@ -162,7 +162,7 @@ TEST(Config, SurvivesHostileFiles) {
   const std::string good =
       "# a run\nmax-tokens: 100\nsets: [a, \"b c\"]\ntie: &x false\nfast: *x\nvocab: |\n  text\ndir: 'x'\n";
   RandomSequence random(7, 0);
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 1000; ++i) {
     std::string text = good;
     for (std::uint64_t edits = 1 + random.below(4); edits > 0; --edits) {
       const auto at = static_cast<std::size_t>(random.below(text.size()));
