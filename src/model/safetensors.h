@@ -1,9 +1,9 @@
 // safetensors files: named tensors, checked as strictly as can be when opened, then read from the map without a copy.
 //
-// A file is: u64 little-endian length of the header; the header, JSON {"name": {"dtype", "shape", "data_offsets"}, ...,
-// "__metadata__": {string: string}}, offsets [begin, end] in the data; the tensors' bytes, without gap or overlap to the
-// end of the file. Values are little-endian and may be misaligned. Opening allocates some ten times the header at most,
-// by what is in it and never by what it claims. Source: the format's description in the safetensors project.
+// A file is: u64 little-endian length of the header; the header, JSON {"name": {"dtype", "shape", "data_offsets"},
+// ..., "__metadata__": {string: string}}, offsets [begin, end] in the data; the tensors' bytes, without gap or overlap
+// to the end of the file. Values are little-endian and may be misaligned. Opening allocates some ten times the header
+// at most, by what is in it and never by what it claims. Source: the format's description in the safetensors project.
 #pragma once
 
 #include <cstddef>

@@ -33,6 +33,7 @@ class TemporaryDirectory {
   std::string path(const std::string& name) const { return (path_ / name).string(); }
   std::string path() const { return path_.string(); }
   std::string put(const std::string& name, std::string_view bytes) const {
+    std::filesystem::remove(path(name));  // some file systems bring a file to disk that is overwritten in place
     std::ofstream(path(name), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     return path(name);
   }
