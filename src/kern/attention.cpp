@@ -73,13 +73,56 @@ HWY_INLINE Vec exponentiate(const WeightDropout& drop, std::size_t query, const 
   return sum;
 }
 
-/// Turns the tile's scores into weights relative to the running maximum, four queries at a time.
-void softmax_tile(const WeightDropout& drop, const QueryBlock& b, const KeyTile& t, std::size_t used, float* s,
-                  Softmax& state) {
+/// The whole softmax of a block whose keys fit kVecs vectors, four queries at a time, all in registers.
+template <std::size_t kVecs>
+HWY_INLINE void softmax_short(const WeightDropout& drop, const QueryBlock& b, const KeyTile& t, float* s,
+                              Softmax& state) {
+  const Floats d;
   const hn::Full128<float> d4;
+  const std::size_t lanes = hn::Lanes(d);
+  const Vec lowest = hn::Set(d, -kInfinity);
+  for (std::size_t first = 0; first < b.count; first += 4) {
+    Vec x[4][kVecs], by_lanes[4];
+    float* row[4];
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::size_t query = smaller(first + i, b.count - 1);  // the last one again where there are not four more
+      const Visible& v = b.visible[query];
+      const TileRange range(v, t);
+      row[i] = s + query * t.stride;
+      if (v.even || v.allow) mask_scores(v, t, range, row[i]);
+      for (std::size_t c = 0; c < kVecs; ++c) {
+        x[i][c] = hn::IfThenElse(in_range(range, c * lanes), hn::Load(d, row[i] + c * lanes), lowest);
+      }
+      by_lanes[i] = kVecs == 1 ? x[i][0] : hn::Max(x[i][0], x[i][kVecs - 1]);
+    }
+    const auto highest = reduce4(by_lanes[0], by_lanes[1], by_lanes[2], by_lanes[3], LargerLanes());
+    HWY_ALIGN float shift[4];
+    hn::Store(highest, d4, state.highest + first);
+    hn::Store(hn::IfThenElse(hn::Eq(highest, hn::Set(d4, -kInfinity)), hn::Zero(d4), highest), d4, shift);
+    for (std::size_t i = 0; i < 4; ++i) {
+      by_lanes[i] = hn::Zero(d);
+      for (std::size_t c = 0; c < kVecs; ++c) {
+        Vec p = FastExp(d, hn::Sub(x[i][c], hn::Set(d, shift[i])));
+        by_lanes[i] = hn::Add(by_lanes[i], p);
+        if (drop.drops()) p = drop.apply(p, b.first + smaller(first + i, b.count - 1), t.start + c * lanes);
+        hn::Store(p, d, row[i] + c * lanes);
+      }
+    }
+    hn::Store(reduce4(by_lanes[0], by_lanes[1], by_lanes[2], by_lanes[3], AddLanes()), d4, state.sum + first);
+  }
+}
+
+/// Turns the tile's scores into weights relative to the running maximum, four queries at a time.
+void softmax_tile(const WeightDropout& drop, const QueryBlock& b, const KeyTile& t, std::size_t used, bool first_tile,
+                  float* s, Softmax& state) {
+  static_assert(kQueries % 4 == 0);
+  const hn::Full128<float> d4;
+  const std::size_t lanes = hn::Lanes(Floats());
+  if (first_tile && used <= lanes) return softmax_short<1>(drop, b, t, s, state);
+  if (first_tile && used <= 2 * lanes) return softmax_short<2>(drop, b, t, s, state);
   for (std::size_t first = 0; first < b.count; first += 4) {
     const std::size_t count = smaller(4, b.count - first);
-    HWY_ALIGN float highest[4], shift[4], sums[4];
+    HWY_ALIGN float highest[4], sums[4];
     Vec by_lanes[4] = {hn::Zero(Floats()), hn::Zero(Floats()), hn::Zero(Floats()), hn::Zero(Floats())};
     for (std::size_t i = 0; i < count; ++i) {
       const Visible& v = b.visible[first + i];
@@ -87,16 +130,21 @@ void softmax_tile(const WeightDropout& drop, const QueryBlock& b, const KeyTile&
     }
     hn::Store(reduce4(by_lanes[0], by_lanes[1], by_lanes[2], by_lanes[3], LargerLanes()), d4, highest);
     for (std::size_t i = 0; i < count; ++i) {
-      const float before = state.highest[first + i], now = highest[i] > before ? highest[i] : before;
-      state.carry[first + i] = now == before ? 1.0f : __builtin_expf(before - now);
+      const float before = first_tile ? -kInfinity : state.highest[first + i];
+      const float now = highest[i] > before ? highest[i] : before;
+      state.carry[first + i] = now == before ? 1.0f : first_tile ? 0.0f : __builtin_expf(before - now);
       state.highest[first + i] = now;
-      shift[i] = now == -kInfinity ? 0.0f : now;  // nothing seen yet: exp(-inf - 0) = 0
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const float now = state.highest[first + i];
+      const float shift = now == -kInfinity ? 0.0f : now;  // nothing seen yet: exp(-inf - 0) = 0
       const TileRange range(b.visible[first + i], t);
-      by_lanes[i] = exponentiate(drop, b.first + first + i, t, range, used, shift[i], s + (first + i) * t.stride);
+      by_lanes[i] = exponentiate(drop, b.first + first + i, t, range, used, shift, s + (first + i) * t.stride);
     }
     hn::Store(reduce4(by_lanes[0], by_lanes[1], by_lanes[2], by_lanes[3], AddLanes()), d4, sums);
     for (std::size_t i = 0; i < count; ++i) {
-      state.sum[first + i] = state.sum[first + i] * state.carry[first + i] + sums[i];
+      float& sum = state.sum[first + i];
+      sum = first_tile ? sums[i] : sum * state.carry[first + i] + sums[i];
     }
   }
 }
@@ -131,7 +179,7 @@ void add_values(const Attention& a, const QueryBlock& b, const KeyTile& t, std::
 /// lse = m + log l, one for each query, `stride` apart.
 void store_lse(const QueryBlock& b, const Softmax& state, float* lse, std::size_t stride) {
   const Floats d;
-  HWY_ALIGN float log_sum[kQueries];
+  HWY_ALIGN float log_sum[kQueries];  // of whole vectors: those behind the last query are not read
   for (std::size_t i = 0; i < b.count; i += hn::Lanes(d))
     hn::Store(hn::Log(d, hn::Load(d, state.sum + i)), d, log_sum + i);
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -144,18 +192,18 @@ void attend(const Attention& a, const QueryBlock& b, TransposedTile& keys, float
   const WeightDropout drop(a, b.row, b.head);
   Softmax state;
   HWY_ALIGN float inverse[kQueries];
-  for (std::size_t i = 0; i < kQueries; ++i) state.highest[i] = -kInfinity, state.sum[i] = 0;
   const std::size_t begin = b.begin / kKeys * kKeys;
   for (std::size_t start = begin; start < b.end; start += kKeys) {
     const KeyTile t = tile_at(a, b.row, start);
     const std::size_t used = smaller(t.cols, b.end - start);
     scores(a, b, t, used, keys, s);
-    softmax_tile(drop, b, t, used, s, state);
+    softmax_tile(drop, b, t, used, start == begin, s, state);
     const bool last = start + kKeys >= b.end;
     for (std::size_t i = 0; i < b.count && last; ++i) inverse[i] = state.sum[i] > 0 ? 1.0f / state.sum[i] : 0.0f;
     add_values(a, b, t, used, s, start == begin, state, last ? inverse : nullptr, out, out_stride);
   }
   for (std::size_t i = 0; i < b.count && b.begin == b.end; ++i) {
+    state.sum[i] = 0;
     for (std::size_t c = 0; c < a.d_v; ++c) out[i * out_stride + c] = 0;
   }
   if (lse) store_lse(b, state, lse, a.heads);

@@ -138,9 +138,9 @@ HWY_INLINE void pack_transposed(const float* x, std::size_t x_stride, std::size_
 
 /// The keys that a query sees: those of [begin, end), and where allow is not null only those with allow[key].
 struct Visible {
-  std::size_t begin = 0, end = 0;
-  const std::uint8_t* allow = nullptr;
-  bool even = false;  ///< it sees none, and masked scores are -1e9: all scores are equal, whatever q and k
+  std::size_t begin, end;
+  const std::uint8_t* allow;
+  bool even;  ///< it sees none, and masked scores are -1e9: all scores are equal, whatever q and k
 };
 
 inline Visible visible_keys(const Attention& a, std::size_t row, std::size_t head, std::size_t query) {
@@ -158,7 +158,7 @@ inline Visible visible_keys(const Attention& a, std::size_t row, std::size_t hea
   }
   if (v.begin == v.end) {
     v.even = a.masked_is_minus_1e9 && k_len > 0;
-    v = v.even ? Visible{0, k_len, nullptr, true} : Visible{};
+    v = v.even ? Visible{0, k_len, nullptr, true} : Visible{0, 0, nullptr, false};
   }
   return v;
 }
