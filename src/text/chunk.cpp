@@ -1,6 +1,7 @@
 #include "text/chunk.h"
 
 #include <algorithm>
+#include <future>
 #include <numeric>
 #include <tuple>
 
@@ -16,6 +17,32 @@ constexpr std::size_t block_size = 1 << 20;  // ids
 template <class T>
 void shuffle(std::vector<T>& values, RandomSequence& random) {  // [Durstenfeld 1964]
   for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.below(i)]);
+}
+
+struct EncodedPair {
+  PairText text;
+  std::vector<std::int32_t> source, target;  ///< without "</s>"
+  std::int64_t line = 0;
+};
+
+void encode(std::span<EncodedPair> pairs, const Tokenizer& tokenizer, int threads) {
+  const auto share = [&](std::size_t first, std::size_t step) {
+    for (std::size_t i = first; i < pairs.size(); i += step) {
+      EncodedPair& pair = pairs[i];
+      pair.source.clear();
+      pair.target.clear();
+      if (!pair.text.valid) continue;
+      tokenizer.encode(pair.text.source, Side::source, pair.source);
+      tokenizer.encode(pair.text.target, Side::target, pair.target);
+    }
+  };
+  constexpr std::size_t worth_a_thread = 64;  // pairs
+  const std::size_t parts =
+      std::clamp<std::size_t>(pairs.size() / worth_a_thread, 1, static_cast<std::size_t>(threads));
+  std::vector<std::future<void>> others;
+  for (std::size_t part = 1; part < parts; ++part) others.push_back(std::async(std::launch::async, share, part, parts));
+  share(0, parts);
+  for (std::future<void>& other : others) other.get();
 }
 
 // Cuts a row to `limit` ids, the last of them "</s>"; returns whether it was longer.
@@ -55,38 +82,42 @@ Chunk read_chunk(PairReader& reader, const Tokenizer& tokenizer, const CorpusOpt
   chunk.first_line = reader.position();
   CorpusStatistics& count = chunk.statistics;
   count.cropped = options.too_long == TooLong::crop;
-  PairText pair;
-  std::vector<std::int32_t> source, target;
-  while (chunk.bytes() < limit && chunk.size() < (std::size_t{1} << 31) && !stop) {
-    if (!reader.next(pair)) {
-      chunk.at_end = true;
-      break;
-    }
+  const auto take = [&](EncodedPair& pair) {
     ++count.lines;
-    if (!pair.valid) {
+    if (!pair.text.valid) {
       ++count.invalid;
-      continue;
+      return;
     }
-    source.clear();
-    target.clear();
-    tokenizer.encode(pair.source, Side::source, source);
-    tokenizer.encode(pair.target, Side::target, target);
-    if (source.empty() || target.empty()) {
+    if (pair.source.empty() || pair.target.empty()) {
       ++count.empty;
-      continue;
+      return;
     }
-    source.push_back(source_eos);
-    target.push_back(target_eos);
-    if (source.size() > longest || target.size() > longest) {
+    pair.source.push_back(source_eos);
+    pair.target.push_back(target_eos);
+    if (pair.source.size() > longest || pair.target.size() > longest) {
       ++count.too_long;
-      if (options.too_long == TooLong::skip) continue;
-      crop(source, longest, source_eos);
-      crop(target, longest, target_eos);
+      if (options.too_long == TooLong::skip) return;
+      crop(pair.source, longest, source_eos);
+      crop(pair.target, longest, target_eos);
     }
     ++count.used;
-    count.source_tokens += static_cast<std::int64_t>(source.size());
-    count.target_tokens += static_cast<std::int64_t>(target.size());
-    chunk.append(source, target, reader.position() - 1);
+    count.source_tokens += static_cast<std::int64_t>(pair.source.size());
+    count.target_tokens += static_cast<std::int64_t>(pair.target.size());
+    chunk.append(pair.source, pair.target, pair.line);
+  };
+
+  // Some pairs at a time, so that threads have work to share and the bound is kept closely: both decide the stream, so
+  // neither depends on the number of threads.
+  std::vector<EncodedPair> pairs(static_cast<std::size_t>(std::clamp<std::int64_t>(limit / 4096, 1, 1024)));
+  while (chunk.bytes() < limit && chunk.size() < (std::size_t{1} << 31) && !chunk.at_end && !stop) {
+    std::size_t n = 0;
+    while (n < pairs.size() && reader.next(pairs[n].text)) {
+      pairs[n].line = reader.position() - 1;
+      ++n;
+    }
+    chunk.at_end = n < pairs.size();
+    encode(std::span(pairs).first(n), tokenizer, options.threads);
+    for (EncodedPair& pair : std::span(pairs).first(n)) take(pair);
   }
   chunk.next_line = reader.position();
   return chunk;

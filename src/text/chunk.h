@@ -48,8 +48,8 @@ class Chunk {
   std::int64_t bytes_ = 0;
 };
 
-/// Reads and tokenises pairs until they take `limit` bytes or the files end. `stop` ends it early, for a stream that is
-/// no longer wanted.
+/// Reads and tokenises pairs until they take `limit` bytes (some 1,000 pairs above it at most) or the files end. `stop`
+/// ends it early, for a stream that is no longer wanted.
 Chunk read_chunk(PairReader& reader, const Tokenizer& tokenizer, const CorpusOptions& options, std::int64_t limit,
                  const std::atomic<bool>& stop);
 

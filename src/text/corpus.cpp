@@ -33,6 +33,7 @@ void check_options(const CorpusOptions& o) {
   check(o.max_length >= 2, "--max-length", "{}, expected at least 2 (a token and the end of the sentence)",
         o.max_length);
   check(o.memory_bytes >= 1024, "corpus", "{} bytes of memory, expected at least 1,024", o.memory_bytes);
+  check(o.threads >= 1, "corpus", "{} threads, expected at least 1", o.threads);
   check(o.pool_batches >= 0 && o.prefetch >= 0, "corpus", "a pool of {} and {} batches ahead, expected 0 or more",
         o.pool_batches, o.prefetch);
 }

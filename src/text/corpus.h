@@ -38,11 +38,12 @@ struct CorpusOptions {
   std::uint64_t seed = 1;
   /// For tokenised pairs. A corpus that fits in half of it is kept; a larger one streams through, that half in use
   /// while the next is read into the other.
-  std::int64_t memory_bytes = 1 << 30;
+  std::int64_t memory_bytes = 512 << 20;
   int pool_batches = 100;  ///< batches' worth of pairs that are sorted by length together; 0: no sorting
 
   bool skip_invalid = false;  ///< drop pairs with invalid UTF-8 and count them, instead of an error
   int prefetch = 16;          ///< batches prepared ahead by another thread; 0: prepared when asked for
+  int threads = 2;            ///< that tokenise
 };
 
 /// What became of the lines in one pass over the files.

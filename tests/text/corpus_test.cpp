@@ -165,6 +165,7 @@ TEST_P(AnyMemory, GoesOnExactlyFromAnyBatch) {
     ASSERT_EQ(state, states[static_cast<std::size_t>(killed)]);
     CorpusOptions other = options;
     other.prefetch = static_cast<int>(killed % 4);
+    other.threads = 1 + static_cast<int>(killed % 3);
     Corpus resumed(other, words, state);
     const std::int64_t count = std::min<std::int64_t>(total - killed, killed % 7 == 0 ? total : 12);
     for (std::int64_t i = killed; i < killed + count; ++i) {
@@ -186,6 +187,20 @@ TEST_P(AnyMemory, DependsOnTheSeedAlone) {
   EXPECT_EQ(first, take(d, 60));
   Corpus e(options_for(at, 200), words);
   EXPECT_NE(first, take(e, 60));
+}
+
+TEST(Corpus, IsTheSameForAnyNumberOfThreads) {
+  const TemporaryDirectory at;
+  CorpusOptions options = options_for(at, 3'000);
+  options.threads = 1;
+  for (const std::int64_t memory : {std::int64_t{1} << 30, std::int64_t{2} << 20, std::int64_t{400'000}}) {
+    options.memory_bytes = memory;
+    const auto alone = read_batches(options, words);
+    CorpusOptions many = options;
+    many.threads = 5;
+    many.prefetch = 3;
+    EXPECT_EQ(read_batches(many, words), alone);
+  }
 }
 
 TEST(Corpus, TokenisesOnceWhatFitsInMemory) {

@@ -146,7 +146,7 @@ TEST(Reader, SurvivesMutatedFiles) {
   const std::string packed = gzip(text);
   RandomSequence random(11, 2);
   int refused = 0, read = 0;
-  for (int round = 0; round < 3'000; ++round) {
+  for (int round = 0; round < 1'500; ++round) {
     std::string bytes = round % 2 ? packed : text;
     for (std::uint64_t n = 1 + random.below(4); n > 0 && !bytes.empty(); --n) {
       const std::size_t position = random.below(bytes.size());
@@ -163,7 +163,7 @@ TEST(Reader, SurvivesMutatedFiles) {
       ++refused;
     }
   }
-  EXPECT_GT(refused, 1'000);
+  EXPECT_GT(refused, 500);
   EXPECT_GT(read, 100);
 }
 
