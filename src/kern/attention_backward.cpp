@@ -83,9 +83,14 @@ HWY_INLINE void weights_and_gradient(const Attention& a, const WeightDropout& dr
   }
 }
 
-/// What one block of queries and the first `used` keys of one tile add to the gradients; they are stored where told.
+/// Which gradients a block stores; to the others it adds.
+struct Stored {
+  bool q, k, v;
+};
+
+/// What one block of queries and the first `used` keys of one tile contribute to the gradients.
 void block_backward(const Attention& a, const AttentionGradient& g, const QueryBlock& b, const KeyTile& t,
-                    std::size_t used, bool store_q, bool store_k, bool store_v, Workspace& w) {
+                    std::size_t used, Stored stored, Workspace& w) {
   const BlockOf x(a, g, b);
   const HeadOf head(a, b.row, b.head);
   const WeightDropout drop(a, b.row, b.head);
@@ -114,20 +119,20 @@ void block_backward(const Attention& a, const AttentionGradient& g, const QueryB
   dv.b_stride = g.d_out_stride;
   dv.c = g.dv + key * g.dv_stride + kv_head * a.d_v;
   dv.c_stride = g.dv_stride;
-  dv.accumulate = !store_v;
+  dv.accumulate = !stored.v;
   small_gemm(dv);
   SmallGemm dq{.m = b.count, .n = a.d_k, .k = used, .a = w.dr, .a_row = t.stride, .a_col = 1};
   dq.b = head.k + t.start * a.k_stride;
   dq.b_stride = a.k_stride;
   dq.c = x.dq;
   dq.c_stride = g.dq_stride;
-  dq.accumulate = !store_q;
+  dq.accumulate = !stored.q;
   small_gemm(dq);
   SmallGemm dk{.m = used, .n = a.d_k, .k = b.count, .a = w.dr, .a_row = 1, .a_col = t.stride, .b = x.q};
   dk.b_stride = a.q_stride;
   dk.c = g.dk + key * g.dk_stride + kv_head * a.d_k;
   dk.c_stride = g.dk_stride;
-  dk.accumulate = !store_k;
+  dk.accumulate = !stored.k;
   small_gemm(dk);
 }
 
@@ -157,8 +162,8 @@ void attention_backward(const Attention& a, const AttentionGradient& g, float* s
             const QueryBlock b(a, row, head, first);
             if (!single && (b.begin == b.end || b.end <= start || b.begin >= start + t.cols)) continue;
             const std::size_t used = single ? t.cols : smaller(t.cols, b.end - start);
-            block_backward(a, g, b, t, used, single && !g.accumulate_q, store_kv && !g.accumulate_k,
-                           store_kv && !g.accumulate_v, w);
+            const Stored stored{single && !g.accumulate_q, store_kv && !g.accumulate_k, store_kv && !g.accumulate_v};
+            block_backward(a, g, b, t, used, stored, w);
           }
         }
       }

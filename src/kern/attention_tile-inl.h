@@ -129,10 +129,8 @@ HWY_INLINE void pack_transposed(const float* x, std::size_t x_stride, std::size_
       for (std::size_t i = 0; i < 4; ++i) to[i] = r + i < rows ? from[i][c] : 0.0f;
     }
   }
-  if (r < y_stride) {
-    for (std::size_t c = 0; c < cols; ++c) {
-      for (std::size_t i = r; i < y_stride; ++i) y[c * y_stride + i] = 0;
-    }
+  for (; r < y_stride; r += 4) {
+    for (std::size_t c = 0; c < cols; ++c) hn::StoreU(hn::Zero(d), d, y + c * y_stride + r);
   }
 }
 
