@@ -72,7 +72,7 @@ void check_case(const GoldenCase& golden, const std::function<Subject(Context&, 
       if (!golden.has("g." + name)) return;
       const Tensor g = grads.get(value);
       ASSERT_TRUE(g) << "no gradient for " << name;
-      expect_close("g." + name, host_copy<float>(g), golden.floats("g." + name), 1e-4, 1e-4);
+      expect_close("g." + name, host_copy<float>(g), golden.floats("g." + name), 1e-4, 1e-4, 1e-5);
       ++gradients;
     };
     if (run.parameters)
