@@ -1,7 +1,7 @@
 // Errors that a person can act on: where it happened, what was expected and what came, and what to try.
 //
-// Everything below cli/ throws Error and never exits; cli/ prints it and turns its kind into an exit code, a server into a
-// status. A bug of our own is an assert, not an Error.
+// Everything below cli/ throws Error and never exits; cli/ prints it and turns its kind into an exit code, a server
+// into a status. A bug of our own is an assert, not an Error.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,13 +14,14 @@
 namespace tril {
 
 enum class ErrorKind {
-  usage,    ///< the caller asked for something that cannot be: a misspelt option, sizes that do not divide (exit code 2)
+  usage,  ///< the caller asked for something that cannot be: a misspelt option, sizes that do not divide (exit code 2)
   failure,  ///< the request was sound and the world was not: a truncated file, a full disk (exit code 1)
 };
 
 class Error : public std::runtime_error {
  public:
-  /// @param where  the file, line, option, tensor or op that is wrong ("data/train.de: line 12", "--max-tokens", "linear")
+  /// @param where  the file, line, option, tensor or op that is wrong ("data/train.de: line 12", "--max-tokens",
+  /// "linear")
   /// @param what   what was expected and what came
   /// @param hint   what to try; may be empty
   Error(ErrorKind kind, std::string where, std::string what, std::string hint = {});

@@ -1,7 +1,7 @@
 // A counter-based random generator: value i of a stream is a function of (seed, stream, i) and of nothing else, so that
-// dropout gives the same result for any number of threads, in any order, and again in the backward pass without storing it
-// [idea: Salmon et al. 2011]. The mixing is a two-multiply 32-bit finaliser over a keyed counter; kern/ computes the same
-// bits sixteen at a time.
+// dropout gives the same result for any number of threads, in any order, and again in the backward pass without storing
+// it [idea: Salmon et al. 2011]. The mixing is a two-multiply 32-bit finaliser over a keyed counter; kern/ computes the
+// same bits sixteen at a time.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,8 @@ constexpr std::uint32_t random_bits(RandomKey key, std::uint32_t index) {
   return x ^ (x >> 15);
 }
 
-/// The smallest value of random_bits that is kept at dropout probability p: an element is dropped where bits < threshold.
+/// The smallest value of random_bits that is kept at dropout probability p: an element is dropped where bits <
+/// threshold.
 constexpr std::uint32_t dropout_threshold(float p) {
   return static_cast<std::uint32_t>(static_cast<double>(p) * 4294967296.0);
 }

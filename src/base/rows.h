@@ -1,5 +1,6 @@
-// A batch is ragged: one flat list of N tokens and the offsets of its rows. Row i owns the tokens [offset i, offset i+1);
-// its first token stands at position start(i) of its sequence (0 but where a cache already holds what came before).
+// A batch is ragged: one flat list of N tokens and the offsets of its rows. Row i owns the tokens [offset i, offset
+// i+1); its first token stands at position start(i) of its sequence (0 but where a cache already holds what came
+// before).
 #pragma once
 
 #include <cstddef>

@@ -17,15 +17,16 @@ void gemm(const Gemm& g) {
     return;
   }
   constexpr std::size_t limit = std::numeric_limits<int>::max();
-  check(g.m < limit && g.n < limit && g.k < limit, "gemm", "[{}, {}] x [{}, {}] is beyond 2^31 a side", g.m, g.k, g.k, g.n);
+  check(g.m < limit && g.n < limit && g.k < limit, "gemm", "[{}, {}] x [{}, {}] is beyond 2^31 a side", g.m, g.k, g.k,
+        g.n);
 
-  // The library divides the work by the calling thread's OpenMP setting; it is a thread's own, so that workers of one thread
-  // and a context of many do not meet.
+  // The library divides the work by the calling thread's OpenMP setting; it is a thread's own, so that workers of one
+  // thread and a context of many do not meet.
   if (omp_get_max_threads() != g.threads) omp_set_num_threads(g.threads);
-  const dnnl_status_t status =
-      dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', static_cast<dnnl_dim_t>(g.m),
-                 static_cast<dnnl_dim_t>(g.n), static_cast<dnnl_dim_t>(g.k), 1.0f, g.a, static_cast<dnnl_dim_t>(g.a_stride),
-                 g.b, static_cast<dnnl_dim_t>(g.b_stride), g.accumulate ? 1.0f : 0.0f, g.c, static_cast<dnnl_dim_t>(g.c_stride));
+  const dnnl_status_t status = dnnl_sgemm(
+      g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', static_cast<dnnl_dim_t>(g.m), static_cast<dnnl_dim_t>(g.n),
+      static_cast<dnnl_dim_t>(g.k), 1.0f, g.a, static_cast<dnnl_dim_t>(g.a_stride), g.b,
+      static_cast<dnnl_dim_t>(g.b_stride), g.accumulate ? 1.0f : 0.0f, g.c, static_cast<dnnl_dim_t>(g.c_stride));
   check(status == dnnl_success, "gemm", "oneDNN refused [{}, {}] x [{}, {}] (status {})", g.m, g.k, g.k, g.n,
         static_cast<int>(status));
 }
