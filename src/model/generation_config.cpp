@@ -1,0 +1,127 @@
+#include "model/generation_config.h"
+
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "model/json_file.h"
+
+namespace tril::model {
+namespace {
+
+std::int32_t to_id(const JsonObject& o, std::string_view key, std::int64_t id) {
+  if (id < 0 || id > std::numeric_limits<std::int32_t>::max())
+    o.fail_at(key, "expected a token id of at least 0, got " + std::to_string(id));
+  return static_cast<std::int32_t>(id);
+}
+
+std::optional<std::int32_t> find_id(const JsonObject& o, std::string_view key) {
+  const auto id = o.find<std::int64_t>(key);
+  return id ? std::optional(to_id(o, key, *id)) : std::nullopt;
+}
+
+// One id or a list of them.
+std::vector<std::int32_t> find_ids(const JsonObject& o, std::string_view key) {
+  std::vector<std::int32_t> ids;
+  if (!o.has(key)) return ids;
+  if (!o.json().at(std::string(key)).is_array()) return {*find_id(o, key)};
+  for (std::int64_t id : o.get<std::vector<std::int64_t>>(key)) ids.push_back(to_id(o, key, id));
+  return ids;
+}
+
+std::optional<std::int32_t> find_first_id(const JsonObject& o, std::string_view key) {
+  const auto ids = find_ids(o, key);
+  return ids.empty() ? std::nullopt : std::optional(ids.front());
+}
+
+std::optional<std::int64_t> find_count(const JsonObject& o, std::string_view key) {
+  const auto n = o.find<std::int64_t>(key);
+  if (n && (*n < 0 || *n > std::numeric_limits<std::int32_t>::max()))
+    o.fail_at(key, "expected a count of at least 0, got " + std::to_string(*n));
+  return n;
+}
+
+std::optional<std::string> find_early_stopping(const JsonObject& o) {
+  constexpr std::string_view key = "early_stopping";
+  if (!o.has(key)) return std::nullopt;
+  const nlohmann::json& value = o.json().at(std::string(key));
+  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
+  if (value.is_string() && value.get<std::string>() == "never") return "never";
+  o.fail_at(key, "expected true, false or \"never\"");
+}
+
+std::vector<std::vector<std::int32_t>> find_words(const JsonObject& o) {
+  constexpr std::string_view key = "bad_words_ids";
+  std::vector<std::vector<std::int32_t>> words;
+  if (!o.has(key)) return words;
+  const nlohmann::json& list = o.json().at(std::string(key));
+  const auto expect = [&](bool ok) {
+    if (!ok) o.fail_at(key, "expected a list of lists of token ids, none of them empty");
+  };
+  expect(list.is_array());
+  for (const nlohmann::json& word : list) {
+    expect(word.is_array() && !word.empty());
+    words.emplace_back();
+    for (const nlohmann::json& id : word) {
+      expect(id.is_number_integer());
+      // an unsigned value beyond int64 would turn negative, and is refused with them
+      words.back().push_back(to_id(o, key, id.get<std::int64_t>()));
+    }
+  }
+  return words;
+}
+
+// What would change the output and is not done: named where it is set to something that matters.
+std::vector<std::string> find_not_obeyed(const JsonObject& o) {
+  std::vector<std::string> found;
+  const auto number = [&](const char* key, double idle) {
+    if (const auto value = o.find<double>(key); value && *value != idle)
+      found.push_back(std::string(key) + " " + o.json().at(key).dump());
+  };
+  number("repetition_penalty", 1);
+  number("encoder_repetition_penalty", 1);
+  number("diversity_penalty", 0);
+  number("num_beam_groups", 1);
+  number("encoder_no_repeat_ngram_size", 0);
+  for (const char* key :
+       {"sequence_bias", "force_words_ids", "constraints", "exponential_decay_length_penalty", "forced_decoder_ids"})
+    if (o.has(key) && !(o.json().at(key).is_array() && o.json().at(key).empty())) found.emplace_back(key);
+  if (o.find<bool>("do_sample").value_or(false)) found.emplace_back("do_sample true");
+  return found;
+}
+
+}  // namespace
+
+GenerationConfig load_generation_config(const std::string& directory) {
+  const std::filesystem::path root(directory);
+  std::filesystem::path path = root / "generation_config.json";
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) path = root / "config.json";
+  const nlohmann::json json = read_json(path.string());
+  const JsonObject o(json, path.string());
+
+  GenerationConfig g;
+  g.num_beams = find_count(o, "num_beams");
+  if (g.num_beams == 0) o.fail_at("num_beams", "expected at least 1, got 0");
+  g.length_penalty = o.find<double>("length_penalty");
+  g.early_stopping = find_early_stopping(o);
+  g.max_length = find_count(o, "max_length");
+  g.max_new_tokens = find_count(o, "max_new_tokens");
+  g.min_length = find_count(o, "min_length");
+  g.min_new_tokens = find_count(o, "min_new_tokens");
+  g.eos_token_ids = find_ids(o, "eos_token_id");
+  g.pad_token_id = find_first_id(o, "pad_token_id");
+  g.bos_token_id = find_id(o, "bos_token_id");
+  g.decoder_start_token_id = find_first_id(o, "decoder_start_token_id");
+  g.forced_bos_token_id = find_id(o, "forced_bos_token_id");
+  g.forced_eos_token_id = find_first_id(o, "forced_eos_token_id");
+  g.bad_words_ids = find_words(o);
+  g.suppress_tokens = find_ids(o, "suppress_tokens");
+  g.begin_suppress_tokens = find_ids(o, "begin_suppress_tokens");
+  g.no_repeat_ngram_size = find_count(o, "no_repeat_ngram_size").value_or(0);
+  g.renormalize_logits = o.find<bool>("renormalize_logits").value_or(false);
+  g.not_obeyed = find_not_obeyed(o);
+  return g;
+}
+
+}  // namespace tril::model

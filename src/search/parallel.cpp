@@ -1,0 +1,101 @@
+#include "search/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <numeric>
+
+namespace tril::search {
+
+std::vector<std::vector<std::size_t>> jobs_by_length(std::span<const std::size_t> lengths, std::size_t job_size) {
+  std::vector<std::size_t> order(lengths.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return lengths[a] > lengths[b]; });
+  std::vector<std::vector<std::size_t>> jobs;
+  for (std::size_t begin = 0; begin < order.size(); begin += job_size) {
+    const std::size_t end = std::min(order.size(), begin + job_size);
+    jobs.emplace_back(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                      order.begin() + static_cast<std::ptrdiff_t>(end));
+  }
+  return jobs;
+}
+
+struct Workers::Worker {
+  Arena arena;
+  Context context{arena};
+};
+
+Workers::Workers(int threads) {
+  check(threads >= 1, "threads", "expected at least 1, got {}", threads);
+  for (int i = 0; i < threads; ++i) list_.push_back(std::make_unique<Worker>());
+}
+
+Workers::~Workers() = default;
+
+Context& Workers::context(int worker) {
+  return list_[static_cast<std::size_t>(worker)]->context;
+}
+
+void Workers::run(std::size_t jobs, const std::function<void(Context&, int, std::size_t)>& work) {
+  for (auto& w : list_) w->context.set_threads(jobs == 1 ? count() : 1);
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr error;
+  const auto labour = [&](int worker) {
+    try {
+      for (std::size_t job = next++; job < jobs; job = next++) work(context(worker), worker, job);
+    } catch (...) {
+      next = jobs;
+      const std::lock_guard lock(mutex);
+      if (!error) error = std::current_exception();
+    }
+  };
+  std::vector<std::thread> others;
+  const int busy = static_cast<int>(std::min<std::size_t>(jobs, list_.size()));
+  for (int worker = 1; worker < busy; ++worker) others.emplace_back(labour, worker);
+  labour(0);
+  for (std::thread& t : others) t.join();
+  if (error) std::rethrow_exception(error);
+}
+
+ParallelDecoder::ParallelDecoder(const model::Model& model, ParallelOptions options)
+    : options_(std::move(options)), workers_(options_.threads) {
+  check(options_.batch_size >= 1 && options_.refill >= 1, "batch size", "expected at least 1, got {}",
+        options_.batch_size);
+  check_options(options_.search, model.vocab_size());
+  for (int i = 0; i < workers_.count(); ++i)
+    sessions_.push_back(std::make_unique<Session>(workers_.context(i), model, options_.use_cache));
+}
+
+std::vector<std::vector<Hypothesis>> ParallelDecoder::decode(std::span<const std::vector<std::int32_t>> sources,
+                                                             std::span<const Request> requests) {
+  check(sources.size() == requests.size(), "ParallelDecoder", "{} sources for {} requests", sources.size(),
+        requests.size());
+  std::vector<std::size_t> lengths;
+  for (const auto& s : sources) lengths.push_back(s.size());
+
+  // Few sentences are shared out evenly; of many, a job holds several batches while there are jobs enough to balance.
+  const auto threads = static_cast<std::size_t>(options_.threads),
+             batch = static_cast<std::size_t>(options_.batch_size);
+  std::size_t job_size = std::min(batch, std::max<std::size_t>(1, (sources.size() + threads - 1) / threads));
+  const std::size_t balanced = threads == 1 ? sources.size() : sources.size() / (8 * threads * batch) * batch;
+  job_size = std::max(job_size, std::min(balanced, batch * static_cast<std::size_t>(options_.refill)));
+  const auto jobs = jobs_by_length(lengths, job_size);
+
+  std::vector<std::vector<Hypothesis>> results(sources.size());
+  job_seconds_.assign(jobs.size(), 0.0);
+  workers_.run(jobs.size(), [&](Context&, int worker, std::size_t job) {
+    const auto begin = std::chrono::steady_clock::now();
+    std::vector<std::vector<std::int32_t>> job_sources;
+    std::vector<Request> job_requests;
+    for (std::size_t i : jobs[job]) job_sources.push_back(sources[i]), job_requests.push_back(requests[i]);
+    auto found = sessions_[static_cast<std::size_t>(worker)]->decode(job_sources, job_requests, options_.search,
+                                                                     options_.batch_size);
+    for (std::size_t i = 0; i < found.size(); ++i) results[jobs[job][i]] = std::move(found[i]);
+    job_seconds_[job] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  });
+  return results;
+}
+
+}  // namespace tril::search

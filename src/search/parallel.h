@@ -1,0 +1,65 @@
+// Work of many sentences dealt out to workers of one thread each, which share the model's weights and nothing else: at
+// the sizes of translation models two workers of one thread do far more than one of two. A single sentence gets all
+// threads, inside its matrix products.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "search/session.h"
+
+namespace tril::search {
+
+/// Numbers 0 to lengths.size() - 1, longest first (of equals the lower first), cut into jobs of at most `job_size`.
+std::vector<std::vector<std::size_t>> jobs_by_length(std::span<const std::size_t> lengths, std::size_t job_size);
+
+/// Workers of one thread each, with an arena and a context of their own that stay from run to run.
+class Workers {
+ public:
+  explicit Workers(int threads);
+  ~Workers();
+  int count() const { return static_cast<int>(list_.size()); }
+
+  /// Does jobs 0 to `jobs` - 1, each once, in order of number as workers get free; a single job gets all threads. The
+  /// first Error ends the rest and is thrown here.
+  void run(std::size_t jobs, const std::function<void(Context& c, int worker, std::size_t job)>& work);
+  Context& context(int worker);
+
+ private:
+  struct Worker;
+  std::vector<std::unique_ptr<Worker>> list_;
+};
+
+struct ParallelOptions {
+  SearchOptions search;
+  std::int32_t batch_size = 32;  ///< sentences that one worker decodes together
+  std::int32_t refill = 4;  ///< batches a job, where there is work enough: as sentences end, others take their places
+  int threads = 1;
+  bool use_cache = true;
+};
+
+/// Decodes any number of sources by Workers.
+class ParallelDecoder {
+ public:
+  ParallelDecoder(const model::Model& model, ParallelOptions options);
+
+  /// The hypotheses of each source, in the sources' order. sources[i]: ids, EOS included.
+  std::vector<std::vector<Hypothesis>> decode(std::span<const std::vector<std::int32_t>> sources,
+                                              std::span<const Request> requests);
+
+  /// Wall time of each job of the last decode(), in seconds.
+  const std::vector<double>& job_seconds() const { return job_seconds_; }
+
+ private:
+  ParallelOptions options_;
+  Workers workers_;
+  std::vector<std::unique_ptr<Session>> sessions_;
+  std::vector<double> job_seconds_;
+};
+
+}  // namespace tril::search

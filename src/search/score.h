@@ -1,0 +1,23 @@
+// How probable a model finds given targets: log p(target | source) = sum over tokens, EOS included, by teacher forcing.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/model.h"
+
+namespace tril::search {
+
+struct Score {
+  std::vector<float> token_log_probs;  ///< of each token of the target
+  double log_prob = 0;                 ///< their sum
+};
+
+/// @param sources   ids, EOS included; none may be empty
+/// @param targets   ids, EOS included where it is to count; as many as sources
+/// @param start_id  what the decoder sees before each target
+std::vector<Score> score(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources,
+                         std::span<const std::vector<std::int32_t>> targets, std::int32_t start_id);
+
+}  // namespace tril::search

@@ -1,0 +1,61 @@
+// Texts -> translations: tokenises, bounds lengths, decodes in parallel, and puts everything back in the texts' order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "search/parallel.h"
+#include "text/tokenizer.h"
+
+namespace tril::search {
+
+struct TranslatorOptions {
+  ParallelOptions decoding;
+  std::int32_t min_length = 0;
+  std::int32_t max_length = 512;  ///< of the output in tokens, EOS counted; the model's positions bound it too
+  /// The output is also bounded by max_length_factor * source tokens + 20, so that a model that cannot stop does not
+  /// run on; 0: not.
+  double max_length_factor = 3;
+};
+
+struct Translation {
+  std::string text;
+  std::vector<std::int32_t> tokens;  ///< as generated, EOS included
+  double log_prob = 0, score = 0;    ///< see Hypothesis
+};
+
+class Translator {
+ public:
+  /// The model must outlive the translator.
+  Translator(const model::Model& model, std::shared_ptr<const Tokenizer> tokenizer, TranslatorOptions options);
+
+  /// The n best translations of each text, best first. A text without tokens has one translation, which is empty.
+  std::vector<std::vector<Translation>> translate(std::span<const std::string> texts);
+
+  /// Texts so far that were longer than the model's positions and were cut.
+  std::int64_t truncated() const { return truncated_; }
+  /// Tokens generated so far, of all hypotheses returned.
+  std::int64_t target_tokens() const { return target_tokens_; }
+
+ private:
+  Request request_for(std::int64_t source_tokens) const;
+
+  const model::Model* model_;
+  std::shared_ptr<const Tokenizer> tokenizer_;
+  TranslatorOptions options_;
+  ParallelDecoder decoder_;
+  std::int64_t truncated_ = 0, target_tokens_ = 0;
+};
+
+/// The ids of a source text: its tokens, cut so that EOS still fits into max_positions (0: no bound), then EOS. Sets
+/// `cut`.
+std::vector<std::int32_t> source_ids(const Tokenizer& tokenizer, const std::string& text, std::int64_t max_positions,
+                                     bool& cut);
+
+/// Throws Error(usage) where the tokenizer's ids do not fit the model's vocabularies.
+void check_tokenizer(const model::Model& model, const Tokenizer& tokenizer);
+
+}  // namespace tril::search
