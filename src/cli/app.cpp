@@ -40,6 +40,16 @@ void apply_file(Fields& fields, const std::vector<GivenValue>& values) {
       field.set(value.texts, value.where);
 }
 
+// How many of the arguments name a command: two of "bench translate", one of "train", none of what is no command.
+std::size_t words_of_name(const App& app, const std::vector<std::string>& args) {
+  const std::vector<std::string> known = app.names();
+  const auto is_command = [&](const std::string& name) {
+    return std::find(known.begin(), known.end(), name) != known.end();
+  };
+  if (args.size() > 1 && is_command(args[0] + " " + args[1])) return 2;
+  return !args.empty() && is_command(args[0]) ? 1 : 0;
+}
+
 // What could not be written to stdout was not done: a full disk behind `> file` is a failure.
 void flush_stdout() {
   errno = 0;
@@ -64,6 +74,10 @@ std::vector<std::string> App::names() const {
 const Command& App::at(std::string_view name) const {
   for (const Command& command : commands_)
     if (command.name == name) return command;
+  std::vector<std::string> longer;  // "bench" begins "bench train" and "bench translate"
+  for (const std::string& other : names())
+    if (other.starts_with(std::string(name) + " ")) longer.push_back(other);
+  if (!longer.empty()) fail_usage("", fmt::format("expected one of {}, got {} alone", fmt::join(longer, ", "), name));
   std::string hint = did_you_mean(name, names());
   fail_usage("", fmt::format("{} is not a command", name), hint.empty() ? "`tril help` lists them" : hint);
 }
@@ -113,16 +127,16 @@ int App::dispatch(const std::vector<std::string>& args) {
   if (first.starts_with("-"))
     fail_usage("", first + " is not an option here", did_you_mean(first, {"--help", "--version"}));
 
-  at(first);  // names the nearest where there is none
-  Command& command =
-      *std::find_if(commands_.begin(), commands_.end(), [&](const Command& c) { return c.name == first; });
-  return run_command(command, {args.begin() + 1, args.end()});
+  const std::size_t words = words_of_name(*this, args);
+  const std::string name = words == 2 ? first + " " + args[1] : first;
+  at(name);  // names the nearest where there is none
+  Command& command = *std::find_if(commands_.begin(), commands_.end(), [&](const Command& c) { return c.name == name; });
+  return run_command(command, {args.begin() + static_cast<std::ptrdiff_t>(words), args.end()});
 }
 
 int App::run(const std::vector<std::string>& args) {
-  const std::vector<std::string> known = names();
-  const bool named = !args.empty() && std::find(known.begin(), known.end(), args.front()) != known.end();
-  const std::string who = named ? "tril " + args.front() : "tril";
+  std::string who = "tril";
+  for (std::size_t i = 0; i < words_of_name(*this, args); ++i) who += " " + args[i];
   const auto report = [&](std::string_view text) { std::cerr << who << ": " << text << std::endl; };
 
   try {

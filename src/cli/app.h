@@ -34,7 +34,7 @@ struct Example {
 ///     app.add({.name = "eval", ..., .fields = fields_of(*o), .run = [o](const Invocation&) { return evaluate(*o); }});
 ///   }
 struct Command {
-  std::string name;
+  std::string name;         ///< "train"; two words where commands form a family: "bench train"
   std::string summary;      ///< one line, no full stop
   std::string description;  ///< a paragraph for --help; may be empty
   std::vector<Example> examples;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "cli/general_options.h"
 
 namespace tril::cli {
@@ -16,8 +18,26 @@ void each_field(const Command& command, Use use) {
     for (const Field& field : *fields) use(field);
 }
 
+// Commands of two words by their first one: bench -> train, translate.
+std::map<std::string, std::vector<std::string>> families(const App& app) {
+  std::map<std::string, std::vector<std::string>> found;
+  for (const std::string& name : app.names())
+    if (const auto space = name.find(' '); space != std::string::npos)
+      found[name.substr(0, space)].push_back(name.substr(space + 1));
+  return found;
+}
+
+// What may stand right behind "tril": each first word once.
+std::vector<std::string> first_words(const App& app) {
+  std::vector<std::string> list;
+  for (const std::string& name : app.names())
+    if (const std::string word = name.substr(0, name.find(' ')); list.empty() || list.back() != word)
+      list.push_back(word);
+  return list;
+}
+
 std::vector<std::string> completions(const App& app, const Command& command, const Field& field) {
-  return command.name == "help" && field.name() == "command" ? app.names() : field.allowed();
+  return command.name == "help" && field.name() == "command" ? first_words(app) : field.allowed();
 }
 
 std::string words(const std::vector<std::string>& list) {
@@ -56,7 +76,17 @@ _tril() {
   if [ "$COMP_CWORD" -eq 1 ]; then
 )";
   out += fmt::format("    COMPREPLY=($(compgen -W \"{} --help --version\" -- \"$word\"))\n    return\n  fi\n",
-                     words(app.names()));
+                     words(first_words(app)));
+  for (const auto& [first, seconds] : families(app))
+    out += fmt::format(
+        "  if [ \"$command\" = {} ]; then\n"
+        "    if [ \"$COMP_CWORD\" -eq 2 ]; then\n"
+        "      COMPREPLY=($(compgen -W \"{}\" -- \"$word\"))\n"
+        "      return\n"
+        "    fi\n"
+        "    command=\"$command ${{COMP_WORDS[2]}}\"\n"
+        "  fi\n",
+        first, words(seconds));
   out += "  case \"$command\" in\n";
   for (const Command& command : app.commands()) {
     std::vector<std::string> options;
@@ -68,7 +98,7 @@ _tril() {
       if (field.is_positional()) arguments = words(allowed);
       cases += fmt::format("        --{}) values=\"{}\" ;;\n", field.name(), words(allowed));
     });
-    out += fmt::format("    {})\n      options=\"{}\"\n", command.name, words(options));
+    out += fmt::format("    \"{}\")\n      options=\"{}\"\n", command.name, words(options));
     if (!arguments.empty()) out += fmt::format("      arguments=\"{}\"\n", arguments);
     if (!cases.empty()) out += fmt::format("      case \"$before\" in\n{}      esac\n", cases);
     out += "      ;;\n";
@@ -93,12 +123,28 @@ std::string zsh_completion(const App& app) {
   std::string out =
       "#compdef tril\n# zsh completion for tril: put this file as _tril into a folder of $fpath.\n_tril() {\n";
   out += "  local -a commands\n  commands=(\n";
+  const auto seconds_of = families(app);
   for (const Command& command : app.commands())
-    out += fmt::format("    {}\n", quoted(command.name + ":" + zsh_text(command.summary), "'\\''"));
+    if (command.name.find(' ') == std::string::npos)
+      out += fmt::format("    {}\n", quoted(command.name + ":" + zsh_text(command.summary), "'\\''"));
+  for (const auto& [first, seconds] : seconds_of) out += fmt::format("    '{}:{}'\n", first, words(seconds));
   out += "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n";
-  out += "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $command in\n";
+  out += "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n";
+  for (const auto& [first, seconds] : seconds_of)
+    out += fmt::format(
+        "  if [[ $command == {} ]]; then\n"
+        "    if (( CURRENT == 2 )); then\n"
+        "      compadd {}\n"
+        "      return\n"
+        "    fi\n"
+        "    command=\"$command $words[2]\"\n"
+        "    shift words\n"
+        "    (( CURRENT-- ))\n"
+        "  fi\n",
+        first, words(seconds));
+  out += "  case $command in\n";
   for (const Command& command : app.commands()) {
-    out += fmt::format("    {})\n      _arguments", command.name);
+    out += fmt::format("    \"{}\")\n      _arguments", command.name);
     each_field(command, [&](const Field& field) {
       const std::vector<std::string> allowed = completions(app, command, field);
       const std::string action = allowed.empty() ? "_files" : "(" + words(allowed) + ")";
@@ -116,11 +162,24 @@ std::string zsh_completion(const App& app) {
 
 std::string fish_completion(const App& app) {
   std::string out = "# fish completion for tril: put this file as tril.fish into fish's completions folder.\n";
+  const auto seconds_of = families(app);
   for (const Command& command : app.commands())
-    out += fmt::format("complete -c tril -n __fish_use_subcommand -f -a {} -d {}\n", command.name,
-                       quoted(command.summary, "\\'"));
+    if (command.name.find(' ') == std::string::npos)
+      out += fmt::format("complete -c tril -n __fish_use_subcommand -f -a {} -d {}\n", command.name,
+                         quoted(command.summary, "\\'"));
+  for (const auto& [first, seconds] : seconds_of) {
+    out += fmt::format("complete -c tril -n __fish_use_subcommand -f -a {}\n", first);
+    out += fmt::format("complete -c tril -n '__fish_seen_subcommand_from {}' -f -a '{}'\n", first, words(seconds));
+  }
   for (const Command& command : app.commands()) {
-    const std::string when = fmt::format("complete -c tril -n '__fish_seen_subcommand_from {}'", command.name);
+    // "bench train" has seen both its words; "train" has seen none that begins a longer name.
+    std::string seen = "__fish_seen_subcommand_from " + command.name;
+    if (const auto space = command.name.find(' '); space != std::string::npos) {
+      seen.replace(seen.find_last_of(' '), 1, "; and __fish_seen_subcommand_from ");
+    } else {
+      for (const auto& [first, seconds] : seconds_of) seen += "; and not __fish_seen_subcommand_from " + first;
+    }
+    const std::string when = fmt::format("complete -c tril -n '{}'", seen);
     each_field(command, [&](const Field& field) {
       const std::vector<std::string> allowed = completions(app, command, field);
       out += fmt::format("{} -l {}", when, field.name());

@@ -1,4 +1,6 @@
 // tril help: the overview, one command's help, or the whole reference.
+#include <fmt/format.h>
+
 #include <iostream>
 #include <memory>
 
@@ -9,7 +11,7 @@ namespace tril::cli {
 namespace {
 
 struct HelpOptions {
-  std::string command;
+  std::vector<std::string> command;  // its words: {"bench", "train"}
   bool markdown = false;
 };
 
@@ -30,10 +32,13 @@ void add_help(App& app) {
            .fields = f,
            .apply_preset = {},
            .run = [o](const Invocation& invocation) {
+             const App& all = invocation.app;
              if (o->markdown)
-               std::cout << markdown_reference(invocation.app);
+               std::cout << markdown_reference(all);
+             else if (o->command.empty())
+               std::cout << overview(all);
              else
-               std::cout << (o->command.empty() ? overview(invocation.app) : help_text(invocation.app.at(o->command)));
+               std::cout << help_text(all.at(fmt::format("{}", fmt::join(o->command, " "))));
              return exit_success;
            }});
 }

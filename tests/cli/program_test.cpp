@@ -8,6 +8,7 @@
 
 #include "base/version.h"
 #include "cli/app.h"
+#include "cli/completion.h"
 #include "cli/run_program.h"
 
 namespace tril {
@@ -23,6 +24,13 @@ TEST(Program, PrintsItsVersion) {
   EXPECT_EQ(match[1].str(), version) << "base/version.h and CMakeLists.txt name one version";
 }
 
+// "bench train" -> {"bench", "train"}.
+std::vector<std::string> words_of(const std::string& name) {
+  const auto space = name.find(' ');
+  if (space == std::string::npos) return {name};
+  return {name.substr(0, space), name.substr(space + 1)};
+}
+
 TEST(Program, HelpNamesEveryCommandAndEveryOption) {
   const Ran overview = run_tril({"--help"});
   EXPECT_EQ(overview.code, 0);
@@ -31,10 +39,14 @@ TEST(Program, HelpNamesEveryCommandAndEveryOption) {
   ASSERT_GE(app.commands().size(), 4u);
   for (const cli::Command& command : app.commands()) {
     EXPECT_NE(overview.out.find("\n  " + command.name + " "), std::string::npos) << command.name;
-    const Ran help = run_tril({command.name, "--help"});
+    std::vector<std::string> words = words_of(command.name);
+    words.emplace_back("--help");
+    const Ran help = run_tril(words);
     EXPECT_EQ(help.code, 0);
     EXPECT_EQ(help.err, "");
-    EXPECT_EQ(help.out, run_tril({"help", command.name}).out);
+    words.pop_back();
+    words.insert(words.begin(), "help");
+    EXPECT_EQ(help.out, run_tril(words).out);
     for (const Field& field : command.fields) {
       EXPECT_NE(help.out.find(field.name()), std::string::npos) << command.name << " --" << field.name();
       EXPECT_FALSE(field.help().empty() || field.help().ends_with('.')) << command.name << " --" << field.name();
@@ -116,6 +128,45 @@ TEST(Program, EndsQuietlyWhenItsReaderLeaves) {
   EXPECT_EQ(run_words({"/bin/sh", "-c", script}).code, 0);
   EXPECT_EQ(file_text(folder.at("code")), "141\n") << "ended by SIGPIPE";
   EXPECT_EQ(file_text(folder.at("err")), "");
+}
+
+App app_of_two_words() {
+  App app;
+  for (const std::string name : {"bench train", "bench translate", "train"})
+    app.add({.name = name,
+             .summary = "",
+             .description = "",
+             .examples = {},
+             .fields = {},
+             .apply_preset = {},
+             .run = [name](const cli::Invocation&) { return static_cast<int>(name.size()); }});
+  return app;
+}
+
+TEST(App, RunsCommandsOfTwoWords) {
+  App app = app_of_two_words();
+  EXPECT_EQ(app.run({"bench", "train"}), 11);
+  EXPECT_EQ(app.run({"bench", "translate"}), 15);
+  EXPECT_EQ(app.run({"train"}), 5);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(app.run({"bench"}), 2);
+  EXPECT_EQ(app.run({"bench", "trian"}), 2);
+  const std::string message = "tril: expected one of bench train, bench translate, got bench alone\n";
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), message + message);
+}
+
+TEST(Completion, KnowsCommandsOfTwoWords) {
+  const ScratchFolder folder;
+  const std::string script = folder.write("tril.bash", cli::bash_completion(app_of_two_words()));
+  const auto completes = [&](const std::string& words, int at) {
+    return run_words({"/bin/bash", "-c",
+                      "source '" + script + "'; COMP_WORDS=(" + words + "); COMP_CWORD=" + std::to_string(at) +
+                          "; _tril; echo \"${COMPREPLY[@]}\""})
+        .out;
+  };
+  EXPECT_EQ(completes("tril be", 1), "bench\n");
+  EXPECT_EQ(completes("tril bench tra", 2), "train translate\n");
+  EXPECT_EQ(completes("tril bench train --qu", 3), "--quiet\n");
 }
 
 // An App of one command that does `work`.
