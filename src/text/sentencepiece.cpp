@@ -1,5 +1,7 @@
 #include "text/sentencepiece.h"
 
+#include <exception>
+
 #include "base/error.h"
 #include "text/utf8.h"
 
@@ -9,8 +11,14 @@ std::shared_ptr<const SentencePiece> parse_sentencepiece(std::string_view bytes,
   const char* hint = "train one with `tril vocab`, or fetch it anew";
   auto model = std::make_shared<SentencePiece>();
   if (bytes.empty()) fail(where, "is empty, a SentencePiece model is expected", hint);
-  const auto status = model->LoadFromSerializedProto(bytes);
-  if (!status.ok()) fail(where, fmt::format("is not a SentencePiece model: {}", status.ToString()), hint);
+  std::string refusal;
+  try {
+    const auto status = model->LoadFromSerializedProto(bytes);
+    if (!status.ok()) refusal = status.ToString();
+  } catch (const std::exception& error) {  // its trie throws where a piece is empty or doubled
+    refusal = error.what();
+  }
+  if (!refusal.empty()) fail(where, "is not a SentencePiece model: " + refusal, hint);
   if (model->GetPieceSize() == 0) fail(where, "is a SentencePiece model without pieces", hint);
   for (int id = 0; id < model->GetPieceSize(); ++id)
     if (!is_utf8(model->IdToPiece(id))) fail(where, fmt::format("its piece {} is not UTF-8", id), hint);

@@ -177,6 +177,31 @@ TEST(MarianTokenizer, ServesManyThreads) {
   EXPECT_EQ(different, 0);
 }
 
+// Every mutated model either is refused or still cuts text and joins it.
+TEST(SentencePieceModel, SurvivesMutatedBytes) {
+  const std::string model = read_text(golden("spm_bpe") + "/spm.model", 1 << 24);
+  RandomSequence random(5, 1);
+  int refused = 0;
+  for (int round = 0; round < 1'000; ++round) {
+    std::string bytes = model;
+    for (std::uint64_t n = 1 + random.below(6); n > 0; --n) {
+      const std::size_t position = random.below(bytes.size());
+      if (random.below(30) == 0)
+        bytes.resize(position + 1);
+      else
+        bytes[position] = static_cast<char>(random.below(256));
+    }
+    try {
+      const auto tokenizer = make_marian_tokenizer({.source_spm = bytes, .target_spm = bytes});
+      tokenizer->decode(tokenizer->encode("the quick fox runs \u6f22"));
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 500);
+  EXPECT_LT(refused, 1'000);
+}
+
 TEST(PieceTable, SurvivesMutatedJson) {
   const std::string json = R"({"</s>": 0, "<unk>": 1, "\u2581the": 2, "fox": 3, "ä": 4, "<pad>": 5})";
   EXPECT_EQ(PieceTable::parse(json, "here").size(), 6);
