@@ -1,0 +1,110 @@
+// tril bench train: training speed as one line of JSON.
+#include <sys/resource.h>
+
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "text/marian_tokenizer.h"
+#include "train/build_model.h"
+#include "train/data.h"
+#include "train/schedule.h"
+#include "train/workers.h"
+
+namespace tril::cli {
+namespace {
+
+using namespace tril::train;
+
+struct BenchTrainOptions {
+  TrainOptions train;
+  std::int64_t updates = 30, skip = 5;
+};
+
+Fields fields_of(BenchTrainOptions& o) {
+  TrainOptions& t = o.train;
+  Fields f;
+  f.group("Work");
+  f.add("preset", &t.model.preset, "sizes and dropouts of the model",
+        {{"tiny", Preset::tiny}, {"base", Preset::base}, {"big", Preset::big}});
+  f.add("train-sets", &t.data.train_sets, "source and target text").value_name("FILE").exactly(2).required();
+  f.add("vocab", &t.data.vocab, "SentencePiece model").value_name("FILE").required();
+  f.add("max-tokens", &t.data.max_tokens, "tokens in a batch: the longer side of each pair, added up").at_least(1);
+  f.add("precision", &t.run.precision, "of the computation").choices({"fp32"});
+  f.add("gradient-checkpointing", &t.model.gradient_checkpointing, "compute layers again instead of keeping them");
+  f.add("deterministic", &t.run.deterministic, "the same weights for any number of threads (4 at most)");
+  f.group("Measurement");
+  f.add("updates", &o.updates, "updates in all").at_least(1);
+  f.add("skip", &o.skip, "updates before the clock starts").at_least(0);
+  f.add("threads", &t.run.threads, "cores to use; 0: all").at_least(0).at_most(1024);
+  f.add("seed", &t.run.seed, "of weights, order and dropout");
+  return f;
+}
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+int bench(BenchTrainOptions& o) {
+  check(o.skip < o.updates, "--skip", "{} of {} updates leave none to measure", o.skip, o.updates);
+  TrainOptions& t = o.train;
+  settle(t);
+  MarianParts parts;
+  parts.source_spm = parts.target_spm = read_sentencepiece(t.data.vocab);
+  const std::shared_ptr<const Tokenizer> tokenizer = make_marian_tokenizer(std::move(parts));
+  const std::unique_ptr<model::Model> m = build_model(t.model, *tokenizer);
+  m->parameters().initialise(t.run.seed);
+  const LearningOptions& l = t.learning;
+  Optimizer optimizer(m->parameters(), {false, l.beta1, l.beta2, l.epsilon, l.weight_decay, 0});
+  Workers workers(*m, optimizer,
+                  {worker_threads(t.run), batch_parts(t.run), l.label_smoothing, l.clip_norm, t.run.seed});
+  Corpus corpus(training_corpus(t), tokenizer);
+  const Schedule schedule{l.lr_schedule, l.learn_rate, l.warmup, 0};
+
+  double start = seconds_now(), loss = 0;
+  std::int64_t tokens = 0, source_tokens = 0;
+  for (std::int64_t update = 1; update <= o.updates; ++update) {
+    if (update == o.skip + 1) start = seconds_now(), tokens = source_tokens = 0;
+    const Batch batch = corpus.next();
+    const UpdateResult r = workers.update({&batch, 1}, update, learning_rate(schedule, update));
+    loss = r.loss;
+    tokens += r.tokens;
+    source_tokens += batch.source_tokens();
+  }
+  const double seconds = seconds_now() - start;
+
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto counted = static_cast<double>(o.updates - o.skip);
+  const nlohmann::ordered_json result{{"target_tokens_per_second", static_cast<double>(tokens) / seconds},
+                                      {"updates_per_second", counted / seconds},
+                                      {"loss", loss},
+                                      {"peak_mib", static_cast<double>(usage.ru_maxrss) / 1024},
+                                      {"source_tokens_per_second", static_cast<double>(source_tokens) / seconds},
+                                      {"arena_mib", static_cast<double>(workers.arena_bytes()) / (1 << 20)},
+                                      {"parameters", m->parameters().count()},
+                                      {"threads", workers.threads()}};
+  std::cout << result.dump() << "\n";
+  return exit_success;
+}
+
+}  // namespace
+
+void add_bench_train(App& app) {
+  auto o = std::make_shared<BenchTrainOptions>();
+  app.add(
+      {.name = "bench train",
+       .summary = "measure training speed",
+       .description =
+           "Prints one JSON object on one line: target tokens (with </s>, no padding) and updates a second over the "
+           "counted updates, the last loss, and the process's peak memory.",
+       .examples = {{"tril bench train --preset tiny --train-sets train.en train.de --vocab spm.model --threads 2",
+                     "30 updates, the last 25 of them measured"}},
+       .fields = fields_of(*o),
+       .apply_preset = [o] { apply_preset(o->train); },
+       .run = [o](const Invocation&) { return bench(*o); }});
+}
+
+}  // namespace tril::cli

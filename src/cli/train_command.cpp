@@ -1,0 +1,213 @@
+// tril train: two files of sentences -> a model directory.
+#include <spdlog/spdlog.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "base/file.h"
+#include "base/progress.h"
+#include "cli/commands.h"
+#include "cli/stop_signal.h"
+#include "model/registry.h"
+#include "search/translator.h"
+#include "text/marian_tokenizer.h"
+#include "train/build_model.h"
+#include "train/data.h"
+#include "train/report.h"
+#include "train/trainer.h"
+
+namespace tril::cli {
+namespace {
+
+using namespace tril::train;
+
+// The run's tokenizer: its own where it goes on, else the one given, else one that is learned from the training sets.
+std::shared_ptr<const Tokenizer> tokenizer_for(const TrainOptions& o, bool goes_on) {
+  const DataOptions& d = o.data;
+  if (goes_on) return load_tokenizer(o.run.model);
+  if (!d.vocab.empty() && std::filesystem::is_directory(d.vocab)) return load_tokenizer(d.vocab);
+  if (!d.vocab.empty()) {
+    MarianParts parts;
+    parts.source_spm = parts.target_spm = read_sentencepiece(d.vocab);
+    parts.model_max_length = static_cast<std::int32_t>(o.model.max_positions);
+    return make_marian_tokenizer(std::move(parts));
+  }
+  spdlog::info("learning a vocabulary of {} pieces", format_count(d.vocab_size));
+  return train_marian_tokenizer(vocabulary_request(o), vocabulary_options(o));
+}
+
+std::vector<std::string> translations(const TrainOptions& o, const model::Model& m,
+                                      const std::shared_ptr<const Tokenizer>& tokenizer,
+                                      std::span<const std::string> sources) {
+  search::TranslatorOptions t;
+  t.decoding.threads = worker_threads(o.run);
+  t.decoding.search.beam_size = static_cast<std::int32_t>(o.validation.valid_beam);
+  t.decoding.search.eos_ids = {m.special_ids().eos};
+  t.decoding.search.suppress_ids = {m.special_ids().pad};
+  t.max_length = static_cast<std::int32_t>(o.model.max_positions);
+  search::Translator translator(m, tokenizer, t);
+  std::vector<std::string> texts;
+  for (const auto& n_best : translator.translate(sources)) texts.push_back(n_best.front().text);
+  return texts;
+}
+
+// The progress line, whose length is known from the start (8000u) or once an epoch is done (30e).
+class TrainProgress {
+ public:
+  TrainProgress(const TrainOptions& o, bool quiet) : after_(parse_amounts(o.learning.after, "--after")), quiet_(quiet) {
+    for (const Amount& a : after_) {
+      if (a.unit == Unit::updates) total_ = static_cast<std::int64_t>(a.value);
+      if (a.unit == Unit::epochs) epochs_ = static_cast<std::int64_t>(a.value);
+    }
+  }
+
+  void update(const TrainingReport& r) {
+    const std::int64_t now = r.position.updates;
+    if (!line_ || (r.position.epochs > epoch_ && epochs_ > 0)) {
+      if (epochs_ > 0 && r.position.epochs > 0) {
+        const std::int64_t by_epochs = now * epochs_ / r.position.epochs;
+        shown_total_ = total_ > 0 ? std::min(total_, by_epochs) : by_epochs;
+      } else {
+        shown_total_ = total_;
+      }
+      line_.emplace(options(now - 1));
+      tokens_at_start_ = r.position.tokens;
+      epoch_ = r.position.epochs;
+    }
+    loss_ = loss_ == 0 || std::isnan(loss_) ? r.loss : 0.95 * loss_ + 0.05 * r.loss;
+    const std::string before = epochs_ > 0
+                                   ? fmt::format("epoch {}/{}", std::min(r.position.epochs + 1, epochs_), epochs_)
+                                   : fmt::format("epoch {}", r.position.epochs + 1);
+    const std::string after = fmt::format("loss {:.3f}  lr {:.2g}{}", loss_, r.rate, validation_);
+    line_->update(now, {before, after, r.position.tokens - tokens_at_start_});
+  }
+
+  void validated(const ValidationReport& r, Metric metric, std::optional<double>& best) {
+    const double now = score_of(r.scores, metric);
+    if (r.best) best = now;
+    validation_ = fmt::format("  val {} {:.3g} (best {:.3g})", name_of(metric), now, best.value_or(now));
+    finish();
+  }
+
+  void finish() {
+    if (line_) line_->finish();
+  }
+
+ private:
+  ProgressOptions options(std::int64_t first) const {
+    ProgressOptions p;
+    p.label = "update";
+    p.rate_unit = "tokens";
+    p.total = shown_total_;
+    p.first = first;
+    p.enabled = !quiet_;
+    return p;
+  }
+
+  std::vector<Amount> after_;
+  bool quiet_;
+  std::int64_t total_ = 0, epochs_ = 0, shown_total_ = 0, epoch_ = 0, tokens_at_start_ = 0;
+  double loss_ = 0;
+  std::string validation_;
+  std::optional<Progress> line_;
+};
+
+std::string validation_text(const ValidationReport& r) {
+  std::string text = fmt::format("update {}: validation cross-entropy {:.4f}, perplexity {:.3f}",
+                                 format_count(r.position.updates), r.scores.cross_entropy, r.scores.perplexity);
+  if (r.scores.bleu) text += fmt::format(", BLEU {:.2f}", *r.scores.bleu);
+  if (r.scores.chrf) text += fmt::format(", chrF {:.2f}", *r.scores.chrf);
+  return text + (r.best ? " (best)" : fmt::format(" ({} since the best)", r.stalled));
+}
+
+std::string summary_text(const TrainOptions& o, const TrainingSummary& s) {
+  std::string text = s.ending == Ending::stopped          ? "stopped and saved; the same command goes on from here"
+                     : s.ending == Ending::early_stopping ? "stopped early: validation no longer improves"
+                                                          : "done";
+  text += fmt::format(": {} updates, {} epochs, {} target tokens in {}", format_count(s.position.updates),
+                      format_count(s.position.epochs), format_count(s.position.tokens),
+                      format_duration(s.position.minutes * 60));
+  if (s.best)
+    text += fmt::format("; best {} {:.4g} at update {}", name_of(metrics_of(o.validation)[0]), *s.best,
+                        format_count(s.best_update));
+  if (s.skipped > 0) text += fmt::format("; {} updates left out as not finite", s.skipped);
+  return text + fmt::format("; model and report.html in {}", o.run.model);
+}
+
+int train_model(TrainOptions& o, bool quiet) {
+  settle(o);
+  const std::string& dir = o.run.model;
+  create_directories(dir);
+  CheckpointStore store(dir, o.run.keep_checkpoints);
+  if (o.run.overwrite) store.clear();
+  const bool goes_on = store.has_state();
+  if (!goes_on && !o.run.overwrite && std::filesystem::exists(dir + "/config.json"))
+    fail_usage(dir, "holds a model but no state of its training to go on from",
+               "choose another --model, or pass --overwrite");
+
+  const StopSignal stop;
+  const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_for(o, goes_on);
+  if (!goes_on) save_tokenizer(*tokenizer, dir);
+  const std::unique_ptr<model::Model> m = build_model(o.model, *tokenizer);
+  const Metric metric = metrics_of(o.validation)[0];
+  RunLog log(dir, to_json(fields_of(o)));
+  TrainProgress progress(o, quiet);
+  std::optional<double> best;
+  if (goes_on) best = store.read_state().best;
+
+  TrainerHooks hooks;
+  hooks.on_update = [&](const TrainingReport& r) { progress.update(r); };
+  hooks.on_report = [&](const TrainingReport& r) {
+    log.add(json_line(r));
+    spdlog::debug("update {}: loss {:.4f}, rate {:.3g}, {} tokens/s", r.position.updates, r.loss, r.rate,
+                  std::llround(r.tokens_per_second));
+  };
+  hooks.on_validation = [&](const ValidationReport& r) {
+    progress.validated(r, metric, best);
+    log.add(json_line(r));
+    log.write_html();
+    spdlog::info("{}", validation_text(r));
+  };
+  hooks.on_resume = [](const Position& p) {
+    spdlog::info("going on after update {} (epoch {})", format_count(p.updates), p.epochs + 1);
+  };
+  hooks.stop = [&] { return stop.came(); };
+  hooks.save_model = [&] { model::save(*m, dir); };
+  hooks.translate = [&](std::span<const std::string> sources) { return translations(o, *m, tokenizer, sources); };
+
+  log.keep_until(goes_on ? store.read_state().position.updates : -1);
+  Trainer trainer(o, *m, tokenizer, store, std::move(hooks));
+  spdlog::info("{} parameters, vocabulary {}, {} threads", format_count(m->parameters().count()),
+               format_count(m->vocab_size()), trainer.workers().threads());
+  const TrainingSummary summary = trainer.run();
+  progress.finish();
+  log.write_html();
+  spdlog::info("{}", summary_text(o, summary));
+  return exit_success;
+}
+
+}  // namespace
+
+void add_train(App& app) {
+  auto o = std::make_shared<TrainOptions>();
+  app.add(
+      {.name = "train",
+       .summary = "train a translation model from pairs of sentences",
+       .description =
+           "Writes a Hugging Face directory (MarianMT) that tril, transformers and CTranslate2 read: the best "
+           "model by validation, its tokenizer, train.jsonl and report.html. The same command goes on where it "
+           "was stopped, bit for bit. SIGINT and SIGTERM finish the update and save.",
+       .examples = {{"tril train --model de --train-sets train.en train.de --valid-sets valid.en valid.de",
+                     "a small model, its vocabulary learned on the way"},
+                    {"tril train --model de --preset base --train-sets train.en train.de --vocab spm.model --after 20e",
+                     "a larger one for 20 epochs"},
+                    {"tril train --config run.yml --seed 2", "options from a file; flags override it"}},
+       .fields = fields_of(*o),
+       .reads_config = true,
+       .apply_preset = [o] { apply_preset(*o); },
+       .run = [o](const Invocation& i) { return train_model(*o, i.quiet); }});
+}
+
+}  // namespace tril::cli

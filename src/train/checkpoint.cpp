@@ -1,0 +1,196 @@
+#include "train/checkpoint.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "model/json_file.h"
+#include "model/safetensors.h"
+
+namespace tril::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string name_of(std::int64_t update) {
+  return fmt::format("state-{:08}", update);
+}
+
+// Names and shapes of the weights, in order: what the flat block means.
+std::string layout_of(const nn::Parameters& parameters) {
+  std::uint64_t h = 0xcbf29ce484222325ull;
+  for (const nn::Parameter& p : parameters.all())
+    for (char ch : p.name + p.shape.text() + ";") h = (h ^ static_cast<unsigned char>(ch)) * 0x100000001b3ull;
+  return fmt::format("{:016x}", h);
+}
+
+struct NamedTensor {
+  std::string name;
+  Tensor value;
+};
+
+std::vector<NamedTensor> tensors_of(const nn::Parameters& parameters, const Optimizer& optimizer) {
+  std::vector<NamedTensor> list{
+      {"weights", parameters.flat()}, {"moment1", optimizer.first_moment()}, {"moment2", optimizer.second_moment()}};
+  if (optimizer.average()) list.push_back({"average", optimizer.average()});
+  return list;
+}
+
+nlohmann::json json_of(const TrainingState& s) {
+  nlohmann::json corpus = s.corpus;
+  return {{"format", 1},
+          {"updates", s.position.updates},
+          {"epochs", s.position.epochs},
+          {"minutes", s.position.minutes},
+          {"target_tokens", s.position.tokens},
+          {"corpus", corpus},
+          {"optimizer_steps", s.optimizer_steps},
+          {"skipped", s.skipped},
+          {"best", s.best ? nlohmann::json(*s.best) : nlohmann::json()},
+          {"best_update", s.best_update},
+          {"stalled", s.stalled},
+          {"shown_update", s.shown_update},
+          {"snapshots", s.snapshots},
+          {"options", nlohmann::json::parse(s.options)}};
+}
+
+void remove_tree(const fs::path& path) {
+  std::error_code ignored;  // a leftover costs space and nothing else; the next save tries again
+  fs::remove_all(path, ignored);
+}
+
+}  // namespace
+
+CheckpointStore::CheckpointStore(const std::string& directory, std::int64_t keep)
+    : path_((fs::path(directory) / "checkpoint").string()), keep_(keep) {
+  create_directories(path_);
+  const std::string file = path_ + "/lock";
+  lock_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (lock_ < 0) fail(file, fmt::format("cannot be opened ({})", std::strerror(errno)), "is the directory writable?");
+  if (flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(lock_);
+    fail(directory, "another process trains in this directory", "wait for it, stop it, or choose another --model");
+  }
+}
+
+CheckpointStore::~CheckpointStore() {
+  close(lock_);
+}
+
+std::string CheckpointStore::last() const {
+  const std::string file = path_ + "/last";
+  if (!fs::exists(file)) return "";
+  std::string name = read_text(file, 4096);
+  while (!name.empty() && name.back() == '\n') name.pop_back();
+  if (!name.starts_with("state-") || name.find('/') != std::string::npos)
+    fail(file, "expected the name of a state, such as state-00001200", "pass --overwrite to begin anew");
+  return name;
+}
+
+bool CheckpointStore::has_state() const {
+  return !last().empty();
+}
+
+void CheckpointStore::clear() {
+  if (fs::exists(path_ + "/last")) {
+    std::error_code problem;
+    if (!fs::remove(path_ + "/last", problem)) fail(path_ + "/last", "cannot be removed: " + problem.message());
+    sync_directory(path_);
+  }
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_))
+    if (entry.path().filename() != "lock") remove_tree(entry.path());
+}
+
+void CheckpointStore::save(const TrainingState& state, const nn::Parameters& parameters, const Optimizer& optimizer) {
+  const std::string name = name_of(state.position.updates);
+  if (last() == name) return;  // this update's state is there already
+  const std::string final_path = path_ + "/" + name, beside = final_path + ".new";
+  remove_tree(beside);
+  remove_tree(final_path);  // left by a process that was killed before `last` named it
+  create_directories(beside);
+
+  const std::vector<NamedTensor> tensors = tensors_of(parameters, optimizer);
+  std::vector<TensorHeader> headers;
+  for (const NamedTensor& t : tensors) headers.push_back({t.name, StoredType::f32, {t.value.count()}});
+  try {
+    SafetensorsWriter writer(beside + "/weights.safetensors", headers, {{"layout", layout_of(parameters)}});
+    for (const NamedTensor& t : tensors) {
+      const std::vector<float> values = host_copy<float>(t.value);
+      writer.write(t.name, std::as_bytes(std::span(values)));
+    }
+    writer.commit();
+    write_file_atomic(beside + "/state.json", json_of(state).dump(2) + "\n");
+  } catch (...) {
+    remove_tree(beside);  // a full disk gets its room back
+    throw;
+  }
+  rename_durably(beside, final_path);
+  write_file_atomic(path_ + "/last", name + "\n");
+  remove_others(state);
+}
+
+// Keeps the state just saved, the ones before it as far as wanted, and the snapshots it names.
+void CheckpointStore::remove_others(const TrainingState& state) const {
+  const std::string newest = name_of(state.position.updates);
+  std::vector<std::string> states;
+  std::vector<fs::path> superfluous;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("state-")) {
+      if (name.ends_with(".new") || name > newest)
+        superfluous.push_back(entry.path());
+      else
+        states.push_back(name);
+    } else if (name.starts_with("average-") &&
+               std::find(state.snapshots.begin(), state.snapshots.end(), name) == state.snapshots.end()) {
+      superfluous.push_back(entry.path());
+    }
+  }
+  std::sort(states.rbegin(), states.rend());
+  for (std::size_t i = static_cast<std::size_t>(keep_); i < states.size(); ++i)
+    superfluous.push_back(fs::path(path_) / states[i]);
+  for (const fs::path& p : superfluous) remove_tree(p);
+}
+
+TrainingState CheckpointStore::read_state() const {
+  const std::string file = path_ + "/" + last() + "/state.json";
+  const nlohmann::json json = read_json(file);
+  const JsonObject o(json, file);
+  TrainingState s;
+  s.position = {o.get<std::int64_t>("updates"), o.get<std::int64_t>("epochs"), o.get<double>("minutes"),
+                o.get<std::int64_t>("target_tokens")};
+  s.corpus = o.object("corpus").json().get<CorpusState>();
+  s.optimizer_steps = o.get<std::int64_t>("optimizer_steps");
+  s.skipped = o.get<std::int64_t>("skipped");
+  s.best = o.find<double>("best");
+  s.best_update = o.get<std::int64_t>("best_update");
+  s.stalled = o.get<std::int64_t>("stalled");
+  s.shown_update = o.get<std::int64_t>("shown_update");
+  s.snapshots = o.get<std::vector<std::string>>("snapshots");
+  s.options = o.object("options").json().dump();
+  return s;
+}
+
+void CheckpointStore::load_weights(nn::Parameters& parameters, Optimizer& optimizer) const {
+  const std::string path = path_ + "/" + last() + "/weights.safetensors";
+  const SafetensorsFile file = SafetensorsFile::open(path);
+  const std::string* layout = file.find_metadata("layout");
+  if (!layout || *layout != layout_of(parameters))
+    fail(path, "these are weights of a model of other names or sizes",
+         "pass the options that the run began with, or --overwrite");
+  for (const NamedTensor& t : tensors_of(parameters, optimizer)) {
+    const WeightView& stored = file.at(t.name);
+    if (stored.elements() != t.value.count())
+      fail(path, fmt::format("{} has {} values, the model needs {}", t.name, stored.elements(), t.value.count()));
+    host_write<float>(t.value, to_f32(stored));
+  }
+}
+
+}  // namespace tril::train

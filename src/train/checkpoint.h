@@ -1,0 +1,69 @@
+// The state of a training run on disk, so that a run killed at any moment goes on as if it had not been.
+//
+//   DIR/checkpoint/last                 one line: the name of the state that counts, replaced whole (rename)
+//   DIR/checkpoint/state-00001200/      weights.safetensors (weights, moments, average), state.json
+//   DIR/checkpoint/average-00001200.safetensors   weights that enter an average (see averaging.h)
+//
+// A state is written beside (state-N.new), synced, renamed, and only then named by `last`; older ones go after that. At
+// any point between two system calls `last` names a complete state. Random numbers need no state of their own: they are
+// functions of the seed, the update's number and the place in it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "text/corpus.h"
+#include "train/optimizer.h"
+#include "train/units.h"
+
+namespace tril::train {
+
+/// Everything that a run is besides its weights and moments.
+struct TrainingState {
+  Position position;
+  CorpusState corpus;
+  std::int64_t optimizer_steps = 0;
+  std::int64_t skipped = 0;    ///< updates left out by the guard against NaN
+  std::optional<double> best;  ///< the first validation metric at its best
+  std::int64_t best_update = 0;
+  std::int64_t stalled = 0;            ///< validations since
+  std::int64_t shown_update = -1;      ///< when the model was last validated or, without a set, written; -1: never
+  std::vector<std::string> snapshots;  ///< files in checkpoint/ that the next average takes in, oldest first
+  std::string options;                 ///< to_json(fields_of(options))
+};
+
+class CheckpointStore {
+ public:
+  /// @param directory  of the model; DIR/checkpoint is made, and locked until this is destroyed
+  /// @throws Error where another process holds the lock
+  CheckpointStore(const std::string& directory, std::int64_t keep);
+  ~CheckpointStore();
+  CheckpointStore(const CheckpointStore&) = delete;
+  CheckpointStore& operator=(const CheckpointStore&) = delete;
+
+  /// DIR/checkpoint
+  const std::string& path() const { return path_; }
+  /// Whether there is a state to go on from.
+  bool has_state() const;
+  /// Forgets every state: a run begins anew.
+  void clear();
+
+  /// Makes this the state that counts. On an Error the one before still does.
+  void save(const TrainingState& state, const nn::Parameters& parameters, const Optimizer& optimizer);
+  /// state.json of the state that counts.
+  TrainingState read_state() const;
+  /// Its weights and moments, into `parameters` and `optimizer`. @throws Error where they are of another model
+  void load_weights(nn::Parameters& parameters, Optimizer& optimizer) const;
+
+ private:
+  std::string last() const;
+  void remove_others(const TrainingState& state) const;
+
+  std::string path_;
+  std::int64_t keep_;
+  int lock_ = -1;
+};
+
+}  // namespace tril::train

@@ -1,0 +1,18 @@
+// From training options to what text/ reads: corpora, and the sources of a vocabulary.
+#pragma once
+
+#include "text/corpus.h"
+#include "text/vocabulary.h"
+#include "train/options.h"
+
+namespace tril::train {
+
+/// The endless, shuffled stream of --train-sets.
+CorpusOptions training_corpus(const TrainOptions& options);
+/// --valid-sets once, in the files' order, nothing left out for its length as far as the model's positions allow.
+CorpusOptions validation_corpus(const TrainOptions& options);
+/// Text from which --vocab-size pieces are learned: the training sets.
+VocabularyRequest vocabulary_request(const TrainOptions& options);
+VocabularyOptions vocabulary_options(const TrainOptions& options);
+
+}  // namespace tril::train

@@ -1,0 +1,266 @@
+#include "train/options.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <thread>
+
+namespace tril::train {
+namespace {
+
+constexpr int deterministic_parts = 4;
+
+// "loss,bleu" as one text and "loss bleu" as two mean the same; nothing where one is unknown.
+std::optional<std::vector<Metric>> metrics_of(const std::vector<std::string>& texts) {
+  std::vector<Metric> metrics;
+  for (const std::string& text : texts) {
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      const std::string_view name = std::string_view(text).substr(begin, end - begin);
+      if (name == "loss")
+        metrics.push_back(Metric::loss);
+      else if (name == "perplexity")
+        metrics.push_back(Metric::perplexity);
+      else if (name == "bleu")
+        metrics.push_back(Metric::bleu);
+      else if (name == "chrf")
+        metrics.push_back(Metric::chrf);
+      else
+        return std::nullopt;
+      begin = end + 1;
+    }
+  }
+  return metrics;
+}
+
+void model_fields(Fields& f, ModelOptions& m) {
+  f.group("Model");
+  f.add("arch", &m.arch, "family of the model").choices({"marian"});
+  f.add("preset", &m.preset, "sizes, dropouts and learning rate to begin with; other options override them",
+        {{"tiny", Preset::tiny}, {"base", Preset::base}, {"big", Preset::big}});
+  f.add("d-model", &m.d_model, "width of the model, d_model").at_least(2).at_most(65536);
+  f.add("num-heads", &m.num_heads, "attention heads; they divide d-model").at_least(1).at_most(1024);
+  f.add("ffn-dim", &m.ffn_dim, "width of the feed-forward layers").at_least(1).at_most(1 << 20);
+  f.add("enc-depth", &m.enc_depth, "layers of the encoder").at_least(1).at_most(1000);
+  f.add("dec-depth", &m.dec_depth, "layers of the decoder").at_least(1).at_most(1000);
+  f.add("activation", &m.activation, "between the feed-forward's two layers")
+      .choices({"relu", "gelu", "gelu_new", "silu"});
+  f.add("max-positions", &m.max_positions, "longest sequence that the model is meant for, in tokens").at_least(2);
+
+  f.group("Dropout");
+  f.add("dropout", &m.dropout, "on what each sublayer adds, and on embeddings").at_least(0).at_most(0.95);
+  f.add("embedding-dropout", &m.embedding_dropout, "on embeddings, instead of --dropout").at_least(0).at_most(0.95);
+  f.add("attention-dropout", &m.attention_dropout, "on attention weights").at_least(0).at_most(0.95);
+  f.add("activation-dropout", &m.activation_dropout, "after the feed-forward's activation").at_least(0).at_most(0.95);
+}
+
+void data_fields(Fields& f, DataOptions& d) {
+  f.group("Data");
+  f.add("train-sets", &d.train_sets, "source and target text, line by line (or one tab-separated file with --tsv)")
+      .letter('t')
+      .value_name("FILE")
+      .required();
+  f.add("valid-sets", &d.valid_sets, "the same for validation").value_name("FILE");
+  f.add("tsv", &d.tsv, "the sets are one file each: source, tab, target");
+  f.add("vocab", &d.vocab, "SentencePiece model, or a model directory whose tokenizer to use; none: one is trained")
+      .letter('v')
+      .value_name("FILE");
+  f.add("vocab-size", &d.vocab_size, "pieces of the vocabulary to train").at_least(8).at_most(1'000'000);
+  f.add("vocab-type", &d.vocab_type, "how the vocabulary is trained").choices({"bpe", "unigram"});
+  f.add("separate-vocabs", &d.separate_vocabs, "one vocabulary for each side instead of one for both");
+  f.add("max-tokens", &d.max_tokens, "tokens in a batch: the longer side of each pair, added up").at_least(1);
+  f.add("max-length", &d.max_length, "tokens in a sentence; longer pairs are left out").at_least(1).at_most(1 << 20);
+  f.add("max-length-crop", &d.max_length_crop, "crop longer sentences instead of leaving the pair out");
+  f.add("skip-invalid", &d.skip_invalid, "leave out pairs that are not valid UTF-8 instead of stopping");
+  f.add("data-memory", &d.data_memory_mib, "MiB of sentences held in memory at most; larger corpora stream through")
+      .at_least(1);
+  f.excludes("vocab", "vocab-size", "a vocabulary is either read or trained");
+  f.excludes("vocab", "vocab-type", "a vocabulary is either read or trained");
+  f.excludes("vocab", "separate-vocabs", "a vocabulary is either read or trained");
+}
+
+void learning_fields(Fields& f, LearningOptions& l) {
+  f.group("Learning");
+  f.add("after", &l.after,
+        "how long to train: 8000u updates, 30e epochs, 10m minutes, 5Gt target tokens; whichever first")
+      .letter('a')
+      .checked_by(amounts_expected)
+      .free_to_change();
+  f.add("accumulate", &l.accumulate, "batches whose gradients make one update").at_least(1).at_most(1 << 20);
+  f.add("learn-rate", &l.learn_rate, "peak learning rate").letter('l').above(0);
+  f.add("lr-schedule", &l.lr_schedule, "what the rate does after the warm-up",
+        {{"inverse_sqrt", ScheduleKind::inverse_sqrt},
+         {"linear", ScheduleKind::linear},
+         {"cosine", ScheduleKind::cosine},
+         {"constant", ScheduleKind::constant}});
+  f.add("warmup", &l.warmup, "updates over which the rate rises to its peak").at_least(0);
+  f.add("lr-decay-updates", &l.lr_decay_updates, "update at which a linear or cosine schedule ends; 0: that of --after")
+      .at_least(0);
+  f.add("label-smoothing", &l.label_smoothing, "probability spread over the whole vocabulary").at_least(0).at_most(0.9);
+  f.add("optimizer", &l.optimizer, "adamw decays the weights apart from the gradient",
+        {{"adam", OptimizerKind::adam}, {"adamw", OptimizerKind::adamw}})
+      .letter('o');
+  f.add("beta1", &l.beta1, "decay of the gradient's average").at_least(0).at_most(0.999999);
+  f.add("beta2", &l.beta2, "decay of the squared gradient's average").at_least(0).at_most(0.99999999);
+  f.add("epsilon", &l.epsilon, "added to the root of that average").above(0);
+  f.add("weight-decay", &l.weight_decay, "adamw: share of the weights taken off, times the rate; adam: L2 penalty")
+      .at_least(0);
+  f.add("clip-norm", &l.clip_norm, "largest norm of the whole gradient; 0: none").at_least(0);
+  f.add("ema", &l.ema, "decay of a moving average of the weights, which is validated and saved; 0: none")
+      .at_least(0)
+      .at_most(0.9999999);
+  f.add("average-checkpoints", &l.average_checkpoints,
+        "validations whose weights are averaged, then validated and saved; 1: none")
+      .at_least(1)
+      .at_most(1000);
+  f.add("nan-guard", &l.nan_guard, "what to do where loss or gradient is not a number",
+        {{"stop", NanGuard::stop}, {"skip", NanGuard::skip}})
+      .free_to_change();
+}
+
+void validation_fields(Fields& f, ValidationOptions& v) {
+  f.group("Validation");
+  f.add("valid-freq", &v.valid_freq, "how often to validate: 500u, 1e, 10m").checked_by(amounts_expected);
+  f.add("valid-metrics", &v.valid_metrics, "loss, perplexity, bleu, chrf; the first decides which model is best")
+      .value_name("NAMES")
+      .checked_by([](const std::string& text) { return metrics_of({text}) ? "" : "loss, perplexity, bleu or chrf"; });
+  f.add("valid-beam", &v.valid_beam, "beam of the validation's translations").at_least(1).at_most(1024);
+  f.add("early-stopping", &v.early_stopping, "validations without a better one after which to stop; 0: never")
+      .at_least(0)
+      .free_to_change();
+}
+
+void run_fields(Fields& f, RunOptions& r, ModelOptions& m) {
+  f.group("Run");
+  f.add("model", &r.model, "directory of the model; training goes on where one is there")
+      .letter('m')
+      .value_name("DIR")
+      .required();
+  f.add("overwrite", &r.overwrite, "begin anew where the directory holds a run").free_to_change();
+  f.add("save-freq", &r.save_freq, "how often to save: 500u, 1e, 10m").checked_by(amounts_expected).free_to_change();
+  f.add("keep-checkpoints", &r.keep_checkpoints, "training states that are kept").at_least(1).free_to_change();
+  f.add("disp-freq", &r.disp_freq, "how often to report: 50u, 1e, 1m").checked_by(amounts_expected).free_to_change();
+  f.add("seed", &r.seed, "of weights, order and dropout");
+  f.add("threads", &r.threads, "cores to use; 0: all").at_least(0).at_most(1024).free_to_change();
+  f.add("deterministic", &r.deterministic, "the same weights for any number of threads (4 at most)");
+  f.add("gradient-checkpointing", &m.gradient_checkpointing,
+        "compute layers again instead of keeping them: less memory, more time");
+  f.add("precision", &r.precision, "of the computation").choices({"fp32"});
+}
+
+std::vector<std::string> texts_of(const nlohmann::json& value) {
+  const auto text = [](const nlohmann::json& v) { return v.is_string() ? v.get<std::string>() : v.dump(); };
+  if (value.is_null()) return {};
+  if (!value.is_array()) return {text(value)};
+  std::vector<std::string> texts;
+  for (const nlohmann::json& v : value) texts.push_back(text(v));
+  return texts;
+}
+
+}  // namespace
+
+Fields fields_of(TrainOptions& o) {
+  Fields f;
+  run_fields(f, o.run, o.model);
+  data_fields(f, o.data);
+  model_fields(f, o.model);
+  learning_fields(f, o.learning);
+  validation_fields(f, o.validation);
+  return f;
+}
+
+void apply_preset(TrainOptions& o) {
+  ModelOptions& m = o.model;
+  const auto sizes = [&](std::int64_t d, std::int64_t heads, std::int64_t ffn, std::int64_t depth) {
+    m.d_model = d, m.num_heads = heads, m.ffn_dim = ffn, m.enc_depth = m.dec_depth = depth;
+  };
+  m.attention_dropout = m.activation_dropout = 0;
+  switch (m.preset) {
+    case Preset::tiny:
+      sizes(128, 4, 256, 4);
+      m.dropout = 0.3, o.learning.learn_rate = 0.005, o.learning.warmup = 2000;
+      break;
+    case Preset::base:
+      sizes(512, 8, 2048, 6);
+      m.dropout = 0.1, o.learning.learn_rate = 0.0007, o.learning.warmup = 4000;
+      break;
+    case Preset::big:
+      sizes(1024, 16, 4096, 6);
+      m.dropout = 0.3, o.learning.learn_rate = 0.0005, o.learning.warmup = 4000;
+      break;
+  }
+}
+
+void settle(TrainOptions& o) {
+  const ModelOptions& m = o.model;
+  check(m.d_model % m.num_heads == 0, "--num-heads", "{} heads do not divide --d-model {}", m.num_heads, m.d_model);
+  check(m.d_model % 2 == 0, "--d-model", "{} is odd, sinusoidal positions need pairs", m.d_model);
+
+  const DataOptions& d = o.data;
+  const std::size_t files = d.tsv ? 1 : 2;
+  const auto what = d.tsv ? "one tab-separated file" : "a source and a target file (or --tsv)";
+  check(d.train_sets.size() == files, "--train-sets", "expected {}, got {} files", what, d.train_sets.size());
+  check(d.valid_sets.empty() || d.valid_sets.size() == files, "--valid-sets", "expected {}, got {} files", what,
+        d.valid_sets.size());
+  check(d.max_length <= m.max_positions, "--max-length", "{} tokens are more than the model's --max-positions {}",
+        d.max_length, m.max_positions);
+
+  const ValidationOptions& v = o.validation;
+  if (d.valid_sets.empty()) {
+    check(v.valid_metrics.empty(), "--valid-metrics", "there is nothing to measure on without --valid-sets");
+    check(v.early_stopping == 0, "--early-stopping", "nothing says when to stop without --valid-sets");
+  }
+
+  LearningOptions& l = o.learning;
+  check(l.ema == 0 || l.average_checkpoints == 1, "--average-checkpoints",
+        "contradicts --ema: one average of the weights is saved, not two");
+  const bool needs_end = l.lr_schedule == ScheduleKind::linear || l.lr_schedule == ScheduleKind::cosine;
+  if (needs_end && l.lr_decay_updates == 0) {
+    for (const Amount& a : parse_amounts(l.after, "--after"))
+      if (a.unit == Unit::updates) l.lr_decay_updates = static_cast<std::int64_t>(a.value);
+    if (l.lr_decay_updates == 0)
+      fail_usage("--lr-schedule", "a linear or cosine schedule ends at an update, and none is known",
+                 "pass --lr-decay-updates N, or --after with updates (8000u)");
+  }
+  check(!needs_end || l.lr_decay_updates > l.warmup, "--lr-decay-updates", "{} updates end within the warm-up of {}",
+        l.lr_decay_updates, l.warmup);
+
+  check(!o.run.deterministic || o.run.threads <= deterministic_parts, "--threads",
+        "--deterministic cuts each batch into {} parts, so {} threads have no work", deterministic_parts,
+        o.run.threads);
+}
+
+std::vector<Metric> metrics_of(const ValidationOptions& v) {
+  const auto metrics = metrics_of(v.valid_metrics);
+  check(metrics.has_value(), "--valid-metrics", "expected loss, perplexity, bleu or chrf");
+  return metrics->empty() ? std::vector{Metric::loss} : *metrics;
+}
+
+int worker_threads(const RunOptions& run) {
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int wanted = run.threads > 0 ? static_cast<int>(run.threads) : cores;
+  return run.deterministic ? std::min(wanted, deterministic_parts) : wanted;
+}
+
+int batch_parts(const RunOptions& run) {
+  return run.deterministic ? deterministic_parts : worker_threads(run);
+}
+
+void fields_from_json(Fields& fields, const std::string& json_text, const std::string& where) {
+  const nlohmann::json json = nlohmann::json::parse(json_text, nullptr, false);
+  check(json.is_object(), where, "expected the options of a run as a JSON object");
+  for (const auto& [key, value] : json.items())
+    if (fields.find(key)) fields.set_from_texts(key, texts_of(value), where);
+}
+
+std::string forbidden_changes(const Fields& was, const Fields& now) {
+  std::vector<FieldDifference> list = differences(was, now);
+  std::erase_if(list, [](const FieldDifference& d) {
+    // The directory may have moved, and a file may be reached by another path: the corpus knows its own by fingerprint.
+    return d.free_to_change || d.name == "model";
+  });
+  return describe(list);
+}
+
+}  // namespace tril::train

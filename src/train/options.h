@@ -1,0 +1,121 @@
+// Everything that a training run can be told, declared once: flags, YAML keys, help, the dump, and the comparison with
+// the options of a run that is resumed all come from fields_of(). Names follow Marian's where Marian has the option.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fields.h"
+#include "train/schedule.h"
+#include "train/units.h"
+
+namespace tril::train {
+
+enum class Preset : std::uint8_t { tiny, base, big };
+enum class OptimizerKind : std::uint8_t { adam, adamw };
+enum class NanGuard : std::uint8_t { stop, skip };
+enum class Metric : std::uint8_t { loss, perplexity, bleu, chrf };
+
+/// The shape of an encoder-decoder; zero or empty where the preset's value stands.
+struct ModelOptions {
+  std::string arch = "marian";
+  Preset preset = Preset::tiny;
+  std::int64_t d_model = 128, num_heads = 4, ffn_dim = 256, enc_depth = 4, dec_depth = 4;
+  std::string activation = "relu";
+  double dropout = 0.3;                     ///< on what each sublayer adds, and on embeddings
+  std::optional<double> embedding_dropout;  ///< on embeddings, where that is to be another
+  double attention_dropout = 0;             ///< attention weights
+  double activation_dropout = 0;            ///< after the activation of the feed-forward
+  std::int64_t max_positions = 512;
+  bool gradient_checkpointing = false;
+};
+
+struct DataOptions {
+  std::vector<std::string> train_sets, valid_sets;
+  bool tsv = false;
+  std::string vocab;
+  std::int64_t vocab_size = 8000;
+  std::string vocab_type = "bpe";
+  bool separate_vocabs = false;
+  std::int64_t max_tokens = 4096;
+  std::int64_t max_length = 256;
+  bool max_length_crop = false;
+  bool skip_invalid = false;
+  std::int64_t data_memory_mib = 1024;
+};
+
+struct LearningOptions {
+  std::string after = "30e";
+  std::int64_t accumulate = 1;
+  double learn_rate = 0.005;
+  ScheduleKind lr_schedule = ScheduleKind::inverse_sqrt;
+  std::int64_t warmup = 2000;
+  std::int64_t lr_decay_updates = 0;
+  double label_smoothing = 0.1;
+  OptimizerKind optimizer = OptimizerKind::adam;
+  double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
+  double clip_norm = 1.0;
+  double ema = 0;
+  std::int64_t average_checkpoints = 1;
+  NanGuard nan_guard = NanGuard::stop;
+};
+
+struct ValidationOptions {
+  std::string valid_freq = "1e";
+  std::vector<std::string> valid_metrics;
+  std::int64_t valid_beam = 1;
+  std::int64_t early_stopping = 0;
+};
+
+struct RunOptions {
+  std::string model;
+  bool overwrite = false;
+  std::string save_freq = "1e";
+  std::int64_t keep_checkpoints = 1;
+  std::string disp_freq = "50u";
+  std::uint64_t seed = 1;
+  std::int64_t threads = 0;
+  bool deterministic = false;
+  std::string precision = "fp32";
+};
+
+struct TrainOptions {
+  RunOptions run;
+  DataOptions data;
+  ModelOptions model;
+  LearningOptions learning;
+  ValidationOptions validation;
+};
+
+/// The fields of `o`, which must stay where it is.
+Fields fields_of(TrainOptions& o);
+
+/// Sets everything that a preset decides: the model's sizes and dropouts.
+///   tiny  d 128, 4 heads, ffn 256, 4 + 4 layers, dropout 0.3   learning rate 0.005, warm-up 2,000 updates
+///   base  d 512, 8 heads, ffn 2048, 6 + 6 layers, dropout 0.1  0.0007, 4,000  [Vaswani et al. 2017, table 3]
+///   big   d 1024, 16 heads, ffn 4096, 6 + 6 layers, dropout 0.3  0.0005, 4,000
+void apply_preset(TrainOptions& o);
+
+/// Checks what no single field can: contradictions, sizes that do not divide. Puts in what follows from other options
+/// (the updates of a linear or cosine schedule from --after). @throws Error(usage)
+void settle(TrainOptions& o);
+
+/// What validation measures, the deciding metric first; the loss where nothing was asked for.
+std::vector<Metric> metrics_of(const ValidationOptions& v);
+
+/// Workers that the options ask for: --threads, or every core.
+int worker_threads(const RunOptions& run);
+/// Parts that a batch is cut into: a fixed number under --deterministic, so that the result is the same for any number
+/// of threads; otherwise one for each worker.
+int batch_parts(const RunOptions& run);
+
+/// Reads values that to_json(fields) wrote. Keys that are no longer options are passed over; missing ones keep
+/// defaults.
+void fields_from_json(Fields& fields, const std::string& json_text, const std::string& where);
+
+/// The options that decide a run's weights and differ: "seed was 1, now 2"; "" where the run may go on.
+std::string forbidden_changes(const Fields& was, const Fields& now);
+
+}  // namespace tril::train

@@ -1,0 +1,49 @@
+// The learning rate as a pure function of the update's number t = 1, 2, ...: warm-up to the peak over w updates, then
+//   inverse_sqrt  peak * sqrt(w / t)                                   [Vaswani et al. 2017, eq. 3, in terms of its
+//   peak] linear        peak -> 0 in a straight line, there at update T cosine        peak * (1 + cos(pi * (t - w) / (T
+//   - w))) / 2         [Loshchilov & Hutter 2017, eq. 5, one cycle] constant      peak
+// Warm-up is peak * t / w in all of them; w = 0: none (inverse_sqrt then begins at the peak as for w = 1).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+namespace tril::train {
+
+enum class ScheduleKind : std::uint8_t { inverse_sqrt, linear, cosine, constant };
+
+struct Schedule {
+  ScheduleKind kind = ScheduleKind::inverse_sqrt;
+  double peak = 0;
+  std::int64_t warmup = 0;  ///< w, updates
+  std::int64_t total = 0;   ///< T, updates: linear and cosine only; the rate is 0 from there on
+};
+
+/// The rate of update t >= 1.
+inline double learning_rate(const Schedule& s, std::int64_t t) {
+  const double now = static_cast<double>(t), w = static_cast<double>(s.warmup);
+  if (t < s.warmup) return s.peak * now / w;
+  const double span = std::max(1.0, static_cast<double>(s.total) - w);
+  const double done = std::clamp((now - w) / span, 0.0, 1.0);
+  switch (s.kind) {
+    case ScheduleKind::inverse_sqrt:
+      return s.peak * std::sqrt(std::max(w, 1.0) / now);
+    case ScheduleKind::linear:
+      return s.peak * (1 - done);
+    case ScheduleKind::cosine:
+      return s.peak * 0.5 * (1 + std::cos(std::numbers::pi * done));
+    case ScheduleKind::constant:
+      break;
+  }
+  return s.peak;
+}
+
+/// The decay of a moving average at its update t: the configured one, less at the beginning, so that the random start
+/// is forgotten: min(decay, (t + 1) / (t + 10)).
+inline double average_decay(double decay, std::int64_t t) {
+  return std::min(decay, (static_cast<double>(t) + 1) / (static_cast<double>(t) + 10));
+}
+
+}  // namespace tril::train

@@ -1,0 +1,94 @@
+#include "train/team.h"
+
+namespace tril::train {
+namespace {
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+// Waits until `value` is no longer `old`.
+void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
+  constexpr int spins = 2000;  // some 20 to 50 microseconds
+  for (int i = 0; i < spins; ++i) {
+    if (value.load(std::memory_order_acquire) != old) return;
+    relax();
+  }
+  value.wait(old, std::memory_order_acquire);
+}
+
+}  // namespace
+
+Team::Team(int size) : errors_(static_cast<std::size_t>(size)) {
+  for (int member = 1; member < size; ++member) threads_.emplace_back([this, member] { serve(member); });
+}
+
+Team::~Team() {
+  ending_.store(true, std::memory_order_relaxed);
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+  for (std::thread& t : threads_) t.join();
+}
+
+void Team::serve(int member) {
+  for (std::uint32_t seen = 0;;) {
+    wait_for_change(round_, seen);
+    const std::uint32_t now = round_.load(std::memory_order_acquire);
+    if (now == seen) continue;  // woken for nothing
+    seen = now;
+    if (ending_.load(std::memory_order_relaxed)) return;
+    take_part(member);
+    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_all();
+  }
+}
+
+void Team::take_part(int member) {
+  try {
+    (*work_)(member);
+  } catch (const Left&) {
+  } catch (...) {
+    errors_[static_cast<std::size_t>(member)] = std::current_exception();
+    failed_.store(true, std::memory_order_release);
+    phase_.fetch_add(1, std::memory_order_release);  // lets go of those who wait at the barrier
+    phase_.notify_all();
+  }
+}
+
+void Team::run(const std::function<void(int)>& work) {
+  work_ = &work;
+  failed_.store(false, std::memory_order_relaxed);
+  arrived_.store(0, std::memory_order_relaxed);
+  busy_.store(static_cast<std::uint32_t>(threads_.size()), std::memory_order_relaxed);
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+  take_part(0);
+  for (std::uint32_t left = busy_.load(std::memory_order_acquire); left != 0;
+       left = busy_.load(std::memory_order_acquire))
+    wait_for_change(busy_, left);
+
+  std::exception_ptr first;
+  for (std::exception_ptr& e : errors_) {
+    if (e && !first) first = e;
+    e = nullptr;
+  }
+  if (first) std::rethrow_exception(first);
+}
+
+void Team::barrier() {
+  if (threads_.empty()) return;
+  const std::uint32_t phase = phase_.load(std::memory_order_acquire);
+  // A failure seen after reading the phase may have ended it already; one that comes later changes it and wakes us.
+  if (failed_.load(std::memory_order_acquire)) throw Left{};
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) == threads_.size()) {
+    arrived_.store(0, std::memory_order_relaxed);
+    phase_.fetch_add(1, std::memory_order_release);
+    phase_.notify_all();
+  } else {
+    while (phase_.load(std::memory_order_acquire) == phase) wait_for_change(phase_, phase);
+  }
+  if (failed_.load(std::memory_order_acquire)) throw Left{};
+}
+
+}  // namespace tril::train

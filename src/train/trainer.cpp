@@ -1,0 +1,257 @@
+#include "train/trainer.h"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "train/averaging.h"
+#include "train/data.h"
+
+namespace tril::train {
+namespace {
+
+constexpr std::int64_t most_skipped_in_a_row = 100;
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+OptimizerOptions optimizer_options(const LearningOptions& l) {
+  return {l.optimizer == OptimizerKind::adamw, l.beta1, l.beta2, l.epsilon, l.weight_decay, l.ema};
+}
+
+WorkersOptions workers_options(const TrainOptions& o) {
+  WorkersOptions w;
+  w.threads = worker_threads(o.run);
+  w.parts = batch_parts(o.run);
+  w.label_smoothing = o.learning.label_smoothing;
+  w.clip_norm = o.learning.clip_norm;
+  w.seed = o.run.seed;
+  return w;
+}
+
+template <class F, class... Args>
+void tell(const F& hook, Args&&... args) {
+  if (hook) hook(std::forward<Args>(args)...);
+}
+
+}  // namespace
+
+// What a report sums up.
+struct Trainer::Window {
+  double loss = 0, norm = 0, seconds = 0;  // loss: summed over tokens
+  std::int64_t tokens = 0, updates = 0;
+  std::int64_t counted = 0;  // tokens in `loss`
+
+  void add(const UpdateResult& r, double took) {
+    seconds += took;
+    tokens += r.tokens;
+    if (!r.finite) return;
+    loss += r.loss * static_cast<double>(r.tokens);
+    norm += r.gradient_norm;
+    counted += r.tokens;
+    ++updates;
+  }
+
+  TrainingReport report(const TrainingState& state, double rate) const {
+    TrainingReport t;
+    t.position = state.position;
+    t.loss = counted ? loss / static_cast<double>(counted) : std::nan("");
+    t.gradient_norm = updates ? norm / static_cast<double>(updates) : std::nan("");
+    t.rate = rate;
+    t.tokens_per_second = seconds > 0 ? static_cast<double>(tokens) / seconds : 0;
+    t.skipped = state.skipped;
+    return t;
+  }
+};
+
+Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<const Tokenizer> tokenizer,
+                 CheckpointStore& store, TrainerHooks hooks)
+    : options_(std::move(options)),
+      model_(model),
+      store_(store),
+      hooks_(std::move(hooks)),
+      metrics_(metrics_of(options_.validation)),
+      after_(parse_amounts(options_.learning.after, "--after")),
+      valid_freq_(parse_amounts(options_.validation.valid_freq, "--valid-freq")),
+      save_freq_(parse_amounts(options_.run.save_freq, "--save-freq")),
+      disp_freq_(parse_amounts(options_.run.disp_freq, "--disp-freq")),
+      schedule_{options_.learning.lr_schedule, options_.learning.learn_rate, options_.learning.warmup,
+                options_.learning.lr_decay_updates},
+      tokenizer_(std::move(tokenizer)) {
+  const Fields fields = fields_of(options_);
+  options_json_ = to_json(fields);
+  optimizer_ = std::make_unique<Optimizer>(model_.parameters(), optimizer_options(options_.learning));
+  if (store_.has_state())
+    go_on();
+  else
+    begin();
+  workers_ = std::make_unique<Workers>(model_, *optimizer_, workers_options(options_));
+  valid_ = read_validation_set(options_, tokenizer_);
+}
+
+Trainer::~Trainer() = default;
+
+void Trainer::begin() {
+  model_.parameters().initialise(options_.run.seed);
+  optimizer_->start_average();
+  corpus_ = std::make_unique<Corpus>(training_corpus(options_), tokenizer_);
+  // From here on a killed run is told apart from a directory that holds somebody's model.
+  save(corpus_->state());
+}
+
+void Trainer::go_on() {
+  state_ = store_.read_state();
+  TrainOptions before;
+  Fields was = fields_of(before);
+  fields_from_json(was, state_.options, store_.path());
+  if (const std::string changes = forbidden_changes(was, fields_of(options_)); !changes.empty())
+    fail_usage(options_.run.model, "the run in this directory had other options: " + changes,
+               "repeat them to go on, or pass --overwrite to begin anew");
+  store_.load_weights(model_.parameters(), *optimizer_);
+  optimizer_->set_steps(state_.optimizer_steps);
+  corpus_ = std::make_unique<Corpus>(training_corpus(options_), tokenizer_, state_.corpus);
+  tell(hooks_.on_resume, state_.position);
+}
+
+void Trainer::save(const CorpusState& corpus) {
+  state_.corpus = corpus;
+  state_.optimizer_steps = optimizer_->steps();
+  state_.options = options_json_;
+  store_.save(state_, model_.parameters(), *optimizer_);
+  tell(hooks_.on_save);
+}
+
+// The weights that are validated and saved, where these are not the ones trained.
+std::vector<float> Trainer::shown_weights() {
+  if (options_.learning.ema > 0) return host_copy<float>(optimizer_->average());
+  const std::int64_t wanted = options_.learning.average_checkpoints;
+  if (wanted <= 1) return {};
+  state_.snapshots.push_back(write_snapshot(store_.path(), state_.position.updates, model_.parameters()));
+  if (static_cast<std::int64_t>(state_.snapshots.size()) > wanted) state_.snapshots.erase(state_.snapshots.begin());
+  return mean_of_snapshots(store_.path(), state_.snapshots, model_.parameters().flat().count());
+}
+
+void Trainer::show_weights() {
+  state_.shown_update = state_.position.updates;
+  std::optional<BorrowedWeights> borrowed;
+  if (std::vector<float> shown = shown_weights(); !shown.empty())
+    borrowed.emplace(model_.parameters(), kern::best(), std::move(shown));
+  if (valid_.empty()) {
+    hooks_.save_model();
+    return;
+  }
+
+  const double start = seconds_now();
+  ValidationReport report;
+  report.scores = validate(valid_, metrics_, *workers_, hooks_.translate);
+  const double now = score_of(report.scores, metrics_[0]);
+  report.best = better(metrics_[0], now, state_.best);
+  if (report.best) {
+    hooks_.save_model();
+    state_.best = now;
+    state_.best_update = state_.position.updates;
+    state_.stalled = 0;
+  } else {
+    ++state_.stalled;
+  }
+  report.position = state_.position;
+  report.stalled = state_.stalled;
+  report.seconds = seconds_now() - start;
+  tell(hooks_.on_validation, report);
+}
+
+UpdateResult Trainer::one_update() {
+  group_.clear();
+  for (std::int64_t i = 0; i < options_.learning.accumulate; ++i) group_.push_back(corpus_->next());
+  const std::int64_t number = state_.position.updates + 1;
+  return workers_->update(group_, number, learning_rate(schedule_, number));
+}
+
+void Trainer::stop_at_nan(const UpdateResult& result, const TrainingState& before) {
+  state_ = before;
+  save(before.corpus);
+  fail("update " + std::to_string(state_.position.updates + 1),
+       fmt::format("the loss is {}, the gradient's norm {}; the state before this update is saved", result.loss,
+                   result.gradient_norm),
+       "pass --nan-guard skip to go on without such updates, or begin anew with a lower --learn-rate");
+}
+
+TrainingSummary Trainer::run() {
+  TrainingSummary summary;
+  Window window;
+  double clock = seconds_now();
+  const auto patience = options_.validation.early_stopping;
+  const auto out_of_patience = [&] { return patience > 0 && state_.stalled >= patience; };
+
+  while (true) {
+    if (out_of_patience()) {
+      summary.ending = Ending::early_stopping;
+      break;
+    }
+    if (reached(after_, state_.position)) break;
+    if (hooks_.stop && hooks_.stop()) {
+      summary.ending = Ending::stopped;
+      break;
+    }
+
+    const TrainingState before = state_;
+    const double start = seconds_now();
+    const UpdateResult result = one_update();
+    const double end = seconds_now(), took = end - start;
+
+    if (!result.finite) {
+      if (options_.learning.nan_guard == NanGuard::stop) stop_at_nan(result, before);
+      if (++skipped_in_a_row_ >= most_skipped_in_a_row) stop_at_nan(result, before);
+      ++state_.skipped;
+      spdlog::warn("update {}: the loss is {}, the gradient's norm {}; left out", before.position.updates + 1,
+                   result.loss, result.gradient_norm);
+    } else {
+      skipped_in_a_row_ = 0;
+    }
+
+    state_.corpus = corpus_->state();
+    state_.position.updates += 1;
+    state_.position.epochs = state_.corpus.epoch;
+    state_.position.tokens += result.tokens;
+    state_.position.minutes += (end - std::exchange(clock, end)) / 60;  // what came between two updates counts too
+    const double rate = learning_rate(schedule_, state_.position.updates);
+
+    window.add(result, took);
+    Window this_one;
+    this_one.add(result, took);
+    tell(hooks_.on_update, this_one.report(state_, rate));
+    if (due(disp_freq_, before.position, state_.position)) {
+      summary.last_loss = window.report(state_, rate).loss;
+      tell(hooks_.on_report, window.report(state_, rate));
+      window = {};
+    }
+
+    // The model before the state that names it: killed between the two, the run comes here again and writes it again.
+    const bool saves = due(save_freq_, before.position, state_.position);
+    if (valid_.empty() ? saves : due(valid_freq_, before.position, state_.position)) show_weights();
+    if (saves) save(state_.corpus);
+  }
+
+  if (window.updates > 0) {
+    const TrainingReport last = window.report(state_, learning_rate(schedule_, state_.position.updates));
+    summary.last_loss = last.loss;
+    tell(hooks_.on_report, last);
+  }
+  // A run that was stopped goes on later and is saved as it stands; one that is done has its last word measured.
+  if (summary.ending == Ending::stopped) {
+    if (state_.shown_update < 0) hooks_.save_model();
+  } else if (state_.shown_update < state_.position.updates) {
+    show_weights();
+  }
+  save(state_.corpus);
+  summary.position = state_.position;
+  summary.best = state_.best;
+  summary.best_update = state_.best_update;
+  summary.skipped = state_.skipped;
+  return summary;
+}
+
+}  // namespace tril::train

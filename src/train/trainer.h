@@ -1,0 +1,108 @@
+// The training loop: corpus -> workers -> schedule -> validation -> checkpoints. It knows no command line and no
+// terminal: what there is to tell goes to the hooks.
+//
+// A run is a function of its options and data. It may end at any update (or be killed) and go on from its latest state:
+// the weights come out bit for bit as if it had never stopped.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "text/corpus.h"
+#include "train/checkpoint.h"
+#include "train/validation.h"
+#include "train/workers.h"
+
+namespace tril::train {
+
+/// Means over the updates since the report before.
+struct TrainingReport {
+  Position position;
+  double loss = 0;               ///< for each target token, with label smoothing
+  double rate = 0;               ///< learning rate of the latest update
+  double gradient_norm = 0;      ///< before clipping, mean
+  double tokens_per_second = 0;  ///< target tokens
+  std::int64_t skipped = 0;      ///< updates that the guard has left out, since the beginning of the run
+};
+
+struct ValidationReport {
+  Position position;
+  ValidationScores scores;
+  bool best = false;         ///< better than every one before, by the first metric
+  std::int64_t stalled = 0;  ///< validations since the best one
+  double seconds = 0;        ///< that it took
+};
+
+/// What the loop tells and asks. Those marked (*) must be there.
+struct TrainerHooks {
+  std::function<void(const TrainingReport& now)> on_update;  ///< after every update: means are of that update alone
+  std::function<void(const TrainingReport&)> on_report;      ///< every --disp-freq
+  std::function<void(const ValidationReport&)> on_validation;
+  std::function<void(const Position&)> on_resume;  ///< once, before the first update of a run that goes on
+  std::function<void()> on_save;                   ///< after each state that was saved
+  std::function<bool()> stop;                      ///< true: save and return after the update that runs
+  std::function<void()> save_model;                ///< (*) writes the model as it stands to its directory
+  Translate translate;                             ///< (*) where BLEU or chrF is measured
+};
+
+enum class Ending : std::uint8_t { completed, early_stopping, stopped };
+
+struct TrainingSummary {
+  Position position;
+  Ending ending = Ending::completed;
+  std::optional<double> best;  ///< the first metric at its best
+  std::int64_t best_update = 0;
+  std::int64_t skipped = 0;
+  double last_loss = 0;  ///< of the latest report
+};
+
+class Trainer {
+ public:
+  /// Goes on from the directory's state where it has one, else initialises the weights by the seed.
+  /// @param options  settled
+  /// @param model  its parameters allocated; must outlive this, like `store`
+  /// @throws Error where the directory's run had other options that matter
+  Trainer(TrainOptions options, model::Model& model, std::shared_ptr<const Tokenizer> tokenizer, CheckpointStore& store,
+          TrainerHooks hooks);
+  ~Trainer();
+
+  /// Trains until --after, early stopping or the stop hook. @throws Error for bad data, a full disk, a loss that is not
+  /// a number under --nan-guard stop; the states saved so far remain
+  TrainingSummary run();
+
+  const Workers& workers() const { return *workers_; }
+
+ private:
+  struct Window;
+  void begin();
+  void go_on();
+  void save(const CorpusState& corpus);
+  /// Validates the weights that are to be shown and, if they are the best, saves the model; just saves it without a
+  /// set.
+  void show_weights();
+  std::vector<float> shown_weights();
+  [[noreturn]] void stop_at_nan(const UpdateResult& result, const TrainingState& before);
+  UpdateResult one_update();
+
+  TrainOptions options_;
+  std::string options_json_;
+  model::Model& model_;
+  CheckpointStore& store_;
+  TrainerHooks hooks_;
+  std::vector<Metric> metrics_;
+  std::vector<Amount> after_, valid_freq_, save_freq_, disp_freq_;
+  Schedule schedule_;
+
+  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<Workers> workers_;
+  std::shared_ptr<const Tokenizer> tokenizer_;
+  std::unique_ptr<Corpus> corpus_;
+  ValidationSet valid_;
+  TrainingState state_;
+  std::vector<Batch> group_;  // the batches of one update
+  std::int64_t skipped_in_a_row_ = 0;
+};
+
+}  // namespace tril::train

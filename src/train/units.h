@@ -1,0 +1,44 @@
+// Amounts of training with their unit, as Marian writes them: 8000u updates, 30e epochs, 10m minutes, 5Gt target
+// tokens; a factor K, M or G may stand before the unit, and a bare number is updates. Several joined by commas:
+// whichever comes first.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tril::train {
+
+enum class Unit : std::uint8_t { updates, epochs, minutes, tokens };
+
+struct Amount {
+  double value = 0;
+  Unit unit = Unit::updates;
+  friend bool operator==(const Amount&, const Amount&) = default;
+};
+
+/// How far a run has come.
+struct Position {
+  std::int64_t updates = 0;
+  std::int64_t epochs = 0;  ///< finished
+  double minutes = 0;
+  std::int64_t tokens = 0;  ///< target tokens, </s> included
+};
+
+/// "8000u" -> 8000 updates. @param where  names the option in an error. @throws Error(usage)
+Amount parse_amount(std::string_view text, const std::string& where);
+/// "30e,10m" -> both. "" and "0": none, which means never.
+std::vector<Amount> parse_amounts(std::string_view text, const std::string& where);
+
+/// What the run has had of the amount's unit.
+double measured(const Position& at, Unit unit);
+/// Whether any of the amounts is reached; never for none.
+bool reached(const std::vector<Amount>& amounts, const Position& at);
+/// Whether a multiple of any of the amounts lies in (before, now]: something done "every 500u" is due.
+bool due(const std::vector<Amount>& amounts, const Position& before, const Position& now);
+
+/// "" or what was expected, for Field::checked_by.
+std::string amounts_expected(const std::string& text);
+
+}  // namespace tril::train

@@ -1,0 +1,92 @@
+#include "train/validation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "text/bleu.h"
+#include "text/chrf.h"
+#include "text/columns.h"
+#include "text/corpus.h"
+#include "text/reader.h"
+#include "train/data.h"
+
+namespace tril::train {
+namespace {
+
+bool needs_text(Metric m) {
+  return m == Metric::bleu || m == Metric::chrf;
+}
+
+}  // namespace
+
+ValidationSet read_validation_set(const TrainOptions& options, const std::shared_ptr<const Tokenizer>& tokenizer) {
+  ValidationSet set;
+  const DataOptions& d = options.data;
+  if (d.valid_sets.empty()) return set;
+  set.batches = read_batches(validation_corpus(options), tokenizer);
+  check(!set.batches.empty(), "--valid-sets", "no pair of {} can be used", d.valid_sets[0]);
+
+  const std::vector<Metric> metrics = metrics_of(options.validation);
+  if (std::none_of(metrics.begin(), metrics.end(), needs_text)) return set;
+  if (d.tsv) {
+    for (const std::string& line : read_lines(d.valid_sets[0])) {
+      set.sources.emplace_back(column(line, 0).value_or(""));
+      set.references.emplace_back(column(line, 1).value_or(""));
+    }
+  } else {
+    set.sources = read_lines(d.valid_sets[0]);
+    set.references = read_lines(d.valid_sets[1]);
+  }
+  return set;
+}
+
+ValidationScores validate(const ValidationSet& set, std::span<const Metric> metrics, Workers& workers,
+                          const Translate& translate) {
+  const Evaluation e = workers.evaluate(set.batches);
+  ValidationScores scores{e.cross_entropy, e.perplexity(), {}, {}};
+  if (std::none_of(metrics.begin(), metrics.end(), needs_text)) return scores;
+
+  const std::vector<std::string> translations = translate(set.sources);
+  const std::span<const std::vector<std::string>> references(&set.references, 1);
+  for (Metric m : metrics) {
+    if (m == Metric::bleu) scores.bleu = bleu(translations, references).score;
+    if (m == Metric::chrf) scores.chrf = chrf(translations, references);
+  }
+  return scores;
+}
+
+double score_of(const ValidationScores& scores, Metric metric) {
+  switch (metric) {
+    case Metric::loss:
+      return scores.cross_entropy;
+    case Metric::perplexity:
+      return scores.perplexity;
+    case Metric::bleu:
+      return scores.bleu.value_or(0);
+    case Metric::chrf:
+      return scores.chrf.value_or(0);
+  }
+  return 0;
+}
+
+bool better(Metric metric, double now, const std::optional<double>& best) {
+  if (std::isnan(now)) return false;
+  if (!best) return true;
+  return metric == Metric::bleu || metric == Metric::chrf ? now > *best : now < *best;
+}
+
+std::string_view name_of(Metric metric) {
+  switch (metric) {
+    case Metric::loss:
+      return "loss";
+    case Metric::perplexity:
+      return "perplexity";
+    case Metric::bleu:
+      return "BLEU";
+    case Metric::chrf:
+      return "chrF";
+  }
+  return "";
+}
+
+}  // namespace tril::train

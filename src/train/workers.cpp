@@ -1,0 +1,167 @@
+#include "train/workers.h"
+
+#include <cmath>
+
+namespace tril::train {
+namespace {
+
+// The decoder's input: the target behind the start id, without its last token.
+std::vector<std::int32_t> shifted(const Batch& batch, std::int32_t start) {
+  std::vector<std::int32_t> ids(batch.target_ids.size());
+  for (std::int64_t r = 0; r < batch.target.count(); ++r) {
+    const auto begin = static_cast<std::size_t>(batch.target.begin(r)),
+               end = static_cast<std::size_t>(batch.target.end(r));
+    for (std::size_t t = begin; t < end; ++t) ids[t] = t == begin ? start : batch.target_ids[t - 1];
+  }
+  return ids;
+}
+
+}  // namespace
+
+Tensor batch_loss(Context& c, const model::Model& m, const Batch& batch, double label_smoothing, double normalizer) {
+  model::DecoderInput input;
+  model::Memory memory;
+  if (m.has_encoder()) {
+    memory = m.encode(c, batch.source_ids, batch.source);
+    input.memory = &memory;
+  }
+  const std::vector<std::int32_t> ids = shifted(batch, m.special_ids().decoder_start);
+  input.ids = ids;
+  input.rows = batch.target;
+  const Tensor hidden = m.decode(c, input);
+
+  const model::OutputProjection out = m.output();
+  ops::LossOptions loss;
+  loss.label_smoothing = static_cast<float>(label_smoothing);
+  loss.normalizer = normalizer;
+  return ops::projected_cross_entropy(c, hidden, out.weight, out.bias, c.upload(batch.target_ids), loss);
+}
+
+double Evaluation::perplexity() const {
+  return std::exp(cross_entropy);
+}
+
+struct Workers::Worker {
+  explicit Worker(const kern::Kernels& kernels) : context(arena, kernels) {}
+  Arena arena;
+  Context context;
+  Tape tape;
+};
+
+Workers::Workers(model::Model& model, Optimizer& optimizer, WorkersOptions options)
+    : model_(model), optimizer_(optimizer), options_(options), team_(options.threads) {
+  check(options.parts >= options.threads, "workers", "{} parts for {} threads", options.parts, options.threads);
+  for (int i = 0; i < options.threads; ++i) workers_.push_back(std::make_unique<Worker>(*options.kernels));
+  for (int i = 0; i < options.parts; ++i) {
+    gradients_.push_back(lasting_zeros(model.parameters().flat().count()));
+    grads_.push_back(std::make_unique<Grads>());
+    model.parameters().bind_gradients(*grads_.back(), gradients_.back());
+  }
+  losses_.resize(static_cast<std::size_t>(options.parts));
+  refresh();
+}
+
+Workers::~Workers() = default;
+
+void Workers::refresh() {
+  model_.parameters().refresh(*options_.kernels);
+}
+
+// The gradients of this member's parts of every batch, summed over the batches.
+void Workers::add_gradients(Worker& w, int member, std::span<const std::vector<Batch>> parts, double normalizer,
+                            std::int64_t number) {
+  Context& c = w.context;
+  c.set_training(true);
+  for (std::size_t part = static_cast<std::size_t>(member); part < grads_.size(); part += workers_.size()) {
+    Grads& grads = *grads_[part];
+    grads.restart();
+    losses_[part] = 0;
+    for (std::size_t b = 0; b < parts.size(); ++b) {
+      const Batch& batch = parts[b][part];
+      if (batch.sentences() == 0) continue;
+      const RandomKey key = sub_key(sub_key(random_key(options_.seed, static_cast<std::uint64_t>(number)), b),
+                                    static_cast<std::uint64_t>(part));
+      c.set_rng(Rng(std::uint64_t{key.b} << 32 | key.a));
+      w.tape.clear();
+      c.set_tape(&w.tape);
+      model_.parameters().watch(w.tape);
+      const Tensor loss = batch_loss(c, model_, batch, options_.label_smoothing, normalizer);
+      losses_[part] += host_copy<float>(loss)[0];
+      const Tensor one = c.empty({1});
+      c.kernels().fill(1.0f, one.data<float>(), 1);
+      w.tape.backward(c, loss, one, grads);
+      c.set_tape(nullptr);
+    }
+    grads.finish(c);
+  }
+}
+
+UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number, double rate) {
+  UpdateResult result;
+  std::vector<std::vector<Batch>> parts;
+  for (const Batch& b : batches) {
+    result.tokens += b.target_tokens();
+    parts.push_back(split(b, options_.parts));
+  }
+  check(result.tokens > 0, "training", "an update without target tokens");
+
+  const kern::Kernels& k = *options_.kernels;
+  const int members = team_.size();
+  team_.run([&](int member) {
+    Worker& w = *workers_[static_cast<std::size_t>(member)];
+    try {
+      add_gradients(w, member, parts, static_cast<double>(result.tokens), number);
+    } catch (...) {
+      w.tape.clear();  // let go of what the failed pass has kept
+      w.context.set_tape(nullptr);
+      throw;
+    }
+    team_.barrier();
+
+    const Optimizer::Pieces mine = optimizer_.pieces_of(member, members);
+    optimizer_.gather(k, mine, gradients_);
+    team_.barrier();
+
+    const double norm = optimizer_.norm();
+    double loss = 0;
+    for (double l : losses_) loss += l;
+    const bool finite = std::isfinite(norm) && std::isfinite(loss);
+    if (member == 0) result.loss = loss, result.gradient_norm = norm, result.finite = finite;
+    if (!finite) return;  // every member sees the same numbers
+    optimizer_.step(k, mine, gradients_[0], {rate, clipping(norm, options_.clip_norm)});
+    team_.barrier();
+    model_.parameters().refresh(k, member, members);
+  });
+  if (result.finite) optimizer_.finish_step();
+  return result;
+}
+
+Evaluation Workers::evaluate(std::span<const Batch> batches) {
+  std::vector<double> sums(batches.size());
+  team_.run([&](int member) {
+    Context& c = workers_[static_cast<std::size_t>(member)]->context;
+    c.set_training(false);
+    for (std::size_t b = static_cast<std::size_t>(member); b < batches.size(); b += workers_.size()) {
+      const double tokens = static_cast<double>(batches[b].target_tokens());
+      sums[b] = host_copy<float>(batch_loss(c, model_, batches[b], 0.0, tokens))[0] * tokens;
+    }
+  });
+  Evaluation e;
+  for (std::size_t b = 0; b < batches.size(); ++b) e.cross_entropy += sums[b], e.tokens += batches[b].target_tokens();
+  if (e.tokens > 0) e.cross_entropy /= static_cast<double>(e.tokens);
+  return e;
+}
+
+std::size_t Workers::arena_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& w : workers_) bytes += w->arena.stats().high_water;
+  return bytes;
+}
+
+std::uint64_t Workers::arena_growths() const {
+  std::uint64_t growths = 0;
+  for (const auto& w : workers_) growths += w->arena.stats().growths;
+  return growths;
+}
+
+}  // namespace tril::train

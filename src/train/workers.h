@@ -1,0 +1,84 @@
+// Data-parallel training inside one process. Each batch is cut into parts of nearly equal tokens; a worker computes the
+// loss and the gradient of its parts with one thread, an arena and a tape of its own; then all workers together sum the
+// gradients, clip, step the optimiser and refresh the transposed weights, each over its own slice. All sums run in a
+// fixed order: the result depends on the number of parts, never on timing nor on the number of workers that share the
+// parts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/model.h"
+#include "text/batch.h"
+#include "train/optimizer.h"
+#include "train/team.h"
+
+namespace tril::train {
+
+/// The mean loss of target tokens of one part: what is differentiated. Records on the context's tape if there is one.
+/// @param normalizer  the sum of losses is divided by this: the target tokens of the whole update
+Tensor batch_loss(Context& c, const model::Model& m, const Batch& batch, double label_smoothing, double normalizer);
+
+struct WorkersOptions {
+  int threads = 1;
+  int parts = 1;  ///< of each batch; at least `threads`
+  double label_smoothing = 0;
+  double clip_norm = 0;    ///< 0: none
+  std::uint64_t seed = 1;  ///< of dropout
+  const kern::Kernels* kernels = &kern::best();
+};
+
+/// What one update came to.
+struct UpdateResult {
+  double loss = 0;           ///< mean for each target token, with label smoothing
+  std::int64_t tokens = 0;   ///< target tokens
+  double gradient_norm = 0;  ///< before clipping
+  bool finite = true;        ///< false: loss or gradient was NaN or infinite, and nothing was stepped
+};
+
+/// What a pass over a validation set came to.
+struct Evaluation {
+  double cross_entropy = 0;  ///< mean for each target token, without label smoothing, in nats
+  std::int64_t tokens = 0;
+  double perplexity() const;  ///< e^cross_entropy
+};
+
+class Workers {
+ public:
+  /// All references outlive this.
+  Workers(model::Model& model, Optimizer& optimizer, WorkersOptions options);
+  ~Workers();
+
+  /// One update from the batches (more than one: their gradients are accumulated). Dropout is a function of the seed,
+  /// `number`, the batch and the part. An exception of a worker leaves the weights as they were.
+  UpdateResult update(std::span<const Batch> batches, std::int64_t number, double rate);
+
+  /// The loss over the batches; no weight changes.
+  Evaluation evaluate(std::span<const Batch> batches);
+
+  /// Brings the transposed weights up to date, after somebody else has written the weights.
+  void refresh();
+
+  int threads() const { return team_.size(); }
+  /// Bytes that all arenas have taken from the system at most, and how often one of them had to grow.
+  std::size_t arena_bytes() const;
+  std::uint64_t arena_growths() const;
+
+ private:
+  struct Worker;
+  void add_gradients(Worker& w, int member, std::span<const std::vector<Batch>> parts, double normalizer,
+                     std::int64_t number);
+
+  model::Model& model_;
+  Optimizer& optimizer_;
+  WorkersOptions options_;
+  Team team_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<Tensor> gradients_;              // by part, each laid out as the weights
+  std::vector<std::unique_ptr<Grads>> grads_;  // by part, bound to these
+  std::vector<double> losses_;                 // by part
+};
+
+}  // namespace tril::train

@@ -1,0 +1,205 @@
+// `tril train` as a person meets it: killed and started again, told to stop, misconfigured.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "base/rng.h"
+#include "cli/run_program.h"
+
+namespace tril {
+namespace {
+
+void write_pairs(const ScratchFolder& folder, const std::string& prefix, int lines, std::uint64_t seed) {
+  RandomSequence random(seed, 3);
+  std::string source, target;
+  for (int i = 0; i < lines; ++i) {
+    std::string s, t;
+    for (std::uint64_t n = 1 + random.below(6); n > 0; --n) {
+      std::string word;
+      for (std::uint64_t k = 1 + random.below(4); k > 0; --k) word += static_cast<char>('a' + random.below(12));
+      s += word + " ";
+      t = word + " " + t;
+    }
+    source += s + "\n";
+    target += t + "\n";
+  }
+  folder.write(prefix + ".src", source);
+  folder.write(prefix + ".tgt", target);
+}
+
+struct Data {
+  ScratchFolder folder;
+  Data() {
+    write_pairs(folder, "train", 300, 1);
+    write_pairs(folder, "valid", 30, 2);
+  }
+  std::vector<std::string> train(const std::string& model, const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> args{"train",
+                                  "--model",
+                                  folder.at(model),
+                                  "--train-sets",
+                                  folder.at("train.src"),
+                                  folder.at("train.tgt"),
+                                  "--valid-sets",
+                                  folder.at("valid.src"),
+                                  folder.at("valid.tgt"),
+                                  "--vocab-size",
+                                  "60",
+                                  "--d-model",
+                                  "16",
+                                  "--num-heads",
+                                  "2",
+                                  "--ffn-dim",
+                                  "24",
+                                  "--enc-depth",
+                                  "1",
+                                  "--dec-depth",
+                                  "1",
+                                  "--max-tokens",
+                                  "300",
+                                  "--threads",
+                                  "2",
+                                  "--after",
+                                  "60u",
+                                  "--save-freq",
+                                  "5u",
+                                  "--valid-freq",
+                                  "20u",
+                                  "--disp-freq",
+                                  "10u",
+                                  "--warmup",
+                                  "10",
+                                  "--ema",
+                                  "0.9"};
+    args.insert(args.end(), more.begin(), more.end());
+    return args;
+  }
+};
+
+// Starts the program and sends `signal` after `delay`; returns how it ended.
+Ran run_with_signal(std::vector<std::string> args, int signal, std::chrono::microseconds delay) {
+  const ScratchFolder folder;
+  const std::string err = folder.at("err");
+  args.insert(args.begin(), TRIL_PROGRAM);
+  std::vector<char*> argv;
+  for (std::string& word : args) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(open("/dev/null", O_RDONLY), 0);
+    dup2(open(err.c_str(), O_WRONLY | O_CREAT, 0600), 2);
+    execv(argv[0], argv.data());
+    _exit(127);
+  }
+  std::this_thread::sleep_for(delay);
+  kill(child, signal);
+  int status = 0;
+  waitpid(child, &status, 0);
+  Ran ran;
+  if (WIFEXITED(status)) ran.code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) ran.signal = WTERMSIG(status);
+  ran.err = file_text(err);
+  return ran;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(Train, KilledAtRandomPointsEndsWithTheSameBits) {
+  const Data data;
+  const auto start = std::chrono::steady_clock::now();
+  const Ran whole = run_tril(data.train("whole"));
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  ASSERT_EQ(whole.code, 0) << whole.err;
+
+  RandomSequence random(static_cast<std::uint64_t>(getpid()), 1);
+  int killed = 0;
+  Ran last;
+  for (int round = 0; round < 40; ++round) {
+    const double delay = random.uniform() * seconds * 0.6;
+    last = run_with_signal(data.train("killed"), SIGKILL,
+                           std::chrono::microseconds(static_cast<std::int64_t>(delay * 1e6)));
+    if (last.signal == 0) break;
+    ASSERT_EQ(last.signal, SIGKILL) << last.err;
+    ++killed;
+  }
+  if (last.signal != 0) last = run_tril(data.train("killed"));
+  ASSERT_EQ(last.code, 0) << last.err;
+  EXPECT_GT(killed, 0);
+  const std::string state = "/checkpoint/state-00000060/weights.safetensors";
+  EXPECT_EQ(file_text(data.folder.at("killed") + state), file_text(data.folder.at("whole") + state))
+      << killed << " kills";
+  EXPECT_EQ(file_text(data.folder.at("killed/model.safetensors")),
+            file_text(data.folder.at("whole/model.safetensors")));
+  EXPECT_EQ(file_text(data.folder.at("killed/vocab.json")), file_text(data.folder.at("whole/vocab.json")));
+  EXPECT_FALSE(file_text(data.folder.at("whole") + state).empty());
+}
+
+TEST(Train, TermAndIntSaveAndExitWithZero) {
+  const Data data;
+  for (int signal : {SIGTERM, SIGINT}) {
+    const std::string model = signal == SIGTERM ? "term" : "int";
+    // A first run makes the state, so that the signal falls into training and not into making the vocabulary.
+    ASSERT_EQ(run_tril(data.train(model, {"--after", "1u"})).code, 0);
+    const Ran ran = run_with_signal(data.train(model, {"--after", "100000u", "--save-freq", "0"}), signal,
+                                    std::chrono::milliseconds(700));
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_TRUE(contains(ran.err, "stopped and saved")) << ran.err;
+    const std::string last = file_text(data.folder.at(model + "/checkpoint/last"));
+    EXPECT_GT(last, "state-00000001\n");
+    EXPECT_TRUE(std::filesystem::exists(data.folder.at(model + "/config.json")));
+  }
+}
+
+TEST(Train, WritesAModelDirectoryWithReports) {
+  const Data data;
+  const Ran ran = run_tril(data.train("model"));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.out, "");
+  for (const char* name : {"config.json", "generation_config.json", "model.safetensors", "source.spm", "target.spm",
+                           "vocab.json", "tokenizer_config.json", "train.jsonl", "report.html"})
+    EXPECT_TRUE(std::filesystem::exists(data.folder.at(std::string("model/") + name))) << name;
+  EXPECT_TRUE(contains(file_text(data.folder.at("model/train.jsonl")), "\"type\":\"valid\""));
+  const Ran translated = run_tril({"translate", "--model", data.folder.at("model")}, "ab c\n");
+  EXPECT_EQ(translated.code, 0) << translated.err;
+}
+
+TEST(Train, ConfigFilesAndTheirMistakes) {
+  const Data data;
+  const Ran dumped = run_tril(data.train("model", {"--seed", "7", "--dump-config"}));
+  ASSERT_EQ(dumped.code, 0) << dumped.err;
+  EXPECT_TRUE(contains(dumped.out, "seed: 7")) << dumped.out;
+  const std::string config = data.folder.write("run.yml", dumped.out);
+  const Ran again = run_tril({"train", "--config", config, "--dump-config"});
+  EXPECT_EQ(again.out, dumped.out) << again.err;
+
+  const Ran unknown = run_tril({"train", "--config", data.folder.write("bad.yml", "model: m\nmax-tokns: 4\n")});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_TRUE(contains(unknown.err, "max-tokns") && contains(unknown.err, "max-tokens")) << unknown.err;
+  const Ran unit = run_tril(data.train("model", {"--after", "30x"}));
+  EXPECT_EQ(unit.code, 2);
+  EXPECT_TRUE(contains(unit.err, "--after") && contains(unit.err, "30x")) << unit.err;
+  const Ran precision = run_tril(data.train("model", {"--precision", "bf16"}));
+  EXPECT_EQ(precision.code, 2);
+  EXPECT_TRUE(contains(precision.err, "--precision")) << precision.err;
+  const Ran missing =
+      run_tril(data.train("model", {"--train-sets", data.folder.at("none.src"), data.folder.at("train.tgt")}));
+  EXPECT_NE(missing.code, 0);
+  EXPECT_TRUE(contains(missing.err, "none.src")) << missing.err;
+}
+
+TEST(Train, ASignatureIsTheSameEachTime) {
+  const Ran first = run_tril({"signature"}), second = run_tril({"signature"});
+  ASSERT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(first.out.size(), 17u);
+  EXPECT_EQ(first.out, second.out);
+}
+
+}  // namespace
+}  // namespace tril

@@ -1,0 +1,243 @@
+#include "train/trainer.h"
+
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "train/report.h"
+#include "train/support.h"
+
+namespace tril::train {
+namespace {
+
+using test::file_text;
+using test::run_trainer;
+using test::small_options;
+using test::Trained;
+
+struct Files {
+  TemporaryDirectory dir;
+  Files() {
+    test::write_reversals(dir, "train", 120, 1);
+    test::write_reversals(dir, "valid", 20, 2);
+  }
+  TrainOptions options(const std::string& model = "model") const { return small_options(dir, model); }
+  TrainOptions validating(const std::string& model = "model") const {
+    TrainOptions o = options(model);
+    o.data.valid_sets = {dir.path("valid.src"), dir.path("valid.tgt")};
+    o.validation.valid_freq = "4u";
+    return o;
+  }
+};
+
+TEST(Trainer, LearnsAndReports) {
+  const Files files;
+  TrainOptions o = files.validating();
+  o.learning.after = "60u";
+  const Trained run = run_trainer(o);
+  EXPECT_EQ(run.summary.ending, Ending::completed);
+  EXPECT_EQ(run.summary.position.updates, 60);
+  EXPECT_EQ(run.updates.size(), 60u);
+  EXPECT_LT(run.updates.back().loss, run.updates.front().loss - 0.3);
+  ASSERT_EQ(run.validations.size(), 15u);
+  EXPECT_LT(run.validations.back().scores.cross_entropy, run.validations.front().scores.cross_entropy);
+  EXPECT_NEAR(run.validations[0].scores.perplexity, std::exp(run.validations[0].scores.cross_entropy), 1e-6);
+  EXPECT_GT(run.models_written, 0);
+}
+
+// The heart of the matter: stopped anywhere, with everything on that has a state.
+TEST(Trainer, ResumedRunsEqualUndisturbedOnesBitForBit) {
+  const Files files;
+  for (const std::string variant : {"plain", "ema", "average", "accumulate", "deterministic"}) {
+    const auto options = [&](const std::string& model) {
+      TrainOptions o = files.validating(variant + model);
+      o.run.save_freq = "3u";
+      if (variant == "ema") o.learning.ema = 0.9;
+      if (variant == "average") o.learning.average_checkpoints = 3;
+      if (variant == "accumulate")
+        o.learning.accumulate = 3, o.learning.optimizer = OptimizerKind::adamw, o.learning.weight_decay = 0.01;
+      if (variant == "deterministic") o.run.deterministic = true;
+      return o;
+    };
+    const Trained whole = run_trainer(options("whole"));
+    RandomSequence random(9, 9);
+    TrainOptions o = options("pieces");
+    Trained last;
+    std::size_t validations = 0;
+    for (int piece = 0; piece < 50; ++piece) {
+      if (variant == "deterministic") o.run.threads = 1 + piece % 4;
+      last = run_trainer(o, {.stop_after = 1 + static_cast<std::int64_t>(random.below(5)), .before_update = {}});
+      validations += last.validations.size();
+      if (last.summary.ending == Ending::completed) break;
+    }
+    EXPECT_EQ(last.summary.position.updates, 20) << variant;
+    EXPECT_EQ(last.weights, whole.weights) << variant;
+    EXPECT_EQ(last.summary.best, whole.summary.best) << variant;
+    EXPECT_EQ(last.summary.best_update, whole.summary.best_update) << variant;
+    EXPECT_EQ(last.summary.position.tokens, whole.summary.position.tokens) << variant;
+    EXPECT_EQ(validations, whole.validations.size()) << variant;
+  }
+}
+
+TEST(Trainer, MoreUpdatesContinueAFinishedRun) {
+  const Files files;
+  TrainOptions o = files.options("longer");
+  const Trained first = run_trainer(o);
+  EXPECT_EQ(run_trainer(o).weights, first.weights) << "a finished run is left alone";
+  o.learning.after = "30u";
+  const Trained longer = run_trainer(o);
+  TrainOptions whole = files.options("whole");
+  whole.learning.after = "30u";
+  EXPECT_EQ(longer.weights, run_trainer(whole).weights);
+}
+
+TEST(Trainer, OtherOptionsAreRefusedByName) {
+  const Files files;
+  TrainOptions o = files.options();
+  run_trainer(o, {.stop_after = 2, .before_update = {}});
+  o.learning.learn_rate *= 2;
+  o.model.dropout = 0.2;
+  const std::string text = error_of([&] { run_trainer(o); });
+  EXPECT_TRUE(contains(text, "learn-rate was 0.01, now 0.02")) << text;
+  EXPECT_TRUE(contains(text, "dropout was 0.1, now 0.2")) << text;
+  o = files.options();
+  o.run.disp_freq = "1u";
+  EXPECT_NO_THROW(run_trainer(o));
+}
+
+TEST(Trainer, TwoProcessesDoNotShareADirectory) {
+  const Files files;
+  const CheckpointStore first(files.dir.path("model"), 1);
+  EXPECT_TRUE(contains(error_of([&] { CheckpointStore(files.dir.path("model"), 1); }), "another process"));
+}
+
+TEST(Trainer, EarlyStoppingCountsValidationsWithoutABetterOne) {
+  const Files files;
+  TrainOptions o = files.validating();
+  o.validation.valid_freq = "1u";
+  o.validation.early_stopping = 3;
+  o.learning.learn_rate = 1e-30;  // nothing gets better
+  o.learning.lr_schedule = ScheduleKind::constant;
+  const Trained run = run_trainer(o);
+  EXPECT_EQ(run.summary.ending, Ending::early_stopping);
+  EXPECT_EQ(run.summary.position.updates, 4);
+  EXPECT_EQ(run.summary.best_update, 1);
+  EXPECT_EQ(run.models_written, 1);
+}
+
+TEST(Trainer, BleuAndChrfOfWhatIsTranslated) {
+  const Files files;
+  TrainOptions o = files.validating();
+  o.learning.after = "2u";
+  o.validation.valid_freq = "1u";
+  o.validation.valid_metrics = {"chrf", "bleu"};
+  const Trained run = run_trainer(o);
+  ASSERT_EQ(run.validations.size(), 2u);
+  EXPECT_TRUE(run.validations[0].scores.bleu.has_value());
+  EXPECT_GT(run.validations[0].scores.chrf.value_or(0), 1) << "reversed words share letters";
+  EXPECT_TRUE(run.validations[0].best);
+  EXPECT_FALSE(run.validations[1].best) << "the same translations again are not better";
+  EXPECT_EQ(run.summary.best, run.validations[0].scores.chrf);
+}
+
+std::function<void(model::Model&, std::int64_t)> poison_at(std::int64_t wanted) {
+  return [wanted](model::Model& m, std::int64_t update) {
+    nn::Parameter& bias = *m.parameters().find("final_logits_bias");
+    std::vector<float> values = host_copy<float>(bias.value);
+    values[5] = update == wanted ? std::numeric_limits<float>::quiet_NaN() : 0.0f;
+    if (update == wanted || update == wanted + 1) host_write<float>(bias.value, values);
+  };
+}
+
+TEST(Trainer, NanGuardStopsAndNamesTheUpdate) {
+  const Files files;
+  TrainOptions o = files.options();
+  const std::string text = error_of([&] { run_trainer(o, {.stop_after = 0, .before_update = poison_at(7)}); });
+  EXPECT_TRUE(contains(text, "update 7")) << text;
+  EXPECT_TRUE(contains(text, "nan")) << text;
+  EXPECT_TRUE(contains(text, "--nan-guard skip")) << text;
+  const CheckpointStore store(o.run.model, 1);
+  EXPECT_EQ(store.read_state().position.updates, 6);
+}
+
+TEST(Trainer, NanGuardSkipsAndCounts) {
+  const Files files;
+  TrainOptions o = files.options();
+  o.learning.nan_guard = NanGuard::skip;
+  const Trained run = run_trainer(o, {.stop_after = 0, .before_update = poison_at(7)});
+  EXPECT_EQ(run.summary.skipped, 1);
+  EXPECT_EQ(run.summary.position.updates, 20);
+  for (float w : run.weights) ASSERT_TRUE(std::isfinite(w));
+}
+
+TEST(Trainer, KeepsAsManyStatesAsWanted) {
+  const Files files;
+  TrainOptions o = files.options();
+  o.run.save_freq = "2u";
+  o.run.keep_checkpoints = 3;
+  run_trainer(o);
+  std::vector<std::string> states;
+  for (const auto& entry : std::filesystem::directory_iterator(files.dir.path("model/checkpoint")))
+    if (entry.is_directory()) states.push_back(entry.path().filename().string());
+  std::sort(states.begin(), states.end());
+  EXPECT_EQ(states, (std::vector<std::string>{"state-00000016", "state-00000018", "state-00000020"}));
+}
+
+TEST(Trainer, AFullDiskLosesNothing) {
+  const Files files;
+  const std::string small = files.dir.path("small");
+  std::filesystem::create_directory(small);
+  if (mount("tmpfs", small.c_str(), "tmpfs", 0, "size=256k") != 0) GTEST_SKIP() << "mounting a small disk needs root";
+  std::string text;
+  std::int64_t kept = -1;
+  {
+    TrainOptions o = files.options("small/model");
+    o.run.save_freq = "1u";
+    o.run.keep_checkpoints = 100;  // never makes room
+    text = error_of([&] { run_trainer(o); });
+    const CheckpointStore store(o.run.model, 1);
+    const std::unique_ptr<model::Model> m = build_model(o.model, test::LetterTokenizer());
+    Optimizer optimizer(m->parameters(), {});
+    store.load_weights(m->parameters(), optimizer);
+    kept = store.read_state().position.updates;
+  }
+  umount(small.c_str());
+  EXPECT_TRUE(contains(text, "o space left")) << text;
+  EXPECT_GT(kept, 0);
+}
+
+TEST(Report, LinesAndPage) {
+  const Files files;
+  TrainOptions o = files.validating();
+  RunLog log(files.dir.path(), to_json(fields_of(o)));
+  log.keep_until(-1);
+  TrainingReport r;
+  ValidationReport v;
+  for (std::int64_t u : {10, 20, 30}) {
+    r.position = v.position = {u, 1, 0.5, u * 100};
+    r.loss = u == 20 ? std::nan("") : 3.5;
+    v.scores = {2.5, 12.18, 31.25, {}};
+    log.add(json_line(r));
+    log.add(json_line(v));
+  }
+  files.dir.write("train.jsonl",
+                  file_text(files.dir.path("train.jsonl")) + "{\"type\": \"train\", \"upd");  // cut by a kill
+  RunLog again(files.dir.path(), to_json(fields_of(o)));
+  again.keep_until(20);
+  again.write_html();
+  const std::string lines = file_text(files.dir.path("train.jsonl")), page = file_text(files.dir.path("report.html"));
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 4);
+  EXPECT_TRUE(contains(lines, "\"loss\":null"));
+  EXPECT_TRUE(contains(page, "\"bleu\":31.25"));
+  EXPECT_TRUE(contains(page, "learn-rate"));
+  EXPECT_FALSE(contains(page, "src=")) << "self-contained";
+  EXPECT_FALSE(contains(page, "href=")) << "self-contained";
+  EXPECT_TRUE(contains(report_html("</script><b>", {}, "{}"), "\\u003c/script>\\u003cb>"));
+}
+
+}  // namespace
+}  // namespace tril::train

@@ -1,0 +1,146 @@
+#include "train/workers.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "train/data.h"
+#include "train/support.h"
+
+namespace tril::train {
+namespace {
+
+using test::LetterTokenizer;
+
+struct Scene {
+  explicit Scene(int threads, int parts, double dropout = 0, double clip = 0) {
+    test::write_reversals(dir, "train", 200, 1);
+    TrainOptions o = test::small_options(dir);
+    o.model.dropout = dropout;
+    o.data.max_tokens = 300;
+    model = build_model(o.model, *tokenizer);
+    model->parameters().initialise(1);
+    optimizer = std::make_unique<Optimizer>(model->parameters(), OptimizerOptions{});
+    WorkersOptions w;
+    w.threads = threads, w.parts = parts, w.label_smoothing = 0.1, w.clip_norm = clip, w.seed = 5;
+    workers = std::make_unique<Workers>(*model, *optimizer, w);
+    batches = read_batches(training_corpus(o), tokenizer);
+  }
+  std::vector<float> weights() const { return host_copy<float>(model->parameters().flat()); }
+
+  TemporaryDirectory dir;
+  std::shared_ptr<LetterTokenizer> tokenizer = std::make_shared<LetterTokenizer>();
+  std::unique_ptr<model::Model> model;
+  std::unique_ptr<Optimizer> optimizer;
+  std::unique_ptr<Workers> workers;
+  std::vector<Batch> batches;
+};
+
+Batch joined(const Batch& a, const Batch& b) {
+  Batch all = a;
+  for (std::int64_t i = 0; i < b.sentences(); ++i)
+    all.append(b.source_row(i), b.target_row(i), b.lines[static_cast<std::size_t>(i)]);
+  return all;
+}
+
+TEST(Workers, SeveralEqualOneUpToRounding) {
+  for (int threads : {2, 3}) {
+    Scene one(1, 1), many(threads, threads);
+    for (std::int64_t u = 1; u <= 3; ++u) {
+      const auto i = static_cast<std::size_t>(u);
+      const UpdateResult a = one.workers->update({&one.batches[i], 1}, u, 1e-3);
+      const UpdateResult b = many.workers->update({&many.batches[i], 1}, u, 1e-3);
+      EXPECT_EQ(a.tokens, b.tokens);
+      EXPECT_NEAR(a.loss, b.loss, 1e-5 * a.loss);
+      EXPECT_NEAR(a.gradient_norm, b.gradient_norm, 1e-4 * a.gradient_norm);
+    }
+  }
+}
+
+TEST(Workers, AccumulatedBatchesEqualTheLargeOne) {
+  Scene small(2, 2), large(2, 2);
+  const std::vector<Batch> two{small.batches[0], small.batches[1]};
+  const Batch both = joined(two[0], two[1]);
+  const UpdateResult a = small.workers->update(two, 1, 1e-3);
+  const UpdateResult b = large.workers->update({&both, 1}, 1, 1e-3);
+  EXPECT_EQ(a.tokens, b.tokens);
+  EXPECT_NEAR(a.loss, b.loss, 1e-5 * a.loss);
+  EXPECT_NEAR(a.gradient_norm, b.gradient_norm, 1e-4 * a.gradient_norm);
+}
+
+TEST(Workers, SameThreadsSameBitsAndPartsDecideNotThreads) {
+  const auto run = [](int threads, int parts) {
+    Scene s(threads, parts, 0.2, 1.0);
+    for (std::int64_t u = 1; u <= 4; ++u) s.workers->update({&s.batches[static_cast<std::size_t>(u)], 1}, u, 1e-2);
+    return s.weights();
+  };
+  EXPECT_EQ(run(2, 2), run(2, 2));
+  const std::vector<float> four = run(4, 4);
+  EXPECT_EQ(run(1, 4), four);
+  EXPECT_EQ(run(3, 4), four);
+}
+
+TEST(Workers, DropoutDependsOnTheUpdatesNumber) {
+  Scene a(1, 1, 0.5), b(1, 1, 0.5), again(1, 1, 0.5);
+  const UpdateResult first = a.workers->update({&a.batches[0], 1}, 1, 0),
+                     other = b.workers->update({&b.batches[0], 1}, 2, 0);
+  EXPECT_NE(first.loss, other.loss);
+  EXPECT_EQ(first.loss, again.workers->update({&again.batches[0], 1}, 1, 0).loss);
+}
+
+TEST(Workers, FewerSentencesThanWorkers) {
+  Scene s(3, 3);
+  Batch single;
+  single.append(s.batches[0].source_row(0), s.batches[0].target_row(0), 0);
+  const UpdateResult r = s.workers->update({&single, 1}, 1, 1e-3);
+  EXPECT_TRUE(r.finite);
+  EXPECT_GT(r.gradient_norm, 0);
+}
+
+TEST(Workers, NothingIsSteppedWhereTheLossIsNotFinite) {
+  Scene s(2, 2);
+  std::vector<float> spoilt = s.weights();
+  spoilt[3] = std::nanf("");
+  host_write<float>(s.model->parameters().flat(), spoilt);
+  s.workers->refresh();
+  const UpdateResult r = s.workers->update({&s.batches[0], 1}, 1, 1e-3);
+  EXPECT_FALSE(r.finite);
+  EXPECT_EQ(s.optimizer->steps(), 0);
+  const std::vector<float> now = s.weights();
+  for (std::size_t i = 0; i < now.size(); ++i)
+    if (i != 3) {
+      ASSERT_EQ(now[i], spoilt[i]);
+    }
+}
+
+TEST(Workers, AWorkersErrorReachesTheCallerAndLeavesTheWeights) {
+  Scene s(3, 3);
+  const std::vector<float> before = s.weights();
+  Batch bad = s.batches[0];
+  bad.source_ids[bad.source_ids.size() / 2] = 4000;  // no such id
+  for (int i = 0; i < 3; ++i) EXPECT_THROW(s.workers->update({&bad, 1}, 1, 1e-3), Error);
+  EXPECT_EQ(s.weights(), before);
+  EXPECT_TRUE(s.workers->update({&s.batches[0], 1}, 1, 1e-3).finite) << "the workers can go on";
+}
+
+TEST(Workers, EvaluationIsTheUnsmoothedMeanForAnyNumberOfThreads) {
+  Scene one(1, 1), three(3, 3);
+  const Evaluation a = one.workers->evaluate(one.batches), b = three.workers->evaluate(three.batches);
+  EXPECT_EQ(a.cross_entropy, b.cross_entropy);
+  std::int64_t tokens = 0;
+  for (const Batch& batch : one.batches) tokens += batch.target_tokens();
+  EXPECT_EQ(a.tokens, tokens);
+  EXPECT_NEAR(a.perplexity(), std::exp(a.cross_entropy), 1e-9);
+  EXPECT_NEAR(a.cross_entropy, std::log(29.0), 1.5) << "an untrained model guesses";
+}
+
+TEST(Workers, SteadyUpdatesAskTheSystemForNothing) {
+  Scene s(2, 2, 0.1);
+  for (std::int64_t u = 1; u <= 5; ++u) s.workers->update({&s.batches[0], 1}, u, 1e-3);
+  const std::uint64_t growths = s.workers->arena_growths();
+  for (std::int64_t u = 6; u <= 20; ++u) s.workers->update({&s.batches[0], 1}, u, 1e-3);
+  EXPECT_EQ(s.workers->arena_growths(), growths);
+}
+
+}  // namespace
+}  // namespace tril::train
