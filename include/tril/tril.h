@@ -1,0 +1,54 @@
+// tril as a library: everything that a program needs to train a decoder, to run it, and to look inside. Link the layer
+// that you use (tril_train brings all below it) and include this file, or the single headers that it lists.
+//
+// The nouns, in the order in which one meets them:
+//   Arena, Context   memory and kernels of one thread's computation; the first argument of everything
+//   Tensor           shape, type, shared memory; host_copy() and Context::upload() are the way out and in
+//   Rows             a ragged batch: which of N tokens belong together, and where each row begins in its sequence
+//   Tape, Grads      set a tape in the context and what follows is recorded; Tape::backward() walks back
+//   nn::Parameters   a model's weights by name: allocate(), then initialise(seed) or model::load(), then refresh()
+//   model::Model     encode() -> Memory, decode() -> hidden states, logits(); the families stand below
+//   nn::KvCache      keys and values of tokens seen, for decoding step by step
+//   Tokenizer        text <-> ids; train_marian_tokenizer() learns one
+//   search           Translator: texts -> translations; Session: ids -> hypotheses; greedy or beam
+//   train            Optimizer and Workers for a loop of one's own, Trainer for a whole run with checkpoints
+//
+// Translating with a model directory, whole:
+//   const auto m = tril::model::load("model");
+//   tril::search::Translator translator(*m, tril::load_tokenizer("model"), {...});
+//   translator.translate(texts);
+//
+// Whatever is wrong is thrown as tril::Error, which says where, what was expected, what came and what to try. The
+// programs in examples/ are lessons in this interface.
+#pragma once
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/rng.h"
+#include "base/rows.h"
+#include "base/version.h"
+#include "model/full_transformer.h"
+#include "model/generation_config.h"
+#include "model/learned_position_decoder.h"
+#include "model/marian.h"
+#include "model/masks.h"
+#include "model/padded_decoder.h"
+#include "model/registry.h"
+#include "model/tied_decoder.h"
+#include "model/tiny_decoder.h"
+#include "nn/blocks.h"
+#include "nn/positions.h"
+#include "ops/ops.h"
+#include "search/score.h"
+#include "search/translator.h"
+#include "tensor/context.h"
+#include "text/bleu.h"
+#include "text/chrf.h"
+#include "text/corpus.h"
+#include "text/tokenizer.h"
+#include "text/vocabulary.h"
+#include "train/build_model.h"
+#include "train/optimizer.h"
+#include "train/schedule.h"
+#include "train/trainer.h"
+#include "train/workers.h"
