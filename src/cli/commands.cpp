@@ -5,7 +5,14 @@ namespace tril::cli {
 App make_app() {
   App app;
   add_vocab(app);
+  add_train(app);
+  add_translate(app);
+  add_score(app);
   add_eval(app);
+  add_inspect(app);
+  add_bench_translate(app);
+  add_bench_train(app);
+  add_signature(app);
   add_completion(app);
   add_help(app);
   return app;

@@ -7,7 +7,14 @@
 namespace tril::cli {
 
 void add_vocab(App& app);
+void add_train(App& app);
+void add_translate(App& app);
+void add_score(App& app);
 void add_eval(App& app);
+void add_inspect(App& app);
+void add_bench_translate(App& app);
+void add_bench_train(App& app);
+void add_signature(App& app);
 void add_completion(App& app);
 void add_help(App& app);  // last: it speaks of all the others
 

@@ -22,11 +22,22 @@ void check_tokenizer(const model::Model& model, const Tokenizer& tokenizer) {
         "it has no end-of-sentence id");
 }
 
+namespace {
+
+// Rows of the output that the tokenizer has no piece for (tables are padded to round sizes) never come.
+ParallelOptions without_strangers(ParallelOptions o, const model::Model& model, const Tokenizer& tokenizer) {
+  for (std::int64_t id = tokenizer.size(Side::target); id < model.vocab_size(); ++id)
+    o.search.suppress_ids.push_back(static_cast<std::int32_t>(id));
+  return o;
+}
+
+}  // namespace
+
 Translator::Translator(const model::Model& model, std::shared_ptr<const Tokenizer> tokenizer, TranslatorOptions options)
     : model_(&model),
       tokenizer_(std::move(tokenizer)),
       options_(std::move(options)),
-      decoder_(model, options_.decoding) {
+      decoder_(model, without_strangers(options_.decoding, model, *tokenizer_)) {
   check_tokenizer(model, *tokenizer_);
   check(model.special_ids().decoder_start >= 0, "translation", "the model does not say what its decoder starts with",
         "set decoder_start_token_id in config.json");

@@ -1,0 +1,123 @@
+// tril bench translate: how fast a model decodes text. Tokenising and loading are not timed. A --min-length that equals
+// --max-length makes every output that long, end token or not, so that a model of random weights does the same work
+// everywhere; the model directory's forced end token is then left out.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/decoding_options.h"
+#include "model/registry.h"
+#include "text/reader.h"
+
+namespace tril::cli {
+namespace {
+
+struct BenchOptions {
+  DecodingOptions decoding;
+  std::string input = "-";
+  std::int64_t sentences = 0, repeat = 3;
+};
+
+Fields fields_of(BenchOptions& o) {
+  Fields f;
+  f.group("Model");
+  add_model_fields(f, o.decoding);
+  f.group("Text");
+  f.add("input", &o.input, "text to translate, a sentence a line; - is standard input").letter('i').value_name("FILE");
+  f.add("sentences", &o.sentences, "lines to take from its beginning; 0: all").at_least(0);
+  f.add("repeat", &o.repeat, "runs, of which the fastest counts").at_least(1).at_most(1000);
+  f.group("Search");
+  add_search_fields(f, o.decoding);
+  return f;
+}
+
+double percentile(std::vector<double> values, double p) {
+  std::sort(values.begin(), values.end());
+  const auto rank = static_cast<std::size_t>(p * static_cast<double>(values.size() - 1) + 0.5);
+  return values[rank];
+}
+
+int bench(const BenchOptions& o) {
+  const std::unique_ptr<model::Model> model = model::load(o.decoding.model);
+  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
+  search::check_tokenizer(*model, *tokenizer);
+  search::TranslatorOptions options =
+      translator_options(o.decoding, model::load_generation_config(o.decoding.model), *model);
+  if (options.min_length == options.max_length) options.decoding.search.forced_eos_id = -1;
+  options.decoding.refill = 1;  // a job is a batch, so that its time is a batch's
+  check(model->max_positions() == 0 || options.max_length <= model->max_positions(), "--max-length",
+        "{} tokens, the model has {} positions", options.max_length, model->max_positions());
+
+  LineReader reader(o.input);
+  std::vector<std::vector<std::int32_t>> sources;
+  std::string text;
+  while ((o.sentences == 0 || static_cast<std::int64_t>(sources.size()) < o.sentences) &&
+         reader.next(text) != Line::end) {
+    bool cut = false;
+    sources.push_back(search::source_ids(*tokenizer, text, model->max_positions(), cut));
+  }
+  check(!sources.empty(), reader.name(), "expected at least one line, got none");
+  const std::vector<search::Request> requests(
+      sources.size(), {model->special_ids().decoder_start, options.min_length, options.max_length});
+
+  // Sentences one at a time come one after the other, each with all threads; larger batches are shared out to workers.
+  search::ParallelDecoder decoder(*model, options.decoding);
+  double fastest = 0;
+  std::int64_t tokens = 0;
+  std::vector<double> batch_seconds;
+  const auto decode = [&](std::size_t begin, std::size_t end, std::vector<double>& seconds) {
+    const auto found =
+        decoder.decode(std::span(sources).subspan(begin, end - begin), std::span(requests).subspan(begin, end - begin));
+    seconds.insert(seconds.end(), decoder.job_seconds().begin(), decoder.job_seconds().end());
+    std::int64_t made = 0;
+    for (const auto& hypotheses : found) made += static_cast<std::int64_t>(hypotheses[0].tokens.size());
+    return made;
+  };
+  for (std::int64_t run = 0; run < o.repeat; ++run) {
+    std::vector<double> seconds;
+    std::int64_t made = 0;
+    const auto begin = std::chrono::steady_clock::now();
+    if (o.decoding.batch_size == 1)
+      for (std::size_t i = 0; i < sources.size(); ++i) made += decode(i, i + 1, seconds);
+    else
+      made = decode(0, sources.size(), seconds);
+    const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (run == 0 || took < fastest) fastest = took, tokens = made, batch_seconds = seconds;
+  }
+
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  std::cout << nlohmann::ordered_json{{"target_tokens_per_second", static_cast<double>(tokens) / fastest},
+                                      {"p50_ms", 1e3 * percentile(batch_seconds, 0.5)},
+                                      {"p99_ms", 1e3 * percentile(batch_seconds, 0.99)},
+                                      {"peak_mib", static_cast<double>(usage.ru_maxrss) / 1024},
+                                      {"sentences", sources.size()},
+                                      {"target_tokens", tokens}}
+                   .dump()
+            << "\n";
+  return exit_success;
+}
+
+}  // namespace
+
+void add_bench_translate(App& app) {
+  auto o = std::make_shared<BenchOptions>();
+  app.add(
+      {.name = "bench translate",
+       .summary = "time translation",
+       .description = "Prints one JSON object: target tokens a second (the best of --repeat runs), the median and "
+                      "99th percentile of a batch's time, the peak of memory.",
+       .examples = {{"tril bench translate -m de -i test.en -b 4 --batch-size 32", "beam search, two workers or more"},
+                    {"tril bench translate -m de -i test.en -b 1 --min-length 24 --max-length 24 --sentences 1000",
+                     "outputs of the same length for every model"}},
+       .fields = fields_of(*o),
+       .apply_preset = {},
+       .run = [o](const Invocation&) { return bench(*o); }});
+}
+
+}  // namespace tril::cli

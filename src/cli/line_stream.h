@@ -1,0 +1,36 @@
+// Lines of a file or of standard input, read ahead by another thread, handed out in windows: a file comes in full
+// windows, a person's or a pipe's lines come as soon as the writer pauses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "text/reader.h"
+
+namespace tril::cli {
+
+class LineStream {
+ public:
+  /// @param path      "-" is standard input
+  /// @param capacity  lines that may be read ahead
+  /// @param options   with skip_invalid, a line that is not UTF-8 comes as an empty one
+  LineStream(const std::string& path, std::size_t capacity, const ReadOptions& options);
+  ~LineStream();
+  LineStream(const LineStream&) = delete;
+  LineStream& operator=(const LineStream&) = delete;
+
+  /// The next lines, at most `most`, at least one unless the text is at its end: waits for the first, and then for
+  /// others as long as they keep coming. An error in the text is thrown once the lines before it have been handed out.
+  std::vector<std::string> next(std::size_t most);
+  /// Lines so far that were not UTF-8.
+  std::int64_t invalid() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace tril::cli

@@ -1,0 +1,141 @@
+// tril translate: lines of text in, their translations out, in the same order.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "cli/commands.h"
+#include "cli/decoding_options.h"
+#include "cli/line_stream.h"
+#include "model/registry.h"
+
+namespace tril::cli {
+namespace {
+
+struct TranslateOptions {
+  DecodingOptions decoding;
+  std::string input = "-", output = "-";
+  bool json = false, skip_invalid = false;
+};
+
+Fields fields_of(TranslateOptions& o) {
+  Fields f;
+  f.group("Model");
+  add_model_fields(f, o.decoding);
+  f.group("Text");
+  f.add("input", &o.input, "text to translate, a sentence a line, plain or gzip; - is standard input")
+      .letter('i')
+      .value_name("FILE");
+  f.add("output", &o.output, "where translations go; - is standard output, line by line as they are made")
+      .letter('o')
+      .value_name("FILE");
+  f.add("n-best", &o.decoding.n_best, "print so many translations of each line: number ||| text ||| score").at_least(1);
+  f.add("skip-invalid", &o.skip_invalid, "take a line that is not UTF-8 for an empty one");
+  f.add("json", &o.json, "print a JSON object for each line, with scores");
+  f.group("Search");
+  add_search_fields(f, o.decoding);
+  return f;
+}
+
+// Where results go: a file that comes into being whole, or standard output as they come.
+class Output {
+ public:
+  explicit Output(const std::string& path) {
+    if (path != "-") file_.emplace(path);
+  }
+  void write(const std::string& text) {
+    if (file_) {
+      file_->write(std::string_view(text));
+    } else if (!(std::cout << text << std::flush)) {
+      fail("standard output", "cannot be written");
+    }
+  }
+  void commit() {
+    if (file_) file_->commit();
+  }
+
+ private:
+  std::optional<AtomicFile> file_;
+};
+
+std::string json_line(std::int64_t number, const std::string& source, const std::vector<search::Translation>& list) {
+  nlohmann::ordered_json translations = nlohmann::json::array();
+  for (const search::Translation& t : list)
+    translations.push_back(
+        {{"text", t.text}, {"score", t.score}, {"log_prob", t.log_prob}, {"tokens", t.tokens.size()}});
+  return nlohmann::ordered_json{{"line", number}, {"source", source}, {"translations", translations}}.dump(
+             -1, ' ', false, nlohmann::json::error_handler_t::replace) +
+         "\n";
+}
+
+int translate(const TranslateOptions& o, bool quiet) {
+  const std::unique_ptr<model::Model> model = model::load(o.decoding.model);
+  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
+  const model::GenerationConfig published = model::load_generation_config(o.decoding.model);
+  for (const std::string& key : published.not_obeyed)
+    spdlog::warn("{}: generation_config.json asks for {}, which is left out", o.decoding.model, key);
+  search::TranslatorOptions options = translator_options(o.decoding, published, *model);
+  options.decoding.search.scores = o.json || o.decoding.n_best > 1;
+  search::Translator translator(*model, tokenizer, options);
+
+  // Enough lines at a time that batches of like lengths can be cut from them for every worker.
+  const std::size_t window = std::max<std::size_t>(1024, 32 * static_cast<std::size_t>(options.decoding.batch_size) *
+                                                             static_cast<std::size_t>(options.decoding.threads));
+  LineStream lines(o.input, 2 * window, {.skip_invalid = o.skip_invalid, .refuse_empty = false});
+  Output output(o.output);
+  Progress progress({.label = "line",
+                     .rate_unit = "tokens",
+                     .enabled = !quiet && stderr_is_terminal() && (o.output != "-" || isatty(STDOUT_FILENO) == 0),
+                     .seconds = {},
+                     .write = {}});
+  std::int64_t number = 0;
+  for (std::vector<std::string> texts = lines.next(window); !texts.empty(); texts = lines.next(window)) {
+    const auto translations = translator.translate(texts);
+    std::string out;
+    for (std::size_t i = 0; i < texts.size(); ++i, ++number) {
+      if (o.json)
+        out += json_line(number + 1, texts[i], translations[i]);
+      else if (o.decoding.n_best > 1)
+        for (const search::Translation& t : translations[i])
+          out += fmt::format("{} ||| {} ||| {:.6f}\n", number, t.text, t.score);
+      else
+        out += translations[i][0].text + "\n";
+    }
+    output.write(out);
+    progress.update(number, {.before = {}, .after = {}, .amount = translator.target_tokens()});
+  }
+  progress.finish();
+  output.commit();
+  if (translator.truncated() > 0)
+    spdlog::warn("lines longer than the model's {} positions, which were cut: {}", model->max_positions(),
+                 format_count(translator.truncated()));
+  if (lines.invalid() > 0)
+    spdlog::warn("lines that were not UTF-8, taken for empty ones: {}", format_count(lines.invalid()));
+  return exit_success;
+}
+
+}  // namespace
+
+void add_translate(App& app) {
+  auto o = std::make_shared<TranslateOptions>();
+  app.add({.name = "translate",
+           .summary = "translate text, a sentence a line",
+           .description = "Reads a model directory as Hugging Face lays it out (MarianMT) and obeys its "
+                          "generation_config.json where no flag says otherwise. An empty line stays empty.",
+           .examples = {{"tril translate --model de -i test.en -o test.de", "a file"},
+                        {"echo \"A dog runs.\" | tril translate -m de -b 8 --n-best 8", "the eight best, with scores"},
+                        {"tril translate -m de -b 1 --json < test.en", "greedy, as JSON lines"}},
+           .fields = fields_of(*o),
+           .reads_config = true,
+           .apply_preset = {},
+           .run = [o](const Invocation& invocation) { return translate(*o, invocation.quiet); }});
+}
+
+}  // namespace tril::cli

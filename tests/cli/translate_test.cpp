@@ -1,0 +1,191 @@
+// tril translate, score and bench translate from outside, on the golden MarianMT model with a small tokenizer of its
+// own.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/run_program.h"
+#include "text/marian_tokenizer.h"
+#include "text/vocabulary.h"
+
+namespace tril {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+class Translate : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder = new ScratchFolder;
+    std::string text;
+    for (int i = 0; i < 40; ++i)
+      text += "a dog runs in the snow\ntwo men play with a red ball\nthe old dog and the ball\n";
+    const std::string corpus = folder->write("corpus", text);
+    VocabularyOptions options;
+    options.size = 60;
+    MarianParts parts;
+    parts.source_spm = parts.target_spm = train_sentencepiece(std::vector<TextSource>{{corpus, -1}}, options);
+    model = folder->at("model");
+    std::filesystem::create_directory(model);
+    for (const char* file : {"config.json", "generation_config.json", "model.safetensors"})
+      std::filesystem::copy(std::filesystem::path(TRIL_TEST_DIR) / "golden/hf/marian" / file, model);
+    nlohmann::json generation = nlohmann::json::parse(file_text(model + "/generation_config.json"));
+    generation["max_length"] = 13;
+    std::filesystem::permissions(model + "/generation_config.json", std::filesystem::perms::owner_all);
+    std::ofstream(model + "/generation_config.json") << generation;
+    save_tokenizer(*make_marian_tokenizer(parts), model);
+  }
+  static void TearDownTestSuite() { delete folder; }
+
+  static Ran translate(std::vector<std::string> args, const std::string& input) {
+    args.insert(args.begin(), {"translate", "--model", model});
+    return run_tril(args, input);
+  }
+
+  static inline ScratchFolder* folder = nullptr;
+  static inline std::string model;
+};
+
+const std::string text = "a dog runs\nthe red ball\n\ntwo men\n";
+
+TEST_F(Translate, GivesALineForEachLine) {
+  const Ran ran = translate({"-b", "2"}, text);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const auto lines = lines_of(ran.out);
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[2], "");
+  EXPECT_NE(lines[0] + lines[1] + lines[3], "");
+}
+
+TEST_F(Translate, TheWayOfDecodingDoesNotMatter) {
+  std::string many;
+  for (int i = 0; i < 30; ++i) many += text;
+  for (const char* beam : {"1", "4"}) {
+    const Ran one = translate({"-b", beam, "--batch-size", "1", "--threads", "1"}, many);
+    EXPECT_EQ(one.code, 0) << one.err;
+    EXPECT_EQ(lines_of(one.out).size(), 120u);
+    EXPECT_EQ(translate({"-b", beam, "--batch-size", "7", "--threads", "2"}, many).out, one.out);
+    EXPECT_EQ(translate({"-b", beam, "--no-cache"}, many).out, one.out);
+    const std::string out = folder->at("out");
+    EXPECT_EQ(translate({"-b", beam, "-o", out}, many).code, 0);
+    EXPECT_EQ(file_text(out), one.out);
+  }
+}
+
+TEST_F(Translate, NBestAreSortedByScore) {
+  const Ran ran = translate({"-b", "4", "--n-best", "3"}, text);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  double last = 0;
+  int of_line[4] = {};
+  for (const std::string& line : lines_of(ran.out)) {
+    const std::size_t first = line.find(" ||| "), second = line.rfind(" ||| ");
+    ASSERT_TRUE(first != std::string::npos && second > first) << line;
+    const int number = std::stoi(line.substr(0, first));
+    const double score = std::stod(line.substr(second + 5));
+    ASSERT_LT(number, 4);
+    if (of_line[number]++ > 0) {
+      EXPECT_LE(score, last) << line;
+    }
+    last = score;
+  }
+  EXPECT_EQ(of_line[0], 3);
+  EXPECT_EQ(of_line[2], 1) << "an empty line has one translation";
+}
+
+TEST_F(Translate, JsonHoldsScoresAndLengths) {
+  const Ran ran = translate({"-b", "1", "--json", "--max-length", "5", "--min-length", "2"}, text);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const auto lines = lines_of(ran.out);
+  ASSERT_EQ(lines.size(), 4u);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto j = nlohmann::json::parse(lines[i]);
+    EXPECT_EQ(j.at("line"), i + 1);
+    const auto& best = j.at("translations").at(0);
+    if (i == 2) continue;
+    EXPECT_LE(best.at("tokens").get<int>(), 5);
+    EXPECT_GE(best.at("tokens").get<int>(), 3);
+    EXPECT_LT(best.at("log_prob").get<double>(), 0);
+    EXPECT_NEAR(best.at("score").get<double>(), best.at("log_prob").get<double>() / best.at("tokens").get<double>(),
+                1e-6);
+  }
+}
+
+TEST_F(Translate, NothingGivesNothing) {
+  const Ran ran = translate({}, "");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.out, "");
+}
+
+TEST_F(Translate, LongLinesAreCutAndCounted) {
+  std::string line;
+  for (int i = 0; i < 200; ++i) line += "dog ";
+  const Ran ran = translate({"-b", "1"}, line + "\n");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(lines_of(ran.out).size(), 1u);
+  EXPECT_NE(ran.err.find("64 positions, which were cut: 1"), std::string::npos) << ran.err;
+}
+
+TEST_F(Translate, MistakesAreNamed) {
+  const auto expect = [&](const Ran& ran, int code, const std::string& part) {
+    EXPECT_EQ(ran.code, code) << ran.err;
+    EXPECT_NE(ran.err.find(part), std::string::npos) << ran.err;
+  };
+  expect(run_tril({"translate"}, text), 2, "--model");
+  expect(run_tril({"translate", "--model", folder->at("nowhere")}, text), 1, "nowhere");
+  expect(translate({"-b", "0"}, text), 2, "--beam-size");
+  expect(translate({"-b", "2", "--n-best", "3"}, text), 2, "pass -b 3");
+  expect(translate({"--precision", "int8"}, text), 2, "fp32");
+  expect(translate({"--min-length", "9", "--max-length", "8"}, text), 2, "--min-length");
+  expect(translate({"--input", folder->at("missing")}, ""), 1, "missing");
+  expect(translate({"--output", folder->at("no/such/folder/out")}, text), 1, "folder");
+  const Ran invalid = translate({"-b", "1"}, "a dog\nb\xff\n");
+  expect(invalid, 1, "line 2");
+  EXPECT_EQ(translate({"-b", "1", "--skip-invalid"}, "a dog\nb\xff\nruns\n").code, 0);
+  expect(run_tril({"translate", "--model", model, "-b", "1"}, text, "/dev/full"), 1, "standard output");
+}
+
+TEST_F(Translate, ScoreAddsUpItsTokens) {
+  const std::string source = folder->write("source", text),
+                    target = folder->write("target", "the dog\nball\n\na red dog\n");
+  const Ran plain = run_tril({"score", "--model", model, "--source", source, "--target", target});
+  EXPECT_EQ(plain.code, 0) << plain.err;
+  const Ran detailed = run_tril({"score", "--model", model, "--source", source, "--target", target, "--word-scores",
+                                 "--json", "--batch-size", "1"});
+  const auto sums = lines_of(plain.out), details = lines_of(detailed.out);
+  ASSERT_EQ(sums.size(), 4u);
+  ASSERT_EQ(details.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto j = nlohmann::json::parse(details[i]);
+    double sum = 0;
+    for (const auto& word : j.at("word_scores")) sum += word.at("log_prob").get<double>();
+    EXPECT_NEAR(sum, std::stod(sums[i]), 1e-4);
+    EXPECT_EQ(j.at("word_scores").back().at("piece"), "</s>");
+  }
+  const std::string shorter = folder->write("shorter", "the dog\n");
+  const Ran unequal = run_tril({"score", "--model", model, "--source", source, "--target", shorter});
+  EXPECT_EQ(unequal.code, 2);
+  EXPECT_NE(unequal.err.find("ends after 1 lines"), std::string::npos) << unequal.err;
+}
+
+TEST_F(Translate, BenchForcesTheLength) {
+  const std::string input = folder->write("bench", text);
+  for (const char* batch : {"1", "3"}) {
+    const Ran ran = run_tril({"bench", "translate", "--model", model, "-i", input, "-b", "2", "--batch-size", batch,
+                              "--min-length", "6", "--max-length", "6", "--sentences", "3", "--repeat", "1"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    const auto j = nlohmann::json::parse(ran.out);
+    EXPECT_EQ(j.at("target_tokens"), 18);
+    for (const char* key : {"target_tokens_per_second", "p50_ms", "p99_ms", "peak_mib"}) EXPECT_GT(j.at(key), 0) << key;
+  }
+}
+
+}  // namespace
+}  // namespace tril
