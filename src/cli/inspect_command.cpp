@@ -1,0 +1,177 @@
+// tril inspect: what a model directory holds, read from its files alone, without loading the weights.
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "model/registry.h"
+#include "model/safetensors.h"
+#include "text/tokenizer.h"
+
+namespace tril::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct InspectOptions {
+  std::string model;
+  bool tensors = false, json = false;
+};
+
+Fields fields_of(InspectOptions& o) {
+  Fields f;
+  f.group("Model");
+  f.add("model", &o.model, "a model directory").value_name("DIR").positional().required();
+  f.group("Output");
+  f.add("tensors", &o.tensors, "list every weight with its shape and type");
+  f.add("json", &o.json, "print one JSON object");
+  return f;
+}
+
+struct Stored {
+  std::map<std::string, std::int64_t> parameters_by_type;
+  std::int64_t parameters = 0, bytes = 0;
+};
+
+Stored stored(const WeightFiles& files) {
+  Stored s;
+  for (const std::string& name : files.names()) {
+    const WeightView& view = files.at(name);
+    s.parameters += view.elements();
+    s.bytes += static_cast<std::int64_t>(view.bytes.size());
+    s.parameters_by_type[std::string(name_of(view.dtype))] += view.elements();
+  }
+  return s;
+}
+
+// The tokenizer's side of the story, or why there is none.
+nlohmann::ordered_json tokenizer_json(const std::string& directory) {
+  try {
+    const auto tokenizer = load_tokenizer(directory);
+    const SpecialIds& ids = tokenizer->special(Side::target);
+    return {{"source_vocabulary", tokenizer->size(Side::source)},
+            {"target_vocabulary", tokenizer->size(Side::target)},
+            {"shared", tokenizer->shared_vocabulary()},
+            {"eos", ids.eos},
+            {"unk", ids.unk},
+            {"pad", ids.pad},
+            {"decoder_start", ids.decoder_start},
+            {"longest", tokenizer->model_max_length()}};
+  } catch (const Error& e) {
+    return {{"problem", e.what()}};
+  }
+}
+
+// Every weight that the configuration asks for is in the files, with its shape: what loading would say.
+std::string problem_of(const model::Model& m, const WeightFiles& files) {
+  for (const nn::Parameter& p : m.parameters().all()) {
+    const WeightView* view = files.find(p.name);
+    if (!view && p.name == "final_logits_bias") continue;
+    if (!view) return fmt::format("{} is missing", p.name);
+    bool same = view->shape.size() == p.shape.rank();
+    for (std::size_t i = 0; same && i < view->shape.size(); ++i) same = view->shape[i] == p.shape[i];
+    if (!same)
+      return fmt::format("{} is [{}], config.json needs {}", p.name, fmt::join(view->shape, ", "), p.shape.text());
+  }
+  return "";
+}
+
+std::string human(double bytes) {
+  const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t u = 0;
+  while (bytes >= 1024 && u < 4) bytes /= 1024, ++u;
+  return u == 0 ? fmt::format("{:.0f} bytes", bytes) : fmt::format("{:.1f} {}", bytes, units[u]);
+}
+
+int inspect(const InspectOptions& o) {
+  const fs::path directory = o.model;
+  if (!fs::is_directory(directory)) fail(o.model, "is not a directory", "give the directory that holds config.json");
+  const auto m = model::make(directory / "config.json");
+  const WeightFiles files = WeightFiles::open(o.model);
+  const Stored s = stored(files);
+  const std::string problem = problem_of(*m, files);
+
+  nlohmann::ordered_json out{{"directory", o.model},
+                             {"family", m->family()},
+                             {"encoder", m->has_encoder()},
+                             {"d_model", m->d_model()},
+                             {"vocabulary", m->vocab_size()},
+                             {"parameters", m->parameters().count()},
+                             {"stored_parameters", s.parameters},
+                             {"stored_bytes", s.bytes},
+                             {"types", s.parameters_by_type},
+                             {"files", files.files().size()},
+                             {"max_positions", m->max_positions()},
+                             {"config", nlohmann::ordered_json::parse(m->config_json())},
+                             {"tokenizer", tokenizer_json(o.model)},
+                             {"complete", problem.empty()}};
+  if (!problem.empty()) out["problem"] = problem;
+  if (o.tensors) {
+    out["tensors"] = nlohmann::ordered_json::array();
+    for (const std::string& name : files.names()) {
+      const WeightView& view = files.at(name);
+      out["tensors"].push_back({{"name", name}, {"type", name_of(view.dtype)}, {"shape", view.shape}});
+    }
+  }
+  if (o.json) {
+    std::cout << out.dump() << '\n';
+    return problem.empty() ? exit_success : exit_failure;
+  }
+
+  const auto line = [](std::string_view name, const std::string& value) { fmt::print("{:<14} {}\n", name, value); };
+  const nlohmann::ordered_json& config = out["config"];
+  const auto both_sides = [&](const char* encoder, const char* decoder) {
+    return config.contains(encoder) ? fmt::format("{} + {}", config[encoder].dump(), config[decoder].dump()) : "";
+  };
+  line("family", fmt::format("{} ({})", m->family(), m->has_encoder() ? "encoder-decoder" : "decoder"));
+  line("d_model", fmt::format("{}", m->d_model()));
+  for (const auto& [name, encoder, decoder] :
+       {std::array{"layers", "encoder_layers", "decoder_layers"},
+        std::array{"heads", "encoder_attention_heads", "decoder_attention_heads"},
+        std::array{"feed-forward", "encoder_ffn_dim", "decoder_ffn_dim"}})
+    if (const std::string text = both_sides(encoder, decoder); !text.empty()) line(name, text);
+  line("vocabulary", m->source_vocab_size() == m->vocab_size()
+                         ? fmt::format("{}", m->vocab_size())
+                         : fmt::format("{} source, {} target", m->source_vocab_size(), m->vocab_size()));
+  line("positions", m->max_positions() ? fmt::format("up to {}", m->max_positions()) : "any number");
+  line("parameters", fmt::format("{}", m->parameters().count()));
+  std::string types;
+  for (const auto& [type, count] : s.parameters_by_type)
+    types += fmt::format("{}{} {}", types.empty() ? "" : ", ", count, type);
+  line("stored", fmt::format("{} in {} file{} ({})", human(static_cast<double>(s.bytes)), files.files().size(),
+                             files.files().size() == 1 ? "" : "s", types));
+  const nlohmann::ordered_json& t = out["tokenizer"];
+  if (t.contains("problem"))
+    line("tokenizer", t["problem"].get<std::string>());
+  else
+    line("tokenizer", fmt::format("{} ids{}, eos {}, pad {}, decoder starts from {}", t["target_vocabulary"].dump(),
+                                  t["shared"].get<bool>() ? " for both sides" : "", t["eos"].dump(), t["pad"].dump(),
+                                  t["decoder_start"].dump()));
+  line("state", problem.empty() ? "complete" : problem);
+  if (o.tensors)
+    for (const auto& tensor : out["tensors"])
+      fmt::print("  {:<60} {:<5} {}\n", tensor["name"].get<std::string>(), tensor["type"].get<std::string>(),
+                 tensor["shape"].dump());
+  return problem.empty() ? exit_success : exit_failure;
+}
+
+}  // namespace
+
+void add_inspect(App& app) {
+  auto o = std::make_shared<InspectOptions>();
+  app.add({.name = "inspect",
+           .summary = "What a model directory holds: family, shapes, parameters, sizes, tokenizer",
+           .description = "Reads config.json and the headers of the weight files; exits with 1 where a weight that the "
+                          "configuration asks for is missing or of another shape.",
+           .examples = {{"tril inspect models/de", "a summary"},
+                        {"tril inspect models/de --tensors --json", "everything, for a script"}},
+           .fields = fields_of(*o),
+           .run = [o](const Invocation&) { return inspect(*o); }});
+}
+
+}  // namespace tril::cli
