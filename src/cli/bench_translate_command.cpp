@@ -65,7 +65,7 @@ int bench(const BenchOptions& o) {
   const std::vector<search::Request> requests(
       sources.size(), {model->special_ids().decoder_start, options.min_length, options.max_length});
 
-  // Sentences one at a time come one after the other, each with all threads; larger batches are shared out to workers.
+  // Sentences one at a time come one after the other, for their latency; larger batches are shared out to workers.
   search::ParallelDecoder decoder(*model, options.decoding);
   double fastest = 0;
   std::int64_t tokens = 0;

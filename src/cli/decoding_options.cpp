@@ -11,7 +11,7 @@ void add_model_fields(Fields& f, DecodingOptions& o) {
       .value_name("DIR")
       .required();
   f.add("precision", &o.precision, "numbers to compute with").choices({"fp32"}).value_name("NAME");
-  f.add("threads", &o.threads, "workers, each with one core; 0 takes all cores").at_least(0).at_most(4096);
+  f.add("threads", &o.threads, "cores to use, a worker each; 0 takes all").at_least(0).at_most(4096);
 }
 
 void add_search_fields(Fields& f, DecodingOptions& o) {
