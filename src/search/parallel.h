@@ -1,6 +1,6 @@
 // Work of many sentences dealt out to workers of one thread each, which share the model's weights and nothing else: at
-// the sizes of translation models two workers of one thread do far more than one of two. A single sentence gets all
-// threads, inside its matrix products.
+// the sizes of translation models two workers of one thread do far more than one of two. Only a single sentence, and
+// only of a large model, gets all threads inside its matrix products.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class Workers {
   ~Workers();
   int count() const { return static_cast<int>(list_.size()); }
 
-  /// Does jobs 0 to `jobs` - 1, each once, in order of number as workers get free; a single job gets all threads. The
-  /// first Error ends the rest and is thrown here.
+  /// Does jobs 0 to `jobs` - 1, each once, in order of number as workers get free. The first Error ends the rest and is
+  /// thrown here.
   void run(std::size_t jobs, const std::function<void(Context& c, int worker, std::size_t job)>& work);
   Context& context(int worker);
 
@@ -57,6 +57,7 @@ class ParallelDecoder {
 
  private:
   ParallelOptions options_;
+  int threads_for_one_;  ///< inside the matrix products, where there is but one job
   Workers workers_;
   std::vector<std::unique_ptr<Session>> sessions_;
   std::vector<double> job_seconds_;
