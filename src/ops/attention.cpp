@@ -101,7 +101,9 @@ Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, 
   const kern::Dropout drop = draw_dropout(c, o.dropout);
   const kern::Attention a = arguments(q, k, v, spans, o, drop);
 
+  const Cover cover = cover_of(spans, Nq, k.size(0));
   const Tensor y = c.empty({Nq, h.heads * h.d_v});
+  if (!cover.queries) clear(c, y);
   const Tensor lse = c.tape() || c.probing() ? c.empty({Nq, h.heads}) : Tensor();
   const Tensor scratch = c.empty({static_cast<std::int64_t>(c.kernels().attention_scratch(a.d_k, a.d_v))});
   c.kernels().attention(a, y.data<float>(), z(y.row_stride()), lse ? lse.data<float>() : nullptr,
@@ -110,12 +112,18 @@ Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, 
 
   if (c.tape()) {
     c.tape()->record(
-        "attention", {&q, &k, &v}, y, [q, k, v, y, lse, spans, o, drop](Context& x, const Tensor& dy, Grads& d) {
-          const auto dq = d.into(x, q), dk = d.into(x, k), dv = d.into(x, v);
-          const auto target = [&](const Grads::Target& t, const Tensor& value) {
-            return t ? t.grad : x.empty(value.shape());
+        "attention", {&q, &k, &v}, y, [q, k, v, y, lse, spans, o, drop, cover](Context& x, const Tensor& dy, Grads& d) {
+          auto dq = d.into(x, q), dk = d.into(x, k), dv = d.into(x, v);
+          // The kernel stores row by row: what rows share, or leave out, is added to zeros instead; so are the three
+          // gradients where they are one.
+          const bool same = q.id() == k.id() || q.id() == v.id() || k.id() == v.id();
+          const auto target = [&](Grads::Target& t, const Tensor& value, bool covered) {
+            const Tensor to = t ? t.grad : x.empty(value.shape());
+            if (!t.accumulate && (same || !covered)) clear(x, to), t.accumulate = true;
+            return to;
           };
-          const Tensor to_q = target(dq, q), to_k = target(dk, k), to_v = target(dv, v);
+          const Tensor to_q = target(dq, q, cover.queries), to_k = target(dk, k, cover.keys),
+                       to_v = target(dv, v, cover.keys);
           kern::AttentionGradient g;
           g.out = y.data<float>(), g.d_out = dy.data<float>(), g.lse = lse.data<float>();
           g.out_stride = g.d_out_stride = z(y.row_stride());

@@ -2,7 +2,7 @@
 // turns]
 //   dz = f'(z) * drop(dy)    dx = dz W    dW = dz^T x    db = sum over rows of dz    dr = dy
 //   x [N, in]   W [out, in]   b [out]   r, y [N, out]
-// Saves x, and z where f is neither none nor relu (relu's derivative can be read off its own result).
+// Saves x, and z where f is not none (but for relu alone, whose derivative can be read off its own result).
 //
 // The rows are taken in blocks, so that bias, activation, dropout and residual find the product still in cache. A block
 // draws its dropout from a stream of its own: the result does not depend on how blocks are shared out.
@@ -40,6 +40,7 @@ void product(Context& c, const Tensor& x, const Weight& w, float* out, std::int6
 Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const LinearOptions& o) {
   const auto [N, in] = x.dims<2>("linear: x");
   const auto [out, w_in] = w.value.dims<2>("linear: W");
+  check_dense(w.value, DType::f32, "linear: W");
   check(in == w_in, "linear", "x {} and W {} do not agree", x.shape().text(), w.value.shape().text());
   if (w.transposed) check_shape(w.transposed, {in, out}, "linear: W^T");
   if (b) check_shape(b, {out}, "linear: b");
@@ -48,10 +49,8 @@ Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
 
   const kern::Dropout drop = draw_dropout(c, o.dropout);
   const Activation f = o.activation;
-  const bool keep_z = c.tape() && f != Activation::none && f != Activation::relu;
-  check(!(c.tape() && f == Activation::relu && drop.p > 0), "linear",
-        "relu and dropout in one product would need both results; apply dropout() to the result");
   const bool finish_apart = drop.p > 0 || o.residual;  // the product goes to scratch, the sum to y
+  const bool keep_z = c.tape() && f != Activation::none && (f != Activation::relu || finish_apart);
 
   const Tensor y = c.empty({N, out});
   const Tensor zs = keep_z ? c.empty({N, out}) : Tensor();

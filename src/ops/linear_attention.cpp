@@ -37,19 +37,24 @@ Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tens
     check(!causal || s.q_len == s.k_len, "linear_attention",
           "causal: {} queries and {} keys in a row; they must be as many", s.q_len, s.k_len);
   }
+  const Cover cover = cover_of(spans, q.size(0), k.size(0));
   const Tensor y = c.empty({q.size(0), static_cast<std::int64_t>(a.heads * a.d_v)});
+  if (!cover.queries) clear(c, y);
   const Tensor scratch = c.empty({static_cast<std::int64_t>(c.kernels().linear_attention_scratch(a.d_k, a.d_v))});
   c.kernels().linear_attention(a, y.data<float>(), z(y.row_stride()), scratch.data<float>());
   if (c.tape()) {
     c.tape()->record(
-        "linear_attention", {&q, &k, &v}, y, [q, k, v, spans, heads, causal](Context& x, const Tensor& dy, Grads& d) {
+        "linear_attention", {&q, &k, &v}, y,
+        [q, k, v, spans, heads, causal, cover](Context& x, const Tensor& dy, Grads& d) {
           const kern::LinearAttention args = arguments(q, k, v, spans, heads, causal);
           const Tensor dq = x.empty(q.shape()), dk = x.empty(k.shape()), dv = x.empty(v.shape());
+          const bool add = !cover.queries || !cover.keys;  // rows that share tokens, or leave some out
+          if (add) clear(x, dq), clear(x, dk), clear(x, dv);
           const Tensor work =
               x.empty({static_cast<std::int64_t>(x.kernels().linear_attention_scratch(args.d_k, args.d_v))});
           x.kernels().linear_attention_backward(args, dy.data<float>(), z(dy.row_stride()), dq.data<float>(),
                                                 z(dq.row_stride()), dk.data<float>(), z(dk.row_stride()),
-                                                dv.data<float>(), z(dv.row_stride()), false, work.data<float>());
+                                                dv.data<float>(), z(dv.row_stride()), add, work.data<float>());
           pass_rows_on(x, dq, d.into(x, q));
           pass_rows_on(x, dk, d.into(x, k));
           pass_rows_on(x, dv, d.into(x, v));

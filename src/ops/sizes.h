@@ -39,6 +39,26 @@ inline float* sum_into(Context& c, const Grads::Target& to) {
   return to.grad.data<float>();
 }
 
+/// Whether rows take every query (every key) exactly once, in order: then results can be stored without clearing first.
+struct Cover {
+  bool queries = true, keys = true;
+};
+inline Cover cover_of(const Spans& spans, std::int64_t Nq, std::int64_t Nk) {
+  std::int64_t q = 0, k = 0;
+  Cover cover;
+  for (const kern::RowSpan& s : *spans) {
+    cover.queries &= s.q_begin == q, cover.keys &= s.k_begin == k;
+    q += s.q_len, k += s.k_len;
+  }
+  cover.queries &= q == Nq, cover.keys &= k == Nk;
+  return cover;
+}
+
+/// Zeroes a matrix [N, D], which may be a slice of columns.
+inline void clear(Context& c, const Tensor& x) {
+  for (std::int64_t i = 0; i < x.size(0); ++i) c.kernels().fill(0.0f, x.rows(i, i + 1).data<float>(), z(x.size(1)));
+}
+
 /// Dropout as the context has it: none while serving.
 inline kern::Dropout draw_dropout(Context& c, float p) {
   check(p >= 0 && p < 1, "dropout", "probability {} is not in [0, 1)", p);

@@ -1,0 +1,241 @@
+// cross_entropy, the same fused with its projection, log-probabilities of targets, distillation.
+#include <cmath>
+
+#include "support/op_case.h"
+
+namespace tril::test {
+namespace {
+
+std::vector<std::int32_t> some_targets(std::int64_t N, std::int64_t V, std::int32_t ignore) {
+  RandomSequence random(4, 2);
+  std::vector<std::int32_t> t;
+  for (std::int64_t i = 0; i < N; ++i)
+    t.push_back(i % 4 == 1 ? ignore : static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(V))));
+  return t;
+}
+
+Doubles log_softmax(const Doubles& x, std::int64_t row, std::int64_t V, double temperature = 1) {
+  double largest = -INFINITY, sum = 0;
+  for (std::int64_t v = 0; v < V; ++v) largest = std::max(largest, at(x, row, v, V) / temperature);
+  for (std::int64_t v = 0; v < V; ++v) sum += std::exp(at(x, row, v, V) / temperature - largest);
+  Doubles y;
+  for (std::int64_t v = 0; v < V; ++v) y.push_back(at(x, row, v, V) / temperature - largest - std::log(sum));
+  return y;
+}
+
+struct Setting {
+  std::int64_t N, V;
+  float smoothing = 0;
+  std::int32_t ignore = -1;
+  double normalizer = 0;
+  bool weights = false;
+};
+
+double weight_of(std::int64_t i) {
+  return 0.25 * static_cast<double>(i % 5);
+}  // exact in float32
+
+Doubles loss_in_double(const Setting& s, const Doubles& logits) {
+  const auto targets = some_targets(s.N, s.V, s.ignore);
+  double sum = 0, counted = 0;
+  for (std::int64_t i = 0; i < s.N; ++i) {
+    const std::int32_t t = targets[static_cast<std::size_t>(i)];
+    if (t == s.ignore) continue;
+    const Doubles lp = log_softmax(logits, i, s.V);
+    double all = 0;
+    for (double l : lp) all += l;
+    const double eps = static_cast<double>(s.smoothing);
+    sum += (s.weights ? weight_of(i) : 1) *
+           (-(1 - eps) * lp[static_cast<std::size_t>(t)] - eps / static_cast<double>(s.V) * all);
+    ++counted;
+  }
+  return {sum / (s.normalizer != 0 ? s.normalizer : std::max(counted, 1.0))};
+}
+
+ops::LossOptions options_of(Context& c, const Setting& s) {
+  ops::LossOptions o{.label_smoothing = s.smoothing, .ignore_id = s.ignore, .normalizer = s.normalizer};
+  if (s.weights) {
+    std::vector<float> w;
+    for (std::int64_t i = 0; i < s.N; ++i) w.push_back(static_cast<float>(weight_of(i)));
+    o.weights = c.upload(w);
+  }
+  return o;
+}
+
+const Setting settings[] = {{.N = 1, .V = 1},
+                            {.N = 3, .V = 7},
+                            {.N = 5, .V = 33, .smoothing = 0.1f},
+                            {.N = 9, .V = 17, .smoothing = 0.2f, .ignore = 3, .normalizer = 2.5},
+                            {.N = 6, .V = 9, .ignore = 0, .weights = true},
+                            {.N = 2, .V = 1027, .smoothing = 0.1f, .weights = true},
+                            {.N = 0, .V = 5}};
+
+TEST(CrossEntropy, OfLogits) {
+  for (const Setting& s : settings)
+    check_op({.name = fmt::format("cross_entropy N {} V {} smoothing {}", s.N, s.V, s.smoothing),
+              .shapes = {{s.N, s.V}},
+              .run =
+                  [s](Context& c, std::span<const Tensor> x) {
+                    return ops::cross_entropy(c, x[0], c.upload(some_targets(s.N, s.V, s.ignore)), options_of(c, s));
+                  },
+              .reference = [s](std::span<const Doubles> x) { return loss_in_double(s, x[0]); }});
+}
+
+// Inputs: x [N, D], W [V, D], and b [V] where it is.
+OpCase projected_case(const Setting& s, std::int64_t D, bool bias) {
+  return {.name = fmt::format("projected_cross_entropy N {} V {} D {} bias {}", s.N, s.V, D, bias),
+          .shapes = bias ? std::vector<Shape>{{s.N, D}, {s.V, D}, {s.V}} : std::vector<Shape>{{s.N, D}, {s.V, D}},
+          .run =
+              [=](Context& c, std::span<const Tensor> x) {
+                return ops::projected_cross_entropy(c, x[0], {x[1], {}}, bias ? x[2] : Tensor(),
+                                                    c.upload(some_targets(s.N, s.V, s.ignore)), options_of(c, s));
+              },
+          .reference =
+              [=](std::span<const Doubles> x) {
+                Doubles logits;
+                for (std::int64_t i = 0; i < s.N; ++i)
+                  for (std::int64_t v = 0; v < s.V; ++v) {
+                    double z = bias ? x[2][static_cast<std::size_t>(v)] : 0;
+                    for (std::int64_t d = 0; d < D; ++d) z += at(x[0], i, d, D) * at(x[1], v, d, D);
+                    logits.push_back(z);
+                  }
+                return loss_in_double(s, logits);
+              }};
+}
+
+TEST(CrossEntropy, FusedWithTheProjection) {
+  for (const Setting& s : settings)
+    for (bool bias : {false, true})
+      if (s.V < 100) check_op(projected_case(s, 5, bias));
+  check_op(projected_case({.N = 130, .V = 5, .smoothing = 0.1f, .ignore = 2}, 3, true));  // a chunk and two rows
+  check_op(projected_case({.N = 256, .V = 3}, 2, false));                                 // two whole chunks
+}
+
+TEST(CrossEntropy, FusedEqualsTheTwoOps) {
+  for (std::int64_t N : {7, 127, 128, 129, 300}) {
+    Arena arena;
+    Context c(arena);
+    const std::int64_t D = 9, V = 21;
+    const Setting s{.N = N, .V = V, .smoothing = 0.1f, .ignore = 1};
+    const Tensor x = c.upload<float>(normal_values(N * D, 1), {N, D}),
+                 w = c.upload<float>(normal_values(V * D, 2), {V, D}), b = c.upload(normal_values(V, 3)),
+                 targets = c.upload(some_targets(N, V, 1));
+    const Tensor transposed = c.empty({D, V});
+    c.kernels().transpose(w.data<float>(), transposed.data<float>(), static_cast<std::size_t>(V),
+                          static_cast<std::size_t>(D));
+    std::vector<std::vector<float>> results[2];
+    for (int fused : {0, 1}) {
+      Tape tape;
+      Grads grads;
+      for (const Tensor& t : {x, w, b}) tape.watch(t);
+      c.set_tape(&tape);
+      const Tensor y = fused ? ops::projected_cross_entropy(c, x, {w, transposed}, b, targets, options_of(c, s))
+                             : ops::cross_entropy(c, ops::linear(c, x, {w, transposed}, b), targets, options_of(c, s));
+      tape.backward(c, y, c.upload<float>({0.5f}), grads);
+      c.set_tape(nullptr);
+      results[fused] = {host_copy<float>(y), host_copy<float>(grads.get(x)), host_copy<float>(grads.get(w)),
+                        host_copy<float>(grads.get(b))};
+    }
+    for (std::size_t k = 0; k < 4; ++k)
+      for (std::size_t i = 0; i < results[0][k].size(); ++i)
+        EXPECT_NEAR(results[0][k][i], results[1][k][i], 2e-6) << N << " " << k;
+  }
+}
+
+TEST(CrossEntropy, LargeLogitsStayFinite) {
+  Arena arena;
+  Context c(arena);
+  const Tensor logits = c.upload<float>(std::vector<float>{1e4f, -1e4f, 0, -1e30f, 3e4f, 3e4f}, {2, 3});
+  const Tensor y = ops::cross_entropy(c, logits, c.upload<std::int32_t>({1, 2}), {.normalizer = 1});
+  EXPECT_NEAR(host_copy<float>(y)[0], 2e4 + std::log(2.0), 0.01);
+}
+
+TEST(CrossEntropy, LogProbabilitiesOfTargets) {
+  for (const kern::Kernels* kernels : kern::tables())
+    for (std::int64_t N : {0, 1, 5, 128, 131}) {
+      Arena arena;
+      Context c(arena, *kernels);
+      const std::int64_t D = 4, V = 19;
+      const auto xs = normal_values(N * D, 1), ws = normal_values(V * D, 2), bs = normal_values(V, 3);
+      const auto targets = some_targets(N, V, 0);
+      const auto got = host_copy<float>(ops::target_log_probs(
+          c, c.upload<float>(xs, {N, D}), {c.upload<float>(ws, {V, D}), {}}, c.upload(bs), c.upload(targets)));
+      ASSERT_EQ(got.size(), static_cast<std::size_t>(N));
+      for (std::int64_t i = 0; i < N; ++i) {
+        Doubles logits;
+        for (std::int64_t v = 0; v < V; ++v) {
+          double z = static_cast<double>(bs[static_cast<std::size_t>(v)]);
+          for (std::int64_t d = 0; d < D; ++d)
+            z += static_cast<double>(xs[static_cast<std::size_t>(i * D + d)]) *
+                 static_cast<double>(ws[static_cast<std::size_t>(v * D + d)]);
+          logits.push_back(z);
+        }
+        const auto n = static_cast<std::size_t>(i);
+        EXPECT_NEAR(got[n], log_softmax(logits, 0, V)[static_cast<std::size_t>(targets[n])], 1e-5);
+      }
+    }
+}
+
+TEST(Distillation, AnswersEveryQuestion) {
+  for (const Setting& s : settings)
+    for (float T : {1.0f, 2.5f}) {
+      const auto teacher = normal_values(s.N * s.V, 50);
+      check_op({.name = fmt::format("distillation N {} V {} T {}", s.N, s.V, T),
+                .shapes = {{s.N, s.V}},
+                .run =
+                    [=](Context& c, std::span<const Tensor> x) {
+                      return ops::distillation(c, x[0], c.upload<float>(teacher, {s.N, s.V}),
+                                               c.upload(some_targets(s.N, s.V, s.ignore)), s.ignore, T);
+                    },
+                .reference =
+                    [=](std::span<const Doubles> x) {
+                      const Doubles other(teacher.begin(), teacher.end());
+                      const auto targets = some_targets(s.N, s.V, s.ignore);
+                      double sum = 0, kept = 0;
+                      for (std::int64_t i = 0; i < s.N; ++i) {
+                        if (targets[static_cast<std::size_t>(i)] == s.ignore) continue;
+                        ++kept;
+                        const Doubles p = log_softmax(other, i, s.V, static_cast<double>(T)),
+                                      q = log_softmax(x[0], i, s.V, static_cast<double>(T));
+                        for (std::size_t v = 0; v < p.size(); ++v) sum += std::exp(p[v]) * (p[v] - q[v]);
+                      }
+                      return Doubles{static_cast<double>(T * T) * sum / std::max(kept, 1.0)};
+                    }});
+    }
+}
+
+TEST(LossErrors, NameWhatIsWrong) {
+  Arena arena;
+  Context c(arena);
+  const Tensor logits = c.zeros({2, 5}), x = c.zeros({2, 3}), w = c.zeros({5, 3});
+  const auto ids = [&](std::vector<std::int32_t> v) { return c.upload(v); };
+  expect_error([&] { ops::cross_entropy(c, logits, ids({0, 5}), {}); }, "value 5 at 1 is not in [0, 5)");
+  expect_error([&] { ops::cross_entropy(c, logits, ids({-7, 1}), {}); }, "value -7 at 0 is not in [0, 5)");
+  expect_error([&] { ops::cross_entropy(c, logits, ids({1}), {}); }, "targets: expected [2], got [1]");
+  expect_error(
+      [&] {
+        ops::cross_entropy(c, logits, ids({1, 1}), {.weights = c.zeros({3})});
+      },
+      "weights: expected [2], got [3]");
+  expect_error([&] { ops::projected_cross_entropy(c, x, {c.zeros({5, 4}), {}}, {}, ids({1, 1}), {}); }, "do not agree");
+  expect_error(
+      [&] {
+        ops::projected_cross_entropy(c, x, {w, {}}, c.zeros({4}), ids({1, 1}), {});
+      },
+      "b [4] for a vocabulary of 5");
+  expect_error(
+      [&] {
+        ops::projected_cross_entropy(c, x, {w, {}}, {}, ids({1, 9}), {});
+      },
+      "value 9 at 1 is not in [0, 5)");
+  expect_error([&] { ops::target_log_probs(c, x, {w, {}}, {}, ids({1})); }, "expected [2], got [1]");
+  expect_error(
+      [&] {
+        ops::distillation(c, logits, c.zeros({2, 4}), ids({1, 1}), -1, 1);
+      },
+      "teacher: expected [2, 5], got [2, 4]");
+  expect_error([&] { ops::distillation(c, logits, logits, ids({1, 1}), -1, 0); }, "temperature 0 is not above zero");
+}
+
+}  // namespace
+}  // namespace tril::test
