@@ -76,7 +76,7 @@ std::string problem_of(const model::Model& m, const WeightFiles& files) {
     bool same = view->shape.size() == p.shape.rank();
     for (std::size_t i = 0; same && i < view->shape.size(); ++i) same = view->shape[i] == p.shape[i];
     if (!same)
-      return fmt::format("{} is [{}], config.json needs {}", p.name, fmt::join(view->shape, ", "), p.shape.text());
+      return fmt::format("{} is [{}], config.json needs {}", p.name, fmt::join(view->shape, ", "), p.shape);
   }
   return "";
 }

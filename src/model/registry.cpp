@@ -133,7 +133,7 @@ void load_weights(Model& m, const fs::path& directory) {
     const std::string where = fmt::format("{}: {}", files.file_of(p.name), p.name);
     if (view->shape != sizes(p.shape))
       fail_usage(where,
-                 fmt::format("the file has [{}], config.json needs {}", fmt::join(view->shape, ", "), p.shape.text()),
+                 fmt::format("the file has [{}], config.json needs {}", fmt::join(view->shape, ", "), p.shape),
                  "the weights belong to another config.json");
     host_write<float>(p.value, to_f32(*view));
   }

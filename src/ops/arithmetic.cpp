@@ -69,7 +69,7 @@ Tensor residual(Context& c, const Tensor& h, const Tensor& x, float p) {
 
 Tensor weighted_sum(Context& c, const Tensor& x, const Tensor& w) {
   check_dense(x, DType::f32, "weighted_sum: x"), check_dense(w, DType::f32, "weighted_sum: w");
-  check(x.count() == w.count(), "weighted_sum", "{} values and {} weights", x.shape().text(), w.shape().text());
+  check(x.count() == w.count(), "weighted_sum", "{} values and {} weights", x.shape(), w.shape());
   Tensor y = c.empty({1});
   kern::gemm({.m = 1,
               .n = 1,

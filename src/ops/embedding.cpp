@@ -35,7 +35,7 @@ Tensor add_positions(Context& c, const Tensor& x, const Tensor& table, const Ten
   const auto [N, D] = x.dims<2>("positions: x");
   check_dense(x, DType::f32, "positions: x");
   const auto [T, D_table] = table.dims<2>("positions: table");
-  check(D == D_table, "positions", "x {} and the table {} do not agree", x.shape().text(), table.shape().text());
+  check(D == D_table, "positions", "x {} and the table {} do not agree", x.shape(), table.shape());
   check_shape(positions, {N}, "positions");
   check_ids(positions, T, "positions", "the sequence is longer than the model's positions; shorten it");
   Tensor y = c.empty({N, D});

@@ -34,8 +34,8 @@ void check_projection(const Tensor& x, const Weight& w, const Tensor& b) {
   const auto [N, D] = x.dims<2>("projected_cross_entropy: x");
   const auto [V, D_w] = w.value.dims<2>("projected_cross_entropy: W");
   check_dense(x, DType::f32, "projected_cross_entropy: x");
-  check(D == D_w, "projected_cross_entropy", "x {} and W {} do not agree", x.shape().text(), w.value.shape().text());
-  if (b) check(b.count() == V, "projected_cross_entropy", "b {} for a vocabulary of {}", b.shape().text(), V);
+  check(D == D_w, "projected_cross_entropy", "x {} and W {} do not agree", x.shape(), w.value.shape());
+  if (b) check(b.count() == V, "projected_cross_entropy", "b {} for a vocabulary of {}", b.shape(), V);
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ std::int64_t row_size(const Shape& s) {
 
 Tensor::Tensor(StorageRef storage, Shape shape, DType dtype)
     : storage_(std::move(storage)), shape_(shape), row_stride_(row_size(shape)), dtype_(dtype) {
-  check(storage_->bytes >= bytes(), "Tensor", "{} of {} needs {} bytes, the storage has {}", shape.text(),
+  check(storage_->bytes >= bytes(), "Tensor", "{} of {} needs {} bytes, the storage has {}", shape,
         name_of(dtype), bytes(), storage_->bytes);
 }
 
@@ -61,7 +61,7 @@ bool Tensor::is_dense() const {
 }
 
 Tensor Tensor::reshape(Shape shape) const {
-  check(is_dense() && shape.count() == count(), "reshape", "{} cannot become {}", shape_.text(), shape.text());
+  check(is_dense() && shape.count() == count(), "reshape", "{} cannot become {}", shape_, shape);
   Tensor t = *this;
   t.shape_ = shape;
   t.row_stride_ = row_size(shape);
@@ -70,7 +70,7 @@ Tensor Tensor::reshape(Shape shape) const {
 
 Tensor Tensor::rows(std::int64_t begin, std::int64_t end) const {
   check(shape_.rank() >= 1 && 0 <= begin && begin <= end && end <= shape_[0], "rows", "[{}, {}) of {}", begin, end,
-        shape_.text());
+        shape_);
   Tensor t = *this;
   std::array<std::int64_t, Shape::max_rank> sizes{};
   for (std::size_t i = 0; i < shape_.rank(); ++i) sizes[i] = i ? shape_[i] : end - begin;
@@ -81,7 +81,7 @@ Tensor Tensor::rows(std::int64_t begin, std::int64_t end) const {
 
 Tensor Tensor::columns(std::int64_t begin, std::int64_t end) const {
   check(shape_.rank() == 2 && 0 <= begin && begin <= end && end <= shape_[1], "columns", "[{}, {}) of {}", begin, end,
-        shape_.text());
+        shape_);
   Tensor t = *this;
   t.shape_ = Shape{shape_[0], end - begin};
   t.offset_ += begin;
@@ -106,13 +106,13 @@ Tensor foreign_tensor(std::byte* data, Shape shape, DType dtype, std::shared_ptr
 }
 
 void check_shape(const Tensor& x, const Shape& expected, std::string_view name) {
-  check(x.shape() == expected, name, "expected {}, got {}", expected.text(), x.shape().text());
+  check(x.shape() == expected, name, "expected {}, got {}", expected, x.shape());
 }
 
 void check_dense(const Tensor& x, DType dtype, std::string_view name) {
   check(static_cast<bool>(x), name, "there is no such tensor");
   check(x.dtype() == dtype, name, "expected {}, got {}", name_of(dtype), name_of(x.dtype()));
-  check(x.is_dense(), name, "rows of {} lie {} apart; a dense tensor is needed", x.shape().text(), x.row_stride());
+  check(x.is_dense(), name, "rows of {} lie {} apart; a dense tensor is needed", x.shape(), x.row_stride());
 }
 
 template <class T>
@@ -134,7 +134,7 @@ template <class T>
 void host_write(const Tensor& x, std::span<const T> values) {
   check_dense(x, dtype_of<T>, "host_write");
   check(values.size() == static_cast<std::size_t>(x.count()), "host_write", "{} values for {}", values.size(),
-        x.shape().text());
+        x.shape());
   if (!values.empty()) std::memcpy(x.data<T>(), values.data(), values.size_bytes());
 }
 

@@ -52,6 +52,19 @@ class Shape {
   std::size_t rank_ = 0;
 };
 
+}  // namespace tril
+
+/// Prints a shape in an error's text, made only when the error is.
+template <>
+struct fmt::formatter<tril::Shape> : fmt::formatter<std::string_view> {
+  template <class Context>
+  auto format(const tril::Shape& s, Context& c) const {
+    return fmt::formatter<std::string_view>::format(s.text(), c);
+  }
+};
+
+namespace tril {
+
 class Tensor {
  public:
   Tensor() = default;  ///< no tensor: false in a condition
@@ -72,7 +85,7 @@ class Tensor {
   /// another.
   template <std::size_t R>
   std::array<std::int64_t, R> dims(std::string_view name) const {
-    check(shape_.rank() == R, name, "expected {} dimensions, got {}", R, shape_.text());
+    check(shape_.rank() == R, name, "expected {} dimensions, got {}", R, shape_);
     std::array<std::int64_t, R> d;
     for (std::size_t i = 0; i < R; ++i) d[i] = shape_[i];
     return d;
