@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 DIR ?= tests/golden
 SECONDS_EACH ?= 600
 
-.PHONY: help deps build demo test golden soak bench format check-format layers tidy docs clean
+.PHONY: help deps configure build demo test golden soak bench format check-format layers tidy docs clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -41,15 +41,18 @@ bench: configure ## time every kernel and op beside the machine's roof
 	@$(BUILD)/bench/bench_kern && $(BUILD)/bench/bench_ops
 
 format: ## write every source in the project's format
+	@scripts/deps.sh clang-format
 	@git ls-files '*.cpp' '*.h' | xargs clang-format -i
 
 check-format: ## fail where a source is in another format
+	@scripts/deps.sh clang-format
 	@git ls-files '*.cpp' '*.h' | xargs clang-format --dry-run --Werror
 
 layers: ## fail where a folder includes one that stands below it
 	@scripts/check_layers.sh
 
 tidy: configure ## clang-tidy over the sources
+	@scripts/deps.sh clang-tidy
 	@git ls-files 'src/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p $(BUILD) --quiet
 
 docs: build ## write the option reference anew from the program itself

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Installs the packages that tril is built from, where any is missing; says which, and does nothing where all are there.
 # They are Debian 12's and Ubuntu 24.04's own; root, or sudo, is needed only if something is missing.
+# usage: deps.sh [PACKAGE...]      the packages named, besides those of the build
 set -eu
-packages="g++ cmake ninja-build make pkg-config clang-format
+packages="$* g++ cmake ninja-build make pkg-config
   libdnnl-dev libhwy-dev libsentencepiece-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libfmt-dev libyaml-cpp-dev zlib1g-dev
   libgtest-dev libbenchmark-dev"
 
