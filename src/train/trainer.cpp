@@ -113,6 +113,7 @@ void Trainer::go_on() {
   store_.load_weights(model_.parameters(), *optimizer_);
   optimizer_->set_steps(state_.optimizer_steps);
   corpus_ = std::make_unique<Corpus>(training_corpus(options_), tokenizer_, state_.corpus);
+  told_data_ = true;
   tell(hooks_.on_resume, state_.position);
 }
 
@@ -218,6 +219,10 @@ TrainingSummary Trainer::run() {
     state_.position.tokens += result.tokens;
     state_.position.minutes += (end - std::exchange(clock, end)) / 60;  // what came between two updates counts too
     const double rate = learning_rate(schedule_, state_.position.updates);
+    if (!told_data_ && corpus_->statistics().complete) {
+      spdlog::info("training data: {}", corpus_->statistics().report());
+      told_data_ = true;
+    }
 
     window.add(result, took);
     Window this_one;

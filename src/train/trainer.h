@@ -103,6 +103,7 @@ class Trainer {
   TrainingState state_;
   std::vector<Batch> group_;  // the batches of one update
   std::int64_t skipped_in_a_row_ = 0;
+  bool told_data_ = false;  // what became of the files' lines, once a pass over them is complete
 };
 
 }  // namespace tril::train

@@ -134,6 +134,17 @@ TEST(Workers, EvaluationIsTheUnsmoothedMeanForAnyNumberOfThreads) {
   EXPECT_NEAR(a.cross_entropy, std::log(29.0), 1.5) << "an untrained model guesses";
 }
 
+TEST(Workers, GradientCheckpointingChangesMemoryAndNotTheResult) {
+  Scene kept(2, 2, 0.3), again(2, 2, 0.3);
+  again.model->set_gradient_checkpointing(true);
+  for (std::int64_t u = 1; u <= 3; ++u) {
+    const UpdateResult a = kept.workers->update({&kept.batches[0], 1}, u, 1e-3);
+    const UpdateResult b = again.workers->update({&again.batches[0], 1}, u, 1e-3);
+    EXPECT_NEAR(a.loss, b.loss, 1e-6 * a.loss) << u;
+    EXPECT_NEAR(a.gradient_norm, b.gradient_norm, 1e-5 * a.gradient_norm) << u;
+  }
+}
+
 TEST(Workers, SteadyUpdatesAskTheSystemForNothing) {
   Scene s(2, 2, 0.1);
   for (std::int64_t u = 1; u <= 5; ++u) s.workers->update({&s.batches[0], 1}, u, 1e-3);
