@@ -9,6 +9,7 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache)
   if (!cache) return;
   check(cache->rows() == rows.count(), "attention", "{} rows of tokens for a cache of {} rows", rows.count(),
         cache->rows());
+  check(mask_.kind == kern::MaskKind::causal, "attention", "with a cache, self-attention is causal; give that mask");
   check(!c.tape(), "attention", "a cache holds no gradients; train without one");
   std::vector<std::int32_t> counts;
   bool one_each = rows.count() > 0;

@@ -21,13 +21,13 @@ void KvCache::reorder(std::span<const std::int32_t> parents) {
   for (std::size_t i = 0; same && i < parents.size(); ++i) same = parents[i] == static_cast<std::int32_t>(i);
   if (same) return;
 
+  for (std::size_t i = 0; i < parents.size(); ++i)
+    check(parents[i] >= 0 && static_cast<std::size_t>(parents[i]) < rows_.size(), "KvCache",
+          "row {} comes of row {} of {}", i, parents[i], rows_.size());
   before_.swap(rows_);
   rows_.resize(parents.size());
   for (std::size_t i = 0; i < parents.size(); ++i) {
-    const std::int32_t parent = parents[i];
-    check(parent >= 0 && static_cast<std::size_t>(parent) < before_.size(), "KvCache", "row {} comes of row {} of {}",
-          i, parent, before_.size());
-    rows_[i] = before_[static_cast<std::size_t>(parent)];
+    rows_[i] = before_[static_cast<std::size_t>(parents[i])];
     for (std::int32_t slot : rows_[i]) ++references_[static_cast<std::size_t>(slot)];
   }
   for (const std::vector<std::int32_t>& row : before_)
@@ -36,6 +36,7 @@ void KvCache::reorder(std::span<const std::int32_t> parents) {
 
 const std::vector<std::int32_t>& KvCache::extend(std::span<const std::int32_t> counts) {
   check(counts.size() == rows_.size(), "KvCache", "{} counts for {} rows", counts.size(), rows_.size());
+  for (std::int32_t n : counts) check(n >= 0, "KvCache", "a row cannot grow by {} tokens", n);
   const std::int64_t needed = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   if (needed > static_cast<std::int64_t>(free_.size())) grow(needed);
   fresh_.clear();

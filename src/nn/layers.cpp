@@ -27,6 +27,8 @@ Tensor Norm::forward(Context& c, const Tensor& x) const {
 
 Embedding::Embedding(Parameters& p, const std::string& name, std::int64_t vocab, std::int64_t d, Options options)
     : options_(options) {
+  check(options.padding_id >= -1 && options.padding_id < vocab, name, "padding id {} is not in a vocabulary of {}",
+        options.padding_id, vocab);
   table_ = &p.add(name, {vocab, d}, Init::normal(options.deviation));
   table_->zero_row = options.padding_id;
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <memory>
+#include <numeric>
 
 namespace tril::nn {
 
@@ -12,29 +13,36 @@ SinusoidalPositions::SinusoidalPositions(std::int64_t d_model, Layout layout, st
   kept_ = foreign_tensor(reinterpret_cast<std::byte*>(values->data()), {kept, d_model}, DType::f32, values);
 }
 
-std::vector<float> SinusoidalPositions::table(std::int64_t count) const {
-  std::vector<float> t(static_cast<std::size_t>(count * d_model_));
+std::vector<float> SinusoidalPositions::at(std::span<const std::int32_t> positions) const {
+  std::vector<float> t(positions.size() * static_cast<std::size_t>(d_model_));
   const std::int64_t half = d_model_ / 2;
   for (std::int64_t i = 0; i < half; ++i) {
     const double frequency = std::pow(10000.0, -2.0 * static_cast<double>(i) / static_cast<double>(d_model_));
     const std::int64_t sine = layout_ == Layout::interleaved ? 2 * i : i,
                        cosine = layout_ == Layout::interleaved ? 2 * i + 1 : half + i;
-    for (std::int64_t pos = 0; pos < count; ++pos) {
-      const double angle = static_cast<double>(pos) * frequency;
-      t[static_cast<std::size_t>(pos * d_model_ + sine)] = static_cast<float>(std::sin(angle));
-      t[static_cast<std::size_t>(pos * d_model_ + cosine)] = static_cast<float>(std::cos(angle));
+    for (std::size_t n = 0; n < positions.size(); ++n) {
+      const double angle = static_cast<double>(positions[n]) * frequency;
+      float* const row = t.data() + n * static_cast<std::size_t>(d_model_);
+      row[sine] = static_cast<float>(std::sin(angle));
+      row[cosine] = static_cast<float>(std::cos(angle));
     }
   }
   return t;
 }
 
+std::vector<float> SinusoidalPositions::table(std::int64_t count) const {
+  std::vector<std::int32_t> positions(static_cast<std::size_t>(count));
+  std::iota(positions.begin(), positions.end(), 0);
+  return at(positions);
+}
+
 Tensor SinusoidalPositions::forward(Context& c, const Tensor& x, std::span<const std::int32_t> positions) const {
   std::int64_t needed = 0;
   for (std::int32_t p : positions) needed = std::max<std::int64_t>(needed, p + 1);
-  const Tensor ids = c.upload<std::int32_t>(positions, {static_cast<std::int64_t>(positions.size())});
-  if (needed <= kept_.size(0)) return ops::add_positions(c, x, kept_, ids);
-  const std::vector<float> longer = table(needed);
-  return ops::add_positions(c, x, c.upload<float>(longer, {needed, d_model_}), ids);
+  const auto N = static_cast<std::int64_t>(positions.size());
+  if (needed <= kept_.size(0)) return ops::add_positions(c, x, kept_, c.upload<std::int32_t>(positions, {N}));
+  for (std::int32_t p : positions) check(p >= 0, "sinusoidal positions", "position {} is negative", p);
+  return ops::add(c, x, c.upload<float>(at(positions), {N, d_model_}));
 }
 
 LearnedPositions::LearnedPositions(Parameters& p, const std::string& name, std::int64_t length, std::int64_t d_model,

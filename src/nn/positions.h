@@ -24,6 +24,8 @@ class SinusoidalPositions {
   std::vector<float> table(std::int64_t count) const;
 
  private:
+  std::vector<float> at(std::span<const std::int32_t> positions) const;  // their rows of PE
+
   std::int64_t d_model_ = 0;
   Layout layout_ = Layout::interleaved;
   Tensor kept_;  // [kept, d_model]

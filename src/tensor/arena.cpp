@@ -135,8 +135,8 @@ struct Arena::Pool {
         take(last);
       }
     }
-    const std::size_t end = static_cast<std::size_t>(at - base) + size;
-    if (end > reserved) {
+    const std::size_t begin = static_cast<std::size_t>(at - base);
+    if (size > reserved - begin) {
       if (at != base + top) put(block_at(at));
       fail("arena", fmt::format("{} bytes more are needed, {} of {} are in use", size, stats.live_bytes, reserved),
            "lower --max-tokens or --batch-size");
@@ -145,7 +145,7 @@ struct Arena::Pool {
     Block* b = new (at) Block;
     b->size = size;
     b->lower_size = lower;
-    top = end;
+    top = begin + size;
     top_size = size;
     if (top > stats.high_water) stats.high_water = top, ++stats.growths;
     return b;

@@ -1,0 +1,166 @@
+// Self-attention through a cache, whatever the way in which the tokens come, equals self-attention of the whole.
+#include "nn/attention.h"
+
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+
+namespace tril::nn {
+namespace {
+
+using Projections = Attention::Projections;
+
+struct Made {
+  Parameters p;
+  Attention attention;
+  Arena arena;
+  Context c{arena};
+  std::int64_t d_model;
+
+  explicit Made(const Attention::Options& o) : attention(p, "layer.self_attn", o), d_model(o.d_model) {
+    p.allocate();
+    p.initialise(3);
+    p.refresh(c.kernels());
+  }
+  std::unique_ptr<KvCache> cache() {
+    return std::make_unique<KvCache>(c, KvCache::Sizes{1, attention.key_size(), attention.value_size()});
+  }
+  std::vector<float> token(std::uint64_t number) const {
+    RandomSequence random(5, number);
+    std::vector<float> x;
+    for (std::int64_t i = 0; i < d_model; ++i) x.push_back(static_cast<float>(random.normal()));
+    return x;
+  }
+  Tensor upload(const std::vector<std::uint64_t>& tokens) {
+    std::vector<float> x;
+    for (std::uint64_t t : tokens)
+      for (float v : token(t)) x.push_back(v);
+    return c.upload<float>(x, {static_cast<std::int64_t>(tokens.size()), d_model});
+  }
+  // All at once, no cache: the last `count` tokens' results.
+  std::vector<float> whole(const std::vector<std::uint64_t>& tokens, std::int64_t count) {
+    const auto N = static_cast<std::int64_t>(tokens.size());
+    const SelfCall call(c, Rows::rectangle(1, N), ops::Mask::causal());
+    return host_copy<float>(attention.self(c, upload(tokens), call, 0).rows(N - count, N));
+  }
+};
+
+void expect_near(const std::vector<float>& got, const std::vector<float>& expected) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], expected[i], 3e-5) << i;
+}
+
+const Attention::Options kinds[] = {
+    {.d_model = 12, .num_heads = 3},
+    {.d_model = 12, .num_heads = 3, .projections = Projections::qkv},
+    {.d_model = 16, .num_heads = 4, .num_kv_heads = 2},
+    {.d_model = 16, .num_heads = 4, .num_kv_heads = 1, .projections = Projections::qkv, .bias = false},
+    {.d_model = 10, .num_heads = 2, .d_k = 4, .d_v = 7, .projections = Projections::qkv},
+    {.d_model = 10, .num_heads = 2, .d_k = 4, .d_v = 7},
+};
+
+// Rows grow by random numbers of tokens at once; now and then they fork, reorder, leave and come.
+TEST(CachedSelfAttention, AnyWayOfFeedingEqualsTheWhole) {
+  for (const Attention::Options& o : kinds)
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      Made m(o);
+      const auto cache = m.cache();
+      RandomSequence random(seed, 1);
+      std::vector<std::vector<std::uint64_t>> rows(2);
+      cache->add_rows(2);
+      std::uint64_t next = 0;
+      for (int step = 0; step < 14; ++step) {
+        if (step % 4 == 3) {
+          std::vector<std::int32_t> parents;
+          std::vector<std::vector<std::uint64_t>> chosen;
+          for (std::size_t i = 0; i < 1 + random.below(4); ++i) {
+            parents.push_back(static_cast<std::int32_t>(random.below(rows.size())));
+            chosen.push_back(rows[static_cast<std::size_t>(parents.back())]);
+          }
+          cache->reorder(parents);
+          rows = chosen;
+          cache->add_rows(1);
+          rows.emplace_back();
+        }
+        Rows call_rows;
+        std::vector<std::uint64_t> tokens;
+        const bool one_each = step % 2 == 0;
+        for (auto& row : rows) {
+          const std::size_t n = one_each ? 1 : random.below(4);
+          call_rows.append(static_cast<std::int32_t>(n), static_cast<std::int32_t>(row.size()));
+          for (std::size_t i = 0; i < n; ++i) tokens.push_back(next), row.push_back(next++);
+        }
+        const SelfCall call(m.c, call_rows, ops::Mask::causal(), cache.get());
+        const Tensor y = m.attention.self(m.c, m.upload(tokens), call, 0);
+        for (std::int64_t r = 0; r < call_rows.count(); ++r)
+          if (call_rows.length(r) > 0)
+            expect_near(host_copy<float>(y.rows(call_rows.begin(r), call_rows.end(r))),
+                        m.whole(rows[static_cast<std::size_t>(r)], call_rows.length(r)));
+        if (HasFatalFailure()) return;
+      }
+    }
+}
+
+TEST(CachedSelfAttention, AWindowHoldsThroughTheCache) {
+  Made m(kinds[0]);
+  const auto cache = m.cache();
+  cache->add_rows(1);
+  std::vector<std::uint64_t> tokens;
+  for (std::uint64_t t = 0; t < 8; ++t) {
+    tokens.push_back(t);
+    Rows row;
+    row.append(1, static_cast<std::int32_t>(t));
+    const SelfCall call(m.c, row, ops::Mask::causal(3), cache.get());
+    const auto got = host_copy<float>(m.attention.self(m.c, m.upload({t}), call, 0));
+    const auto N = static_cast<std::int64_t>(tokens.size());
+    const SelfCall all(m.c, Rows::rectangle(1, N), ops::Mask::causal(3));
+    expect_near(got, host_copy<float>(m.attention.self(m.c, m.upload(tokens), all, 0).rows(N - 1, N)));
+  }
+}
+
+TEST(CachedSelfAttention, Errors) {
+  Made m(kinds[0]);
+  const auto cache = m.cache();
+  cache->add_rows(1);
+  EXPECT_THROW(SelfCall(m.c, Rows::rectangle(2, 1), ops::Mask::causal(), cache.get()), Error)
+      << "two rows for a cache of one";
+  EXPECT_THROW(SelfCall(m.c, Rows::rectangle(1, 1), ops::Mask::full(), cache.get()), Error) << "a cache is causal";
+  Rows later;
+  later.append(1, 3);
+  EXPECT_THROW(SelfCall(m.c, later, ops::Mask::causal(), cache.get()), Error) << "from position 3 with nothing before";
+  Tape tape;
+  m.c.set_tape(&tape);
+  EXPECT_THROW(SelfCall(m.c, Rows::rectangle(1, 1), ops::Mask::causal(), cache.get()), Error)
+      << "no gradients through a cache";
+  m.c.set_tape(nullptr);
+  EXPECT_EQ(cache->length(0), 0) << "and nothing was added";
+  Parameters p;
+  EXPECT_THROW(Attention(p, "a", {.d_model = 10, .num_heads = 3}), Error);
+  EXPECT_THROW(Attention(p, "b", {.d_model = 12, .num_heads = 3, .num_kv_heads = 2}), Error);
+}
+
+// q_kv is the cross-attention's fused form: the same weights laid apart give the same numbers.
+TEST(CrossAttention, FusedKeysAndValuesEqualSeparateOnes) {
+  Made fused({.d_model = 12, .num_heads = 3, .projections = Projections::q_kv}), apart({.d_model = 12, .num_heads = 3});
+  const auto kv = host_copy<float>(fused.p.find("layer.self_attn.kv_proj.weight")->value);
+  const auto half = static_cast<std::ptrdiff_t>(kv.size() / 2);
+  host_write<float>(apart.p.find("layer.self_attn.k_proj.weight")->value,
+                    std::vector<float>(kv.begin(), kv.begin() + half));
+  host_write<float>(apart.p.find("layer.self_attn.v_proj.weight")->value,
+                    std::vector<float>(kv.begin() + half, kv.end()));
+  for (const char* same : {"layer.self_attn.q_proj.weight", "layer.self_attn.out_proj.weight"})
+    host_write<float>(apart.p.find(same)->value, host_copy<float>(fused.p.find(same)->value));
+  apart.p.refresh(apart.c.kernels());
+  const std::vector<std::int32_t> q_lengths{2, 3}, k_lengths{4, 1};
+  const Rows q = Rows::of_lengths(q_lengths), k = Rows::of_lengths(k_lengths);
+  std::vector<float> results[2];
+  for (Made* m : {&fused, &apart}) {
+    const Tensor x = m->upload({1, 2, 3, 4, 5}), memory = m->upload({6, 7, 8, 9, 10});
+    const CrossCall call{ops::spans_of(q, k), ops::Mask::full()};
+    results[m == &apart] = host_copy<float>(m->attention.cross(m->c, x, m->attention.keys_values(m->c, memory), call));
+  }
+  expect_near(results[0], results[1]);
+}
+
+}  // namespace
+}  // namespace tril::nn

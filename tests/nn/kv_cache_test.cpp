@@ -1,0 +1,131 @@
+// KvCache against the plainest cache there is: for each row, the values themselves.
+#include "nn/kv_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/rng.h"
+
+namespace tril::nn {
+namespace {
+
+constexpr std::int64_t layers = 2, key_size = 3, value_size = 2;
+
+// What a row holds: a number for each token, from which its keys and values follow.
+using Row = std::vector<std::int32_t>;
+
+float key_of(std::int32_t token, std::int64_t layer, std::int64_t j) {
+  return static_cast<float>(token * 100 + layer * 10 + j);
+}
+float value_of(std::int32_t token, std::int64_t layer, std::int64_t j) {
+  return -key_of(token, layer, j) - 5;
+}
+
+Tensor wide(Context& c, const Row& tokens, std::int64_t layer, std::int64_t width,
+            float (*of)(std::int32_t, std::int64_t, std::int64_t)) {
+  std::vector<float> values;  // with two columns more, as a slice of a fused projection has
+  for (std::int32_t t : tokens) {
+    for (std::int64_t j = 0; j < width; ++j) values.push_back(of(t, layer, j));
+    values.push_back(-1e9f), values.push_back(-1e9f);
+  }
+  return c.upload<float>(values, {static_cast<std::int64_t>(tokens.size()), width + 2}).columns(0, width);
+}
+
+void extend(Context& c, KvCache& cache, std::vector<Row>& model, const std::vector<std::int32_t>& counts,
+            std::int32_t& next) {
+  Row tokens;
+  for (std::size_t r = 0; r < counts.size(); ++r)
+    for (std::int32_t i = 0; i < counts[r]; ++i) tokens.push_back(next), model[r].push_back(next++);
+  const auto fresh = cache.extend(counts);
+  EXPECT_EQ(fresh.size(), tokens.size());
+  EXPECT_EQ(std::set<std::int32_t>(fresh.begin(), fresh.end()).size(), tokens.size());
+  for (std::int64_t l = 0; l < layers; ++l)
+    cache.store(c, l, wide(c, tokens, l, key_size, key_of), wide(c, tokens, l, value_size, value_of));
+}
+
+void expect_same(const KvCache& cache, const std::vector<Row>& model) {
+  ASSERT_EQ(cache.rows(), static_cast<std::int64_t>(model.size()));
+  std::set<std::int32_t> in_use;
+  for (std::size_t r = 0; r < model.size(); ++r) {
+    const auto& slots = cache.slots(static_cast<std::int64_t>(r));
+    ASSERT_EQ(slots.size(), model[r].size());
+    in_use.insert(slots.begin(), slots.end());
+  }
+  EXPECT_EQ(cache.used_slots(), static_cast<std::int64_t>(in_use.size())) << "slots that no row names are free";
+  for (std::int64_t l = 0; l < layers && cache.capacity() > 0; ++l) {
+    const auto keys = host_copy<float>(cache.keys(l)), values = host_copy<float>(cache.values(l));
+    for (std::size_t r = 0; r < model.size(); ++r)
+      for (std::size_t t = 0; t < model[r].size(); ++t) {
+        const std::int64_t slot = cache.slots(static_cast<std::int64_t>(r))[t];
+        for (std::int64_t j = 0; j < key_size; ++j)
+          ASSERT_EQ(keys[static_cast<std::size_t>(slot * key_size + j)], key_of(model[r][t], l, j))
+              << "row " << r << " token " << t;
+        for (std::int64_t j = 0; j < value_size; ++j)
+          ASSERT_EQ(values[static_cast<std::size_t>(slot * value_size + j)], value_of(model[r][t], l, j))
+              << "row " << r << " token " << t;
+      }
+  }
+}
+
+TEST(KvCache, IsWhatRowsOfValuesWouldBe) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Arena arena;
+    Context c(arena);
+    KvCache cache(c, {layers, key_size, value_size});
+    RandomSequence random(seed, 3);
+    std::vector<Row> model;
+    std::int32_t next = 0;
+    for (int step = 0; step < 60; ++step) {
+      switch (random.below(4)) {
+        case 0: {
+          const auto n = random.below(3);
+          cache.add_rows(static_cast<std::int64_t>(n));
+          model.resize(model.size() + n);
+          break;
+        }
+        case 1: {
+          std::vector<std::int32_t> parents;
+          std::vector<Row> chosen;
+          const std::size_t rows = model.empty() ? 0 : random.below(6);
+          for (std::size_t i = 0; i < rows; ++i) {
+            parents.push_back(static_cast<std::int32_t>(random.below(model.size())));
+            chosen.push_back(model[static_cast<std::size_t>(parents.back())]);
+          }
+          cache.reorder(parents);
+          model = chosen;
+          break;
+        }
+        default: {
+          std::vector<std::int32_t> counts;
+          for (std::size_t r = 0; r < model.size(); ++r)
+            counts.push_back(static_cast<std::int32_t>(random.below(10) == 0 ? 50 : random.below(3)));
+          extend(c, cache, model, counts, next);
+        }
+      }
+      expect_same(cache, model);
+      if (HasFatalFailure()) return;
+    }
+    cache.reorder({});
+    EXPECT_EQ(cache.used_slots(), 0) << "every slot is returned";
+  }
+}
+
+TEST(KvCache, ErrorsLeaveItAsItWas) {
+  Arena arena;
+  Context c(arena);
+  KvCache cache(c, {layers, key_size, value_size});
+  std::vector<Row> model(2);
+  std::int32_t next = 0;
+  cache.add_rows(2);
+  extend(c, cache, model, {2, 1}, next);
+  EXPECT_THROW(cache.reorder(std::vector<std::int32_t>{0, 2}), Error);
+  EXPECT_THROW(cache.reorder(std::vector<std::int32_t>{1, -1}), Error);
+  EXPECT_THROW(cache.extend(std::vector<std::int32_t>{1}), Error);
+  EXPECT_THROW(cache.extend(std::vector<std::int32_t>{1, -1}), Error);
+  EXPECT_THROW(cache.store(c, 0, c.zeros({3, 1}), c.zeros({3, value_size})), Error);
+  expect_same(cache, model);
+}
+
+}  // namespace
+}  // namespace tril::nn
