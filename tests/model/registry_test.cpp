@@ -1,0 +1,171 @@
+// Model directories: every family written and read again; what is wrong with a directory is said by name.
+#include "model/registry.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "model/safetensors.h"
+#include "small_marian.h"
+
+namespace tril::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Registry : public ::testing::Test {
+ protected:
+  Registry() {
+    fs::remove_all(directory);
+    fs::create_directories(directory);
+  }
+  ~Registry() override { fs::remove_all(directory); }
+
+  fs::path write(const nlohmann::json& config) const {
+    std::ofstream(directory / "config.json") << config.dump();
+    return directory / "config.json";
+  }
+  nlohmann::json config() const { return nlohmann::json::parse(std::ifstream(directory / "config.json")); }
+
+  // The Error's text, or a failure.
+  static std::string error_of(const std::function<void()>& f) {
+    try {
+      f();
+    } catch (const Error& e) {
+      return std::string(e.what()) + " | " + e.hint();
+    }
+    ADD_FAILURE() << "no Error";
+    return {};
+  }
+  static void expect_in(const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+
+  const fs::path directory = fs::temp_directory_path() / ("tril_registry_" + std::to_string(getpid()));
+};
+
+nlohmann::json own(const std::string& architecture, const nlohmann::json& rest) {
+  nlohmann::json j{{"model_type", "tril"}, {"architecture", architecture}};
+  j.update(rest);
+  return j;
+}
+
+const nlohmann::json configs[] = {
+    nlohmann::json::parse(testing::small_marian()->config_json()),
+    own("padded_decoder",
+        {{"vocab_size", 21}, {"d_model", 8}, {"num_heads", 2}, {"d_ff", 12}, {"num_layers", 2}, {"pad_idx", 3}}),
+    own("full_transformer", {{"vocab_size", 13},
+                             {"d_model", 8},
+                             {"num_heads", 2},
+                             {"d_ff", 12},
+                             {"num_layers", 2},
+                             {"share_norm2", true},
+                             {"dropout", 0.25}}),
+    own("learned_position_decoder", {{"vocab_size", 13},
+                                     {"d_model", 8},
+                                     {"num_heads", 4},
+                                     {"num_layers", 1},
+                                     {"forward_expansion", 3},
+                                     {"max_length", 9}}),
+    own("tied_decoder", {{"vocab_size", 13},
+                         {"d_model", 8},
+                         {"num_heads", 4},
+                         {"d_ff", 20},
+                         {"num_layers", 2},
+                         {"max_length", 9},
+                         {"causal", false}}),
+};
+
+TEST_F(Registry, EveryFamilyIsReadAsItWasWritten) {
+  std::vector<std::string> seen;
+  for (const nlohmann::json& j : configs) {
+    fs::remove_all(directory), fs::create_directories(directory);
+    const auto m = make(write(j));
+    SCOPED_TRACE(m->family());
+    seen.push_back(m->family());
+    m->parameters().allocate();
+    m->parameters().initialise(6);
+    m->parameters().refresh(kern::best());
+    const fs::path saved = directory / "saved";
+    save(*m, saved);
+    const auto again = load(saved);
+    EXPECT_EQ(again->family(), m->family());
+    EXPECT_EQ(again->config_json(), m->config_json()) << "nothing of the configuration is lost";
+    EXPECT_EQ(host_copy<float>(again->parameters().flat()), host_copy<float>(m->parameters().flat()));
+    ASSERT_EQ(again->parameters().names(), m->parameters().names());
+    const auto written = SafetensorsFile::open((saved / "model.safetensors").string());
+    EXPECT_EQ(written.names().size(), m->parameters().all().size());
+    for (const nn::Parameter& p : again->parameters().all())
+      if (p.wants_transposed) EXPECT_TRUE(p.transposed) << p.name << " is ready for use";
+    const std::vector<float> other(static_cast<std::size_t>(m->parameters().flat().count()), 0.5f);
+    save(*m, saved, other);
+    EXPECT_EQ(host_copy<float>(load(saved)->parameters().all().front().value)[0], 0.5f);
+  }
+  std::vector<std::string> all = families();
+  std::sort(all.begin(), all.end()), std::sort(seen.begin(), seen.end());
+  EXPECT_EQ(seen, all) << "a family without a case";
+}
+
+TEST_F(Registry, MissingFiles) {
+  expect_in(error_of([&] { load(directory / "nowhere"); }), "nowhere/config.json");
+  expect_in(error_of([&] { load(directory); }), "config.json");
+  write(configs[0]);
+  expect_in(error_of([&] { load(directory); }), "model.safetensors");
+}
+
+TEST_F(Registry, WeightsOfAnotherConfiguration) {
+  const auto m = testing::small_marian();
+  save(*m, directory);
+  nlohmann::json j = config();
+  j["decoder_ffn_dim"] = 48;
+  write(j);
+  std::string text = error_of([&] { load(directory); });
+  expect_in(text, "model.safetensors: model.decoder.layers.0.fc1.weight");
+  expect_in(text, "the file has [32, 16], config.json needs [48, 16]");
+
+  j["decoder_ffn_dim"] = 32;
+  j["decoder_layers"] = 3;
+  write(j);
+  expect_in(error_of([&] { load(directory); }), "model.decoder.layers.2.");
+  j["decoder_layers"] = 1;
+  write(j);
+  text = error_of([&] { load(directory); });
+  expect_in(text, "model.decoder.layers.1.");
+  expect_in(text, "has no such weight");
+}
+
+TEST_F(Registry, WhatConfigurationsCannotSay) {
+  const auto says = [&](const nlohmann::json& changes, const std::string& key, const std::string& text) {
+    nlohmann::json j = configs[0];
+    for (const auto& [k, v] : changes.items()) j[k] = v;
+    const std::string e = error_of([&] { make(write(j)); });
+    expect_in(e, key);
+    expect_in(e, text);
+  };
+  says({{"model_type", "marjan"}}, "model_type", "'marjan' is not a family");
+  says({{"normalize_before", true}}, "normalize_before", "not supported for marian");
+  says({{"static_position_embeddings", false}}, "static_position_embeddings", "not supported for marian");
+  says({{"quantization_config", {{"bits", 8}}}}, "quantization_config", "not supported");
+  says({{"decoder_attention_heads", 5}}, "decoder_attention_heads", "d_model 16 does not divide into 5 heads");
+  says({{"activation_function", "tanhh"}}, "activation_function", "'tanhh' is not supported");
+  says({{"pad_token_id", 40}}, "pad_token_id", "40 is not an id of the vocabulary of 40");
+  says({{"dropout", 1.0}}, "dropout", "1 is not in [0, 1)");
+  says({{"d_model", 15}}, "d_model", "15");
+  says({{"d_model", "16"}}, "d_model", "");
+  says({{"vocab_size", -4}}, "vocab_size", "");
+  nlohmann::json j = configs[1];
+  j["pad_idx"] = 21;
+  expect_in(error_of([&] { make(write(j)); }), "padding id 21 is not in a vocabulary of 21");
+  j = configs[1];
+  j["num_heads"] = 3;
+  expect_in(error_of([&] { make(write(j)); }), "d_model 8 does not divide into 3 heads");
+  j = configs[4];
+  j.erase("max_length");
+  expect_in(error_of([&] { make(write(j)); }), "max_length");
+}
+
+}  // namespace
+}  // namespace tril::model
