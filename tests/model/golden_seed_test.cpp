@@ -87,6 +87,7 @@ void check_case(const GoldenCase& golden, const std::function<Subject(Context&, 
 template <class F>
 void for_each(const std::string& kind, F&& f) {
   const auto files = golden_files(kind);
+  if (files.empty() && other_golden_directory()) GTEST_SKIP() << "no case of kind " << kind << " in " << golden_directory();
   ASSERT_FALSE(files.empty()) << "no case of kind " << kind << " in " << golden_directory();
   for (const auto& path : files) {
     SCOPED_TRACE(path.string());

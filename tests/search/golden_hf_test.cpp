@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "model/generation_config.h"
@@ -11,23 +12,15 @@
 #include "model/safetensors.h"
 #include "search/parallel.h"
 #include "search/score.h"
+#include "support/golden.h"
 
 namespace tril::search {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-// The directory that TRIL_GOLDEN_DIR names, or the project's own.
-std::filesystem::path golden() {
-  const char* set = std::getenv("TRIL_GOLDEN_DIR");
-  return set && *set ? std::filesystem::path(set) : std::filesystem::path(TRIL_TEST_DIR) / "golden";
-}
-
-class Marian : public ::testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    dir = golden() / "hf" / GetParam();
-    if (!std::filesystem::exists(dir)) GTEST_SKIP() << dir << " is not there";
+struct Marian {
+  explicit Marian(const std::filesystem::path& dir) {
     model = model::load(dir);
     published = model::load_generation_config(dir.string());
     const SafetensorsFile file = SafetensorsFile::open((dir / "expected.safetensors").string());
@@ -79,7 +72,6 @@ class Marian : public ::testing::TestWithParam<std::string> {
     return std::vector<Request>(n, {published.decoder_start_token_id.value(), 0, max_length});
   }
 
-  std::filesystem::path dir;
   std::unique_ptr<model::Model> model;
   model::GenerationConfig published;
   nlohmann::json arguments;
@@ -90,101 +82,121 @@ class Marian : public ::testing::TestWithParam<std::string> {
   Context c{arena};
 };
 
-TEST_P(Marian, GreedyIsThatOfTransformers) {
-  for (bool use_cache : {true, false}) {
-    Session session(c, *model, use_cache);
-    const auto found = session.decode(sources, requests(sources.size(), greedy_length), options(1));
-    ASSERT_EQ(found.size(), greedy.size());
-    for (std::size_t i = 0; i < found.size(); ++i)
-      EXPECT_EQ(found[i][0].tokens, greedy[i]) << i << ", cache " << use_cache;
+// A loop and not a parameter for each case: the cases of another directory are not known when tests are listed.
+void for_each_model(const std::function<void(Marian&)>& test) {
+  const auto directories = test::golden_model_directories();
+  if (directories.empty() && test::other_golden_directory()) GTEST_SKIP() << "no model in " << test::golden_directory();
+  ASSERT_FALSE(directories.empty()) << "no model in " << test::golden_directory();
+  for (const auto& dir : directories) {
+    SCOPED_TRACE(dir.string());
+    Marian m(dir);
+    test(m);
+    if (::testing::Test::HasFatalFailure()) return;
   }
 }
 
-TEST_P(Marian, BeamSearchIsThatOfTransformers) {
-  const std::int32_t width = arguments.at("num_beams").get<std::int32_t>();
-  const auto length = arguments.at("max_new_tokens").get<std::int32_t>();
-  for (bool use_cache : {true, false}) {
-    Session session(c, *model, use_cache);
-    const auto found = session.decode(sources, requests(sources.size(), length), options(width));
-    ASSERT_EQ(found.size() * static_cast<std::size_t>(width), beam.size());
-    for (std::size_t i = 0; i < beam.size(); ++i) {
-      const Hypothesis& h = found[i / static_cast<std::size_t>(width)].at(i % static_cast<std::size_t>(width));
-      EXPECT_EQ(h.tokens, beam[i]) << i << ", cache " << use_cache;
-      EXPECT_NEAR(h.score, static_cast<double>(beam_scores[i]), 1e-4) << i << ", cache " << use_cache;
+TEST(GoldenMarian, GreedyIsThatOfTransformers) {
+  for_each_model([](Marian& m) {
+    for (bool use_cache : {true, false}) {
+      Session session(m.c, *m.model, use_cache);
+      const auto found = session.decode(m.sources, m.requests(m.sources.size(), m.greedy_length), m.options(1));
+      ASSERT_EQ(found.size(), m.greedy.size());
+      for (std::size_t i = 0; i < found.size(); ++i)
+        EXPECT_EQ(found[i][0].tokens, m.greedy[i]) << i << ", cache " << use_cache;
     }
-    if (use_cache) {
-      EXPECT_EQ(session.cache()->rows(), 0);
-      EXPECT_EQ(session.cache()->used_slots(), 0) << "slots that did not come back";
+  });
+}
+
+TEST(GoldenMarian, BeamSearchIsThatOfTransformers) {
+  for_each_model([](Marian& m) {
+    const std::int32_t width = m.arguments.at("num_beams").get<std::int32_t>();
+    const auto length = m.arguments.at("max_new_tokens").get<std::int32_t>();
+    for (bool use_cache : {true, false}) {
+      Session session(m.c, *m.model, use_cache);
+      const auto found = session.decode(m.sources, m.requests(m.sources.size(), length), m.options(width));
+      ASSERT_EQ(found.size() * static_cast<std::size_t>(width), m.beam.size());
+      for (std::size_t i = 0; i < m.beam.size(); ++i) {
+        const Hypothesis& h = found[i / static_cast<std::size_t>(width)].at(i % static_cast<std::size_t>(width));
+        EXPECT_EQ(h.tokens, m.beam[i]) << i << ", cache " << use_cache;
+        EXPECT_NEAR(h.score, static_cast<double>(m.beam_scores[i]), 1e-4) << i << ", cache " << use_cache;
+      }
+      if (use_cache) {
+        EXPECT_EQ(session.cache()->rows(), 0);
+        EXPECT_EQ(session.cache()->used_slots(), 0) << "slots that did not come back";
+      }
     }
-  }
+  });
 }
 
 // Sentences in any company, by any number of workers, give the same hypotheses.
-TEST_P(Marian, BatchesAndWorkersDoNotMatter) {
-  std::vector<Ids> many;
-  for (std::size_t i = 0; i < 50; ++i) {
-    Ids source = sources[i % sources.size()];
-    source.erase(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(i % (source.size() - 1)));
-    many.push_back(source);
-  }
-  for (std::int32_t width : {1, 4}) {
-    std::vector<std::vector<Hypothesis>> alone;
-    SearchOptions o = options(width);
-    o.scores = true;
-    Session session(c, *model);
-    for (const Ids& source : many) alone.push_back(session.decode(std::span(&source, 1), requests(1, 20), o)[0]);
-    for (int threads : {1, 3})
-      for (std::int32_t batch_size : {1, 7, 64}) {
-        ParallelDecoder decoder(*model, {.search = o, .batch_size = batch_size, .threads = threads});
-        const auto found = decoder.decode(many, requests(many.size(), 20));
-        for (std::size_t i = 0; i < many.size(); ++i)
-          for (std::size_t n = 0; n < alone[i].size(); ++n) {
-            EXPECT_EQ(found[i].at(n).tokens, alone[i][n].tokens) << "sentence " << i << ", batches of " << batch_size;
-            EXPECT_NEAR(found[i][n].score, alone[i][n].score, 1e-5);
-          }
-      }
-  }
+TEST(GoldenMarian, BatchesAndWorkersDoNotMatter) {
+  for_each_model([](Marian& m) {
+    std::vector<Ids> many;
+    for (std::size_t i = 0; i < 50; ++i) {
+      Ids source = m.sources[i % m.sources.size()];
+      source.erase(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(i % (source.size() - 1)));
+      many.push_back(source);
+    }
+    for (std::int32_t width : {1, 4}) {
+      std::vector<std::vector<Hypothesis>> alone;
+      SearchOptions o = m.options(width);
+      o.scores = true;
+      Session session(m.c, *m.model);
+      for (const Ids& source : many) alone.push_back(session.decode(std::span(&source, 1), m.requests(1, 20), o)[0]);
+      for (int threads : {1, 3})
+        for (std::int32_t batch_size : {1, 7, 64}) {
+          ParallelDecoder decoder(*m.model, {.search = o, .batch_size = batch_size, .threads = threads});
+          const auto found = decoder.decode(many, m.requests(many.size(), 20));
+          for (std::size_t i = 0; i < many.size(); ++i)
+            for (std::size_t n = 0; n < alone[i].size(); ++n) {
+              EXPECT_EQ(found[i].at(n).tokens, alone[i][n].tokens) << "sentence " << i << ", batches of " << batch_size;
+              EXPECT_NEAR(found[i][n].score, alone[i][n].score, 1e-5);
+            }
+        }
+    }
+  });
 }
 
 // Where nothing is forbidden or forced, what a search sums up is what scoring its output gives.
-TEST_P(Marian, ScoringAgreesWithSearching) {
-  SearchOptions o = options(4);
-  o.bad_words.clear();
-  o.forced_eos_id = -1;
-  Session session(c, *model);
-  const auto found = session.decode(sources, requests(sources.size(), 15), o);
-  std::vector<Ids> from, targets;
-  std::vector<double> sums;
-  for (std::size_t i = 0; i < found.size(); ++i)
-    for (const Hypothesis& h : found[i])
-      from.push_back(sources[i]), targets.push_back(h.tokens), sums.push_back(h.log_prob);
-  const auto scores = score(c, *model, from, targets, published.decoder_start_token_id.value());
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    EXPECT_NEAR(scores[i].log_prob, sums[i], 1e-4);
-    EXPECT_EQ(scores[i].token_log_probs.size(), targets[i].size());
-    EXPECT_NEAR(
-        score(c, *model, std::span(&from[i], 1), std::span(&targets[i], 1), published.decoder_start_token_id.value())[0]
-            .log_prob,
-        scores[i].log_prob, 1e-4);
-  }
+TEST(GoldenMarian, ScoringAgreesWithSearching) {
+  for_each_model([](Marian& m) {
+    SearchOptions o = m.options(4);
+    o.bad_words.clear();
+    o.forced_eos_id = -1;
+    Session session(m.c, *m.model);
+    const auto found = session.decode(m.sources, m.requests(m.sources.size(), 15), o);
+    std::vector<Ids> from, targets;
+    std::vector<double> sums;
+    for (std::size_t i = 0; i < found.size(); ++i)
+      for (const Hypothesis& h : found[i])
+        from.push_back(m.sources[i]), targets.push_back(h.tokens), sums.push_back(h.log_prob);
+    const auto scores = score(m.c, *m.model, from, targets, m.published.decoder_start_token_id.value());
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      EXPECT_NEAR(scores[i].log_prob, sums[i], 1e-4);
+      EXPECT_EQ(scores[i].token_log_probs.size(), targets[i].size());
+      EXPECT_NEAR(score(m.c, *m.model, std::span(&from[i], 1), std::span(&targets[i], 1),
+                        m.published.decoder_start_token_id.value())[0]
+                      .log_prob,
+                  scores[i].log_prob, 1e-4);
+    }
+  });
 }
 
 // After the first sentences, decoding asks the system for no more memory.
-TEST_P(Marian, SteadyDecodingTakesNoMoreMemory) {
-  {
-    Session session(c, *model);
-    const auto decode = [&] { session.decode(sources, requests(sources.size(), 15), options(4)); };
-    decode(), decode();
-    const auto before = arena.stats();
-    for (int i = 0; i < 5; ++i) decode();
-    EXPECT_EQ(arena.stats().growths, before.growths);
-    EXPECT_EQ(arena.stats().live_bytes, before.live_bytes);
-  }
-  EXPECT_EQ(arena.stats().live_bytes, 0u);
+TEST(GoldenMarian, SteadyDecodingTakesNoMoreMemory) {
+  for_each_model([](Marian& m) {
+    {
+      Session session(m.c, *m.model);
+      const auto decode = [&] { session.decode(m.sources, m.requests(m.sources.size(), 15), m.options(4)); };
+      decode(), decode();
+      const auto before = m.arena.stats();
+      for (int i = 0; i < 5; ++i) decode();
+      EXPECT_EQ(m.arena.stats().growths, before.growths);
+      EXPECT_EQ(m.arena.stats().live_bytes, before.live_bytes);
+    }
+    EXPECT_EQ(m.arena.stats().live_bytes, 0u);
+  });
 }
-
-INSTANTIATE_TEST_SUITE_P(Golden, Marian, ::testing::Values("marian", "marian_split_vocab"),
-                         [](const auto& info) { return info.param; });
 
 TEST(Workers, ThrowTheFirstErrorAndGoOnWorkingAfterwards) {
   Workers workers(3);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -10,15 +11,21 @@
 #include <string>
 #include <vector>
 
+#include "model/registry.h"
 #include "model/safetensors.h"
 #include "nn/parameters.h"
 
 namespace tril::test {
 
+/// Whether TRIL_GOLDEN_DIR names another directory of cases than the project's own, one that need not have every kind.
+inline bool other_golden_directory() {
+  const char* set = std::getenv("TRIL_GOLDEN_DIR");
+  return set && *set;
+}
+
 /// The directory of golden cases: TRIL_GOLDEN_DIR, or the project's own.
 inline std::filesystem::path golden_directory() {
-  const char* set = std::getenv("TRIL_GOLDEN_DIR");
-  return set && *set ? std::filesystem::path(set) : std::filesystem::path(TRIL_TEST_DIR) / "golden";
+  return other_golden_directory() ? std::filesystem::path(std::getenv("TRIL_GOLDEN_DIR")) : std::filesystem::path(TRIL_TEST_DIR) / "golden";
 }
 
 /// All cases below golden_directory() whose metadata `kind` is this one (make_seed.py's layout: flat or under seed/).
@@ -30,6 +37,23 @@ inline std::vector<std::filesystem::path> golden_files(const std::string& kind) 
       if (entry.path().extension() != ".safetensors") continue;
       const SafetensorsFile file = SafetensorsFile::open(entry.path().string());
       if (const std::string* k = file.find_metadata("kind"); k && *k == kind) found.push_back(entry.path());
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// All model directories with expected results below golden_directory() (make_hf.py's layout: flat or under hf/) whose family there is.
+inline std::vector<std::filesystem::path> golden_model_directories() {
+  const std::vector<std::string> known = model::families();
+  std::vector<std::filesystem::path> found;
+  for (const std::filesystem::path& dir : {golden_directory(), golden_directory() / "hf"}) {
+    if (!std::filesystem::is_directory(dir)) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(dir)) {
+      if (!std::filesystem::exists(entry.path() / "config.json") || !std::filesystem::exists(entry.path() / "expected.safetensors")) continue;
+      const SafetensorsFile expected = SafetensorsFile::open((entry.path() / "expected.safetensors").string());
+      const std::string* family = expected.find_metadata("family");
+      if (family && std::find(known.begin(), known.end(), *family) != known.end()) found.push_back(entry.path());
     }
   }
   std::sort(found.begin(), found.end());
