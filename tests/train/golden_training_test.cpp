@@ -78,9 +78,9 @@ void run_case(const GoldenCase& g) {
     p.refresh(k);
   }
   for (const nn::Parameter& w : p.all()) {
-    // Adam divides a gradient by its own size. Where all gradients are nothing but rounding (keys' biases) the steps are
-    // chance; where the first ones are, a value may come out elsewhere than the rest: so the weight counts as a whole,
-    // by its distance from the reference's beside the way that this has gone.
+    // Adam divides a gradient by its own size. Where all gradients are nothing but rounding (keys' biases) the steps
+    // are chance; where the first ones are, a value may come out elsewhere than the rest: so the weight counts as a
+    // whole, by its distance from the reference's beside the way that this has gone.
     const std::vector<float> got = host_copy<float>(w.value), expected = g.floats("out.final." + w.name),
                              start = g.floats("w." + w.name);
     const bool keys_bias_inside = w.name.ends_with("attn.qkv.bias");
