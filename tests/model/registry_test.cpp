@@ -99,7 +99,9 @@ TEST_F(Registry, EveryFamilyIsReadAsItWasWritten) {
     const auto written = SafetensorsFile::open((saved / "model.safetensors").string());
     EXPECT_EQ(written.names().size(), m->parameters().all().size());
     for (const nn::Parameter& p : again->parameters().all())
-      if (p.wants_transposed) EXPECT_TRUE(p.transposed) << p.name << " is ready for use";
+      if (p.wants_transposed) {
+        EXPECT_TRUE(p.transposed) << p.name << " is ready for use";
+      }
     const std::vector<float> other(static_cast<std::size_t>(m->parameters().flat().count()), 0.5f);
     save(*m, saved, other);
     EXPECT_EQ(host_copy<float>(load(saved)->parameters().all().front().value)[0], 0.5f);

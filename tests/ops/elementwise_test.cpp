@@ -79,7 +79,9 @@ TEST(Arithmetic, DropoutKeepsTheRightShare) {
   const Tensor y = ops::dropout(c, c.upload(std::vector<float>(n, 1.0f)), 0.3f);
   double kept = 0;
   for (float v : host_copy<float>(y)) {
-    if (v != 0) EXPECT_NEAR(v, 1 / 0.7, 1e-6);
+    if (v != 0) {
+      EXPECT_NEAR(v, 1 / 0.7, 1e-6);
+    }
     kept += v != 0;
   }
   EXPECT_NEAR(kept / n, 0.7, 5 * std::sqrt(0.3 * 0.7 / n));  // five standard deviations

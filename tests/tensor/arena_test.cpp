@@ -70,7 +70,9 @@ TEST(Arena, TheSameSizesAgainCostNothing) {
   std::uint64_t growths = 0;
   for (int step = 0; step < 10; ++step) {
     churn(arena, 7, 500);
-    if (step > 0) EXPECT_EQ(arena.stats().growths, growths);
+    if (step > 0) {
+      EXPECT_EQ(arena.stats().growths, growths);
+    }
     growths = arena.stats().growths;
   }
 }

@@ -106,7 +106,9 @@ TEST_F(TapeTest, RepeatedStepsCostTheSame) {
     bytes = tape.closure_bytes();
     tape.backward(c, h, ones, grads);
     EXPECT_EQ(tape.closure_bytes(), 0u);
-    if (step > 1) EXPECT_EQ(arena.stats().growths, growths);
+    if (step > 1) {
+      EXPECT_EQ(arena.stats().growths, growths);
+    }
     growths = arena.stats().growths;
   }
   EXPECT_GT(bytes, std::size_t{64} << 10);

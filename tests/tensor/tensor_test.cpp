@@ -125,7 +125,9 @@ TEST(IdMap, IsAMap) {
       const int* found = map.find(id);
       const auto expected = model.find(id);
       ASSERT_EQ(found != nullptr, expected != model.end());
-      if (found) ASSERT_EQ(*found, expected->second);
+      if (found) {
+        ASSERT_EQ(*found, expected->second);
+      }
     }
     std::size_t seen = 0;
     map.for_each([&](std::uint64_t id, int& value) {
