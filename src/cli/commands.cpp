@@ -13,6 +13,7 @@ App make_app() {
   add_bench_translate(app);
   add_bench_train(app);
   add_signature(app);
+  add_demo(app);
   add_completion(app);
   add_help(app);
   return app;

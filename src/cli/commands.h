@@ -15,6 +15,7 @@ void add_inspect(App& app);
 void add_bench_translate(App& app);
 void add_bench_train(App& app);
 void add_signature(App& app);
+void add_demo(App& app);
 void add_completion(App& app);
 void add_help(App& app);  // last: it speaks of all the others
 

@@ -76,6 +76,7 @@ Arguments trainer_arguments(const VocabularyOptions& options) {
       {"character_coverage", fmt::format("{}", options.character_coverage)},
       {"normalization_rule_name", options.normalization == Normalization::nmt_nfkc ? "nmt_nfkc" : "identity"},
       {"byte_fallback", options.byte_fallback ? "true" : "false"},
+      {"split_digits", options.split_digits ? "true" : "false"},
       // Marian's order, so that a piece has one id in spm.model and in vocab.json.
       {"eos_id", "0"},
       {"unk_id", "1"},

@@ -22,6 +22,7 @@ struct VocabularyOptions {
   std::uint64_t seed = 1;
   Normalization normalization = Normalization::nmt_nfkc;
   bool byte_fallback = false;  ///< characters without a piece become bytes instead of <unk>
+  bool split_digits = false;   ///< every digit is a piece of its own: 2026 is 2 0 2 6
   bool skip_invalid = false;   ///< pass over lines that are not UTF-8
 };
 

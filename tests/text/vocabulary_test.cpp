@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/rng.h"
 #include "temporary.h"
 #include "text/marian_tokenizer.h"
@@ -85,6 +87,27 @@ TEST(Vocabulary, FallsBackToBytes) {
   const std::string spm = train_sentencepiece(sentences(300, english), options);
   const auto tokenizer = make_marian_tokenizer({.source_spm = spm, .target_spm = spm});
   EXPECT_EQ(tokenizer->decode(tokenizer->encode("fox \U0001f98a \u6f22")), "fox \U0001f98a \u6f22");
+}
+
+TEST(Vocabulary, SplitsDigitsWhereAsked) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 300; ++i) lines.push_back("the year 2026 or 20" + std::to_string(10 + i % 90));
+  VocabularyOptions options;
+  options.size = 30;
+  const auto longest_number = [&] {
+    const std::string spm = train_sentencepiece(lines, options);
+    const auto tokenizer = make_marian_tokenizer({.source_spm = spm, .target_spm = spm});
+    std::size_t longest = 0;
+    for (std::int32_t id = 0; id < tokenizer->size(Side::source); ++id) {
+      const std::string& piece = tokenizer->piece(id, Side::source);
+      longest = std::max(longest, static_cast<std::size_t>(std::count_if(piece.begin(), piece.end(),
+                                                                         [](char ch) { return ch >= '0' && ch <= '9'; })));
+    }
+    return longest;
+  };
+  EXPECT_GT(longest_number(), 1u);
+  options.split_digits = true;
+  EXPECT_EQ(longest_number(), 1u);
 }
 
 TEST(Vocabulary, NormalisesUnlessToldNotTo) {
