@@ -40,7 +40,8 @@ Fields fields_of(VocabOptions& o) {
   f.add("character-coverage", &v.character_coverage, "share of the text's characters that get a piece of their own")
       .above(0)
       .at_most(1);
-  f.add("split-digits", &v.split_digits, "make every digit a piece of its own, where text has much to count or to copy");
+  f.add("split-digits", &v.split_digits,
+        "make every digit a piece of its own, where text has much to count or to copy");
   f.add("byte-fallback", &v.byte_fallback, "spell characters without a piece in bytes, not <unk>");
   return f;
 }
