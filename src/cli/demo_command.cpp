@@ -133,7 +133,8 @@ std::string program_path() {
   const fs::path self = fs::read_symlink("/proc/self/exe", failed);
   if (failed) return "tril";
   const fs::path near = self.lexically_relative(fs::current_path(failed));
-  return near.empty() || near.native().starts_with("..") ? self.string() : near.string();
+  if (near.empty() || near.native().starts_with("..")) return self.string();
+  return near.has_parent_path() ? near.string() : "./" + near.string();
 }
 
 void show_result(const Places& places, const std::vector<DemoPair>& test, const std::vector<std::string>& found,
