@@ -50,8 +50,8 @@ void fail(std::string where, std::string what, std::string hint) {
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  // A third of the letters wrong is still a slip of the fingers; more is another word.
-  size_t best = std::max<size_t>(2, word.size() / 3) + 1;
+  // A third of the letters wrong is still a slip of the fingers, two of a short word's are; half are another word.
+  size_t best = std::min(std::max<size_t>(2, word.size() / 3), word.size() / 2) + 1;
   std::string found;
   for (const std::string& candidate : candidates) {
     const size_t distance = edit_distance(word, candidate);

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <limits>
 
+#include "base/printable.h"
+
 namespace tril {
 namespace {
 
@@ -218,10 +220,11 @@ std::string Field::text() const {
 
 void Field::check_text(const std::string& text, const std::string& where) const {
   if (!choices_.empty() && std::find(choices_.begin(), choices_.end(), text) == choices_.end())
-    fail_usage(where, fmt::format("expected {}, got \"{}\"", expected(), text), did_you_mean(text, choices_));
+    fail_usage(where, fmt::format("expected {}, got \"{}\"", expected(), printable(text)),
+               did_you_mean(text, choices_));
   if (test_)
     if (const std::string wanted = test_(text); !wanted.empty())
-      fail_usage(where, fmt::format("expected {}, got \"{}\"", wanted, text));
+      fail_usage(where, fmt::format("expected {}, got \"{}\"", wanted, printable(text)));
 }
 
 void Field::set(const std::vector<std::string>& texts, const std::string& where) {
@@ -240,7 +243,7 @@ void Field::set(const std::vector<std::string>& texts, const std::string& where)
             const auto at = std::find_if(slot.names.begin(), slot.names.end(),
                                          [&](const auto& entry) { return entry.first == texts[0]; });
             if (at == slot.names.end())
-              fail_usage(where, fmt::format("expected {}, got \"{}\"", expected(), texts[0]),
+              fail_usage(where, fmt::format("expected {}, got \"{}\"", expected(), printable(texts[0])),
                          did_you_mean(texts[0], allowed()));
             slot.set(at->second);
           } else {
@@ -254,7 +257,7 @@ void Field::set(const std::vector<std::string>& texts, const std::string& where)
             }
             check(!texts.empty(), where, "expected {}, got nothing", expected());
             const std::optional<T> value = parse<T>(texts[0]);
-            check(value.has_value(), where, "expected {}, got \"{}\"", expected(), texts[0]);
+            check(value.has_value(), where, "expected {}, got \"{}\"", expected(), printable(texts[0]));
             if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
               const auto number = static_cast<long double>(*value);
               const bool enough = !least_ || (least_excluded_ ? number > *least_ : number >= *least_);

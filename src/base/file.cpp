@@ -80,6 +80,13 @@ std::string hint_for(int error, const std::string& path) {
   }
 }
 
+// Why nothing can be made at `path`, where the system says that it is not there.
+std::string hint_for_new(const std::string& path) {
+  const std::string parent = parent_of(path);
+  return ::access(parent.c_str(), F_OK) == 0 ? fmt::format("{} takes no new files: write elsewhere", shown(parent))
+                                             : fmt::format("there is no directory {}", shown(parent));
+}
+
 [[noreturn]] void fail_system(const std::string& path, std::string_view doing, int error) {
   fail(shown(path), fmt::format("cannot {}: {}", doing, text_of(error)), hint_for(error, path));
 }
@@ -249,7 +256,7 @@ void AtomicFile::create() {
     if (descriptor_ < 0) {
       const int error = errno;
       fail(shown(path_), fmt::format("cannot create {} to write it: {}", shown(temporary_), text_of(error)),
-           error == ENOENT ? fmt::format("there is no directory {}", shown(parent_of(path_))) : hint_for(error, path_));
+           error == ENOENT ? hint_for_new(path_) : hint_for(error, path_));
     }
     struct stat status {};
     static_cast<void>(::flock(descriptor_, LOCK_EX));
@@ -336,7 +343,8 @@ void create_directories(const std::string& path) {
          "choose another name, or move that file away");
   }
   const int code = error ? error.value() : errno;
-  fail_system(path, "create the directory", code);
+  fail(shown(path), "cannot create the directory: " + text_of(code),
+       code == ENOENT ? hint_for_new(path) : hint_for(code, path));
 }
 
 void rename_durably(const std::string& from, const std::string& to) {

@@ -9,8 +9,10 @@
 #include <filesystem>
 #include <iostream>
 #include <new>
+#include <system_error>
 
 #include "base/log.h"
+#include "base/printable.h"
 #include "base/version.h"
 #include "cli/general_options.h"
 #include "cli/help.h"
@@ -79,7 +81,8 @@ const Command& App::at(std::string_view name) const {
     if (other.starts_with(std::string(name) + " ")) longer.push_back(other);
   if (!longer.empty()) fail_usage("", fmt::format("expected one of {}, got {} alone", fmt::join(longer, ", "), name));
   std::string hint = did_you_mean(name, names());
-  fail_usage("", fmt::format("{} is not a command", name), hint.empty() ? "`tril help` lists them" : hint);
+  fail_usage("", fmt::format("{} is not a command", name.empty() ? "\"\"" : printable(name)),
+             hint.empty() ? "`tril help` lists them" : hint);
 }
 
 int App::run_command(Command& command, const std::vector<std::string>& args) {
@@ -130,7 +133,8 @@ int App::dispatch(const std::vector<std::string>& args) {
   const std::size_t words = words_of_name(*this, args);
   const std::string name = words == 2 ? first + " " + args[1] : first;
   at(name);  // names the nearest where there is none
-  Command& command = *std::find_if(commands_.begin(), commands_.end(), [&](const Command& c) { return c.name == name; });
+  Command& command =
+      *std::find_if(commands_.begin(), commands_.end(), [&](const Command& c) { return c.name == name; });
   return run_command(command, {args.begin() + static_cast<std::ptrdiff_t>(words), args.end()});
 }
 
@@ -150,6 +154,9 @@ int App::run(const std::vector<std::string>& args) {
     report("out of memory; try smaller batches, fewer threads or a smaller model");
   } catch (const std::filesystem::filesystem_error& error) {
     report(fmt::format("{}: {}", error.path1().string(), error.code().message()));
+  } catch (const std::system_error& error) {  // a thread that cannot be started
+    report(fmt::format("the system refuses a resource: {}; try fewer --threads, or raise ulimit -u and -v",
+                       error.code().message()));
   } catch (const std::exception& error) {
     report(fmt::format("internal error: {}", error.what()));
   }

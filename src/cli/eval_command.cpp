@@ -79,13 +79,16 @@ std::string bleu_text(const BleuScore& s, const std::string& signature) {
 
 int evaluate(const EvalOptions& o) {
   const std::vector<std::string> metrics = metrics_of(o.metrics);
+  constexpr ReadOptions how{.skip_invalid = false, .refuse_empty = false, .may_skip = false};
   std::vector<std::vector<std::string>> references;
-  for (const std::string& path : o.references) references.push_back(read_lines(path));
-  const std::vector<std::string> hypotheses = read_lines(o.input);
+  for (const std::string& path : o.references) references.push_back(read_lines(path, how));
+  const std::vector<std::string> hypotheses = read_lines(o.input, how);
+  const std::string input = o.input == "-" ? "standard input" : o.input;
   for (std::size_t i = 0; i < references.size(); ++i)
-    check(references[i].size() == hypotheses.size(), o.references[i], "has {} lines, {} has {}", references[i].size(),
-          o.input == "-" ? "standard input" : o.input, hypotheses.size());
-  check(!hypotheses.empty(), o.input, "expected at least one line, got none");
+    if (references[i].size() != hypotheses.size())
+      fail(o.references[i], fmt::format("has {} lines, {} has {}", references[i].size(), input, hypotheses.size()),
+           "each line needs its reference");
+  if (hypotheses.empty()) fail(input, "is empty, at least one line is expected");
 
   nlohmann::ordered_json result;
   for (const std::string& metric : metrics) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "cli/commands.h"
 #include "model/registry.h"
 #include "model/safetensors.h"
@@ -75,8 +76,7 @@ std::string problem_of(const model::Model& m, const WeightFiles& files) {
     if (!view) return fmt::format("{} is missing", p.name);
     bool same = view->shape.size() == p.shape.rank();
     for (std::size_t i = 0; same && i < view->shape.size(); ++i) same = view->shape[i] == p.shape[i];
-    if (!same)
-      return fmt::format("{} is [{}], config.json needs {}", p.name, fmt::join(view->shape, ", "), p.shape);
+    if (!same) return fmt::format("{} is [{}], config.json needs {}", p.name, fmt::join(view->shape, ", "), p.shape);
   }
   return "";
 }
@@ -90,7 +90,11 @@ std::string human(double bytes) {
 
 int inspect(const InspectOptions& o) {
   const fs::path directory = o.model;
-  if (!fs::is_directory(directory)) fail(o.model, "is not a directory", "give the directory that holds config.json");
+  std::error_code problem_with_path;
+  if (!fs::exists(directory, problem_with_path))
+    fail(printable(o.model, 400), "there is no such directory, or it cannot be looked at", "check the path");
+  if (!fs::is_directory(directory, problem_with_path))
+    fail(o.model, "is not a directory", "give the directory that holds config.json");
   const auto m = model::make(directory / "config.json");
   const WeightFiles files = WeightFiles::open(o.model);
   const Stored s = stored(files);

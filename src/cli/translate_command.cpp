@@ -36,7 +36,9 @@ Fields fields_of(TranslateOptions& o) {
   f.add("output", &o.output, "where translations go; - is standard output, line by line as they are made")
       .letter('o')
       .value_name("FILE");
-  f.add("n-best", &o.decoding.n_best, "print so many translations of each line: number ||| text ||| score").at_least(1);
+  f.add("n-best", &o.decoding.n_best, "print so many translations of each line: number ||| text ||| score")
+      .at_least(1)
+      .at_most(1000);
   f.add("skip-invalid", &o.skip_invalid, "take a line that is not UTF-8 for an empty one");
   f.add("json", &o.json, "print a JSON object for each line, with scores");
   f.group("Search");

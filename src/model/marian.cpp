@@ -1,6 +1,7 @@
 #include "model/marian.h"
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace tril::model {
@@ -12,6 +13,17 @@ void MarianConfig::validate(std::string_view where) const {
   const auto need = [&](bool ok, std::string_view key, const std::string& text) {
     if (!ok) fail_usage(fmt::format("{}: {}", at, key), text);
   };
+  // Bounds before anything is made of these numbers: a file of a few bytes must not ask for all the memory there is.
+  const auto at_most = [&](std::int64_t value, std::int64_t most, std::string_view key) {
+    need(value <= most, key, fmt::format("{} is more than the {} that are supported", value, most));
+  };
+  at_most(d_model, 1 << 16, "d_model");
+  at_most(encoder_layers, 1000, "encoder_layers");
+  at_most(decoder_layers, 1000, "decoder_layers");
+  at_most(encoder_ffn_dim, 1 << 24, "encoder_ffn_dim");
+  at_most(decoder_ffn_dim, 1 << 24, "decoder_ffn_dim");
+  at_most(vocab_size, std::numeric_limits<std::int32_t>::max(), "vocab_size");
+  at_most(decoder_vocab_size, std::numeric_limits<std::int32_t>::max(), "decoder_vocab_size");
   need(d_model > 0 && d_model % 2 == 0, "d_model", fmt::format("{} is not a positive even number", d_model));
   need(encoder_attention_heads > 0 && d_model % encoder_attention_heads == 0, "encoder_attention_heads",
        fmt::format("d_model {} does not divide into {} heads", d_model, encoder_attention_heads));
@@ -62,7 +74,10 @@ MarianConfig marian_config(const JsonObject& j) {
   k.tie_word_embeddings = j.get<bool>("tie_word_embeddings", true);
   k.max_position_embeddings = j.size("max_position_embeddings", 1024);
   const auto id = [&](std::string_view key, std::int64_t otherwise) {
-    return static_cast<std::int32_t>(j.get<std::int64_t>(key, otherwise));
+    const std::int64_t value = j.get<std::int64_t>(key, otherwise);
+    if (value < -1 || value > std::numeric_limits<std::int32_t>::max())
+      j.fail_at(key, fmt::format("expected a token id of at least 0, got {}", value));
+    return static_cast<std::int32_t>(value);
   };
   k.pad_token_id = id("pad_token_id", 58100);
   k.eos_token_id = id("eos_token_id", 0);

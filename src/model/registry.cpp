@@ -1,5 +1,6 @@
 #include "model/registry.h"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "model/full_transformer.h"
@@ -24,30 +25,44 @@ float number(const JsonObject& j, std::string_view key, double otherwise) {
   return static_cast<float>(j.get<double>(key, otherwise));
 }
 
+std::int32_t token_id(const JsonObject& j, std::string_view key, std::int64_t otherwise) {
+  const std::int64_t id = j.get<std::int64_t>(key, otherwise);
+  if (id < 0 || id > std::numeric_limits<std::int32_t>::max())
+    j.fail_at(key, fmt::format("expected a token id of at least 0, got {}", id));
+  return static_cast<std::int32_t>(id);
+}
+
+// Layers are made before the weights are compared with them: a number in a small file must not ask for all the memory.
+std::int64_t layer_count(const JsonObject& j) {
+  constexpr std::int64_t most = 1000;
+  const std::int64_t n = j.size("num_layers");
+  if (n > most) j.fail_at("num_layers", fmt::format("{} is more than the {} that are supported", n, most));
+  return n;
+}
+
 std::unique_ptr<Model> make_padded_decoder(const JsonObject& j) {
   return std::make_unique<PaddedDecoder>(
       PaddedDecoderConfig{.vocab_size = j.size("vocab_size"),
                           .d_model = j.size("d_model"),
                           .num_heads = j.size("num_heads"),
                           .d_ff = j.size("d_ff"),
-                          .num_layers = j.size("num_layers"),
-                          .pad_idx = static_cast<std::int32_t>(j.get<std::int64_t>("pad_idx", 0)),
+                          .num_layers = layer_count(j),
+                          .pad_idx = token_id(j, "pad_idx", 0),
                           .mask_target_padding = j.get<bool>("mask_target_padding", true),
                           .eps = number(j, "eps", 1e-5),
                           .dropout = number(j, "dropout", 0)});
 }
 
 std::unique_ptr<Model> make_full_transformer(const JsonObject& j) {
-  return std::make_unique<FullTransformer>(
-      FullTransformerConfig{.vocab_size = j.size("vocab_size"),
-                            .d_model = j.size("d_model"),
-                            .num_heads = j.size("num_heads"),
-                            .d_ff = j.size("d_ff"),
-                            .num_layers = j.size("num_layers"),
-                            .share_norm2 = j.get<bool>("share_norm2", false),
-                            .pad_idx = static_cast<std::int32_t>(j.get<std::int64_t>("pad_idx", 0)),
-                            .eps = number(j, "eps", 1e-6),
-                            .dropout = number(j, "dropout", 0)});
+  return std::make_unique<FullTransformer>(FullTransformerConfig{.vocab_size = j.size("vocab_size"),
+                                                                 .d_model = j.size("d_model"),
+                                                                 .num_heads = j.size("num_heads"),
+                                                                 .d_ff = j.size("d_ff"),
+                                                                 .num_layers = layer_count(j),
+                                                                 .share_norm2 = j.get<bool>("share_norm2", false),
+                                                                 .pad_idx = token_id(j, "pad_idx", 0),
+                                                                 .eps = number(j, "eps", 1e-6),
+                                                                 .dropout = number(j, "dropout", 0)});
 }
 
 std::unique_ptr<Model> make_learned_position_decoder(const JsonObject& j) {
@@ -55,7 +70,7 @@ std::unique_ptr<Model> make_learned_position_decoder(const JsonObject& j) {
       LearnedPositionDecoderConfig{.vocab_size = j.size("vocab_size"),
                                    .d_model = j.size("d_model"),
                                    .num_heads = j.size("num_heads"),
-                                   .num_layers = j.size("num_layers"),
+                                   .num_layers = layer_count(j),
                                    .forward_expansion = j.size("forward_expansion", 4),
                                    .max_length = j.size("max_length"),
                                    .eps = number(j, "eps", 1e-5),
@@ -67,7 +82,7 @@ std::unique_ptr<Model> make_tied_decoder(const JsonObject& j) {
                                                          .d_model = j.size("d_model"),
                                                          .num_heads = j.size("num_heads"),
                                                          .d_ff = j.size("d_ff"),
-                                                         .num_layers = j.size("num_layers"),
+                                                         .num_layers = layer_count(j),
                                                          .max_length = j.size("max_length"),
                                                          .eps = number(j, "eps", 1e-5),
                                                          .dropout = number(j, "dropout", 0),
@@ -132,8 +147,7 @@ void load_weights(Model& m, const fs::path& directory) {
     if (!view) view = &files.at(p.name);                   // the Error names the nearest
     const std::string where = fmt::format("{}: {}", files.file_of(p.name), p.name);
     if (view->shape != sizes(p.shape))
-      fail_usage(where,
-                 fmt::format("the file has [{}], config.json needs {}", fmt::join(view->shape, ", "), p.shape),
+      fail_usage(where, fmt::format("the file has [{}], config.json needs {}", fmt::join(view->shape, ", "), p.shape),
                  "the weights belong to another config.json");
     host_write<float>(p.value, to_f32(*view));
   }

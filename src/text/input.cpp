@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace tril {
 
@@ -36,21 +37,25 @@ constexpr std::array<Magic, 6> foreign_kinds = {{
 
 }  // namespace
 
-Input::Input(const std::string& path) : name_(path == "-" ? "standard input" : path), packed_(buffer_size) {
+Input::Input(const std::string& path)
+    : name_(path == "-" ? "standard input" : printable(path, 400)), packed_(buffer_size) {
+  if (path.empty()) fail("\"\"", "the name of a text file is empty", "name a file, or - for standard input");
   if (path == "-") {
     descriptor_ = STDIN_FILENO;
     return;
   }
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
-    fail(path, "is a directory, a text file is expected", "name a file in it");
+    fail(name_, "is a directory, a text file is expected", "name a file in it");
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) {
     const int reason = errno;
-    fail(path, fmt::format("cannot be read: {}", std::strerror(reason)),
-         reason == ENOENT   ? "check the path"
-         : reason == EACCES ? "check its permissions"
-                            : "");
+    fail(name_, fmt::format("cannot be read: {}", std::strerror(reason)),
+         reason == ENOENT         ? "check the path"
+         : reason == ENOTDIR      ? "something in the path is a file where a directory should be"
+         : reason == EACCES       ? "check its permissions"
+         : reason == ENAMETOOLONG ? "check the path"
+                                  : "");
   }
   owned_ = true;
 }

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "base/error.h"
+#include "text/character_map.h"
 #include "text/utf8.h"
 
 namespace tril {
@@ -11,7 +12,8 @@ std::shared_ptr<const SentencePiece> parse_sentencepiece(std::string_view bytes,
   const char* hint = "train one with `tril vocab`, or fetch it anew";
   auto model = std::make_shared<SentencePiece>();
   if (bytes.empty()) fail(where, "is empty, a SentencePiece model is expected", hint);
-  std::string refusal;
+  std::string refusal = character_map_fault(bytes);
+  if (!refusal.empty()) fail(where, "is not a SentencePiece model: " + refusal, hint);
   try {
     const auto status = model->LoadFromSerializedProto(bytes);
     if (!status.ok()) refusal = status.ToString();

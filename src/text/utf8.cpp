@@ -3,15 +3,14 @@
 #include <array>
 #include <cstring>
 
+#include "base/printable.h"
+
 namespace tril {
 
 namespace {
 
 std::uint8_t byte_at(std::string_view s, std::size_t i) {
   return static_cast<std::uint8_t>(s[i]);
-}
-bool in(std::uint8_t b, std::uint8_t low, std::uint8_t high) {
-  return low <= b && b <= high;
 }
 
 // White space of more than one byte: U+0085, U+00A0, U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F, U+3000.
@@ -25,25 +24,6 @@ bool is_narrow_space(char c) {
 
 }  // namespace
 
-std::size_t utf8_length(std::string_view s) {
-  if (s.empty()) return 0;
-  const std::uint8_t a = byte_at(s, 0);
-  if (a < 0x80) return 1;
-  const auto follows = [&](std::size_t i) { return i < s.size() && in(byte_at(s, i), 0x80, 0xbf); };
-  if (in(a, 0xc2, 0xdf)) return follows(1) ? 2 : 0;
-  if (in(a, 0xe0, 0xef)) {
-    const std::uint8_t low = a == 0xe0 ? 0xa0 : 0x80;   // below: an overlong form
-    const std::uint8_t high = a == 0xed ? 0x9f : 0xbf;  // above: a surrogate
-    return s.size() > 1 && in(byte_at(s, 1), low, high) && follows(2) ? 3 : 0;
-  }
-  if (in(a, 0xf0, 0xf4)) {
-    const std::uint8_t low = a == 0xf0 ? 0x90 : 0x80;   // below: an overlong form
-    const std::uint8_t high = a == 0xf4 ? 0x8f : 0xbf;  // above: beyond U+10FFFF
-    return s.size() > 1 && in(byte_at(s, 1), low, high) && follows(2) && follows(3) ? 4 : 0;
-  }
-  return 0;
-}
-
 std::optional<Utf8Fault> find_utf8_fault(std::string_view text) {
   std::size_t i = 0, column = 1;
   while (i < text.size()) {
@@ -56,7 +36,7 @@ std::optional<Utf8Fault> find_utf8_fault(std::string_view text) {
         continue;
       }
     }
-    const std::size_t n = utf8_length(text.substr(i));
+    const std::size_t n = utf8_sequence(text.substr(i));
     if (n == 0) return Utf8Fault{i, column, byte_at(text, i)};
     i += n;
     ++column;

@@ -24,9 +24,6 @@ inline bool is_utf8(std::string_view text) {
   return !find_utf8_fault(text).has_value();
 }
 
-/// The number of bytes of the character that starts at text[0]; 0 where none does (a fault, or no text).
-std::size_t utf8_length(std::string_view text);
-
 /// `text` without the white space (Unicode's White_Space, and U+001C to U+001F) at both its ends.
 std::string_view trim(std::string_view text);
 

@@ -1,0 +1,121 @@
+#include "text/character_map.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "text/utf8.h"
+
+namespace tril {
+
+namespace {
+
+// Field numbers of sentencepiece_model.proto.
+constexpr std::uint64_t normalizer_spec = 3, denormalizer_spec = 5, precompiled_charsmap = 2;
+
+bool take_varint(std::string_view& bytes, std::uint64_t& value) {
+  value = 0;
+  for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
+    const auto byte = static_cast<std::uint8_t>(bytes.front());
+    bytes.remove_prefix(1);
+    value |= std::uint64_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) return true;
+  }
+  return false;
+}
+
+// Calls `visit` for each field of a protocol buffer that holds bytes; false where the buffer is damaged.
+bool for_each_bytes_field(std::string_view message, const std::function<bool(std::uint64_t, std::string_view)>& visit) {
+  while (!message.empty()) {
+    std::uint64_t key = 0, size = 0;
+    if (!take_varint(message, key)) return false;
+    switch (key & 7) {
+      case 0:
+        if (!take_varint(message, size)) return false;
+        continue;
+      case 1:
+        size = 8;
+        break;
+      case 2:
+        if (!take_varint(message, size)) return false;
+        break;
+      case 5:
+        size = 4;
+        break;
+      default:
+        return false;
+    }
+    if (size > message.size()) return false;
+    if ((key & 7) == 2 && !visit(key >> 3, message.substr(0, size))) return false;
+    message.remove_prefix(size);
+  }
+  return true;
+}
+
+std::uint32_t little_endian(std::string_view bytes, std::size_t at) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 4; i-- > 0;) value = value << 8 | static_cast<std::uint8_t>(bytes[at + i]);
+  return value;
+}
+
+// A double array's unit [Aoe 1989], in the layout of the Darts-clone library.
+struct Unit {
+  std::uint32_t bits;
+  bool has_leaf() const { return (bits >> 8 & 1) != 0; }
+  std::uint32_t value() const { return bits & 0x7fffffffu; }
+  std::uint32_t label() const { return bits & 0x800000ffu; }
+  std::size_t offset() const { return std::size_t{bits >> 10} << ((bits & 1u << 9) >> 6); }
+};
+
+std::string map_fault(std::string_view map) {
+  if (map.empty()) return "";  // nothing is mapped
+  if (map.size() <= 4) return fmt::format("it has {} bytes, at least 5 are expected", map.size());
+  const std::size_t trie_bytes = little_endian(map, 0);
+  if (trie_bytes == 0 || trie_bytes % 4 != 0 || trie_bytes >= map.size() - 4)
+    return fmt::format("its trie of {} bytes does not fit its {} bytes", trie_bytes, map.size());
+  const std::string_view strings = map.substr(4 + trie_bytes);
+  if (strings.back() != '\0') return "its strings do not end in a NUL";
+  if (!is_utf8(strings)) return "its strings are not UTF-8";
+
+  const std::size_t count = trie_bytes / 4;
+  const auto unit = [&](std::size_t i) { return Unit{little_endian(map, 4 + 4 * i)}; };
+  std::vector<bool> seen(count);
+  std::vector<std::size_t> open{0};
+  seen[0] = true;
+  while (!open.empty()) {
+    const std::size_t node = open.back();
+    open.pop_back();
+    const std::size_t base = node ^ unit(node).offset();
+    if ((base | 255) >= count)  // a byte of the text chooses among the 256 units around the base
+      return fmt::format("unit {} of its trie leads to unit {} of {}", node, base, count);
+    if (unit(node).has_leaf() && unit(base).value() >= strings.size())
+      return fmt::format("unit {} of its trie names byte {} of {} of strings", base, unit(base).value(),
+                         strings.size());
+    for (std::uint32_t byte = 0; byte < 256; ++byte) {
+      const std::size_t next = base ^ byte;
+      if (unit(next).label() != byte || seen[next]) continue;
+      seen[next] = true;
+      open.push_back(next);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string character_map_fault(std::string_view bytes) {
+  std::string fault;
+  const auto look_at_map = [&](std::uint64_t field, std::string_view map) {
+    if (field == precompiled_charsmap) fault = map_fault(map);
+    return fault.empty();
+  };
+  const bool whole = for_each_bytes_field(bytes, [&](std::uint64_t field, std::string_view spec) {
+    return (field != normalizer_spec && field != denormalizer_spec) || for_each_bytes_field(spec, look_at_map);
+  });
+  if (!fault.empty()) return "its map of characters is damaged: " + fault;
+  return whole ? "" : "it is cut off or damaged";
+}
+
+}  // namespace tril
