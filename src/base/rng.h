@@ -22,6 +22,13 @@ constexpr std::uint64_t mix64(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+/// The upper 64 bits of a * b.
+constexpr std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
+  const std::uint64_t a0 = a & 0xffffffffu, a1 = a >> 32, b0 = b & 0xffffffffu, b1 = b >> 32;
+  const std::uint64_t middle = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (middle & 0xffffffffu);
+  return a1 * b1 + (middle >> 32) + (other >> 32);
+}
+
 constexpr RandomKey random_key(std::uint64_t seed, std::uint64_t stream) {
   const std::uint64_t x = mix64(mix64(seed + 0x9e3779b97f4a7c15ull) ^ (stream * 0xd1342543de82ef95ull + 1));
   return {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(x >> 32)};
@@ -79,9 +86,7 @@ class RandomSequence {
   /// Uniform in [0, 1).
   double uniform() { return static_cast<double>(bits64() >> 11) * 0x1p-53; }
   /// Uniform in [0, n), unbiased for every n that occurs here (n < 2^32: bias below 2^-32).
-  std::uint64_t below(std::uint64_t n) {
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(bits64()) * n) >> 64);
-  }
+  std::uint64_t below(std::uint64_t n) { return high_product(bits64(), n); }
   /// Standard normal, by Box and Muller's polar-free form.
   double normal();
 

@@ -27,8 +27,9 @@ void gemm(const Gemm& g) {
       g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', static_cast<dnnl_dim_t>(g.m), static_cast<dnnl_dim_t>(g.n),
       static_cast<dnnl_dim_t>(g.k), 1.0f, g.a, static_cast<dnnl_dim_t>(g.a_stride), g.b,
       static_cast<dnnl_dim_t>(g.b_stride), g.accumulate ? 1.0f : 0.0f, g.c, static_cast<dnnl_dim_t>(g.c_stride));
-  check(status == dnnl_success, "gemm", "oneDNN refused [{}, {}] x [{}, {}] (status {})", g.m, g.k, g.k, g.n,
-        static_cast<int>(status));
+  if (status != dnnl_success)
+    fail("gemm",
+         fmt::format("oneDNN refused [{}, {}] x [{}, {}] (status {})", g.m, g.k, g.k, g.n, static_cast<int>(status)));
 }
 
 }  // namespace tril::kern

@@ -3,7 +3,7 @@
 //
 // Conventions: all values are float32; a matrix [n, d] is row-major and dense unless a stride is given; sums over rows or
 // columns are accumulated in float32 in a fixed order, so that a call's result depends on its arguments alone; `accumulate`
-// says that the result is added to what stands in the output rather than stored. No kernel allocates, throws or starts threads.
+// says that the result is added to what stands in the output rather than stored. No kernel but gemm allocates, throws or starts threads.
 // A pointer may have any alignment that a float has. Sizes may be zero.
 #pragma once
 
@@ -48,20 +48,21 @@ struct Attention {
   std::size_t heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
   float scale = 1;
   MaskKind mask = MaskKind::full;
-  std::int32_t window = 0;                   ///< causal only; 0: no window
-  const std::uint8_t* allow = nullptr;       ///< explicit01: [rows][1 or heads][q_len][k_len] with these strides in bytes
+  std::int32_t window = 0;              ///< causal only; 0: no window
+  const std::uint8_t* allow = nullptr;  ///< explicit01: [rows][1 or heads][q_len][k_len] with these strides in bytes
   std::size_t allow_row_stride = 0, allow_head_stride = 0, allow_query_stride = 0;
   /// What a masked score becomes. -inf: a query that sees no key gets zeros. -1e9: it attends evenly to all its row's keys
   /// (under `causal` too, so that both conventions hold for every mask).
   bool masked_is_minus_1e9 = false;
-  Dropout dropout;  ///< on the weights; the stream of row r, head h is sub_key(key, r * heads + h), index query * k_len + key
+  Dropout
+      dropout;  ///< on the weights; the stream of row r, head h is sub_key(key, r * heads + h), index query * k_len + key
 };
 
 /// What the backward pass of attention reads and writes beside the forward's arguments.
 struct AttentionGradient {
   const float *out = nullptr, *d_out = nullptr;  ///< forward's result and its gradient
   std::size_t out_stride = 0, d_out_stride = 0;
-  const float* lse = nullptr;                    ///< [tokens of q, heads]: log-sum-exp of the scaled, masked scores
+  const float* lse = nullptr;  ///< [tokens of q, heads]: log-sum-exp of the scaled, masked scores
   float *dq = nullptr, *dk = nullptr, *dv = nullptr;
   std::size_t dq_stride = 0, dk_stride = 0, dv_stride = 0;
   bool accumulate_q = false, accumulate_k = false, accumulate_v = false;
@@ -79,7 +80,7 @@ struct CachedAttention {
 };
 
 /// y_i = phi(q_i) S / phi(q_i) z, phi(x) = elu(x) + 1, S = sum phi(k_j) v_j^T, z = sum phi(k_j), over all keys of the row or,
-/// when causal, those with j <= i [Katharopoulos et al. 2020, eq. 6, 9]. Layout as in Attention, heads == kv_heads, not scaled.
+/// when causal, those with j <= i [Katharopoulos et al. 2020, eq. 5, 9]. Layout as in Attention, heads == kv_heads, not scaled.
 struct LinearAttention {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
   std::size_t q_stride = 0, k_stride = 0, v_stride = 0;
@@ -95,8 +96,8 @@ struct CrossEntropy {
   const std::int32_t* targets = nullptr;
   std::int32_t ignore = -1;
   float eps = 0;
-  float gradient_scale = 1;         ///< the gradient of the total with respect to each loss_i (1 / tokens for a mean)
-  const float* weights = nullptr;   ///< [rows] or null: a factor of each row's loss (and gradient)
+  float gradient_scale = 1;        ///< the gradient of the total with respect to each loss_i (1 / tokens for a mean)
+  const float* weights = nullptr;  ///< [rows] or null: a factor of each row's loss (and gradient)
 };
 
 /// One step of Adam or AdamW [Kingma & Ba 2015, alg. 1; Loshchilov & Hutter 2019, alg. 2] over n values:
@@ -104,25 +105,27 @@ struct CrossEntropy {
 ///   w -= lr * (m / bias1) / (sqrt(v / bias2) + eps) + lr * decay * w (AdamW)
 struct Adam {
   float lr = 0, beta1 = 0.9f, beta2 = 0.999f, eps = 1e-8f;
-  float decoupled_decay = 0;  ///< AdamW's, times lr
-  float l2 = 0;               ///< Adam's
-  float bias1 = 1, bias2 = 1; ///< 1 - beta^t
-  float gradient_scale = 1;   ///< clipping and averaging
+  float decoupled_decay = 0;   ///< AdamW's, times lr
+  float l2 = 0;                ///< Adam's
+  float bias1 = 1, bias2 = 1;  ///< 1 - beta^t
+  float gradient_scale = 1;    ///< clipping and averaging
 };
+
+struct Gemm;  // gemm.h
 
 struct Kernels {
   std::string_view name;  ///< "generic" (SSSE3), "avx2", "avx512"
 
   // --- vectors of n values ---
-  void (*add)(const float* a, const float* b, float* y, std::size_t n);                ///< y = a + b
-  void (*axpy)(float alpha, const float* x, float* y, std::size_t n);                  ///< y += alpha x
-  void (*scale)(float alpha, const float* x, float* y, std::size_t n);                 ///< y = alpha x
+  void (*add)(const float* a, const float* b, float* y, std::size_t n);  ///< y = a + b
+  void (*axpy)(float alpha, const float* x, float* y, std::size_t n);    ///< y += alpha x
+  void (*scale)(float alpha, const float* x, float* y, std::size_t n);   ///< y = alpha x
   void (*fill)(float value, float* y, std::size_t n);
-  double (*sum_squares)(const float* x, std::size_t n);                                ///< sums in double
-  void (*dropout)(Dropout d, const float* x, float* y, std::size_t n);                 ///< y = drop(x); also the gradient
+  double (*sum_squares)(const float* x, std::size_t n);                 ///< sums in double
+  void (*dropout)(Dropout d, const float* x, float* y, std::size_t n);  ///< y = drop(x); also the gradient
   void (*add_dropout)(Dropout d, const float* h, const float* x, float* y, std::size_t n);  ///< y = h + drop(x)
-  void (*axpy_dropout)(Dropout d, const float* dy, float* dx, std::size_t n);          ///< dx += drop(dy)
-  void (*activate)(Activation f, const float* x, float* y, std::size_t n);             ///< y = f(x); in place allowed
+  void (*axpy_dropout)(Dropout d, const float* dy, float* dx, std::size_t n);               ///< dx += drop(dy)
+  void (*activate)(Activation f, const float* x, float* y, std::size_t n);  ///< y = f(x); in place allowed
   /// dx = dy * f'(x), or dx += with accumulate. For relu, x may be f's output instead of its input.
   void (*activate_backward)(Activation f, const float* x, const float* dy, float* dx, bool accumulate, std::size_t n);
   /// y = f(gate) * up [Shazeer 2020, eq. 5-6]
@@ -132,6 +135,8 @@ struct Kernels {
   void (*adam)(const Adam& a, float* w, float* m, float* v, const float* g, std::size_t n);
 
   // --- matrices [rows, cols]; strides in floats ---
+  /// C = A B (+ C): see gemm.h. The one entry that may start threads, allocate inside its library, and throw.
+  void (*gemm)(const Gemm& g);
   /// y = f(x + bias), bias [cols] or null; in place allowed (y == x).
   void (*bias_activate)(Activation f, const float* x, const float* bias, float* y, std::size_t rows, std::size_t cols);
   /// db[j] += sum_i dy[i, j]
@@ -139,19 +144,22 @@ struct Kernels {
   /// y [cols, rows] = x^T
   void (*transpose)(const float* x, float* y, std::size_t rows, std::size_t cols);
   /// y[i, :] = x[i, :], with strides
-  void (*copy_rows)(const float* x, std::size_t x_stride, float* y, std::size_t y_stride, std::size_t rows, std::size_t cols);
+  void (*copy_rows)(const float* x, std::size_t x_stride, float* y, std::size_t y_stride, std::size_t rows,
+                    std::size_t cols);
   /// y = g (x - mean) rstd + b; b may be null. Saves mean and rstd [rows] where not null. [Ba et al. 2016, eq. 4]
   void (*layer_norm)(const float* x, const float* g, const float* b, float eps, float* y, float* mean, float* rstd,
                      std::size_t rows, std::size_t cols);
   /// dx (accumulated or stored), dg += , db += (each may be null).
-  void (*layer_norm_backward)(const float* x, const float* g, const float* mean, const float* rstd, const float* dy, float* dx,
-                              bool accumulate, float* dg, float* db, std::size_t rows, std::size_t cols);
+  void (*layer_norm_backward)(const float* x, const float* g, const float* mean, const float* rstd, const float* dy,
+                              float* dx, bool accumulate, float* dg, float* db, std::size_t rows, std::size_t cols);
   /// y = g x / sqrt(mean(x^2) + eps) [Zhang & Sennrich 2019, eq. 4]; saves 1 / rms [rows] where not null.
-  void (*rms_norm)(const float* x, const float* g, float eps, float* y, float* inv_rms, std::size_t rows, std::size_t cols);
-  void (*rms_norm_backward)(const float* x, const float* g, const float* inv_rms, const float* dy, float* dx, bool accumulate,
-                            float* dg, std::size_t rows, std::size_t cols);
+  void (*rms_norm)(const float* x, const float* g, float eps, float* y, float* inv_rms, std::size_t rows,
+                   std::size_t cols);
+  void (*rms_norm_backward)(const float* x, const float* g, const float* inv_rms, const float* dy, float* dx,
+                            bool accumulate, float* dg, std::size_t rows, std::size_t cols);
   /// y[i] = scale * table[ids[i]]
-  void (*gather)(const float* table, const std::int32_t* ids, float scale, float* y, std::size_t rows, std::size_t cols);
+  void (*gather)(const float* table, const std::int32_t* ids, float scale, float* y, std::size_t rows,
+                 std::size_t cols);
   /// d_table[ids[i]] += scale * dy[i], rows with ids[i] == skip left out (skip -1: none)
   void (*scatter_add)(float* d_table, const std::int32_t* ids, float scale, const float* dy, std::int32_t skip,
                       std::size_t rows, std::size_t cols);
@@ -172,7 +180,8 @@ struct Kernels {
   void (*distillation)(const float* student, const float* teacher, const std::uint8_t* keep, float temperature,
                        float gradient_scale, float* losses, float* d_student, std::size_t rows, std::size_t cols);
   /// The k largest of each row, largest first (of equals the smaller index first): values and indices [rows, k]; k <= cols.
-  void (*top_k)(const float* x, std::size_t rows, std::size_t cols, std::size_t k, float* values, std::int32_t* indices);
+  void (*top_k)(const float* x, std::size_t rows, std::size_t cols, std::size_t k, float* values,
+                std::int32_t* indices);
 
   // --- attention ---
   /// Floats of scratch that attention, attention_backward and attention_weights need for these sizes, whatever the lengths.
@@ -190,8 +199,8 @@ struct Kernels {
   void (*linear_attention)(const LinearAttention& a, float* out, std::size_t out_stride, float* scratch);
   /// Recomputes S and z; d_out, dq, dk, dv have the strides of out, q, k, v; results are stored, or added with accumulate.
   void (*linear_attention_backward)(const LinearAttention& a, const float* d_out, std::size_t d_out_stride, float* dq,
-                                    std::size_t dq_stride, float* dk, std::size_t dk_stride, float* dv, std::size_t dv_stride,
-                                    bool accumulate, float* scratch);
+                                    std::size_t dq_stride, float* dk, std::size_t dk_stride, float* dv,
+                                    std::size_t dv_stride, bool accumulate, float* scratch);
   /// One token of each of num_rows sequences: state [rows, heads, d_k * d_v + d_k] (S then z) takes in k, v and answers q.
   void (*linear_attention_step)(const LinearAttention& a, float* state, float* out, std::size_t out_stride);
 };

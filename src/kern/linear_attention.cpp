@@ -1,4 +1,4 @@
-// Linear attention, y_i = phi(q_i) S / phi(q_i) z with phi(x) = elu(x) + 1 [Katharopoulos et al. 2020, eq. 6-12]. Here
+// Linear attention, y_i = phi(q_i) S / phi(q_i) z with phi(x) = elu(x) + 1 [Katharopoulos et al. 2020, eq. 5-12]. Here
 // v has one column more, of ones, so that S carries z as its last column: n = phi(q) S, y = n[:d_v] / n[d_v]. Tokens go
 // in chunks of kChunk: what lies before the chunk comes from S, what lies in it from the masked product A = tril(phi(Q)
 // phi(K)^T). Backward, with g = dy / n[d_v] and G = [g, -g . y], the gradient of n:

@@ -1,7 +1,7 @@
 // layer_norm and rms_norm over rows, forward and backward. A row is read from memory once and stays in the first cache
 // for the further passes: the mean, then the centred variance (one pass of x and x^2 would cancel), then the result.
-//   layer_norm: h = (x - mean) rstd, y = g h + b:   dx = rstd (g dy - mean(g dy) - h mean(g dy h)),  dg = dy h,  db =
-//   dy rms_norm:   h = x / rms,         y = g h:       dx = (g dy - h mean(g dy h)) / rms,              dg = dy h
+//   layer_norm: h = (x - mean) rstd, y = g h + b:  dx = rstd (g dy - mean(g dy) - h mean(g dy h)),  dg = dy h,  db = dy
+//   rms_norm:   h = x / rms,         y = g h:      dx = (g dy - h mean(g dy h)) / rms,              dg = dy h
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/norms.cpp"

@@ -29,6 +29,7 @@ HWY_AFTER_NAMESPACE();
 #include <array>
 
 #include "hwy/targets.h"
+#include "kern/gemm.h"
 
 namespace tril::kern {
 namespace {
@@ -36,6 +37,7 @@ namespace {
 Kernels named(std::string_view name, void (*fill_all)(Kernels&)) {
   Kernels k{};
   k.name = name;
+  k.gemm = gemm;  // oneDNN finds the instruction set for itself, whatever the table
   fill_all(k);
   return k;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/rows.h"
+#include "base/special_ids.h"
 #include "nn/kv_cache.h"
 #include "nn/parameters.h"
 
@@ -46,16 +47,11 @@ struct OutputProjection {
   Tensor bias;         ///< [V] or none
 };
 
-/// Ids with a meaning of their own; -1: the model has none.
-struct SpecialIds {
-  std::int32_t pad = -1, bos = -1, eos = -1, unk = -1, decoder_start = -1;
-};
-
 class Model {
  public:
   virtual ~Model() = default;
 
-  /// "marian", "tiny_decoder", ...
+  /// "marian", "padded_decoder", ...: the names of model/registry.h
   virtual std::string family() const = 0;
   /// config.json, complete.
   virtual std::string config_json() const = 0;

@@ -33,8 +33,8 @@ struct PostNormLayer {
                  const Attention::KeysValues& memory = {}) const;
 };
 
-/// h += SelfAttention(norm1(h)),  h += CrossAttention(norm2(h), memory),  h += FF(norm3(h)) [Xiong et al. 2020, figure
-/// 1b]
+/// h += SelfAttention(norm1(h)),  h += CrossAttention(norm2(h), memory),  h += FF(norm3(h))
+/// [Xiong et al. 2020, figure 1b]
 struct PreNormLayer {
   std::string name;
   Attention self_attention;

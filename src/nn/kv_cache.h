@@ -36,12 +36,9 @@ class KvCache {
   /// Stores one layer's keys [N, key_size] and values [N, value_size] of the tokens of the last extend().
   void store(Context& c, std::int64_t layer, const Tensor& keys, const Tensor& values);
 
-  const Tensor& keys(std::int64_t layer) const {
-    return layers_[static_cast<std::size_t>(layer)].keys;
-  }  ///< [capacity, key_size]
-  const Tensor& values(std::int64_t layer) const {
-    return layers_[static_cast<std::size_t>(layer)].values;
-  }  ///< [capacity, value_size]
+  /// [capacity, key_size] and [capacity, value_size]: of all slots, whoever names them.
+  const Tensor& keys(std::int64_t layer) const { return layers_[static_cast<std::size_t>(layer)].keys; }
+  const Tensor& values(std::int64_t layer) const { return layers_[static_cast<std::size_t>(layer)].values; }
 
   std::int64_t used_slots() const { return capacity_ - static_cast<std::int64_t>(free_.size()); }
   std::int64_t capacity() const { return capacity_; }

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/hash.h"
+
 namespace tril::nn {
 namespace {
 
@@ -11,13 +13,6 @@ constexpr std::int64_t boundary = 16;  // values: one cache line
 
 std::int64_t padded(std::int64_t n) {
   return (n + boundary - 1) / boundary * boundary;
-}
-
-// FNV-1a: a weight's numbers depend on its name, not on the order in which modules are made.
-std::uint64_t hash_of(std::string_view name) {
-  std::uint64_t h = 0xcbf29ce484222325ull;
-  for (char ch : name) h = (h ^ static_cast<unsigned char>(ch)) * 0x100000001b3ull;
-  return h;
 }
 
 std::shared_ptr<std::byte> zeroed(std::size_t bytes) {
@@ -75,7 +70,7 @@ void Parameters::allocate() {
 
 void Parameters::initialise(std::uint64_t seed) {
   for (Parameter& p : list_) {
-    RandomSequence random(seed, hash_of(p.name));
+    RandomSequence random(seed, hash_of(p.name));  // by name, not by the order in which modules are made
     std::vector<float> values(static_cast<std::size_t>(p.shape.count()));
     for (float& v : values) {
       switch (p.init.kind) {

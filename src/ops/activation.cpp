@@ -1,5 +1,4 @@
-// relu: max(x, 0)   gelu: x Phi(x)   gelu_tanh: its tanh form   silu: x / (1 + exp(-x))        [Hendrycks & Gimpel
-// 2016]
+// relu: max(x, 0)   gelu: x Phi(x)   gelu_tanh: its tanh form   silu: x / (1 + exp(-x))   [Hendrycks & Gimpel 2016]
 //   dx = f'(x) dy; saves x (relu: y)
 // gated: y = f(gate) up       d gate = f'(gate) up dy,  d up = f(gate) dy; saves gate, up      [Shazeer 2020, eq. 5-6]
 #include "ops/sizes.h"

@@ -71,28 +71,28 @@ Tensor weighted_sum(Context& c, const Tensor& x, const Tensor& w) {
   check_dense(x, DType::f32, "weighted_sum: x"), check_dense(w, DType::f32, "weighted_sum: w");
   check(x.count() == w.count(), "weighted_sum", "{} values and {} weights", x.shape(), w.shape());
   Tensor y = c.empty({1});
-  kern::gemm({.m = 1,
-              .n = 1,
-              .k = z(x.count()),
-              .a = x.data<float>(),
-              .a_stride = z(x.count()),
-              .b = w.data<float>(),
-              .b_stride = 1,
-              .c = y.data<float>(),
-              .c_stride = 1});
+  c.kernels().gemm({.m = 1,
+                    .n = 1,
+                    .k = z(x.count()),
+                    .a = x.data<float>(),
+                    .a_stride = z(x.count()),
+                    .b = w.data<float>(),
+                    .b_stride = 1,
+                    .c = y.data<float>(),
+                    .c_stride = 1});
   if (c.tape())
     c.tape()->record("weighted_sum", {&x}, y, [x, w](Context& k, const Tensor& dy, Grads& d) {
       const auto dx = d.into(k, x);
-      kern::gemm({.m = z(x.count()),
-                  .n = 1,
-                  .k = 1,
-                  .a = w.data<float>(),
-                  .a_stride = 1,
-                  .b = dy.data<float>(),
-                  .b_stride = 1,
-                  .c = dx.grad.data<float>(),
-                  .c_stride = 1,
-                  .accumulate = dx.accumulate});
+      k.kernels().gemm({.m = z(x.count()),
+                        .n = 1,
+                        .k = 1,
+                        .a = w.data<float>(),
+                        .a_stride = 1,
+                        .b = dy.data<float>(),
+                        .b_stride = 1,
+                        .c = dx.grad.data<float>(),
+                        .c_stride = 1,
+                        .accumulate = dx.accumulate});
     });
   return y;
 }

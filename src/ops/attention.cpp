@@ -1,9 +1,8 @@
-// attention: y = P v,  P = softmax(S),  S = scale q k^T + mask, head by head                  [Vaswani et al. 2017, eq.
-// 1]
+// attention: y = P v,  P = softmax(S),  S = scale q k^T + mask, head by head               [Vaswani et al. 2017, eq. 1]
 //   dv = P^T dy    dP = dy v^T    dS = P (dP - sum(dy y))    dq = scale dS k    dk = scale dS^T q
 //   q [Nq, H d_k]   k [Nk, Hkv d_k]   v [Nk, Hkv d_v]   y [Nq, H d_v]
-// Saves q, k, v, y and the log-sum-exp of each row of S [Nq, H]; P is computed again tile by tile [Dao et al. 2022,
-// alg. 4].
+// Saves q, k, v, y and the log-sum-exp of each row of S [Nq, H]; P is computed again tile by tile
+// [Dao et al. 2022, alg. 4].
 #include <algorithm>
 #include <cmath>
 
@@ -23,10 +22,9 @@ Heads heads_of(const Tensor& q, const Tensor& k, const Tensor& v, const Attentio
   const auto [Nv, Dv] = v.dims<2>("attention: v");
   check(heads > 0 && kv_heads > 0 && heads % kv_heads == 0, "attention", "{} key heads do not divide {} heads",
         kv_heads, heads);
-  check(Dq % heads == 0, "attention", "q {} does not divide into {} heads", q.shape().text(), heads);
-  check(Dv % kv_heads == 0, "attention", "v {} does not divide into {} heads", v.shape().text(), kv_heads);
-  check(Dk == Dq / heads * kv_heads, "attention", "k {} should have {} heads of {}", k.shape().text(), kv_heads,
-        Dq / heads);
+  check(Dq % heads == 0, "attention", "q {} does not divide into {} heads", q.shape(), heads);
+  check(Dv % kv_heads == 0, "attention", "v {} does not divide into {} heads", v.shape(), kv_heads);
+  check(Dk == Dq / heads * kv_heads, "attention", "k {} should have {} heads of {}", k.shape(), kv_heads, Dq / heads);
   check(Nk == Nv, "attention", "{} keys and {} values", Nk, Nv);
   return {heads, kv_heads, Dq / heads, Dv / kv_heads};
 }
@@ -48,10 +46,10 @@ kern::Attention arguments(const Tensor& q, const Tensor& k, const Tensor& v, con
     const auto [B, H, Tq, Tk] = o.mask.allow.dims<4>("attention: mask");
     check_dense(o.mask.allow, DType::u8, "attention: mask");
     check((B == 1 || B == static_cast<std::int64_t>(spans->size())) && (H == 1 || H == h.heads), "attention: mask",
-          "{} for {} rows and {} heads", o.mask.allow.shape().text(), spans->size(), h.heads);
+          "{} for {} rows and {} heads", o.mask.allow.shape(), spans->size(), h.heads);
     for (const kern::RowSpan& s : *spans)
       check((Tq == 1 || s.q_len <= Tq) && s.k_len <= Tk, "attention: mask", "{} for a row of {} queries and {} keys",
-            o.mask.allow.shape().text(), s.q_len, s.k_len);
+            o.mask.allow.shape(), s.q_len, s.k_len);
     a.allow = o.mask.allow.data<std::uint8_t>();
     a.allow_row_stride = B == 1 ? 0 : z(H * Tq * Tk);
     a.allow_head_stride = H == 1 ? 0 : z(Tq * Tk);

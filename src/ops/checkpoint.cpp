@@ -1,5 +1,5 @@
-// checkpoint: y = block(x); the tape keeps x alone, and the block runs once more on the way back   [Chen et al. 2016,
-// section 4]
+// checkpoint: y = block(x); the tape keeps x alone, and the block runs once more on the way back
+// [Chen et al. 2016, section 4]
 #include "ops/sizes.h"
 
 namespace tril::ops {

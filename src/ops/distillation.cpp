@@ -1,5 +1,5 @@
-// distillation: L = T^2 / n sum_i KL(softmax(t_i / T) || softmax(s_i / T)), over the n rows that count   [Hinton et al.
-// 2015]
+// distillation: L = T^2 / n sum_i KL(softmax(t_i / T) || softmax(s_i / T)), over the n rows that count
+// [Hinton et al. 2015]
 //   ds_i = T / n (softmax(s_i / T) - softmax(t_i / T));  the teacher's logits t are constants
 //   student, teacher [N, V]   saves ds
 #include "ops/loss.h"

@@ -1,5 +1,4 @@
-// linear: y = r + drop(f(z)), z = x W^T + b       [Vaswani et al. 2017, section 3.3: the products around which all else
-// turns]
+// linear: y = r + drop(f(z)), z = x W^T + b                                     [Vaswani et al. 2017, section 3.3]
 //   dz = f'(z) * drop(dy)    dx = dz W    dW = dz^T x    db = sum over rows of dz    dr = dy
 //   x [N, in]   W [out, in]   b [out]   r, y [N, out]
 // Saves x, and z where f is not none (but for relu alone, whose derivative can be read off its own result).
@@ -22,17 +21,17 @@ kern::Dropout of_block(kern::Dropout drop, std::int64_t begin) {
 void product(Context& c, const Tensor& x, const Weight& w, float* out, std::int64_t begin, std::int64_t rows) {
   const std::int64_t in = x.size(1), n = w.value.size(0);
   const bool direct = !w.transposed;
-  kern::gemm({.m = z(rows),
-              .n = z(n),
-              .k = z(in),
-              .a = x.data<float>() + begin * x.row_stride(),
-              .a_stride = z(x.row_stride()),
-              .b = direct ? w.value.data<float>() : w.transposed.data<float>(),
-              .b_stride = direct ? z(in) : z(n),
-              .c = out,
-              .c_stride = z(n),
-              .transpose_b = direct,
-              .threads = c.threads()});
+  c.kernels().gemm({.m = z(rows),
+                    .n = z(n),
+                    .k = z(in),
+                    .a = x.data<float>() + begin * x.row_stride(),
+                    .a_stride = z(x.row_stride()),
+                    .b = direct ? w.value.data<float>() : w.transposed.data<float>(),
+                    .b_stride = direct ? z(in) : z(n),
+                    .c = out,
+                    .c_stride = z(n),
+                    .transpose_b = direct,
+                    .threads = c.threads()});
 }
 
 }  // namespace
@@ -41,7 +40,7 @@ Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
   const auto [N, in] = x.dims<2>("linear: x");
   const auto [out, w_in] = w.value.dims<2>("linear: W");
   check_dense(w.value, DType::f32, "linear: W");
-  check(in == w_in, "linear", "x {} and W {} do not agree", x.shape().text(), w.value.shape().text());
+  check(in == w_in, "linear", "x {} and W {} do not agree", x.shape(), w.value.shape());
   if (w.transposed) check_shape(w.transposed, {in, out}, "linear: W^T");
   if (b) check_shape(b, {out}, "linear: b");
   if (o.residual)
@@ -93,30 +92,30 @@ Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
                        if (const auto db = d.into(k_, b); db)
                          kernels.column_sums(dz.data<float>(), sum_into(k_, db), z(n), z(width));
                        if (const auto dW = d.into(k_, W); dW)
-                         kern::gemm({.m = z(width),
-                                     .n = z(x.size(1)),
-                                     .k = z(n),
-                                     .a = dz.data<float>(),
-                                     .a_stride = z(width),
-                                     .b = x.data<float>(),
-                                     .b_stride = z(x.row_stride()),
-                                     .c = dW.grad.data<float>(),
-                                     .c_stride = z(x.size(1)),
-                                     .transpose_a = true,
-                                     .accumulate = dW.accumulate,
-                                     .threads = k_.threads()});
+                         k_.kernels().gemm({.m = z(width),
+                                            .n = z(x.size(1)),
+                                            .k = z(n),
+                                            .a = dz.data<float>(),
+                                            .a_stride = z(width),
+                                            .b = x.data<float>(),
+                                            .b_stride = z(x.row_stride()),
+                                            .c = dW.grad.data<float>(),
+                                            .c_stride = z(x.size(1)),
+                                            .transpose_a = true,
+                                            .accumulate = dW.accumulate,
+                                            .threads = k_.threads()});
                        if (const auto dx = d.into(k_, x); dx)
-                         kern::gemm({.m = z(n),
-                                     .n = z(x.size(1)),
-                                     .k = z(width),
-                                     .a = dz.data<float>(),
-                                     .a_stride = z(width),
-                                     .b = W.data<float>(),
-                                     .b_stride = z(x.size(1)),
-                                     .c = dx.grad.data<float>(),
-                                     .c_stride = z(dx.grad.row_stride()),
-                                     .accumulate = dx.accumulate,
-                                     .threads = k_.threads()});
+                         k_.kernels().gemm({.m = z(n),
+                                            .n = z(x.size(1)),
+                                            .k = z(width),
+                                            .a = dz.data<float>(),
+                                            .a_stride = z(width),
+                                            .b = W.data<float>(),
+                                            .b_stride = z(x.size(1)),
+                                            .c = dx.grad.data<float>(),
+                                            .c_stride = z(dx.grad.row_stride()),
+                                            .accumulate = dx.accumulate,
+                                            .threads = k_.threads()});
                      });
   return y;
 }

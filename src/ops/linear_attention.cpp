@@ -1,5 +1,4 @@
-// linear_attention: y_i = phi(q_i) S / phi(q_i) z,  phi(x) = elu(x) + 1                         [Katharopoulos et al.
-// 2020, eq. 6, 9]
+// linear_attention: y_i = phi(q_i) S / phi(q_i) z,  phi(x) = elu(x) + 1        [Katharopoulos et al. 2020, eq. 5, 9]
 //   S = sum_j phi(k_j) v_j^T,  z = sum_j phi(k_j), over all keys of the row or those with j <= i
 //   q, k [N, H d_k]   v, y [N, H d_v]   saves q, k, v; S and z are built up again on the way back (two sweeps)
 #include <algorithm>
@@ -14,7 +13,7 @@ kern::LinearAttention arguments(const Tensor& q, const Tensor& k, const Tensor& 
   const auto [Nq, Dq] = q.dims<2>("linear_attention: q");
   const auto [Nv, Dv] = v.dims<2>("linear_attention: v");
   check(heads > 0 && Dq % heads == 0 && Dv % heads == 0, "linear_attention",
-        "q {} and v {} do not divide into {} heads", q.shape().text(), v.shape().text(), heads);
+        "q {} and v {} do not divide into {} heads", q.shape(), v.shape(), heads);
   check_shape(k, {Nv, Dq}, "linear_attention: k");
   kern::LinearAttention a;
   a.q = q.data<float>(), a.k = k.data<float>(), a.v = v.data<float>();

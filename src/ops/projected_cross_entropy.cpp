@@ -14,17 +14,17 @@ constexpr std::int64_t chunk_rows =
 void project(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& logits, std::int64_t begin) {
   const std::int64_t rows = logits.size(0), V = logits.size(1), D = x.size(1);
   const bool direct = !w.transposed;
-  kern::gemm({.m = z(rows),
-              .n = z(V),
-              .k = z(D),
-              .a = x.data<float>() + begin * D,
-              .a_stride = z(D),
-              .b = direct ? w.value.data<float>() : w.transposed.data<float>(),
-              .b_stride = direct ? z(D) : z(V),
-              .c = logits.data<float>(),
-              .c_stride = z(V),
-              .transpose_b = direct,
-              .threads = c.threads()});
+  c.kernels().gemm({.m = z(rows),
+                    .n = z(V),
+                    .k = z(D),
+                    .a = x.data<float>() + begin * D,
+                    .a_stride = z(D),
+                    .b = direct ? w.value.data<float>() : w.transposed.data<float>(),
+                    .b_stride = direct ? z(D) : z(V),
+                    .c = logits.data<float>(),
+                    .c_stride = z(V),
+                    .transpose_b = direct,
+                    .threads = c.threads()});
   if (b)
     c.kernels().bias_activate(Activation::none, logits.data<float>(), b.data<float>(), logits.data<float>(), z(rows),
                               z(V));
@@ -65,29 +65,29 @@ Tensor projected_cross_entropy(Context& c, const Tensor& x, const Weight& w, con
                               z(rows), z(V));
     if (wants_b) c.kernels().column_sums(logits, db.data<float>(), z(rows), z(V));
     if (wants_x)
-      kern::gemm({.m = z(rows),
-                  .n = z(D),
-                  .k = z(V),
-                  .a = logits,
-                  .a_stride = z(V),
-                  .b = w.value.data<float>(),
-                  .b_stride = z(D),
-                  .c = dx.data<float>() + i * D,
-                  .c_stride = z(D),
-                  .threads = c.threads()});
+      c.kernels().gemm({.m = z(rows),
+                        .n = z(D),
+                        .k = z(V),
+                        .a = logits,
+                        .a_stride = z(V),
+                        .b = w.value.data<float>(),
+                        .b_stride = z(D),
+                        .c = dx.data<float>() + i * D,
+                        .c_stride = z(D),
+                        .threads = c.threads()});
     if (wants_w)
-      kern::gemm({.m = z(V),
-                  .n = z(D),
-                  .k = z(rows),
-                  .a = logits,
-                  .a_stride = z(V),
-                  .b = x.data<float>() + i * D,
-                  .b_stride = z(D),
-                  .c = dw.data<float>(),
-                  .c_stride = z(D),
-                  .transpose_a = true,
-                  .accumulate = i > 0,
-                  .threads = c.threads()});
+      c.kernels().gemm({.m = z(V),
+                        .n = z(D),
+                        .k = z(rows),
+                        .a = logits,
+                        .a_stride = z(V),
+                        .b = x.data<float>() + i * D,
+                        .b_stride = z(D),
+                        .c = dw.data<float>(),
+                        .c_stride = z(D),
+                        .transpose_a = true,
+                        .accumulate = i > 0,
+                        .threads = c.threads()});
   }
   if (wants_w && N == 0) c.kernels().fill(0.0f, dw.data<float>(), z(V * D));
 

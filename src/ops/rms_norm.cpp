@@ -1,5 +1,4 @@
-// rms_norm: y = g x r,  r = 1 / sqrt(mean(x^2) + eps)                                          [Zhang & Sennrich 2019,
-// eq. 4]
+// rms_norm: y = g x r,  r = 1 / sqrt(mean(x^2) + eps)                              [Zhang & Sennrich 2019, eq. 4]
 //   dx = r (g dy - x r^2 mean(g dy x))     dg = sum over rows of dy x r
 //   x, y [N, D]   g [D]   saves x, r [N]
 #include "ops/sizes.h"

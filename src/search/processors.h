@@ -29,8 +29,8 @@ struct RowView {
 class StepLogits {
  public:
   /// @param logits    [rows, V]
-  /// @param log_sums  [rows], log(sum(exp(row))), so that a forced token can be given log-probability 0; empty: nobody
-  /// asks
+  /// @param log_sums  [rows], log(sum(exp(row))), so that a forced token can be given log-probability 0;
+  ///                  empty: nobody asks
   StepLogits(const Context& c, const Tensor& logits, std::span<const float> log_sums);
 
   void forbid(std::int64_t row, std::int32_t id);

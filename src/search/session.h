@@ -17,8 +17,7 @@ namespace tril::search {
 class ModelStep : public Step {
  public:
   /// @param cache  where keys and values of earlier tokens are kept, without rows yet; null: every step computes its
-  /// rows'
-  ///               tokens all over again, which gives the same logits slowly
+  ///               rows' tokens all over again, which gives the same logits slowly
   ModelStep(const model::Model& model, const model::Memory& memory, nn::KvCache* cache);
 
   std::int64_t vocab_size() const override { return model_->vocab_size(); }

@@ -12,7 +12,12 @@
 
 #include "base/error.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__has_feature)
+#define TRIL_HAS_FEATURE(name) __has_feature(name)  // clang's way to say it
+#else
+#define TRIL_HAS_FEATURE(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || TRIL_HAS_FEATURE(address_sanitizer)
 #include <sanitizer/asan_interface.h>
 #else
 #define ASAN_POISON_MEMORY_REGION(addr, size) (static_cast<void>(addr), static_cast<void>(size))
@@ -71,10 +76,9 @@ struct Arena::Pool {
       fail("arena", fmt::format("no address range of {} bytes to be had", reserved), "raise `ulimit -v`");
     base = static_cast<std::byte*>(p);
     madvise(base, reserved, MADV_HUGEPAGE);  // advice only: without it, more page faults
-    ASAN_POISON_MEMORY_REGION(base, reserved);
   }
   ~Pool() {
-    ASAN_UNPOISON_MEMORY_REGION(base, reserved);
+    ASAN_UNPOISON_MEMORY_REGION(base, stats.high_water);
     munmap(base, reserved);
   }
 
@@ -141,6 +145,7 @@ struct Arena::Pool {
       fail("arena", fmt::format("{} bytes more are needed, {} of {} are in use", size, stats.live_bytes, reserved),
            "lower --max-tokens or --batch-size");
     }
+    ASAN_POISON_MEMORY_REGION(at, size);  // what is beyond the bytes asked for stays so
     ASAN_UNPOISON_MEMORY_REGION(at, sizeof(Block));
     Block* b = new (at) Block;
     b->size = size;

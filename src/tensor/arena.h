@@ -14,8 +14,7 @@ namespace tril {
 class Arena {
  public:
   /// @param limit_bytes  the most that the arena may ever hold; 0: twice the machine's memory. Addresses only: memory
-  /// is
-  ///                     taken as it is first touched.
+  ///                     is taken as it is first touched.
   explicit Arena(std::size_t limit_bytes = 0);
   ~Arena();
   Arena(const Arena&) = delete;

@@ -57,7 +57,7 @@ class Context {
     return upload<T>(std::span<const T>(values), {static_cast<std::int64_t>(values.size())});
   }
 
-  /// Names what is being computed until the returned value goes: for errors, probes and profiles.
+  /// Names what is being computed until the returned value goes: for whoever probes, and for profiles.
   class Scope {
    public:
     explicit Scope(std::vector<std::string_view>& names) : names_(&names) {}

@@ -52,8 +52,8 @@ std::int64_t row_size(const Shape& s) {
 
 Tensor::Tensor(StorageRef storage, Shape shape, DType dtype)
     : storage_(std::move(storage)), shape_(shape), row_stride_(row_size(shape)), dtype_(dtype) {
-  check(storage_->bytes >= bytes(), "Tensor", "{} of {} needs {} bytes, the storage has {}", shape,
-        name_of(dtype), bytes(), storage_->bytes);
+  check(storage_->bytes >= bytes(), "Tensor", "{} of {} needs {} bytes, the storage has {}", shape, name_of(dtype),
+        bytes(), storage_->bytes);
 }
 
 bool Tensor::is_dense() const {

@@ -45,16 +45,6 @@ std::vector<std::string> all_files(const CorpusOptions& options) {
   return files;
 }
 
-void check_files(const CorpusOptions& options) {
-  for (const std::string& path : all_files(options)) {
-    std::error_code ignored;
-    if (path == "-" || (std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored) &&
-                        !std::filesystem::is_regular_file(path, ignored)))
-      fail(path, "is not a regular file: a corpus is read again each epoch", "write it to a file first");
-    LineReader(path, {.refuse_empty = true});
-  }
-}
-
 // FNV-1a over everything that decides the stream.
 class Fingerprint {
  public:
@@ -240,6 +230,16 @@ class Stream {
 };
 
 }  // namespace
+
+void check_files(const CorpusOptions& options) {
+  for (const std::string& path : all_files(options)) {
+    std::error_code ignored;
+    if (path == "-" || (std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored) &&
+                        !std::filesystem::is_regular_file(path, ignored)))
+      fail(path, "is not a regular file: a corpus is read again each epoch", "write it to a file first");
+    LineReader(path, {.refuse_empty = true});
+  }
+}
 
 class Corpus::Impl {
  public:

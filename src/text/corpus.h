@@ -80,6 +80,9 @@ struct CorpusState {
 void to_json(nlohmann::json& json, const CorpusState& state);
 void from_json(const nlohmann::json& json, CorpusState& state);
 
+/// Opens every file once. @throws Error for one that is missing, unreadable, empty, or no regular file
+void check_files(const CorpusOptions& options);
+
 class Corpus {
  public:
   /// Checks the options and opens every file once, so that a missing one is known at once.

@@ -10,15 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/special_ids.h"
+
 namespace tril {
 
 enum class Side { source, target };
-
-/// The ids that stand for no text. A decoder starts from decoder_start, which in Marian's models is the pad.
-struct SpecialIds {
-  std::int32_t eos = -1, unk = -1, pad = -1, decoder_start = -1;
-  friend bool operator==(const SpecialIds&, const SpecialIds&) = default;
-};
 
 /// A file that belongs to a model directory, in memory.
 struct TokenizerFile {

@@ -18,7 +18,7 @@ std::unique_ptr<model::Model> build_model(const ModelOptions& options, const Tok
   c.encoder_ffn_dim = c.decoder_ffn_dim = options.ffn_dim;
   c.activation_function = options.activation;
   c.max_position_embeddings = options.max_positions;
-  const tril::SpecialIds& special = tokenizer.special(Side::target);
+  const SpecialIds& special = tokenizer.special(Side::target);
   c.pad_token_id = special.pad;
   c.eos_token_id = c.forced_eos_token_id = special.eos;
   c.decoder_start_token_id = special.decoder_start;

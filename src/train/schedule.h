@@ -1,7 +1,8 @@
 // The learning rate as a pure function of the update's number t = 1, 2, ...: warm-up to the peak over w updates, then
-//   inverse_sqrt  peak * sqrt(w / t)                                   [Vaswani et al. 2017, eq. 3, in terms of its
-//   peak] linear        peak -> 0 in a straight line, there at update T cosine        peak * (1 + cos(pi * (t - w) / (T
-//   - w))) / 2         [Loshchilov & Hutter 2017, eq. 5, one cycle] constant      peak
+//   inverse_sqrt  peak * sqrt(w / t)                                    [Vaswani et al. 2017, eq. 3, in terms of its peak]
+//   linear        peak * (T - t) / (T - w): a straight line to 0 at update T
+//   cosine        peak * (1 + cos(pi (t - w) / (T - w))) / 2            [Loshchilov & Hutter 2017, eq. 5, one cycle]
+//   constant      peak
 // Warm-up is peak * t / w in all of them; w = 0: none (inverse_sqrt then begins at the peak as for w = 1).
 #pragma once
 

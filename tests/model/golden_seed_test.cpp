@@ -34,8 +34,9 @@ std::string tiny_name(const std::string& probe) {
   return probe.find("self_attn") != std::string::npos ? "self_weights." + layer : "cross_weights." + layer;
 }
 
-void check_case(const GoldenCase& golden, const std::function<Subject(Context&, const GoldenCase&)>& make,
-                const std::function<std::string(const std::string&)>& weights_name = [](const std::string& n) { return n; }) {
+void check_case(
+    const GoldenCase& golden, const std::function<Subject(Context&, const GoldenCase&)>& make,
+    const std::function<std::string(const std::string&)>& weights_name = [](const std::string& n) { return n; }) {
   for (const kern::Kernels* kernels : kern::tables()) {
     SCOPED_TRACE(kernels->name);
     Arena arena;
@@ -53,7 +54,8 @@ void check_case(const GoldenCase& golden, const std::function<Subject(Context&, 
       ++weights;
     }
     std::size_t expected_weights = 0;
-    for (const WeightView& view : golden.file().tensors()) expected_weights += view.name.starts_with("out.") && view.name != "out.y";
+    for (const WeightView& view : golden.file().tensors())
+      expected_weights += view.name.starts_with("out.") && view.name != "out.y";
     EXPECT_EQ(weights, expected_weights);
     expect_close("y", host_copy<float>(y), expected, 1e-5, 1e-5);
 
@@ -87,7 +89,8 @@ void check_case(const GoldenCase& golden, const std::function<Subject(Context&, 
 template <class F>
 void for_each(const std::string& kind, F&& f) {
   const auto files = golden_files(kind);
-  if (files.empty() && other_golden_directory()) GTEST_SKIP() << "no case of kind " << kind << " in " << golden_directory();
+  if (files.empty() && other_golden_directory())
+    GTEST_SKIP() << "no case of kind " << kind << " in " << golden_directory();
   ASSERT_FALSE(files.empty()) << "no case of kind " << kind << " in " << golden_directory();
   for (const auto& path : files) {
     SCOPED_TRACE(path.string());
@@ -98,9 +101,14 @@ void for_each(const std::string& kind, F&& f) {
 TEST(GoldenSeed, TinyDecoder) {
   for_each("tiny_decoder", [](const GoldenCase& golden) {
     const auto& k = golden.config();
-    auto decoder = std::make_shared<model::TinyDecoder>(model::TinyDecoderConfig{.d_model = k["d_model"], .num_heads = k["num_heads"], .d_ff = k["d_ff"],
-                                                                                 .num_layers = k["num_layers"], .cross_attention = k["cross_attention"],
-                                                                                 .sinusoidal_positions = k["sinusoidal_positions"], .causal = k["causal"]});
+    auto decoder =
+        std::make_shared<model::TinyDecoder>(model::TinyDecoderConfig{.d_model = k["d_model"],
+                                                                      .num_heads = k["num_heads"],
+                                                                      .d_ff = k["d_ff"],
+                                                                      .num_layers = k["num_layers"],
+                                                                      .cross_attention = k["cross_attention"],
+                                                                      .sinusoidal_positions = k["sinusoidal_positions"],
+                                                                      .causal = k["causal"]});
     golden.fill(decoder->parameters());
     check_case(
         golden,
@@ -115,7 +123,9 @@ TEST(GoldenSeed, TinyDecoder) {
             context = {.states = g.tensor(c, "in.context", {m[0] * m[1], m[2]}), .rows = Rows::rectangle(m[0], m[1])};
             run.inputs["context"] = context.states;
           }
-          run.forward = [decoder, x, rows, context](Context& k_) { return decoder->forward(k_, x, rows, context.states ? &context : nullptr); };
+          run.forward = [decoder, x, rows, context](Context& k_) {
+            return decoder->forward(k_, x, rows, context.states ? &context : nullptr);
+          };
           return run;
         },
         tiny_name);
@@ -126,19 +136,29 @@ TEST(GoldenSeed, LearnedPositionDecoder) {
   for_each("learned_position_decoder", [](const GoldenCase& golden) {
     const auto& k = golden.config();
     auto decoder = std::make_shared<model::LearnedPositionDecoder>(
-        model::LearnedPositionDecoderConfig{.vocab_size = k["vocab_size"], .d_model = k["d_model"], .num_heads = k["num_heads"], .num_layers = k["num_layers"],
-                                            .forward_expansion = k["forward_expansion"], .max_length = k["max_length"]});
+        model::LearnedPositionDecoderConfig{.vocab_size = k["vocab_size"],
+                                            .d_model = k["d_model"],
+                                            .num_heads = k["num_heads"],
+                                            .num_layers = k["num_layers"],
+                                            .forward_expansion = k["forward_expansion"],
+                                            .max_length = k["max_length"]});
     golden.fill(decoder->parameters());
     check_case(golden, [&](Context& c, const GoldenCase& g) {
       const auto s = g.shape("in.ids"), m = g.shape("in.encoder_out");
       const auto ids = std::make_shared<std::vector<std::int32_t>>(g.ids("in.ids"));
-      auto memory = std::make_shared<Memory>(Memory{.states = g.tensor(c, "in.encoder_out", {m[0] * m[1], m[2]}), .rows = Rows::rectangle(m[0], m[1])});
-      const ops::Mask self = ops::Mask::explicit01(g.mask(c, "in.tgt_mask")), cross = ops::Mask::explicit01(g.mask(c, "in.src_mask"));
+      auto memory = std::make_shared<Memory>(
+          Memory{.states = g.tensor(c, "in.encoder_out", {m[0] * m[1], m[2]}), .rows = Rows::rectangle(m[0], m[1])});
+      const ops::Mask self = ops::Mask::explicit01(g.mask(c, "in.tgt_mask")),
+                      cross = ops::Mask::explicit01(g.mask(c, "in.src_mask"));
       Subject run{.parameters = &decoder->parameters()};
       run.inputs["encoder_out"] = memory->states;
       run.forward = [=](Context& x) {
         return logits(x, *decoder,
-                      decoder->decode(x, {.ids = *ids, .rows = Rows::rectangle(s[0], s[1]), .memory = memory.get(), .self_mask = self, .memory_mask = cross}));
+                      decoder->decode(x, {.ids = *ids,
+                                          .rows = Rows::rectangle(s[0], s[1]),
+                                          .memory = memory.get(),
+                                          .self_mask = self,
+                                          .memory_mask = cross}));
       };
       return run;
     });
@@ -148,13 +168,18 @@ TEST(GoldenSeed, LearnedPositionDecoder) {
 TEST(GoldenSeed, FullTransformer) {
   for_each("full_transformer", [](const GoldenCase& golden) {
     const auto& k = golden.config();
-    auto transformer = std::make_shared<model::FullTransformer>(model::FullTransformerConfig{.vocab_size = k["vocab_size"], .d_model = k["d_model"],
-                                                                                             .num_heads = k["num_heads"], .d_ff = k["d_ff"],
-                                                                                             .num_layers = k["num_layers"], .share_norm2 = k["share_norm2"]});
+    auto transformer =
+        std::make_shared<model::FullTransformer>(model::FullTransformerConfig{.vocab_size = k["vocab_size"],
+                                                                              .d_model = k["d_model"],
+                                                                              .num_heads = k["num_heads"],
+                                                                              .d_ff = k["d_ff"],
+                                                                              .num_layers = k["num_layers"],
+                                                                              .share_norm2 = k["share_norm2"]});
     golden.fill(transformer->parameters());
     check_case(golden, [&](Context&, const GoldenCase& g) {
       const std::int64_t batch = g.shape("in.inp")[0];
-      const auto source = std::make_shared<std::vector<std::int32_t>>(g.ids("in.inp")), target = std::make_shared<std::vector<std::int32_t>>(g.ids("in.tar"));
+      const auto source = std::make_shared<std::vector<std::int32_t>>(g.ids("in.inp")),
+                 target = std::make_shared<std::vector<std::int32_t>>(g.ids("in.tar"));
       Subject run{.parameters = &transformer->parameters()};
       run.forward = [=](Context& x) { return transformer->forward(x, *source, *target, batch); };
       return run;
@@ -165,14 +190,20 @@ TEST(GoldenSeed, FullTransformer) {
 TEST(GoldenSeed, PaddedDecoder) {
   for_each("padded_decoder", [](const GoldenCase& golden) {
     const auto& k = golden.config();
-    auto decoder = std::make_shared<model::PaddedDecoder>(model::PaddedDecoderConfig{.vocab_size = k["vocab_size"], .d_model = k["d_model"], .num_heads = k["num_heads"],
-                                                                                     .d_ff = k["d_ff"], .num_layers = k["num_layers"], .pad_idx = k["pad_idx"],
-                                                                                     .mask_target_padding = k["mask_target_padding"]});
+    auto decoder = std::make_shared<model::PaddedDecoder>(
+        model::PaddedDecoderConfig{.vocab_size = k["vocab_size"],
+                                   .d_model = k["d_model"],
+                                   .num_heads = k["num_heads"],
+                                   .d_ff = k["d_ff"],
+                                   .num_layers = k["num_layers"],
+                                   .pad_idx = k["pad_idx"],
+                                   .mask_target_padding = k["mask_target_padding"]});
     golden.fill(decoder->parameters());
     check_case(golden, [&](Context& c, const GoldenCase& g) {
       const auto s = g.shape("in.tgt"), m = g.shape("in.memory");
       const auto ids = std::make_shared<std::vector<std::int32_t>>(g.ids("in.tgt"));
-      auto memory = std::make_shared<Memory>(Memory{.states = g.tensor(c, "in.memory", {m[0] * m[1], m[2]}), .rows = Rows::rectangle(m[0], m[1])});
+      auto memory = std::make_shared<Memory>(
+          Memory{.states = g.tensor(c, "in.memory", {m[0] * m[1], m[2]}), .rows = Rows::rectangle(m[0], m[1])});
       const Tensor allow = g.has("in.memory_mask") ? g.mask(c, "in.memory_mask") : Tensor();
       Subject run{.parameters = &decoder->parameters()};
       run.inputs["memory"] = memory->states;
@@ -188,8 +219,13 @@ TEST(GoldenSeed, MultiHeadAttention) {
     auto parameters = std::make_shared<nn::Parameters>();
     // The case's names have no common beginning; the module's does, so the names are mapped.
     auto attention = std::make_shared<nn::Attention>(*parameters, "mha",
-                                                     nn::Attention::Options{.d_model = k["d_model"], .num_heads = k["num_heads"], .d_v = k["d_v"],
-                                                                            .q = "q_linear", .k = "k_linear", .v = "v_linear", .out = "out"});
+                                                     nn::Attention::Options{.d_model = k["d_model"],
+                                                                            .num_heads = k["num_heads"],
+                                                                            .d_v = k["d_v"],
+                                                                            .q = "q_linear",
+                                                                            .k = "k_linear",
+                                                                            .v = "v_linear",
+                                                                            .out = "out"});
     for (nn::Parameter& p : parameters->all()) p.name = p.name.substr(4);
     golden.fill(*parameters);
     check_case(
@@ -200,7 +236,8 @@ TEST(GoldenSeed, MultiHeadAttention) {
           const Tensor q = run.inputs["q"] = g.tensor(c, "in.q", {sq[0] * sq[1], sq[2]});
           const Tensor key = run.inputs["k"] = g.tensor(c, "in.k", {sk[0] * sk[1], sk[2]});
           const Tensor v = run.inputs["v"] = g.tensor(c, "in.v", {sk[0] * sk[1], sk[2]});
-          nn::CrossCall call{ops::spans_of(Rows::rectangle(sq[0], sq[1]), Rows::rectangle(sk[0], sk[1])), ops::Mask::explicit01(g.mask(c, "in.mask"))};
+          nn::CrossCall call{ops::spans_of(Rows::rectangle(sq[0], sq[1]), Rows::rectangle(sk[0], sk[1])),
+                             ops::Mask::explicit01(g.mask(c, "in.mask"))};
           call.mask.masked_is_minus_1e9 = true;
           run.forward = [=](Context& x) { return attention->forward(x, q, key, v, call); };
           return run;
@@ -217,7 +254,8 @@ std::vector<float> heads_inside(const std::vector<float>& x, const std::vector<s
     for (std::int64_t h = 0; h < H; ++h)
       for (std::int64_t t = 0; t < T; ++t)
         for (std::int64_t i = 0; i < d; ++i) {
-          const std::size_t outside = std::size_t(((b * H + h) * T + t) * d + i), inside = std::size_t(((b * T + t) * H + h) * d + i);
+          const std::size_t outside = std::size_t(((b * H + h) * T + t) * d + i),
+                            inside = std::size_t(((b * T + t) * H + h) * d + i);
           y[back ? outside : inside] = x[back ? inside : outside];
         }
   return y;
@@ -235,16 +273,19 @@ TEST(GoldenSeed, LinearAttention) {
       Grads grads;
       std::map<std::string, Tensor> in;
       for (const char* name : {"q", "k", "v"}) {
-        in[name] = c.upload<float>(heads_inside(g.floats(std::string("in.") + name), s, false), {s[0] * s[2], s[1] * s[3]});
+        in[name] =
+            c.upload<float>(heads_inside(g.floats(std::string("in.") + name), s, false), {s[0] * s[2], s[1] * s[3]});
         tape.watch(in[name]);
       }
       c.set_tape(&tape);
       const Rows rows = Rows::rectangle(s[0], s[2]);
-      const Tensor y = ops::linear_attention(c, in["q"], in["k"], in["v"], ops::spans_of(rows, rows), H, g.config()["causal"]);
+      const Tensor y =
+          ops::linear_attention(c, in["q"], in["k"], in["v"], ops::spans_of(rows, rows), H, g.config()["causal"]);
       expect_close("y", heads_inside(host_copy<float>(y), s, true), g.floats("out.y"), 1e-5, 1e-5);
       tape.backward(c, y, c.upload<float>(heads_inside(g.floats("in.probe"), s, false), y.shape()), grads);
       for (const char* name : {"q", "k", "v"})
-        expect_close(name, heads_inside(host_copy<float>(grads.get(in[name])), s, true), g.floats(std::string("g.") + name), 1e-4, 1e-4);
+        expect_close(name, heads_inside(host_copy<float>(grads.get(in[name])), s, true),
+                     g.floats(std::string("g.") + name), 1e-4, 1e-4);
     }
   });
 }
@@ -258,14 +299,16 @@ TEST(GoldenSeed, Losses) {
       SCOPED_TRACE(kernels->name);
       Arena arena;
       Context c(arena, *kernels);
-      const Tensor student = g.tensor(c, "in.logits", shape), teacher = g.tensor(c, "in.teacher_logits", shape), targets = c.upload(g.ids("in.target"));
+      const Tensor student = g.tensor(c, "in.logits", shape), teacher = g.tensor(c, "in.teacher_logits", shape),
+                   targets = c.upload(g.ids("in.target"));
       const std::vector<float> probe = g.floats("in.probe");
       const float alpha = k["alpha"];
       Tape tape;
       Grads grads;
       tape.watch(student);
       c.set_tape(&tape);
-      const Tensor ce = ops::cross_entropy(c, student, targets, {.label_smoothing = k["label_smoothing"], .ignore_id = pad});
+      const Tensor ce =
+          ops::cross_entropy(c, student, targets, {.label_smoothing = k["label_smoothing"], .ignore_id = pad});
       const Tensor kd = ops::distillation(c, student, teacher, targets, pad, k["temperature"]);
       const Tensor mixed = ops::add(c, ops::scale(c, kd, alpha), ops::scale(c, ce, 1 - alpha));
       expect_close("cross_entropy", host_copy<float>(ce), g.floats("out.cross_entropy"), 1e-5, 1e-5);

@@ -25,7 +25,8 @@ inline bool other_golden_directory() {
 
 /// The directory of golden cases: TRIL_GOLDEN_DIR, or the project's own.
 inline std::filesystem::path golden_directory() {
-  return other_golden_directory() ? std::filesystem::path(std::getenv("TRIL_GOLDEN_DIR")) : std::filesystem::path(TRIL_TEST_DIR) / "golden";
+  return other_golden_directory() ? std::filesystem::path(std::getenv("TRIL_GOLDEN_DIR"))
+                                  : std::filesystem::path(TRIL_TEST_DIR) / "golden";
 }
 
 /// All cases below golden_directory() whose metadata `kind` is this one (make_seed.py's layout: flat or under seed/).
@@ -50,7 +51,9 @@ inline std::vector<std::filesystem::path> golden_model_directories() {
   for (const std::filesystem::path& dir : {golden_directory(), golden_directory() / "hf"}) {
     if (!std::filesystem::is_directory(dir)) continue;
     for (const auto& entry : std::filesystem::directory_iterator(dir)) {
-      if (!std::filesystem::exists(entry.path() / "config.json") || !std::filesystem::exists(entry.path() / "expected.safetensors")) continue;
+      if (!std::filesystem::exists(entry.path() / "config.json") ||
+          !std::filesystem::exists(entry.path() / "expected.safetensors"))
+        continue;
       const SafetensorsFile expected = SafetensorsFile::open((entry.path() / "expected.safetensors").string());
       const std::string* family = expected.find_metadata("family");
       if (family && std::find(known.begin(), known.end(), *family) != known.end()) found.push_back(entry.path());
@@ -100,8 +103,8 @@ class GoldenCase {
 
 /// |got - expected| <= absolute + relative * |expected| + noise * max |expected| for every value; the worst is named. The last
 /// is for sums in which large terms cancel: the reference itself, in float32, is that far from the same in float64.
-inline void expect_close(const std::string& name, const std::vector<float>& got, const std::vector<float>& expected, double absolute, double relative,
-                         double noise = 0) {
+inline void expect_close(const std::string& name, const std::vector<float>& got, const std::vector<float>& expected,
+                         double absolute, double relative, double noise = 0) {
   ASSERT_EQ(got.size(), expected.size()) << name;
   double largest = 0;
   for (float e : expected) largest = std::max(largest, std::abs(double(e)));
@@ -109,10 +112,12 @@ inline void expect_close(const std::string& name, const std::vector<float>& got,
   double worst = 0;
   std::size_t at = 0;
   for (std::size_t i = 0; i < got.size(); ++i) {
-    const double excess = std::abs(double(got[i]) - double(expected[i])) / (absolute + relative * std::abs(double(expected[i])));
+    const double excess =
+        std::abs(double(got[i]) - double(expected[i])) / (absolute + relative * std::abs(double(expected[i])));
     if (!(excess <= worst)) worst = excess, at = i;
   }
-  EXPECT_LE(worst, 1.0) << name << ": at " << at << " got " << (got.empty() ? 0 : got[at]) << ", expected " << (got.empty() ? 0 : expected[at]);
+  EXPECT_LE(worst, 1.0) << name << ": at " << at << " got " << (got.empty() ? 0 : got[at]) << ", expected "
+                        << (got.empty() ? 0 : expected[at]);
 }
 
 }  // namespace tril::test

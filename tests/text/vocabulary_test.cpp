@@ -100,8 +100,8 @@ TEST(Vocabulary, SplitsDigitsWhereAsked) {
     std::size_t longest = 0;
     for (std::int32_t id = 0; id < tokenizer->size(Side::source); ++id) {
       const std::string& piece = tokenizer->piece(id, Side::source);
-      longest = std::max(longest, static_cast<std::size_t>(std::count_if(piece.begin(), piece.end(),
-                                                                         [](char ch) { return ch >= '0' && ch <= '9'; })));
+      longest = std::max(longest, static_cast<std::size_t>(std::count_if(
+                                      piece.begin(), piece.end(), [](char ch) { return ch >= '0' && ch <= '9'; })));
     }
     return longest;
   };

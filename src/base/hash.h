@@ -1,0 +1,25 @@
+// FNV-1a [Fowler, Noll & Vo]: 64 bits that tell texts and bytes apart; not for adversaries.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace tril {
+
+class Hash {
+ public:
+  constexpr Hash& add(std::string_view bytes) {
+    for (char byte : bytes) value_ = (value_ ^ static_cast<unsigned char>(byte)) * 0x100000001b3ull;
+    return *this;
+  }
+  constexpr std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325ull;
+};
+
+constexpr std::uint64_t hash_of(std::string_view bytes) {
+  return Hash().add(bytes).value();
+}
+
+}  // namespace tril
