@@ -108,7 +108,7 @@ std::string described(const Field& field) {
 std::string overview(const App& app) {
   std::string out = fmt::format(
       "tril {}: trains, runs and serves Transformer decoders\n\nusage: tril COMMAND [options]\n\n", version);
-  for (const Command& command : app.commands()) out += fmt::format("  {:<12}{}\n", command.name, command.summary);
+  for (const Command& command : app.commands()) out += fmt::format("  {:<17}{}\n", command.name, command.summary);
   return out + "\n`tril COMMAND --help` explains one of them; `tril --version` prints the version.\n";
 }
 
