@@ -1,7 +1,8 @@
 #include "cli/decoding_options.h"
 
 #include <algorithm>
-#include <thread>
+
+#include "search/parallel.h"
 
 namespace tril::cli {
 
@@ -42,10 +43,6 @@ void add_search_fields(Fields& f, DecodingOptions& o) {
   f.add("no-cache", &o.no_cache, "compute every step from the beginning: slow, the same result, for checks");
 }
 
-int thread_count(std::int64_t threads) {
-  return threads > 0 ? static_cast<int>(threads) : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
-
 search::TranslatorOptions translator_options(const DecodingOptions& o, const model::GenerationConfig& g,
                                              const model::Model& m) {
   search::TranslatorOptions t;
@@ -84,7 +81,7 @@ search::TranslatorOptions translator_options(const DecodingOptions& o, const mod
   t.max_length_factor = o.max_length_factor;
 
   t.decoding.batch_size = static_cast<std::int32_t>(o.batch_size);
-  t.decoding.threads = thread_count(o.threads);
+  t.decoding.threads = search::thread_count(o.threads);
   t.decoding.use_cache = !o.no_cache;
   return t;
 }

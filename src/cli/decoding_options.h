@@ -31,9 +31,6 @@ void add_model_fields(Fields& f, DecodingOptions& o);
 /// Those of the search.
 void add_search_fields(Fields& f, DecodingOptions& o);
 
-/// Cores to use where --threads is 0.
-int thread_count(std::int64_t threads);
-
 /// @throws Error(usage) that names the flags that contradict each other
 search::TranslatorOptions translator_options(const DecodingOptions& o, const model::GenerationConfig& g,
                                              const model::Model& m);

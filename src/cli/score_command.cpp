@@ -1,10 +1,12 @@
 // tril score: how probable a model finds given translations.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
 #include "model/registry.h"
@@ -17,7 +19,7 @@ namespace {
 struct ScoreOptions {
   DecodingOptions decoding;
   std::string source, target;
-  bool word_scores = false, json = false;
+  bool word_scores = false, json = false, skip_invalid = false;
 };
 
 Fields fields_of(ScoreOptions& o) {
@@ -28,14 +30,62 @@ Fields fields_of(ScoreOptions& o) {
   f.group("Text");
   f.add("source", &o.source, "source sentences, one a line").letter('s').value_name("FILE").required();
   f.add("target", &o.target, "their translations, line by line").letter('t').value_name("FILE").required();
+  f.add("skip-invalid", &o.skip_invalid,
+        "do not score a pair with a line that is not UTF-8: its score is nan, in JSON null");
   f.group("Output");
-  f.add("word-scores", &o.word_scores, "behind each line's score, that of each of its tokens: score ||| a b c ...");
+  f.add("word-scores", &o.word_scores, "print score ||| a b c: behind each line's score, that of each of its tokens");
   f.add("json", &o.json, "print a JSON object for each line");
   return f;
 }
 
-struct Pairs {
-  std::vector<std::vector<std::int32_t>> sources, targets;  // ids, EOS included
+// Pairs of lines as ids, a window at a time.
+class PairIds {
+ public:
+  PairIds(const ScoreOptions& o, const Tokenizer& tokenizer, std::int64_t positions)
+      : tokenizer_(tokenizer),
+        positions_(positions),
+        source_(o.source, {.skip_invalid = o.skip_invalid}),
+        target_(o.target, {.skip_invalid = o.skip_invalid}) {}
+
+  std::vector<std::vector<std::int32_t>> sources, targets;  ///< ids, EOS included, of the pairs that are valid
+  std::vector<bool> valid;                                  ///< of every pair of the window
+
+  /// Reads up to `pairs` pairs in place of those before; false where there are no more.
+  bool next(std::size_t pairs) {
+    sources.clear(), targets.clear(), valid.clear();
+    std::string source, target;
+    while (valid.size() < pairs) {
+      const Line a = source_.next(source), b = target_.next(target);
+      if ((a == Line::end) != (b == Line::end)) fail_unequal(a == Line::end);
+      if (a == Line::end) break;
+      valid.push_back(a == Line::text && b == Line::text);
+      if (!valid.back()) continue;
+      sources.push_back(ids_of(source_, source, Side::source));
+      targets.push_back(ids_of(target_, target, Side::target));
+    }
+    return !valid.empty();
+  }
+
+ private:
+  std::vector<std::int32_t> ids_of(const LineReader& reader, const std::string& text, Side side) const {
+    std::vector<std::int32_t> ids = tokenizer_.encode(text, side);
+    ids.push_back(tokenizer_.special(side).eos);
+    check(positions_ == 0 || static_cast<std::int64_t>(ids.size()) <= positions_,
+          fmt::format("{}: line {}", reader.name(), reader.line_number()), "has {} tokens, the model has {} positions",
+          ids.size(), positions_);
+    return ids;
+  }
+
+  [[noreturn]] void fail_unequal(bool source_ended) const {
+    const LineReader& shorter = source_ended ? source_ : target_;
+    const LineReader& longer = source_ended ? target_ : source_;
+    fail(shorter.name(), fmt::format("ends after {} lines, {} goes on", shorter.line_number(), longer.name()),
+         "each source line needs its translation");
+  }
+
+  const Tokenizer& tokenizer_;
+  std::int64_t positions_;
+  LineReader source_, target_;
 };
 
 std::string line_of(const ScoreOptions& o, const Tokenizer& tokenizer, std::int64_t number,
@@ -55,60 +105,36 @@ std::string line_of(const ScoreOptions& o, const Tokenizer& tokenizer, std::int6
   return line + "\n";
 }
 
+std::string line_without_score(const ScoreOptions& o, std::int64_t number) {
+  if (o.json) return nlohmann::ordered_json{{"line", number}, {"log_prob", nullptr}}.dump() + "\n";
+  return o.word_scores ? "nan |||\n" : "nan\n";
+}
+
 int score_files(const ScoreOptions& o) {
   const std::unique_ptr<model::Model> model = model::load(o.decoding.model);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   search::check_tokenizer(*model, *tokenizer);
-  const std::int64_t positions = model->max_positions();
-  const auto batch = static_cast<std::size_t>(o.decoding.batch_size);
-  search::Workers workers(thread_count(o.decoding.threads));
-  const std::size_t window = std::max<std::size_t>(1024, 32 * batch * static_cast<std::size_t>(workers.count()));
+  const std::int64_t batch = o.decoding.batch_size;
+  search::WorkerPool workers(search::thread_count(o.decoding.threads));
+  const auto window = static_cast<std::size_t>(std::max<std::int64_t>(1024, 32 * batch * workers.count()));
 
-  LineReader source_reader(o.source), target_reader(o.target);
-  const auto ids_of = [&](const LineReader& reader, const std::string& text, Side side) {
-    std::vector<std::int32_t> ids = tokenizer->encode(text, side);
-    ids.push_back(tokenizer->special(side).eos);
-    check(positions == 0 || static_cast<std::int64_t>(ids.size()) <= positions,
-          fmt::format("{}: line {}", reader.name(), reader.line_number()), "has {} tokens, the model has {} positions",
-          ids.size(), positions);
-    return ids;
-  };
-
-  std::int64_t number = 0;
-  for (bool more = true; more;) {
-    Pairs pairs;
-    std::vector<std::size_t> lengths;
-    std::string source, target;
-    while (pairs.sources.size() < window) {
-      const Line a = source_reader.next(source), b = target_reader.next(target);
-      if ((a == Line::end) != (b == Line::end)) {
-        const LineReader& shorter = a == Line::end ? source_reader : target_reader;
-        const LineReader& longer = a == Line::end ? target_reader : source_reader;
-        fail_usage(shorter.name(), fmt::format("ends after {} lines, {} goes on", shorter.line_number(), longer.name()),
-                   "each source line needs its translation");
-      }
-      if (a == Line::end) {
-        more = false;
-        break;
-      }
-      pairs.sources.push_back(ids_of(source_reader, source, Side::source));
-      pairs.targets.push_back(ids_of(target_reader, target, Side::target));
-      lengths.push_back(pairs.targets.back().size());
+  PairIds pairs(o, *tokenizer, model->max_positions());
+  std::int64_t number = 0, invalid = 0;
+  while (pairs.next(window)) {
+    const std::vector<search::Score> scores = search::score_all(workers, *model, pairs.sources, pairs.targets, batch);
+    std::size_t i = 0;  // of the pairs that have a score
+    for (const bool valid : pairs.valid) {
+      ++number;
+      std::cout << (valid ? line_of(o, *tokenizer, number, pairs.targets[i], scores[i])
+                          : line_without_score(o, number));
+      if (valid)
+        ++i;
+      else
+        ++invalid;
     }
-
-    const auto jobs = search::jobs_by_length(lengths, batch);
-    std::vector<search::Score> scores(lengths.size());
-    workers.run(jobs.size(), [&](Context& c, int, std::size_t job) {
-      Pairs part;
-      for (std::size_t i : jobs[job])
-        part.sources.push_back(pairs.sources[i]), part.targets.push_back(pairs.targets[i]);
-      auto found = search::score(c, *model, part.sources, part.targets, model->special_ids().decoder_start);
-      for (std::size_t i = 0; i < found.size(); ++i) scores[jobs[job][i]] = std::move(found[i]);
-    });
-    for (std::size_t i = 0; i < scores.size(); ++i)
-      std::cout << line_of(o, *tokenizer, ++number, pairs.targets[i], scores[i]);
     std::cout.flush();
   }
+  if (invalid > 0) spdlog::warn("pairs with a line that is not UTF-8, not scored: {}", format_count(invalid));
   return exit_success;
 }
 

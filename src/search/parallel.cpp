@@ -5,6 +5,7 @@
 #include <chrono>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 
 namespace tril::search {
 namespace {
@@ -14,6 +15,10 @@ namespace {
 constexpr std::int64_t large_model = 200'000'000;
 
 }  // namespace
+
+int thread_count(std::int64_t wanted) {
+  return wanted > 0 ? static_cast<int>(wanted) : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
 
 std::vector<std::vector<std::size_t>> jobs_by_length(std::span<const std::size_t> lengths, std::size_t job_size) {
   std::vector<std::size_t> order(lengths.size());
@@ -28,23 +33,23 @@ std::vector<std::vector<std::size_t>> jobs_by_length(std::span<const std::size_t
   return jobs;
 }
 
-struct Workers::Worker {
+struct WorkerPool::Worker {
   Arena arena;
   Context context{arena};
 };
 
-Workers::Workers(int threads) {
+WorkerPool::WorkerPool(int threads) {
   check(threads >= 1, "threads", "expected at least 1, got {}", threads);
   for (int i = 0; i < threads; ++i) list_.push_back(std::make_unique<Worker>());
 }
 
-Workers::~Workers() = default;
+WorkerPool::~WorkerPool() = default;
 
-Context& Workers::context(int worker) {
+Context& WorkerPool::context(int worker) {
   return list_[static_cast<std::size_t>(worker)]->context;
 }
 
-void Workers::run(std::size_t jobs, const std::function<void(Context&, int, std::size_t)>& work) {
+void WorkerPool::run(std::size_t jobs, const std::function<void(Context&, int, std::size_t)>& work) {
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::exception_ptr error;
@@ -59,7 +64,14 @@ void Workers::run(std::size_t jobs, const std::function<void(Context&, int, std:
   };
   std::vector<std::thread> others;
   const int busy = static_cast<int>(std::min<std::size_t>(jobs, list_.size()));
-  for (int worker = 1; worker < busy; ++worker) others.emplace_back(labour, worker);
+  try {
+    for (int worker = 1; worker < busy; ++worker) others.emplace_back(labour, worker);
+  } catch (const std::system_error& problem) {
+    next = jobs;  // the others end with the job that they are at
+    for (std::thread& t : others) t.join();
+    fail("threads", fmt::format("only {} of {} can be started ({})", others.size() + 1, busy, problem.what()),
+         fmt::format("pass --threads {} or fewer, or raise the limits (ulimit)", others.size() + 1));
+  }
   labour(0);
   for (std::thread& t : others) t.join();
   if (error) std::rethrow_exception(error);

@@ -15,18 +15,21 @@
 
 namespace tril::search {
 
+/// Threads to use: as many as wanted, or for 0 one for every core.
+int thread_count(std::int64_t wanted);
+
 /// Numbers 0 to lengths.size() - 1, longest first (of equals the lower first), cut into jobs of at most `job_size`.
 std::vector<std::vector<std::size_t>> jobs_by_length(std::span<const std::size_t> lengths, std::size_t job_size);
 
 /// Workers of one thread each, with an arena and a context of their own that stay from run to run.
-class Workers {
+class WorkerPool {
  public:
-  explicit Workers(int threads);
-  ~Workers();
+  explicit WorkerPool(int threads);
+  ~WorkerPool();
   int count() const { return static_cast<int>(list_.size()); }
 
   /// Does jobs 0 to `jobs` - 1, each once, in order of number as workers get free. The first Error ends the rest and is
-  /// thrown here.
+  /// thrown here, as is one where the system gives no more threads.
   void run(std::size_t jobs, const std::function<void(Context& c, int worker, std::size_t job)>& work);
   Context& context(int worker);
 
@@ -43,7 +46,7 @@ struct ParallelOptions {
   bool use_cache = true;
 };
 
-/// Decodes any number of sources by Workers.
+/// Decodes any number of sources by a WorkerPool.
 class ParallelDecoder {
  public:
   ParallelDecoder(const model::Model& model, ParallelOptions options);
@@ -58,7 +61,7 @@ class ParallelDecoder {
  private:
   ParallelOptions options_;
   int threads_for_one_;  ///< inside the matrix products, where there is but one job
-  Workers workers_;
+  WorkerPool workers_;
   std::vector<std::unique_ptr<Session>> sessions_;
   std::vector<double> job_seconds_;
 };

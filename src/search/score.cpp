@@ -35,4 +35,24 @@ std::vector<Score> score(Context& c, const model::Model& model, std::span<const 
   return scores;
 }
 
+std::vector<Score> score_all(WorkerPool& workers, const model::Model& model,
+                             std::span<const std::vector<std::int32_t>> sources,
+                             std::span<const std::vector<std::int32_t>> targets, std::int64_t batch_size) {
+  check(sources.size() == targets.size(), "score", "{} sources for {} targets", sources.size(), targets.size());
+  check(batch_size >= 1, "score", "{} pairs in a batch, expected at least 1", batch_size);
+  std::vector<std::size_t> lengths;
+  for (const auto& target : targets) lengths.push_back(target.size());
+  const auto jobs = jobs_by_length(lengths, static_cast<std::size_t>(batch_size));
+  const std::int32_t start = model.special_ids().decoder_start;
+
+  std::vector<Score> scores(targets.size());
+  workers.run(jobs.size(), [&](Context& c, int, std::size_t job) {
+    std::vector<std::vector<std::int32_t>> job_sources, job_targets;
+    for (std::size_t i : jobs[job]) job_sources.push_back(sources[i]), job_targets.push_back(targets[i]);
+    std::vector<Score> found = score(c, model, job_sources, job_targets, start);
+    for (std::size_t i = 0; i < found.size(); ++i) scores[jobs[job][i]] = std::move(found[i]);
+  });
+  return scores;
+}
+
 }  // namespace tril::search

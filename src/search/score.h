@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "model/model.h"
+#include "search/parallel.h"
 
 namespace tril::search {
 
@@ -19,5 +19,11 @@ struct Score {
 /// @param start_id  what the decoder sees before each target
 std::vector<Score> score(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources,
                          std::span<const std::vector<std::int32_t>> targets, std::int32_t start_id);
+
+/// The same for any number of pairs, `batch_size` at a time on each worker, in the pairs' order. The decoder starts as
+/// the model says.
+std::vector<Score> score_all(WorkerPool& workers, const model::Model& model,
+                             std::span<const std::vector<std::int32_t>> sources,
+                             std::span<const std::vector<std::int32_t>> targets, std::int64_t batch_size);
 
 }  // namespace tril::search

@@ -4,7 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
-#include <thread>
+
+#include "search/parallel.h"
 
 namespace tril::train {
 namespace {
@@ -46,7 +47,9 @@ void model_fields(Fields& f, ModelOptions& m) {
   f.add("dec-depth", &m.dec_depth, "layers of the decoder").at_least(1).at_most(1000);
   f.add("activation", &m.activation, "between the feed-forward's two layers")
       .choices({"relu", "gelu", "gelu_new", "silu"});
-  f.add("max-positions", &m.max_positions, "longest sequence that the model is meant for, in tokens").at_least(2);
+  f.add("max-positions", &m.max_positions, "longest sequence that the model is meant for, in tokens")
+      .at_least(2)
+      .at_most(1 << 20);
 
   f.group("Dropout");
   f.add("dropout", &m.dropout, "on what each sublayer adds, and on embeddings").at_least(0).at_most(0.95);
@@ -74,7 +77,8 @@ void data_fields(Fields& f, DataOptions& d) {
   f.add("max-length-crop", &d.max_length_crop, "crop longer sentences instead of leaving the pair out");
   f.add("skip-invalid", &d.skip_invalid, "leave out pairs that are not valid UTF-8 instead of stopping");
   f.add("data-memory", &d.data_memory_mib, "MiB of sentences held in memory at most; larger corpora stream through")
-      .at_least(1);
+      .at_least(1)
+      .at_most(1 << 30);
   f.excludes("vocab", "vocab-size", "a vocabulary is either read or trained");
   f.excludes("vocab", "vocab-type", "a vocabulary is either read or trained");
   f.excludes("vocab", "separate-vocabs", "a vocabulary is either read or trained");
@@ -88,7 +92,7 @@ void learning_fields(Fields& f, LearningOptions& l) {
       .checked_by(amounts_expected)
       .free_to_change();
   f.add("accumulate", &l.accumulate, "batches whose gradients make one update").at_least(1).at_most(1 << 20);
-  f.add("learn-rate", &l.learn_rate, "peak learning rate").letter('l').above(0);
+  f.add("learn-rate", &l.learn_rate, "peak learning rate").letter('l').above(0).at_most(1000);
   f.add("lr-schedule", &l.lr_schedule, "what the rate does after the warm-up",
         {{"inverse_sqrt", ScheduleKind::inverse_sqrt},
          {"linear", ScheduleKind::linear},
@@ -238,8 +242,7 @@ std::vector<Metric> metrics_of(const ValidationOptions& v) {
 }
 
 int worker_threads(const RunOptions& run) {
-  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const int wanted = run.threads > 0 ? static_cast<int>(run.threads) : cores;
+  const int wanted = search::thread_count(run.threads);
   return run.deterministic ? std::min(wanted, deterministic_parts) : wanted;
 }
 

@@ -171,8 +171,31 @@ TEST_F(Translate, ScoreAddsUpItsTokens) {
   }
   const std::string shorter = folder->write("shorter", "the dog\n");
   const Ran unequal = run_tril({"score", "--model", model, "--source", source, "--target", shorter});
-  EXPECT_EQ(unequal.code, 2);
+  EXPECT_EQ(unequal.code, 1);
   EXPECT_NE(unequal.err.find("ends after 1 lines"), std::string::npos) << unequal.err;
+}
+
+TEST_F(Translate, ScoreSkipsWhatIsNoTextAndKeepsTheLines) {
+  const std::string source = folder->write("source", "a dog\nb\xff\nruns\n"),
+                    target = folder->write("target", "the dog\nball\na red dog\n");
+  const std::vector<std::string> args{"score", "--model", model, "--source", source, "--target", target};
+  const Ran refused = run_tril(args);
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.err.find("line 2"), std::string::npos) << refused.err;
+  auto skipping = args;
+  skipping.emplace_back("--skip-invalid");
+  const Ran plain = run_tril(skipping);
+  EXPECT_EQ(plain.code, 0) << plain.err;
+  EXPECT_NE(plain.err.find("not scored: 1"), std::string::npos) << plain.err;
+  const auto lines = lines_of(plain.out);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[1], "nan");
+  EXPECT_LT(std::stod(lines[2]), 0);
+  skipping.emplace_back("--json");
+  const auto objects = lines_of(run_tril(skipping).out);
+  ASSERT_EQ(objects.size(), 3u);
+  EXPECT_TRUE(nlohmann::json::parse(objects[1]).at("log_prob").is_null());
+  EXPECT_EQ(nlohmann::json::parse(objects[2]).at("line"), 3);
 }
 
 TEST_F(Translate, BenchForcesTheLength) {

@@ -198,8 +198,8 @@ TEST(GoldenMarian, SteadyDecodingTakesNoMoreMemory) {
   });
 }
 
-TEST(Workers, ThrowTheFirstErrorAndGoOnWorkingAfterwards) {
-  Workers workers(3);
+TEST(WorkerPool, ThrowsTheFirstErrorAndGoesOnWorkingAfterwards) {
+  WorkerPool workers(3);
   EXPECT_THROW(workers.run(100,
                            [](Context&, int, std::size_t job) {
                              if (job == 5) fail("job", "five");
