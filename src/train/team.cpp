@@ -1,5 +1,9 @@
 #include "train/team.h"
 
+#include <system_error>
+
+#include "base/error.h"
+
 namespace tril::train {
 namespace {
 
@@ -22,14 +26,27 @@ void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old)
 }  // namespace
 
 Team::Team(int size) : errors_(static_cast<std::size_t>(size)) {
-  for (int member = 1; member < size; ++member) threads_.emplace_back([this, member] { serve(member); });
+  try {
+    for (int member = 1; member < size; ++member) threads_.emplace_back([this, member] { serve(member); });
+  } catch (const std::system_error& problem) {
+    const int started = this->size();
+    end();
+    fail("threads", fmt::format("only {} of {} can be started ({})", started, size, problem.what()),
+         fmt::format("pass --threads {} or fewer, or raise the limits (ulimit)", started));
+  }
 }
 
 Team::~Team() {
+  end();
+}
+
+// Those who are there leave and are waited for.
+void Team::end() {
   ending_.store(true, std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
   for (std::thread& t : threads_) t.join();
+  threads_.clear();
 }
 
 void Team::serve(int member) {

@@ -14,6 +14,7 @@ namespace tril::train {
 
 class Team {
  public:
+  /// @throws Error where the system gives no more threads
   explicit Team(int size);
   ~Team();
   Team(const Team&) = delete;
@@ -31,6 +32,7 @@ class Team {
 
  private:
   struct Left {};  // thrown to members who leave because of another
+  void end();
   void serve(int member);
   void take_part(int member);
 
