@@ -1,5 +1,7 @@
 #include "train/averaging.h"
 
+#include <algorithm>
+#include <cstring>
 #include <span>
 
 #include "model/safetensors.h"
@@ -17,17 +19,27 @@ std::string write_snapshot(const std::string& directory, std::int64_t update, co
 
 std::vector<float> mean_of_snapshots(const std::string& directory, const std::vector<std::string>& names,
                                      std::int64_t values) {
-  std::vector<double> sum(static_cast<std::size_t>(values));
+  constexpr std::size_t chunk = 1 << 16;  // values in double at a time
+  std::vector<SafetensorsFile> files;     // memory maps, read piece by piece
   for (const std::string& name : names) {
-    const SafetensorsFile file = SafetensorsFile::open(directory + "/" + name);
-    const WeightView& stored = file.at("weights");
-    if (stored.elements() != values)
-      fail(file.path(), fmt::format("holds {} values, the model has {}", stored.elements(), values));
-    const std::vector<float> weights = to_f32(stored);
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(weights[i]);
+    files.push_back(SafetensorsFile::open(directory + "/" + name));
+    const WeightView& stored = files.back().at("weights");
+    if (stored.elements() != values || stored.dtype != StoredType::f32)
+      fail(files.back().path(), fmt::format("holds {} values of type {}, the model has {} of type F32",
+                                            stored.elements(), name_of(stored.dtype), values));
   }
-  std::vector<float> mean(sum.size());
-  for (std::size_t i = 0; i < sum.size(); ++i) mean[i] = static_cast<float>(sum[i] / static_cast<double>(names.size()));
+  std::vector<float> mean(static_cast<std::size_t>(values)), part(std::min(chunk, mean.size()));
+  std::vector<double> sum(part.size());
+  for (std::size_t begin = 0; begin < mean.size(); begin += chunk) {
+    const std::size_t count = std::min(chunk, mean.size() - begin);
+    std::fill(sum.begin(), sum.end(), 0.0);
+    for (const SafetensorsFile& file : files) {
+      std::memcpy(part.data(), file.at("weights").bytes.data() + begin * sizeof(float), count * sizeof(float));
+      for (std::size_t i = 0; i < count; ++i) sum[i] += static_cast<double>(part[i]);
+    }
+    for (std::size_t i = 0; i < count; ++i)
+      mean[begin + i] = static_cast<float>(sum[i] / static_cast<double>(names.size()));
+  }
   return mean;
 }
 
