@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 namespace tril {
@@ -16,10 +16,6 @@ namespace {
 
 constexpr double shown_after = 2.0, between_prints = 0.2;  // seconds
 constexpr int bar_width = 24;
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 int terminal_columns() {
   winsize size{};
@@ -63,7 +59,7 @@ std::string format_bar(double fraction, int width) {
 }
 
 Progress::Progress(ProgressOptions options) : options_(std::move(options)) {
-  if (!options_.seconds) options_.seconds = steady_seconds;
+  if (!options_.seconds) options_.seconds = seconds_now;
   if (!options_.write) {
     options_.enabled = options_.enabled && stderr_is_terminal();
     options_.write = [](const std::string& text) {
@@ -101,6 +97,7 @@ std::string Progress::line(std::int64_t done, const Notes& notes, double now) co
     put(rate < 10 ? fmt::format("{:.1f} {}/s", rate, options_.rate_unit)
                   : fmt::format("{} {}/s", format_count(std::llround(rate)), options_.rate_unit));
   }
+  put(notes.last);
   if (options_.total > 0 && here > 0 && done < options_.total)
     put("left " + format_duration(elapsed * static_cast<double>(options_.total - done) / here));
   return text;

@@ -43,6 +43,7 @@ class Progress {
     std::string_view before;   ///< "epoch 3/30"
     std::string_view after;    ///< "loss 3.412  lr 0.0031"
     std::int64_t amount = -1;  ///< how many `rate_unit`s are done in all since the start of this run; -1: done - first
+    std::string_view last;     ///< behind the rate: "val BLEU 24.1 (best 24.1)"
   };
 
   /// `done` of the total is done. Prints at most five times a second, and not in the first two seconds.

@@ -1,17 +1,15 @@
 // tril bench train: training speed as one line of JSON.
 #include <sys/resource.h>
 
-#include <chrono>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "cli/commands.h"
-#include "text/marian_tokenizer.h"
 #include "train/build_model.h"
 #include "train/data.h"
-#include "train/schedule.h"
-#include "train/workers.h"
+#include "train/trainer.h"
 
 namespace tril::cli {
 namespace {
@@ -43,25 +41,17 @@ Fields fields_of(BenchTrainOptions& o) {
   return f;
 }
 
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 int bench(BenchTrainOptions& o) {
   check(o.skip < o.updates, "--skip", "{} of {} updates leave none to measure", o.skip, o.updates);
   TrainOptions& t = o.train;
   settle(t);
-  MarianParts parts;
-  parts.source_spm = parts.target_spm = read_sentencepiece(t.data.vocab);
-  const std::shared_ptr<const Tokenizer> tokenizer = make_marian_tokenizer(std::move(parts));
+  const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(t);
   const std::unique_ptr<model::Model> m = build_model(t.model, *tokenizer);
   m->parameters().initialise(t.run.seed);
-  const LearningOptions& l = t.learning;
-  Optimizer optimizer(m->parameters(), {false, l.beta1, l.beta2, l.epsilon, l.weight_decay, 0});
-  Workers workers(*m, optimizer,
-                  {worker_threads(t.run), batch_parts(t.run), l.label_smoothing, l.clip_norm, t.run.seed});
+  Optimizer optimizer(m->parameters(), optimizer_options(t.learning));
+  Workers workers(*m, optimizer, workers_options(t));
   Corpus corpus(training_corpus(t), tokenizer);
-  const Schedule schedule{l.lr_schedule, l.learn_rate, l.warmup, 0};
+  const Schedule schedule = schedule_of(t.learning);
 
   double start = seconds_now(), loss = 0;
   std::int64_t tokens = 0, source_tokens = 0;

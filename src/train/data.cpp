@@ -1,6 +1,13 @@
 #include "train/data.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/progress.h"
+#include "text/marian_tokenizer.h"
 
 namespace tril::train {
 namespace {
@@ -64,6 +71,26 @@ VocabularyOptions vocabulary_options(const TrainOptions& options) {
   v.seed = options.run.seed;
   v.skip_invalid = options.data.skip_invalid;
   return v;
+}
+
+std::shared_ptr<const Tokenizer> make_tokenizer(const TrainOptions& options) {
+  const DataOptions& d = options.data;
+  if (!d.vocab.empty() && std::filesystem::is_directory(d.vocab)) return load_tokenizer(d.vocab);
+  if (!d.vocab.empty()) {
+    MarianParts parts;
+    parts.source_spm = parts.target_spm = read_sentencepiece(d.vocab);
+    parts.model_max_length = static_cast<std::int32_t>(options.model.max_positions);
+    return make_marian_tokenizer(std::move(parts));
+  }
+  spdlog::info("learning a vocabulary of {} pieces", format_count(d.vocab_size));
+  return train_marian_tokenizer(vocabulary_request(options), vocabulary_options(options));
+}
+
+void check_input_files(const TrainOptions& options) {
+  check_files(training_corpus(options));
+  if (!options.data.valid_sets.empty()) check_files(validation_corpus(options));
+  const std::string& vocab = options.data.vocab;
+  if (!vocab.empty() && !std::filesystem::is_directory(vocab)) MappedFile::open(vocab);
 }
 
 }  // namespace tril::train

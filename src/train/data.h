@@ -15,4 +15,11 @@ CorpusOptions validation_corpus(const TrainOptions& options);
 VocabularyRequest vocabulary_request(const TrainOptions& options);
 VocabularyOptions vocabulary_options(const TrainOptions& options);
 
+/// The tokenizer of a run that begins: of --vocab, a model's directory or a SentencePiece file, else one that is
+/// learned from the training sets.
+std::shared_ptr<const Tokenizer> make_tokenizer(const TrainOptions& options);
+
+/// Opens every file that a run reads. @throws Error that names the first that is missing or unreadable
+void check_input_files(const TrainOptions& options);
+
 }  // namespace tril::train

@@ -2,10 +2,10 @@
 
 #include <spdlog/spdlog.h>
 
-#include <chrono>
 #include <cmath>
 #include <utility>
 
+#include "base/clock.h"
 #include "train/averaging.h"
 #include "train/data.h"
 
@@ -14,9 +14,12 @@ namespace {
 
 constexpr std::int64_t most_skipped_in_a_row = 100;
 
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+template <class F, class... Args>
+void tell(const F& hook, Args&&... args) {
+  if (hook) hook(std::forward<Args>(args)...);
 }
+
+}  // namespace
 
 OptimizerOptions optimizer_options(const LearningOptions& l) {
   return {l.optimizer == OptimizerKind::adamw, l.beta1, l.beta2, l.epsilon, l.weight_decay, l.ema};
@@ -32,12 +35,9 @@ WorkersOptions workers_options(const TrainOptions& o) {
   return w;
 }
 
-template <class F, class... Args>
-void tell(const F& hook, Args&&... args) {
-  if (hook) hook(std::forward<Args>(args)...);
+Schedule schedule_of(const LearningOptions& l) {
+  return {l.lr_schedule, l.learn_rate, l.warmup, l.lr_decay_updates};
 }
-
-}  // namespace
 
 // What a report sums up.
 struct Trainer::Window {
@@ -78,8 +78,7 @@ Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<cons
       valid_freq_(parse_amounts(options_.validation.valid_freq, "--valid-freq")),
       save_freq_(parse_amounts(options_.run.save_freq, "--save-freq")),
       disp_freq_(parse_amounts(options_.run.disp_freq, "--disp-freq")),
-      schedule_{options_.learning.lr_schedule, options_.learning.learn_rate, options_.learning.warmup,
-                options_.learning.lr_decay_updates},
+      schedule_(schedule_of(options_.learning)),
       tokenizer_(std::move(tokenizer)) {
   const Fields fields = fields_of(options_);
   options_json_ = to_json(fields);
@@ -214,6 +213,7 @@ TrainingSummary Trainer::run() {
     }
 
     state_.corpus = corpus_->state();
+    ++summary.updates_here;
     state_.position.updates += 1;
     state_.position.epochs = state_.corpus.epoch;
     state_.position.tokens += result.tokens;
@@ -255,6 +255,7 @@ TrainingSummary Trainer::run() {
   summary.position = state_.position;
   summary.best = state_.best;
   summary.best_update = state_.best_update;
+  summary.stalled = state_.stalled;
   summary.skipped = state_.skipped;
   return summary;
 }

@@ -51,12 +51,19 @@ enum class Ending : std::uint8_t { completed, early_stopping, stopped };
 
 struct TrainingSummary {
   Position position;
+  std::int64_t updates_here = 0;  ///< made by this run(), not by those that it goes on from
   Ending ending = Ending::completed;
   std::optional<double> best;  ///< the first metric at its best
   std::int64_t best_update = 0;
+  std::int64_t stalled = 0;  ///< validations since
   std::int64_t skipped = 0;
   double last_loss = 0;  ///< of the latest report
 };
+
+/// What options say to those who do the work.
+OptimizerOptions optimizer_options(const LearningOptions& l);
+WorkersOptions workers_options(const TrainOptions& o);
+Schedule schedule_of(const LearningOptions& l);
 
 class Trainer {
  public:

@@ -32,7 +32,11 @@ class LetterTokenizer : public Tokenizer {
 
  private:
   std::array<std::string, 29> pieces_;
-  tril::SpecialIds special_{0, 1, 28, 28};
+  SpecialIds special_ = [] {
+    SpecialIds s;
+    s.eos = 0, s.unk = 1, s.pad = s.decoder_start = 28;
+    return s;
+  }();
 };
 
 /// Pairs of random words and the same words backwards, as two files "src" and "tgt" (with a prefix) in `dir`.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "search/score.h"
 #include "train/data.h"
 #include "train/support.h"
 
@@ -131,7 +132,30 @@ TEST(Workers, EvaluationIsTheUnsmoothedMeanForAnyNumberOfThreads) {
   for (const Batch& batch : one.batches) tokens += batch.target_tokens();
   EXPECT_EQ(a.tokens, tokens);
   EXPECT_NEAR(a.perplexity(), std::exp(a.cross_entropy), 1e-9);
-  EXPECT_NEAR(a.cross_entropy, std::log(29.0), 1.5) << "an untrained model guesses";
+}
+
+// The model must know something first: where it guesses, the smoothed loss and the other are nearly one.
+TEST(Workers, EvaluationOfATrainedModelIsTheMeanOfItsScores) {
+  Scene s(2, 2);
+  for (std::int64_t u = 1; u <= 60; ++u)
+    s.workers->update({&s.batches[static_cast<std::size_t>(u) % s.batches.size()], 1}, u, 1e-2);
+  const double smoothed = s.workers->update(s.batches, 61, 0).loss;
+  const Evaluation e = s.workers->evaluate(s.batches);
+  EXPECT_GT(smoothed, e.cross_entropy + 0.05) << "or the test shows nothing";
+
+  const auto rows_of = [](const std::vector<std::int32_t>& ids, const Rows& rows) {
+    std::vector<std::vector<std::int32_t>> lists;
+    for (std::int64_t r = 0; r < rows.count(); ++r)
+      lists.emplace_back(ids.begin() + rows.begin(r), ids.begin() + rows.end(r));
+    return lists;
+  };
+  search::WorkerPool pool(2);
+  double sum = 0;
+  for (const Batch& b : s.batches)
+    for (const search::Score& score :
+         search::score_all(pool, *s.model, rows_of(b.source_ids, b.source), rows_of(b.target_ids, b.target), 8))
+      sum -= score.log_prob;
+  EXPECT_NEAR(e.cross_entropy, sum / static_cast<double>(e.tokens), 1e-5);
 }
 
 TEST(Workers, GradientCheckpointingChangesMemoryAndNotTheResult) {
@@ -143,6 +167,7 @@ TEST(Workers, GradientCheckpointingChangesMemoryAndNotTheResult) {
     EXPECT_NEAR(a.loss, b.loss, 1e-6 * a.loss) << u;
     EXPECT_NEAR(a.gradient_norm, b.gradient_norm, 1e-5 * a.gradient_norm) << u;
   }
+  EXPECT_LT(again.workers->arena_bytes(), kept.workers->arena_bytes());
 }
 
 TEST(Workers, SteadyUpdatesAskTheSystemForNothing) {
