@@ -12,7 +12,6 @@
 #include "cli/stop_signal.h"
 #include "model/registry.h"
 #include "search/translator.h"
-#include "text/marian_tokenizer.h"
 #include "train/build_model.h"
 #include "train/data.h"
 #include "train/report.h"
@@ -22,21 +21,6 @@ namespace tril::cli {
 namespace {
 
 using namespace tril::train;
-
-// The run's tokenizer: its own where it goes on, else the one given, else one that is learned from the training sets.
-std::shared_ptr<const Tokenizer> tokenizer_for(const TrainOptions& o, bool goes_on) {
-  const DataOptions& d = o.data;
-  if (goes_on) return load_tokenizer(o.run.model);
-  if (!d.vocab.empty() && std::filesystem::is_directory(d.vocab)) return load_tokenizer(d.vocab);
-  if (!d.vocab.empty()) {
-    MarianParts parts;
-    parts.source_spm = parts.target_spm = read_sentencepiece(d.vocab);
-    parts.model_max_length = static_cast<std::int32_t>(o.model.max_positions);
-    return make_marian_tokenizer(std::move(parts));
-  }
-  spdlog::info("learning a vocabulary of {} pieces", format_count(d.vocab_size));
-  return train_marian_tokenizer(vocabulary_request(o), vocabulary_options(o));
-}
 
 std::vector<std::string> translations(const TrainOptions& o, const model::Model& m,
                                       const std::shared_ptr<const Tokenizer>& tokenizer,
@@ -80,14 +64,14 @@ class TrainProgress {
     const std::string before = epochs_ > 0
                                    ? fmt::format("epoch {}/{}", std::min(r.position.epochs + 1, epochs_), epochs_)
                                    : fmt::format("epoch {}", r.position.epochs + 1);
-    const std::string after = fmt::format("loss {:.3f}  lr {:.2g}{}", loss_, r.rate, validation_);
-    line_->update(now, {before, after, r.position.tokens - tokens_at_start_});
+    const std::string after = fmt::format("loss {:.3f}  lr {:.2g}", loss_, r.rate);
+    line_->update(now, {before, after, r.position.tokens - tokens_at_start_, validation_});
   }
 
   void validated(const ValidationReport& r, Metric metric, std::optional<double>& best) {
     const double now = score_of(r.scores, metric);
     if (r.best) best = now;
-    validation_ = fmt::format("  val {} {:.3g} (best {:.3g})", name_of(metric), now, best.value_or(now));
+    validation_ = fmt::format("val {} {:.3g} (best {:.3g})", name_of(metric), now, best.value_or(now));
     finish();
   }
 
@@ -133,29 +117,61 @@ std::string summary_text(const TrainOptions& o, const TrainingSummary& s) {
     text += fmt::format("; best {} {:.4g} at update {}", name_of(metrics_of(o.validation)[0]), *s.best,
                         format_count(s.best_update));
   if (s.skipped > 0) text += fmt::format("; {} updates left out as not finite", s.skipped);
-  return text + fmt::format("; model and report.html in {}", o.run.model);
+  return text;
+}
+
+// Why a run that goes on had nothing to do.
+std::string nothing_to_do(const TrainOptions& o, const TrainingSummary& s) {
+  const std::string at = fmt::format("nothing left to do at update {} (epoch {})", format_count(s.position.updates),
+                                     s.position.epochs + 1);
+  if (s.ending == Ending::early_stopping)
+    return fmt::format(
+        "{}: early stopping ended this run, {} validations without a better one; a higher "
+        "--early-stopping than {} goes on",
+        at, s.stalled, o.validation.early_stopping);
+  return fmt::format("{}: --after {} is reached; a longer one goes on", at, o.learning.after);
+}
+
+void remove_model(const std::string& dir) {
+  for (const char* name : {"config.json", "model.safetensors", "report.html"}) {
+    std::error_code problem;
+    std::filesystem::remove(std::filesystem::path(dir) / name, problem);
+    if (problem) fail(dir + "/" + name, "cannot be removed: " + problem.message());
+  }
+  sync_directory(dir);
 }
 
 int train_model(TrainOptions& o, bool quiet) {
   settle(o);
+  check_input_files(o);
   const std::string& dir = o.run.model;
   create_directories(dir);
   CheckpointStore store(dir, o.run.keep_checkpoints);
-  if (o.run.overwrite) store.clear();
-  const bool goes_on = store.has_state();
+  const bool goes_on = !o.run.overwrite && store.has_state();
   if (!goes_on && !o.run.overwrite && std::filesystem::exists(dir + "/config.json"))
     fail_usage(dir, "holds a model but no state of its training to go on from",
                "choose another --model, or pass --overwrite");
 
   const StopSignal stop;
-  const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_for(o, goes_on);
-  if (!goes_on) save_tokenizer(*tokenizer, dir);
+  const std::shared_ptr<const Tokenizer> tokenizer = goes_on ? load_tokenizer(dir) : make_tokenizer(o);
   const std::unique_ptr<model::Model> m = build_model(o.model, *tokenizer);
+  if (!goes_on) {
+    // From here on nothing is left of a run before: its weights beside another vocabulary would translate nonsense.
+    store.clear();
+    remove_model(dir);
+    save_tokenizer(*tokenizer, dir);
+  }
   const Metric metric = metrics_of(o.validation)[0];
-  RunLog log(dir, to_json(fields_of(o)));
   TrainProgress progress(o, quiet);
   std::optional<double> best;
-  if (goes_on) best = store.read_state().best;
+  RunLog log(dir, to_json(fields_of(o)));
+  if (goes_on) {
+    const TrainingState state = store.read_state();
+    best = state.best;
+    log.keep_until(state.position.updates, state.shown_update);
+  } else {
+    log.keep_until(-1, -1);
+  }
 
   TrainerHooks hooks;
   hooks.on_update = [&](const TrainingReport& r) { progress.update(r); };
@@ -177,14 +193,16 @@ int train_model(TrainOptions& o, bool quiet) {
   hooks.save_model = [&] { model::save(*m, dir); };
   hooks.translate = [&](std::span<const std::string> sources) { return translations(o, *m, tokenizer, sources); };
 
-  log.keep_until(goes_on ? store.read_state().position.updates : -1);
   Trainer trainer(o, *m, tokenizer, store, std::move(hooks));
   spdlog::info("{} parameters, vocabulary {}, {} threads", format_count(m->parameters().count()),
                format_count(m->vocab_size()), trainer.workers().threads());
   const TrainingSummary summary = trainer.run();
   progress.finish();
   log.write_html();
-  spdlog::info("{}", summary_text(o, summary));
+  const bool idle = summary.updates_here == 0 && summary.ending != Ending::stopped;
+  spdlog::info("{}", idle ? nothing_to_do(o, summary) : summary_text(o, summary));
+  spdlog::info("the model is in {0}, its curves in {0}/report.html; to translate: tril translate --model {0} < FILE",
+               dir);
   return exit_success;
 }
 

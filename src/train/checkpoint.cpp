@@ -110,8 +110,13 @@ void CheckpointStore::clear() {
 
 void CheckpointStore::save(const TrainingState& state, const nn::Parameters& parameters, const Optimizer& optimizer) {
   const std::string name = name_of(state.position.updates);
-  if (last() == name) return;  // this update's state is there already
   const std::string final_path = path_ + "/" + name, beside = final_path + ".new";
+  const std::string state_text = json_of(state).dump(2) + "\n";
+  if (last() == name) {  // this update's weights are there already; what validation has found since may not be
+    write_file_atomic(final_path + "/state.json", state_text);
+    remove_others(state);
+    return;
+  }
   remove_tree(beside);
   remove_tree(final_path);  // left by a process that was killed before `last` named it
   create_directories(beside);
@@ -126,7 +131,7 @@ void CheckpointStore::save(const TrainingState& state, const nn::Parameters& par
       writer.write(t.name, std::as_bytes(std::span(values)));
     }
     writer.commit();
-    write_file_atomic(beside + "/state.json", json_of(state).dump(2) + "\n");
+    write_file_atomic(beside + "/state.json", state_text);
   } catch (...) {
     remove_tree(beside);  // a full disk gets its room back
     throw;

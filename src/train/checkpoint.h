@@ -4,7 +4,8 @@
 //   DIR/checkpoint/state-00001200/      weights.safetensors (weights, moments, average), state.json
 //   DIR/checkpoint/average-00001200.safetensors   weights that enter an average (see averaging.h)
 //
-// A state is written beside (state-N.new), synced, renamed, and only then named by `last`; older ones go after that. At
+// Weights follow from the update, so a state that is saved again is its state.json replaced whole. Otherwise a state is
+// written beside (state-N.new), synced, renamed, and only then named by `last`; older ones go after that. At
 // any point between two system calls `last` names a complete state. Random numbers need no state of their own: they are
 // functions of the seed, the update's number and the place in it.
 #pragma once

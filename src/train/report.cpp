@@ -58,7 +58,7 @@ std::string json_line(const ValidationReport& r) {
 RunLog::RunLog(std::string directory, std::string options)
     : directory_(std::move(directory)), options_(std::move(options)) {}
 
-void RunLog::keep_until(std::int64_t update) {
+void RunLog::keep_until(std::int64_t update, std::int64_t validated) {
   const std::string path = log_path(directory_);
   lines_.clear();
   std::string text;
@@ -66,7 +66,8 @@ void RunLog::keep_until(std::int64_t update) {
     for (std::string& line : read_lines(path, {.skip_invalid = true})) {
       const Json j = Json::parse(line, nullptr, false);  // the last line may be cut where the process was killed
       if (!j.is_object() || !j.contains("update") || !j["update"].is_number_integer()) continue;
-      if (j["update"].get<std::int64_t>() > update) continue;
+      const bool validation = j.value("type", "") == "valid";
+      if (j["update"].get<std::int64_t>() > (validation ? validated : update)) continue;
       text += line + "\n";
       lines_.push_back(std::move(line));
     }

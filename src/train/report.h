@@ -26,8 +26,9 @@ class RunLog {
   /// @param options  to_json(fields_of(options)), for the report's table
   RunLog(std::string directory, std::string options);
 
-  /// Forgets lines of updates after this one; before the first add().
-  void keep_until(std::int64_t update);
+  /// Forgets lines of updates after this one, and validations after `validated`, which a run that goes on from there
+  /// makes again; before the first add().
+  void keep_until(std::int64_t update, std::int64_t validated);
   void add(const std::string& line);
   /// Writes DIRECTORY/report.html anew.
   void write_html() const;

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <thread>
 
 #include "base/rng.h"
@@ -59,16 +61,17 @@ struct Data {
                                                       {"--warmup", "10"},
                                                       {"--ema", "0.9"}};
     std::vector<std::string> args{"train"};
+    const auto given = [&](const std::string& name) { return std::find(more.begin(), more.end(), name) != more.end(); };
     for (const auto& option : usual)
-      if (std::find(more.begin(), more.end(), option[0]) == more.end())
+      if (!given(option[0]) && !(option[0] == "--vocab-size" && given("--vocab")))
         args.insert(args.end(), option.begin(), option.end());
     args.insert(args.end(), more.begin(), more.end());
     return args;
   }
 };
 
-// Starts the program and sends `signal` after `delay`; returns how it ended.
-Ran run_with_signal(std::vector<std::string> args, int signal, std::chrono::microseconds delay) {
+// Starts the program, sends `signal` when `wait` returns, and returns how it ended.
+Ran run_with_signal(std::vector<std::string> args, int signal, const std::function<void()>& wait) {
   const ScratchFolder folder;
   const std::string err = folder.at("err");
   args.insert(args.begin(), TRIL_PROGRAM);
@@ -82,7 +85,7 @@ Ran run_with_signal(std::vector<std::string> args, int signal, std::chrono::micr
     execv(argv[0], argv.data());
     _exit(127);
   }
-  std::this_thread::sleep_for(delay);
+  wait();
   kill(child, signal);
   int status = 0;
   waitpid(child, &status, 0);
@@ -97,6 +100,15 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+// Waits until a file has this in it: what the program does is under way.
+void wait_for(const std::string& file, const std::string& part) {
+  const auto start = std::chrono::steady_clock::now();
+  while (!contains(file_text(file), part)) {
+    if (std::chrono::steady_clock::now() - start > std::chrono::minutes(1)) FAIL() << file << " never has " << part;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 TEST(Train, KilledAtRandomPointsEndsWithTheSameBits) {
   const Data data;
   const auto start = std::chrono::steady_clock::now();
@@ -104,27 +116,39 @@ TEST(Train, KilledAtRandomPointsEndsWithTheSameBits) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   ASSERT_EQ(whole.code, 0) << whole.err;
 
-  RandomSequence random(static_cast<std::uint64_t>(getpid()), 1);
-  int killed = 0;
+  const char* wanted = std::getenv("TRIL_KILLS");  // a soak asks for more
+  const int kills = wanted ? std::atoi(wanted) : 8;
+  const auto seed = static_cast<std::uint64_t>(start.time_since_epoch().count());
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  RandomSequence random(seed, 1);
+  int killed = 0, finished = 0;
   Ran last;
-  for (int round = 0; round < 60; ++round) {
+  const std::string state = "/checkpoint/state-00000300/weights.safetensors";
+  const auto expect_equal = [&] {
+    for (const std::string& file : {state, std::string("/model.safetensors"), std::string("/vocab.json")}) {
+      const std::string expected = file_text(data.folder.at("whole" + file));
+      EXPECT_FALSE(expected.empty()) << file;
+      EXPECT_TRUE(file_text(data.folder.at("killed" + file)) == expected) << file << " after " << killed << " kills";
+    }
+  };
+  // A run that comes to its end is compared, and another begins.
+  while (killed < kills && finished < kills + 10) {
     const double delay = random.uniform() * seconds * 0.4;
     last = run_with_signal(data.train("killed"), SIGKILL,
-                           std::chrono::microseconds(static_cast<std::int64_t>(delay * 1e6)));
-    if (last.signal == 0) break;
-    ASSERT_EQ(last.signal, SIGKILL) << last.err;
-    ++killed;
+                           [&] { std::this_thread::sleep_for(std::chrono::duration<double>(delay)); });
+    if (last.signal == SIGKILL) {
+      ++killed;
+      continue;
+    }
+    ASSERT_EQ(last.code, 0) << last.err;
+    ++finished;
+    expect_equal();
+    std::filesystem::remove_all(data.folder.at("killed"));
   }
-  if (last.signal != 0) last = run_tril(data.train("killed"));
+  EXPECT_EQ(killed, kills) << finished << " runs came to their end";
+  last = run_tril(data.train("killed"));
   ASSERT_EQ(last.code, 0) << last.err;
-  EXPECT_GT(killed, 2);
-  const std::string state = "/checkpoint/state-00000300/weights.safetensors";
-  EXPECT_EQ(file_text(data.folder.at("killed") + state), file_text(data.folder.at("whole") + state))
-      << killed << " kills";
-  EXPECT_EQ(file_text(data.folder.at("killed/model.safetensors")),
-            file_text(data.folder.at("whole/model.safetensors")));
-  EXPECT_EQ(file_text(data.folder.at("killed/vocab.json")), file_text(data.folder.at("whole/vocab.json")));
-  EXPECT_FALSE(file_text(data.folder.at("whole") + state).empty());
+  expect_equal();
 }
 
 TEST(Train, TermAndIntSaveAndExitWithZero) {
@@ -134,7 +158,7 @@ TEST(Train, TermAndIntSaveAndExitWithZero) {
     // A first run makes the state, so that the signal falls into training and not into making the vocabulary.
     ASSERT_EQ(run_tril(data.train(model, {"--after", "1u"})).code, 0);
     const Ran ran = run_with_signal(data.train(model, {"--after", "100000u", "--save-freq", "0"}), signal,
-                                    std::chrono::milliseconds(700));
+                                    [&] { wait_for(data.folder.at(model + "/train.jsonl"), "\"update\":20,"); });
     EXPECT_EQ(ran.code, 0) << ran.err;
     EXPECT_TRUE(contains(ran.err, "stopped and saved")) << ran.err;
     const std::string last = file_text(data.folder.at(model + "/checkpoint/last"));
@@ -154,6 +178,63 @@ TEST(Train, WritesAModelDirectoryWithReports) {
   EXPECT_TRUE(contains(file_text(data.folder.at("model/train.jsonl")), "\"type\":\"valid\""));
   const Ran translated = run_tril({"translate", "--model", data.folder.at("model")}, "ab c\n");
   EXPECT_EQ(translated.code, 0) << translated.err;
+}
+
+TEST(Train, OverwriteLooksBeforeItRemoves) {
+  const Data data;
+  ASSERT_EQ(run_tril(data.train("model", {"--after", "2u"})).code, 0);
+  const auto bytes = [&](const std::string& name) { return file_text(data.folder.at("model/" + name)); };
+  const std::string last = bytes("checkpoint/last"), weights = bytes("model.safetensors"), vocab = bytes("vocab.json");
+  EXPECT_EQ(last, "state-00000002\n");
+  const std::string none = data.folder.at("none"), good = data.folder.at("train.tgt");
+  const std::vector<std::vector<std::string>> mistakes{
+      {"--train-sets", none, good}, {"--valid-sets", none, good}, {"--vocab", none}, {"--vocab", good}};
+  for (std::vector<std::string> mistake : mistakes) {
+    mistake.emplace_back("--overwrite");
+    const Ran ran = run_tril(data.train("model", mistake));
+    EXPECT_NE(ran.code, 0) << mistake[0];
+    EXPECT_TRUE(contains(ran.err, mistake[1])) << ran.err;
+    EXPECT_EQ(bytes("checkpoint/last"), last) << mistake[0];
+    EXPECT_TRUE(bytes("model.safetensors") == weights && bytes("vocab.json") == vocab) << mistake[0];
+  }
+  EXPECT_EQ(run_tril({"translate", "--model", data.folder.at("model")}, "ab c\n").code, 0);
+}
+
+// What fails later has nothing beside its new vocabulary that could translate.
+TEST(Train, OverwriteLeavesNoOldWeightsBesideANewVocabulary) {
+  const Data data;
+  ASSERT_EQ(run_tril(data.train("model", {"--after", "2u"})).code, 0);
+  const std::string blank = data.folder.write("blank", "\n\n");
+  const Ran ran = run_tril(data.train("model", {"--valid-sets", blank, blank, "--vocab-size", "50", "--overwrite"}));
+  EXPECT_NE(ran.code, 0);
+  EXPECT_FALSE(std::filesystem::exists(data.folder.at("model/config.json"))) << ran.err;
+  EXPECT_FALSE(std::filesystem::exists(data.folder.at("model/model.safetensors")));
+  EXPECT_EQ(run_tril(data.train("model", {"--vocab-size", "50", "--after", "2u", "--overwrite"})).code, 0);
+}
+
+TEST(Train, SaysWhereNothingIsLeftToDo) {
+  const Data data;
+  const Ran first = run_tril(data.train("model", {"--after", "6u", "--valid-freq", "1u"}));
+  ASSERT_EQ(first.code, 0);
+  EXPECT_TRUE(contains(first.err, "done: 6 updates") && contains(first.err, "best loss") &&
+              contains(first.err, "tril translate --model " + data.folder.at("model")))
+      << first.err;
+  const std::string log = file_text(data.folder.at("model/train.jsonl"));
+  for (const char* after : {"6u", "3u"}) {
+    const Ran again = run_tril(data.train("model", {"--after", after, "--valid-freq", "1u"}));
+    EXPECT_EQ(again.code, 0);
+    EXPECT_TRUE(contains(again.err, std::string("nothing left to do at update 6 (epoch 1): --after ") + after))
+        << again.err;
+  }
+  EXPECT_EQ(file_text(data.folder.at("model/train.jsonl")), log);
+
+  const std::vector<std::string> stalls{"--valid-freq", "1u", "--early-stopping", "2",       "--learn-rate", "1e-30",
+                                        "--ema",        "0",  "--lr-schedule",    "constant"};
+  ASSERT_TRUE(contains(run_tril(data.train("stalled", stalls)).err, "stopped early"));
+  const Ran again = run_tril(data.train("stalled", stalls));
+  EXPECT_EQ(again.code, 0);
+  EXPECT_TRUE(contains(again.err, "nothing left to do at update 3") && contains(again.err, "--early-stopping"))
+      << again.err;
 }
 
 TEST(Train, ConfigFilesAndTheirMistakes) {

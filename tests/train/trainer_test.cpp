@@ -83,6 +83,27 @@ TEST(Trainer, ResumedRunsEqualUndisturbedOnesBitForBit) {
   }
 }
 
+// The end falls on a save and not on a validation: what the last one finds out belongs to the state that is there.
+TEST(Trainer, AFinishedRunRemembersItsLastValidation) {
+  const Files files;
+  for (const std::int64_t average : {1, 3}) {
+    TrainOptions o = files.validating("finished" + std::to_string(average));
+    o.run.save_freq = "4u";
+    o.validation.valid_freq = "3u";
+    o.learning.average_checkpoints = average;
+    const Trained first = run_trainer(o), second = run_trainer(o);
+    ASSERT_EQ(first.validations.size(), 7u);
+    EXPECT_EQ(first.validations.back().position.updates, 20);
+    EXPECT_EQ(first.summary.best_update, 20) << "or the test shows nothing";
+    EXPECT_EQ(second.validations.size(), 0u);
+    EXPECT_EQ(second.models_written, 0);
+    EXPECT_EQ(second.updates.size(), 0u);
+    EXPECT_EQ(second.summary.best, first.summary.best);
+    EXPECT_EQ(second.summary.best_update, 20);
+    EXPECT_EQ(second.weights, first.weights);
+  }
+}
+
 TEST(Trainer, MoreUpdatesContinueAFinishedRun) {
   const Files files;
   TrainOptions o = files.options("longer");
@@ -214,7 +235,7 @@ TEST(Report, LinesAndPage) {
   const Files files;
   TrainOptions o = files.validating();
   RunLog log(files.dir.path(), to_json(fields_of(o)));
-  log.keep_until(-1);
+  log.keep_until(-1, -1);
   TrainingReport r;
   ValidationReport v;
   for (std::int64_t u : {10, 20, 30}) {
@@ -227,10 +248,10 @@ TEST(Report, LinesAndPage) {
   files.dir.write("train.jsonl",
                   file_text(files.dir.path("train.jsonl")) + "{\"type\": \"train\", \"upd");  // cut by a kill
   RunLog again(files.dir.path(), to_json(fields_of(o)));
-  again.keep_until(20);
+  again.keep_until(20, 10);
   again.write_html();
   const std::string lines = file_text(files.dir.path("train.jsonl")), page = file_text(files.dir.path("report.html"));
-  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 4);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 3) << "two of training, one of validation";
   EXPECT_TRUE(contains(lines, "\"loss\":null"));
   EXPECT_TRUE(contains(page, "\"bleu\":31.25"));
   EXPECT_TRUE(contains(page, "learn-rate"));
