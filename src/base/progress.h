@@ -49,6 +49,8 @@ class Progress {
   /// `done` of the total is done. Prints at most five times a second, and not in the first two seconds.
   void update(std::int64_t done, const Notes& notes);
   void update(std::int64_t done) { update(done, Notes{}); }
+  /// Another total, where it is not known from the start.
+  void set_total(std::int64_t total) { options_.total = total; }
   /// Wipes the line; the destructor does it too.
   void finish();
 

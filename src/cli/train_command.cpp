@@ -1,6 +1,7 @@
 // tril train: two files of sentences -> a model directory.
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -49,17 +50,14 @@ class TrainProgress {
 
   void update(const TrainingReport& r) {
     const std::int64_t now = r.position.updates;
-    if (!line_ || (r.position.epochs > epoch_ && epochs_ > 0)) {
-      if (epochs_ > 0 && r.position.epochs > 0) {
-        const std::int64_t by_epochs = now * epochs_ / r.position.epochs;
-        shown_total_ = total_ > 0 ? std::min(total_, by_epochs) : by_epochs;
-      } else {
-        shown_total_ = total_;
-      }
+    if (!line_) {
       line_.emplace(options(now - 1));
       tokens_at_start_ = r.position.tokens;
-      epoch_ = r.position.epochs;
+      line_->set_total(total_at(r.position, r.position.epochs > 0 ? 0.5 : 0));  // somewhere within an epoch
+    } else if (r.position.epochs > epoch_) {
+      line_->set_total(total_at(r.position, 0));
     }
+    epoch_ = r.position.epochs;
     loss_ = loss_ == 0 || std::isnan(loss_) ? r.loss : 0.95 * loss_ + 0.05 * r.loss;
     const std::string before = epochs_ > 0
                                    ? fmt::format("epoch {}/{}", std::min(r.position.epochs + 1, epochs_), epochs_)
@@ -71,7 +69,9 @@ class TrainProgress {
   void validated(const ValidationReport& r, Metric metric, std::optional<double>& best) {
     const double now = score_of(r.scores, metric);
     if (r.best) best = now;
-    validation_ = fmt::format("val {} {:.3g} (best {:.3g})", name_of(metric), now, best.value_or(now));
+    const int digits = metric == Metric::bleu || metric == Metric::chrf ? 1 : 3;
+    validation_ =
+        fmt::format("val {} {:.{}f} (best {:.{}f})", name_of(metric), now, digits, best.value_or(now), digits);
     finish();
   }
 
@@ -80,11 +80,18 @@ class TrainProgress {
   }
 
  private:
+  // Updates in all, as far as they are known when this part of the running epoch is done; 0: not yet.
+  std::int64_t total_at(const Position& p, double part) const {
+    if (epochs_ == 0 || p.epochs == 0) return total_;
+    const double each = static_cast<double>(p.updates) / (static_cast<double>(p.epochs) + part);
+    const auto by_epochs = std::max<std::int64_t>(p.updates, std::llround(each * static_cast<double>(epochs_)));
+    return total_ > 0 ? std::min(total_, by_epochs) : by_epochs;
+  }
+
   ProgressOptions options(std::int64_t first) const {
     ProgressOptions p;
     p.label = "update";
     p.rate_unit = "tokens";
-    p.total = shown_total_;
     p.first = first;
     p.enabled = !quiet_;
     return p;
@@ -92,7 +99,7 @@ class TrainProgress {
 
   std::vector<Amount> after_;
   bool quiet_;
-  std::int64_t total_ = 0, epochs_ = 0, shown_total_ = 0, epoch_ = 0, tokens_at_start_ = 0;
+  std::int64_t total_ = 0, epochs_ = 0, epoch_ = 0, tokens_at_start_ = 0;
   double loss_ = 0;
   std::string validation_;
   std::optional<Progress> line_;

@@ -59,6 +59,11 @@ TEST(Progress, SaysHowFarHowFastAndHowLong) {
   // 1,000 updates in 100 seconds leave 6,760, so 676 seconds.
   EXPECT_EQ(progress.line(1240, {.before = "epoch 3/30", .after = "loss 3.412", .amount = 2641000}, 200),
             "epoch 3/30  update 1,240/8,000  [===>                    ]  loss 3.412  26,410 tokens/s  left 11m");
+  EXPECT_EQ(progress.line(1240, {.before = "", .after = "lr 0.1", .amount = 2641000, .last = "val BLEU 24.1"}, 200),
+            "update 1,240/8,000  [===>                    ]  lr 0.1  26,410 tokens/s  val BLEU 24.1  left 11m");
+  progress.set_total(2240);
+  EXPECT_EQ(progress.line(1240, {.before = "", .after = "", .amount = 2641000, .last = ""}, 200),
+            "update 1,240/2,240  [=============>          ]  26,410 tokens/s  left 1m40s");
 }
 
 TEST(Progress, WithoutTotalHasNeitherBarNorTimeLeft) {
