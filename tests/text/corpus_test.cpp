@@ -40,7 +40,7 @@ class Words : public Tokenizer {
 
  private:
   std::string none_;
-  SpecialIds special_{.eos = 0, .unk = 1, .pad = 2, .decoder_start = 2};
+  SpecialIds special_{.pad = 2, .eos = 0, .unk = 1, .decoder_start = 2};
 };
 
 const std::shared_ptr<const Words> words = std::make_shared<Words>();

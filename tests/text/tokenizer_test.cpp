@@ -94,7 +94,7 @@ TEST(MarianTokenizer, NumbersPiecesInMariansOrder) {
     EXPECT_EQ(tokenizer->piece(1, Side::source), "<unk>");
     EXPECT_EQ(tokenizer->piece(size - 1, Side::source), "<pad>");
     EXPECT_EQ(tokenizer->special(Side::target),
-              (SpecialIds{.eos = 0, .unk = 1, .pad = size - 1, .decoder_start = size - 1}));
+              (SpecialIds{.pad = size - 1, .eos = 0, .unk = 1, .decoder_start = size - 1}));
     for (std::int32_t id = 0; id < size; ++id)
       EXPECT_EQ(tokenizer->find(tokenizer->piece(id, Side::source), Side::source), id);
     EXPECT_TRUE(contains(error_of([&] { tokenizer->piece(size, Side::source); }), "outside the vocabulary"));
