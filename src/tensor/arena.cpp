@@ -67,13 +67,22 @@ struct Arena::Pool {
     const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     reserved = limit ? limit : 2 * page * static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
     reserved = (reserved + page - 1) / page * page;
+    const std::size_t wanted = reserved;
     void* p = MAP_FAILED;
     for (; reserved >= page; reserved = reserved / 2 / page * page) {
       p = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (p != MAP_FAILED || limit) break;  // an address-space limit (ulimit -v) may allow only a smaller range
     }
+    // The others under that limit need some too: arenas of other threads, weights, and oneDNN, which does not survive
+    // having no memory for the code it generates.
+    if (p != MAP_FAILED && reserved < wanted && reserved >= 2 * page) {
+      const std::size_t kept = reserved / 2 / page * page;
+      munmap(static_cast<std::byte*>(p) + kept, reserved - kept);
+      reserved = kept;
+    }
     if (p == MAP_FAILED)
-      fail("arena", fmt::format("no address range of {} bytes to be had", reserved), "raise `ulimit -v`");
+      fail("arena", fmt::format("no address range of {} bytes to be had{}", wanted, limit ? "" : ", nor a smaller one"),
+           "pass fewer --threads, each of which has its own, or raise `ulimit -v`");
     base = static_cast<std::byte*>(p);
     madvise(base, reserved, MADV_HUGEPAGE);  // advice only: without it, more page faults
   }

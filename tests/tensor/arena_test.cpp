@@ -2,9 +2,13 @@
 #include "tensor/arena.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -157,6 +161,50 @@ TEST(Arena, ThreadsShareIt) {
   for (std::size_t i = 0; i < 50; ++i) other.push_back(std::move(crossing.back())), crossing.pop_back();
   std::thread a([&] { crossing.clear(); }), b([&] { other.clear(); });
   a.join(), b.join();
+}
+
+std::string refusal(std::size_t limit) {
+  try {
+    const Arena arena(limit);
+  } catch (const Error& problem) {
+    return problem.what();
+  }
+  return "";
+}
+
+TEST(Arena, NamesTheRangeThatCannotBeHad) {
+  const std::string text = refusal(std::size_t{1} << 60);
+  EXPECT_NE(text.find("no address range of 1152921504606846976 bytes"), std::string::npos) << text;
+  EXPECT_NE(text.find("--threads"), std::string::npos) << text;
+}
+
+// Under a limit on addresses (ulimit -v) an arena takes what there is, not all of it, and tells where there is nothing.
+TEST(Arena, AddressSpaceThatIsLimited) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer needs the addresses itself";
+#endif
+  constexpr std::size_t mib = std::size_t{1} << 20;
+  const pid_t child = fork();
+  if (child == 0) {
+    rlimit limit{2048 * mib, 2048 * mib};
+    setrlimit(RLIMIT_AS, &limit);
+    int failures = 0;
+    {
+      Arena first, second;
+      hold(first, 100 * mib, 1), hold(second, 50 * mib, 2);
+      const std::vector<char> rest(200 * mib);  // for what is no arena
+      failures += rest[mib] == 0 ? 0 : 1;
+    }
+    limit.rlim_cur = mib;
+    setrlimit(RLIMIT_AS, &limit);
+    const std::string text = refusal(0);
+    failures += text.find("no address range") == text.npos || text.find("of 0 bytes") != text.npos ? 2 : 0;
+    _exit(failures);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace
