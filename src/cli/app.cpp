@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -17,6 +15,7 @@
 #include "cli/general_options.h"
 #include "cli/help.h"
 #include "cli/parse.h"
+#include "cli/standard_output.h"
 #include "cli/yaml_options.h"
 
 namespace tril::cli {
@@ -50,14 +49,6 @@ std::size_t words_of_name(const App& app, const std::vector<std::string>& args) 
   };
   if (args.size() > 1 && is_command(args[0] + " " + args[1])) return 2;
   return !args.empty() && is_command(args[0]) ? 1 : 0;
-}
-
-// What could not be written to stdout was not done: a full disk behind `> file` is a failure.
-void flush_stdout() {
-  errno = 0;
-  std::cout.flush();
-  const bool written = std::fflush(stdout) == 0 && std::cout.good();
-  if (!written) fail("standard output", fmt::format("cannot be written ({})", errno ? std::strerror(errno) : "error"));
 }
 
 }  // namespace

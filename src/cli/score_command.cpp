@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
+#include "cli/standard_output.h"
 #include "model/registry.h"
 #include "search/score.h"
 #include "text/reader.h"
@@ -122,17 +122,17 @@ int score_files(const ScoreOptions& o) {
   std::int64_t number = 0, invalid = 0;
   while (pairs.next(window)) {
     const std::vector<search::Score> scores = search::score_all(workers, *model, pairs.sources, pairs.targets, batch);
+    std::string out;
     std::size_t i = 0;  // of the pairs that have a score
     for (const bool valid : pairs.valid) {
       ++number;
-      std::cout << (valid ? line_of(o, *tokenizer, number, pairs.targets[i], scores[i])
-                          : line_without_score(o, number));
+      out += valid ? line_of(o, *tokenizer, number, pairs.targets[i], scores[i]) : line_without_score(o, number);
       if (valid)
         ++i;
       else
         ++invalid;
     }
-    std::cout.flush();
+    write_stdout(out);
   }
   if (invalid > 0) spdlog::warn("pairs with a line that is not UTF-8, not scored: {}", format_count(invalid));
   return exit_success;

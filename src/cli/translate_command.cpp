@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
 #include "cli/line_stream.h"
+#include "cli/standard_output.h"
 #include "model/registry.h"
 
 namespace tril::cli {
@@ -53,11 +53,10 @@ class Output {
     if (path != "-") file_.emplace(path);
   }
   void write(const std::string& text) {
-    if (file_) {
+    if (file_)
       file_->write(std::string_view(text));
-    } else if (!(std::cout << text << std::flush)) {
-      fail("standard output", "cannot be written");
-    }
+    else
+      write_stdout(text);
   }
   void commit() {
     if (file_) file_->commit();

@@ -185,7 +185,9 @@ TEST_F(Hostile, StandardStreamsThatAreClosedOrFull) {
   expect_refusal(shell("echo a dog | \"$1\" translate -m \"$2\" -b 1 --max-length 3 >&-"), 1,
                  "standard output: cannot");
   expect_refusal(shell("echo a dog | \"$1\" translate -m \"$2\" -b 1 --max-length 3 >/dev/full"), 1,
-                 "standard output: cannot");
+                 "standard output: cannot be written (No space left on device)");
+  expect_refusal(shell("exec \"$1\" score -m \"$2\" -s \"$3\" -t \"$3\" --word-scores >/dev/full"), 1,
+                 "standard output: cannot be written (No space left on device)");
   expect_refusal(shell("exec \"$1\" inspect \"$2\" >&-"), 1, "standard output: cannot be written");
   expect_refusal(shell("exec \"$1\" help </dev/null >/dev/full"), 1, "No space left on device");
   // With every stream closed the vocabulary's file gets none of their numbers, and no message ends up in it.
