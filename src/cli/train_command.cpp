@@ -154,8 +154,8 @@ int train_model(TrainOptions& o, bool quiet) {
   const std::string& dir = o.run.model;
   create_directories(dir);
   CheckpointStore store(dir, o.run.keep_checkpoints);
-  const bool goes_on = !o.run.overwrite && store.has_state();
-  if (!goes_on && !o.run.overwrite && std::filesystem::exists(dir + "/config.json"))
+  const bool goes_on = !o.run.overwrite && store.has_progress();
+  if (!o.run.overwrite && !store.has_state() && std::filesystem::exists(dir + "/config.json"))
     fail_usage(dir, "holds a model but no state of its training to go on from",
                "choose another --model, or pass --overwrite");
 
@@ -163,6 +163,7 @@ int train_model(TrainOptions& o, bool quiet) {
   const std::shared_ptr<const Tokenizer> tokenizer = goes_on ? load_tokenizer(dir) : make_tokenizer(o);
   const std::unique_ptr<model::Model> m = build_model(o.model, *tokenizer);
   if (!goes_on) {
+    read_validation_set(o, tokenizer);  // a mistake in it is told before anything is removed or written
     // From here on nothing is left of a run before: its weights beside another vocabulary would translate nonsense.
     store.clear();
     remove_model(dir);

@@ -251,7 +251,7 @@ class Corpus::Impl {
     if (state.fingerprint != 0 && state.fingerprint != fingerprint)
       fail_usage("corpus",
                  "its files, its options or the tokenizer differ from those that the saved position belongs to",
-                 "use the same ones, or start the epoch anew");
+                 "use the same ones, or pass --overwrite to begin anew");
     state.fingerprint = fingerprint;
     stream.emplace(options, std::move(tokenizer), state);
     if (options.prefetch > 0) thread = std::thread([this] { prepare(); });

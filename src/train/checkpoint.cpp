@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "model/json_file.h"
 #include "model/safetensors.h"
@@ -61,6 +62,49 @@ nlohmann::json json_of(const TrainingState& s) {
           {"options", nlohmann::json::parse(s.options)}};
 }
 
+TrainingState state_in(const std::string& file) {
+  const nlohmann::json json = read_json(file);
+  const JsonObject o(json, file);
+  TrainingState s;
+  s.position = {o.get<std::int64_t>("updates"), o.get<std::int64_t>("epochs"), o.get<double>("minutes"),
+                o.get<std::int64_t>("target_tokens")};
+  s.corpus = o.object("corpus").json().get<CorpusState>();
+  s.optimizer_steps = o.get<std::int64_t>("optimizer_steps");
+  s.skipped = o.get<std::int64_t>("skipped");
+  s.best = o.find<double>("best");
+  s.best_update = o.get<std::int64_t>("best_update");
+  s.stalled = o.get<std::int64_t>("stalled");
+  s.shown_update = o.get<std::int64_t>("shown_update");
+  s.snapshots = o.get<std::vector<std::string>>("snapshots");
+  s.options = o.object("options").json().dump();
+  return s;
+}
+
+void load(const std::string& path, const std::vector<NamedTensor>& tensors, const std::string& layout) {
+  const SafetensorsFile file = SafetensorsFile::open(path);
+  const std::string* stored_layout = file.find_metadata("layout");
+  if (!stored_layout || *stored_layout != layout)
+    fail(path, "these are weights of a model of other names or sizes",
+         "pass the options that the run began with, or --overwrite");
+  for (const NamedTensor& t : tensors) {
+    const WeightView& stored = file.at(t.name);
+    if (stored.elements() != t.value.count())
+      fail(path, fmt::format("{} has {} values, the model needs {}", t.name, stored.elements(), t.value.count()));
+    host_write<float>(t.value, to_f32(stored));
+  }
+}
+
+// What is damaged in a state cannot be mended by whoever reads the message, so that it says how to go on without.
+template <class F>
+auto read_or_begin_anew(F&& read) {
+  try {
+    return read();
+  } catch (const Error& problem) {
+    if (problem.hint().find("--overwrite") != std::string::npos) throw;
+    throw Error(problem.kind(), "", problem.what(), "pass --overwrite to begin anew");
+  }
+}
+
 void remove_tree(const fs::path& path) {
   std::error_code ignored;  // a leftover costs space and nothing else; the next save tries again
   fs::remove_all(path, ignored);
@@ -96,6 +140,11 @@ std::string CheckpointStore::last() const {
 
 bool CheckpointStore::has_state() const {
   return !last().empty();
+}
+
+bool CheckpointStore::has_progress() const {
+  const std::string name = last();
+  return !name.empty() && name != name_of(0);
 }
 
 void CheckpointStore::clear() {
@@ -165,37 +214,13 @@ void CheckpointStore::remove_others(const TrainingState& state) const {
 }
 
 TrainingState CheckpointStore::read_state() const {
-  const std::string file = path_ + "/" + last() + "/state.json";
-  const nlohmann::json json = read_json(file);
-  const JsonObject o(json, file);
-  TrainingState s;
-  s.position = {o.get<std::int64_t>("updates"), o.get<std::int64_t>("epochs"), o.get<double>("minutes"),
-                o.get<std::int64_t>("target_tokens")};
-  s.corpus = o.object("corpus").json().get<CorpusState>();
-  s.optimizer_steps = o.get<std::int64_t>("optimizer_steps");
-  s.skipped = o.get<std::int64_t>("skipped");
-  s.best = o.find<double>("best");
-  s.best_update = o.get<std::int64_t>("best_update");
-  s.stalled = o.get<std::int64_t>("stalled");
-  s.shown_update = o.get<std::int64_t>("shown_update");
-  s.snapshots = o.get<std::vector<std::string>>("snapshots");
-  s.options = o.object("options").json().dump();
-  return s;
+  return read_or_begin_anew([&] { return state_in(path_ + "/" + last() + "/state.json"); });
 }
 
 void CheckpointStore::load_weights(nn::Parameters& parameters, Optimizer& optimizer) const {
-  const std::string path = path_ + "/" + last() + "/weights.safetensors";
-  const SafetensorsFile file = SafetensorsFile::open(path);
-  const std::string* layout = file.find_metadata("layout");
-  if (!layout || *layout != layout_of(parameters))
-    fail(path, "these are weights of a model of other names or sizes",
-         "pass the options that the run began with, or --overwrite");
-  for (const NamedTensor& t : tensors_of(parameters, optimizer)) {
-    const WeightView& stored = file.at(t.name);
-    if (stored.elements() != t.value.count())
-      fail(path, fmt::format("{} has {} values, the model needs {}", t.name, stored.elements(), t.value.count()));
-    host_write<float>(t.value, to_f32(stored));
-  }
+  read_or_begin_anew([&] {
+    load(path_ + "/" + last() + "/weights.safetensors", tensors_of(parameters, optimizer), layout_of(parameters));
+  });
 }
 
 }  // namespace tril::train

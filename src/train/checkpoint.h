@@ -46,8 +46,11 @@ class CheckpointStore {
 
   /// DIR/checkpoint
   const std::string& path() const { return path_; }
-  /// Whether there is a state to go on from.
+  /// Whether there is a state, be it one from before the first update.
   bool has_state() const;
+  /// Whether there is a state with updates in it to go on from. What failed before the first has nothing to lose: its
+  /// command is given again as if for the first time, with whatever options were wrong put right.
+  bool has_progress() const;
   /// Forgets every state: a run begins anew.
   void clear();
 

@@ -126,6 +126,14 @@ void Optimizer::step(const kern::Kernels& k, Pieces pieces, const Tensor& gradie
   }
 }
 
+bool Optimizer::finite_weights(const kern::Kernels& k) const {
+  const float* w = parameters_->flat().data<float>();
+  double squares = 0;  // of floats, which do not overflow a double
+  for (std::size_t piece = 0; piece < squares_.size(); ++piece)
+    for_each_trained(piece, [&](std::size_t at, std::size_t n) { squares += k.sum_squares(w + at, n); });
+  return std::isfinite(squares);
+}
+
 void Optimizer::start_average() {
   if (ema_) host_write<float>(ema_, host_copy<float>(parameters_->flat()));
 }

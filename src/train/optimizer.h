@@ -46,6 +46,8 @@ class Optimizer {
   double norm() const;
   /// Steps these pieces by `gradient`, and the moving average after them. All pieces of an update belong to one step.
   void step(const kern::Kernels& k, Pieces pieces, const Tensor& gradient, const OptimizerStep& step);
+  /// Whether every trained weight is a number and finite.
+  bool finite_weights(const kern::Kernels& k) const;
   /// Counts the update, when every piece is stepped.
   void finish_step() { ++steps_; }
 

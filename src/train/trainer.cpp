@@ -83,12 +83,12 @@ Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<cons
   const Fields fields = fields_of(options_);
   options_json_ = to_json(fields);
   optimizer_ = std::make_unique<Optimizer>(model_.parameters(), optimizer_options(options_.learning));
-  if (store_.has_state())
+  valid_ = read_validation_set(options_, tokenizer_);
+  if (store_.has_progress())
     go_on();
   else
     begin();
   workers_ = std::make_unique<Workers>(model_, *optimizer_, workers_options(options_));
-  valid_ = read_validation_set(options_, tokenizer_);
 }
 
 Trainer::~Trainer() = default;
@@ -97,6 +97,7 @@ void Trainer::begin() {
   model_.parameters().initialise(options_.run.seed);
   optimizer_->start_average();
   corpus_ = std::make_unique<Corpus>(training_corpus(options_), tokenizer_);
+  store_.clear();  // a state without updates may be of other sizes
   // From here on a killed run is told apart from a directory that holds somebody's model.
   save(corpus_->state());
 }
@@ -116,7 +117,16 @@ void Trainer::go_on() {
   tell(hooks_.on_resume, state_.position);
 }
 
+// A rate that is far too high may overflow weights while the loss and the gradient still were numbers.
+void Trainer::check_weights() const {
+  if (optimizer_->finite_weights(kern::best())) return;
+  fail("update " + std::to_string(state_.position.updates),
+       "it left weights that are not finite, which are not saved; the last state in " + store_.path() + " remains",
+       "pass --overwrite to begin anew with a lower --learn-rate");
+}
+
 void Trainer::save(const CorpusState& corpus) {
+  check_weights();
   state_.corpus = corpus;
   state_.optimizer_steps = optimizer_->steps();
   state_.options = options_json_;
@@ -135,6 +145,7 @@ std::vector<float> Trainer::shown_weights() {
 }
 
 void Trainer::show_weights() {
+  check_weights();
   state_.shown_update = state_.position.updates;
   std::optional<BorrowedWeights> borrowed;
   if (std::vector<float> shown = shown_weights(); !shown.empty())

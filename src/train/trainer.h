@@ -85,6 +85,8 @@ class Trainer {
   struct Window;
   void begin();
   void go_on();
+  /// @throws Error where the weights are not finite: what is saved can be gone on from
+  void check_weights() const;
   void save(const CorpusState& corpus);
   /// Validates the weights that are to be shown and, if they are the best, saves the model; just saves it without a
   /// set.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.h"
 #include "text/bleu.h"
 #include "text/chrf.h"
 #include "text/columns.h"
@@ -23,7 +24,11 @@ ValidationSet read_validation_set(const TrainOptions& options, const std::shared
   ValidationSet set;
   const DataOptions& d = options.data;
   if (d.valid_sets.empty()) return set;
-  set.batches = read_batches(validation_corpus(options), tokenizer);
+  try {
+    set.batches = read_batches(validation_corpus(options), tokenizer);
+  } catch (const Error& problem) {
+    throw problem.within("--valid-sets");
+  }
   check(!set.batches.empty(), "--valid-sets", "no pair of {} can be used", d.valid_sets[0]);
 
   const std::vector<Metric> metrics = metrics_of(options.validation);

@@ -205,11 +205,58 @@ TEST(Train, OverwriteLeavesNoOldWeightsBesideANewVocabulary) {
   const Data data;
   ASSERT_EQ(run_tril(data.train("model", {"--after", "2u"})).code, 0);
   const std::string blank = data.folder.write("blank", "\n\n");
-  const Ran ran = run_tril(data.train("model", {"--valid-sets", blank, blank, "--vocab-size", "50", "--overwrite"}));
+  const Ran early = run_tril(data.train("model", {"--valid-sets", blank, blank, "--vocab-size", "50", "--overwrite"}));
+  EXPECT_NE(early.code, 0);
+  EXPECT_TRUE(contains(early.err, "--valid-sets")) << early.err;
+  EXPECT_TRUE(std::filesystem::exists(data.folder.at("model/config.json"))) << "a mistake that is seen in time";
+  const Ran ran = run_tril(data.train("model", {"--max-length", "1", "--vocab-size", "50", "--overwrite"}));
   EXPECT_NE(ran.code, 0);
   EXPECT_FALSE(std::filesystem::exists(data.folder.at("model/config.json"))) << ran.err;
   EXPECT_FALSE(std::filesystem::exists(data.folder.at("model/model.safetensors")));
   EXPECT_EQ(run_tril(data.train("model", {"--vocab-size", "50", "--after", "2u", "--overwrite"})).code, 0);
+}
+
+// Whatever was wrong with the first command, the one that is put right begins.
+TEST(Train, AMistakeBeforeTheFirstUpdateIsNotARunToGoOnWith) {
+  const Data data;
+  const std::string blank = data.folder.write("blank", "\n\n");
+  const std::vector<std::vector<std::string>> mistakes{{"--valid-sets", blank, blank}, {"--max-length", "1"}};
+  for (const std::vector<std::string>& mistake : mistakes) {
+    const std::string model = "model" + mistake[0];
+    EXPECT_NE(run_tril(data.train(model, mistake)).code, 0) << mistake[0];
+    const Ran ran = run_tril(data.train(model, {"--after", "2u", "--d-model", "24", "--vocab-size", "50"}));
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(file_text(data.folder.at(model + "/checkpoint/last")), "state-00000002\n");
+    const Ran other = run_tril(data.train(model, {"--after", "3u", "--d-model", "16", "--vocab-size", "50"}));
+    EXPECT_EQ(other.code, 2);
+    EXPECT_TRUE(contains(other.err, "d-model was 24, now 16")) << other.err;
+  }
+}
+
+TEST(Train, WhatCannotBeGoneOnWithNamesOverwrite) {
+  const Data data;
+  const std::vector<std::string> usual = data.train("model", {"--after", "2u"});
+  ASSERT_EQ(run_tril(usual).code, 0);
+  const std::string state = data.folder.at("model/checkpoint/state-00000002/"), text = file_text(state + "state.json");
+  for (const std::string& damaged : {text.substr(0, text.size() / 2), std::string("{}"), std::string()}) {
+    std::ofstream(state + "state.json") << damaged;
+    const Ran ran = run_tril(usual);
+    EXPECT_GT(ran.code, 0);
+    EXPECT_TRUE(contains(ran.err, "state.json") && contains(ran.err, "--overwrite")) << ran.err;
+  }
+  std::ofstream(state + "state.json") << text;
+  std::filesystem::resize_file(state + "weights.safetensors", 100);
+  const Ran cut = run_tril(usual);
+  EXPECT_GT(cut.code, 0);
+  EXPECT_TRUE(contains(cut.err, "weights.safetensors") && contains(cut.err, "--overwrite")) << cut.err;
+
+  ASSERT_EQ(run_tril(data.train("other", {"--after", "2u"})).code, 0);
+  std::ofstream(data.folder.at("train.src"), std::ios::app) << "a b\n";
+  std::ofstream(data.folder.at("train.tgt"), std::ios::app) << "b a\n";
+  const Ran changed = run_tril(data.train("other", {"--after", "4u"}));
+  EXPECT_EQ(changed.code, 2);
+  EXPECT_TRUE(contains(changed.err, "--overwrite")) << changed.err;
+  EXPECT_EQ(run_tril(data.train("other", {"--after", "2u", "--overwrite"})).code, 0);
 }
 
 TEST(Train, SaysWhereNothingIsLeftToDo) {

@@ -195,6 +195,38 @@ TEST(Trainer, NanGuardSkipsAndCounts) {
   for (float w : run.weights) ASSERT_TRUE(std::isfinite(w));
 }
 
+// The loss that would tell is that of an update which never comes.
+TEST(Trainer, WeightsThatTheLastUpdateBrokeAreNotSaved) {
+  const Files files;
+  for (const bool validates : {false, true}) {
+    TrainOptions o = validates ? files.validating("broken-validating") : files.options("broken");
+    o.learning.lr_schedule = ScheduleKind::constant;
+    o.learning.learn_rate = 1e300;
+    o.learning.warmup = 0;
+    o.learning.after = "1u";
+    const std::string text = error_of([&] { run_trainer(o); });
+    EXPECT_TRUE(contains(text, "update 1") && contains(text, "not finite") && contains(text, "--learn-rate")) << text;
+    EXPECT_EQ(CheckpointStore(o.run.model, 1).read_state().position.updates, 0);
+    o.learning.learn_rate = 0.01;
+    EXPECT_EQ(run_trainer(o).summary.position.updates, 1) << "nothing was saved that binds";
+  }
+}
+
+// One that fails before its first update may be of any size.
+TEST(Trainer, AStateWithoutUpdatesIsNotGoneOnFrom) {
+  const Files files;
+  TrainOptions o = files.options("anew"), whole = files.options("whole");
+  o.learning.after = whole.learning.after = "3u";
+  whole.model.ffn_dim = 32;
+  o.learning.learn_rate = 1e300;
+  o.learning.warmup = 0;
+  EXPECT_NE(error_of([&] { run_trainer(o); }), "");
+  EXPECT_EQ(CheckpointStore(o.run.model, 1).read_state().position.updates, 0);
+  o = whole;
+  o.run.model = files.dir.path("anew");
+  EXPECT_EQ(run_trainer(o).weights, run_trainer(whole).weights);
+}
+
 TEST(Trainer, KeepsAsManyStatesAsWanted) {
   const Files files;
   TrainOptions o = files.options();
