@@ -183,7 +183,7 @@ void apply_preset(TrainOptions& o) {
   switch (m.preset) {
     case Preset::tiny:
       sizes(128, 4, 256, 4);
-      m.dropout = 0.3, o.learning.learn_rate = 0.005, o.learning.warmup = 2000;
+      m.dropout = 0.1, o.learning.learn_rate = 0.002, o.learning.warmup = 400;
       break;
     case Preset::base:
       sizes(512, 8, 2048, 6);

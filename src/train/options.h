@@ -24,7 +24,7 @@ struct ModelOptions {
   Preset preset = Preset::tiny;
   std::int64_t d_model = 128, num_heads = 4, ffn_dim = 256, enc_depth = 4, dec_depth = 4;
   std::string activation = "relu";
-  double dropout = 0.3;                     ///< on what each sublayer adds, and on embeddings
+  double dropout = 0.1;                     ///< on what each sublayer adds, and on embeddings
   std::optional<double> embedding_dropout;  ///< on embeddings, where that is to be another
   double attention_dropout = 0;             ///< attention weights
   double activation_dropout = 0;            ///< after the activation of the feed-forward
@@ -49,9 +49,9 @@ struct DataOptions {
 struct LearningOptions {
   std::string after = "30e";
   std::int64_t accumulate = 1;
-  double learn_rate = 0.005;
+  double learn_rate = 0.002;
   ScheduleKind lr_schedule = ScheduleKind::inverse_sqrt;
-  std::int64_t warmup = 2000;
+  std::int64_t warmup = 400;
   std::int64_t lr_decay_updates = 0;
   double label_smoothing = 0.1;
   OptimizerKind optimizer = OptimizerKind::adam;
@@ -93,7 +93,7 @@ struct TrainOptions {
 Fields fields_of(TrainOptions& o);
 
 /// Sets everything that a preset decides: the model's sizes and dropouts.
-///   tiny  d 128, 4 heads, ffn 256, 4 + 4 layers, dropout 0.3   learning rate 0.005, warm-up 2,000 updates
+///   tiny  d 128, 4 heads, ffn 256, 4 + 4 layers, dropout 0.1   learning rate 0.002, warm-up 400 updates
 ///   base  d 512, 8 heads, ffn 2048, 6 + 6 layers, dropout 0.1  0.0007, 4,000  [Vaswani et al. 2017, table 3]
 ///   big   d 1024, 16 heads, ffn 4096, 6 + 6 layers, dropout 0.3  0.0005, 4,000
 void apply_preset(TrainOptions& o);

@@ -21,14 +21,14 @@ int value(const WeightFiles& weights, const std::string& name) {
 
 TEST(WeightFiles, OneFile) {
   const TemporaryDirectory directory;
-  directory.put("model.safetensors", one_byte("a", 7));
+  directory.put("model.safetensors", one_byte("norm", 7));
   const WeightFiles weights = WeightFiles::open(directory.path());
-  EXPECT_EQ(weights.names(), std::vector<std::string>{"a"});
-  EXPECT_EQ(value(weights, "a"), 7);
+  EXPECT_EQ(weights.names(), std::vector<std::string>{"norm"});
+  EXPECT_EQ(value(weights, "norm"), 7);
   EXPECT_EQ(weights.find("b"), nullptr);
-  EXPECT_EQ(weights.file_of("a"), directory.path("model.safetensors"));
-  EXPECT_EQ(error_of([&] { weights.at("A"); }),
-            directory.path("model.safetensors") + ": has no tensor A; did you mean a?");
+  EXPECT_EQ(weights.file_of("norm"), directory.path("model.safetensors"));
+  EXPECT_EQ(error_of([&] { weights.at("nrom"); }),
+            directory.path("model.safetensors") + ": has no tensor nrom; did you mean norm?");
 }
 
 TEST(WeightFiles, ShardsOfAnIndex) {
