@@ -32,6 +32,12 @@ std::size_t trie_of(const std::string& model) {
   return at + 1 + 4;
 }
 
+std::size_t bytes_of_trie(const std::string& model, std::size_t trie) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 4; i-- > 0;) bytes = bytes << 8 | static_cast<std::uint8_t>(model[trie - 4 + i]);
+  return bytes;
+}
+
 TEST(CharacterMap, OfATrainedModelIsSound) {
   EXPECT_EQ(character_map_fault(sound_model()), "");
   EXPECT_EQ(character_map_fault(""), "");
@@ -67,7 +73,8 @@ TEST(CharacterMap, WhatPassesIsSafeToUse) {
   int refused = 0, passed = 0;
   for (int round = 0; round < 300; ++round) {
     std::string damaged = model;
-    const std::size_t first = round % 2 ? 0 : trie - 4, size = round % 2 ? model.size() : 4 + trie_bytes;
+    const std::size_t first = round % 2 ? 0 : trie - 4,
+                      size = round % 2 ? model.size() : 4 + bytes_of_trie(model, trie);
     for (std::uint64_t n = 1 + random.below(20); n > 0; --n)
       damaged[first + random.below(size)] = static_cast<char>(random.below(256));
     const std::string refusal = error_of([&] {
