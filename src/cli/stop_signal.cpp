@@ -1,34 +1,62 @@
 #include "cli/stop_signal.h"
 
+#include <chrono>
 #include <csignal>
+#include <ctime>
 
 namespace tril::cli {
 namespace {
 
-// A handler can reach nothing but static memory.
-volatile std::sig_atomic_t signal_came = 0;
-
-void catch_with(void (*handler)(int), int flags) {
-  struct sigaction action = {};
-  action.sa_handler = handler;
-  action.sa_flags = flags;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+sigset_t stop_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  return set;
 }
+
+// The signals are the process's own, so what came of them is too; objects within another one's life share its watcher.
+std::atomic<bool> signal_came = false;
+std::atomic<int> alive = 0;
 
 }  // namespace
 
 StopSignal::StopSignal() {
-  signal_came = 0;
-  catch_with([](int) { signal_came = 1; }, static_cast<int>(SA_RESTART | SA_RESETHAND));
+  if (alive.fetch_add(1) > 0) return;
+  signal_came = false;
+  const sigset_t set = stop_signals();
+  pthread_sigmask(SIG_BLOCK, &set, &before_);
+  watcher_ = std::thread([this] { watch(); });
 }
 
 StopSignal::~StopSignal() {
-  catch_with(SIG_DFL, 0);
+  alive.fetch_sub(1);
+  if (!watcher_.joinable()) return;
+  ending_ = true;
+  watcher_.join();
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 bool StopSignal::came() const {
-  return signal_came != 0;
+  return signal_came;
+}
+
+void StopSignal::watch() {
+  using Clock = std::chrono::steady_clock;
+  const sigset_t set = stop_signals();
+  const timespec moment{0, 50'000'000};
+  Clock::time_point first;
+  while (!ending_) {
+    const int signal = sigtimedwait(&set, nullptr, &moment);
+    if (signal != SIGINT && signal != SIGTERM) continue;
+    if (!signal_came.exchange(true)) first = Clock::now();
+    // Some senders signal both the process and its group: what follows within a second is the same wish.
+    if (Clock::now() - first < std::chrono::seconds(1)) continue;
+    // A later one: whoever sends it does not want to wait.
+    std::signal(signal, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+    raise(signal);
+  }
 }
 
 }  // namespace tril::cli

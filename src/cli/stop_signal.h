@@ -1,17 +1,33 @@
-// SIGINT and SIGTERM as a question: a long command asks between two steps whether it was told to stop, and ends in
-// order. The second signal of a kind ends the process at once, as it would without this.
+// SIGINT and SIGTERM as a question that a loop asks between its steps.
+//
+// They are blocked in every thread and waited for in one of their own, instead of being caught by a handler: a handler runs on
+// the stack of whichever thread it interrupts, and the matrix products' generated code keeps other things than a stack in
+// the stack pointer, so that a handler's frame would overwrite them.
 #pragma once
+
+#include <atomic>
+#include <csignal>
+#include <thread>
 
 namespace tril::cli {
 
 class StopSignal {
  public:
-  StopSignal();   ///< from here on the signals are caught
-  ~StopSignal();  ///< and from here on they end the process again
+  /// From here on the first of these signals is remembered, and one that comes a second or more later ends the program. To be
+  /// made before any thread that the signals might otherwise reach.
+  StopSignal();
+  ~StopSignal();
   StopSignal(const StopSignal&) = delete;
   StopSignal& operator=(const StopSignal&) = delete;
 
   bool came() const;
+
+ private:
+  void watch();
+
+  sigset_t before_{};
+  std::atomic<bool> ending_ = false;
+  std::thread watcher_;
 };
 
 }  // namespace tril::cli
