@@ -12,6 +12,12 @@ class Hash {
     for (char byte : bytes) value_ = (value_ ^ static_cast<unsigned char>(byte)) * 0x100000001b3ull;
     return *this;
   }
+  /// The eight bytes of a number, lowest first.
+  constexpr Hash& add(std::int64_t number) {
+    for (int shift = 0; shift < 64; shift += 8)
+      value_ = (value_ ^ (static_cast<std::uint64_t>(number) >> shift & 0xff)) * 0x100000001b3ull;
+    return *this;
+  }
   constexpr std::uint64_t value() const { return value_; }
 
  private:

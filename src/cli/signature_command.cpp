@@ -8,6 +8,7 @@
 #include <iostream>
 #include <memory>
 
+#include "base/hash.h"
 #include "cli/commands.h"
 #include "model/marian.h"
 #include "search/session.h"
@@ -48,18 +49,6 @@ Batch random_batch(RandomSequence& random, int pairs) {
   }
   return batch;
 }
-
-class Hash {
- public:
-  void add(std::int64_t value) {
-    for (int byte = 0; byte < 8; ++byte)
-      h_ = (h_ ^ (static_cast<std::uint64_t>(value) >> (8 * byte) & 0xff)) * 0x100000001b3ull;
-  }
-  std::uint64_t value() const { return h_; }
-
- private:
-  std::uint64_t h_ = 0xcbf29ce484222325ull;
-};
 
 int print_signature(bool verbose) {
   const kern::Kernels* kernels = kern::table("generic");

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "model/json_file.h"
 #include "model/safetensors.h"
 
@@ -26,10 +27,9 @@ std::string name_of(std::int64_t update) {
 
 // Names and shapes of the weights, in order: what the flat block means.
 std::string layout_of(const nn::Parameters& parameters) {
-  std::uint64_t h = 0xcbf29ce484222325ull;
-  for (const nn::Parameter& p : parameters.all())
-    for (char ch : p.name + p.shape.text() + ";") h = (h ^ static_cast<unsigned char>(ch)) * 0x100000001b3ull;
-  return fmt::format("{:016x}", h);
+  Hash hash;
+  for (const nn::Parameter& p : parameters.all()) hash.add(p.name).add(p.shape.text()).add(";");
+  return fmt::format("{:016x}", hash.value());
 }
 
 struct NamedTensor {
