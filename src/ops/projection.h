@@ -1,0 +1,42 @@
+// What losses on logits = x W^T + b share: the logits are made for one chunk of rows at a time, and what a chunk's
+// gradient gives is added up at once, so that the [N, V] logits never exist.
+//   dx = dl W    dW = dl^T x    db = sum over rows of dl,   dl [rows, V]: the gradient of a chunk's logits
+//   x [N, D]   W [V, D]   b [V]
+#pragma once
+
+#include <string_view>
+
+#include "ops/ops.h"
+
+namespace tril::ops {
+
+/// Rows of a chunk, by measurement: 64 to 256 rows of 10,000 logits are alike, beyond that the cache overflows.
+inline constexpr std::int64_t chunk_rows = 128;
+
+/// Checks x, W and b against each other.
+void check_projection(const Tensor& x, const Weight& w, const Tensor& b);
+
+/// logits [rows, V] = x[begin, +rows) W^T + b; b may be none.
+void project(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& logits, std::int64_t begin);
+
+/// The gradients that come out of chunks; each is there only where the tape wants it.
+struct ProjectionGradients {
+  Tensor dx, dw, db;
+  bool begun = false;  ///< dw holds the sum of some chunks, not yet uninitialised memory
+
+  /// Memory for what is wanted of x, W and b.
+  ProjectionGradients(Context& c, const Tensor& x, const Weight& w, const Tensor& b);
+  /// Whether any is wanted: otherwise the logits' gradient need not be made.
+  explicit operator bool() const { return dx || dw || db; }
+};
+
+/// Takes in the gradient dl [rows, V] of the logits of x[begin, +rows). Each row of x is to come exactly once.
+void project_back(Context& c, const Tensor& x, const Weight& w, const Tensor& dl, std::int64_t begin,
+                  ProjectionGradients& gradients);
+
+/// Records y [1] = a loss of these logits, whose gradients were made in the forward pass: backward multiplies them by
+/// dy.
+void record_projected(Context& c, std::string_view name, const Tensor& y, const Tensor& x, const Weight& w,
+                      const Tensor& b, const ProjectionGradients& gradients);
+
+}  // namespace tril::ops
