@@ -99,4 +99,17 @@ Tensor FullTransformer::forward(Context& c, std::span<const std::int32_t> source
                            .memory_mask = source_mask}));
 }
 
+std::unique_ptr<Model> make_full_transformer(const JsonObject& j) {
+  return std::make_unique<FullTransformer>(
+      FullTransformerConfig{.vocab_size = j.size("vocab_size"),
+                            .d_model = j.size("d_model"),
+                            .num_heads = j.size("num_heads"),
+                            .d_ff = j.size("d_ff"),
+                            .num_layers = layer_count(j, "num_layers"),
+                            .share_norm2 = j.get<bool>("share_norm2", false),
+                            .pad_idx = token_id_of(j, "pad_idx", 0),
+                            .eps = static_cast<float>(j.get<double>("eps", 1e-6)),
+                            .dropout = static_cast<float>(j.get<double>("dropout", 0))});
+}
+
 }  // namespace tril::model

@@ -3,6 +3,7 @@
 // feed-forward is followed by norm2 (as one published version does) instead of a norm of its own.
 #pragma once
 
+#include "model/json_file.h"
 #include "model/stack.h"
 
 namespace tril::model {
@@ -45,5 +46,8 @@ class FullTransformer : public Model {
   std::vector<nn::PostNormLayer> encoder_layers_, decoder_layers_;
   nn::Linear output_;
 };
+
+/// config.json -> the model, weights neither allocated nor set.
+std::unique_ptr<Model> make_full_transformer(const JsonObject& config);
 
 }  // namespace tril::model

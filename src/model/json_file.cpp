@@ -279,6 +279,20 @@ void JsonObject::fail_type(std::string_view key, const Json& value, std::string_
   fail_at(key, fmt::format("is {}, expected {}", describe(value), expected));
 }
 
+std::int32_t token_id_of(const JsonObject& object, std::string_view key, std::int64_t otherwise) {
+  const std::int64_t id = object.get<std::int64_t>(key, otherwise);
+  if (id < std::min<std::int64_t>(otherwise, 0) || id > std::numeric_limits<std::int32_t>::max())
+    object.fail_at(key, fmt::format("expected a token id of at least 0, got {}", id));
+  return static_cast<std::int32_t>(id);
+}
+
+std::int64_t layer_count(const JsonObject& object, std::string_view key) {
+  constexpr std::int64_t most = 1000;
+  const std::int64_t n = object.size(key);
+  if (n > most) object.fail_at(key, fmt::format("{} is more than the {} that are supported", n, most));
+  return n;
+}
+
 std::vector<UnknownKey> unknown_keys(const JsonObject& object, const std::vector<std::string>& known) {
   std::vector<UnknownKey> unknown;
   for (const std::string& key : object.keys())

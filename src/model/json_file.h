@@ -68,6 +68,12 @@ class JsonObject {
   std::string where_;
 };
 
+/// A token id of at least 0; with an `otherwise` of -1 the key may be absent or -1, which means none.
+std::int32_t token_id_of(const JsonObject& object, std::string_view key, std::int64_t otherwise);
+/// A count of layers, at most 1000: layers are made before the weights are compared with them, and a number in a small
+/// file must not ask for all the memory.
+std::int64_t layer_count(const JsonObject& object, std::string_view key);
+
 struct UnknownKey {
   std::string key;
   std::string nearest;  ///< the known key that may have been meant, or ""

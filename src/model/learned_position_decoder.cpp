@@ -58,4 +58,16 @@ Tensor LearnedPositionDecoder::decode(Context& c, const DecoderInput& input) con
   return run_layers(c, layers_, h, call, input.memory, gradient_checkpointing_);
 }
 
+std::unique_ptr<Model> make_learned_position_decoder(const JsonObject& j) {
+  return std::make_unique<LearnedPositionDecoder>(
+      LearnedPositionDecoderConfig{.vocab_size = j.size("vocab_size"),
+                                   .d_model = j.size("d_model"),
+                                   .num_heads = j.size("num_heads"),
+                                   .num_layers = layer_count(j, "num_layers"),
+                                   .forward_expansion = j.size("forward_expansion", 4),
+                                   .max_length = j.size("max_length"),
+                                   .eps = static_cast<float>(j.get<double>("eps", 1e-5)),
+                                   .dropout = static_cast<float>(j.get<double>("dropout", 0))});
+}
+
 }  // namespace tril::model

@@ -2,6 +2,7 @@
 // masks given from outside. It attends to an encoder's output that is not its own.
 #pragma once
 
+#include "model/json_file.h"
 #include "model/stack.h"
 
 namespace tril::model {
@@ -33,5 +34,8 @@ class LearnedPositionDecoder : public Model {
   std::vector<nn::PostNormLayer> layers_;
   nn::Linear output_;
 };
+
+/// config.json -> the model, weights neither allocated nor set.
+std::unique_ptr<Model> make_learned_position_decoder(const JsonObject& config);
 
 }  // namespace tril::model

@@ -225,4 +225,21 @@ Tensor Marian::decode(Context& c, const DecoderInput& input) const {
                     gradient_checkpointing_);
 }
 
+StoredAs Marian::stored_as(const nn::Parameter& p) const {
+  return {.names = {p.name}, .optional = p.name == "final_logits_bias"};  // older files leave it out: it is zero
+}
+
+// Names under which Hugging Face also stores what is tied or computed.
+bool Marian::is_redundant(std::string_view name) const {
+  for (std::string_view known :
+       {"lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight",
+        "model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"})
+    if (name == known) return true;
+  return false;
+}
+
+std::unique_ptr<Model> make_marian(const JsonObject& config) {
+  return std::make_unique<Marian>(marian_config(config));
+}
+
 }  // namespace tril::model

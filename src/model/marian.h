@@ -48,6 +48,8 @@ class Marian : public Model {
   std::int64_t max_positions() const override { return config_.max_position_embeddings; }
   SpecialIds special_ids() const override;
   bool has_encoder() const override { return true; }
+  StoredAs stored_as(const nn::Parameter& p) const override;
+  bool is_redundant(std::string_view name) const override;
   Memory encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows,
                 const ops::Mask& mask = ops::Mask::full()) const override;
   Tensor decode(Context& c, const DecoderInput& input) const override;
@@ -63,5 +65,8 @@ class Marian : public Model {
   std::vector<nn::PostNormLayer> encoder_layers_, decoder_layers_;
   nn::Parameter *output_ = nullptr, *final_logits_bias_ = nullptr;
 };
+
+/// config.json -> the model, weights neither allocated nor set.
+std::unique_ptr<Model> make_marian(const JsonObject& config);
 
 }  // namespace tril::model

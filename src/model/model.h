@@ -41,6 +41,13 @@ struct DecoderInput {
   ops::Mask memory_mask = ops::Mask::full();
 };
 
+/// How files hold a weight, where that is not as the model does.
+struct StoredAs {
+  std::vector<std::string> names;  ///< the one it is written under first, then others it may be read under
+  bool transposed = false;         ///< files have [in, out] where the model has [out, in]
+  bool optional = false;           ///< files that leave it out mean zero
+};
+
 /// The matrix that turns hidden states into logits: hidden W^T + b.
 struct OutputProjection {
   ops::Weight weight;  ///< [V, d_model]
@@ -61,6 +68,11 @@ class Model {
   virtual std::int64_t max_positions() const = 0;  ///< 0: no bound
   virtual SpecialIds special_ids() const = 0;
   virtual bool has_encoder() const = 0;
+
+  /// How this family's files hold the weight `p`.
+  virtual StoredAs stored_as(const nn::Parameter& p) const { return {{p.name}}; }
+  /// Whether files of this family may also hold a tensor `name` that nothing is to be read from: a tied or computed one.
+  virtual bool is_redundant(std::string_view) const { return false; }
 
   /// Encoder-decoder: the memory of source rows. ids [S].
   virtual Memory encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows,

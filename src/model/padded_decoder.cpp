@@ -68,4 +68,17 @@ Tensor PaddedDecoder::forward(Context& c, std::span<const std::int32_t> ids, con
   return logits(c, *this, decode(c, input));
 }
 
+std::unique_ptr<Model> make_padded_decoder(const JsonObject& j) {
+  return std::make_unique<PaddedDecoder>(
+      PaddedDecoderConfig{.vocab_size = j.size("vocab_size"),
+                          .d_model = j.size("d_model"),
+                          .num_heads = j.size("num_heads"),
+                          .d_ff = j.size("d_ff"),
+                          .num_layers = layer_count(j, "num_layers"),
+                          .pad_idx = token_id_of(j, "pad_idx", 0),
+                          .mask_target_padding = j.get<bool>("mask_target_padding", true),
+                          .eps = static_cast<float>(j.get<double>("eps", 1e-5)),
+                          .dropout = static_cast<float>(j.get<double>("dropout", 0))});
+}
+
 }  // namespace tril::model

@@ -3,6 +3,7 @@
 // a memory that is not its own. (A ragged batch needs none of this; see Rows.)
 #pragma once
 
+#include "model/json_file.h"
 #include "model/stack.h"
 
 namespace tril::model {
@@ -41,5 +42,8 @@ class PaddedDecoder : public Model {
   std::vector<nn::PostNormLayer> layers_;
   nn::Linear output_;
 };
+
+/// config.json -> the model, weights neither allocated nor set.
+std::unique_ptr<Model> make_padded_decoder(const JsonObject& config);
 
 }  // namespace tril::model

@@ -1,9 +1,11 @@
 #include "model/registry.h"
 
-#include <limits>
+#include <algorithm>
+#include <deque>
 #include <nlohmann/json.hpp>
 
 #include "model/full_transformer.h"
+#include "model/gpt2.h"
 #include "model/json_file.h"
 #include "model/learned_position_decoder.h"
 #include "model/marian.h"
@@ -21,78 +23,10 @@ struct Family {
   std::unique_ptr<Model> (*make)(const JsonObject& config);
 };
 
-float number(const JsonObject& j, std::string_view key, double otherwise) {
-  return static_cast<float>(j.get<double>(key, otherwise));
-}
-
-std::int32_t token_id(const JsonObject& j, std::string_view key, std::int64_t otherwise) {
-  const std::int64_t id = j.get<std::int64_t>(key, otherwise);
-  if (id < 0 || id > std::numeric_limits<std::int32_t>::max())
-    j.fail_at(key, fmt::format("expected a token id of at least 0, got {}", id));
-  return static_cast<std::int32_t>(id);
-}
-
-// Layers are made before the weights are compared with them: a number in a small file must not ask for all the memory.
-std::int64_t layer_count(const JsonObject& j) {
-  constexpr std::int64_t most = 1000;
-  const std::int64_t n = j.size("num_layers");
-  if (n > most) j.fail_at("num_layers", fmt::format("{} is more than the {} that are supported", n, most));
-  return n;
-}
-
-std::unique_ptr<Model> make_padded_decoder(const JsonObject& j) {
-  return std::make_unique<PaddedDecoder>(
-      PaddedDecoderConfig{.vocab_size = j.size("vocab_size"),
-                          .d_model = j.size("d_model"),
-                          .num_heads = j.size("num_heads"),
-                          .d_ff = j.size("d_ff"),
-                          .num_layers = layer_count(j),
-                          .pad_idx = token_id(j, "pad_idx", 0),
-                          .mask_target_padding = j.get<bool>("mask_target_padding", true),
-                          .eps = number(j, "eps", 1e-5),
-                          .dropout = number(j, "dropout", 0)});
-}
-
-std::unique_ptr<Model> make_full_transformer(const JsonObject& j) {
-  return std::make_unique<FullTransformer>(FullTransformerConfig{.vocab_size = j.size("vocab_size"),
-                                                                 .d_model = j.size("d_model"),
-                                                                 .num_heads = j.size("num_heads"),
-                                                                 .d_ff = j.size("d_ff"),
-                                                                 .num_layers = layer_count(j),
-                                                                 .share_norm2 = j.get<bool>("share_norm2", false),
-                                                                 .pad_idx = token_id(j, "pad_idx", 0),
-                                                                 .eps = number(j, "eps", 1e-6),
-                                                                 .dropout = number(j, "dropout", 0)});
-}
-
-std::unique_ptr<Model> make_learned_position_decoder(const JsonObject& j) {
-  return std::make_unique<LearnedPositionDecoder>(
-      LearnedPositionDecoderConfig{.vocab_size = j.size("vocab_size"),
-                                   .d_model = j.size("d_model"),
-                                   .num_heads = j.size("num_heads"),
-                                   .num_layers = layer_count(j),
-                                   .forward_expansion = j.size("forward_expansion", 4),
-                                   .max_length = j.size("max_length"),
-                                   .eps = number(j, "eps", 1e-5),
-                                   .dropout = number(j, "dropout", 0)});
-}
-
-std::unique_ptr<Model> make_tied_decoder(const JsonObject& j) {
-  return std::make_unique<TiedDecoder>(TiedDecoderConfig{.vocab_size = j.size("vocab_size"),
-                                                         .d_model = j.size("d_model"),
-                                                         .num_heads = j.size("num_heads"),
-                                                         .d_ff = j.size("d_ff"),
-                                                         .num_layers = layer_count(j),
-                                                         .max_length = j.size("max_length"),
-                                                         .eps = number(j, "eps", 1e-5),
-                                                         .dropout = number(j, "dropout", 0),
-                                                         .causal = j.get<bool>("causal", true)});
-}
-
 const std::vector<Family>& registry() {
   static const std::vector<Family> list{
-      {"marian",
-       [](const JsonObject& j) -> std::unique_ptr<Model> { return std::make_unique<Marian>(marian_config(j)); }},
+      {"marian", make_marian},
+      {"gpt2", make_gpt2},
       {"padded_decoder", make_padded_decoder},
       {"full_transformer", make_full_transformer},
       {"learned_position_decoder", make_learned_position_decoder},
@@ -107,14 +41,20 @@ std::vector<std::int64_t> sizes(const Shape& s) {
   return v;
 }
 
-// Names under which Hugging Face's Marian also stores what is tied or computed: known, and nothing to be read from
-// them.
-bool is_known_duplicate(std::string_view name) {
-  for (std::string_view known :
-       {"lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight",
-        "model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"})
-    if (name == known) return true;
-  return false;
+// [rows, columns] -> [columns, rows]
+std::vector<float> transposed(std::span<const float> values, std::int64_t rows, std::int64_t columns) {
+  std::vector<float> turned(values.size());
+  const auto R = static_cast<std::size_t>(rows), C = static_cast<std::size_t>(columns);
+  for (std::size_t r = 0; r < R; ++r)
+    for (std::size_t c = 0; c < C; ++c) turned[c * R + r] = values[r * C + c];
+  return turned;
+}
+
+// The shape that a file has for a weight.
+std::vector<std::int64_t> stored_sizes(const nn::Parameter& p, const StoredAs& stored) {
+  std::vector<std::int64_t> s = sizes(p.shape);
+  if (stored.transposed) std::reverse(s.begin(), s.end());
+  return s;
 }
 
 }  // namespace
@@ -141,20 +81,29 @@ void load_weights(Model& m, const fs::path& directory) {
   const WeightFiles files = WeightFiles::open(directory.string());
   nn::Parameters& parameters = m.parameters();
   if (!parameters.flat()) parameters.allocate();
+  std::vector<std::string> known;
   for (nn::Parameter& p : parameters.all()) {
-    const WeightView* view = files.find(p.name);
-    if (!view && p.name == "final_logits_bias") continue;  // older files leave it out: it is zero
-    if (!view) view = &files.at(p.name);                   // the Error names the nearest
-    const std::string where = fmt::format("{}: {}", files.file_of(p.name), p.name);
-    if (view->shape != sizes(p.shape))
-      fail_usage(where, fmt::format("the file has [{}], config.json needs {}", fmt::join(view->shape, ", "), p.shape),
+    const StoredAs stored = m.stored_as(p);
+    known.insert(known.end(), stored.names.begin(), stored.names.end());
+    const WeightView* view = nullptr;
+    for (const std::string& name : stored.names)
+      if (!view) view = files.find(name);
+    if (!view && stored.optional) continue;
+    if (!view) view = &files.at(stored.names[0]);  // the Error names the nearest
+    const std::string where = fmt::format("{}: {}", files.file_of(view->name), view->name);
+    const std::vector<std::int64_t> expected = stored_sizes(p, stored);
+    if (view->shape != expected)
+      fail_usage(where,
+                 fmt::format("the file has [{}], config.json needs [{}]", fmt::join(view->shape, ", "),
+                             fmt::join(expected, ", ")),
                  "the weights belong to another config.json");
-    host_write<float>(p.value, to_f32(*view));
+    const std::vector<float> values = to_f32(*view);
+    host_write<float>(p.value, stored.transposed ? transposed(values, p.shape[1], p.shape[0]) : values);
   }
   for (const std::string& name : files.names())
-    if (!parameters.find(name) && !is_known_duplicate(name))
+    if (std::find(known.begin(), known.end(), name) == known.end() && !m.is_redundant(name))
       fail_usage(fmt::format("{}: {}", files.file_of(name), name),
-                 fmt::format("a {} model has no such weight", m.family()), did_you_mean(name, parameters.names()));
+                 fmt::format("a {} model has no such weight", m.family()), did_you_mean(name, known));
   parameters.refresh(kern::best());
 }
 
@@ -176,10 +125,13 @@ void save(const Model& m, const fs::path& directory, std::span<const float> flat
         flat.size(), m.parameters().flat().count());
 
   std::vector<WeightView> weights;
+  std::deque<std::vector<float>> turned;  // must stay until they are written
   for (const nn::Parameter& p : m.parameters().all()) {
     const std::size_t begin = static_cast<std::size_t>(m.parameters().offset_of(p));
-    weights.push_back({p.name, StoredType::f32, sizes(p.shape),
-                       std::as_bytes(flat.subspan(begin, static_cast<std::size_t>(p.shape.count())))});
+    std::span<const float> values = flat.subspan(begin, static_cast<std::size_t>(p.shape.count()));
+    const StoredAs stored = m.stored_as(p);
+    if (stored.transposed) values = turned.emplace_back(transposed(values, p.shape[0], p.shape[1]));
+    weights.push_back({stored.names[0], StoredType::f32, stored_sizes(p, stored), std::as_bytes(values)});
   }
   write_safetensors(file("model.safetensors"), weights, {{"format", "pt"}});
 

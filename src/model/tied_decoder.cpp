@@ -53,4 +53,16 @@ Tensor TiedDecoder::decode(Context& c, const DecoderInput& given) const {
   return final_norm_.forward(c, run_layers(c, layers_, h, call, nullptr, gradient_checkpointing_));
 }
 
+std::unique_ptr<Model> make_tied_decoder(const JsonObject& j) {
+  return std::make_unique<TiedDecoder>(TiedDecoderConfig{.vocab_size = j.size("vocab_size"),
+                                                         .d_model = j.size("d_model"),
+                                                         .num_heads = j.size("num_heads"),
+                                                         .d_ff = j.size("d_ff"),
+                                                         .num_layers = layer_count(j, "num_layers"),
+                                                         .max_length = j.size("max_length"),
+                                                         .eps = static_cast<float>(j.get<double>("eps", 1e-5)),
+                                                         .dropout = static_cast<float>(j.get<double>("dropout", 0)),
+                                                         .causal = j.get<bool>("causal", true)});
+}
+
 }  // namespace tril::model

@@ -2,6 +2,7 @@
 // final norm, and an output that is the embedding read backwards.
 #pragma once
 
+#include "model/json_file.h"
 #include "model/stack.h"
 
 namespace tril::model {
@@ -34,5 +35,8 @@ class TiedDecoder : public Model {
   std::vector<nn::PreNormLayer> layers_;
   nn::Norm final_norm_;
 };
+
+/// config.json -> the model, weights neither allocated nor set.
+std::unique_ptr<Model> make_tied_decoder(const JsonObject& config);
 
 }  // namespace tril::model

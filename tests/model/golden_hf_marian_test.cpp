@@ -31,7 +31,7 @@ void expect_logits(const std::filesystem::path& dir) {
 
 // A loop and not a parameter for each case: the cases of another directory are not known when tests are listed.
 TEST(GoldenHf, Logits) {
-  const auto directories = golden_model_directories();
+  const auto directories = golden_model_directories("encoder-decoder");
   if (directories.empty() && other_golden_directory()) GTEST_SKIP() << "no model in " << golden_directory();
   ASSERT_FALSE(directories.empty()) << "no model in " << golden_directory();
   for (const auto& dir : directories) {
@@ -42,7 +42,8 @@ TEST(GoldenHf, Logits) {
 
 // Tests skip the kinds that another directory lacks; one that has none at all is a mistake.
 TEST(GoldenDirectory, HasCases) {
-  std::size_t cases = golden_model_directories().size();
+  std::size_t cases =
+      golden_model_directories("encoder-decoder").size() + golden_model_directories("decoder-only").size();
   for (const char* kind : {"tiny_decoder", "learned_position_decoder", "full_transformer", "padded_decoder",
                            "multi_head_attention", "linear_attention", "losses", "training_steps"})
     cases += golden_files(kind).size();

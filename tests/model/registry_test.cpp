@@ -77,6 +77,15 @@ const nlohmann::json configs[] = {
                          {"num_layers", 2},
                          {"max_length", 9},
                          {"causal", false}}),
+    {{"model_type", "gpt2"},
+     {"vocab_size", 13},
+     {"n_positions", 9},
+     {"n_embd", 8},
+     {"n_layer", 2},
+     {"n_head", 2},
+     {"n_inner", 20},
+     {"attn_pdrop", 0.25},
+     {"eos_token_id", 12}},
 };
 
 TEST_F(Registry, EveryFamilyIsReadAsItWasWritten) {

@@ -84,7 +84,7 @@ struct Marian {
 
 // A loop and not a parameter for each case: the cases of another directory are not known when tests are listed.
 void for_each_model(const std::function<void(Marian&)>& test) {
-  const auto directories = test::golden_model_directories();
+  const auto directories = test::golden_model_directories("encoder-decoder");
   if (directories.empty() && test::other_golden_directory()) GTEST_SKIP() << "no model in " << test::golden_directory();
   ASSERT_FALSE(directories.empty()) << "no model in " << test::golden_directory();
   for (const auto& dir : directories) {

@@ -44,8 +44,9 @@ inline std::vector<std::filesystem::path> golden_files(const std::string& kind) 
   return found;
 }
 
-/// All model directories with expected results below golden_directory() (make_hf.py's layout: flat or under hf/) whose family there is.
-inline std::vector<std::filesystem::path> golden_model_directories() {
+/// All model directories with expected results below golden_directory() (make_hf.py's layout: flat or under hf/) whose
+/// family there is. @param kind  "encoder-decoder" or "decoder-only"
+inline std::vector<std::filesystem::path> golden_model_directories(const std::string& kind) {
   const std::vector<std::string> known = model::families();
   std::vector<std::filesystem::path> found;
   for (const std::filesystem::path& dir : {golden_directory(), golden_directory() / "hf"}) {
@@ -55,8 +56,8 @@ inline std::vector<std::filesystem::path> golden_model_directories() {
           !std::filesystem::exists(entry.path() / "expected.safetensors"))
         continue;
       const SafetensorsFile expected = SafetensorsFile::open((entry.path() / "expected.safetensors").string());
-      const std::string* family = expected.find_metadata("family");
-      if (family && std::find(known.begin(), known.end(), *family) != known.end()) found.push_back(entry.path());
+      const std::string *family = expected.find_metadata("family"), *its_kind = expected.find_metadata("kind");
+      if (family && its_kind && *its_kind == kind && std::find(known.begin(), known.end(), *family) != known.end()) found.push_back(entry.path());
     }
   }
   std::sort(found.begin(), found.end());
