@@ -57,7 +57,8 @@ int print_signature(bool verbose) {
   m.parameters().initialise(1);
   train::Optimizer optimizer(m.parameters(), {.decoupled_decay = true, .weight_decay = 0.01});
   train::Workers workers(
-      m, optimizer, {.threads = 1, .parts = 1, .label_smoothing = 0.1, .clip_norm = 1, .seed = 1, .kernels = kernels});
+      m, optimizer,
+      {.threads = 1, .parts = 1, .loss = {.label_smoothing = 0.1}, .clip_norm = 1, .seed = 1, .kernels = kernels});
 
   Hash hash;
   RandomSequence random(1, 1);

@@ -179,6 +179,11 @@ struct Kernels {
   /// d_student (may be null, may be student) = gradient_scale * T * (softmax(student/T) - softmax(teacher/T)).
   void (*distillation)(const float* student, const float* teacher, const std::uint8_t* keep, float temperature,
                        float gradient_scale, float* losses, float* d_student, std::size_t rows, std::size_t cols);
+  /// With the cross-entropies CE_a and CE_b of two rows of logits against one target, and p and q their softmaxes,
+  /// losses[i] = weight_i [ (CE_a + CE_b) / 2 + alpha / 4 (KL(p || q) + KL(q || p)) ] [Liang et al. 2021]; with
+  /// `gradients` both logits are overwritten by theirs.
+  void (*r_drop)(const CrossEntropy& c, float alpha, float* a, float* b, float* losses, bool gradients,
+                 std::size_t rows, std::size_t cols);
   /// The k largest of each row, largest first (of equals the smaller index first): values and indices [rows, k]; k <= cols.
   void (*top_k)(const float* x, std::size_t rows, std::size_t cols, std::size_t k, float* values,
                 std::int32_t* indices);

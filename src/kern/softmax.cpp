@@ -140,6 +140,63 @@ void distillation(const float* student, const float* teacher, const std::uint8_t
   }
 }
 
+void r_drop(const CrossEntropy& c, float alpha, float* a, float* b, float* losses, bool gradients, std::size_t rows,
+            std::size_t cols) {
+  const Floats d;
+  const float smooth = c.eps / static_cast<float>(cols);
+  for (std::size_t row = 0; row < rows; ++row, a += cols, b += cols) {
+    const std::int32_t target = c.targets[row];
+    if (target == c.ignore) {
+      losses[row] = 0;
+      if (gradients) clear(a, cols), clear(b, cols);
+      continue;
+    }
+    const float weight = c.weights ? c.weights[row] : 1.0f;
+    const float shift_a = Shift(a, cols), shift_b = Shift(b, cols);
+    const float at_target = a[target] - shift_a + (b[target] - shift_b);
+    const Vec sa = hn::Set(d, shift_a), sb = hn::Set(d, shift_b), zero = hn::Zero(d);
+    // With p = e^za / sum_a and q = e^zb / sum_b: log p - log q = (za - zb) - (log sum_a - log sum_b).
+    Vec sums_a = zero, sums_b = zero, sums_ad = zero, sums_bd = zero, sums_z = zero;
+    const auto difference = [](Vec za, Vec zb, Vec ea, Vec eb) HWY_ATTR {
+      const Vec none = hn::Zero(Floats());  // a word without probability on either side is no difference
+      return hn::IfThenElse(hn::Eq(hn::Max(ea, eb), none), none, hn::Sub(za, zb));
+    };
+    ForEach(cols, [&](std::size_t j, auto io) HWY_ATTR {
+      const Vec none = hn::Zero(Floats());
+      const Vec za = io.or_else(hn::Sub(io.load(a + j), sa), none), zb = io.or_else(hn::Sub(io.load(b + j), sb), none);
+      const Vec ea = io.or_else(FastExp(Floats(), za), none), eb = io.or_else(FastExp(Floats(), zb), none);
+      const Vec z = difference(za, zb, ea, eb);
+      sums_a = hn::Add(sums_a, ea), sums_b = hn::Add(sums_b, eb);
+      sums_ad = hn::MulAdd(ea, z, sums_ad), sums_bd = hn::MulAdd(eb, z, sums_bd);
+      sums_z = hn::Add(sums_z, hn::Add(za, zb));
+    });
+    const float sum_a = hn::GetLane(hn::SumOfLanes(d, sums_a)), sum_b = hn::GetLane(hn::SumOfLanes(d, sums_b));
+    const float lse_a = logf(sum_a), lse_b = logf(sum_b), offset = lse_a - lse_b;
+    const float kl_ab = hn::GetLane(hn::SumOfLanes(d, sums_ad)) / sum_a - offset;
+    const float kl_ba = offset - hn::GetLane(hn::SumOfLanes(d, sums_bd)) / sum_b;
+    const float smoothed = c.eps > 0 ? smooth * hn::GetLane(hn::SumOfLanes(d, sums_z)) : 0.0f;
+    const float entropies = lse_a + lse_b - (1 - c.eps) * at_target - smoothed;
+    losses[row] = weight * (0.5f * entropies + 0.25f * alpha * (kl_ab + kl_ba));
+    if (!gradients) continue;
+
+    const float half = 0.5f * c.gradient_scale * weight, quarter = 0.25f * c.gradient_scale * weight * alpha;
+    const Vec inv_a = hn::Set(d, 1 / sum_a), inv_b = hn::Set(d, 1 / sum_b), g = hn::Set(d, quarter);
+    const Vec less = hn::Set(d, half * smooth);
+    // half + quarter (1 +- (za - zb) -+ offset - KL), all that does not change along the row in one number
+    const Vec of_a = hn::Set(d, half + quarter * (1 - offset - kl_ab));
+    const Vec of_b = hn::Set(d, half + quarter * (1 + offset - kl_ba));
+    ForEach(cols, [&](std::size_t j, auto io) HWY_ATTR {
+      const Vec za = hn::Sub(io.load(a + j), sa), zb = hn::Sub(io.load(b + j), sb);
+      const Vec ea = FastExp(Floats(), za), eb = FastExp(Floats(), zb);
+      const Vec gz = hn::Mul(g, difference(za, zb, ea, eb));
+      const Vec p_a = hn::Mul(ea, inv_a), p_b = hn::Mul(eb, inv_b);
+      io.store(hn::Sub(hn::MulSub(p_a, hn::Add(of_a, gz), hn::Mul(g, p_b)), less), a + j);
+      io.store(hn::Sub(hn::MulSub(p_b, hn::Sub(of_b, gz), hn::Mul(g, p_a)), less), b + j);
+    });
+    a[target] -= half * (1 - c.eps), b[target] -= half * (1 - c.eps);
+  }
+}
+
 }  // namespace
 
 void fill_softmax(Kernels& k) {
@@ -147,6 +204,7 @@ void fill_softmax(Kernels& k) {
   k.log_sum_exp = log_sum_exp;
   k.cross_entropy = cross_entropy;
   k.distillation = distillation;
+  k.r_drop = r_drop;
 }
 
 }  // namespace tril::kern::HWY_NAMESPACE

@@ -122,7 +122,7 @@ Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tens
 Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& state,
                              std::int64_t num_heads);
 
-// --- cross_entropy.cpp, projected_cross_entropy.cpp, distillation.cpp ---
+// --- cross_entropy.cpp, projected_cross_entropy.cpp, r_drop.cpp, distillation.cpp ---
 
 struct LossOptions {
   float label_smoothing = 0;    ///< spread over the whole vocabulary [Szegedy et al. 2016, section 7]
@@ -141,6 +141,12 @@ Tensor projected_cross_entropy(Context& c, const Tensor& x, const Weight& w, con
 
 /// log p(target) for each row of the same logits -> [N]. No gradient.
 Tensor target_log_probs(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets);
+
+/// R-Drop [Liang et al. 2021]: x [2 N, D] holds two passes of the same N targets under different dropout, pass after
+/// pass -> [1]: the mean of both cross-entropies + alpha / 2 times the mean of both divergences between them. In chunks
+/// as projected_cross_entropy; the normalizer and the weights [N] are those of targets, not of rows.
+Tensor r_drop(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets,
+              const LossOptions& options, float alpha);
 
 /// T^2 * mean over kept rows of KL(softmax(teacher / T) || softmax(student / T)) [Hinton et al. 2015]: logits [N, V]
 /// both, rows with targets[i] == ignore_id are left out -> [1]. The teacher gets no gradient.

@@ -102,6 +102,10 @@ void learning_fields(Fields& f, LearningOptions& l) {
   f.add("lr-decay-updates", &l.lr_decay_updates, "update at which a linear or cosine schedule ends; 0: that of --after")
       .at_least(0);
   f.add("label-smoothing", &l.label_smoothing, "probability spread over the whole vocabulary").at_least(0).at_most(0.9);
+  f.add("r-drop", &l.r_drop,
+        "alpha of R-Drop: each batch passes twice, and what dropout makes of the two is drawn together; 0: off")
+      .at_least(0)
+      .at_most(1000);
   f.add("optimizer", &l.optimizer, "adamw decays the weights apart from the gradient",
         {{"adam", OptimizerKind::adam}, {"adamw", OptimizerKind::adamw}})
       .letter('o');
@@ -217,6 +221,9 @@ void settle(TrainOptions& o) {
   }
 
   LearningOptions& l = o.learning;
+  const bool drops =
+      m.dropout > 0 || m.embedding_dropout.value_or(0) > 0 || m.attention_dropout > 0 || m.activation_dropout > 0;
+  check(l.r_drop == 0 || drops, "--r-drop", "without dropout both passes are the same and there is nothing to draw");
   check(l.ema == 0 || l.average_checkpoints == 1, "--average-checkpoints",
         "contradicts --ema: one average of the weights is saved, not two");
   const bool needs_end = l.lr_schedule == ScheduleKind::linear || l.lr_schedule == ScheduleKind::cosine;

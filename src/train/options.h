@@ -54,6 +54,7 @@ struct LearningOptions {
   std::int64_t warmup = 400;
   std::int64_t lr_decay_updates = 0;
   double label_smoothing = 0.1;
+  double r_drop = 0;  ///< alpha of Liang et al. 2021
   OptimizerKind optimizer = OptimizerKind::adam;
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
   double clip_norm = 1.0;

@@ -29,7 +29,7 @@ WorkersOptions workers_options(const TrainOptions& o) {
   WorkersOptions w;
   w.threads = worker_threads(o.run);
   w.parts = batch_parts(o.run);
-  w.label_smoothing = o.learning.label_smoothing;
+  w.loss = {.label_smoothing = o.learning.label_smoothing, .r_drop = o.learning.r_drop};
   w.clip_norm = o.learning.clip_norm;
   w.seed = o.run.seed;
   return w;

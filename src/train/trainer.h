@@ -20,7 +20,7 @@ namespace tril::train {
 /// Means over the updates since the report before.
 struct TrainingReport {
   Position position;
-  double loss = 0;               ///< for each target token, with label smoothing
+  double loss = 0;               ///< for each target token, of what is minimised
   double rate = 0;               ///< learning rate of the latest update
   double gradient_norm = 0;      ///< before clipping, mean
   double tokens_per_second = 0;  ///< target tokens

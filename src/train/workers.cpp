@@ -16,9 +16,16 @@ std::vector<std::int32_t> shifted(const Batch& batch, std::int32_t start) {
   return ids;
 }
 
-}  // namespace
+// The batch and the batch once more behind it.
+Batch doubled(const Batch& batch) {
+  Batch both = batch;
+  for (std::int64_t i = 0; i < batch.sentences(); ++i)
+    both.append(batch.source_row(i), batch.target_row(i), batch.lines[static_cast<std::size_t>(i)]);
+  return both;
+}
 
-Tensor batch_loss(Context& c, const model::Model& m, const Batch& batch, double label_smoothing, double normalizer) {
+// The decoder's last states for each target token.
+Tensor hidden_states(Context& c, const model::Model& m, const Batch& batch) {
   model::DecoderInput input;
   model::Memory memory;
   if (m.has_encoder()) {
@@ -28,13 +35,22 @@ Tensor batch_loss(Context& c, const model::Model& m, const Batch& batch, double 
   const std::vector<std::int32_t> ids = shifted(batch, m.special_ids().decoder_start);
   input.ids = ids;
   input.rows = batch.target;
-  const Tensor hidden = m.decode(c, input);
+  return m.decode(c, input);
+}
 
+}  // namespace
+
+Tensor batch_loss(Context& c, const model::Model& m, const Batch& batch, const LossSettings& settings,
+                  double normalizer) {
+  const bool twice = settings.r_drop > 0;
+  const Tensor hidden = hidden_states(c, m, twice ? doubled(batch) : batch);
   const model::OutputProjection out = m.output();
   ops::LossOptions loss;
-  loss.label_smoothing = static_cast<float>(label_smoothing);
+  loss.label_smoothing = static_cast<float>(settings.label_smoothing);
   loss.normalizer = normalizer;
-  return ops::projected_cross_entropy(c, hidden, out.weight, out.bias, c.upload(batch.target_ids), loss);
+  const Tensor targets = c.upload(batch.target_ids);
+  if (twice) return ops::r_drop(c, hidden, out.weight, out.bias, targets, loss, static_cast<float>(settings.r_drop));
+  return ops::projected_cross_entropy(c, hidden, out.weight, out.bias, targets, loss);
 }
 
 double Evaluation::perplexity() const {
@@ -85,7 +101,7 @@ void Workers::add_gradients(Worker& w, int member, std::span<const std::vector<B
       w.tape.clear();
       c.set_tape(&w.tape);
       model_.parameters().watch(w.tape);
-      const Tensor loss = batch_loss(c, model_, batch, options_.label_smoothing, normalizer);
+      const Tensor loss = batch_loss(c, model_, batch, options_.loss, normalizer);
       losses_[part] += host_copy<float>(loss)[0];
       const Tensor one = c.empty({1});
       c.kernels().fill(1.0f, one.data<float>(), 1);
@@ -143,7 +159,7 @@ Evaluation Workers::evaluate(std::span<const Batch> batches) {
     c.set_training(false);
     for (std::size_t b = static_cast<std::size_t>(member); b < batches.size(); b += workers_.size()) {
       const double tokens = static_cast<double>(batches[b].target_tokens());
-      sums[b] = host_copy<float>(batch_loss(c, model_, batches[b], 0.0, tokens))[0] * tokens;
+      sums[b] = host_copy<float>(batch_loss(c, model_, batches[b], {}, tokens))[0] * tokens;
     }
   });
   Evaluation e;

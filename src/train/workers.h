@@ -17,14 +17,21 @@
 
 namespace tril::train {
 
+/// What is minimised.
+struct LossSettings {
+  double label_smoothing = 0;
+  double r_drop = 0;  ///< weight of the divergence between two passes of each batch; 0: one pass
+};
+
 /// The mean loss of target tokens of one part: what is differentiated. Records on the context's tape if there is one.
 /// @param normalizer  the sum of losses is divided by this: the target tokens of the whole update
-Tensor batch_loss(Context& c, const model::Model& m, const Batch& batch, double label_smoothing, double normalizer);
+Tensor batch_loss(Context& c, const model::Model& m, const Batch& batch, const LossSettings& settings,
+                  double normalizer);
 
 struct WorkersOptions {
   int threads = 1;
   int parts = 1;  ///< of each batch; at least `threads`
-  double label_smoothing = 0;
+  LossSettings loss;
   double clip_norm = 0;    ///< 0: none
   std::uint64_t seed = 1;  ///< of dropout
   const kern::Kernels* kernels = &kern::best();
@@ -32,7 +39,7 @@ struct WorkersOptions {
 
 /// What one update came to.
 struct UpdateResult {
-  double loss = 0;           ///< mean for each target token, with label smoothing
+  double loss = 0;           ///< mean for each target token of what is minimised
   std::int64_t tokens = 0;   ///< target tokens
   double gradient_norm = 0;  ///< before clipping
   bool finite = true;        ///< false: loss or gradient was NaN or infinite, and nothing was stepped

@@ -128,6 +128,55 @@ TEST_P(Softmax, Distillation) {
     }
 }
 
+TEST_P(Softmax, RDrop) {
+  const double alpha = 3, gradient_scale = 0.25;
+  for (const std::size_t cols : widths())
+    for (std::size_t slack = 0; slack < 4; ++slack)
+      for (const float eps : {0.0f, 0.1f}) {
+        const std::size_t rows = 5;
+        Floats32 a(rows * cols, slack), b(rows * cols, slack ^ 1), losses(rows, slack), alone(rows, slack ^ 1);
+        fill_normal(a, cols, 2, 50);
+        fill_normal(b, cols + 1, 2, -20);
+        // a masked word is no difference
+        if (cols > 3 && eps == 0) a[cols - 1 - cols / 4] = b[cols - 1 - cols / 4] = -inf;
+        const std::vector<std::int32_t> targets = {0, -7, static_cast<std::int32_t>(cols - 1),
+                                                   static_cast<std::int32_t>(cols / 2), 0};
+        const std::vector<float> weights = {1, 1, 0.5f, 2, 0};
+        const CrossEntropy c{
+            .targets = targets.data(), .ignore = -7, .eps = eps, .gradient_scale = 0.25f, .weights = weights.data()};
+        std::vector<double> eloss(rows), ea(rows * cols), eb(rows * cols);
+        for (std::size_t i = 0; i < rows; ++i) {
+          if (targets[i] == c.ignore) continue;
+          const double lse_a = log_sum_exp(a + i * cols, cols), lse_b = log_sum_exp(b + i * cols, cols);
+          const auto each = [&](const auto& f) {
+            for (std::size_t j = 0; j < cols; ++j) {
+              const double la = a[i * cols + j] - lse_a, lb = b[i * cols + j] - lse_b;
+              f(j, la, lb, std::isinf(la) ? 0 : la - lb,
+                (static_cast<std::size_t>(targets[i]) == j ? 1 - static_cast<double>(eps) : 0) +
+                    eps / static_cast<double>(cols));
+            }
+          };
+          double entropies = 0, kl_ab = 0, kl_ba = 0;
+          each([&](std::size_t, double la, double lb, double d, double want) {
+            if (want != 0) entropies -= want * (la + lb);
+            kl_ab += std::exp(la) * d, kl_ba -= std::exp(lb) * d;
+          });
+          eloss[i] = weights[i] * (entropies / 2 + alpha / 4 * (kl_ab + kl_ba));
+          each([&](std::size_t j, double la, double lb, double d, double want) {
+            const double p = std::exp(la), q = std::exp(lb), scale = gradient_scale * weights[i];
+            ea[i * cols + j] = scale * ((p - want) / 2 + alpha / 4 * (p * (d - kl_ab) + p - q));
+            eb[i * cols + j] = scale * ((q - want) / 2 + alpha / 4 * (q * (-d - kl_ba) + q - p));
+          });
+        }
+        k.r_drop(c, 3.0f, a, b, alone, /*gradients=*/false, rows, cols);
+        expect_close(alone, eloss, 4e-6, "losses alone");
+        k.r_drop(c, 3.0f, a, b, losses, /*gradients=*/true, rows, cols);
+        expect_close(losses, eloss, 4e-6, "losses");
+        expect_close(a, ea, 2e-6, "first gradient");
+        expect_close(b, eb, 2e-6, "second gradient");
+      }
+}
+
 /// By sorting everything: largest first, NaN last, of equals the smaller index first.
 std::vector<std::int32_t> sorted(const float* x, std::size_t cols) {
   std::vector<std::int32_t> order(cols);

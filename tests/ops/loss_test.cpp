@@ -1,4 +1,4 @@
-// cross_entropy, the same fused with its projection, log-probabilities of targets, distillation.
+// cross_entropy, the same fused with its projection, log-probabilities of targets, R-Drop, distillation.
 #include <cmath>
 
 #include "support/op_case.h"
@@ -81,6 +81,19 @@ TEST(CrossEntropy, OfLogits) {
               .reference = [s](std::span<const Doubles> x) { return loss_in_double(s, x[0]); }});
 }
 
+// x W^T + b: x [N, D], W [V, D], b [V] or empty
+Doubles logits_in_double(const Doubles& x, const Doubles& w, const Doubles& b, std::int64_t N, std::int64_t V,
+                         std::int64_t D) {
+  Doubles logits;
+  for (std::int64_t i = 0; i < N; ++i)
+    for (std::int64_t v = 0; v < V; ++v) {
+      double z = b.empty() ? 0 : b[static_cast<std::size_t>(v)];
+      for (std::int64_t d = 0; d < D; ++d) z += at(x, i, d, D) * at(w, v, d, D);
+      logits.push_back(z);
+    }
+  return logits;
+}
+
 // Inputs: x [N, D], W [V, D], and b [V] where it is.
 OpCase projected_case(const Setting& s, std::int64_t D, bool bias) {
   return {.name = fmt::format("projected_cross_entropy N {} V {} D {} bias {}", s.N, s.V, D, bias),
@@ -92,14 +105,7 @@ OpCase projected_case(const Setting& s, std::int64_t D, bool bias) {
               },
           .reference =
               [=](std::span<const Doubles> x) {
-                Doubles logits;
-                for (std::int64_t i = 0; i < s.N; ++i)
-                  for (std::int64_t v = 0; v < s.V; ++v) {
-                    double z = bias ? x[2][static_cast<std::size_t>(v)] : 0;
-                    for (std::int64_t d = 0; d < D; ++d) z += at(x[0], i, d, D) * at(x[1], v, d, D);
-                    logits.push_back(z);
-                  }
-                return loss_in_double(s, logits);
+                return loss_in_double(s, logits_in_double(x[0], x[1], bias ? x[2] : Doubles(), s.N, s.V, D));
               }};
 }
 
@@ -176,6 +182,65 @@ TEST(CrossEntropy, LogProbabilitiesOfTargets) {
     }
 }
 
+// The paper's equations 3 and 4, summed over the targets and divided by twice the normalizer.
+Doubles r_drop_in_double(const Setting& s, double alpha, const Doubles& logits) {
+  const auto half = static_cast<std::ptrdiff_t>(s.N * s.V);
+  const Doubles a(logits.begin(), logits.begin() + half), b(logits.begin() + half, logits.end());
+  const auto targets = some_targets(s.N, s.V, s.ignore);
+  double kl = 0, counted = 0;
+  for (std::int64_t i = 0; i < s.N; ++i) {
+    if (targets[static_cast<std::size_t>(i)] == s.ignore) continue;
+    const Doubles p = log_softmax(a, i, s.V), q = log_softmax(b, i, s.V);
+    double pq = 0, qp = 0;
+    for (std::size_t v = 0; v < p.size(); ++v)
+      pq += std::exp(p[v]) * (p[v] - q[v]), qp += std::exp(q[v]) * (q[v] - p[v]);
+    kl += (s.weights ? weight_of(i) : 1) * (pq + qp) / 2;
+    ++counted;
+  }
+  kl /= s.normalizer != 0 ? s.normalizer : std::max(counted, 1.0);
+  const double nll = loss_in_double(s, a)[0] + loss_in_double(s, b)[0];
+  return {(nll + alpha * kl) / 2};
+}
+
+OpCase r_drop_case(const Setting& s, float alpha, std::int64_t D, bool bias) {
+  return {
+      .name = fmt::format("r_drop N {} V {} D {} alpha {} bias {}", s.N, s.V, D, alpha, bias),
+      .shapes = bias ? std::vector<Shape>{{2 * s.N, D}, {s.V, D}, {s.V}} : std::vector<Shape>{{2 * s.N, D}, {s.V, D}},
+      .run =
+          [=](Context& c, std::span<const Tensor> x) {
+            return ops::r_drop(c, x[0], {x[1], {}}, bias ? x[2] : Tensor(), c.upload(some_targets(s.N, s.V, s.ignore)),
+                               options_of(c, s), alpha);
+          },
+      .reference =
+          [=](std::span<const Doubles> x) {
+            return r_drop_in_double(s, static_cast<double>(alpha),
+                                    logits_in_double(x[0], x[1], bias ? x[2] : Doubles(), 2 * s.N, s.V, D));
+          }};
+}
+
+TEST(RDrop, AnswersEveryQuestion) {
+  for (const Setting& s : settings)
+    for (float alpha : {0.0f, 5.0f})
+      for (bool bias : {false, true})
+        if (s.V < 100) check_op(r_drop_case(s, alpha, 5, bias));
+  check_op(r_drop_case({.N = 130, .V = 5, .smoothing = 0.1f, .ignore = 2}, 1, 3, true));  // a chunk and two rows
+  check_op(r_drop_case({.N = 256, .V = 3}, 2, 2, false));                                 // two whole chunks
+}
+
+TEST(RDrop, TwoEqualPassesAreCrossEntropy) {
+  Arena arena;
+  Context c(arena);
+  const std::int64_t N = 140, D = 4, V = 11;
+  const Setting s{.N = N, .V = V, .smoothing = 0.1f};
+  std::vector<float> once = normal_values(N * D, 1), twice = once;
+  twice.insert(twice.end(), once.begin(), once.end());
+  const Tensor w = c.upload<float>(normal_values(V * D, 2), {V, D}), targets = c.upload(some_targets(N, V, -1));
+  const Tensor drop = ops::r_drop(c, c.upload<float>(twice, {2 * N, D}), {w, {}}, {}, targets, options_of(c, s), 7);
+  const Tensor plain =
+      ops::projected_cross_entropy(c, c.upload<float>(once, {N, D}), {w, {}}, {}, targets, options_of(c, s));
+  EXPECT_NEAR(host_copy<float>(drop)[0], host_copy<float>(plain)[0], 1e-6);
+}
+
 TEST(Distillation, AnswersEveryQuestion) {
   for (const Setting& s : settings)
     for (float T : {1.0f, 2.5f}) {
@@ -228,6 +293,13 @@ TEST(LossErrors, NameWhatIsWrong) {
         ops::projected_cross_entropy(c, x, {w, {}}, {}, ids({1, 9}), {});
       },
       "value 9 at 1 is not in [0, 5)");
+  expect_error([&] { ops::r_drop(c, x, {w, {}}, {}, ids({1, 1}), {}, 1); }, "x [2, 3] for two passes of 2 targets");
+  expect_error([&] { ops::r_drop(c, x, {w, {}}, {}, ids({1}), {}, -1); }, "alpha -1 is below zero");
+  expect_error(
+      [&] {
+        ops::r_drop(c, x, {w, {}}, {}, ids({1}), {.weights = c.zeros({2})}, 1);
+      },
+      "weights: expected [1], got [2]");
   expect_error([&] { ops::target_log_probs(c, x, {w, {}}, {}, ids({1})); }, "expected [2], got [1]");
   expect_error(
       [&] {

@@ -55,6 +55,7 @@ TEST(TrainOptions, ContradictionsSayWhichOption) {
   says([](TrainOptions& o) { o.learning.lr_schedule = ScheduleKind::cosine; }, "--lr-schedule");
   says([](TrainOptions& o) { o.learning.lr_schedule = ScheduleKind::linear, o.learning.after = "100u"; },
        "--lr-decay-updates");
+  says([](TrainOptions& o) { o.learning.r_drop = 5, o.model.dropout = 0; }, "--r-drop");
   says([](TrainOptions& o) { o.run.deterministic = true, o.run.threads = 9; }, "--threads");
 }
 

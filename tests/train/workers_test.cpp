@@ -14,7 +14,7 @@ namespace {
 using test::LetterTokenizer;
 
 struct Scene {
-  explicit Scene(int threads, int parts, double dropout = 0, double clip = 0) {
+  explicit Scene(int threads, int parts, double dropout = 0, double clip = 0, double r_drop = 0) {
     test::write_reversals(dir, "train", 200, 1);
     TrainOptions o = test::small_options(dir);
     o.model.dropout = dropout;
@@ -23,7 +23,8 @@ struct Scene {
     model->parameters().initialise(1);
     optimizer = std::make_unique<Optimizer>(model->parameters(), OptimizerOptions{});
     WorkersOptions w;
-    w.threads = threads, w.parts = parts, w.label_smoothing = 0.1, w.clip_norm = clip, w.seed = 5;
+    w.threads = threads, w.parts = parts, w.loss = {.label_smoothing = 0.1, .r_drop = r_drop}, w.clip_norm = clip,
+    w.seed = 5;
     workers = std::make_unique<Workers>(*model, *optimizer, w);
     batches = read_batches(training_corpus(o), tokenizer);
   }
@@ -87,6 +88,35 @@ TEST(Workers, DropoutDependsOnTheUpdatesNumber) {
                      other = b.workers->update({&b.batches[0], 1}, 2, 0);
   EXPECT_NE(first.loss, other.loss);
   EXPECT_EQ(first.loss, again.workers->update({&again.batches[0], 1}, 1, 0).loss);
+}
+
+TEST(Workers, RDropWithoutDropoutIsThePlainLossTwice) {
+  Scene plain(2, 2), twice(2, 2, 0, 0, 5);
+  const UpdateResult a = plain.workers->update({&plain.batches[0], 1}, 1, 1e-3),
+                     b = twice.workers->update({&twice.batches[0], 1}, 1, 1e-3);
+  EXPECT_EQ(a.tokens, b.tokens);
+  EXPECT_NEAR(a.loss, b.loss, 1e-5 * a.loss);
+  EXPECT_NEAR(a.gradient_norm, b.gradient_norm, 1e-4 * a.gradient_norm);
+}
+
+TEST(Workers, RDropsTwoPassesDiffer) {
+  const auto loss = [](double alpha) {
+    Scene s(1, 1, 0.3, 0, alpha);
+    return s.workers->update({&s.batches[0], 1}, 1, 0).loss;
+  };
+  // The same masks whatever alpha is: the loss grows by alpha times what divides the passes.
+  const double at_1 = loss(1), at_2 = loss(2), at_5 = loss(5);
+  EXPECT_GT(at_2 - at_1, 1e-4);
+  EXPECT_NEAR(at_5 - at_1, 4 * (at_2 - at_1), 1e-4);
+}
+
+TEST(Workers, RDropDoesNotDependOnThreads) {
+  const auto run = [](int threads) {
+    Scene s(threads, 4, 0.2, 1.0, 3);
+    for (std::int64_t u = 1; u <= 3; ++u) s.workers->update({&s.batches[static_cast<std::size_t>(u)], 1}, u, 1e-2);
+    return s.weights();
+  };
+  EXPECT_EQ(run(1), run(3));
 }
 
 TEST(Workers, FewerSentencesThanWorkers) {

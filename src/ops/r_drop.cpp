@@ -1,0 +1,42 @@
+// r_drop: two passes of the same targets under different dropout agree with the targets and with each other
+// [Liang et al. 2021, equations 3 and 4, halved so that it is a mean over what went through the model]
+//   L = 1/n sum_i w_i [ (CE(a_i) + CE(b_i)) / 2 + alpha/2 J_i ],   J_i = (KL(p_i || q_i) + KL(q_i || p_i)) / 2
+//   p_i = softmax(a_i)   q_i = softmax(b_i)   a = x[0, N) W^T + bias   b = x[N, 2N) W^T + bias   CE: cross_entropy
+//   da_i = w_i/n [ (p_i - (1 - eps) onehot(t_i) - eps/V) / 2 + alpha/4 (p_i (log p_i/q_i - KL(p_i || q_i)) + p_i - q_i) ]
+//   db_i: the same with p and q exchanged;   dx, dW, db from da and db as in projection.h
+//   x [2N, D]   W [V, D]   bias [V]   targets [N]
+// Saves dx, dW and db, made in the same pass over pairs of chunks; logits of more than two chunks never exist.
+#include "ops/loss.h"
+#include "ops/projection.h"
+
+namespace tril::ops {
+
+Tensor r_drop(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets,
+              const LossOptions& o, float alpha) {
+  check_projection(x, w, b);
+  const std::int64_t N = targets.count(), V = w.value.size(0);
+  check(x.size(0) == 2 * N, "r_drop", "x {} for two passes of {} targets", x.shape(), N);
+  check(alpha >= 0, "r_drop", "alpha {} is below zero", alpha);
+  if (o.weights) check_shape(o.weights, {N}, "r_drop: weights");
+  const double n = targets_that_count(targets, V, o);
+  ProjectionGradients gradients(c, x, w, b);
+
+  const Tensor losses = c.empty({N});
+  const Tensor first = c.empty({std::min(N, chunk_rows), V}), second = c.empty({std::min(N, chunk_rows), V});
+  for (std::int64_t i = 0; i < N; i += chunk_rows) {
+    const std::int64_t rows = std::min(chunk_rows, N - i);
+    const Tensor of_a = first.rows(0, rows), of_b = second.rows(0, rows);
+    project(c, x, w, b, of_a, i), project(c, x, w, b, of_b, N + i);
+    const kern::CrossEntropy args{targets.data<std::int32_t>() + i, o.ignore_id, o.label_smoothing,
+                                  static_cast<float>(1 / n), o.weights ? o.weights.data<float>() + i : nullptr};
+    c.kernels().r_drop(args, alpha, of_a.data<float>(), of_b.data<float>(), losses.data<float>() + i,
+                       static_cast<bool>(gradients), z(rows), z(V));
+    if (gradients) project_back(c, x, w, of_a, i, gradients), project_back(c, x, w, of_b, N + i, gradients);
+  }
+
+  const Tensor y = sum_of_losses(c, losses, n);
+  record_projected(c, "r_drop", y, x, w, b, gradients);
+  return y;
+}
+
+}  // namespace tril::ops
