@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
+#include "text/protobuf.h"
 #include "text/utf8.h"
 
 namespace tril {
@@ -14,45 +14,6 @@ namespace {
 
 // Field numbers of sentencepiece_model.proto.
 constexpr std::uint64_t normalizer_spec = 3, denormalizer_spec = 5, precompiled_charsmap = 2;
-
-bool take_varint(std::string_view& bytes, std::uint64_t& value) {
-  value = 0;
-  for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
-    const auto byte = static_cast<std::uint8_t>(bytes.front());
-    bytes.remove_prefix(1);
-    value |= std::uint64_t{byte & 0x7fu} << shift;
-    if (byte < 0x80) return true;
-  }
-  return false;
-}
-
-// Calls `visit` for each field of a protocol buffer that holds bytes; false where the buffer is damaged.
-bool for_each_bytes_field(std::string_view message, const std::function<bool(std::uint64_t, std::string_view)>& visit) {
-  while (!message.empty()) {
-    std::uint64_t key = 0, size = 0;
-    if (!take_varint(message, key)) return false;
-    switch (key & 7) {
-      case 0:
-        if (!take_varint(message, size)) return false;
-        continue;
-      case 1:
-        size = 8;
-        break;
-      case 2:
-        if (!take_varint(message, size)) return false;
-        break;
-      case 5:
-        size = 4;
-        break;
-      default:
-        return false;
-    }
-    if (size > message.size()) return false;
-    if ((key & 7) == 2 && !visit(key >> 3, message.substr(0, size))) return false;
-    message.remove_prefix(size);
-  }
-  return true;
-}
 
 std::uint32_t little_endian(std::string_view bytes, std::size_t at) {
   std::uint32_t value = 0;
@@ -107,12 +68,14 @@ std::string map_fault(std::string_view map) {
 
 std::string character_map_fault(std::string_view bytes) {
   std::string fault;
-  const auto look_at_map = [&](std::uint64_t field, std::string_view map) {
-    if (field == precompiled_charsmap) fault = map_fault(map);
+  const auto look_at_map = [&](const protobuf::Field& field) {
+    if (field.wire == protobuf::Wire::bytes && field.number == precompiled_charsmap) fault = map_fault(field.bytes);
     return fault.empty();
   };
-  const bool whole = for_each_bytes_field(bytes, [&](std::uint64_t field, std::string_view spec) {
-    return (field != normalizer_spec && field != denormalizer_spec) || for_each_bytes_field(spec, look_at_map);
+  const bool whole = protobuf::for_each_field(bytes, [&](const protobuf::Field& field) {
+    const bool has_map =
+        field.wire == protobuf::Wire::bytes && (field.number == normalizer_spec || field.number == denormalizer_spec);
+    return !has_map || protobuf::for_each_field(field.bytes, look_at_map);
   });
   if (!fault.empty()) return "its map of characters is damaged: " + fault;
   return whole ? "" : "it is cut off or damaged";

@@ -7,8 +7,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "text/bpe_dropout.h"
 #include "text/piece_table.h"
 #include "text/sentencepiece.h"
+#include "text/unigram_sampling.h"
 #include "text/utf8.h"
 
 namespace tril {
@@ -99,6 +101,29 @@ class MarianTokenizer : public Tokenizer {
     std::shared_ptr<const PieceTable> table;
   };
 
+  struct OneSide {
+    OneSide(SideParts given, const MarianConfig& config) : parts(std::move(given)) {
+      const auto id = [&](const std::string& token) {
+        const auto found = parts.table->find(token);
+        if (!found) fail(parts.where, fmt::format("has no \"{}\"", token), "every Marian vocabulary has one");
+        spelt.emplace_back(token, *found);
+        return *found;
+      };
+      special.eos = id(config.eos);
+      special.unk = id(config.unk);
+      special.pad = id(config.pad);
+      special.decoder_start = special.pad;
+      id_of.resize(static_cast<std::size_t>(parts.model->GetPieceSize()));
+      for (int i = 0; i < parts.model->GetPieceSize(); ++i)
+        id_of[static_cast<std::size_t>(i)] = parts.table->find(parts.model->IdToPiece(i)).value_or(special.unk);
+    }
+
+    SideParts parts;
+    SpecialIds special;
+    std::vector<std::int32_t> id_of;                          ///< by the model's own id
+    std::vector<std::pair<std::string, std::int32_t>> spelt;  ///< special tokens as a text may spell them
+  };
+
   MarianTokenizer(MarianConfig config, SideParts source, SideParts target)
       : config_(std::move(config)), source_(std::move(source), config_), target_(std::move(target), config_) {}
 
@@ -107,6 +132,14 @@ class MarianTokenizer : public Tokenizer {
 
   void encode(std::string_view text, Side which, std::vector<std::int32_t>& ids) const override {
     const OneSide& side = at(which);
+    encode_by(text, side, ids, [&](std::string_view plain) { cut(plain, side, ids); });
+  }
+
+  std::unique_ptr<const SubwordSampler> sampler(Side side, const SubwordSampling& how) const override;
+
+  // Calls `cut` for what is to be cut into pieces and takes care of the rest.
+  template <class Cut>
+  static void encode_by(std::string_view text, const OneSide& side, std::vector<std::int32_t>& ids, const Cut& cut) {
     // Special tokens that are spelt out in the text become themselves; what lies between them is cut into pieces.
     while (!text.empty()) {
       std::size_t found = std::string_view::npos;
@@ -119,7 +152,7 @@ class MarianTokenizer : public Tokenizer {
           token = &candidate;
         }
       }
-      if (found != 0) encode_plain(text.substr(0, found), side, ids);
+      if (found != 0) cut(past_language_code(text.substr(0, found), side, ids));
       if (!token) return;
       ids.push_back(token->second);
       text.remove_prefix(found + token->first.size());
@@ -161,38 +194,18 @@ class MarianTokenizer : public Tokenizer {
   }
 
  private:
-  struct OneSide {
-    OneSide(SideParts given, const MarianConfig& config) : parts(std::move(given)) {
-      const auto id = [&](const std::string& token) {
-        const auto found = parts.table->find(token);
-        if (!found) fail(parts.where, fmt::format("has no \"{}\"", token), "every Marian vocabulary has one");
-        spelt.emplace_back(token, *found);
-        return *found;
-      };
-      special.eos = id(config.eos);
-      special.unk = id(config.unk);
-      special.pad = id(config.pad);
-      special.decoder_start = special.pad;
-      id_of.resize(static_cast<std::size_t>(parts.model->GetPieceSize()));
-      for (int i = 0; i < parts.model->GetPieceSize(); ++i)
-        id_of[static_cast<std::size_t>(i)] = parts.table->find(parts.model->IdToPiece(i)).value_or(special.unk);
-    }
-
-    SideParts parts;
-    SpecialIds special;
-    std::vector<std::int32_t> id_of;                          ///< by the model's own id
-    std::vector<std::pair<std::string, std::int32_t>> spelt;  ///< special tokens as a text may spell them
-  };
-
   const OneSide& at(Side side) const { return side == Side::source ? source_ : target_; }
 
-  static void encode_plain(std::string_view text, const OneSide& side, std::vector<std::int32_t>& ids) {
-    // A language code in front (">>de<<") is one token, known or not.
-    if (text.starts_with(">>"))
-      if (const std::size_t end = text.find("<<"); end != std::string_view::npos) {
-        ids.push_back(side.parts.table->find(text.substr(0, end + 2)).value_or(side.special.unk));
-        text.remove_prefix(end + 2);
-      }
+  // A language code in front (">>de<<") is one token, known or not.
+  static std::string_view past_language_code(std::string_view text, const OneSide& side,
+                                             std::vector<std::int32_t>& ids) {
+    const std::size_t end = text.starts_with(">>") ? text.find("<<") : std::string_view::npos;
+    if (end == std::string_view::npos) return text;
+    ids.push_back(side.parts.table->find(text.substr(0, end + 2)).value_or(side.special.unk));
+    return text.substr(end + 2);
+  }
+
+  static void cut(std::string_view text, const OneSide& side, std::vector<std::int32_t>& ids) {
     std::vector<int> own;
     auto status = side.parts.model->Encode(text, &own);
     const bool unknown = std::any_of(own.begin(), own.end(), [&](int id) { return side.parts.model->IsUnknown(id); });
@@ -207,11 +220,94 @@ class MarianTokenizer : public Tokenizer {
     for (const std::string& piece : pieces) ids.push_back(side.parts.table->find(piece).value_or(side.special.unk));
   }
 
+  class Sampler;
+
   MarianConfig config_;
   OneSide source_, target_;
 };
 
-PieceTable marian_table(std::initializer_list<const SentencePiece*> models) {
+// Takes the text's normal form from the library (the pieces of its own segmentation, one after the other) and cuts that
+// by itself.
+class MarianTokenizer::Sampler : public SubwordSampler {
+ public:
+  Sampler(const OneSide& side, const SubwordSampling& how)
+      : Sampler(side, how, read_sentencepiece_file(side.parts.spm)) {}
+
+  void encode(std::string_view text, RandomKey key, std::vector<std::int32_t>& ids) const override {
+    RandomSequence random(key);
+    encode_by(text, side_, ids, [&](std::string_view plain) { cut(plain, random, ids); });
+  }
+
+ private:
+  Sampler(const OneSide& side, const SubwordSampling& how, const SentencePieceFile& file)
+      : side_(side),
+        how_(how),
+        pieces_(file),
+        has_bytes_(
+            std::any_of(file.pieces.begin(), file.pieces.end(), [](auto& p) { return p.type == PieceType::byte; })) {
+    if (how.bpe_dropout > 0 && file.algorithm != SubwordAlgorithm::bpe)
+      fail_usage("--bpe-dropout", "the vocabulary was not learned by byte-pair encoding",
+                 "learn one with --vocab-type bpe; --subword-alpha is for unigram vocabularies");
+    if (how.unigram_alpha > 0 && file.algorithm != SubwordAlgorithm::unigram)
+      fail_usage("--subword-alpha", "the vocabulary is no unigram model",
+                 "learn one with --vocab-type unigram; --bpe-dropout is for byte-pair encoding");
+  }
+
+  void cut(std::string_view text, RandomSequence& random, std::vector<std::int32_t>& ids) const {
+    const std::string normal = normal_form(text);
+    std::vector<std::string_view> pieces;
+    if (how_.bpe_dropout > 0)
+      segment_by_merges(pieces_, normal, how_.bpe_dropout, random, pieces);
+    else if (how_.unigram_alpha > 0)
+      sample_unigrams(pieces_, normal, how_.unigram_alpha, random, pieces);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      if (const auto* piece = pieces_.find(pieces[i])) {
+        ids.push_back(side_.id_of[static_cast<std::size_t>(piece->id)]);
+        continue;
+      }
+      // Unknown characters in a row are one piece, as in the library.
+      std::string_view unknown = pieces[i];
+      while (i + 1 < pieces.size() && !pieces_.find(pieces[i + 1]))
+        unknown = {unknown.data(), unknown.size() + pieces[++i].size()};
+      append_unknown(unknown, ids);
+    }
+  }
+
+  void append_unknown(std::string_view text, std::vector<std::int32_t>& ids) const {
+    if (!has_bytes_) {
+      ids.push_back(side_.parts.table->find(text).value_or(side_.special.unk));
+      return;
+    }
+    for (char byte : text)
+      ids.push_back(side_.id_of[static_cast<std::size_t>(
+          side_.parts.model->PieceToId(fmt::format("<0x{:02X}>", static_cast<unsigned char>(byte))))]);
+  }
+
+  std::string normal_form(std::string_view text) const {
+    std::vector<std::string> pieces;
+    const auto status = side_.parts.model->Encode(text, &pieces);
+    if (!status.ok()) fail("tokenizer", fmt::format("cannot cut text into pieces: {}", status.ToString()));
+    std::string normal;
+    for (const std::string& piece : pieces) {
+      if (has_bytes_ && side_.parts.model->IsByte(side_.parts.model->PieceToId(piece)))
+        normal += static_cast<char>(std::stoi(piece.substr(3, 2), nullptr, 16));  // "<0xE2>"
+      else
+        normal += piece;
+    }
+    return normal;
+  }
+
+  const OneSide& side_;
+  SubwordSampling how_;
+  SubwordPieces pieces_;
+  bool has_bytes_;
+};
+
+std::unique_ptr<const SubwordSampler> MarianTokenizer::sampler(Side side, const SubwordSampling& how) const {
+  return std::make_unique<Sampler>(at(side), how);
+}
+
+PieceTable marian_table(std::initializer_list<const SentencePiece*> models, const std::vector<std::string>& tags) {
   PieceTable table;
   table.add("</s>");
   table.add("<unk>");
@@ -221,6 +317,7 @@ PieceTable marian_table(std::initializer_list<const SentencePiece*> models) {
       const std::string& piece = model->IdToPiece(id);
       if (!numbered_already && piece != "<pad>" && !piece.empty()) table.add(piece);
     }
+  for (const std::string& tag : tags) table.add(tag);
   table.add("<pad>");
   return table;
 }
@@ -238,10 +335,11 @@ std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianParts parts) {
   target.model =
       source.spm == target.spm ? source.model : parse_sentencepiece(target.spm, "target SentencePiece model");
   if (parts.separate_vocabularies) {
-    source.table = std::make_shared<PieceTable>(marian_table({source.model.get()}));
-    target.table = std::make_shared<PieceTable>(marian_table({target.model.get()}));
+    source.table = std::make_shared<PieceTable>(marian_table({source.model.get()}, parts.tags));
+    target.table = std::make_shared<PieceTable>(marian_table({target.model.get()}, {}));
   } else {
-    source.table = target.table = std::make_shared<PieceTable>(marian_table({source.model.get(), target.model.get()}));
+    source.table = target.table =
+        std::make_shared<PieceTable>(marian_table({source.model.get(), target.model.get()}, parts.tags));
   }
   MarianConfig config;
   config.source_lang = parts.source_lang;

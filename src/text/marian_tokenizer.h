@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "text/tokenizer.h"
 
@@ -11,12 +12,13 @@ namespace tril {
 struct MarianParts {
   std::string source_spm, target_spm;  ///< bytes of the SentencePiece models; the same for both sides, or two
   bool separate_vocabularies = false;  ///< vocab.json and target_vocab.json instead of one joint vocab.json
+  std::vector<std::string> tags;       ///< tokens of their own, such as ">>de<<" in front of a source text
   std::string source_lang, target_lang;
   std::int32_t model_max_length = 512;
 };
 
 /// Numbers the pieces in Marian's order: "</s>" 0, "<unk>" 1, the models' pieces in their order (the source's first,
-/// then what only the target's has), "<pad>" last. The models may have their special symbols anywhere.
+/// then what only the target's has), the tags that are none of them, "<pad>" last. The models may have their special symbols anywhere.
 std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianParts parts);
 
 /// Whether `directory` holds a tokenizer of this form (a source.spm).

@@ -8,6 +8,11 @@
 
 namespace tril {
 
+std::unique_ptr<const SubwordSampler> Tokenizer::sampler(Side, const SubwordSampling&) const {
+  fail_usage("subword sampling", "this tokenizer cuts a text in one way only",
+             "use a SentencePiece vocabulary, or leave --bpe-dropout and --subword-alpha away");
+}
+
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& directory) {
   if (!std::filesystem::is_directory(directory)) fail(directory, "is not a directory", "name the directory of a model");
   if (!is_marian_directory(directory))

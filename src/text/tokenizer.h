@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/rng.h"
 #include "base/special_ids.h"
 
 namespace tril {
@@ -21,12 +22,32 @@ struct TokenizerFile {
   std::string name, bytes;
 };
 
+/// How a text is cut differently each time, to train on many segmentations of it. One of the two is set, by the kind of
+/// vocabulary.
+struct SubwordSampling {
+  double bpe_dropout = 0;    ///< byte pairs: probability that a merge is left out (bpe_dropout.h)
+  double unigram_alpha = 0;  ///< unigram model: exponent of the probabilities (unigram_sampling.h)
+
+  bool on() const { return bpe_dropout > 0 || unigram_alpha > 0; }
+};
+
+/// Cuts text at random. The result is a function of text and key alone. May be called by many threads at once.
+class SubwordSampler {
+ public:
+  virtual ~SubwordSampler() = default;
+  /// Appends ids of `text` to `ids`, without end-of-sentence.
+  virtual void encode(std::string_view text, RandomKey key, std::vector<std::int32_t>& ids) const = 0;
+};
+
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
   /// Appends the ids of `text` to `ids`, without end-of-sentence.
   virtual void encode(std::string_view text, Side side, std::vector<std::int32_t>& ids) const = 0;
+  /// One that cuts this side's text at random; it must not outlive the tokenizer.
+  /// @throws Error(usage) where the vocabulary is of another kind than `how` asks for; always, unless overridden
+  virtual std::unique_ptr<const SubwordSampler> sampler(Side side, const SubwordSampling& how) const;
   /// The text of `ids`; special ids (eos, pad, unk) are left out. An id outside the vocabulary is an error.
   virtual std::string decode(std::span<const std::int32_t> ids, Side side) const = 0;
   /// The subword that `id` stands for ("\u2581the"). An id outside the vocabulary is an error.
