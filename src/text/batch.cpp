@@ -31,6 +31,14 @@ std::span<const std::int32_t> Batch::target_row(std::int64_t i) const {
   return row(target, target_ids, i);
 }
 
+std::vector<float> Batch::token_weights() const {
+  std::vector<float> of_tokens;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    of_tokens.insert(of_tokens.end(), static_cast<std::size_t>(target.length(static_cast<std::int64_t>(i))),
+                     weights[i]);
+  return of_tokens;
+}
+
 std::vector<Batch> split(const Batch& batch, int parts) {
   check(parts >= 1, "split", "{} parts, at least 1 is expected", parts);
   const auto tokens = [&](std::int64_t i) { return batch.source.length(i) + batch.target.length(i); };
@@ -52,9 +60,12 @@ std::vector<Batch> split(const Batch& batch, int parts) {
     part.epoch = batch.epoch;
     part.last_of_epoch = batch.last_of_epoch;
   }
-  for (std::int64_t i = 0; i < batch.sentences(); ++i)
-    result[part_of[static_cast<std::size_t>(i)]].append(batch.source_row(i), batch.target_row(i),
-                                                        batch.lines[static_cast<std::size_t>(i)]);
+  for (std::int64_t i = 0; i < batch.sentences(); ++i) {
+    const auto pair = static_cast<std::size_t>(i);
+    Batch& part = result[part_of[pair]];
+    part.append(batch.source_row(i), batch.target_row(i), batch.lines[pair]);
+    if (!batch.weights.empty()) part.weights.push_back(batch.weights[pair]);
+  }
   return result;
 }
 

@@ -15,6 +15,7 @@ struct Batch {
   Rows source, target;
   std::vector<std::int32_t> source_ids, target_ids;  ///< [source.tokens()], [target.tokens()]
   std::vector<std::int64_t> lines;                   ///< where each pair stands in the corpus, from 0
+  std::vector<float> weights;                        ///< of each pair's loss; empty: all weigh 1
   std::int64_t epoch = 0;                            ///< from 0
   bool last_of_epoch = false;
 
@@ -25,6 +26,8 @@ struct Batch {
   void append(std::span<const std::int32_t> source_row, std::span<const std::int32_t> target_row, std::int64_t line);
   std::span<const std::int32_t> source_row(std::int64_t i) const;
   std::span<const std::int32_t> target_row(std::int64_t i) const;
+  /// The weight of each target token, which is that of its pair: [target_tokens()], or empty.
+  std::vector<float> token_weights() const;
 
   friend bool operator==(const Batch&, const Batch&) = default;
 };

@@ -19,22 +19,53 @@ void shuffle(std::vector<T>& values, RandomSequence& random) {  // [Durstenfeld 
   for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.below(i)]);
 }
 
+constexpr std::uint64_t sampling_stream = 0x73756277;  // apart from every other use of the seed
+
 struct EncodedPair {
   PairText text;
   std::vector<std::int32_t> source, target;  ///< without "</s>"
   std::int64_t line = 0;
+  std::int64_t copy = 0;  ///< which of its several times in this epoch
 };
 
-void encode(std::span<EncodedPair> pairs, const Tokenizer& tokenizer, int threads) {
+// What one pair becomes.
+class PairEncoder {
+ public:
+  PairEncoder(const Preparation& how, std::int64_t epoch)
+      : how_(how), key_(sub_key(random_key(how.options.seed, sampling_stream), static_cast<std::uint64_t>(epoch))) {}
+
+  void encode(EncodedPair& pair) const {
+    pair.source.clear();
+    pair.target.clear();
+    if (!pair.text.valid) return;
+    const RandomKey key =
+        sub_key(sub_key(key_, static_cast<std::uint64_t>(pair.line)), static_cast<std::uint64_t>(pair.copy));
+    cut(pair.text.target, Side::target, how_.target_sampler.get(), sub_key(key, 1), pair.target);
+    const std::string& tag = how_.options.tags.empty() ? no_tag_ : how_.options.tags[pair.text.set];
+    if (tag.empty() || find_word(pair.text.source) == std::string::npos)
+      cut(pair.text.source, Side::source, how_.source_sampler.get(), sub_key(key, 0), pair.source);
+    else  // as one who translates writes it
+      cut(tag + " " + pair.text.source, Side::source, how_.source_sampler.get(), sub_key(key, 0), pair.source);
+  }
+
+ private:
+  static std::size_t find_word(const std::string& text) { return text.find_first_not_of(" \t"); }
+  void cut(const std::string& text, Side side, const SubwordSampler* sampler, RandomKey key,
+           std::vector<std::int32_t>& ids) const {
+    if (sampler)
+      sampler->encode(text, key, ids);
+    else
+      how_.tokenizer->encode(text, side, ids);
+  }
+
+  const Preparation& how_;
+  RandomKey key_;
+  std::string no_tag_;
+};
+
+void encode(std::span<EncodedPair> pairs, const PairEncoder& encoder, int threads) {
   const auto share = [&](std::size_t first, std::size_t step) {
-    for (std::size_t i = first; i < pairs.size(); i += step) {
-      EncodedPair& pair = pairs[i];
-      pair.source.clear();
-      pair.target.clear();
-      if (!pair.text.valid) continue;
-      tokenizer.encode(pair.text.source, Side::source, pair.source);
-      tokenizer.encode(pair.text.target, Side::target, pair.target);
-    }
+    for (std::size_t i = first; i < pairs.size(); i += step) encoder.encode(pairs[i]);
   };
   constexpr std::size_t worth_a_thread = 64;  // pairs
   const std::size_t parts =
@@ -53,7 +84,40 @@ bool crop(std::vector<std::int32_t>& row, std::size_t limit, std::int32_t eos) {
   return true;
 }
 
+void check_tags(const CorpusOptions& options, const Tokenizer& tokenizer) {
+  for (const std::string& tag : options.tags) {
+    if (tag.empty()) continue;
+    const auto id = tokenizer.find(tag, Side::source);
+    if (!id || tokenizer.encode(tag, Side::source) != std::vector{*id})
+      fail_usage("--language-tags", fmt::format("the vocabulary has no \"{}\"", tag),
+                 "let a vocabulary be made for these tags, or add them to one: tril vocab --extend");
+  }
+}
+
 }  // namespace
+
+Preparation::Preparation(const CorpusOptions& given, std::shared_ptr<const Tokenizer> with)
+    : options(given), tokenizer(std::move(with)) {
+  check_tags(options, *tokenizer);
+  if (options.source_sampling.on()) source_sampler = tokenizer->sampler(Side::source, options.source_sampling);
+  if (options.target_sampling.on()) target_sampler = tokenizer->sampler(Side::target, options.target_sampling);
+  if (!options.mix) return;
+  sizes = count_pairs(options);
+  rates = pair_rates(sizes, options.temperature, options.shares);
+}
+
+std::int64_t Preparation::times(const PairText& pair, std::int64_t line, std::int64_t epoch) const {
+  return rates.empty() ? 1 : times_in_epoch(rates[pair.set], options.seed, line, epoch);
+}
+
+bool Preparation::varies() const {
+  return source_sampler || target_sampler || std::any_of(rates.begin(), rates.end(), [](double r) { return r != 1; });
+}
+
+void Chunk::append_weight(float weight) {
+  weights_.push_back(weight);
+  bytes_ += 2 * sizeof(float);
+}
 
 void Chunk::append(std::span<const std::int32_t> source, std::span<const std::int32_t> target, std::int64_t line) {
   const std::size_t n = source.size() + target.size();
@@ -72,9 +136,11 @@ void Chunk::append(std::span<const std::int32_t> source, std::span<const std::in
   bytes_ += static_cast<std::int64_t>(n * sizeof(std::int32_t) + 2 * sizeof(Pair));  // twice: pairs_ grows by doubling
 }
 
-Chunk read_chunk(PairReader& reader, const Tokenizer& tokenizer, const CorpusOptions& options, std::int64_t limit,
+Chunk read_chunk(PairReader& reader, const Preparation& how, std::int64_t epoch, std::int64_t limit,
                  const std::atomic<bool>& stop) {
-  const std::int32_t source_eos = tokenizer.special(Side::source).eos, target_eos = tokenizer.special(Side::target).eos;
+  const CorpusOptions& options = how.options;
+  const std::int32_t source_eos = how.tokenizer->special(Side::source).eos,
+                     target_eos = how.tokenizer->special(Side::target).eos;
   // A pair above the budget fits no batch.
   const auto longest = static_cast<std::size_t>(std::min<std::int64_t>(options.max_length, options.max_tokens));
 
@@ -92,6 +158,10 @@ Chunk read_chunk(PairReader& reader, const Tokenizer& tokenizer, const CorpusOpt
       ++count.empty;
       return;
     }
+    if (pair.text.weight == 0) {
+      ++count.weightless;
+      return;
+    }
     pair.source.push_back(source_eos);
     pair.target.push_back(target_eos);
     if (pair.source.size() > longest || pair.target.size() > longest) {
@@ -104,19 +174,35 @@ Chunk read_chunk(PairReader& reader, const Tokenizer& tokenizer, const CorpusOpt
     count.source_tokens += static_cast<std::int64_t>(pair.source.size());
     count.target_tokens += static_cast<std::int64_t>(pair.target.size());
     chunk.append(pair.source, pair.target, pair.line);
+    if (!options.weights.empty()) chunk.append_weight(pair.text.weight);
   };
 
   // Some pairs at a time, so that threads have work to share and the bound is kept closely: both decide the stream, so
-  // neither depends on the number of threads.
-  std::vector<EncodedPair> pairs(static_cast<std::size_t>(std::clamp<std::int64_t>(limit / 4096, 1, 1024)));
+  // neither depends on the number of threads. Pairs that come often are some of many copies.
+  const double copies = how.rates.empty() ? 1 : std::max(1.0, *std::max_element(how.rates.begin(), how.rates.end()));
+  const auto at_once = static_cast<std::size_t>(
+      std::max(1.0, static_cast<double>(std::clamp<std::int64_t>(limit / 4096, 1, 1024)) / copies));
+  const PairEncoder encoder(how, epoch);
+  std::vector<EncodedPair> pairs;
   while (chunk.bytes() < limit && chunk.size() < (std::size_t{1} << 31) && !chunk.at_end && !stop) {
     std::size_t n = 0;
-    while (n < pairs.size() && reader.next(pairs[n].text)) {
+    for (std::size_t lines = 0; lines < at_once; ++lines) {
+      if (pairs.size() == n) pairs.emplace_back();
+      if (!reader.next(pairs[n].text)) {
+        chunk.at_end = true;
+        break;
+      }
       pairs[n].line = reader.position() - 1;
-      ++n;
+      const std::int64_t times = how.times(pairs[n].text, pairs[n].line, epoch);
+      if (times > 0) pairs[n++].copy = 0;
+      for (std::int64_t copy = 1; copy < times; ++copy, ++n) {
+        if (pairs.size() == n) pairs.emplace_back();
+        pairs[n].text = pairs[n - 1].text;
+        pairs[n].line = pairs[n - 1].line;
+        pairs[n].copy = copy;
+      }
     }
-    chunk.at_end = n < pairs.size();
-    encode(std::span(pairs).first(n), tokenizer, options.threads);
+    encode(std::span(pairs).first(n), encoder, options.threads);
     for (EncodedPair& pair : std::span(pairs).first(n)) take(pair);
   }
   chunk.next_line = reader.position();

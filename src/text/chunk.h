@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,23 @@
 #include "text/tokenizer.h"
 
 namespace tril {
+
+/// All that decides, besides the files, what the pairs of a corpus become.
+struct Preparation {
+  /// @throws Error where the tokenizer cannot do what the options ask for
+  Preparation(const CorpusOptions& options, std::shared_ptr<const Tokenizer> tokenizer);
+
+  const CorpusOptions& options;
+  std::shared_ptr<const Tokenizer> tokenizer;
+  std::unique_ptr<const SubwordSampler> source_sampler, target_sampler;  ///< null: one segmentation only
+  std::vector<std::int64_t> sizes;                                       ///< pairs of each set, of a mixture
+  std::vector<double> rates;                                             ///< how often its pairs come in an epoch
+
+  PairReader reader() const { return PairReader(options, sizes); }
+  std::int64_t times(const PairText& pair, std::int64_t line, std::int64_t epoch) const;
+  /// Whether two epochs may differ in what a pair becomes or how often it comes.
+  bool varies() const;
+};
 
 /// Pairs of rows, each ending with "</s>".
 class Chunk {
@@ -21,6 +39,7 @@ class Chunk {
   CorpusStatistics statistics;  ///< of the lines it was read from
 
   void append(std::span<const std::int32_t> source, std::span<const std::int32_t> target, std::int64_t line);
+  void append_weight(float weight);  ///< of the pair appended last; for all pairs or for none
 
   std::size_t size() const { return pairs_.size(); }
   std::int32_t source_length(std::size_t i) const { return pairs_[i].source_length; }
@@ -28,7 +47,8 @@ class Chunk {
   std::span<const std::int32_t> source(std::size_t i) const { return row(i).first(pairs_[i].source_offset()); }
   std::span<const std::int32_t> target(std::size_t i) const { return row(i).subspan(pairs_[i].source_offset()); }
   std::int64_t line(std::size_t i) const { return pairs_[i].line; }
-  std::int64_t bytes() const { return bytes_; }  ///< memory taken, about
+  std::span<const float> weights() const { return weights_; }  ///< by pair; empty where all weigh 1
+  std::int64_t bytes() const { return bytes_; }                ///< memory taken, about
 
  private:
   struct Pair {
@@ -45,12 +65,13 @@ class Chunk {
   // Ids lie in blocks that never move: one growing vector would need three times its size while it grows.
   std::vector<std::vector<std::int32_t>> blocks_;
   std::vector<Pair> pairs_;
+  std::vector<float> weights_;
   std::int64_t bytes_ = 0;
 };
 
 /// Reads and tokenises pairs until they take `limit` bytes (some 1,000 pairs above it at most) or the files end. `stop`
 /// ends it early, for a stream that is no longer wanted.
-Chunk read_chunk(PairReader& reader, const Tokenizer& tokenizer, const CorpusOptions& options, std::int64_t limit,
+Chunk read_chunk(PairReader& reader, const Preparation& how, std::int64_t epoch, std::int64_t limit,
                  const std::atomic<bool>& stop);
 
 /// The batches of a chunk: batch i holds the pairs order[begin], ..., order[end - 1] of batches[i].

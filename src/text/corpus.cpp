@@ -1,6 +1,8 @@
 #include "text/corpus.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -34,6 +36,15 @@ void check_options(const CorpusOptions& o) {
         o.max_length);
   check(o.memory_bytes >= 1024, "corpus", "{} bytes of memory, expected at least 1,024", o.memory_bytes);
   check(o.threads >= 1, "corpus", "{} threads, expected at least 1", o.threads);
+  const std::size_t sets = o.tsv.empty() ? o.source.size() : o.tsv.size();
+  check(o.weights.empty() || o.weights.size() == sets, "--data-weighting", "{} files for {} corpora", o.weights.size(),
+        sets);
+  check(o.tags.empty() || o.tags.size() == sets, "--language-tags", "{} tags for {} corpora", o.tags.size(), sets);
+  check(o.shares.empty() || o.shares.size() == sets, "--corpus-weights", "{} for {} corpora", o.shares.size(), sets);
+  for (double share : o.shares)
+    check(share > 0 && std::isfinite(share), "--corpus-weights", "{}, expected numbers above 0", share);
+  check(o.temperature >= 1 && std::isfinite(o.temperature), "--corpus-temperature", "{}, expected at least 1",
+        o.temperature);
   check(o.pool_batches >= 0 && o.prefetch >= 0, "corpus", "a pool of {} and {} batches ahead, expected 0 or more",
         o.pool_batches, o.prefetch);
 }
@@ -42,6 +53,7 @@ std::vector<std::string> all_files(const CorpusOptions& options) {
   std::vector<std::string> files = options.source;
   files.insert(files.end(), options.target.begin(), options.target.end());
   files.insert(files.end(), options.tsv.begin(), options.tsv.end());
+  files.insert(files.end(), options.weights.begin(), options.weights.end());
   return files;
 }
 
@@ -72,6 +84,17 @@ std::uint64_t fingerprint_of(const CorpusOptions& o, const Tokenizer& tokenizer)
         static_cast<std::int64_t>(o.seed), o.memory_bytes, std::int64_t{o.pool_batches}, std::int64_t{o.skip_invalid}})
     print.add(number);
   for (const TokenizerFile& file : tokenizer.files()) print.add(file.bytes);
+  // What came later counts only where it is used, so that older states still fit.
+  for (const std::string& tag : o.tags) print.add(tag);
+  if (!o.weights.empty()) print.add("weights");
+  if (o.mix) {
+    print.add("mixture");
+    for (double number : o.shares) print.add(std::bit_cast<std::int64_t>(number));
+    print.add(std::bit_cast<std::int64_t>(o.temperature));
+  }
+  if (o.source_sampling.on() || o.target_sampling.on())
+    for (const SubwordSampling& how : {o.source_sampling, o.target_sampling})
+      for (double number : {how.bpe_dropout, how.unigram_alpha}) print.add(std::bit_cast<std::int64_t>(number));
   return print.value();
 }
 
@@ -80,6 +103,7 @@ void add_pass(CorpusStatistics& sum, const CorpusStatistics& part) {
   sum.empty += part.empty;
   sum.too_long += part.too_long;
   sum.invalid += part.invalid;
+  sum.weightless += part.weightless;
   sum.used += part.used;
   sum.source_tokens += part.source_tokens;
   sum.target_tokens += part.target_tokens;
@@ -95,7 +119,7 @@ struct Prepared {
 class Stream {
  public:
   Stream(const CorpusOptions& options, std::shared_ptr<const Tokenizer> tokenizer, const CorpusState& state)
-      : options_(options), tokenizer_(std::move(tokenizer)), state_(state) {}
+      : options_(options), how_(options, std::move(tokenizer)), state_(state) {}
   ~Stream() { stop(); }
 
   /// Makes a running read of the files end soon; the stream is of no use afterwards.
@@ -132,18 +156,20 @@ class Stream {
 
   std::int64_t chunk_bytes() const { return options_.memory_bytes / 2; }
 
-  Loaded load(std::unique_ptr<PairReader> reader) const {
-    Chunk chunk = read_chunk(*reader, *tokenizer_, options_, chunk_bytes(), stop_);
+  Loaded load(std::unique_ptr<PairReader> reader, std::int64_t epoch) const {
+    Chunk chunk = read_chunk(*reader, how_, epoch, chunk_bytes(), stop_);
     return {std::move(chunk), std::move(reader)};
   }
 
   // Another thread reads the chunk behind the one in use, unless nothing is to be prepared ahead.
-  void load_ahead(std::unique_ptr<PairReader> reader) {
+  void load_ahead(std::unique_ptr<PairReader> reader, std::int64_t epoch) {
     const auto when = options_.prefetch > 0 ? std::launch::async : std::launch::deferred;
-    ahead_ = std::async(when, [this, reader = std::move(reader)]() mutable { return load(std::move(reader)); });
+    ahead_ = std::async(when,
+                        [this, epoch, reader = std::move(reader)]() mutable { return load(std::move(reader), epoch); });
   }
 
   bool whole() const { return chunk_->first_line == 0 && chunk_->at_end; }
+  bool kept() const { return whole() && !how_.varies(); }  // for every epoch
 
   // Makes `loaded` the chunk in use.
   void use(Loaded loaded) {
@@ -159,18 +185,18 @@ class Stream {
       if (chunk_->at_end) from_start_ = false;
     }
     plan_ = plan_batches(*chunk_, options_, state_.epoch, state_.chunk);
-    if (whole()) return;  // kept for every epoch
+    if (kept()) return;
     if (chunk_->at_end)
-      load_ahead(std::make_unique<PairReader>(options_));
+      load_ahead(std::make_unique<PairReader>(how_.reader()), state_.epoch + 1);
     else
-      load_ahead(std::move(loaded.reader));
+      load_ahead(std::move(loaded.reader), state_.epoch);
   }
 
   // Goes to the chunk and batch that the state names.
   void start() {
-    auto reader = std::make_unique<PairReader>(options_);
+    auto reader = std::make_unique<PairReader>(how_.reader());
     reader->skip(state_.chunk_line);
-    use(load(std::move(reader)));
+    use(load(std::move(reader), state_.epoch));
     if (!find_batch()) {
       if (state_.batch_in_epoch == 0)
         fail("corpus", fmt::format("no usable pair: {}", statistics().report()),
@@ -196,7 +222,7 @@ class Stream {
   void begin_epoch() {
     ++state_.epoch;
     state_.batch_in_epoch = state_.chunk = state_.chunk_line = state_.batch_in_chunk = 0;
-    if (whole())
+    if (kept())
       plan_ = plan_batches(*chunk_, options_, state_.epoch, state_.chunk);
     else
       use(ahead_.get());
@@ -210,12 +236,13 @@ class Stream {
     for (std::uint32_t i = begin; i < end; ++i) {
       const std::uint32_t pair = plan_.order[i];
       batch.append(chunk_->source(pair), chunk_->target(pair), chunk_->line(pair));
+      if (!chunk_->weights().empty()) batch.weights.push_back(chunk_->weights()[pair]);
     }
     return batch;
   }
 
   const CorpusOptions& options_;
-  std::shared_ptr<const Tokenizer> tokenizer_;
+  Preparation how_;
   CorpusState state_;  ///< of the batch that next() makes
   std::optional<Chunk> chunk_;
   BatchPlan plan_;

@@ -25,6 +25,18 @@ struct CorpusOptions {
   /// Or tab-separated files, with these of their columns (from 0).
   std::vector<std::string> tsv;
   int source_column = 0, target_column = 1;
+  /// A file for each set (pair of files, or tab-separated one) with the weight of each pair's loss, a number a line;
+  /// empty: all weigh 1. Pairs of weight 0 are left out.
+  std::vector<std::string> weights;
+  /// For each set the token that stands in front of its source texts (">>de<<"), "" for none; empty: none anywhere.
+  std::vector<std::string> tags;
+
+  /// Several sets are read together and mixed by shares (mixture.h) instead of one after the other.
+  bool mix = false;
+  double temperature = 1;      ///< of the mixture, at least 1
+  std::vector<double> shares;  ///< of the sets in it, instead of shares by size
+  /// Segmentations that are drawn anew for each pair and epoch.
+  SubwordSampling source_sampling, target_sampling;
 
   /// Budget of a batch: the sum over its pairs of max(source length, target length), each with its "</s>".
   std::int64_t max_tokens = 4096;
@@ -48,10 +60,11 @@ struct CorpusOptions {
 
 /// What became of the lines in one pass over the files.
 struct CorpusStatistics {
-  std::int64_t lines = 0;                             ///< pairs read
+  std::int64_t lines = 0;                             ///< pairs read, in a mixture as often as they come
   std::int64_t empty = 0;                             ///< left out: a side without tokens
   std::int64_t too_long = 0;                          ///< left out or cropped
   std::int64_t invalid = 0;                           ///< left out: not UTF-8
+  std::int64_t weightless = 0;                        ///< left out: of weight 0
   std::int64_t used = 0;                              ///< pairs in batches
   std::int64_t source_tokens = 0, target_tokens = 0;  ///< of the pairs used, with "</s>"
   bool cropped = false;                               ///< whether too_long counts cropped pairs

@@ -35,6 +35,7 @@ std::string CorpusStatistics::report() const {
   if (empty > 0) text += fmt::format(", {} empty", grouped(empty));
   if (too_long > 0) text += fmt::format(", {} longer than the limit{}", grouped(too_long), cropped ? " (cropped)" : "");
   if (invalid > 0) text += fmt::format(", {} not UTF-8", grouped(invalid));
+  if (weightless > 0) text += fmt::format(", {} of weight 0", grouped(weightless));
   if (used != lines) text += fmt::format(", {} used", grouped(used));
   return text + fmt::format("; {} source and {} target tokens{}", grouped(source_tokens), grouped(target_tokens),
                             complete ? "" : " so far");

@@ -1,26 +1,57 @@
-// Pairs of lines from two aligned files, or from two columns of a tab-separated one; several such files in a row.
+// Pairs of lines from two aligned files, or from two columns of a tab-separated one, with a weight for each pair from a
+// third; several such sets one after the other, or interleaved.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "text/corpus.h"
+#include "text/mixture.h"
 #include "text/reader.h"
 
 namespace tril {
 
 struct PairText {
   std::string source, target;
-  bool valid = true;  ///< false: a side is not UTF-8 (met only with skip_invalid)
+  bool valid = true;    ///< false: a side is not UTF-8 (met only with skip_invalid)
+  float weight = 1;     ///< of the pair's loss
+  std::size_t set = 0;  ///< which of the sets it comes from
+};
+
+/// One set: its two files (or its tab-separated one) and its weights.
+class SetReader {
+ public:
+  SetReader(const CorpusOptions& options, std::size_t set);
+
+  /// Reads the next pair; false at the end.
+  /// @throws Error where one file of a pair ends before the other, naming both counts
+  bool next(PairText& pair);
+  /// Goes past up to `count` pairs; returns how many there were.
+  std::int64_t skip(std::int64_t count);
+
+ private:
+  [[noreturn]] void fail_unequal();
+  [[noreturn]] void fail_weights();
+  void take_columns(PairText& pair);
+  void take_weight(PairText& pair, bool at_end);
+
+  const CorpusOptions& options_;
+  std::size_t set_;
+  LineReader source_;
+  std::optional<LineReader> target_;   ///< none for tab-separated files
+  std::optional<LineReader> weights_;  ///< none where all pairs weigh 1
+  std::string line_;                   ///< of a tab-separated file, or of the weights
 };
 
 class PairReader {
  public:
-  explicit PairReader(const CorpusOptions& options) : options_(options) {}
+  /// @param sizes  pairs of each set, where they are to be interleaved; empty: one after the other
+  explicit PairReader(const CorpusOptions& options, const std::vector<std::int64_t>& sizes = {});
 
-  /// Reads the next pair; false at the end of the last file.
-  /// @throws Error where one file of a pair ends before the other, naming both counts
+  /// Reads the next pair; false at the end of all sets.
   bool next(PairText& pair);
 
   /// Goes past up to `count` pairs.
@@ -29,16 +60,22 @@ class PairReader {
   std::int64_t position() const { return position_; }  ///< pairs read and skipped
 
  private:
-  bool open();  ///< makes sure that a file is open; false behind the last
-  void close();
-  [[noreturn]] void fail_unequal();
-  void take_columns(PairText& pair);
+  SetReader& reader(std::size_t set);
+  bool next_in_row(PairText& pair);
+  bool next_interleaved(PairText& pair);
+  void skip_in_row(std::int64_t count);
+  void skip_to_round(std::int64_t round);
+  void check_ends();
 
   const CorpusOptions& options_;
-  std::size_t file_ = 0;
-  std::optional<LineReader> source_, target_;  ///< target_ stays closed for tab-separated files
-  std::string line_;
-  std::int64_t position_ = 0;
+  std::vector<std::unique_ptr<SetReader>> readers_;  ///< opened when they are needed
+  std::optional<Interleaving> order_;
+  std::int64_t position_ = 0, round_ = 0;
+  std::size_t set_ = 0;    ///< which is read
+  std::int64_t left_ = 0;  ///< interleaved: pairs that this set has left in the running round
 };
+
+/// Pairs of each set: reads every file once.
+std::vector<std::int64_t> count_pairs(const CorpusOptions& options);
 
 }  // namespace tril

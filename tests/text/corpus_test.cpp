@@ -214,11 +214,12 @@ TEST(Corpus, TokenisesOnceWhatFitsInMemory) {
 TEST(Corpus, ReadsChunksWithinTheMemoryBound) {
   const TemporaryDirectory at;
   const CorpusOptions options = options_for(at, 500);
-  PairReader reader(options);
+  const Preparation how(options, words);
+  PairReader reader = how.reader();
   const std::atomic<bool> stop = false;
   std::int64_t line = 0, chunks = 0;
   for (bool at_end = false; !at_end; ++chunks) {
-    const Chunk chunk = read_chunk(reader, *words, options, 5'000, stop);
+    const Chunk chunk = read_chunk(reader, how, 0, 5'000, stop);
     EXPECT_LE(chunk.bytes(), 5'000 + 300);  // by one pair at most
     EXPECT_EQ(chunk.first_line, line);
     for (std::size_t i = 0; i < chunk.size(); ++i) EXPECT_EQ(chunk.line(i), line++);
