@@ -11,6 +11,7 @@
 #include "cli/standard_output.h"
 #include "model/registry.h"
 #include "search/score.h"
+#include "text/language_tag.h"
 #include "text/reader.h"
 
 namespace tril::cli {
@@ -18,7 +19,7 @@ namespace {
 
 struct ScoreOptions {
   DecodingOptions decoding;
-  std::string source, target;
+  std::string source, target, target_language;
   bool word_scores = false, json = false, skip_invalid = false;
 };
 
@@ -30,6 +31,9 @@ Fields fields_of(ScoreOptions& o) {
   f.group("Text");
   f.add("source", &o.source, "source sentences, one a line").letter('s').value_name("FILE").required();
   f.add("target", &o.target, "their translations, line by line").letter('t').value_name("FILE").required();
+  f.add("target-language", &o.target_language,
+        "language of the translations, for a model of several: its tag, >>de<<, is put in front of each source")
+      .value_name("NAME");
   f.add("skip-invalid", &o.skip_invalid,
         "do not score a pair with a line that is not UTF-8: its score is nan, in JSON null");
   f.group("Output");
@@ -44,6 +48,7 @@ class PairIds {
   PairIds(const ScoreOptions& o, const Tokenizer& tokenizer, std::int64_t positions)
       : tokenizer_(tokenizer),
         positions_(positions),
+        prefix_(o.target_language.empty() ? "" : language_prefix(tokenizer, o.target_language, "--target-language")),
         source_(o.source, {.skip_invalid = o.skip_invalid}),
         target_(o.target, {.skip_invalid = o.skip_invalid}) {}
 
@@ -60,7 +65,7 @@ class PairIds {
       if (a == Line::end) break;
       valid.push_back(a == Line::text && b == Line::text);
       if (!valid.back()) continue;
-      sources.push_back(ids_of(source_, source, Side::source));
+      sources.push_back(ids_of(source_, source.empty() ? source : prefix_ + source, Side::source));
       targets.push_back(ids_of(target_, target, Side::target));
     }
     return !valid.empty();
@@ -85,6 +90,7 @@ class PairIds {
 
   const Tokenizer& tokenizer_;
   std::int64_t positions_;
+  std::string prefix_;
   LineReader source_, target_;
 };
 

@@ -164,6 +164,7 @@ int train_model(TrainOptions& o, bool quiet) {
   const std::unique_ptr<model::Model> m = build_model(o.model, *tokenizer);
   if (!goes_on) {
     read_validation_set(o, tokenizer);  // a mistake in it is told before anything is removed or written
+    check_corpus(training_corpus(o), *tokenizer);
     // From here on nothing is left of a run before: its weights beside another vocabulary would translate nonsense.
     store.clear();
     remove_model(dir);

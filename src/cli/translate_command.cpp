@@ -15,6 +15,7 @@
 #include "cli/line_stream.h"
 #include "cli/standard_output.h"
 #include "model/registry.h"
+#include "text/language_tag.h"
 
 namespace tril::cli {
 namespace {
@@ -22,6 +23,7 @@ namespace {
 struct TranslateOptions {
   DecodingOptions decoding;
   std::string input = "-", output = "-";
+  std::string target_language;
   bool json = false, skip_invalid = false;
 };
 
@@ -36,6 +38,9 @@ Fields fields_of(TranslateOptions& o) {
   f.add("output", &o.output, "where translations go; - is standard output, line by line as they are made")
       .letter('o')
       .value_name("FILE");
+  f.add("target-language", &o.target_language,
+        "language to translate into, for a model of several: its tag, >>de<<, is put in front of each line")
+      .value_name("NAME");
   f.add("n-best", &o.decoding.n_best, "print so many translations of each line: number ||| text ||| score")
       .at_least(1)
       .at_most(1000);
@@ -85,6 +90,8 @@ int translate(const TranslateOptions& o, bool quiet) {
   search::TranslatorOptions options = translator_options(o.decoding, published, *model);
   options.decoding.search.scores = o.json || o.decoding.n_best > 1;
   search::Translator translator(*model, tokenizer, options);
+  const std::string prefix =
+      o.target_language.empty() ? "" : language_prefix(*tokenizer, o.target_language, "--target-language");
 
   // Enough lines at a time that batches of like lengths can be cut from them for every worker.
   const std::size_t window = std::max<std::size_t>(1024, 32 * static_cast<std::size_t>(options.decoding.batch_size) *
@@ -98,7 +105,10 @@ int translate(const TranslateOptions& o, bool quiet) {
                      .write = {}});
   std::int64_t number = 0;
   for (std::vector<std::string> texts = lines.next(window); !texts.empty(); texts = lines.next(window)) {
-    const auto translations = translator.translate(texts);
+    std::vector<std::string> tagged;
+    if (!prefix.empty())
+      for (const std::string& text : texts) tagged.push_back(text.empty() ? text : prefix + text);
+    const auto translations = translator.translate(prefix.empty() ? texts : tagged);
     std::string out;
     for (std::size_t i = 0; i < texts.size(); ++i, ++number) {
       if (o.json)

@@ -96,6 +96,12 @@ void check_tags(const CorpusOptions& options, const Tokenizer& tokenizer) {
 
 }  // namespace
 
+void check_tokenizer(const CorpusOptions& options, const Tokenizer& tokenizer) {
+  check_tags(options, tokenizer);
+  if (options.source_sampling.on()) tokenizer.sampler(Side::source, options.source_sampling);
+  if (options.target_sampling.on()) tokenizer.sampler(Side::target, options.target_sampling);
+}
+
 Preparation::Preparation(const CorpusOptions& given, std::shared_ptr<const Tokenizer> with)
     : options(given), tokenizer(std::move(with)) {
   check_tags(options, *tokenizer);

@@ -13,6 +13,9 @@
 
 namespace tril {
 
+/// @throws Error(usage) for a tag that is no token of the vocabulary, or subwords that cannot be drawn from it
+void check_tokenizer(const CorpusOptions& options, const Tokenizer& tokenizer);
+
 /// All that decides, besides the files, what the pairs of a corpus become.
 struct Preparation {
   /// @throws Error where the tokenizer cannot do what the options ask for

@@ -268,6 +268,12 @@ void check_files(const CorpusOptions& options) {
   }
 }
 
+void check_corpus(const CorpusOptions& options, const Tokenizer& tokenizer) {
+  check_options(options);
+  check_files(options);
+  check_tokenizer(options, tokenizer);
+}
+
 class Corpus::Impl {
  public:
   Impl(CorpusOptions given, std::shared_ptr<const Tokenizer> tokenizer, const CorpusState& from)

@@ -96,6 +96,9 @@ void from_json(const nlohmann::json& json, CorpusState& state);
 /// Opens every file once. @throws Error for one that is missing, unreadable, empty, or no regular file
 void check_files(const CorpusOptions& options);
 
+/// check_files(), and whether the tokenizer can do what the options ask for. @throws Error where not
+void check_corpus(const CorpusOptions& options, const Tokenizer& tokenizer);
+
 class Corpus {
  public:
   /// Checks the options and opens every file once, so that a missing one is known at once.

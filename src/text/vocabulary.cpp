@@ -191,6 +191,7 @@ std::shared_ptr<const Tokenizer> train_marian_tokenizer(const VocabularyRequest&
                                                         const VocabularyOptions& options) {
   MarianParts parts;
   parts.separate_vocabularies = !request.joint;
+  parts.tags = request.tags;
   parts.source_lang = request.source_lang;
   parts.target_lang = request.target_lang;
   parts.model_max_length = request.model_max_length;

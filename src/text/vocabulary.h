@@ -47,7 +47,8 @@ std::string read_sentencepiece(const std::string& path);
 /// What a translation model's vocabulary is made from.
 struct VocabularyRequest {
   std::vector<TextSource> source, target;
-  bool joint = true;  ///< one model and one vocabulary for both sides
+  bool joint = true;              ///< one model and one vocabulary for both sides
+  std::vector<std::string> tags;  ///< tokens of their own besides the pieces (MarianParts)
   std::string source_lang, target_lang;
   std::int32_t model_max_length = 512;
 };

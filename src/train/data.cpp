@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/progress.h"
+#include "text/language_tag.h"
 #include "text/marian_tokenizer.h"
 
 namespace tril::train {
@@ -14,11 +15,18 @@ namespace {
 
 void set_files(CorpusOptions& c, const std::vector<std::string>& sets, bool tsv) {
   if (tsv) {
-    c.tsv = {sets[0]};
-  } else {
-    c.source = {sets[0]};
-    c.target = {sets[1]};
+    c.tsv = sets;
+    return;
   }
+  for (std::size_t i = 0; i + 1 < sets.size(); i += 2) {
+    c.source.push_back(sets[i]);
+    c.target.push_back(sets[i + 1]);
+  }
+}
+
+SubwordSampling sampling(const DataOptions& d, Sides side) {
+  if (d.bpe_dropout_sides != Sides::both && d.bpe_dropout_sides != side) return {};
+  return {.bpe_dropout = d.bpe_dropout, .unigram_alpha = d.subword_alpha};
 }
 
 }  // namespace
@@ -33,13 +41,28 @@ CorpusOptions training_corpus(const TrainOptions& options) {
   c.seed = options.run.seed;
   c.memory_bytes = d.data_memory_mib << 20;
   c.skip_invalid = d.skip_invalid;
+  c.weights = d.data_weighting;
+  c.tags = tags_of(d);
+  c.mix = corpus_count(d) > 1;
+  c.temperature = d.corpus_temperature;
+  for (const std::string& share : d.corpus_weights) c.shares.push_back(std::stod(share));
+  c.source_sampling = sampling(d, Sides::source);
+  c.target_sampling = sampling(d, Sides::target);
   return c;
+}
+
+std::vector<std::string> tags_of(const DataOptions& d) {
+  std::vector<std::string> tags;
+  for (const std::string& name : d.language_tags)
+    tags.push_back(name == "-" ? "" : language_tag(name, "--language-tags"));
+  return tags;
 }
 
 CorpusOptions validation_corpus(const TrainOptions& options) {
   const DataOptions& d = options.data;
   CorpusOptions c;
   set_files(c, d.valid_sets, d.tsv);
+  c.tags = tags_of(d);
   c.max_length = static_cast<std::int32_t>(options.model.max_positions);
   c.max_tokens = std::max(d.max_tokens, options.model.max_positions);
   c.too_long = TooLong::crop;
@@ -52,13 +75,12 @@ CorpusOptions validation_corpus(const TrainOptions& options) {
 VocabularyRequest vocabulary_request(const TrainOptions& options) {
   const DataOptions& d = options.data;
   VocabularyRequest r;
-  if (d.tsv) {
-    r.source = {{d.train_sets[0], 0}};
-    r.target = {{d.train_sets[0], 1}};
-  } else {
-    r.source = {{d.train_sets[0]}};
-    r.target = {{d.train_sets[1]}};
+  for (std::size_t i = 0; i < d.train_sets.size(); i += d.tsv ? 1 : 2) {
+    r.source.push_back({d.train_sets[i], d.tsv ? 0 : -1});
+    r.target.push_back(d.tsv ? TextSource{d.train_sets[i], 1} : TextSource{d.train_sets[i + 1]});
   }
+  r.tags = tags_of(d);
+  std::erase(r.tags, "");
   r.joint = !d.separate_vocabs;
   r.model_max_length = static_cast<std::int32_t>(options.model.max_positions);
   return r;
@@ -79,6 +101,7 @@ std::shared_ptr<const Tokenizer> make_tokenizer(const TrainOptions& options) {
   if (!d.vocab.empty()) {
     MarianParts parts;
     parts.source_spm = parts.target_spm = read_sentencepiece(d.vocab);
+    parts.tags = vocabulary_request(options).tags;
     parts.model_max_length = static_cast<std::int32_t>(options.model.max_positions);
     return make_marian_tokenizer(std::move(parts));
   }

@@ -13,6 +13,8 @@ CorpusOptions training_corpus(const TrainOptions& options);
 CorpusOptions validation_corpus(const TrainOptions& options);
 /// Text from which --vocab-size pieces are learned: the training sets.
 VocabularyRequest vocabulary_request(const TrainOptions& options);
+/// What stands in front of the sources of each set ("" for nothing); empty where there are no tags.
+std::vector<std::string> tags_of(const DataOptions& d);
 VocabularyOptions vocabulary_options(const TrainOptions& options);
 
 /// The tokenizer of a run that begins: of --vocab, a model's directory or a SentencePiece file, else one that is

@@ -1,6 +1,8 @@
 #include "train/options.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -35,6 +37,13 @@ std::optional<std::vector<Metric>> metrics_of(const std::vector<std::string>& te
   return metrics;
 }
 
+std::optional<double> share_of(const std::string& text) {
+  double share = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), share);
+  const bool whole = problem == std::errc{} && end == text.data() + text.size();
+  return whole && std::isfinite(share) && share > 0 ? std::optional(share) : std::nullopt;
+}
+
 void model_fields(Fields& f, ModelOptions& m) {
   f.group("Model");
   f.add("arch", &m.arch, "family of the model").choices({"marian"});
@@ -60,12 +69,35 @@ void model_fields(Fields& f, ModelOptions& m) {
 
 void data_fields(Fields& f, DataOptions& d) {
   f.group("Data");
-  f.add("train-sets", &d.train_sets, "source and target text, line by line (or one tab-separated file with --tsv)")
+  f.add("train-sets", &d.train_sets,
+        "source and target text, line by line (or one tab-separated file with --tsv); several corpora one after the "
+        "other: A.src A.tgt B.src B.tgt")
       .letter('t')
       .value_name("FILE")
       .required();
   f.add("valid-sets", &d.valid_sets, "the same for validation").value_name("FILE");
   f.add("tsv", &d.tsv, "the sets are one file each: source, tab, target");
+  f.add("data-weighting", &d.data_weighting, "for each corpus, a file with the weight of each pair's loss, one a line")
+      .value_name("FILE");
+  f.add("language-tags", &d.language_tags,
+        "for each corpus, the language that its source texts are tagged with in front (de: >>de<<); - for none")
+      .value_name("NAME");
+  f.add("corpus-temperature", &d.corpus_temperature,
+        "T: corpora of n pairs come in shares of n^(1/T); 1: as they are, large: all alike")
+      .at_least(1)
+      .at_most(1e6);
+  f.add("corpus-weights", &d.corpus_weights, "shares of the corpora instead, one number each")
+      .value_name("N")
+      .checked_by([](const std::string& text) { return share_of(text) ? "" : "a number above 0"; });
+  f.add("bpe-dropout", &d.bpe_dropout, "probability that a merge of the vocabulary is left out, anew in each epoch")
+      .at_least(0)
+      .at_most(1);
+  f.add("bpe-dropout-sides", &d.bpe_dropout_sides, "whose subwords --bpe-dropout or --subword-alpha draws",
+        {{"both", Sides::both}, {"source", Sides::source}, {"target", Sides::target}});
+  f.add("subword-alpha", &d.subword_alpha,
+        "draw segmentations of a unigram vocabulary anew in each epoch, by their probabilities to this power; 0: not")
+      .at_least(0)
+      .at_most(1e6);
   f.add("vocab", &d.vocab, "SentencePiece model, or a model directory whose tokenizer to use; none: one is trained")
       .letter('v')
       .value_name("FILE");
@@ -79,6 +111,8 @@ void data_fields(Fields& f, DataOptions& d) {
   f.add("data-memory", &d.data_memory_mib, "MiB of sentences held in memory at most; larger corpora stream through")
       .at_least(1)
       .at_most(1 << 30);
+  f.excludes("corpus-weights", "corpus-temperature", "shares are either given or follow from the sizes");
+  f.excludes("bpe-dropout", "subword-alpha", "one is for byte pairs, the other for unigram vocabularies");
   f.excludes("vocab", "vocab-size", "a vocabulary is either read or trained");
   f.excludes("vocab", "vocab-type", "a vocabulary is either read or trained");
   f.excludes("vocab", "separate-vocabs", "a vocabulary is either read or trained");
@@ -178,6 +212,10 @@ Fields fields_of(TrainOptions& o) {
   return f;
 }
 
+std::size_t corpus_count(const DataOptions& d) {
+  return d.train_sets.size() / (d.tsv ? 1 : 2);
+}
+
 void apply_preset(TrainOptions& o) {
   ModelOptions& m = o.model;
   const auto sizes = [&](std::int64_t d, std::int64_t heads, std::int64_t ffn, std::int64_t depth) {
@@ -206,11 +244,20 @@ void settle(TrainOptions& o) {
   check(m.d_model % 2 == 0, "--d-model", "{} is odd, sinusoidal positions need pairs", m.d_model);
 
   const DataOptions& d = o.data;
-  const std::size_t files = d.tsv ? 1 : 2;
-  const auto what = d.tsv ? "one tab-separated file" : "a source and a target file (or --tsv)";
-  check(d.train_sets.size() == files, "--train-sets", "expected {}, got {} files", what, d.train_sets.size());
-  check(d.valid_sets.empty() || d.valid_sets.size() == files, "--valid-sets", "expected {}, got {} files", what,
-        d.valid_sets.size());
+  const std::size_t files = d.tsv ? 1 : 2, corpora = corpus_count(d);
+  const auto what = d.tsv ? "tab-separated files" : "a source and a target file for each corpus (or --tsv)";
+  check(corpora > 0 && d.train_sets.size() % files == 0, "--train-sets", "expected {}, got {} files", what,
+        d.train_sets.size());
+  check(d.valid_sets.size() % files == 0, "--valid-sets", "expected {}, got {} files", what, d.valid_sets.size());
+  for (const auto& [name, list] : {std::pair{"--data-weighting", &d.data_weighting},
+                                   {"--language-tags", &d.language_tags},
+                                   {"--corpus-weights", &d.corpus_weights}})
+    check(list->empty() || list->size() == corpora, name, "expected one for each of {} corpora, got {}", corpora,
+          list->size());
+  check(d.language_tags.empty() || d.valid_sets.empty() || d.valid_sets.size() == d.train_sets.size(), "--valid-sets",
+        "expected a set for each of {} corpora, whose tag it gets, got {}", corpora, d.valid_sets.size() / files);
+  check(d.bpe_dropout_sides == Sides::both || d.bpe_dropout > 0 || d.subword_alpha > 0, "--bpe-dropout-sides",
+        "says where --bpe-dropout or --subword-alpha is at work, and neither is given");
   check(d.max_length <= m.max_positions, "--max-length", "{} tokens are more than the model's --max-positions {}",
         d.max_length, m.max_positions);
 

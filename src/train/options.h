@@ -16,6 +16,7 @@ namespace tril::train {
 enum class Preset : std::uint8_t { tiny, base, big };
 enum class OptimizerKind : std::uint8_t { adam, adamw };
 enum class NanGuard : std::uint8_t { stop, skip };
+enum class Sides : std::uint8_t { both, source, target };
 enum class Metric : std::uint8_t { loss, perplexity, bleu, chrf };
 
 /// The shape of an encoder-decoder; zero or empty where the preset's value stands.
@@ -35,6 +36,13 @@ struct ModelOptions {
 struct DataOptions {
   std::vector<std::string> train_sets, valid_sets;
   bool tsv = false;
+  std::vector<std::string> data_weighting;  ///< a file of weights for each training set
+  std::vector<std::string> language_tags;   ///< one for each training set; "-": none
+  double corpus_temperature = 1;
+  std::vector<std::string> corpus_weights;  ///< numbers, one for each training set
+  double bpe_dropout = 0;
+  Sides bpe_dropout_sides = Sides::both;
+  double subword_alpha = 0;
   std::string vocab;
   std::int64_t vocab_size = 8000;
   std::string vocab_type = "bpe";
@@ -92,6 +100,9 @@ struct TrainOptions {
 
 /// The fields of `o`, which must stay where it is.
 Fields fields_of(TrainOptions& o);
+
+/// Training sets of the options: pairs of files, or tab-separated ones.
+std::size_t corpus_count(const DataOptions& d);
 
 /// Sets everything that a preset decides: the model's sizes and dropouts.
 ///   tiny  d 128, 4 heads, ffn 256, 4 + 4 layers, dropout 0.1   learning rate 0.002, warm-up 400 updates

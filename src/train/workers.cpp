@@ -48,6 +48,7 @@ Tensor batch_loss(Context& c, const model::Model& m, const Batch& batch, const L
   ops::LossOptions loss;
   loss.label_smoothing = static_cast<float>(settings.label_smoothing);
   loss.normalizer = normalizer;
+  if (!batch.weights.empty()) loss.weights = c.upload(batch.token_weights());
   const Tensor targets = c.upload(batch.target_ids);
   if (twice) return ops::r_drop(c, hidden, out.weight, out.bias, targets, loss, static_cast<float>(settings.r_drop));
   return ops::projected_cross_entropy(c, hidden, out.weight, out.bias, targets, loss);

@@ -209,8 +209,11 @@ TEST(Train, OverwriteLeavesNoOldWeightsBesideANewVocabulary) {
   EXPECT_NE(early.code, 0);
   EXPECT_TRUE(contains(early.err, "--valid-sets")) << early.err;
   EXPECT_TRUE(std::filesystem::exists(data.folder.at("model/config.json"))) << "a mistake that is seen in time";
-  const Ran ran = run_tril(data.train("model", {"--max-length", "1", "--vocab-size", "50", "--overwrite"}));
+  const std::string longer = data.folder.write("longer", file_text(data.folder.at("train.src")) + "a\n");
+  const Ran ran = run_tril(
+      data.train("model", {"--train-sets", longer, data.folder.at("train.tgt"), "--vocab-size", "50", "--overwrite"}));
   EXPECT_NE(ran.code, 0);
+  EXPECT_TRUE(contains(ran.err, "has 300 lines")) << ran.err;
   EXPECT_FALSE(std::filesystem::exists(data.folder.at("model/config.json"))) << ran.err;
   EXPECT_FALSE(std::filesystem::exists(data.folder.at("model/model.safetensors")));
   EXPECT_EQ(run_tril(data.train("model", {"--vocab-size", "50", "--after", "2u", "--overwrite"})).code, 0);

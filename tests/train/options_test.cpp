@@ -47,7 +47,17 @@ TEST(TrainOptions, ContradictionsSayWhichOption) {
   says([](TrainOptions& o) { o.model.d_model = 9, o.model.num_heads = 3; }, "--d-model");
   says([](TrainOptions& o) { o.data.train_sets = {"a"}; }, "--train-sets");
   says([](TrainOptions& o) { o.data.valid_sets = {"a", "b", "c"}; }, "--valid-sets");
-  says([](TrainOptions& o) { o.data.tsv = true; }, "--train-sets");
+  says([](TrainOptions& o) { o.data.tsv = true, o.data.train_sets.clear(); }, "--train-sets");
+  says([](TrainOptions& o) { o.data.train_sets = {"a", "b", "c"}; }, "--train-sets");
+  says([](TrainOptions& o) { o.data.data_weighting = {"a", "b"}; }, "--data-weighting: expected one for each of 1");
+  says([](TrainOptions& o) { o.data.language_tags = {"de", "fr"}; }, "--language-tags");
+  says([](TrainOptions& o) { o.data.corpus_weights = {"1", "2"}; }, "--corpus-weights");
+  says(
+      [](TrainOptions& o) {
+        o.data.language_tags = {"de"}, o.data.valid_sets = {"a", "b", "c", "d"};
+      },
+      "--valid-sets");
+  says([](TrainOptions& o) { o.data.bpe_dropout_sides = Sides::source; }, "--bpe-dropout-sides");
   says([](TrainOptions& o) { o.data.max_length = 600; }, "--max-length");
   says([](TrainOptions& o) { o.validation.early_stopping = 3; }, "--early-stopping");
   says([](TrainOptions& o) { o.validation.valid_metrics = {"bleu"}; }, "--valid-metrics");
@@ -100,6 +110,9 @@ TEST(TrainOptions, UnknownMetricAndUnitAreErrors) {
   EXPECT_THROW(f.set_from_text("valid-metrics", "blue", ""), Error);
   EXPECT_NO_THROW(f.set_from_text("valid-metrics", "bleu,chrf", ""));
   EXPECT_THROW(f.set_from_text("after", "30x", ""), Error);
+  for (const char* share : {"0", "-1", "inf", "x", "1e999"})
+    EXPECT_THROW(f.set_from_text("corpus-weights", share, ""), Error) << share;
+  EXPECT_NO_THROW(f.set_from_text("corpus-weights", "0.5", ""));
   EXPECT_TRUE(contains(error_of([&] { f.set_from_text("max-tokns", "4", "run.yml: line 2"); }), "max-tokens"));
 }
 

@@ -25,6 +25,11 @@ struct Files {
     test::write_reversals(dir, "train", 120, 1);
     test::write_reversals(dir, "valid", 20, 2);
   }
+  std::string weights(const std::string& name, int lines) const {
+    std::string text;
+    for (int i = 0; i < lines; ++i) text += std::to_string(i % 5) + ".25\n";
+    return dir.write(name + ".weights", text);
+  }
   TrainOptions options(const std::string& model = "model") const { return small_options(dir, model); }
   TrainOptions validating(const std::string& model = "model") const {
     TrainOptions o = options(model);
@@ -52,7 +57,7 @@ TEST(Trainer, LearnsAndReports) {
 // The heart of the matter: stopped anywhere, with everything on that has a state.
 TEST(Trainer, ResumedRunsEqualUndisturbedOnesBitForBit) {
   const Files files;
-  for (const std::string variant : {"plain", "ema", "average", "accumulate", "deterministic"}) {
+  for (const std::string variant : {"plain", "ema", "average", "accumulate", "deterministic", "mixture"}) {
     const auto options = [&](const std::string& model) {
       TrainOptions o = files.validating(variant + model);
       o.run.save_freq = "3u";
@@ -61,6 +66,11 @@ TEST(Trainer, ResumedRunsEqualUndisturbedOnesBitForBit) {
       if (variant == "accumulate")
         o.learning.accumulate = 3, o.learning.optimizer = OptimizerKind::adamw, o.learning.weight_decay = 0.01;
       if (variant == "deterministic") o.run.deterministic = true;
+      if (variant == "mixture") {
+        o.data.train_sets.insert(o.data.train_sets.end(), {files.dir.path("valid.src"), files.dir.path("valid.tgt")});
+        o.data.corpus_temperature = 5;
+        o.data.data_weighting = {files.weights("train", 120), files.weights("valid", 20)};
+      }
       return o;
     };
     const Trained whole = run_trainer(options("whole"));

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <functional>
 
 #include "search/score.h"
 #include "train/data.h"
@@ -68,6 +70,36 @@ TEST(Workers, AccumulatedBatchesEqualTheLargeOne) {
   EXPECT_EQ(a.tokens, b.tokens);
   EXPECT_NEAR(a.loss, b.loss, 1e-5 * a.loss);
   EXPECT_NEAR(a.gradient_norm, b.gradient_norm, 1e-4 * a.gradient_norm);
+}
+
+// A pair of weight 2 counts as two, one of weight 0 gives nothing, and a common factor is one of loss and gradient.
+TEST(Workers, WeightsMultiplyThePairsLosses) {
+  const auto update = [](const std::function<void(Batch&)>& change, int parts = 2) {
+    Scene s(parts, parts);
+    Batch batch = s.batches[0];
+    change(batch);
+    const UpdateResult r = s.workers->update({&batch, 1}, 1, 1e-3);
+    return std::array{r.loss * static_cast<double>(r.tokens), r.gradient_norm * static_cast<double>(r.tokens)};
+  };
+  const auto expect_near = [](const std::array<double, 2>& a, const std::array<double, 2>& b, double factor) {
+    EXPECT_NEAR(a[0], factor * b[0], 1e-5 * factor * b[0]);
+    EXPECT_NEAR(a[1], factor * b[1], 1e-4 * factor * b[1]);
+  };
+  const auto weights = [](std::size_t i) { return static_cast<float>(i % 3); };
+  const auto weighted = update([&](Batch& b) {
+    for (std::size_t i = 0; i < b.lines.size(); ++i) b.weights.push_back(weights(i));
+  });
+  const auto copied = update([&](Batch& b) {
+    Batch copies;
+    for (std::size_t i = 0; i < b.lines.size(); ++i)
+      for (float n = 0; n < weights(i); ++n)
+        copies.append(b.source_row(static_cast<std::int64_t>(i)), b.target_row(static_cast<std::int64_t>(i)), 0);
+    b = copies;
+  });
+  expect_near(weighted, copied, 1);
+  const auto plain = update([](Batch&) {});
+  expect_near(update([](Batch& b) { b.weights.assign(b.lines.size(), 1.0f); }), plain, 1);
+  expect_near(update([](Batch& b) { b.weights.assign(b.lines.size(), 2.5f); }, 3), plain, 2.5);
 }
 
 TEST(Workers, SameThreadsSameBitsAndPartsDecideNotThreads) {

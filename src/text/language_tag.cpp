@@ -1,0 +1,50 @@
+#include "text/language_tag.h"
+
+#include <vector>
+
+#include "base/error.h"
+
+namespace tril {
+
+namespace {
+
+// Every tag of a vocabulary, some twenty at most.
+std::string tags_of(const Tokenizer& tokenizer) {
+  std::string list;
+  int count = 0;
+  for (std::int32_t id = 0; id < tokenizer.size(Side::source) && count <= 20; ++id) {
+    std::string_view piece;
+    try {
+      piece = tokenizer.piece(id, Side::source);
+    } catch (const Error&) {
+      continue;  // a gap
+    }
+    if (piece.size() <= 4 || !piece.starts_with(">>") || !piece.ends_with("<<")) continue;
+    if (++count > 20) return list + ", ...";
+    list += (list.empty() ? "" : ", ") + std::string(piece.substr(2, piece.size() - 4));
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string language_tag(std::string_view name, const std::string& where) {
+  std::string_view inside = name;
+  if (inside.starts_with(">>") && inside.ends_with("<<") && inside.size() > 4)
+    inside = inside.substr(2, inside.size() - 4);
+  if (inside.empty() || inside.find_first_of("<> \t") != std::string_view::npos)
+    fail_usage(where, fmt::format("expected the name of a language, got \"{}\"", name), "de and >>de<< are such");
+  return fmt::format(">>{}<<", inside);
+}
+
+std::string language_prefix(const Tokenizer& tokenizer, std::string_view name, const std::string& where) {
+  const std::string tag = language_tag(name, where);
+  if (!tokenizer.find(tag, Side::source)) {
+    const std::string known = tags_of(tokenizer);
+    fail_usage(where, fmt::format("the model's vocabulary has no {}", tag),
+               known.empty() ? "it has no language tags: the model translates into one language" : "it has " + known);
+  }
+  return tag + " ";
+}
+
+}  // namespace tril
