@@ -1,10 +1,12 @@
 // tril vocab: learns a subword vocabulary from text.
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/file.h"
 #include "cli/commands.h"
+#include "text/sentencepiece_file.h"
 #include "text/vocabulary.h"
 
 namespace tril::cli {
@@ -31,12 +33,16 @@ Fields fields_of(VocabOptions& o) {
   f.group("Vocabulary");
   f.add("out", &o.out, "where the SentencePiece model goes").letter('o').value_name("FILE").required();
   f.add("size", &v.size, "number of pieces").at_least(4).at_most(1'000'000);
-  f.add("type", &v.model, "byte-pair encoding or a unigram language model",
-        {{"bpe", SubwordModel::bpe}, {"unigram", SubwordModel::unigram}})
+  f.add("type", &v.model, "byte-pair encoding, a unigram language model, or single characters (--size at most)",
+        {{"bpe", SubwordModel::bpe}, {"unigram", SubwordModel::unigram}, {"char", SubwordModel::character}})
       .value_name("NAME");
-  f.add("normalization", &v.normalization, "what is done to the text first",
-        {{"nmt_nfkc", Normalization::nmt_nfkc}, {"identity", Normalization::identity}})
+  f.add("normalization", &v.normalization,
+        "what is done to the text first: Unicode's NFKC, with nmt_ spaces too, with _cf lower case; or nothing",
+        normalization_names())
       .value_name("NAME");
+  f.add("keep-spaces", &v.keep_spaces, "leave spaces in a row and at the ends as they are, and put none in front");
+  f.add("symbols", &v.symbols, "texts that are pieces of their own and never cut; \\n is the end of a line")
+      .value_name("TEXT");
   f.add("character-coverage", &v.character_coverage, "share of the text's characters that get a piece of their own")
       .above(0)
       .at_most(1);
@@ -53,9 +59,12 @@ int learn(const VocabOptions& o) {
     sources.push_back({path, o.tsv ? 0 : -1});
     if (o.tsv) sources.push_back({path, 1});
   }
-  file.write(train_sentencepiece(sources, o.vocabulary));
+  VocabularyOptions options = o.vocabulary;
+  std::replace(options.symbols.begin(), options.symbols.end(), std::string("\\n"), std::string("\n"));
+  const std::string model = train_sentencepiece(sources, options);
+  file.write(model);
   file.commit();
-  spdlog::info("{}: {} pieces", o.out, o.vocabulary.size);
+  spdlog::info("{}: {} pieces", o.out, read_sentencepiece_file(model).pieces.size());
   return exit_success;
 }
 
@@ -69,6 +78,8 @@ void add_vocab(App& app) {
                           "vocabulary of several runs.",
            .examples = {{"tril vocab --train-sets train.en train.de --size 8000 --out spm.model",
                          "one vocabulary for both languages"},
+                        {"tril vocab --train-sets tok.en tok.de --normalization identity --out spm.model",
+                         "text that is tokenised and lower-cased already"},
                         {"tril vocab --train-sets pairs.tsv.gz --tsv --size 16000 --type unigram --out spm.model",
                          "a unigram model from a file of pairs"}},
            .fields = fields_of(*o),

@@ -69,14 +69,42 @@ class LinesIterator : public sentencepiece::SentenceIterator {
 
 using Arguments = std::unordered_map<std::string, std::string>;
 
+const char* name_of(SubwordModel model) {
+  switch (model) {
+    case SubwordModel::bpe:
+      return "bpe";
+    case SubwordModel::unigram:
+      return "unigram";
+    case SubwordModel::character:
+      return "char";
+  }
+  return "";
+}
+
+std::string name_of(Normalization wanted) {
+  for (const auto& [name, value] : normalization_names())
+    if (value == wanted) return name;
+  return "";
+}
+
+// Texts as the library reads a list of them: between commas, each in quotes.
+std::string joined(const std::vector<std::string>& texts) {
+  return texts.empty() ? "" : fmt::format("\"{}\"", fmt::join(texts, "\",\""));
+}
+
 Arguments trainer_arguments(const VocabularyOptions& options) {
+  const auto word = [](bool value) { return value ? "true" : "false"; };
   return {
       {"vocab_size", std::to_string(options.size)},
-      {"model_type", options.model == SubwordModel::bpe ? "bpe" : "unigram"},
+      {"model_type", name_of(options.model)},
+      {"use_all_vocab", word(options.model == SubwordModel::character)},
       {"character_coverage", fmt::format("{}", options.character_coverage)},
-      {"normalization_rule_name", options.normalization == Normalization::nmt_nfkc ? "nmt_nfkc" : "identity"},
-      {"byte_fallback", options.byte_fallback ? "true" : "false"},
-      {"split_digits", options.split_digits ? "true" : "false"},
+      {"normalization_rule_name", name_of(options.normalization)},
+      {"remove_extra_whitespaces", word(!options.keep_spaces)},
+      {"add_dummy_prefix", word(!options.keep_spaces)},
+      {"user_defined_symbols", joined(options.symbols)},
+      {"byte_fallback", word(options.byte_fallback)},
+      {"split_digits", word(options.split_digits)},
       // Marian's order, so that a piece has one id in spm.model and in vocab.json.
       {"eos_id", "0"},
       {"unk_id", "1"},
@@ -127,6 +155,9 @@ void check_options(const VocabularyOptions& options) {
         options.size);
   check(options.character_coverage >= 0.98 && options.character_coverage <= 1.0, "character coverage",
         "{}, expected 0.98 to 1", options.character_coverage);
+  for (const std::string& symbol : options.symbols)
+    check(!symbol.empty() && is_utf8(symbol) && symbol.find_first_of("\" ") == std::string::npos, "--symbols",
+          "expected texts without spaces and quotation marks, got '{}'", symbol);
   check(options.max_lines >= 1, "vocabulary", "a sample of {} lines, at least 1 is expected", options.max_lines);
 }
 
@@ -137,7 +168,10 @@ std::string train(const std::vector<std::string>& lines, const VocabularyOptions
   const auto status = run_trainer(trainer_arguments(options), lines, &model);
   if (!status.ok()) explain(status.ToString(), options);
   const auto learned = parse_sentencepiece(model, "vocabulary");
-  if (learned->GetPieceSize() != options.size)
+  const bool characters = options.model == SubwordModel::character;
+  if (characters && learned->GetPieceSize() > options.size)
+    explain(fmt::format("smaller than required_chars vs {}", learned->GetPieceSize()), options);
+  if (!characters && learned->GetPieceSize() != options.size)
     explain(fmt::format("Please set it to a value <= {}", learned->GetPieceSize()), options);
   return model;
 }
@@ -207,17 +241,29 @@ std::shared_ptr<const Tokenizer> train_marian_tokenizer(const VocabularyRequest&
 }
 
 SubwordModel subword_model(const std::string& name) {
-  if (name == "bpe") return SubwordModel::bpe;
-  if (name == "unigram") return SubwordModel::unigram;
-  fail_usage("vocabulary type", fmt::format("\"{}\", expected bpe or unigram", name),
-             did_you_mean(name, {"bpe", "unigram"}));
+  for (const SubwordModel model : {SubwordModel::bpe, SubwordModel::unigram, SubwordModel::character})
+    if (name == name_of(model)) return model;
+  fail_usage("vocabulary type", fmt::format("\"{}\", expected bpe, unigram or char", name),
+             did_you_mean(name, {"bpe", "unigram", "char"}));
+}
+
+const std::vector<std::pair<std::string, Normalization>>& normalization_names() {
+  static const std::vector<std::pair<std::string, Normalization>> names = {{"nmt_nfkc", Normalization::nmt_nfkc},
+                                                                           {"nfkc", Normalization::nfkc},
+                                                                           {"nmt_nfkc_cf", Normalization::nmt_nfkc_cf},
+                                                                           {"nfkc_cf", Normalization::nfkc_cf},
+                                                                           {"identity", Normalization::identity}};
+  return names;
 }
 
 Normalization normalization_named(const std::string& name) {
-  if (name == "nmt_nfkc") return Normalization::nmt_nfkc;
-  if (name == "identity") return Normalization::identity;
-  fail_usage("normalization", fmt::format("\"{}\", expected nmt_nfkc or identity", name),
-             did_you_mean(name, {"nmt_nfkc", "identity"}));
+  std::vector<std::string> known;
+  for (const auto& [text, value] : normalization_names()) {
+    if (name == text) return value;
+    known.push_back(text);
+  }
+  fail_usage("normalization", fmt::format("\"{}\", expected one of {}", name, fmt::join(known, ", ")),
+             did_you_mean(name, known));
 }
 
 }  // namespace tril

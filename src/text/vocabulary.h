@@ -11,19 +11,24 @@
 
 namespace tril {
 
-enum class SubwordModel { bpe, unigram };
-enum class Normalization { nmt_nfkc, identity };
+enum class SubwordModel { bpe, unigram, character };
+/// SentencePiece's rules by name: nmt_nfkc is Unicode's NFKC and spaces as translation wants them; _cf folds case.
+enum class Normalization { nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf, identity };
 
 struct VocabularyOptions {
-  std::int32_t size = 8000;  ///< pieces, "</s>" and "<unk>" among them; a Marian vocabulary has "<pad>" besides
+  /// Pieces, "</s>" and "<unk>" among them; a Marian vocabulary has "<pad>" besides. Of characters: as many as the text
+  /// has, this at most.
+  std::int32_t size = 8000;
   SubwordModel model = SubwordModel::bpe;
   double character_coverage = 1.0;     ///< share of the text's characters that get a piece of their own
   std::int64_t max_lines = 2'000'000;  ///< a larger input is sampled, evenly and by `seed`, down to this many lines
   std::uint64_t seed = 1;
   Normalization normalization = Normalization::nmt_nfkc;
-  bool byte_fallback = false;  ///< characters without a piece become bytes instead of <unk>
-  bool split_digits = false;   ///< every digit is a piece of its own: 2026 is 2 0 2 6
-  bool skip_invalid = false;   ///< pass over lines that are not UTF-8
+  bool byte_fallback = false;        ///< characters without a piece become bytes instead of <unk>
+  bool keep_spaces = false;          ///< spaces in a row and at the ends stay as they are, and none is put in front
+  std::vector<std::string> symbols;  ///< pieces that are never cut, wherever they stand in a text
+  bool split_digits = false;         ///< every digit is a piece of its own: 2026 is 2 0 2 6
+  bool skip_invalid = false;         ///< pass over lines that are not UTF-8
 };
 
 /// One column of a tab-separated file, or (column -1) whole lines of a plain one.
@@ -57,7 +62,9 @@ struct VocabularyRequest {
 std::shared_ptr<const Tokenizer> train_marian_tokenizer(const VocabularyRequest& request,
                                                         const VocabularyOptions& options);
 
-SubwordModel subword_model(const std::string& name);         ///< "bpe" or "unigram"; else an Error
-Normalization normalization_named(const std::string& name);  ///< "nmt_nfkc" or "identity"; else an Error
+SubwordModel subword_model(const std::string& name);         ///< "bpe", "unigram" or "char"; else an Error
+Normalization normalization_named(const std::string& name);  ///< by SentencePiece's name; else an Error
+/// The rules and their names.
+const std::vector<std::pair<std::string, Normalization>>& normalization_names();
 
 }  // namespace tril

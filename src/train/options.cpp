@@ -102,7 +102,7 @@ void data_fields(Fields& f, DataOptions& d) {
       .letter('v')
       .value_name("FILE");
   f.add("vocab-size", &d.vocab_size, "pieces of the vocabulary to train").at_least(8).at_most(1'000'000);
-  f.add("vocab-type", &d.vocab_type, "how the vocabulary is trained").choices({"bpe", "unigram"});
+  f.add("vocab-type", &d.vocab_type, "how the vocabulary is trained").choices({"bpe", "unigram", "char"});
   f.add("separate-vocabs", &d.separate_vocabs, "one vocabulary for each side instead of one for both");
   f.add("max-tokens", &d.max_tokens, "tokens in a batch: the longer side of each pair, added up").at_least(1);
   f.add("max-length", &d.max_length, "tokens in a sentence; longer pairs are left out").at_least(1).at_most(1 << 20);

@@ -187,5 +187,64 @@ TEST(Vocabulary, NamesBadInput) {
   EXPECT_EQ(normalization_named("identity"), Normalization::identity);
 }
 
+TEST(Vocabulary, OfCharactersHasEveryCharacterOnce) {
+  VocabularyOptions options;
+  options.model = SubwordModel::character;
+  const std::vector<std::string> lines = {"abcab  cb", "\u00fcxa"};
+  const std::string spm = train_sentencepiece(lines, options);
+  const auto model = parse_sentencepiece(spm, "learned");
+  EXPECT_EQ(model->GetPieceSize(), 2 + 6);  // a b c x \u00fc and the space
+  const auto tokenizer = make_marian_tokenizer({.source_spm = spm, .target_spm = spm});
+  EXPECT_EQ(tokenizer->encode("ab c").size(), 5u);  // and the space in front
+  options.size = 7;
+  const std::string error = error_of([&] { train_sentencepiece(lines, options); });
+  EXPECT_TRUE(contains(error, "7 pieces are too few: the text's characters alone need 8")) << error;
+}
+
+TEST(Vocabulary, KeepsSpacesAndSymbolsWhereAsked) {
+  for (const SubwordModel kind : {SubwordModel::character, SubwordModel::bpe}) {
+    VocabularyOptions options;
+    options.model = kind;
+    options.normalization = Normalization::identity;
+    options.keep_spaces = true;
+    options.symbols = {"\n", "<a,b>"};
+    options.size = 18;
+    const std::string spm = train_sentencepiece(sentences(200, {"ab", "cd ", " Ef", "ab  cd"}), options);
+    const auto model = parse_sentencepiece(spm, "learned");
+    for (const std::string text : {" ab  cd\nEf ", "cd<a,b>cd", "\n\n  \n", "A\u00bd"}) {
+      std::vector<std::string> pieces;
+      ASSERT_TRUE(model->Encode(text, &pieces).ok());
+      std::string back;
+      ASSERT_TRUE(model->Decode(pieces, &back).ok());
+      EXPECT_EQ(back, text);
+      std::size_t count = 0;
+      for (const std::string& piece : pieces) count += piece == "\n" || piece == "<a,b>";
+      EXPECT_EQ(count, static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + contains(text, "<a"));
+    }
+  }
+}
+
+TEST(Vocabulary, NormalisesAsItsNameSays) {
+  const auto pieces = [](Normalization rule, const std::string& text) {
+    VocabularyOptions options;
+    options.size = 30;
+    options.normalization = rule;
+    options.byte_fallback = false;
+    const auto model = parse_sentencepiece(train_sentencepiece(sentences(200, english), options), "learned");
+    std::vector<std::string> list;
+    EXPECT_TRUE(model->Encode(text, &list).ok());
+    std::string all;
+    for (const std::string& piece : list) all += piece;
+    return all;
+  };
+  const std::string text = "The\u3000\ufb01x";  // an ideographic space, a ligature
+  EXPECT_EQ(pieces(Normalization::identity, text), "\u2581The\u3000\ufb01x");
+  EXPECT_EQ(pieces(Normalization::nmt_nfkc, text), "\u2581The\u2581fix");
+  EXPECT_EQ(pieces(Normalization::nfkc, text), "\u2581The\u2581fix");
+  EXPECT_EQ(pieces(Normalization::nmt_nfkc_cf, text), "\u2581the\u2581fix");
+  EXPECT_EQ(pieces(Normalization::nfkc_cf, text), "\u2581the\u2581fix");
+  for (const auto& [name, rule] : normalization_names()) EXPECT_EQ(normalization_named(name), rule);
+}
+
 }  // namespace
 }  // namespace tril
