@@ -47,11 +47,10 @@ double train(Context& c, model::TiedDecoder& m, const std::vector<Ids>& text) {
   const Tensor targets = c.upload(wanted), one = c.upload(std::vector<float>{1});
 
   nn::Parameters& p = m.parameters();
-  const Tensor gradient = train::lasting_zeros(p.flat().count());
+  const Tensor gradient = train::lasting_zeros(p.trained_window().count);
   Grads grads;
   p.bind_gradients(grads, gradient);
   train::Optimizer optimizer(p, {});
-  const train::Optimizer::Pieces all = optimizer.pieces_of(0, 1);
   const train::Schedule schedule{.kind = train::ScheduleKind::linear, .peak = 0.005, .warmup = 20, .total = updates};
 
   Tape tape;
@@ -69,9 +68,9 @@ double train(Context& c, model::TiedDecoder& m, const std::vector<Ids>& text) {
     tape.clear();
     c.set_tape(nullptr);
 
-    optimizer.gather(c.kernels(), all, {&gradient, 1});
+    optimizer.gather(c.kernels(), {}, {&gradient, 1});
     const double scale = train::clipping(optimizer.norm(), 1.0);
-    optimizer.step(c.kernels(), all, gradient, {train::learning_rate(schedule, update), scale});
+    optimizer.step(c.kernels(), {}, gradient, {train::learning_rate(schedule, update), scale});
     optimizer.finish_step();
     p.refresh(c.kernels());
   }

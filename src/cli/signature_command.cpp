@@ -55,7 +55,7 @@ int print_signature(bool verbose) {
   model::Marian m(small_model());
   if (!m.parameters().flat()) m.parameters().allocate();
   m.parameters().initialise(1);
-  train::Optimizer optimizer(m.parameters(), {.decoupled_decay = true, .weight_decay = 0.01});
+  train::Optimizer optimizer(m.parameters(), {.kind = train::OptimizerKind::adamw, .weight_decay = 0.01});
   train::Workers workers(
       m, optimizer,
       {.threads = 1, .parts = 1, .loss = {.label_smoothing = 0.1}, .clip_norm = 1, .seed = 1, .kernels = kernels});

@@ -14,13 +14,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 
-void fill_elementwise(Kernels& k);       // vectors of n values, adam aside
+void fill_elementwise(Kernels& k);       // vectors of n values, optimisers aside
 void fill_matrix(Kernels& k);            // bias_activate, column_sums, transpose, copy_rows
 void fill_norms(Kernels& k);             // layer_norm, rms_norm
 void fill_softmax(Kernels& k);           // log_softmax, log_sum_exp, cross_entropy, distillation
 void fill_top_k(Kernels& k);             // top_k
 void fill_embedding(Kernels& k);         // gather, scatter_add, add_gathered
-void fill_adam(Kernels& k);              // adam
+void fill_optimizers(Kernels& k);        // adam, lion, adafactor*, add_normal
 void fill_attention(Kernels& k);         // attention*, cached_attention
 void fill_linear_attention(Kernels& k);  // linear_attention*
 

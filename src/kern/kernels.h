@@ -111,6 +111,21 @@ struct Adam {
   float gradient_scale = 1;    ///< clipping and averaging
 };
 
+/// One step of Lion [Chen et al. 2023, alg. 2] over n values:
+///   g' = g * gradient_scale   w = (1 - lr decay) w - lr sign(b1 m + (1 - b1) g')   m = b2 m + (1 - b2) g'
+struct Lion {
+  float lr = 0, beta1 = 0.9f, beta2 = 0.99f, decay = 0, gradient_scale = 1;
+};
+
+/// One step of Adafactor [Shazeer & Stern 2018, alg. 4 and 5] for one whole weight: with s = (gradient_scale g)^2 + eps1,
+///   r = b2 r + (1 - b2) mean of s by row   c = b2 c + (1 - b2) mean of s by column   V = r c^T / mean(r)
+///   (a vector keeps V itself)   u = gradient_scale g / sqrt(V)   u' = u / max(1, rms(u) / threshold)
+///   w = (1 - lr decay) w - lr max(eps2, rms(w)) u'
+/// g is overwritten by u.
+struct Adafactor {
+  float lr = 0, beta2 = 0.999f, eps1 = 1e-30f, eps2 = 1e-3f, threshold = 1, decay = 0, gradient_scale = 1;
+};
+
 struct Gemm;  // gemm.h
 
 struct Kernels {
@@ -133,6 +148,13 @@ struct Kernels {
   void (*gated_backward)(Activation f, const float* gate, const float* up, const float* dy, float* d_gate, float* d_up,
                          bool accumulate, std::size_t n);
   void (*adam)(const Adam& a, float* w, float* m, float* v, const float* g, std::size_t n);
+  void (*lion)(const Lion& l, float* w, float* m, const float* g, std::size_t n);
+  /// row [rows], column [cols]: the state; scratch holds rows + cols floats.
+  void (*adafactor_matrix)(const Adafactor& a, float* w, float* row, float* column, float* g, std::size_t rows,
+                           std::size_t cols, float* scratch);
+  void (*adafactor_vector)(const Adafactor& a, float* w, float* v, float* g, std::size_t n);
+  /// y[i] += deviation * (normal number i of the stream)
+  void (*add_normal)(RandomKey key, float deviation, float* y, std::size_t n);
 
   // --- matrices [rows, cols]; strides in floats ---
   /// C = A B (+ C): see gemm.h. The one entry that may start threads, allocate inside its library, and throw.

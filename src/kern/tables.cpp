@@ -17,7 +17,7 @@ void fill_all(Kernels& k) {
   fill_softmax(k);
   fill_top_k(k);
   fill_embedding(k);
-  fill_adam(k);
+  fill_optimizers(k);
   fill_attention(k);
   fill_linear_attention(k);
 }

@@ -47,6 +47,7 @@ FullTransformer::FullTransformer(const FullTransformerConfig& config)
     decoder_layers_.push_back(std::move(layer));
   }
   output_ = nn::Linear(p, "final_layer", k.d_model, k.vocab_size);
+  output_.weight()->hidden_matrix = false;
 }
 
 std::string FullTransformer::config_json() const {

@@ -34,6 +34,7 @@ LearnedPositionDecoder::LearnedPositionDecoder(const LearnedPositionDecoderConfi
     layers_.push_back(std::move(layer));
   }
   output_ = nn::Linear(p, "fc_out", k.d_model, k.vocab_size);
+  output_.weight()->hidden_matrix = false;
 }
 
 std::string LearnedPositionDecoder::config_json() const {

@@ -34,6 +34,7 @@ PaddedDecoder::PaddedDecoder(const PaddedDecoderConfig& config)
     layers_.push_back(std::move(layer));
   }
   output_ = nn::Linear(p, "output_projection", k.d_model, k.vocab_size);
+  output_.weight()->hidden_matrix = false;
 }
 
 std::string PaddedDecoder::config_json() const {

@@ -103,6 +103,16 @@ std::int64_t Parameters::offset_of(const Parameter& wanted) const {
   return at;
 }
 
+Parameters::Window Parameters::trained_window() const {
+  std::int64_t at = 0, begin = -1, end = 0;
+  for (const Parameter& p : list_) {
+    const std::int64_t next = at + padded(p.shape.count());
+    if (p.trainable) begin = begin < 0 ? at : begin, end = next;
+    at = next;
+  }
+  return begin < 0 ? Window{} : Window{begin, end - begin};
+}
+
 void Parameters::refresh(const kern::Kernels& kernels) {
   refresh(kernels, 0, 1);
 }
@@ -125,8 +135,9 @@ void Parameters::refresh(const kern::Kernels& kernels, std::int64_t part, std::i
 }
 
 void Parameters::bind_gradients(Grads& grads, const Tensor& gradients) const {
-  check_shape(gradients, flat_.shape(), "bind_gradients");
-  std::int64_t at = 0;
+  const Window window = trained_window();
+  check_shape(gradients, {window.count}, "bind_gradients");
+  std::int64_t at = -window.begin;
   for (const Parameter& p : list_) {
     const std::int64_t n = p.shape.count();
     if (p.trainable) {

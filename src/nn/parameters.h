@@ -31,6 +31,7 @@ struct Parameter {
   Init init;
   std::int32_t zero_row = -1;  ///< a row that is zero and stays so (padding); -1: none
   bool trainable = true;
+  bool hidden_matrix = false;  ///< of a linear layer between hidden states: what Muon steps
   Tensor value;
   Tensor transposed;  ///< of a matrix, where asked for: [in, out]
   bool wants_transposed = false;
@@ -61,12 +62,19 @@ class Parameters {
   /// Where a weight begins in the flat block.
   std::int64_t offset_of(const Parameter& p) const;
 
+  /// The stretch of the flat block from the first trained weight to the last.
+  struct Window {
+    std::int64_t begin = 0, count = 0;
+  };
+  Window trained_window() const;
+
   /// Brings the transposed copies up to date with the values: after loading, and after every step of an optimiser.
   void refresh(const kern::Kernels& kernels);
   /// The same for the weights whose turn it is when `part` of `parts` workers share the labour.
   void refresh(const kern::Kernels& kernels, std::int64_t part, std::int64_t parts);
 
-  /// Makes every trainable weight's gradient live in `gradients` ([total], laid out as flat()).
+  /// Makes every trainable weight's gradient live in `gradients` ([trained_window().count], laid out as that part of
+  /// flat()).
   void bind_gradients(Grads& grads, const Tensor& gradients) const;
   /// Asks the tape for every trainable weight's gradient.
   void watch(Tape& tape) const;

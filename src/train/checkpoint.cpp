@@ -32,15 +32,9 @@ std::string layout_of(const nn::Parameters& parameters) {
   return fmt::format("{:016x}", hash.value());
 }
 
-struct NamedTensor {
-  std::string name;
-  Tensor value;
-};
-
 std::vector<NamedTensor> tensors_of(const nn::Parameters& parameters, const Optimizer& optimizer) {
-  std::vector<NamedTensor> list{
-      {"weights", parameters.flat()}, {"moment1", optimizer.first_moment()}, {"moment2", optimizer.second_moment()}};
-  if (optimizer.average()) list.push_back({"average", optimizer.average()});
+  std::vector<NamedTensor> list{{"weights", parameters.flat()}};
+  for (NamedTensor& t : optimizer.state()) list.push_back(std::move(t));
   return list;
 }
 

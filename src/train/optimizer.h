@@ -1,23 +1,22 @@
-// Adam and AdamW over a model's flat block of weights, to be stepped in slices by several workers.
+// What all optimisers share: the sum of the workers' gradients, its norm, clipping, noise, the moving average of the
+// weights, and the division of the work among several workers. How a weight is stepped is its rule's (update_rule.h).
 //
-// The block is cut into pieces of equal size; a worker takes neighbouring pieces. Norms are summed piece by piece in
-// double and then in the order of the pieces, so that they do not depend on the number of workers. What is not trained
-// (frozen weights, the row of a padding id) is no part of any norm and never stepped.
+// The trained window of the weights' block is cut into pieces of equal size; a worker takes neighbouring pieces, and
+// the weights that a rule steps whole are dealt out by size. Norms are summed piece by piece in double and then in the
+// order of the pieces, so that nothing depends on the number of workers. What is not trained (frozen weights, the row
+// of a padding id) is no part of any norm and never stepped.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "nn/parameters.h"
+#include "train/update_rule.h"
 
 namespace tril::train {
-
-struct OptimizerOptions {
-  bool decoupled_decay = false;  ///< AdamW [Loshchilov & Hutter 2019], else Adam [Kingma & Ba 2015] with an L2 penalty
-  double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
-  double ema = 0;  ///< decay of the moving average; 0: none is kept
-};
 
 /// What one update does.
 struct OptimizerStep {
@@ -28,58 +27,78 @@ struct OptimizerStep {
 /// The factor that brings a gradient of norm `norm` to at most `limit` (0: no limit).
 double clipping(double norm, double limit);
 
+/// The norm of one part of the model's gradient.
+struct GroupNorm {
+  std::string group;  ///< "model.encoder.layers.0": the names up to their first number, or the whole module's
+  double norm = 0;
+};
+
 class Optimizer {
  public:
   /// `parameters` must be allocated, outlive this and keep their memory.
   Optimizer(nn::Parameters& parameters, OptimizerOptions options);
 
-  /// Pieces [first, last) of part `part` of `parts`.
-  struct Pieces {
-    std::size_t first = 0, last = 0;
+  /// Worker `part` of `parts`.
+  struct Share {
+    int part = 0, parts = 1;
   };
-  Pieces pieces_of(int part, int parts) const;
 
-  /// Adds up gradients ([total] each, in their order) into the first one, over these pieces, and notes each piece's sum
-  /// of squares.
-  void gather(const kern::Kernels& k, Pieces pieces, std::span<const Tensor> gradients);
-  /// The norm of the whole gradient, once every piece is gathered. Any worker may ask.
+  /// Notes the norm of each of `count` gradients as well from now on. Before the first gather().
+  void measure_parts(std::size_t count) { part_squares_.assign(count, std::vector<double>(squares_.size())); }
+
+  /// Adds up gradients (each laid out as the trained window, in their order) into the first one, over this share, and
+  /// notes the squares of the sum.
+  void gather(const kern::Kernels& k, Share share, std::span<const Tensor> gradients);
+  /// The norm of the whole gradient, once every share is gathered. Any worker may ask.
   double norm() const;
-  /// Steps these pieces by `gradient`, and the moving average after them. All pieces of an update belong to one step.
-  void step(const kern::Kernels& k, Pieces pieces, const Tensor& gradient, const OptimizerStep& step);
+  /// The same of each group of weights, in the model's order.
+  std::vector<GroupNorm> group_norms() const;
+  /// The squared norm of gradient `i` of those that were gathered; after measure_parts().
+  double squared_norm_of(std::size_t i) const;
+  /// Steps this share by `gradient`, which is overwritten, and the moving average after it. All shares of an update
+  /// belong to one step, and all are gathered before.
+  void step(const kern::Kernels& k, Share share, const Tensor& gradient, const OptimizerStep& step);
   /// Whether every trained weight is a number and finite.
   bool finite_weights(const kern::Kernels& k) const;
-  /// Counts the update, when every piece is stepped.
+  /// Counts the update, when every share is stepped.
   void finish_step() { ++steps_; }
 
   /// Steps taken: t of the bias correction 1 - beta^t.
   std::int64_t steps() const { return steps_; }
   void set_steps(std::int64_t steps) { steps_ = steps; }
 
-  /// The state besides the step's number, each laid out as parameters.flat(): averages of the gradient and of its
-  /// square, and of the weights (no tensor unless options.ema).
-  const Tensor& first_moment() const { return m_; }
-  const Tensor& second_moment() const { return v_; }
-  const Tensor& average() const { return ema_; }
+  /// What a checkpoint keeps besides the step's number: the rule's state, and the moving average where there is one.
+  std::vector<NamedTensor> state() const;
+  /// All weights as they are to be shown: the moving average in place of those that train; none unless options.ema.
+  std::vector<float> averaged_weights() const;
   /// The average begins at the weights as they are: to be called once they have their values.
   void start_average();
 
  private:
-  struct Range {
-    std::size_t begin = 0, end = 0;
+  struct Pieces {
+    std::size_t first = 0, last = 0;
   };
+  Pieces pieces_of(Share share) const;
+  std::vector<std::size_t> whole_weights_of(Share share) const;
+  void step_stretch(const UpdateStep& u, const Stretch& s, std::span<const Stretch> noisy, const Tensor& gradient);
   template <class F>
   void for_each_trained(std::size_t piece, F&& f) const;
 
   nn::Parameters* parameters_;
   OptimizerOptions options_;
-  std::vector<Range> trained_;               // ranges of values, ascending, cut at the pieces' ends
-  std::vector<std::size_t> first_of_piece_;  // where a piece's ranges begin in trained_; one more at the end
-  std::vector<double> squares_;              // by piece
-  Tensor m_, v_, ema_;
+  std::vector<TrainedWeight> weights_;
+  std::unique_ptr<UpdateRule> rule_;
+  std::size_t window_begin_ = 0;
+  std::vector<Stretch> trained_;                   // ascending, cut at the pieces' ends
+  std::vector<Stretch> untrained_rows_;            // of padding ids: their gradient is made zero
+  std::vector<std::size_t> first_of_piece_;        // where a piece's stretches begin in trained_; one more at the end
+  std::vector<std::string> groups_;                // their names
+  std::vector<std::size_t> group_of_;              // by trained weight
+  std::vector<double> squares_;                    // by piece
+  std::vector<double> stretch_squares_;            // by stretch
+  std::vector<std::vector<double>> part_squares_;  // by gradient and piece; empty: not measured
+  Tensor ema_;                                     // of the trained window
   std::int64_t steps_ = 0;
 };
-
-/// A zeroed dense tensor [n] of its own memory, for what lives as long as a run.
-Tensor lasting_zeros(std::int64_t n);
 
 }  // namespace tril::train

@@ -140,15 +140,25 @@ void learning_fields(Fields& f, LearningOptions& l) {
         "alpha of R-Drop: each batch passes twice, and what dropout makes of the two is drawn together; 0: off")
       .at_least(0)
       .at_most(1000);
-  f.add("optimizer", &l.optimizer, "adamw decays the weights apart from the gradient",
-        {{"adam", OptimizerKind::adam}, {"adamw", OptimizerKind::adamw}})
+  f.add("optimizer", &l.optimizer,
+        "adamw decays the weights apart from the gradient; muon steps all but matrices by it",
+        {{"adam", OptimizerKind::adam},
+         {"adamw", OptimizerKind::adamw},
+         {"lion", OptimizerKind::lion},
+         {"adafactor", OptimizerKind::adafactor},
+         {"muon", OptimizerKind::muon}})
       .letter('o');
-  f.add("beta1", &l.beta1, "decay of the gradient's average").at_least(0).at_most(0.999999);
-  f.add("beta2", &l.beta2, "decay of the squared gradient's average").at_least(0).at_most(0.99999999);
-  f.add("epsilon", &l.epsilon, "added to the root of that average").above(0);
-  f.add("weight-decay", &l.weight_decay, "adamw: share of the weights taken off, times the rate; adam: L2 penalty")
+  f.add("beta1", &l.beta1, "decay of the gradient's average; adafactor has none").at_least(0).at_most(0.999999);
+  f.add("beta2", &l.beta2, "decay of the squared gradient's average (lion: of the gradient's; adafactor: its own)")
+      .at_least(0)
+      .at_most(0.99999999);
+  f.add("epsilon", &l.epsilon, "added to the root of that average (adam, adamw, muon)").above(0);
+  f.add("momentum", &l.momentum, "muon: decay of the matrices' momentum").at_least(0).at_most(0.999999);
+  f.add("weight-decay", &l.weight_decay, "share of the weights taken off, times the rate; adam: L2 penalty")
       .at_least(0);
   f.add("clip-norm", &l.clip_norm, "largest norm of the whole gradient; 0: none").at_least(0);
+  f.add("gradient-noise", &l.gradient_noise, "normal noise on the gradient, of variance N / (1 + update)^0.55; 0: none")
+      .at_least(0);
   f.add("ema", &l.ema, "decay of a moving average of the weights, which is validated and saved; 0: none")
       .at_least(0)
       .at_most(0.9999999);

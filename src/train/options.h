@@ -10,11 +10,11 @@
 #include "base/fields.h"
 #include "train/schedule.h"
 #include "train/units.h"
+#include "train/update_rule.h"
 
 namespace tril::train {
 
 enum class Preset : std::uint8_t { tiny, base, big };
-enum class OptimizerKind : std::uint8_t { adam, adamw };
 enum class NanGuard : std::uint8_t { stop, skip };
 enum class Sides : std::uint8_t { both, source, target };
 enum class Metric : std::uint8_t { loss, perplexity, bleu, chrf };
@@ -65,7 +65,9 @@ struct LearningOptions {
   double r_drop = 0;  ///< alpha of Liang et al. 2021
   OptimizerKind optimizer = OptimizerKind::adam;
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
+  double momentum = 0.95;
   double clip_norm = 1.0;
+  double gradient_noise = 0;
   double ema = 0;
   std::int64_t average_checkpoints = 1;
   NanGuard nan_guard = NanGuard::stop;

@@ -42,6 +42,8 @@ std::string json_line(const TrainingReport& r) {
   j["gradient_norm"] = number(r.gradient_norm);
   j["tokens_per_second"] = std::round(r.tokens_per_second);
   j["skipped"] = r.skipped;
+  if (r.noise_scale) j["gradient_noise_scale"] = std::round(*r.noise_scale);
+  for (const GroupNorm& g : r.group_norms) j["gradient_norms"][g.group] = number(g.norm);
   return j.dump();
 }
 

@@ -2,7 +2,8 @@
 // curves.
 //
 //   {"type": "train", "update", "epoch", "seconds", "target_tokens", "loss", "learning_rate", "gradient_norm",
-//    "tokens_per_second", "skipped"}
+//    "tokens_per_second", "skipped", "gradient_noise_scale" (target tokens; left out where it cannot be told),
+//    "gradient_norms": {part of the model: norm}}
 //   {"type": "valid", "update", "epoch", "seconds", "target_tokens", "cross_entropy", "perplexity", "bleu", "chrf",
 //   "best"}
 //

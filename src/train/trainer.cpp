@@ -22,7 +22,13 @@ void tell(const F& hook, Args&&... args) {
 }  // namespace
 
 OptimizerOptions optimizer_options(const LearningOptions& l) {
-  return {l.optimizer == OptimizerKind::adamw, l.beta1, l.beta2, l.epsilon, l.weight_decay, l.ema};
+  OptimizerOptions o;
+  o.kind = l.optimizer;
+  o.beta1 = l.beta1, o.beta2 = l.beta2, o.epsilon = l.epsilon, o.weight_decay = l.weight_decay;
+  o.momentum = l.momentum;
+  o.ema = l.ema;
+  o.gradient_noise = l.gradient_noise;
+  return o;
 }
 
 WorkersOptions workers_options(const TrainOptions& o) {
@@ -42,6 +48,8 @@ Schedule schedule_of(const LearningOptions& l) {
 // What a report sums up.
 struct Trainer::Window {
   double loss = 0, norm = 0, seconds = 0;  // loss: summed over tokens
+  std::vector<GroupNorm> groups;           // summed over updates
+  GradientNoise noise;
   std::int64_t tokens = 0, updates = 0;
   std::int64_t counted = 0;  // tokens in `loss`
 
@@ -51,6 +59,11 @@ struct Trainer::Window {
     if (!r.finite) return;
     loss += r.loss * static_cast<double>(r.tokens);
     norm += r.gradient_norm;
+    noise.add(r.noise);
+    if (groups.empty())
+      groups = r.group_norms;
+    else
+      for (std::size_t i = 0; i < groups.size(); ++i) groups[i].norm += r.group_norms[i].norm;
     counted += r.tokens;
     ++updates;
   }
@@ -63,6 +76,9 @@ struct Trainer::Window {
     t.rate = rate;
     t.tokens_per_second = seconds > 0 ? static_cast<double>(tokens) / seconds : 0;
     t.skipped = state.skipped;
+    t.noise_scale = noise.scale();
+    t.group_norms = groups;
+    for (GroupNorm& g : t.group_norms) g.norm /= static_cast<double>(updates);
     return t;
   }
 };
@@ -82,7 +98,9 @@ Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<cons
       tokenizer_(std::move(tokenizer)) {
   const Fields fields = fields_of(options_);
   options_json_ = to_json(fields);
-  optimizer_ = std::make_unique<Optimizer>(model_.parameters(), optimizer_options(options_.learning));
+  OptimizerOptions optimizer = optimizer_options(options_.learning);
+  optimizer.seed = options_.run.seed;
+  optimizer_ = std::make_unique<Optimizer>(model_.parameters(), optimizer);
   valid_ = read_validation_set(options_, tokenizer_);
   if (store_.has_progress())
     go_on();
@@ -136,7 +154,7 @@ void Trainer::save(const CorpusState& corpus) {
 
 // The weights that are validated and saved, where these are not the ones trained.
 std::vector<float> Trainer::shown_weights() {
-  if (options_.learning.ema > 0) return host_copy<float>(optimizer_->average());
+  if (options_.learning.ema > 0) return optimizer_->averaged_weights();
   const std::int64_t wanted = options_.learning.average_checkpoints;
   if (wanted <= 1) return {};
   state_.snapshots.push_back(write_snapshot(store_.path(), state_.position.updates, model_.parameters()));

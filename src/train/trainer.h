@@ -20,11 +20,13 @@ namespace tril::train {
 /// Means over the updates since the report before.
 struct TrainingReport {
   Position position;
-  double loss = 0;               ///< for each target token, of what is minimised
-  double rate = 0;               ///< learning rate of the latest update
-  double gradient_norm = 0;      ///< before clipping, mean
-  double tokens_per_second = 0;  ///< target tokens
-  std::int64_t skipped = 0;      ///< updates that the guard has left out, since the beginning of the run
+  double loss = 0;                     ///< for each target token, of what is minimised
+  double rate = 0;                     ///< learning rate of the latest update
+  double gradient_norm = 0;            ///< before clipping, mean
+  std::vector<GroupNorm> group_norms;  ///< the same by part of the model; empty where no update was finite
+  std::optional<double> noise_scale;   ///< B_simple in target tokens, see gradient_noise.h; none: cannot be told
+  double tokens_per_second = 0;        ///< target tokens
+  std::int64_t skipped = 0;            ///< updates that the guard has left out, since the beginning of the run
 };
 
 struct ValidationReport {

@@ -70,11 +70,12 @@ Workers::Workers(model::Model& model, Optimizer& optimizer, WorkersOptions optio
   check(options.parts >= options.threads, "workers", "{} parts for {} threads", options.parts, options.threads);
   for (int i = 0; i < options.threads; ++i) workers_.push_back(std::make_unique<Worker>(*options.kernels));
   for (int i = 0; i < options.parts; ++i) {
-    gradients_.push_back(lasting_zeros(model.parameters().flat().count()));
+    gradients_.push_back(lasting_zeros(model.parameters().trained_window().count));
     grads_.push_back(std::make_unique<Grads>());
     model.parameters().bind_gradients(*grads_.back(), gradients_.back());
   }
   losses_.resize(static_cast<std::size_t>(options.parts));
+  if (options.parts > 1) optimizer.measure_parts(static_cast<std::size_t>(options.parts));
   refresh();
 }
 
@@ -113,6 +114,20 @@ void Workers::add_gradients(Worker& w, int member, std::span<const std::vector<B
   }
 }
 
+// What the parts' gradients and their sum say of the gradient's noise. A part's loss is divided by the whole update's
+// tokens, so that its own gradient is its share times tokens / tokens of the part.
+GradientNoise Workers::noise_of(std::span<const std::vector<Batch>> batches, const UpdateResult& result) const {
+  std::vector<PartGradient> parts;
+  for (std::size_t part = 0; part < grads_.size() && grads_.size() > 1; ++part) {
+    double tokens = 0;
+    for (const std::vector<Batch>& batch : batches) tokens += static_cast<double>(batch[part].target_tokens());
+    if (tokens == 0) continue;
+    const double own = static_cast<double>(result.tokens) / tokens;
+    parts.push_back({optimizer_.squared_norm_of(part) * own * own, tokens});
+  }
+  return gradient_noise(parts, result.gradient_norm * result.gradient_norm, static_cast<double>(result.tokens));
+}
+
 UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number, double rate) {
   UpdateResult result;
   std::vector<std::vector<Batch>> parts;
@@ -135,7 +150,7 @@ UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number
     }
     team_.barrier();
 
-    const Optimizer::Pieces mine = optimizer_.pieces_of(member, members);
+    const Optimizer::Share mine{member, members};
     optimizer_.gather(k, mine, gradients_);
     team_.barrier();
 
@@ -150,6 +165,8 @@ UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number
     model_.parameters().refresh(k, member, members);
   });
   if (result.finite) optimizer_.finish_step();
+  result.group_norms = optimizer_.group_norms();
+  result.noise = noise_of(parts, result);
   return result;
 }
 

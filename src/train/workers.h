@@ -12,6 +12,7 @@
 
 #include "model/model.h"
 #include "text/batch.h"
+#include "train/gradient_noise.h"
 #include "train/optimizer.h"
 #include "train/team.h"
 
@@ -39,10 +40,12 @@ struct WorkersOptions {
 
 /// What one update came to.
 struct UpdateResult {
-  double loss = 0;           ///< mean for each target token of what is minimised
-  std::int64_t tokens = 0;   ///< target tokens
-  double gradient_norm = 0;  ///< before clipping
-  bool finite = true;        ///< false: loss or gradient was NaN or infinite, and nothing was stepped
+  double loss = 0;                     ///< mean for each target token, of what is minimised
+  std::int64_t tokens = 0;             ///< target tokens
+  double gradient_norm = 0;            ///< before clipping
+  std::vector<GroupNorm> group_norms;  ///< the same by part of the model
+  GradientNoise noise;                 ///< nothing where a batch has one part
+  bool finite = true;                  ///< false: loss or gradient was NaN or infinite, and nothing was stepped
 };
 
 /// What a pass over a validation set came to.
@@ -78,12 +81,14 @@ class Workers {
   void add_gradients(Worker& w, int member, std::span<const std::vector<Batch>> parts, double normalizer,
                      std::int64_t number);
 
+  GradientNoise noise_of(std::span<const std::vector<Batch>> parts, const UpdateResult& result) const;
+
   model::Model& model_;
   Optimizer& optimizer_;
   WorkersOptions options_;
   Team team_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<Tensor> gradients_;              // by part, each laid out as the weights
+  std::vector<Tensor> gradients_;              // by part, each laid out as the weights that train
   std::vector<std::unique_ptr<Grads>> grads_;  // by part, bound to these
   std::vector<double> losses_;                 // by part
 };

@@ -194,6 +194,105 @@ TEST_P(Elementwise, AdamTakesTheStepOfThePaper) {
       }
 }
 
+TEST_P(Elementwise, LionMovesEveryValueByTheRate) {
+  const Lion l{.lr = 0.01f, .beta1 = 0.9f, .beta2 = 0.98f, .decay = 0.1f, .gradient_scale = 0.5f};
+  for (const std::size_t n : sizes())
+    for (std::size_t slack = 0; slack < 4; ++slack) {
+      Floats32 w(n, slack), m(n, slack ^ 1), g(n, slack ^ 2);
+      fill_normal(w, 1);
+      fill_normal(m, 2);
+      fill_normal(g, 3);
+      if (n > 1) m[1] = g[1] = 0;  // whose sign is 0
+      std::vector<double> ew(n), em(n);
+      for (std::size_t i = 0; i < n; ++i) {
+        const double gi = 0.5 * g[i], c = 0.9 * m[i] + 0.1 * gi;
+        ew[i] = (1 - 0.001) * w[i] - 0.01 * (c > 0 ? 1 : c < 0 ? -1 : 0);
+        em[i] = 0.98 * m[i] + 0.02 * gi;
+      }
+      k.lion(l, w, m, g, n);
+      expect_close(m, em, 4e-7, "m");
+      expect_close(w, ew, 4e-7, "w");
+    }
+}
+
+TEST_P(Elementwise, AdafactorOfAMatrixAndOfAVector) {
+  const Adafactor a{.lr = 0.05f, .beta2 = 0.8f, .decay = 0.1f, .gradient_scale = 0.5f};
+  const auto close = [](double got, double expected) {
+    EXPECT_NEAR(got, expected, 2e-5 * (std::abs(expected) + 1e-3));
+  };
+  for (const std::size_t columns : {1u, 3u, 7u, 16u, 17u, 65u})
+    for (const std::size_t rows : {1u, 2u, 5u, 33u})
+      for (std::size_t slack = 0; slack < 4; ++slack) {
+        const std::size_t n = rows * columns;
+        Floats32 w(n, slack), g(n, slack ^ 1), r(rows, slack ^ 2), c(columns, slack ^ 3),
+            scratch(rows + columns, slack);
+        fill_normal(w, 1);
+        fill_normal(g, 2);
+        fill_normal(r, 3);
+        fill_normal(c, 4);
+        for (std::size_t i = 0; i < rows; ++i) r[i] = r[i] * r[i];
+        for (std::size_t j = 0; j < columns; ++j) c[j] = c[j] * c[j];
+        std::vector<double> er(rows), ec(columns), u(n), ew(n);
+        for (std::size_t i = 0; i < rows; ++i) er[i] = 0.8 * r[i];
+        for (std::size_t j = 0; j < columns; ++j) ec[j] = 0.8 * c[j];
+        double mean = 0, squares = 0, squares_of_w = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+          const double s = 0.25 * g[i] * g[i];
+          er[i / columns] += 0.2 * s / static_cast<double>(columns);
+          ec[i % columns] += 0.2 * s / static_cast<double>(rows);
+        }
+        for (double x : er) mean += x / static_cast<double>(rows);
+        for (std::size_t i = 0; i < n; ++i) {
+          u[i] = 0.5 * g[i] / std::sqrt(er[i / columns] * ec[i % columns] / mean);
+          squares += u[i] * u[i];
+          squares_of_w += static_cast<double>(w[i]) * w[i];
+        }
+        const double count = static_cast<double>(n);
+        const auto alpha = [&](double of_u) {
+          return 0.05 * std::max(1e-3, std::sqrt(squares_of_w / count)) / std::max(1.0, std::sqrt(of_u / count));
+        };
+        for (std::size_t i = 0; i < n; ++i) ew[i] = (1 - 0.005) * w[i] - alpha(squares) * u[i];
+        k.adafactor_matrix(a, w, r, c, g, rows, columns, scratch);
+        for (std::size_t i = 0; i < rows; ++i) close(r[i], er[i]);
+        for (std::size_t j = 0; j < columns; ++j) close(c[j], ec[j]);
+        for (std::size_t i = 0; i < n; ++i) close(w[i], ew[i]);
+
+        Floats32 v(n, slack ^ 2);
+        fill_normal(w, 5);
+        fill_normal(g, 6);
+        fill_normal(v, 7);
+        squares = squares_of_w = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+          v[i] = v[i] * v[i];
+          u[i] = 0.5 * g[i] / std::sqrt(0.8 * v[i] + 0.2 * 0.25 * g[i] * g[i]);
+          squares += u[i] * u[i];
+          squares_of_w += static_cast<double>(w[i]) * w[i];
+        }
+        for (std::size_t i = 0; i < n; ++i) ew[i] = (1 - 0.005) * w[i] - alpha(squares) * u[i];
+        k.adafactor_vector(a, w, v, g, n);
+        for (std::size_t i = 0; i < n; ++i) close(w[i], ew[i]);
+      }
+}
+
+TEST_P(Elementwise, NormalNoiseIsTheStreamsWhateverTheLength) {
+  const RandomKey key = random_key(3, 4);
+  for (const std::size_t n : sizes())
+    for (std::size_t slack = 0; slack < 4; ++slack) {
+      Floats32 y(n, slack);
+      fill_normal(y, 1);
+      std::vector<double> expected(n);
+      for (std::size_t i = 0; i < n; ++i) {
+        const auto uniform = [&](RandomKey of) {
+          return ((random_bits(of, static_cast<std::uint32_t>(i)) >> 9) + 0.5) * 0x1p-23;
+        };
+        expected[i] =
+            y[i] + 0.5 * std::sqrt(-2 * std::log(uniform(key))) * std::cos(6.283185307 * uniform(sub_key(key, 1)));
+      }
+      k.add_normal(key, 0.5f, y, n);
+      expect_close(y, expected, 4e-6, "y");
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Kernels, Elementwise, every_table(), table_name);
 
 TEST(Tables, AreFoundByName) {

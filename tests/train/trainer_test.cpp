@@ -57,7 +57,8 @@ TEST(Trainer, LearnsAndReports) {
 // The heart of the matter: stopped anywhere, with everything on that has a state.
 TEST(Trainer, ResumedRunsEqualUndisturbedOnesBitForBit) {
   const Files files;
-  for (const std::string variant : {"plain", "ema", "average", "accumulate", "deterministic", "mixture"}) {
+  for (const std::string variant :
+       {"plain", "ema", "average", "accumulate", "deterministic", "mixture", "lion", "adafactor", "muon"}) {
     const auto options = [&](const std::string& model) {
       TrainOptions o = files.validating(variant + model);
       o.run.save_freq = "3u";
@@ -71,6 +72,10 @@ TEST(Trainer, ResumedRunsEqualUndisturbedOnesBitForBit) {
         o.data.corpus_temperature = 5;
         o.data.data_weighting = {files.weights("train", 120), files.weights("valid", 20)};
       }
+      if (variant == "lion") o.learning.optimizer = OptimizerKind::lion, o.learning.learn_rate = 0.001;
+      if (variant == "adafactor")
+        o.learning.optimizer = OptimizerKind::adafactor, o.learning.ema = 0.9, o.learning.gradient_noise = 1e-4;
+      if (variant == "muon") o.learning.optimizer = OptimizerKind::muon, o.learning.weight_decay = 0.01;
       return o;
     };
     const Trained whole = run_trainer(options("whole"));

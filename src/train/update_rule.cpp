@@ -1,0 +1,52 @@
+#include "train/update_rule.h"
+
+#include <sys/mman.h>
+
+namespace tril::train {
+
+Tensor lasting_zeros(std::int64_t n) {
+  const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(float);
+  const std::size_t mapped = bytes ? bytes : 1;
+  void* p = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);  // zeroed by the system
+  if (p == MAP_FAILED)
+    fail("training", fmt::format("no memory for {} bytes", bytes), "choose a smaller model or fewer threads");
+  madvise(p, mapped, MADV_HUGEPAGE);  // advice only
+  return foreign_tensor(static_cast<std::byte*>(p), {n}, DType::f32,
+                        std::shared_ptr<const void>(p, [mapped](void* q) { munmap(q, mapped); }));
+}
+
+std::vector<TrainedWeight> trained_weights(const nn::Parameters& parameters) {
+  std::vector<TrainedWeight> list;
+  for (const nn::Parameter& p : parameters.all())
+    if (p.trainable)
+      list.push_back(
+          {&p, static_cast<std::size_t>(parameters.offset_of(p)), static_cast<std::size_t>(p.shape.count())});
+  return list;
+}
+
+StatePlaces state_places(const std::vector<TrainedWeight>& weights,
+                         const std::function<std::size_t(const nn::Parameter&)>& values) {
+  StatePlaces places;
+  for (const TrainedWeight& w : weights) {
+    places.at.push_back(places.total);
+    places.total += values(*w.parameter);
+  }
+  return places;
+}
+
+std::unique_ptr<UpdateRule> make_rule(const std::vector<TrainedWeight>& weights, const OptimizerOptions& options) {
+  switch (options.kind) {
+    case OptimizerKind::lion:
+      return make_lion(weights, options);
+    case OptimizerKind::adafactor:
+      return make_adafactor(weights, options);
+    case OptimizerKind::muon:
+      return make_muon(weights, options);
+    case OptimizerKind::adam:
+    case OptimizerKind::adamw:
+      break;
+  }
+  return make_adam(weights, options);
+}
+
+}  // namespace tril::train
