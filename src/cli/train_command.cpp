@@ -173,11 +173,13 @@ int train_model(TrainOptions& o, bool quiet) {
   const Metric metric = metrics_of(o.validation)[0];
   TrainProgress progress(o, quiet);
   std::optional<double> best;
-  RunLog log(dir, to_json(fields_of(o)));
+  RunLog log(dir);
+  std::int64_t updates = 0;
   if (goes_on) {
     const TrainingState state = store.read_state();
     best = state.best;
-    log.keep_until(state.position.updates, state.shown_update);
+    updates = state.position.updates;
+    log.keep_until(updates, state.shown_update);
   } else {
     log.keep_until(-1, -1);
   }
@@ -185,13 +187,13 @@ int train_model(TrainOptions& o, bool quiet) {
   TrainerHooks hooks;
   hooks.on_update = [&](const TrainingReport& r) { progress.update(r); };
   hooks.on_report = [&](const TrainingReport& r) {
-    log.add(json_line(r));
+    log.add(r);
     spdlog::debug("update {}: loss {:.4f}, rate {:.3g}, {} tokens/s", r.position.updates, r.loss, r.rate,
                   std::llround(r.tokens_per_second));
   };
   hooks.on_validation = [&](const ValidationReport& r) {
     progress.validated(r, metric, best);
-    log.add(json_line(r));
+    log.add(r);
     log.write_html();
     spdlog::info("{}", validation_text(r));
   };
@@ -205,6 +207,7 @@ int train_model(TrainOptions& o, bool quiet) {
   Trainer trainer(o, *m, tokenizer, store, std::move(hooks));
   spdlog::info("{} parameters, vocabulary {}, {} threads", format_count(m->parameters().count()),
                format_count(m->vocab_size()), trainer.workers().threads());
+  log.begin({updates, m->parameters().count(), trainer.workers().threads(), to_json(fields_of(o))});
   const TrainingSummary summary = trainer.run();
   progress.finish();
   log.write_html();

@@ -178,6 +178,14 @@ void validation_fields(Fields& f, ValidationOptions& v) {
       .value_name("NAMES")
       .checked_by([](const std::string& text) { return metrics_of({text}) ? "" : "loss, perplexity, bleu or chrf"; });
   f.add("valid-beam", &v.valid_beam, "beam of the validation's translations").at_least(1).at_most(1024);
+  f.add("valid-samples", &v.valid_samples, "validation sentences whose translations the report shows; 0: none")
+      .at_least(0)
+      .at_most(100)
+      .free_to_change();
+  f.add("valid-attention", &v.valid_attention, "how many of them are shown with maps of their attention")
+      .at_least(0)
+      .at_most(20)
+      .free_to_change();
   f.add("early-stopping", &v.early_stopping, "validations without a better one after which to stop; 0: never")
       .at_least(0)
       .free_to_change();

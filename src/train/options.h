@@ -77,6 +77,7 @@ struct ValidationOptions {
   std::string valid_freq = "1e";
   std::vector<std::string> valid_metrics;
   std::int64_t valid_beam = 1;
+  std::int64_t valid_samples = 6, valid_attention = 3;
   std::int64_t early_stopping = 0;
 };
 

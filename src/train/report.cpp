@@ -1,5 +1,6 @@
 #include "train/report.h"
 
+#include <bit>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -7,9 +8,12 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "base/file.h"
+#include "base/version.h"
 #include "text/reader.h"
+#include "train/report_page.h"
 
 namespace tril::train {
 namespace {
@@ -29,11 +33,54 @@ Json head(const char* type, const Position& at) {
           {"target_tokens", at.tokens}};
 }
 
-std::string log_path(const std::string& directory) {
-  return directory + "/train.jsonl";
+// Bytes that are not UTF-8, as a model may write them, become U+FFFD.
+std::string one_line(const Json& j) {
+  return j.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// RFC 4648, section 4.
+std::string base64(std::span<const std::uint8_t> bytes) {
+  constexpr const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t n = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 3; ++k) group = group << 8 | (k < n ? bytes[i + k] : 0u);
+    for (std::size_t k = 0; k < 4; ++k) out += k <= n ? digits[group >> (18 - 6 * k) & 63] : '=';
+  }
+  return out;
+}
+
+Json json_of(const AttentionMaps& maps) {
+  Json layers = Json::array();
+  for (const AttentionMaps::Layer& l : maps.layers)
+    layers.push_back({{"name", l.name}, {"heads", l.heads}, {"codes", base64(l.codes)}});
+  return {{"kind", maps.cross ? "cross" : "self"}, {"queries", maps.queries}, {"keys", maps.keys}, {"layers", layers}};
+}
+
+bool is_of_validation(const Json& line) {
+  const auto type = line.find("type");
+  return type != line.end() && (*type == "valid" || *type == "samples");
+}
+
+// The options that the latest "run" line tells of; null where there is none.
+Json latest_options(const std::vector<std::string>& lines) {
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line)
+    if (const Json j = Json::parse(*line, nullptr, false); j.is_object() && j.value("type", Json()) == "run")
+      return j.value("options", Json());
+  return {};
 }
 
 }  // namespace
+
+std::string json_line(const RunRecord& r) {
+  return one_line({{"type", "run"},
+                   {"update", r.update},
+                   {"version", version},
+                   {"parameters", r.parameters},
+                   {"threads", r.threads},
+                   {"options", Json::parse(r.options, nullptr, false)}});
+}
 
 std::string json_line(const TrainingReport& r) {
   Json j = head("train", r.position);
@@ -44,7 +91,7 @@ std::string json_line(const TrainingReport& r) {
   j["skipped"] = r.skipped;
   if (r.noise_scale) j["gradient_noise_scale"] = std::round(*r.noise_scale);
   for (const GroupNorm& g : r.group_norms) j["gradient_norms"][g.group] = number(g.norm);
-  return j.dump();
+  return one_line(j);
 }
 
 std::string json_line(const ValidationReport& r) {
@@ -54,41 +101,80 @@ std::string json_line(const ValidationReport& r) {
   if (r.scores.bleu) j["bleu"] = *r.scores.bleu;
   if (r.scores.chrf) j["chrf"] = *r.scores.chrf;
   j["best"] = r.best;
-  return j.dump();
+  return one_line(j);
 }
 
-RunLog::RunLog(std::string directory, std::string options)
-    : directory_(std::move(directory)), options_(std::move(options)) {}
+std::string samples_line(const ValidationReport& r, bool attention) {
+  Json j = head("samples", r.position);
+  j["kind"] = r.samples.kind;
+  j["samples"] = Json::array();
+  for (const Sample& s : r.samples.list) {
+    Json one{{"line", s.text.line},
+             {"source", s.text.source},
+             {"reference", s.text.reference},
+             {"hypothesis", s.hypothesis}};
+    if (attention && s.attention && !s.attention->layers.empty()) one["attention"] = json_of(*s.attention);
+    j["samples"].push_back(std::move(one));
+  }
+  return one_line(j);
+}
 
-void RunLog::keep_until(std::int64_t update, std::int64_t validated) {
-  const std::string path = log_path(directory_);
+bool keeps_attention(std::int64_t n) {
+  const int doublings = std::max(0, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n))) - 5);
+  return n % (std::int64_t{1} << doublings) == 0;
+}
+
+void JsonLines::keep_until(std::int64_t update, std::int64_t validated) {
   lines_.clear();
   std::string text;
-  if (std::filesystem::exists(path)) {
-    for (std::string& line : read_lines(path, {.skip_invalid = true})) {
-      const Json j = Json::parse(line, nullptr, false);  // the last line may be cut where the process was killed
+  if (std::filesystem::exists(path_)) {
+    for (std::string& line : read_lines(path_, {.skip_invalid = true})) {
+      const Json j = Json::parse(line, nullptr, false);
       if (!j.is_object() || !j.contains("update") || !j["update"].is_number_integer()) continue;
-      const bool validation = j.value("type", "") == "valid";
-      if (j["update"].get<std::int64_t>() > (validation ? validated : update)) continue;
+      if (j["update"].get<std::int64_t>() > (is_of_validation(j) ? validated : update)) continue;
       text += line + "\n";
       lines_.push_back(std::move(line));
     }
   }
-  write_file_atomic(path, text);
+  write_file_atomic(path_, text);
 }
 
-void RunLog::add(const std::string& line) {
-  const std::string path = log_path(directory_), text = line + "\n";
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "ab"), std::fclose);
+void JsonLines::add(const std::string& line) {
+  const std::string text = line + "\n";
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path_.c_str(), "ab"), std::fclose);
   if (!file || std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() || std::fflush(file.get()) != 0)
-    fail(path, fmt::format("cannot be written ({})", std::strerror(errno)), "is there room on the disk?");
+    fail(path_, fmt::format("cannot be written ({})", std::strerror(errno)), "is there room on the disk?");
   lines_.push_back(line);
 }
 
+RunLog::RunLog(std::string directory)
+    : directory_(std::move(directory)),
+      figures_(directory_ + "/train.jsonl"),
+      samples_(directory_ + "/samples.jsonl") {}
+
+void RunLog::keep_until(std::int64_t update, std::int64_t validated) {
+  figures_.keep_until(update, validated);
+  samples_.keep_until(update, validated);
+}
+
+void RunLog::begin(const RunRecord& r) {
+  const std::string line = json_line(r);
+  if (Json::parse(line)["options"] != latest_options(figures_.lines())) figures_.add(line);
+}
+
+void RunLog::add(const TrainingReport& r) {
+  figures_.add(json_line(r));
+}
+
+void RunLog::add(const ValidationReport& r) {
+  figures_.add(json_line(r));
+  if (r.samples.list.empty()) return;
+  samples_.add(samples_line(r, keeps_attention(static_cast<std::int64_t>(samples_.lines().size()) + 1)));
+}
+
 void RunLog::write_html() const {
-  std::string title = std::filesystem::path(directory_).lexically_normal().filename().string();
-  if (title.empty()) title = std::filesystem::path(directory_).lexically_normal().parent_path().filename().string();
-  write_file_atomic(directory_ + "/report.html", report_html(title, lines_, options_));
+  const RunLines run{directory_, figures_.lines(), samples_.lines()};
+  write_file_atomic(directory_ + "/report.html", report_page({&run, 1}));
 }
 
 }  // namespace tril::train

@@ -1,14 +1,22 @@
-// What a run leaves for people and programs: train.jsonl, one JSON object a line, and report.html, one file with the
-// curves.
+// What a run leaves for people and programs: two files of one JSON object a line, and report.html, the page that is made
+// of them (report_page.h). Lines are only ever added at the end; a run that goes on keeps those up to the state it goes
+// on from and forgets the rest, so that each update stands there once however often the run was killed.
 //
+//   train.jsonl
+//   {"type": "run", "update", "version", "parameters", "threads", "options": {...}}   once, and where options change
 //   {"type": "train", "update", "epoch", "seconds", "target_tokens", "loss", "learning_rate", "gradient_norm",
 //    "tokens_per_second", "skipped", "gradient_noise_scale" (target tokens; left out where it cannot be told),
 //    "gradient_norms": {part of the model: norm}}
 //   {"type": "valid", "update", "epoch", "seconds", "target_tokens", "cross_entropy", "perplexity", "bleu", "chrf",
 //   "best"}
 //
-// A run that goes on keeps the lines up to the state it goes on from and forgets the rest, so that each update stands
-// there once.
+//   samples.jsonl
+//   {"type": "samples", "update", "epoch", "seconds", "target_tokens", "kind", "samples": [
+//     {"line", "source", "reference", "hypothesis", "attention": {"kind": "cross" | "self", "queries": [token...],
+//      "keys": [token...], "layers": [{"name", "heads", "codes": base64 of [heads, queries, keys] bytes
+//      255 sqrt(weight)}]}}]}
+//
+// Whoever reads them passes over types and keys that it does not know; the page draws every number of a "train" line.
 #pragma once
 
 #include <string>
@@ -18,29 +26,58 @@
 
 namespace tril::train {
 
+/// What a process does when it begins or goes on.
+struct RunRecord {
+  std::int64_t update = 0;  ///< updates that are done
+  std::int64_t parameters = 0;
+  std::int64_t threads = 0;
+  std::string options;  ///< to_json(fields_of(options))
+};
+
+std::string json_line(const RunRecord& r);
 std::string json_line(const TrainingReport& r);
 std::string json_line(const ValidationReport& r);
+/// @param attention  whether maps are written
+std::string samples_line(const ValidationReport& r, bool attention);
 
+/// Whether the n-th validation's maps are kept, n = 1, 2, ...: all of the first 31, then 16 in each doubling, so
+/// that a file of a thousand validations holds some hundred of them.
+bool keeps_attention(std::int64_t n);
+
+/// A file of lines that are added one by one.
+class JsonLines {
+ public:
+  explicit JsonLines(std::string path) : path_(std::move(path)) {}
+
+  /// Forgets what comes after this update, lines of type "valid" and "samples" after `validated`, and what is no such
+  /// line, as the last one may be cut where a process was killed.
+  void keep_until(std::int64_t update, std::int64_t validated);
+  void add(const std::string& line);
+  const std::vector<std::string>& lines() const { return lines_; }
+
+ private:
+  std::string path_;
+  std::vector<std::string> lines_;
+};
+
+/// The two files and the page of one directory.
 class RunLog {
  public:
-  /// Appends to DIRECTORY/train.jsonl.
-  /// @param options  to_json(fields_of(options)), for the report's table
-  RunLog(std::string directory, std::string options);
+  explicit RunLog(std::string directory);
 
   /// Forgets lines of updates after this one, and validations after `validated`, which a run that goes on from there
   /// makes again; before the first add().
   void keep_until(std::int64_t update, std::int64_t validated);
-  void add(const std::string& line);
+  /// Says with which options the run goes on, unless they are those that stand there already.
+  void begin(const RunRecord& r);
+  void add(const TrainingReport& r);
+  void add(const ValidationReport& r);
   /// Writes DIRECTORY/report.html anew.
   void write_html() const;
 
  private:
-  std::string directory_, options_;
-  std::vector<std::string> lines_;
+  std::string directory_;
+  JsonLines figures_, samples_;
 };
-
-/// The page: self-contained, curves against updates or time, light or dark as the reader's system is.
-/// @param title  shown at its head; @param lines  of train.jsonl
-std::string report_html(const std::string& title, const std::vector<std::string>& lines, const std::string& options);
 
 }  // namespace tril::train

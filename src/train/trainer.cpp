@@ -102,6 +102,7 @@ Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<cons
   optimizer.seed = options_.run.seed;
   optimizer_ = std::make_unique<Optimizer>(model_.parameters(), optimizer);
   valid_ = read_validation_set(options_, tokenizer_);
+  sample_texts_ = read_samples(options_);
   if (store_.has_progress())
     go_on();
   else
@@ -176,6 +177,9 @@ void Trainer::show_weights() {
   const double start = seconds_now();
   ValidationReport report;
   report.scores = validate(valid_, metrics_, *workers_, hooks_.translate);
+  if (hooks_.translate && !sample_texts_.empty())
+    report.samples =
+        show_samples(sample_texts_, options_.validation.valid_attention, model_, *tokenizer_, hooks_.translate);
   const double now = score_of(report.scores, metrics_[0]);
   report.best = better(metrics_[0], now, state_.best);
   if (report.best) {

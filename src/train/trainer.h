@@ -12,6 +12,7 @@
 
 #include "text/corpus.h"
 #include "train/checkpoint.h"
+#include "train/samples.h"
 #include "train/validation.h"
 #include "train/workers.h"
 
@@ -35,6 +36,7 @@ struct ValidationReport {
   bool best = false;         ///< better than every one before, by the first metric
   std::int64_t stalled = 0;  ///< validations since the best one
   double seconds = 0;        ///< that it took
+  Samples samples;           ///< of --valid-samples; none where the hooks cannot translate
 };
 
 /// What the loop tells and asks. Those marked (*) must be there.
@@ -46,7 +48,7 @@ struct TrainerHooks {
   std::function<void()> on_save;                   ///< after each state that was saved
   std::function<bool()> stop;                      ///< true: save and return after the update that runs
   std::function<void()> save_model;                ///< (*) writes the model as it stands to its directory
-  Translate translate;                             ///< (*) where BLEU or chrF is measured
+  Translate translate;                             ///< (*) where BLEU or chrF is measured; shows samples
 };
 
 enum class Ending : std::uint8_t { completed, early_stopping, stopped };
@@ -111,6 +113,7 @@ class Trainer {
   std::shared_ptr<const Tokenizer> tokenizer_;
   std::unique_ptr<Corpus> corpus_;
   ValidationSet valid_;
+  std::vector<SampleText> sample_texts_;
   TrainingState state_;
   std::vector<Batch> group_;  // the batches of one update
   std::int64_t skipped_in_a_row_ = 0;

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "base/rng.h"
@@ -109,6 +111,18 @@ void wait_for(const std::string& file, const std::string& part) {
   }
 }
 
+// What the lines of train.jsonl or samples.jsonl say that no clock decides.
+std::vector<std::string> records(const std::string& file) {
+  std::vector<std::string> list;
+  std::istringstream lines(file_text(file));
+  for (std::string line; std::getline(lines, line);) {
+    const nlohmann::json j = nlohmann::json::parse(line);
+    list.push_back(j["type"].dump() + j["update"].dump() + j.value("target_tokens", nlohmann::json()).dump() +
+                   j.value("samples", nlohmann::json()).dump() + j.value("cross_entropy", nlohmann::json()).dump());
+  }
+  return list;
+}
+
 TEST(Train, KilledAtRandomPointsEndsWithTheSameBits) {
   const Data data;
   const auto start = std::chrono::steady_clock::now();
@@ -129,6 +143,12 @@ TEST(Train, KilledAtRandomPointsEndsWithTheSameBits) {
       const std::string expected = file_text(data.folder.at("whole" + file));
       EXPECT_FALSE(expected.empty()) << file;
       EXPECT_TRUE(file_text(data.folder.at("killed" + file)) == expected) << file << " after " << killed << " kills";
+    }
+    // No record is lost, doubled or cut.
+    for (const std::string& file : {std::string("/train.jsonl"), std::string("/samples.jsonl")}) {
+      const std::vector<std::string> expected = records(data.folder.at("whole" + file));
+      EXPECT_GE(expected.size(), 15u);
+      EXPECT_EQ(records(data.folder.at("killed" + file)), expected) << file << " after " << killed << " kills";
     }
   };
   // A run that comes to its end is compared, and another begins.
@@ -173,7 +193,7 @@ TEST(Train, WritesAModelDirectoryWithReports) {
   ASSERT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(ran.out, "");
   for (const char* name : {"config.json", "generation_config.json", "model.safetensors", "source.spm", "target.spm",
-                           "vocab.json", "tokenizer_config.json", "train.jsonl", "report.html"})
+                           "vocab.json", "tokenizer_config.json", "train.jsonl", "samples.jsonl", "report.html"})
     EXPECT_TRUE(std::filesystem::exists(data.folder.at(std::string("model/") + name))) << name;
   EXPECT_TRUE(contains(file_text(data.folder.at("model/train.jsonl")), "\"type\":\"valid\""));
   const Ran translated = run_tril({"translate", "--model", data.folder.at("model")}, "ab c\n");

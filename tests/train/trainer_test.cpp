@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <limits>
 
-#include "train/report.h"
 #include "train/support.h"
 
 namespace tril::train {
@@ -276,35 +275,6 @@ TEST(Trainer, AFullDiskLosesNothing) {
   umount(small.c_str());
   EXPECT_TRUE(contains(text, "o space left")) << text;
   EXPECT_GT(kept, 0);
-}
-
-TEST(Report, LinesAndPage) {
-  const Files files;
-  TrainOptions o = files.validating();
-  RunLog log(files.dir.path(), to_json(fields_of(o)));
-  log.keep_until(-1, -1);
-  TrainingReport r;
-  ValidationReport v;
-  for (std::int64_t u : {10, 20, 30}) {
-    r.position = v.position = {u, 1, 0.5, u * 100};
-    r.loss = u == 20 ? std::nan("") : 3.5;
-    v.scores = {2.5, 12.18, 31.25, {}};
-    log.add(json_line(r));
-    log.add(json_line(v));
-  }
-  files.dir.write("train.jsonl",
-                  file_text(files.dir.path("train.jsonl")) + "{\"type\": \"train\", \"upd");  // cut by a kill
-  RunLog again(files.dir.path(), to_json(fields_of(o)));
-  again.keep_until(20, 10);
-  again.write_html();
-  const std::string lines = file_text(files.dir.path("train.jsonl")), page = file_text(files.dir.path("report.html"));
-  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 3) << "two of training, one of validation";
-  EXPECT_TRUE(contains(lines, "\"loss\":null"));
-  EXPECT_TRUE(contains(page, "\"bleu\":31.25"));
-  EXPECT_TRUE(contains(page, "learn-rate"));
-  EXPECT_FALSE(contains(page, "src=")) << "self-contained";
-  EXPECT_FALSE(contains(page, "href=")) << "self-contained";
-  EXPECT_TRUE(contains(report_html("</script><b>", {}, "{}"), "\\u003c/script>\\u003cb>"));
 }
 
 }  // namespace

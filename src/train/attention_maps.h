@@ -1,0 +1,40 @@
+// What the attention heads look at, for people: the weights softmax(q k^T / sqrt(d_k)) of one pair of sentences, caught
+// through the context's probe while the model computes the reference as it does in training. They say which tokens a
+// layer reads, not why it says what it says.
+//
+// An encoder-decoder shows its cross-attention: row t is the position that foretells target token t, columns are source
+// tokens. A decoder alone shows its self-attention over source and target in a row.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/model.h"
+#include "text/tokenizer.h"
+
+namespace tril::train {
+
+struct AttentionMaps {
+  struct Layer {
+    std::string name;  ///< "model.decoder.layers.0.encoder_attn": where the probe saw it
+    std::int64_t heads = 0;
+    /// [heads, queries, keys]: 255 sqrt(weight), rounded, so that small weights keep more of their digits.
+    std::vector<std::uint8_t> codes;
+  };
+  bool cross = true;  ///< else self-attention
+  std::vector<std::string> queries, keys;
+  std::vector<Layer> layers;
+};
+
+/// Bounds on what is kept of one pair.
+struct AttentionBounds {
+  std::int64_t tokens = 40;  ///< longer sides show their first ones
+  std::int64_t heads = 128;  ///< of all layers together; models with more show their last layers
+};
+
+/// @param c  without a tape; its probe is taken and given back as none
+AttentionMaps attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer, const std::string& source,
+                             const std::string& target, const AttentionBounds& bounds = {});
+
+}  // namespace tril::train

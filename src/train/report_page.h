@@ -1,0 +1,31 @@
+// The page of one run or several: one HTML file that needs nothing else, made from the lines that runs leave
+// (report.h). Its script and style stand in src/train/report_page/ and are compiled in (cmake/embed.cmake).
+//
+// The page holds one JSON object in a script element that is never run; the page's script reads it and puts every text
+// into the document as text. A policy in its head forbids whatever is not in the file.
+//
+// Its size is bounded: a run of many reports shows the means of neighbours, one of many validations the maps of some.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tril::train {
+
+/// What lies in a run's directory.
+struct RunLines {
+  std::string directory;
+  std::vector<std::string> figures, samples;  ///< the lines of train.jsonl and samples.jsonl
+};
+
+/// Reads both files, also while the run goes on. @throws Error where there is no train.jsonl
+RunLines read_run(const std::string& directory);
+
+/// @param runs  at least one
+std::string report_page(std::span<const RunLines> runs);
+
+/// Script and style of the page, as they were compiled in: "page.html", "page.css", "chart.js", ...
+std::string_view page_part(std::string_view name);
+
+}  // namespace tril::train

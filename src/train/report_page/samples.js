@@ -1,0 +1,84 @@
+// What the model made of the same few sentences at each validation.
+
+// Sentences of all runs, those with the same source and reference as one: [{ key, source, reference, line, kind, of: [history for each run] }]
+// where a history is [{ from, to, times, text }], oldest first, and repetitions are one entry.
+function sentencesOf() {
+  const found = new Map();
+  runs.forEach((run, r) => {
+    for (const validation of run.samples) for (const s of validation.samples) {
+      const key = JSON.stringify([s.source, s.reference]);
+      if (!found.has(key))
+        found.set(key, { source: s.source, reference: s.reference, line: s.line, kind: validation.kind, of: runs.map(() => []) });
+      const history = found.get(key).of[r], last = history[history.length - 1];
+      if (last && last.text === s.hypothesis) last.to = validation.update, last.times += 1;
+      else history.push({ from: validation.update, to: validation.update, times: 1, text: s.hypothesis });
+    }
+  });
+  return [...found.values()];
+}
+
+function marked(entry, before, reference, view) {
+  const text = element('span', { class: 'text', dir: 'auto' });
+  if (entry.text === '') return element('span', { class: 'text soft' }, '(nothing)');
+  if (view.mark === 'none' || (view.mark === 'changes' && !before)) text.append(visible(entry.text));
+  else if (view.mark === 'reference')
+    for (const p of compared(reference, entry.text)) {
+      if (!p.lost) text.append(p.kept ? element('ins', { class: 'same' }, visible(p.text)) : visible(p.text));
+    }
+  else
+    for (const p of compared(before.text, entry.text)) {
+      if (p.lost && view.lost) text.append(element('del', {}, visible(p.text)), ' ');
+      if (!p.lost) text.append(p.space || p.kept ? visible(p.text) : element('ins', {}, visible(p.text)));
+    }
+  return text;
+}
+
+const times = e => (e.from === e.to ? whole(e.from) : `${whole(e.from)}–${whole(e.to)}`) + (e.times > 1 ? ` (${e.times}×)` : '');
+
+function historyRows(history, sentence, view) {
+  return history.map((entry, i) => [element('span', { class: 'when', title: 'update' }, times(entry)),
+    marked(entry, history[i - 1], sentence.reference, view)]).reverse();
+}
+
+const shownAtOnce = 4;
+function sentenceCard(sentence, view) {
+  const label = sentence.kind === 'continuation' ? ['beginning', 'goes on', 'continuation'] : ['source', 'reference', 'translation'];
+  const grid = element('div', { class: 'history' });
+  const row = (when, text) => grid.append(element('span', { class: 'when' }, when), element('span', { class: 'text', dir: 'auto' }, visible(text)));
+  row(label[0], sentence.source);
+  row(label[1], sentence.reference);
+  sentence.of.forEach((history, r) => {
+    if (history.length === 0 || view.hidden.has(r)) return;
+    if (!single) grid.append(element('div', { class: 'run' }, swatch(r), name(runs[r])));
+    const rows = historyRows(history, sentence, view), first = single ? shownAtOnce : 1;
+    rows.slice(0, first).forEach(([when, text], i) => {
+      if (i === 0) text.classList.add('latest');
+      grid.append(when, text);
+    });
+    if (rows.length > first)
+      grid.append(element('details', {}, element('summary', {}, `${rows.length - first} earlier`),
+        element('div', { class: 'history' }, ...rows.slice(first).flat())));
+  });
+  return element('article', { class: 'sentence', 'aria-label': `line ${sentence.line}` }, grid);
+}
+
+function samples(view) {
+  const box = document.getElementById('samples'), list = sentencesOf();
+  const continues = list.some(s => s.kind === 'continuation');
+  const open = new Set([...box.querySelectorAll('.sentence')].map((c, i) => c.querySelector('details[open]') ? i : -1));
+  box.replaceChildren(element('h2', {}, continues ? 'Sample continuations' : 'Sample translations'));
+  if (list.length === 0) {
+    box.append(element('p', { class: 'empty' }, 'None yet: they come with the first validation of a run that has --valid-sets, and not with --valid-samples 0.'));
+    return;
+  }
+  const choice = (value, text) => element('button', { type: 'button', 'aria-pressed': view.mark === value, onclick: () => view.set({ mark: value }) }, text);
+  box.append(element('div', { class: 'controls' },
+    element('span', {}, 'mark', choice('changes', 'what changed'), choice('reference', 'words of the reference'), choice('none', 'nothing')),
+    view.mark === 'changes' ? element('label', {}, element('input', { type: 'checkbox', checked: view.lost, onchange: e => view.set({ lost: e.target.checked }) }), 'show what went') : null,
+    element('span', {}, 'Newest first, by update; what stayed the same over several validations is one line.')));
+  list.forEach((s, i) => {
+    const card = sentenceCard(s, view);
+    if (open.has(i)) for (const d of card.querySelectorAll('details')) d.open = true;
+    box.append(card);
+  });
+}
