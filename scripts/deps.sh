@@ -4,7 +4,7 @@
 # usage: deps.sh [PACKAGE...]      the packages named, besides those of the build
 set -eu
 packages="$* g++ cmake ninja-build make pkg-config
-  libdnnl-dev libhwy-dev libsentencepiece-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libfmt-dev libyaml-cpp-dev zlib1g-dev
+  libdnnl-dev libhwy-dev libsentencepiece-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libfmt-dev libyaml-cpp-dev libicu-dev zlib1g-dev
   libgtest-dev libbenchmark-dev"
 
 missing=""

@@ -21,12 +21,14 @@
 namespace tril::cli {
 namespace {
 
-// A preset stands below the file and the flags, so it is read first wherever it is given.
+// A preset stands below the file and the flags, so it is read first wherever it is given, and with it the family that it
+// is for.
 void apply_preset(Command& command, const std::vector<std::vector<GivenValue>>& sources) {
   if (!command.apply_preset) return;
   for (const auto& source : sources)
     for (const GivenValue& value : source)
-      if (value.name == "preset") command.fields.at("preset", value.where).set(value.texts, value.where);
+      if (value.name == "preset" || value.name == "arch")
+        command.fields.at(value.name, value.where).set(value.texts, value.where);
   command.apply_preset();
 }
 

@@ -213,8 +213,9 @@ int train_model(TrainOptions& o, bool quiet) {
   log.write_html();
   const bool idle = summary.updates_here == 0 && summary.ending != Ending::stopped;
   spdlog::info("{}", idle ? nothing_to_do(o, summary) : summary_text(o, summary));
-  spdlog::info("the model is in {0}, its curves in {0}/report.html; to translate: tril translate --model {0} < FILE",
-               dir);
+  const auto use = is_language_model(o.model) ? fmt::format("to write: tril generate --model {} --prompt TEXT", dir)
+                                              : fmt::format("to translate: tril translate --model {} < FILE", dir);
+  spdlog::info("the model is in {0}, its curves in {0}/report.html; {1}", dir, use);
   return exit_success;
 }
 

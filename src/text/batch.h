@@ -10,7 +10,8 @@
 namespace tril {
 
 /// Row i of `source` and row i of `target` belong together; every row ends with its side's end-of-sentence id. A
-/// decoder's input is the target shifted right by one behind the decoder's start id.
+/// decoder's input is the target shifted right by one behind the decoder's start id. A language model's rows are of one
+/// length: the source is what it reads, the target what follows each of those tokens.
 struct Batch {
   Rows source, target;
   std::vector<std::int32_t> source_ids, target_ids;  ///< [source.tokens()], [target.tokens()]

@@ -361,6 +361,10 @@ const CorpusState& Corpus::state() const {
 CorpusStatistics Corpus::statistics() const {
   return impl_->stream->statistics();
 }
+std::string Corpus::report() const {
+  const CorpusStatistics passed = statistics();
+  return passed.complete ? passed.report() : "";
+}
 const CorpusOptions& Corpus::options() const {
   return impl_->options;
 }

@@ -93,31 +93,45 @@ struct CorpusState {
 void to_json(nlohmann::json& json, const CorpusState& state);
 void from_json(const nlohmann::json& json, CorpusState& state);
 
+/// What training draws its batches from.
+class BatchStream {
+ public:
+  virtual ~BatchStream() = default;
+  /// The next batch, never empty; there is always one.
+  virtual Batch next() = 0;
+  /// The state after the batch that next() gave last.
+  virtual const CorpusState& state() const = 0;
+  /// What became of the text, in one line to read; "" while that is not known.
+  virtual std::string report() const = 0;
+};
+
 /// Opens every file once. @throws Error for one that is missing, unreadable, empty, or no regular file
 void check_files(const CorpusOptions& options);
 
 /// check_files(), and whether the tokenizer can do what the options ask for. @throws Error where not
 void check_corpus(const CorpusOptions& options, const Tokenizer& tokenizer);
 
-class Corpus {
+class Corpus : public BatchStream {
  public:
   /// Checks the options and opens every file once, so that a missing one is known at once.
   /// @param state  where to go on; by default at the start
   /// @throws Error also where `state` is of another corpus or of other options
   Corpus(CorpusOptions options, std::shared_ptr<const Tokenizer> tokenizer, const CorpusState& state = {});
-  ~Corpus();
+  ~Corpus() override;
   Corpus(const Corpus&) = delete;
   Corpus& operator=(const Corpus&) = delete;
 
   /// The next batch, never empty. Errors in the files (found while reading ahead) are thrown here, in their place in
   /// the stream.
-  Batch next();
+  Batch next() override;
 
   /// The state after the batch that next() gave last: a corpus made with it goes on with the batch after.
-  const CorpusState& state() const;
+  const CorpusState& state() const override;
 
   /// The latest complete pass over the files, or the running one where none is complete yet.
   CorpusStatistics statistics() const;
+  /// The statistics of a complete pass.
+  std::string report() const override;
 
   const CorpusOptions& options() const;
 

@@ -21,6 +21,7 @@ class PieceTable {
 
   std::optional<std::int32_t> find(std::string_view piece) const;
   std::int32_t size() const { return static_cast<std::int32_t>(pieces_.size()); }
+  bool has(std::int32_t id) const { return id >= 0 && id < size() && !pieces_[static_cast<std::size_t>(id)].empty(); }
   /// The piece of `id`; an id outside the table, or in a gap of it, is an error.
   const std::string& piece(std::int32_t id) const;
   /// {"piece": id, ...} in the order of the ids.

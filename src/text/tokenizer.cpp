@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "text/gpt2_tokenizer.h"
 #include "text/marian_tokenizer.h"
 
 namespace tril {
@@ -15,10 +16,10 @@ std::unique_ptr<const SubwordSampler> Tokenizer::sampler(Side, const SubwordSamp
 
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& directory) {
   if (!std::filesystem::is_directory(directory)) fail(directory, "is not a directory", "name the directory of a model");
-  if (!is_marian_directory(directory))
-    fail(directory, "has no tokenizer that tril reads: source.spm is missing",
-         "a Marian model's directory holds source.spm, target.spm and vocab.json");
-  return load_marian_tokenizer(directory);
+  if (is_marian_directory(directory)) return load_marian_tokenizer(directory);
+  if (is_gpt2_directory(directory)) return load_gpt2_tokenizer(directory);
+  fail(directory, "has no tokenizer that tril reads: source.spm is missing, and so is merges.txt",
+       "a Marian model's directory holds source.spm, target.spm and vocab.json, a GPT-2's vocab.json and merges.txt");
 }
 
 void save_tokenizer(const Tokenizer& tokenizer, const std::string& directory) {

@@ -20,8 +20,7 @@ bool is_matrix(const nn::Parameter& p) {
 
 class AdafactorRule : public UpdateRule {
  public:
-  AdafactorRule(const std::vector<TrainedWeight>& weights, const OptimizerOptions& options)
-      : weights_(weights), weight_decay_(options.weight_decay) {
+  explicit AdafactorRule(const std::vector<TrainedWeight>& weights) : weights_(weights) {
     const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
     rows_ = state_places(weights, [&](const nn::Parameter& p) { return is_matrix(p) ? size(p.shape[0]) : 0; });
     columns_ = state_places(weights, [&](const nn::Parameter& p) { return is_matrix(p) ? size(p.shape[1]) : 0; });
@@ -37,7 +36,7 @@ class AdafactorRule : public UpdateRule {
     kern::Adafactor a;
     a.lr = static_cast<float>(u.rate);
     a.beta2 = static_cast<float>(1 - std::pow(static_cast<double>(u.t), -0.8));
-    a.decay = static_cast<float>(weight_decay_);
+    a.decay = static_cast<float>(u.weight_decay);
     a.gradient_scale = static_cast<float>(u.gradient_scale);
     const nn::Parameter& p = *weights_[s.weight].parameter;
     if (!is_matrix(p)) {
@@ -60,15 +59,14 @@ class AdafactorRule : public UpdateRule {
 
  private:
   std::vector<TrainedWeight> weights_;
-  double weight_decay_;
   StatePlaces rows_, columns_, vectors_;
   Tensor row_, column_, vector_;
 };
 
 }  // namespace
 
-std::unique_ptr<UpdateRule> make_adafactor(const std::vector<TrainedWeight>& weights, const OptimizerOptions& options) {
-  return std::make_unique<AdafactorRule>(weights, options);
+std::unique_ptr<UpdateRule> make_adafactor(const std::vector<TrainedWeight>& weights, const OptimizerOptions&) {
+  return std::make_unique<AdafactorRule>(weights);
 }
 
 }  // namespace tril::train

@@ -50,7 +50,7 @@ void AdamState::step(const UpdateStep& u, const Stretch& s, std::size_t offset, 
   a.beta1 = static_cast<float>(options_.beta1);
   a.beta2 = static_cast<float>(options_.beta2);
   a.eps = static_cast<float>(options_.epsilon);
-  (decoupled_decay_ ? a.decoupled_decay : a.l2) = static_cast<float>(options_.weight_decay);
+  (decoupled_decay_ ? a.decoupled_decay : a.l2) = static_cast<float>(u.weight_decay);
   a.bias1 = static_cast<float>(1 - std::pow(options_.beta1, t));
   a.bias2 = static_cast<float>(1 - std::pow(options_.beta2, t));
   a.gradient_scale = static_cast<float>(u.gradient_scale);

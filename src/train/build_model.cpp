@@ -2,11 +2,33 @@
 
 #include <cmath>
 
+#include "model/gpt2.h"
 #include "model/marian.h"
 
 namespace tril::train {
 
-std::unique_ptr<model::Model> build_model(const ModelOptions& options, const Tokenizer& tokenizer) {
+namespace {
+
+std::unique_ptr<model::Model> build_gpt2(const ModelOptions& options, const Tokenizer& tokenizer) {
+  model::Gpt2Config c;
+  c.vocab_size = tokenizer.size(Side::target);
+  c.n_positions = options.max_positions;
+  c.n_embd = options.d_model;
+  c.n_layer = options.dec_depth;
+  c.n_head = options.num_heads;
+  c.n_inner = options.ffn_dim;
+  c.activation_function = options.activation;
+  c.resid_pdrop = static_cast<float>(options.dropout);
+  c.embd_pdrop = static_cast<float>(options.embedding_dropout.value_or(options.dropout));
+  c.attn_pdrop = static_cast<float>(options.attention_dropout);
+  const SpecialIds& special = tokenizer.special(Side::target);
+  c.bos_token_id = special.bos;
+  c.eos_token_id = special.eos;
+  c.pad_token_id = special.pad;
+  return std::make_unique<model::Gpt2>(c);
+}
+
+std::unique_ptr<model::Model> build_marian(const ModelOptions& options, const Tokenizer& tokenizer) {
   model::MarianConfig c;
   c.vocab_size = tokenizer.size(Side::source);
   c.decoder_vocab_size = tokenizer.size(Side::target);
@@ -30,7 +52,13 @@ std::unique_ptr<model::Model> build_model(const ModelOptions& options, const Tok
   c.activation_dropout = static_cast<float>(options.activation_dropout);
   c.validate("model");
 
-  auto m = std::make_unique<model::Marian>(c);
+  return std::make_unique<model::Marian>(c);
+}
+
+}  // namespace
+
+std::unique_ptr<model::Model> build_model(const ModelOptions& options, const Tokenizer& tokenizer) {
+  auto m = is_language_model(options) ? build_gpt2(options, tokenizer) : build_marian(options, tokenizer);
   m->set_gradient_checkpointing(options.gradient_checkpointing);
   if (!m->parameters().flat()) m->parameters().allocate();
   return m;

@@ -7,6 +7,9 @@
 
 #include "base/file.h"
 #include "base/progress.h"
+#include "text/document.h"
+#include "text/gpt2_tokenizer.h"
+#include "text/input.h"
 #include "text/language_tag.h"
 #include "text/marian_tokenizer.h"
 
@@ -30,6 +33,36 @@ SubwordSampling sampling(const DataOptions& d, Sides side) {
 }
 
 }  // namespace
+
+std::unique_ptr<BatchStream> training_stream(const TrainOptions& options,
+                                             const std::shared_ptr<const Tokenizer>& tokenizer,
+                                             const CorpusState& state) {
+  if (is_language_model(options.model)) return std::make_unique<LmCorpus>(training_text(options), *tokenizer, state);
+  return std::make_unique<Corpus>(training_corpus(options), tokenizer, state);
+}
+
+std::vector<Batch> validation_batches(const TrainOptions& options, const std::shared_ptr<const Tokenizer>& tokenizer) {
+  if (is_language_model(options.model)) return read_lm_batches(validation_text(options), *tokenizer);
+  return read_batches(validation_corpus(options), tokenizer);
+}
+
+LmCorpusOptions training_text(const TrainOptions& options) {
+  const DataOptions& d = options.data;
+  LmCorpusOptions c;
+  c.file = d.train_sets[0];
+  c.context = d.max_length;
+  c.max_tokens = d.max_tokens;
+  c.seed = options.run.seed;
+  c.memory_bytes = d.data_memory_mib << 20;
+  return c;
+}
+
+LmCorpusOptions validation_text(const TrainOptions& options) {
+  LmCorpusOptions c = training_text(options);
+  c.file = options.data.valid_sets[0];
+  c.shuffle = false;
+  return c;
+}
 
 CorpusOptions training_corpus(const TrainOptions& options) {
   const DataOptions& d = options.data;
@@ -98,6 +131,9 @@ VocabularyOptions vocabulary_options(const TrainOptions& options) {
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainOptions& options) {
   const DataOptions& d = options.data;
   if (!d.vocab.empty() && std::filesystem::is_directory(d.vocab)) return load_tokenizer(d.vocab);
+  if (!d.vocab.empty() && is_language_model(options.model))
+    fail_usage("--vocab", fmt::format("{} is a file; a language model's vocabulary is a directory's", d.vocab),
+               "give a directory with vocab.json and merges.txt");
   if (!d.vocab.empty()) {
     MarianParts parts;
     parts.source_spm = parts.target_spm = read_sentencepiece(d.vocab);
@@ -105,11 +141,20 @@ std::shared_ptr<const Tokenizer> make_tokenizer(const TrainOptions& options) {
     parts.model_max_length = static_cast<std::int32_t>(options.model.max_positions);
     return make_marian_tokenizer(std::move(parts));
   }
+  if (is_language_model(options.model)) {
+    const std::string text = read_document(d.train_sets[0], d.data_memory_mib << 20);
+    return make_character_tokenizer(text, static_cast<std::int32_t>(d.max_length));
+  }
   spdlog::info("learning a vocabulary of {} pieces", format_count(d.vocab_size));
   return train_marian_tokenizer(vocabulary_request(options), vocabulary_options(options));
 }
 
 void check_input_files(const TrainOptions& options) {
+  if (is_language_model(options.model)) {
+    Input(options.data.train_sets[0]);
+    if (!options.data.valid_sets.empty()) Input(options.data.valid_sets[0]);
+    return;
+  }
   check_files(training_corpus(options));
   if (!options.data.valid_sets.empty()) check_files(validation_corpus(options));
   const std::string& vocab = options.data.vocab;

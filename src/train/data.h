@@ -2,15 +2,27 @@
 #pragma once
 
 #include "text/corpus.h"
+#include "text/lm_corpus.h"
 #include "text/vocabulary.h"
 #include "train/options.h"
 
 namespace tril::train {
 
-/// The endless, shuffled stream of --train-sets.
+/// The endless, shuffled stream of --train-sets: of pairs, or of one text's blocks for a language model.
+/// @param state  where to go on; by default at the start
+std::unique_ptr<BatchStream> training_stream(const TrainOptions& options,
+                                             const std::shared_ptr<const Tokenizer>& tokenizer,
+                                             const CorpusState& state = {});
+/// The batches of --valid-sets.
+std::vector<Batch> validation_batches(const TrainOptions& options, const std::shared_ptr<const Tokenizer>& tokenizer);
+
+/// The stream of pairs.
 CorpusOptions training_corpus(const TrainOptions& options);
 /// --valid-sets once, in the files' order, nothing left out for its length as far as the model's positions allow.
 CorpusOptions validation_corpus(const TrainOptions& options);
+/// The stream of a text's blocks; of --train-sets, or, in one pass, of --valid-sets.
+LmCorpusOptions training_text(const TrainOptions& options);
+LmCorpusOptions validation_text(const TrainOptions& options);
 /// Text from which --vocab-size pieces are learned: the training sets.
 VocabularyRequest vocabulary_request(const TrainOptions& options);
 /// What stands in front of the sources of each set ("" for nothing); empty where there are no tags.

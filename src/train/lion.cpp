@@ -22,7 +22,7 @@ class LionRule : public UpdateRule {
     l.lr = static_cast<float>(u.rate);
     l.beta1 = static_cast<float>(options_.beta1);
     l.beta2 = static_cast<float>(options_.beta2);
-    l.decay = static_cast<float>(options_.weight_decay);
+    l.decay = static_cast<float>(u.weight_decay);
     l.gradient_scale = static_cast<float>(u.gradient_scale);
     u.k.lion(l, w, m_.data<float>() + places_.at[s.weight] + s.begin - weights_[s.weight].begin, g, s.count);
   }

@@ -88,7 +88,7 @@ class MuonRule : public UpdateRule {
     } else {
       newton_schulz(k, g, rows, columns, scratch.data());
     }
-    k.scale(static_cast<float>(1 - u.rate * options_.weight_decay), w, w, s.count);
+    k.scale(static_cast<float>(1 - u.rate * u.weight_decay), w, w, s.count);
     k.axpy(static_cast<float>(-u.rate * 0.2 * std::sqrt(static_cast<double>(large))), g, w, s.count);
   }
 

@@ -164,7 +164,10 @@ void Optimizer::step_stretch(const UpdateStep& u, const Stretch& s, std::span<co
       u.k.add_normal(sub_key(key, part.begin), static_cast<float>(deviation), g + part.begin - window_begin_,
                      part.count);
   }
-  rule_->step(u, s, w, g + s.begin - window_begin_);
+  UpdateStep own = u;
+  const bool decays = !options_.decay_matrices_only || weights_[s.weight].parameter->shape.rank() > 1;
+  own.weight_decay = decays ? options_.weight_decay : 0;
+  rule_->step(own, s, w, g + s.begin - window_begin_);
   if (!ema_) return;
   const auto keep = static_cast<float>(average_decay(options_.ema, u.t));
   float* const average = ema_.data<float>() + s.begin - window_begin_;

@@ -46,7 +46,8 @@ std::optional<double> share_of(const std::string& text) {
 
 void model_fields(Fields& f, ModelOptions& m) {
   f.group("Model");
-  f.add("arch", &m.arch, "family of the model").choices({"marian"});
+  f.add("arch", &m.arch, "family of the model: marian translates, gpt2 is a language model")
+      .choices({"marian", "gpt2"});
   f.add("preset", &m.preset, "sizes, dropouts and learning rate to begin with; other options override them",
         {{"tiny", Preset::tiny}, {"base", Preset::base}, {"big", Preset::big}});
   f.add("d-model", &m.d_model, "width of the model, d_model").at_least(2).at_most(65536);
@@ -71,7 +72,7 @@ void data_fields(Fields& f, DataOptions& d) {
   f.group("Data");
   f.add("train-sets", &d.train_sets,
         "source and target text, line by line (or one tab-separated file with --tsv); several corpora one after the "
-        "other: A.src A.tgt B.src B.tgt")
+        "other: A.src A.tgt B.src B.tgt; a language model: one text")
       .letter('t')
       .value_name("FILE")
       .required();
@@ -105,7 +106,9 @@ void data_fields(Fields& f, DataOptions& d) {
   f.add("vocab-type", &d.vocab_type, "how the vocabulary is trained").choices({"bpe", "unigram", "char"});
   f.add("separate-vocabs", &d.separate_vocabs, "one vocabulary for each side instead of one for both");
   f.add("max-tokens", &d.max_tokens, "tokens in a batch: the longer side of each pair, added up").at_least(1);
-  f.add("max-length", &d.max_length, "tokens in a sentence; longer pairs are left out").at_least(1).at_most(1 << 20);
+  f.add("max-length", &d.max_length, "tokens in a sentence, longer pairs are left out; a language model's context")
+      .at_least(1)
+      .at_most(1 << 20);
   f.add("max-length-crop", &d.max_length_crop, "crop longer sentences instead of leaving the pair out");
   f.add("skip-invalid", &d.skip_invalid, "leave out pairs that are not valid UTF-8 instead of stopping");
   f.add("data-memory", &d.data_memory_mib, "MiB of sentences held in memory at most; larger corpora stream through")
@@ -135,6 +138,7 @@ void learning_fields(Fields& f, LearningOptions& l) {
   f.add("warmup", &l.warmup, "updates over which the rate rises to its peak").at_least(0);
   f.add("lr-decay-updates", &l.lr_decay_updates, "update at which a linear or cosine schedule ends; 0: that of --after")
       .at_least(0);
+  f.add("lr-min", &l.lr_min, "rate that a linear or cosine schedule ends at").at_least(0);
   f.add("label-smoothing", &l.label_smoothing, "probability spread over the whole vocabulary").at_least(0).at_most(0.9);
   f.add("r-drop", &l.r_drop,
         "alpha of R-Drop: each batch passes twice, and what dropout makes of the two is drawn together; 0: off")
@@ -156,6 +160,7 @@ void learning_fields(Fields& f, LearningOptions& l) {
   f.add("momentum", &l.momentum, "muon: decay of the matrices' momentum").at_least(0).at_most(0.999999);
   f.add("weight-decay", &l.weight_decay, "share of the weights taken off, times the rate; adam: L2 penalty")
       .at_least(0);
+  f.add("decay-matrices-only", &l.decay_matrices_only, "no weight decay on norms and biases");
   f.add("clip-norm", &l.clip_norm, "largest norm of the whole gradient; 0: none").at_least(0);
   f.add("gradient-noise", &l.gradient_noise, "normal noise on the gradient, of variance N / (1 + update)^0.55; 0: none")
       .at_least(0);
@@ -234,6 +239,10 @@ std::size_t corpus_count(const DataOptions& d) {
   return d.train_sets.size() / (d.tsv ? 1 : 2);
 }
 
+bool is_language_model(const ModelOptions& m) {
+  return m.arch == "gpt2";
+}
+
 void apply_preset(TrainOptions& o) {
   ModelOptions& m = o.model;
   const auto sizes = [&](std::int64_t d, std::int64_t heads, std::int64_t ffn, std::int64_t depth) {
@@ -254,14 +263,19 @@ void apply_preset(TrainOptions& o) {
       m.dropout = 0.3, o.learning.learn_rate = 0.0005, o.learning.warmup = 4000;
       break;
   }
+  if (!is_language_model(m)) return;
+  m.activation = "gelu_new";
+  m.attention_dropout = m.dropout;
+  o.learning.label_smoothing = 0;
+  o.learning.optimizer = OptimizerKind::adamw;
+  o.learning.beta2 = 0.95, o.learning.epsilon = 1e-8, o.learning.weight_decay = 0.1;
+  o.learning.decay_matrices_only = true;
 }
 
-void settle(TrainOptions& o) {
-  const ModelOptions& m = o.model;
-  check(m.d_model % m.num_heads == 0, "--num-heads", "{} heads do not divide --d-model {}", m.num_heads, m.d_model);
-  check(m.d_model % 2 == 0, "--d-model", "{} is odd, sinusoidal positions need pairs", m.d_model);
+namespace {
 
-  const DataOptions& d = o.data;
+// What only translation has: corpora of pairs.
+void settle_pairs(const DataOptions& d) {
   const std::size_t files = d.tsv ? 1 : 2, corpora = corpus_count(d);
   const auto what = d.tsv ? "tab-separated files" : "a source and a target file for each corpus (or --tsv)";
   check(corpora > 0 && d.train_sets.size() % files == 0, "--train-sets", "expected {}, got {} files", what,
@@ -276,6 +290,51 @@ void settle(TrainOptions& o) {
         "expected a set for each of {} corpora, whose tag it gets, got {}", corpora, d.valid_sets.size() / files);
   check(d.bpe_dropout_sides == Sides::both || d.bpe_dropout > 0 || d.subword_alpha > 0, "--bpe-dropout-sides",
         "says where --bpe-dropout or --subword-alpha is at work, and neither is given");
+  check(d.vocab_type != "char" || !d.vocab.empty(), "--vocab-type",
+        "characters are the vocabulary of language models; translation takes bpe or unigram");
+}
+
+// What a language model has no use for is refused; its context is its positions.
+void settle_language_model(TrainOptions& o) {
+  DataOptions& d = o.data;
+  ModelOptions& m = o.model;
+  const std::string arch = "a " + m.arch + " model";
+  check(d.train_sets.size() == 1 && !d.tsv, "--train-sets", "{} learns from one text, got {}", arch,
+        d.tsv ? "--tsv" : fmt::format("{} files", d.train_sets.size()));
+  check(d.valid_sets.size() <= 1, "--valid-sets", "{} is measured on one text, got {} files", arch,
+        d.valid_sets.size());
+  check(d.vocab_type == "char" || !d.vocab.empty(), "--vocab-type",
+        "\"{}\" vocabularies are not learned for {}: pass --vocab-type char, or --vocab with a directory", d.vocab_type,
+        arch);
+  check(!d.separate_vocabs, "--separate-vocabs", "{} has one side", arch);
+  for (const auto& [name, list] : {std::pair{"--data-weighting", &d.data_weighting},
+                                   {"--language-tags", &d.language_tags},
+                                   {"--corpus-weights", &d.corpus_weights}})
+    check(list->empty(), name, "is for pairs; {} learns from one text", arch);
+  check(d.bpe_dropout == 0 && d.subword_alpha == 0, d.bpe_dropout > 0 ? "--bpe-dropout" : "--subword-alpha",
+        "{} is not trained with it", arch);
+  check(m.activation_dropout == 0, "--activation-dropout", "{} has none", arch);
+  check(d.max_tokens >= d.max_length, "--max-tokens", "a batch of {} tokens holds no block of --max-length {}",
+        d.max_tokens, d.max_length);
+  check(m.max_positions == ModelOptions{}.max_positions || m.max_positions == d.max_length, "--max-positions",
+        "{} differs from --max-length {}, which is the context of {}", m.max_positions, d.max_length, arch);
+  m.max_positions = d.max_length;
+  for (Metric metric : metrics_of(o.validation))
+    check(metric == Metric::loss || metric == Metric::perplexity, "--valid-metrics",
+          "BLEU and chrF measure translations; {} has loss and perplexity", arch);
+}
+
+}  // namespace
+
+void settle(TrainOptions& o) {
+  const ModelOptions& m = o.model;
+  check(m.d_model % m.num_heads == 0, "--num-heads", "{} heads do not divide --d-model {}", m.num_heads, m.d_model);
+  if (is_language_model(m)) settle_language_model(o);
+  check(is_language_model(m) || m.d_model % 2 == 0, "--d-model", "{} is odd, sinusoidal positions need pairs",
+        m.d_model);
+
+  const DataOptions& d = o.data;
+  if (!is_language_model(m)) settle_pairs(d);
   check(d.max_length <= m.max_positions, "--max-length", "{} tokens are more than the model's --max-positions {}",
         d.max_length, m.max_positions);
 
@@ -299,6 +358,8 @@ void settle(TrainOptions& o) {
       fail_usage("--lr-schedule", "a linear or cosine schedule ends at an update, and none is known",
                  "pass --lr-decay-updates N, or --after with updates (8000u)");
   }
+  check(l.lr_min == 0 || needs_end, "--lr-min", "only a linear or cosine schedule has an end");
+  check(l.lr_min <= l.learn_rate, "--lr-min", "{} is above the peak of {}", l.lr_min, l.learn_rate);
   check(!needs_end || l.lr_decay_updates > l.warmup, "--lr-decay-updates", "{} updates end within the warm-up of {}",
         l.lr_decay_updates, l.warmup);
 

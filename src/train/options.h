@@ -19,7 +19,7 @@ enum class NanGuard : std::uint8_t { stop, skip };
 enum class Sides : std::uint8_t { both, source, target };
 enum class Metric : std::uint8_t { loss, perplexity, bleu, chrf };
 
-/// The shape of an encoder-decoder; zero or empty where the preset's value stands.
+/// The shape of a model.
 struct ModelOptions {
   std::string arch = "marian";
   Preset preset = Preset::tiny;
@@ -32,6 +32,9 @@ struct ModelOptions {
   std::int64_t max_positions = 512;
   bool gradient_checkpointing = false;
 };
+
+/// Whether these are the options of a decoder alone, which learns from one text instead of from pairs.
+bool is_language_model(const ModelOptions& m);
 
 struct DataOptions {
   std::vector<std::string> train_sets, valid_sets;
@@ -61,10 +64,12 @@ struct LearningOptions {
   ScheduleKind lr_schedule = ScheduleKind::inverse_sqrt;
   std::int64_t warmup = 400;
   std::int64_t lr_decay_updates = 0;
+  double lr_min = 0;
   double label_smoothing = 0.1;
   double r_drop = 0;  ///< alpha of Liang et al. 2021
   OptimizerKind optimizer = OptimizerKind::adam;
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
+  bool decay_matrices_only = false;
   double momentum = 0.95;
   double clip_norm = 1.0;
   double gradient_noise = 0;
@@ -111,6 +116,8 @@ std::size_t corpus_count(const DataOptions& d);
 ///   tiny  d 128, 4 heads, ffn 256, 4 + 4 layers, dropout 0.1   learning rate 0.002, warm-up 400 updates
 ///   base  d 512, 8 heads, ffn 2048, 6 + 6 layers, dropout 0.1  0.0007, 4,000  [Vaswani et al. 2017, table 3]
 ///   big   d 1024, 16 heads, ffn 4096, 6 + 6 layers, dropout 0.3  0.0005, 4,000
+/// A language model has the decoder's layers alone and learns by what its authors used: gelu_new, AdamW with betas 0.9
+/// and 0.95, decay 0.1, dropout on attention weights too, no label smoothing [Brown et al. 2020, appendix B].
 void apply_preset(TrainOptions& o);
 
 /// Checks what no single field can: contradictions, sizes that do not divide. Puts in what follows from other options

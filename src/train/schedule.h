@@ -19,7 +19,8 @@ struct Schedule {
   ScheduleKind kind = ScheduleKind::inverse_sqrt;
   double peak = 0;
   std::int64_t warmup = 0;  ///< w, updates
-  std::int64_t total = 0;   ///< T, updates: linear and cosine only; the rate is 0 from there on
+  std::int64_t total = 0;   ///< T, updates: linear and cosine only; the rate is `least` from there on
+  double least = 0;
 };
 
 /// The rate of update t >= 1.
@@ -32,9 +33,9 @@ inline double learning_rate(const Schedule& s, std::int64_t t) {
     case ScheduleKind::inverse_sqrt:
       return s.peak * std::sqrt(std::max(w, 1.0) / now);
     case ScheduleKind::linear:
-      return s.peak * (1 - done);
+      return s.least + (s.peak - s.least) * (1 - done);
     case ScheduleKind::cosine:
-      return s.peak * 0.5 * (1 + std::cos(std::numbers::pi * done));
+      return s.least + (s.peak - s.least) * 0.5 * (1 + std::cos(std::numbers::pi * done));
     case ScheduleKind::constant:
       break;
   }

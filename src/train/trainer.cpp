@@ -25,6 +25,7 @@ OptimizerOptions optimizer_options(const LearningOptions& l) {
   OptimizerOptions o;
   o.kind = l.optimizer;
   o.beta1 = l.beta1, o.beta2 = l.beta2, o.epsilon = l.epsilon, o.weight_decay = l.weight_decay;
+  o.decay_matrices_only = l.decay_matrices_only;
   o.momentum = l.momentum;
   o.ema = l.ema;
   o.gradient_noise = l.gradient_noise;
@@ -42,7 +43,7 @@ WorkersOptions workers_options(const TrainOptions& o) {
 }
 
 Schedule schedule_of(const LearningOptions& l) {
-  return {l.lr_schedule, l.learn_rate, l.warmup, l.lr_decay_updates};
+  return {l.lr_schedule, l.learn_rate, l.warmup, l.lr_decay_updates, l.lr_min};
 }
 
 // What a report sums up.
@@ -115,7 +116,7 @@ Trainer::~Trainer() = default;
 void Trainer::begin() {
   model_.parameters().initialise(options_.run.seed);
   optimizer_->start_average();
-  corpus_ = std::make_unique<Corpus>(training_corpus(options_), tokenizer_);
+  corpus_ = training_stream(options_, tokenizer_);
   store_.clear();  // a state without updates may be of other sizes
   // From here on a killed run is told apart from a directory that holds somebody's model.
   save(corpus_->state());
@@ -131,7 +132,7 @@ void Trainer::go_on() {
                "repeat them to go on, or pass --overwrite to begin anew");
   store_.load_weights(model_.parameters(), *optimizer_);
   optimizer_->set_steps(state_.optimizer_steps);
-  corpus_ = std::make_unique<Corpus>(training_corpus(options_), tokenizer_, state_.corpus);
+  corpus_ = training_stream(options_, tokenizer_, state_.corpus);
   told_data_ = true;
   tell(hooks_.on_resume, state_.position);
 }
@@ -252,8 +253,8 @@ TrainingSummary Trainer::run() {
     state_.position.tokens += result.tokens;
     state_.position.minutes += (end - std::exchange(clock, end)) / 60;  // what came between two updates counts too
     const double rate = learning_rate(schedule_, state_.position.updates);
-    if (!told_data_ && corpus_->statistics().complete) {
-      spdlog::info("training data: {}", corpus_->statistics().report());
+    if (const std::string report = told_data_ ? "" : corpus_->report(); !report.empty()) {
+      spdlog::info("training data: {}", report);
       told_data_ = true;
     }
 

@@ -111,7 +111,7 @@ class Trainer {
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<Workers> workers_;
   std::shared_ptr<const Tokenizer> tokenizer_;
-  std::unique_ptr<Corpus> corpus_;
+  std::unique_ptr<BatchStream> corpus_;
   ValidationSet valid_;
   std::vector<SampleText> sample_texts_;
   TrainingState state_;

@@ -19,10 +19,11 @@ enum class OptimizerKind : std::uint8_t { adam, adamw, lion, adafactor, muon };
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::adam;
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
-  double momentum = 0.95;     ///< muon's
-  double ema = 0;             ///< decay of the moving average of the weights; 0: none is kept
-  double gradient_noise = 0;  ///< eta of the noise [Neelakantan et al. 2015]; 0: none
-  std::uint64_t seed = 1;     ///< of the noise
+  bool decay_matrices_only = false;  ///< norms and biases, being of one dimension, keep their size
+  double momentum = 0.95;            ///< muon's
+  double ema = 0;                    ///< decay of the moving average of the weights; 0: none is kept
+  double gradient_noise = 0;         ///< eta of the noise [Neelakantan et al. 2015]; 0: none
+  std::uint64_t seed = 1;            ///< of the noise
 };
 
 /// A zeroed dense tensor [n] of its own memory, for what lives as long as a run. Memory that is never written costs
@@ -52,6 +53,7 @@ struct UpdateStep {
   const kern::Kernels& k;
   std::int64_t t = 1;  ///< the update's number, from 1
   double rate = 0, gradient_scale = 1;
+  double weight_decay = 0;  ///< of the weight that is stepped
 };
 
 class UpdateRule {

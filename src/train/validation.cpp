@@ -25,7 +25,7 @@ ValidationSet read_validation_set(const TrainOptions& options, const std::shared
   const DataOptions& d = options.data;
   if (d.valid_sets.empty()) return set;
   try {
-    set.batches = read_batches(validation_corpus(options), tokenizer);
+    set.batches = validation_batches(options, tokenizer);
   } catch (const Error& problem) {
     throw problem.within("--valid-sets");
   }

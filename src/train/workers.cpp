@@ -24,6 +24,11 @@ Batch doubled(const Batch& batch) {
   return both;
 }
 
+// What the decoder reads: in a language model's batch the source itself.
+std::vector<std::int32_t> decoder_ids(const model::Model& m, const Batch& batch) {
+  return m.has_encoder() ? shifted(batch, m.special_ids().decoder_start) : batch.source_ids;
+}
+
 // The decoder's last states for each target token.
 Tensor hidden_states(Context& c, const model::Model& m, const Batch& batch) {
   model::DecoderInput input;
@@ -32,7 +37,7 @@ Tensor hidden_states(Context& c, const model::Model& m, const Batch& batch) {
     memory = m.encode(c, batch.source_ids, batch.source);
     input.memory = &memory;
   }
-  const std::vector<std::int32_t> ids = shifted(batch, m.special_ids().decoder_start);
+  const std::vector<std::int32_t> ids = decoder_ids(m, batch);
   input.ids = ids;
   input.rows = batch.target;
   return m.decode(c, input);

@@ -17,7 +17,17 @@ TEST(Schedule, InverseSqrtIsThePapersFormula) {
   }
 }
 
-TEST(Schedule, LinearAndCosineGoFromThePeakToZero) {
+TEST(Schedule, LinearAndCosineEndAtTheLeastRate) {
+  for (ScheduleKind kind : {ScheduleKind::linear, ScheduleKind::cosine}) {
+    const Schedule s{kind, 1e-3, 100, 5000, 1e-4};
+    EXPECT_DOUBLE_EQ(learning_rate(s, 100), 1e-3);
+    EXPECT_NEAR(learning_rate(s, 2550), 5.5e-4, 1e-9);
+    EXPECT_NEAR(learning_rate(s, 5000), 1e-4, 1e-12);
+    EXPECT_NEAR(learning_rate(s, 9999), 1e-4, 1e-12);
+  }
+}
+
+TEST(Schedule, LinearAndCosineGoGoFromThePeakToZero) {
   for (ScheduleKind kind : {ScheduleKind::linear, ScheduleKind::cosine}) {
     const Schedule s{kind, 0.4, 100, 1100};
     EXPECT_DOUBLE_EQ(learning_rate(s, 25), 0.1);
