@@ -71,11 +71,16 @@ nlohmann::ordered_json tokenizer_json(const std::string& directory) {
 // Every weight that the configuration asks for is in the files, with its shape: what loading would say.
 std::string problem_of(const model::Model& m, const WeightFiles& files) {
   for (const nn::Parameter& p : m.parameters().all()) {
-    const WeightView* view = files.find(p.name);
-    if (!view && p.name == "final_logits_bias") continue;
+    const model::StoredAs stored = m.stored_as(p);
+    const WeightView* view = nullptr;
+    for (const std::string& name : stored.names)
+      if (!view) view = files.find(name);
+    if (!view && stored.optional) continue;
     if (!view) return fmt::format("{} is missing", p.name);
-    bool same = view->shape.size() == p.shape.rank();
-    for (std::size_t i = 0; same && i < view->shape.size(); ++i) same = view->shape[i] == p.shape[i];
+    const std::size_t rank = p.shape.rank();
+    bool same = view->shape.size() == rank;
+    for (std::size_t i = 0; same && i < rank; ++i)
+      same = view->shape[i] == p.shape[stored.transposed ? rank - 1 - i : i];
     if (!same) return fmt::format("{} is [{}], config.json needs {}", p.name, fmt::join(view->shape, ", "), p.shape);
   }
   return "";

@@ -164,7 +164,7 @@ int train_model(TrainOptions& o, bool quiet) {
   const std::unique_ptr<model::Model> m = build_model(o.model, *tokenizer);
   if (!goes_on) {
     read_validation_set(o, tokenizer);  // a mistake in it is told before anything is removed or written
-    check_corpus(training_corpus(o), *tokenizer);
+    if (!is_language_model(o.model)) check_corpus(training_corpus(o), *tokenizer);
     // From here on nothing is left of a run before: its weights beside another vocabulary would translate nonsense.
     store.clear();
     remove_model(dir);
@@ -213,9 +213,9 @@ int train_model(TrainOptions& o, bool quiet) {
   log.write_html();
   const bool idle = summary.updates_here == 0 && summary.ending != Ending::stopped;
   spdlog::info("{}", idle ? nothing_to_do(o, summary) : summary_text(o, summary));
-  const auto use = is_language_model(o.model) ? fmt::format("to write: tril generate --model {} --prompt TEXT", dir)
-                                              : fmt::format("to translate: tril translate --model {} < FILE", dir);
-  spdlog::info("the model is in {0}, its curves in {0}/report.html; {1}", dir, use);
+  const auto use =
+      is_language_model(o.model) ? "" : fmt::format("; to translate: tril translate --model {} < FILE", dir);
+  spdlog::info("the model is in {0}, its curves in {0}/report.html{1}", dir, use);
   return exit_success;
 }
 

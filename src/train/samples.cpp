@@ -28,7 +28,8 @@ std::vector<SampleText> choose_samples(const std::vector<SampleText>& set, std::
 }
 
 std::vector<SampleText> read_samples(const TrainOptions& options) {
-  if (options.data.valid_sets.empty() || options.validation.valid_samples == 0) return {};
+  const bool pairs = !is_language_model(options.model);
+  if (options.data.valid_sets.empty() || options.validation.valid_samples == 0 || !pairs) return {};
   const CorpusOptions corpus = validation_corpus(options);
   PairReader reader(corpus);
   std::vector<SampleText> set;
