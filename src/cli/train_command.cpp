@@ -15,6 +15,7 @@
 #include "search/translator.h"
 #include "train/build_model.h"
 #include "train/data.h"
+#include "train/fine_tune.h"
 #include "train/report.h"
 #include "train/trainer.h"
 
@@ -123,6 +124,7 @@ std::string summary_text(const TrainOptions& o, const TrainingSummary& s) {
   if (s.best)
     text += fmt::format("; best {} {:.4g} at update {}", name_of(metrics_of(o.validation)[0]), *s.best,
                         format_count(s.best_update));
+  if (s.rollbacks > 0) text += fmt::format("; {} rollbacks", s.rollbacks);
   if (s.skipped > 0) text += fmt::format("; {} updates left out as not finite", s.skipped);
   return text;
 }
@@ -140,7 +142,8 @@ std::string nothing_to_do(const TrainOptions& o, const TrainingSummary& s) {
 }
 
 void remove_model(const std::string& dir) {
-  for (const char* name : {"config.json", "model.safetensors", "report.html"}) {
+  for (const char* name : {"config.json", "model.safetensors", "report.html", "adapter/adapter_config.json",
+                           "adapter/adapter_model.safetensors"}) {
     std::error_code problem;
     std::filesystem::remove(std::filesystem::path(dir) / name, problem);
     if (problem) fail(dir + "/" + name, "cannot be removed: " + problem.message());
@@ -161,7 +164,10 @@ int train_model(TrainOptions& o, bool quiet) {
 
   const StopSignal stop;
   const std::shared_ptr<const Tokenizer> tokenizer = goes_on ? load_tokenizer(dir) : make_tokenizer(o);
-  const std::unique_ptr<model::Model> m = build_model(o.model, *tokenizer);
+  const std::string& start = o.tune.init_from;
+  if (!start.empty() && std::filesystem::exists(dir) && std::filesystem::equivalent(start, dir))
+    fail_usage("--init-from", start + " is --model as well", "choose another directory for the new model");
+  const std::unique_ptr<model::Model> m = start.empty() ? build_model(o.model, *tokenizer) : build_tuned_model(o);
   if (!goes_on) {
     read_validation_set(o, tokenizer);  // a mistake in it is told before anything is removed or written
     if (!is_language_model(o.model)) check_corpus(training_corpus(o), *tokenizer);
@@ -201,7 +207,9 @@ int train_model(TrainOptions& o, bool quiet) {
     spdlog::info("going on after update {} (epoch {})", format_count(p.updates), p.epochs + 1);
   };
   hooks.stop = [&] { return stop.came(); };
-  hooks.save_model = [&] { model::save(*m, dir); };
+  hooks.on_rollback = [&](const RollbackReport& r) { log.add(r); };
+  if (!start.empty()) hooks.load_start = [&] { model::load_weights(*m, start); };
+  hooks.save_model = [&] { save_tuned(*m, dir, o.tune); };
   hooks.translate = [&](std::span<const std::string> sources) { return translations(o, *m, tokenizer, sources); };
 
   Trainer trainer(o, *m, tokenizer, store, std::move(hooks));
@@ -234,6 +242,9 @@ void add_train(App& app) {
                      "a small model, its vocabulary learned on the way"},
                     {"tril train --model de --preset base --train-sets train.en train.de --vocab spm.model --after 20e",
                      "a larger one for 20 epochs"},
+                    {"tril train --model legal --init-from de --train-sets legal.en legal.de --learn-rate 0.0003 "
+                     "--lora-rank 8",
+                     "fine-tune adapters of a model that is there, merged into the new one"},
                     {"tril train --config run.yml --seed 2", "options from a file; flags override it"}},
        .fields = fields_of(*o),
        .reads_config = true,

@@ -83,6 +83,7 @@ void load_weights(Model& m, const fs::path& directory) {
   if (!parameters.flat()) parameters.allocate();
   std::vector<std::string> known;
   for (nn::Parameter& p : parameters.all()) {
+    if (p.is_adapter) continue;
     const StoredAs stored = m.stored_as(p);
     known.insert(known.end(), stored.names.begin(), stored.names.end());
     const WeightView* view = nullptr;
@@ -127,6 +128,7 @@ void save(const Model& m, const fs::path& directory, std::span<const float> flat
   std::vector<WeightView> weights;
   std::deque<std::vector<float>> turned;  // must stay until they are written
   for (const nn::Parameter& p : m.parameters().all()) {
+    if (p.is_adapter) continue;
     const std::size_t begin = static_cast<std::size_t>(m.parameters().offset_of(p));
     std::span<const float> values = flat.subspan(begin, static_cast<std::size_t>(p.shape.count()));
     const StoredAs stored = m.stored_as(p);

@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "nn/lora.h"
+
 namespace tril::nn {
 
 Linear::Linear(Parameters& p, const std::string& name, std::int64_t in, std::int64_t out, bool bias) {
@@ -13,6 +15,7 @@ Linear::Linear(Parameters& p, const std::string& name, std::int64_t in, std::int
 }
 
 Tensor Linear::forward(Context& c, const Tensor& x, const ops::LinearOptions& options) const {
+  if (weight_->lora) return lora_linear(c, x, *weight_, bias_ ? bias_->value : Tensor(), options);
   return ops::linear(c, x, weight_->weight(), bias_ ? bias_->value : Tensor(), options);
 }
 

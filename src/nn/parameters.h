@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,8 @@ struct Init {
   static Init xavier(std::int64_t in, std::int64_t out);
 };
 
+struct Lora;  // lora.h
+
 struct Parameter {
   std::string name;
   Shape shape;
@@ -35,6 +38,8 @@ struct Parameter {
   Tensor value;
   Tensor transposed;  ///< of a matrix, where asked for: [in, out]
   bool wants_transposed = false;
+  std::shared_ptr<const Lora> lora;  ///< what is trained in its place
+  bool is_adapter = false;           ///< half of such: no part of the model's files
 
   ops::Weight weight() const { return {value, transposed}; }
 };

@@ -38,6 +38,16 @@ std::vector<NamedTensor> tensors_of(const nn::Parameters& parameters, const Opti
   return list;
 }
 
+nlohmann::json json_of(const RunningAverage& a) {
+  return {{"mean", a.mean}, {"square", a.square}, {"count", a.count}};
+}
+
+RunningAverage running_average(const JsonObject& state, std::string_view key) {
+  if (!state.has(key)) return {};
+  const JsonObject o = state.object(key);
+  return {o.get<double>("mean"), o.get<double>("square"), o.get<std::int64_t>("count")};
+}
+
 nlohmann::json json_of(const TrainingState& s) {
   nlohmann::json corpus = s.corpus;
   return {{"format", 1},
@@ -48,6 +58,10 @@ nlohmann::json json_of(const TrainingState& s) {
           {"corpus", corpus},
           {"optimizer_steps", s.optimizer_steps},
           {"skipped", s.skipped},
+          {"rollbacks", s.rollbacks},
+          {"rate_factor", s.rate_factor},
+          {"usual_loss", json_of(s.usual.loss)},
+          {"usual_gradient_norm", json_of(s.usual.gradient_norm)},
           {"best", s.best ? nlohmann::json(*s.best) : nlohmann::json()},
           {"best_update", s.best_update},
           {"stalled", s.stalled},
@@ -65,6 +79,9 @@ TrainingState state_in(const std::string& file) {
   s.corpus = o.object("corpus").json().get<CorpusState>();
   s.optimizer_steps = o.get<std::int64_t>("optimizer_steps");
   s.skipped = o.get<std::int64_t>("skipped");
+  s.rollbacks = o.get<std::int64_t>("rollbacks", 0);
+  s.rate_factor = o.get<double>("rate_factor", 1.0);
+  s.usual = {running_average(o, "usual_loss"), running_average(o, "usual_gradient_norm")};
   s.best = o.find<double>("best");
   s.best_update = o.get<std::int64_t>("best_update");
   s.stalled = o.get<std::int64_t>("stalled");

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "text/corpus.h"
+#include "train/guard.h"
 #include "train/optimizer.h"
 #include "train/units.h"
 
@@ -26,7 +27,10 @@ struct TrainingState {
   Position position;
   CorpusState corpus;
   std::int64_t optimizer_steps = 0;
-  std::int64_t skipped = 0;    ///< updates left out by the guard against NaN
+  std::int64_t skipped = 0;    ///< updates left out by the guard
+  std::int64_t rollbacks = 0;  ///< how often the guard has gone back
+  double rate_factor = 1;      ///< what rollbacks have made of the learning rate
+  UsualUpdate usual;           ///< what the guard compares with
   std::optional<double> best;  ///< the first validation metric at its best
   std::int64_t best_update = 0;
   std::int64_t stalled = 0;            ///< validations since

@@ -130,6 +130,7 @@ VocabularyOptions vocabulary_options(const TrainOptions& options) {
 
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainOptions& options) {
   const DataOptions& d = options.data;
+  if (!options.tune.init_from.empty()) return load_tokenizer(options.tune.init_from);
   if (!d.vocab.empty() && std::filesystem::is_directory(d.vocab)) return load_tokenizer(d.vocab);
   if (!d.vocab.empty() && is_language_model(options.model))
     fail_usage("--vocab", fmt::format("{} is a file; a language model's vocabulary is a directory's", d.vocab),

@@ -171,9 +171,45 @@ void learning_fields(Fields& f, LearningOptions& l) {
         "validations whose weights are averaged, then validated and saved; 1: none")
       .at_least(1)
       .at_most(1000);
-  f.add("nan-guard", &l.nan_guard, "what to do where loss or gradient is not a number",
-        {{"stop", NanGuard::stop}, {"skip", NanGuard::skip}})
+  f.add("nan-guard", &l.nan_guard,
+        "what to do where loss or gradient is not a number: stop, leave the update out, or go back to the last saved "
+        "state and on with other data",
+        {{"stop", NanGuard::stop}, {"skip", NanGuard::skip}, {"rollback", NanGuard::rollback}})
       .free_to_change();
+  f.add("spike-guard", &l.spike_guard,
+        "treat an update likewise whose loss or gradient norm lies N deviations above its running average; 0: off")
+      .at_least(0)
+      .free_to_change();
+  f.add("max-rollbacks", &l.max_rollbacks, "rollbacks after which to stop").at_least(1).free_to_change();
+  f.add("rollback-rate", &l.rollback_rate, "factor of the learning rate from each rollback on")
+      .above(0)
+      .at_most(1)
+      .free_to_change();
+}
+
+void fine_tune_fields(Fields& f, FineTuneOptions& t) {
+  f.group("Fine-tuning");
+  f.add("init-from", &t.init_from, "directory of a model to begin with, its vocabulary included").value_name("DIR");
+  f.add("train-only", &t.train_only, "weights to train, by name (decoder.*); all others are frozen")
+      .value_name("PATTERN");
+  f.add("freeze", &t.freeze, "weights that stay as they are, by name (embed*)").value_name("PATTERN");
+  f.add("lora-rank", &t.lora_rank, "train adapters of this rank instead of the weights; 0: the weights")
+      .at_least(0)
+      .at_most(65536);
+  f.add("lora-alpha", &t.lora_alpha, "adapters count alpha / rank times; 0: once").at_least(0);
+  f.add("lora-dropout", &t.lora_dropout, "on what enters the adapters").at_least(0).at_most(0.95);
+  f.add("lora-targets", &t.lora_targets, "linear layers that get adapters, by name").value_name("PATTERN");
+  for (const char* name : {"train-only", "freeze", "lora-rank"})
+    f.needs(name, "init-from", "without a model to begin with everything must be trained");
+  for (const char* name : {"lora-alpha", "lora-dropout", "lora-targets"})
+    f.needs(name, "lora-rank", "it says how adapters are made");
+  for (const char* name : {"train-only", "freeze"})
+    f.excludes(name, "lora-rank", "adapters are trained and nothing else");
+  for (const char* name : {"vocab", "vocab-size", "vocab-type", "separate-vocabs"})
+    f.excludes("init-from", name, "the vocabulary is that of the model");
+  for (const char* name :
+       {"preset", "d-model", "num-heads", "ffn-dim", "enc-depth", "dec-depth", "activation", "max-positions"})
+    f.excludes("init-from", name, "the sizes are those of the model");
 }
 
 void validation_fields(Fields& f, ValidationOptions& v) {
@@ -231,6 +267,7 @@ Fields fields_of(TrainOptions& o) {
   data_fields(f, o.data);
   model_fields(f, o.model);
   learning_fields(f, o.learning);
+  fine_tune_fields(f, o.tune);
   validation_fields(f, o.validation);
   return f;
 }

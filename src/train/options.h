@@ -15,7 +15,7 @@
 namespace tril::train {
 
 enum class Preset : std::uint8_t { tiny, base, big };
-enum class NanGuard : std::uint8_t { stop, skip };
+enum class NanGuard : std::uint8_t { stop, skip, rollback };
 enum class Sides : std::uint8_t { both, source, target };
 enum class Metric : std::uint8_t { loss, perplexity, bleu, chrf };
 
@@ -76,6 +76,18 @@ struct LearningOptions {
   double ema = 0;
   std::int64_t average_checkpoints = 1;
   NanGuard nan_guard = NanGuard::stop;
+  double spike_guard = 0;
+  std::int64_t max_rollbacks = 5;
+  double rollback_rate = 1;
+};
+
+struct FineTuneOptions {
+  std::string init_from;  ///< directory of the model to begin with; empty: a new one
+  std::vector<std::string> train_only, freeze;
+  std::int64_t lora_rank = 0;
+  double lora_alpha = 0;  ///< 0: lora_rank
+  double lora_dropout = 0;
+  std::vector<std::string> lora_targets{"q_proj", "v_proj"};
 };
 
 struct ValidationOptions {
@@ -103,6 +115,7 @@ struct TrainOptions {
   DataOptions data;
   ModelOptions model;
   LearningOptions learning;
+  FineTuneOptions tune;
   ValidationOptions validation;
 };
 

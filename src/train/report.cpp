@@ -94,6 +94,15 @@ std::string json_line(const TrainingReport& r) {
   return one_line(j);
 }
 
+std::string json_line(const RollbackReport& r) {
+  Json j = head("rollback", r.position);
+  j["from"] = r.from;
+  j["loss"] = number(r.loss);
+  j["gradient_norm"] = number(r.gradient_norm);
+  j["rollbacks"] = r.rollbacks;
+  return j.dump();
+}
+
 std::string json_line(const ValidationReport& r) {
   Json j = head("valid", r.position);
   j["cross_entropy"] = number(r.scores.cross_entropy);
@@ -170,6 +179,11 @@ void RunLog::add(const ValidationReport& r) {
   figures_.add(json_line(r));
   if (r.samples.list.empty()) return;
   samples_.add(samples_line(r, keeps_attention(static_cast<std::int64_t>(samples_.lines().size()) + 1)));
+}
+
+void RunLog::add(const RollbackReport& r) {
+  keep_until(r.position.updates, r.shown_update);
+  figures_.add(json_line(r));
 }
 
 void RunLog::write_html() const {

@@ -7,6 +7,8 @@
 //   {"type": "train", "update", "epoch", "seconds", "target_tokens", "loss", "learning_rate", "gradient_norm",
 //    "tokens_per_second", "skipped", "gradient_noise_scale" (target tokens; left out where it cannot be told),
 //    "gradient_norms": {part of the model: norm}}
+//   {"type": "rollback", "update" (gone back to), ..., "from", "loss", "gradient_norm" (of the broken update),
+//    "rollbacks"}
 //   {"type": "valid", "update", "epoch", "seconds", "target_tokens", "cross_entropy", "perplexity", "bleu", "chrf",
 //   "best"}
 //
@@ -39,6 +41,7 @@ std::string json_line(const TrainingReport& r);
 std::string json_line(const ValidationReport& r);
 /// @param attention  whether maps are written
 std::string samples_line(const ValidationReport& r, bool attention);
+std::string json_line(const RollbackReport& r);
 
 /// Whether the n-th validation's maps are kept, n = 1, 2, ...: all of the first 31, then 16 in each doubling, so
 /// that a file of a thousand validations holds some hundred of them.
@@ -72,6 +75,8 @@ class RunLog {
   void begin(const RunRecord& r);
   void add(const TrainingReport& r);
   void add(const ValidationReport& r);
+  /// Forgets what came after the state that the run went back to.
+  void add(const RollbackReport& r);
   /// Writes DIRECTORY/report.html anew.
   void write_html() const;
 

@@ -115,6 +115,7 @@ Trainer::~Trainer() = default;
 
 void Trainer::begin() {
   model_.parameters().initialise(options_.run.seed);
+  if (hooks_.load_start) hooks_.load_start();
   optimizer_->start_average();
   corpus_ = training_stream(options_, tokenizer_);
   store_.clear();  // a state without updates may be of other sizes
@@ -201,7 +202,50 @@ UpdateResult Trainer::one_update() {
   group_.clear();
   for (std::int64_t i = 0; i < options_.learning.accumulate; ++i) group_.push_back(corpus_->next());
   const std::int64_t number = state_.position.updates + 1;
-  return workers_->update(group_, number, learning_rate(schedule_, number));
+  return workers_->update(group_, number, rate_of(number), state_.usual.limits(options_.learning.spike_guard));
+}
+
+double Trainer::rate_of(std::int64_t update) const {
+  return learning_rate(schedule_, update) * state_.rate_factor;
+}
+
+bool Trainer::guard(const UpdateResult& result, const TrainingState& before) {
+  const NanGuard policy = options_.learning.nan_guard;
+  if (policy == NanGuard::rollback) {
+    if (state_.rollbacks >= options_.learning.max_rollbacks) stop_at_nan(result, before);
+    roll_back(result, before);
+    return true;
+  }
+  if (policy == NanGuard::stop || ++skipped_in_a_row_ >= most_skipped_in_a_row) stop_at_nan(result, before);
+  ++state_.skipped;
+  spdlog::warn("update {}: the loss is {}, the gradient's norm {}; left out", before.position.updates + 1, result.loss,
+               result.gradient_norm);
+  return false;
+}
+
+// Weights and moments of the last saved state, data from here on: what has come between is not seen again in this
+// epoch. The state is saved at once, so that a run that is killed goes on behind the rollback.
+void Trainer::roll_back(const UpdateResult& result, const TrainingState& before) {
+  TrainingState good = store_.read_state();
+  store_.load_weights(model_.parameters(), *optimizer_);
+  optimizer_->set_steps(good.optimizer_steps);
+  workers_->refresh();
+  good.position.epochs = corpus_->state().epoch;
+  good.position.tokens = before.position.tokens;
+  good.position.minutes = before.position.minutes;
+  good.best = before.best, good.best_update = before.best_update, good.stalled = before.stalled;
+  good.skipped = before.skipped;
+  good.rollbacks = before.rollbacks + 1;
+  good.rate_factor = before.rate_factor * options_.learning.rollback_rate;
+  state_ = good;
+  save(corpus_->state());
+  spdlog::warn(
+      "update {}: the loss is {}, the gradient's norm {}; back to update {} and on with other data (rollback {} "
+      "of {})",
+      before.position.updates + 1, result.loss, result.gradient_norm, state_.position.updates, state_.rollbacks,
+      options_.learning.max_rollbacks);
+  tell(hooks_.on_rollback, RollbackReport{state_.position, before.position.updates + 1, state_.shown_update,
+                                          result.loss, result.gradient_norm, state_.rollbacks});
 }
 
 void Trainer::stop_at_nan(const UpdateResult& result, const TrainingState& before) {
@@ -210,7 +254,11 @@ void Trainer::stop_at_nan(const UpdateResult& result, const TrainingState& befor
   fail("update " + std::to_string(state_.position.updates + 1),
        fmt::format("the loss is {}, the gradient's norm {}; the state before this update is saved", result.loss,
                    result.gradient_norm),
-       "pass --nan-guard skip to go on without such updates, or begin anew with a lower --learn-rate");
+       options_.learning.nan_guard == NanGuard::rollback
+           ? "--max-rollbacks are used up: pass more of them with a lower --rollback-rate, or begin anew with a lower "
+             "--learn-rate"
+           : "pass --nan-guard skip or rollback to go on without such updates, or begin anew with a lower "
+             "--learn-rate");
 }
 
 TrainingSummary Trainer::run() {
@@ -236,14 +284,19 @@ TrainingSummary Trainer::run() {
     const UpdateResult result = one_update();
     const double end = seconds_now(), took = end - start;
 
-    if (!result.finite) {
-      if (options_.learning.nan_guard == NanGuard::stop) stop_at_nan(result, before);
-      if (++skipped_in_a_row_ >= most_skipped_in_a_row) stop_at_nan(result, before);
-      ++state_.skipped;
-      spdlog::warn("update {}: the loss is {}, the gradient's norm {}; left out", before.position.updates + 1,
-                   result.loss, result.gradient_norm);
+    const bool rolls_back = options_.learning.nan_guard == NanGuard::rollback;
+    const bool broke_weights = rolls_back && result.finite && !optimizer_->finite_weights(kern::best());
+    if (!result.finite || broke_weights) {
+      if (guard(result, before)) {
+        window = {};
+        clock = end;
+        ++summary.updates_here;
+        continue;
+      }
     } else {
       skipped_in_a_row_ = 0;
+      state_.usual.loss.add(result.loss);
+      state_.usual.gradient_norm.add(result.gradient_norm);
     }
 
     state_.corpus = corpus_->state();
@@ -252,7 +305,7 @@ TrainingSummary Trainer::run() {
     state_.position.epochs = state_.corpus.epoch;
     state_.position.tokens += result.tokens;
     state_.position.minutes += (end - std::exchange(clock, end)) / 60;  // what came between two updates counts too
-    const double rate = learning_rate(schedule_, state_.position.updates);
+    const double rate = rate_of(state_.position.updates);
     if (const std::string report = told_data_ ? "" : corpus_->report(); !report.empty()) {
       spdlog::info("training data: {}", report);
       told_data_ = true;
@@ -275,7 +328,7 @@ TrainingSummary Trainer::run() {
   }
 
   if (window.updates > 0) {
-    const TrainingReport last = window.report(state_, learning_rate(schedule_, state_.position.updates));
+    const TrainingReport last = window.report(state_, rate_of(state_.position.updates));
     summary.last_loss = last.loss;
     tell(hooks_.on_report, last);
   }
@@ -291,6 +344,7 @@ TrainingSummary Trainer::run() {
   summary.best_update = state_.best_update;
   summary.stalled = state_.stalled;
   summary.skipped = state_.skipped;
+  summary.rollbacks = state_.rollbacks;
   return summary;
 }
 

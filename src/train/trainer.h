@@ -30,6 +30,15 @@ struct TrainingReport {
   std::int64_t skipped = 0;            ///< updates that the guard has left out, since the beginning of the run
 };
 
+/// The guard has gone back to the last saved state.
+struct RollbackReport {
+  Position position;      ///< where the run now stands
+  std::int64_t from = 0;  ///< the update that was broken
+  std::int64_t shown_update = -1;
+  double loss = 0, gradient_norm = 0;  ///< of that one
+  std::int64_t rollbacks = 0;          ///< since the beginning of the run
+};
+
 struct ValidationReport {
   Position position;
   ValidationScores scores;
@@ -47,8 +56,10 @@ struct TrainerHooks {
   std::function<void(const Position&)> on_resume;  ///< once, before the first update of a run that goes on
   std::function<void()> on_save;                   ///< after each state that was saved
   std::function<bool()> stop;                      ///< true: save and return after the update that runs
-  std::function<void()> save_model;                ///< (*) writes the model as it stands to its directory
-  Translate translate;                             ///< (*) where BLEU or chrF is measured; shows samples
+  std::function<void(const RollbackReport&)> on_rollback;
+  std::function<void()> load_start;  ///< sets the weights of a new run, after their initialisation
+  std::function<void()> save_model;  ///< (*) writes the model as it stands to its directory
+  Translate translate;               ///< (*) where BLEU or chrF is measured; shows samples
 };
 
 enum class Ending : std::uint8_t { completed, early_stopping, stopped };
@@ -60,7 +71,7 @@ struct TrainingSummary {
   std::optional<double> best;  ///< the first metric at its best
   std::int64_t best_update = 0;
   std::int64_t stalled = 0;  ///< validations since
-  std::int64_t skipped = 0;
+  std::int64_t skipped = 0, rollbacks = 0;
   double last_loss = 0;  ///< of the latest report
 };
 
@@ -98,6 +109,11 @@ class Trainer {
   std::vector<float> shown_weights();
   [[noreturn]] void stop_at_nan(const UpdateResult& result, const TrainingState& before);
   UpdateResult one_update();
+  double rate_of(std::int64_t update) const;
+  /// What the guard does with an update that was not stepped, or with one that broke the weights. Returns whether the
+  /// run went back.
+  bool guard(const UpdateResult& result, const TrainingState& before);
+  void roll_back(const UpdateResult& result, const TrainingState& before);
 
   TrainOptions options_;
   std::string options_json_;

@@ -133,7 +133,8 @@ GradientNoise Workers::noise_of(std::span<const std::vector<Batch>> batches, con
   return gradient_noise(parts, result.gradient_norm * result.gradient_norm, static_cast<double>(result.tokens));
 }
 
-UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number, double rate) {
+UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number, double rate,
+                             const UpdateLimits& limits) {
   UpdateResult result;
   std::vector<std::vector<Batch>> parts;
   for (const Batch& b : batches) {
@@ -162,7 +163,8 @@ UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number
     const double norm = optimizer_.norm();
     double loss = 0;
     for (double l : losses_) loss += l;
-    const bool finite = std::isfinite(norm) && std::isfinite(loss);
+    const bool finite =
+        std::isfinite(norm) && std::isfinite(loss) && norm <= limits.gradient_norm && loss <= limits.loss;
     if (member == 0) result.loss = loss, result.gradient_norm = norm, result.finite = finite;
     if (!finite) return;  // every member sees the same numbers
     optimizer_.step(k, mine, gradients_[0], {rate, clipping(norm, options_.clip_norm)});

@@ -13,6 +13,7 @@
 #include "model/model.h"
 #include "text/batch.h"
 #include "train/gradient_noise.h"
+#include "train/guard.h"
 #include "train/optimizer.h"
 #include "train/team.h"
 
@@ -45,7 +46,7 @@ struct UpdateResult {
   double gradient_norm = 0;            ///< before clipping
   std::vector<GroupNorm> group_norms;  ///< the same by part of the model
   GradientNoise noise;                 ///< nothing where a batch has one part
-  bool finite = true;                  ///< false: loss or gradient was NaN or infinite, and nothing was stepped
+  bool finite = true;  ///< false: loss or gradient was NaN, infinite or beyond the limits, and nothing was stepped
 };
 
 /// What a pass over a validation set came to.
@@ -63,7 +64,8 @@ class Workers {
 
   /// One update from the batches (more than one: their gradients are accumulated). Dropout is a function of the seed,
   /// `number`, the batch and the part. An exception of a worker leaves the weights as they were.
-  UpdateResult update(std::span<const Batch> batches, std::int64_t number, double rate);
+  UpdateResult update(std::span<const Batch> batches, std::int64_t number, double rate,
+                      const UpdateLimits& limits = {});
 
   /// The loss over the batches; no weight changes.
   Evaluation evaluate(std::span<const Batch> batches);

@@ -209,6 +209,71 @@ TEST(Trainer, NanGuardSkipsAndCounts) {
   for (float w : run.weights) ASSERT_TRUE(std::isfinite(w));
 }
 
+std::function<void(model::Model&, std::int64_t)> poison_once(std::int64_t wanted, float value) {
+  auto done = std::make_shared<bool>(false);
+  return [=](model::Model& m, std::int64_t update) {
+    nn::Parameter& bias = *m.parameters().find("final_logits_bias");
+    std::vector<float> values = host_copy<float>(bias.value);
+    values[5] = update == wanted && !*done ? value : 0.0f;
+    if (values[5] != 0) *done = true;
+    host_write<float>(bias.value, values);
+  };
+}
+
+TEST(Trainer, GoesBackToTheLastStateAndOnWithOtherData) {
+  const Files files;
+  TrainOptions o = files.validating("rolled");
+  o.run.save_freq = "5u";
+  o.learning.nan_guard = NanGuard::rollback;
+  o.learning.rollback_rate = 0.5;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Trained run = run_trainer(o, {.stop_after = 0, .before_update = poison_once(8, nan)});
+  EXPECT_EQ(run.summary.rollbacks, 1);
+  EXPECT_EQ(run.summary.position.updates, 20);
+  ASSERT_EQ(run.updates.size(), 22u) << "6 and 7 twice";
+  EXPECT_EQ(run.updates[7].position.updates, 6);
+  EXPECT_DOUBLE_EQ(run.updates[7].rate, run.updates[5].rate / 2);
+  EXPECT_NE(run.updates[7].loss, run.updates[5].loss) << "other data";
+  for (float w : run.weights) ASSERT_TRUE(std::isfinite(w));
+
+  // Stopped after the rollback and gone on with: the same bits.
+  o.run.model = files.dir.path("again");
+  run_trainer(o, {.stop_after = 8, .before_update = poison_once(8, nan)});
+  const Trained rest = run_trainer(o);
+  EXPECT_EQ(rest.summary.rollbacks, 1);
+  EXPECT_EQ(rest.weights, run.weights);
+}
+
+TEST(Trainer, RollbacksAreCountedAndEnd) {
+  const Files files;
+  TrainOptions o = files.options();
+  o.learning.nan_guard = NanGuard::rollback;
+  o.learning.max_rollbacks = 2;
+  o.learning.learn_rate = 1e30;
+  o.learning.warmup = 0;
+  const std::string text = error_of([&] { run_trainer(o); });
+  EXPECT_TRUE(contains(text, "--max-rollbacks")) << text;
+  EXPECT_EQ(CheckpointStore(o.run.model, 1).read_state().rollbacks, 2);
+}
+
+TEST(Trainer, SpikesAreGuardedLikeWhatIsNotANumber) {
+  const Files files;
+  for (const NanGuard policy : {NanGuard::skip, NanGuard::rollback}) {
+    TrainOptions o = files.options(policy == NanGuard::skip ? "skip" : "rollback");
+    o.learning.after = "80u";
+    o.run.save_freq = "20u";
+    o.learning.spike_guard = 10;
+    o.learning.nan_guard = policy;
+    const Trained run = run_trainer(o, {.stop_after = 0, .before_update = poison_once(70, 60.0f)});
+    EXPECT_EQ(run.summary.skipped, policy == NanGuard::skip ? 1 : 0);
+    EXPECT_EQ(run.summary.rollbacks, policy == NanGuard::skip ? 0 : 1);
+    EXPECT_EQ(run.summary.position.updates, 80);
+    o.run.model = files.dir.path("off" + std::to_string(static_cast<int>(policy)));
+    o.learning.spike_guard = 0;
+    EXPECT_EQ(run_trainer(o, {.stop_after = 0, .before_update = poison_once(70, 60.0f)}).summary.rollbacks, 0);
+  }
+}
+
 // The loss that would tell is that of an update which never comes.
 TEST(Trainer, WeightsThatTheLastUpdateBrokeAreNotSaved) {
   const Files files;

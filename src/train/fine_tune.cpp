@@ -1,0 +1,140 @@
+#include "train/fine_tune.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "model/json_file.h"
+#include "model/marian.h"
+#include "model/registry.h"
+#include "model/safetensors.h"
+#include "nn/lora.h"
+
+namespace tril::train {
+namespace {
+
+bool matches(const std::string& pattern, const std::string& name) {
+  for (std::size_t begin = 0;;) {
+    if (fnmatch(pattern.c_str(), name.c_str() + begin, 0) == 0) return true;
+    begin = name.find('.', begin);
+    if (begin == name.npos) return false;
+    ++begin;
+  }
+}
+
+bool matches_any(const std::vector<std::string>& patterns, const std::string& name) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return matches(p, name); });
+}
+
+void check_patterns(const std::string& option, const std::vector<std::string>& patterns,
+                    const std::vector<std::string>& names) {
+  for (const std::string& p : patterns)
+    if (std::none_of(names.begin(), names.end(), [&](const std::string& name) { return matches(p, name); })) {
+      const std::string near = did_you_mean(p, names);
+      fail_usage(option, fmt::format("'{}' matches no name", p),
+                 near.empty() && !names.empty() ? fmt::format("names look like {}", names[names.size() / 2]) : near);
+    }
+}
+
+std::string layer_of(const nn::Parameter& p) {
+  return p.name.substr(0, p.name.rfind('.'));
+}
+
+bool is_adaptable(const nn::Parameter& p) {
+  return p.hidden_matrix && p.name.ends_with(".weight");
+}
+
+}  // namespace
+
+void select_trained(nn::Parameters& parameters, const FineTuneOptions& tune) {
+  std::vector<std::string> names;
+  for (const nn::Parameter& p : parameters.all())
+    if (p.trainable) names.push_back(p.name);
+  check_patterns("--train-only", tune.train_only, names);
+  check_patterns("--freeze", tune.freeze, names);
+  bool any = false;
+  for (nn::Parameter& p : parameters.all()) {
+    if (!tune.train_only.empty() && !matches_any(tune.train_only, p.name)) p.trainable = false;
+    if (matches_any(tune.freeze, p.name)) p.trainable = false;
+    any |= p.trainable;
+  }
+  check(any, "--freeze", "nothing is left to train");
+}
+
+void add_adapters(nn::Parameters& parameters, const FineTuneOptions& tune) {
+  std::vector<nn::Parameter*> adaptable;
+  std::vector<std::string> names;
+  for (nn::Parameter& p : parameters.all()) {
+    p.trainable = false;
+    if (!is_adaptable(p)) continue;
+    adaptable.push_back(&p);
+    names.push_back(layer_of(p));
+  }
+  check_patterns("--lora-targets", tune.lora_targets, names);
+  nn::LoraOptions options;
+  options.rank = tune.lora_rank;
+  options.alpha = tune.lora_alpha > 0 ? tune.lora_alpha : static_cast<double>(tune.lora_rank);
+  options.dropout = tune.lora_dropout;
+  for (nn::Parameter* p : adaptable)
+    if (matches_any(tune.lora_targets, layer_of(*p))) nn::add_lora(parameters, *p, options);
+}
+
+std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
+  std::unique_ptr<model::Model> m = model::make(options.tune.init_from + "/config.json");
+  if (const auto* marian = dynamic_cast<const model::Marian*>(m.get())) {
+    model::MarianConfig c = marian->config();
+    c.dropout = static_cast<float>(options.model.dropout);
+    c.embedding_dropout = static_cast<float>(options.model.embedding_dropout.value_or(-1));
+    c.attention_dropout = static_cast<float>(options.model.attention_dropout);
+    c.activation_dropout = static_cast<float>(options.model.activation_dropout);
+    m = std::make_unique<model::Marian>(c);
+  }
+  if (m->has_encoder() == is_language_model(options.model))
+    fail_usage("--arch", fmt::format("{} holds a model of the family {}", options.tune.init_from, m->family()),
+               m->has_encoder() ? "pass --arch marian" : "pass --arch gpt2");
+  m->set_gradient_checkpointing(options.model.gradient_checkpointing);
+  if (options.tune.lora_rank > 0)
+    add_adapters(m->parameters(), options.tune);
+  else
+    select_trained(m->parameters(), options.tune);
+  if (!m->parameters().flat()) m->parameters().allocate();
+  return m;
+}
+
+void save_tuned(const model::Model& m, const std::string& directory, const FineTuneOptions& tune) {
+  if (tune.lora_rank == 0) {
+    model::save(m, directory);
+    return;
+  }
+  model::save(m, directory, nn::merged_weights(m.parameters()));
+
+  const std::string folder = directory + "/adapter";
+  create_directories(folder);
+  std::vector<WeightView> weights;
+  std::vector<std::string> targets;
+  const std::vector<float> flat = host_copy<float>(m.parameters().flat());
+  for (const nn::Parameter& p : m.parameters().all()) {
+    if (p.lora) targets.push_back(layer_of(p));
+    if (!p.is_adapter) continue;
+    const auto values = std::span(flat).subspan(static_cast<std::size_t>(m.parameters().offset_of(p)),
+                                                static_cast<std::size_t>(p.shape.count()));
+    weights.push_back({"base_model.model." + p.name, StoredType::f32, {p.shape[0], p.shape[1]}, std::as_bytes(values)});
+  }
+  write_safetensors(folder + "/adapter_model.safetensors", weights, {{"format", "pt"}});
+  const nlohmann::ordered_json config{
+      {"peft_type", "LORA"},
+      {"task_type", m.has_encoder() ? "SEQ_2_SEQ_LM" : "CAUSAL_LM"},
+      {"base_model_name_or_path", tune.init_from},
+      {"r", tune.lora_rank},
+      {"lora_alpha", tune.lora_alpha > 0 ? tune.lora_alpha : static_cast<double>(tune.lora_rank)},
+      {"lora_dropout", tune.lora_dropout},
+      {"target_modules", targets},
+      {"bias", "none"},
+      {"fan_in_fan_out", false},
+      {"inference_mode", true}};
+  write_file_atomic(folder + "/adapter_config.json", config.dump(2) + "\n");
+}
+
+}  // namespace tril::train
