@@ -34,7 +34,7 @@ golden: configure ## run the golden tests over another directory of cases: make 
 soak: configure ## the long forms of the fuzz and kill tests (SECONDS_EACH=600 for each fuzzer)
 	@scripts/deps.sh clang $$(apt-cache depends clang | sed -n 's/.*Depends: clang-\([0-9]*\)$$/libclang-rt-\1-dev/p' | head -n 1)
 	@cmake --build $(BUILD) -j $(JOBS)
-	@cd $(BUILD) && TRIL_FUZZ_RUNS=100000 TRIL_KILLS=50 ctest --output-on-failure -R '[Ff]uzz|[Kk]ill'
+	@cd $(BUILD) && TRIL_FUZZ_RUNS=100000 TRIL_KILLS=50 TRIL_SOAK_UPDATES=10000 ctest --output-on-failure -R '[Ff]uzz|[Kk]ill'
 	@tests/fuzz/run.sh $(SECONDS_EACH)
 
 bench: configure ## time every kernel and op beside the machine's roof

@@ -6,6 +6,7 @@ App make_app() {
   App app;
   add_vocab(app);
   add_train(app);
+  add_find_rate(app);
   add_report(app);
   add_translate(app);
   add_score(app);

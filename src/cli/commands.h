@@ -8,6 +8,7 @@ namespace tril::cli {
 
 void add_vocab(App& app);
 void add_train(App& app);
+void add_find_rate(App& app);
 void add_report(App& app);
 void add_translate(App& app);
 void add_score(App& app);
