@@ -30,7 +30,7 @@ Fields fields_of(BenchTrainOptions& o) {
   f.add("train-sets", &t.data.train_sets, "source and target text").value_name("FILE").exactly(2).required();
   f.add("vocab", &t.data.vocab, "SentencePiece model").value_name("FILE").required();
   f.add("max-tokens", &t.data.max_tokens, "tokens in a batch: the longer side of each pair, added up").at_least(1);
-  f.add("precision", &t.run.precision, "of the computation").choices({"fp32"});
+  f.add("precision", &t.run.precision, "of the computation").choices({"fp32", "bf16"});
   f.add("gradient-checkpointing", &t.model.gradient_checkpointing, "compute layers again instead of keeping them");
   f.add("deterministic", &t.run.deterministic, "the same weights for any number of threads (4 at most)");
   f.group("Measurement");

@@ -6,6 +6,7 @@
 #include "hwy/highway.h"
 
 #include "kern/activation-inl.h"
+#include "kern/dropout-inl.h"
 #include "kern/fill-inl.h"
 #include "kern/math-inl.h"
 
@@ -51,21 +52,6 @@ double sum_squares(const float* x, std::size_t n) {
   for (; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
   return sum;
 }
-
-/// drop(v) for elements i, i + 1, ...
-struct Drop {
-  explicit Drop(const Dropout& d) : key(d.key), threshold(dropout_threshold(d.p)), factor(1.0f / (1.0f - d.p)) {}
-
-  HWY_INLINE Vec operator()(Vec v, std::size_t i) const {
-    const Floats d;
-    const auto kept = Kept(d, key, threshold, static_cast<std::uint32_t>(i));
-    return hn::IfThenElseZero(kept, hn::Mul(v, hn::Set(d, factor)));
-  }
-
-  RandomKey key;
-  std::uint32_t threshold;
-  float factor;
-};
 
 void dropout(Dropout p, const float* x, float* y, std::size_t n) {
   const Drop drop(p);

@@ -126,10 +126,14 @@ struct Adafactor {
   float lr = 0, beta2 = 0.999f, eps1 = 1e-30f, eps2 = 1e-3f, threshold = 1, decay = 0, gradient_scale = 1;
 };
 
-struct Gemm;  // gemm.h
+struct Gemm;                   // gemm.h
+struct PackRight;              // gemm_bf16.h
+struct PackedGemm;             // gemm_bf16.h
+struct ProjectedCrossEntropy;  // projected_loss.h
+struct ProjectedGradients;     // projected_loss.h
 
 struct Kernels {
-  std::string_view name;  ///< "generic" (SSSE3), "avx2", "avx512"
+  std::string_view name;  ///< "generic" (SSSE3), "avx2", "avx512", "avx512_bf16", "amx"
 
   // --- vectors of n values ---
   void (*add)(const float* a, const float* b, float* y, std::size_t n);  ///< y = a + b
@@ -159,6 +163,10 @@ struct Kernels {
   // --- matrices [rows, cols]; strides in floats ---
   /// C = A B (+ C): see gemm.h. The one entry that may start threads, allocate inside its library, and throw.
   void (*gemm)(const Gemm& g);
+  /// Rounds a matrix to bfloat16 and lays it out as a right operand.
+  void (*pack_right)(const PackRight& p);
+  /// y = residual + drop(f(A B + bias)) with operands rounded to bfloat16: see gemm_bf16.h.
+  void (*packed_gemm)(const PackedGemm& g);
   /// y = f(x + bias), bias [cols] or null; in place allowed (y == x).
   void (*bias_activate)(Activation f, const float* x, const float* bias, float* y, std::size_t rows, std::size_t cols);
   /// db[j] += sum_i dy[i, j]
@@ -197,6 +205,9 @@ struct Kernels {
   /// losses [rows]; where d_logits is not null (it may be logits itself), the gradient too.
   void (*cross_entropy)(const CrossEntropy& c, const float* logits, float* losses, float* d_logits, std::size_t rows,
                         std::size_t cols);
+  /// Cross-entropy of x W^T + b in mixed precision: see projected_loss.h. losses [rows].
+  void (*projected_cross_entropy)(const ProjectedCrossEntropy& p, float* losses);
+  void (*projected_cross_entropy_backward)(const ProjectedCrossEntropy& p, const ProjectedGradients& g);
   /// losses[i] = T^2 KL(softmax(teacher / T) || softmax(student / T)) [Hinton et al. 2015], zero where !keep[i];
   /// d_student (may be null, may be student) = gradient_scale * T * (softmax(student/T) - softmax(teacher/T)).
   void (*distillation)(const float* student, const float* teacher, const std::uint8_t* keep, float temperature,

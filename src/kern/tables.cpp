@@ -20,6 +20,8 @@ void fill_all(Kernels& k) {
   fill_optimizers(k);
   fill_attention(k);
   fill_linear_attention(k);
+  fill_gemm_bf16(k);
+  fill_projected_loss(k);
 }
 
 }  // namespace tril::kern::HWY_NAMESPACE
@@ -30,6 +32,7 @@ HWY_AFTER_NAMESPACE();
 
 #include "hwy/targets.h"
 #include "kern/gemm.h"
+#include "kern/processor.h"
 
 namespace tril::kern {
 namespace {
@@ -47,13 +50,26 @@ struct Tables {
   Kernels generic = named("generic", N_SSSE3::fill_all);
   Kernels avx2 = named("avx2", N_AVX2::fill_all);
   Kernels avx512 = named("avx512", N_AVX3::fill_all);
-  std::array<const Kernels*, 3> usable{&generic};
+  Kernels avx512_bf16 = avx512, amx = avx512;  // which differ in the products of bfloat16
+  std::array<const Kernels*, 5> usable{&generic};
   std::size_t count = 1;
 
   Tables() {
     const auto supported = hwy::SupportedTargets();
     if (supported & HWY_AVX2) usable[count++] = &avx2;
     if (supported & HWY_AVX3) usable[count++] = &avx512;
+    if (supported & HWY_AVX3 && has_avx512_bf16()) {
+      avx512_bf16.name = "avx512_bf16";
+      N_AVX3::fill_gemm_bf16_pairs(avx512_bf16);
+      N_AVX3::fill_projected_loss_pairs(avx512_bf16);
+      usable[count++] = &avx512_bf16;
+      if (may_use_amx()) {
+        amx.name = "amx";
+        N_AVX3::fill_gemm_bf16_tiles(amx);
+        N_AVX3::fill_projected_loss_tiles(amx);
+        usable[count++] = &amx;
+      }
+    }
   }
   Tables(const Tables&) = delete;
   Tables& operator=(const Tables&) = delete;

@@ -123,7 +123,7 @@ Gpt2::Gpt2(const Gpt2Config& config) : config_(config) {
   output_ = k.tie_word_embeddings
                 ? embedding_.table()
                 : &p.add("lm_head.weight", {k.vocab_size, k.n_embd}, nn::Init::normal(k.initializer_range));
-  output_->wants_transposed = true;
+  output_->in_products = true;
   set_initial_values();
 }
 

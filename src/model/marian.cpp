@@ -124,7 +124,7 @@ Marian::Marian(const MarianConfig& config)
   output_ = k.tie_word_embeddings
                 ? target_embedding_.table()
                 : &p.add("lm_head.weight", {k.decoder_vocab_size, k.d_model}, nn::Init::normal(k.init_std));
-  output_->wants_transposed = true;
+  output_->in_products = true;
   final_logits_bias_ = &p.add("final_logits_bias", {1, k.decoder_vocab_size}, nn::Init::zeros());
   final_logits_bias_->trainable = false;  // a buffer for Hugging Face: what is not trained there is not trained here
 

@@ -10,7 +10,7 @@ TiedDecoder::TiedDecoder(const TiedDecoderConfig& config) : config_(config) {
   const auto& k = config_;
   nn::Parameters& p = parameters_;
   embedding_ = nn::Embedding(p, "embedding.weight", k.vocab_size, k.d_model, {.deviation = 0.02});
-  embedding_.table()->wants_transposed = true;
+  embedding_.table()->in_products = true;
   positions_ = nn::LearnedPositions(p, "position.weight", k.max_length, k.d_model, 0.02);
   for (std::int64_t i = 0; i < k.num_layers; ++i) {
     const std::string name = "layers." + std::to_string(i);

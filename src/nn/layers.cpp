@@ -9,8 +9,8 @@ namespace tril::nn {
 
 Linear::Linear(Parameters& p, const std::string& name, std::int64_t in, std::int64_t out, bool bias) {
   weight_ = &p.add(name + ".weight", {out, in}, Init::xavier(in, out));
-  weight_->wants_transposed = true;
   weight_->hidden_matrix = true;
+  weight_->in_products = true;
   if (bias) bias_ = &p.add(name + ".bias", {out}, Init::zeros());
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/hash.h"
+#include "kern/gemm_bf16.h"
 
 namespace tril::nn {
 namespace {
@@ -20,6 +21,11 @@ std::shared_ptr<std::byte> zeroed(std::size_t bytes) {
   if (!p) fail("parameters", fmt::format("no memory for {} bytes of weights", bytes), "choose a smaller model");
   std::fill_n(static_cast<std::byte*>(p), bytes, std::byte{0});
   return {static_cast<std::byte*>(p), [](std::byte* q) { std::free(q); }};
+}
+
+Tensor lasting(const Shape& shape, DType dtype) {
+  const auto block = zeroed(static_cast<std::size_t>(shape.count()) * size_of(dtype));
+  return foreign_tensor(block.get(), shape, dtype, block);
 }
 
 }  // namespace
@@ -113,9 +119,40 @@ Parameters::Window Parameters::trained_window() const {
   return begin < 0 ? Window{} : Window{begin, end - begin};
 }
 
+void Parameters::set_precision(Precision precision) {
+  if (precision == precision_) return;
+  precision_ = precision;
+  for (Parameter& p : list_) p.transposed = p.packed = p.packed_transposed = Tensor();
+}
+
 void Parameters::refresh(const kern::Kernels& kernels) {
   refresh(kernels, 0, 1);
 }
+
+namespace {
+
+void refresh_float(const kern::Kernels& kernels, Parameter& p) {
+  const std::int64_t out = p.shape[0], in = p.shape[1];
+  if (!p.transposed) p.transposed = lasting({in, out}, DType::f32);
+  kernels.transpose(p.value.data<float>(), p.transposed.data<float>(), static_cast<std::size_t>(out),
+                    static_cast<std::size_t>(in));
+}
+
+void refresh_packed(const kern::Kernels& kernels, Parameter& p) {
+  const auto out = static_cast<std::size_t>(p.shape[0]), in = static_cast<std::size_t>(p.shape[1]);
+  if (!p.packed) {
+    p.packed = lasting({static_cast<std::int64_t>(kern::packed_right_values(in, out))}, DType::bf16);
+    p.packed_transposed = lasting({static_cast<std::int64_t>(kern::packed_right_values(out, in))}, DType::bf16);
+  }
+  kern::PackRight pack{.b = p.value.data<float>(), .stride = in, .k = out, .n = in};
+  pack.packed = p.packed_transposed.data<std::uint16_t>();
+  kernels.pack_right(pack);
+  pack.k = in, pack.n = out, pack.transposed = true;
+  pack.packed = p.packed.data<std::uint16_t>();
+  kernels.pack_right(pack);
+}
+
+}  // namespace
 
 void Parameters::refresh(const kern::Kernels& kernels, std::int64_t part, std::int64_t parts) {
   std::int64_t done = 0;  // values up to here: parts are equal in values, cut between weights
@@ -123,14 +160,8 @@ void Parameters::refresh(const kern::Kernels& kernels, std::int64_t part, std::i
   for (Parameter& p : list_) {
     const std::int64_t owner = std::min(parts - 1, done * parts / std::max<std::int64_t>(total, 1));
     done += p.shape.count();
-    if (owner != part || !p.wants_transposed || p.shape.rank() != 2) continue;
-    const std::int64_t out = p.shape[0], in = p.shape[1];
-    if (!p.transposed) {
-      const auto block = zeroed(static_cast<std::size_t>(out * in) * sizeof(float));
-      p.transposed = foreign_tensor(block.get(), {in, out}, DType::f32, block);
-    }
-    kernels.transpose(p.value.data<float>(), p.transposed.data<float>(), static_cast<std::size_t>(out),
-                      static_cast<std::size_t>(in));
+    if (owner != part || !p.in_products || p.shape.rank() != 2) continue;
+    precision_ == Precision::bf16 ? refresh_packed(kernels, p) : refresh_float(kernels, p);
   }
 }
 

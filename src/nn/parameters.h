@@ -36,13 +36,16 @@ struct Parameter {
   bool trainable = true;
   bool hidden_matrix = false;  ///< of a linear layer between hidden states: what Muon steps
   Tensor value;
-  Tensor transposed;  ///< of a matrix, where asked for: [in, out]
-  bool wants_transposed = false;
-  std::shared_ptr<const Lora> lora;  ///< what is trained in its place
-  bool is_adapter = false;           ///< half of such: no part of the model's files
+  bool in_products = false;  ///< a matrix [out, in] of linear maps: gets the copies that products read
+  Tensor transposed, packed, packed_transposed;  ///< see ops::Weight
+  std::shared_ptr<const Lora> lora;              ///< what is trained in its place
+  bool is_adapter = false;                       ///< half of such: no part of the model's files
 
-  ops::Weight weight() const { return {value, transposed}; }
+  ops::Weight weight() const { return {value, transposed, packed, packed_transposed}; }
 };
+
+/// What products compute with; weights, sums and everything else are float32 in both.
+enum class Precision : std::uint8_t { fp32, bf16 };
 
 class Parameters {
  public:
@@ -73,7 +76,10 @@ class Parameters {
   };
   Window trained_window() const;
 
-  /// Brings the transposed copies up to date with the values: after loading, and after every step of an optimiser.
+  /// Decides which copies refresh() makes; those of another precision go.
+  void set_precision(Precision precision);
+  Precision precision() const { return precision_; }
+  /// Brings the copies for products up to date with the values: after loading, and after every step of an optimiser.
   void refresh(const kern::Kernels& kernels);
   /// The same for the weights whose turn it is when `part` of `parts` workers share the labour.
   void refresh(const kern::Kernels& kernels, std::int64_t part, std::int64_t parts);
@@ -87,6 +93,7 @@ class Parameters {
  private:
   std::deque<Parameter> list_;
   Tensor flat_;
+  Precision precision_ = Precision::fp32;
 };
 
 }  // namespace tril::nn

@@ -33,11 +33,13 @@ Tensor weighted_sum(Context& c, const Tensor& x, const Tensor& w);
 
 // --- linear.cpp ---
 
-/// A matrix of weights [out, in] and, where it is there, its transpose [in, out], which the forward product reads
-/// faster.
+/// A matrix of weights [out, in] with the copies that products read faster. Where the packed ones are there, products are
+/// mixed: operands rounded to bfloat16, sums and results float32 (kern/gemm_bf16.h).
 struct Weight {
   Tensor value;
-  Tensor transposed;
+  Tensor transposed;         ///< W^T [in, out]
+  Tensor packed;             ///< W^T as a right operand, for x W^T
+  Tensor packed_transposed;  ///< W as a right operand, for dz W
 };
 
 struct LinearOptions {

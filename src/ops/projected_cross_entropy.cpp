@@ -1,11 +1,63 @@
 // projected_cross_entropy: cross_entropy(x W^T + b) in chunks of rows, so that the [N, V] logits never exist.
 //   dx = dl W    dW = dl^T x    db = sum over rows of dl,   dl: the gradient of the logits, as in cross_entropy
 //   x [N, D]   W [V, D]   b [V]   targets [N]
-// Saves dx, dW, db, which are made in the same pass while a chunk of logits is in cache; W itself is not needed again.
+// In float32 it saves dx, dW, db, which are made in the same pass while a chunk of logits is in cache; W itself is not
+// needed again. In mixed precision it saves the log-sum-exps alone: logits cost less to make again than to keep
+// (kern/projected_loss.h), and the gradients go to where they belong.
+#include "kern/projected_loss.h"
+
 #include "ops/loss.h"
 #include "ops/projection.h"
 
 namespace tril::ops {
+namespace {
+
+/// What both passes of the mixed loss are told.
+struct MixedLoss {
+  Tensor x;
+  Weight w;
+  Tensor b, targets, lse;
+  LossOptions options;
+  double n;
+
+  kern::ProjectedCrossEntropy arguments(double dy, const Tensor& scratch) const {
+    return {.loss = {targets.data<std::int32_t>(), options.ignore_id, options.label_smoothing,
+                     static_cast<float>(dy / n), options.weights ? options.weights.data<float>() : nullptr},
+            .rows = z(x.size(0)),
+            .vocab = z(w.value.size(0)),
+            .d = z(x.size(1)),
+            .x = x.data<float>(),
+            .x_stride = z(x.row_stride()),
+            .w = w.packed.data<std::uint16_t>(),
+            .w_transposed = w.packed_transposed.data<std::uint16_t>(),
+            .bias = b ? b.data<float>() : nullptr,
+            .lse = lse.data<float>(),
+            .scratch = scratch.data<std::uint16_t>()};
+  }
+};
+
+Tensor mixed_cross_entropy(Context& c, const MixedLoss& loss) {
+  const auto scratch_of = [](const Context& k, const MixedLoss& l) {
+    return k.empty({static_cast<std::int64_t>(kern::projected_loss_scratch(z(l.x.size(1))))}, DType::bf16);
+  };
+  const Tensor losses = c.empty({loss.x.size(0)});
+  c.kernels().projected_cross_entropy(loss.arguments(1, scratch_of(c, loss)), losses.data<float>());
+  const Tensor y = sum_of_losses(c, losses, loss.n);
+  if (c.tape())
+    c.tape()->record(
+        "projected_cross_entropy", {&loss.x, &loss.w.value, &loss.b}, y,
+        [loss, scratch_of](Context& k, const Tensor& dy, Grads& d) {
+          const auto dx = d.into(k, loss.x), dw = d.into(k, loss.w.value), db = d.into(k, loss.b);
+          kern::ProjectedGradients g;
+          if (dx) g.dx = dx.grad.data<float>(), g.dx_stride = z(dx.grad.row_stride()), g.accumulate_x = dx.accumulate;
+          if (dw) g.dw = dw.grad.data<float>(), g.accumulate_w = dw.accumulate;
+          g.db = sum_into(k, db);
+          k.kernels().projected_cross_entropy_backward(loss.arguments(host_copy<float>(dy)[0], scratch_of(k, loss)), g);
+        });
+  return y;
+}
+
+}  // namespace
 
 Tensor projected_cross_entropy(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets,
                                const LossOptions& o) {
@@ -14,6 +66,7 @@ Tensor projected_cross_entropy(Context& c, const Tensor& x, const Weight& w, con
   check_shape(targets, {N}, "projected_cross_entropy: targets");
   if (o.weights) check_shape(o.weights, {N}, "projected_cross_entropy: weights");
   const double n = targets_that_count(targets, V, o);
+  if (w.packed) return mixed_cross_entropy(c, {x, w, b, targets, c.empty({N}), o, n});
   ProjectionGradients gradients(c, x, w, b);
 
   const Tensor losses = c.empty({N});

@@ -1,6 +1,7 @@
 #include "ops/projection.h"
 
 #include "ops/loss.h"
+#include "ops/product.h"
 
 namespace tril::ops {
 
@@ -13,22 +14,9 @@ void check_projection(const Tensor& x, const Weight& w, const Tensor& b) {
 }
 
 void project(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& logits, std::int64_t begin) {
-  const std::int64_t rows = logits.size(0), V = logits.size(1), D = x.size(1);
-  const bool direct = !w.transposed;
-  c.kernels().gemm({.m = z(rows),
-                    .n = z(V),
-                    .k = z(D),
-                    .a = x.data<float>() + begin * D,
-                    .a_stride = z(D),
-                    .b = direct ? w.value.data<float>() : w.transposed.data<float>(),
-                    .b_stride = direct ? z(D) : z(V),
-                    .c = logits.data<float>(),
-                    .c_stride = z(V),
-                    .transpose_b = direct,
-                    .threads = c.threads()});
-  if (b)
-    c.kernels().bias_activate(Activation::none, logits.data<float>(), b.data<float>(), logits.data<float>(), z(rows),
-                              z(V));
+  static_assert(chunk_rows <= block_rows);
+  const ProductSpace space(c, w, logits.size(0), false);
+  product(c, x, begin, logits.size(0), w, {.bias = b ? b.data<float>() : nullptr}, space, logits.data<float>());
 }
 
 ProjectionGradients::ProjectionGradients(Context& c, const Tensor& x, const Weight& w, const Tensor& b) {
@@ -41,32 +29,9 @@ ProjectionGradients::ProjectionGradients(Context& c, const Tensor& x, const Weig
 void project_back(Context& c, const Tensor& x, const Weight& w, const Tensor& dl, std::int64_t begin,
                   ProjectionGradients& gradients) {
   const std::int64_t rows = dl.size(0), V = dl.size(1), D = x.size(1);
-  const float* const d_logits = dl.data<float>();
-  if (gradients.db) c.kernels().column_sums(d_logits, gradients.db.data<float>(), z(rows), z(V));
-  if (gradients.dx)
-    c.kernels().gemm({.m = z(rows),
-                      .n = z(D),
-                      .k = z(V),
-                      .a = d_logits,
-                      .a_stride = z(V),
-                      .b = w.value.data<float>(),
-                      .b_stride = z(D),
-                      .c = gradients.dx.data<float>() + begin * D,
-                      .c_stride = z(D),
-                      .threads = c.threads()});
-  if (gradients.dw)
-    c.kernels().gemm({.m = z(V),
-                      .n = z(D),
-                      .k = z(rows),
-                      .a = d_logits,
-                      .a_stride = z(V),
-                      .b = x.data<float>() + begin * D,
-                      .b_stride = z(D),
-                      .c = gradients.dw.data<float>(),
-                      .c_stride = z(D),
-                      .transpose_a = true,
-                      .accumulate = gradients.begun,
-                      .threads = c.threads()});
+  if (gradients.db) c.kernels().column_sums(dl.data<float>(), gradients.db.data<float>(), z(rows), z(V));
+  if (gradients.dx) input_gradient(c, dl, w, gradients.dx.data<float>() + begin * D, D, false);
+  if (gradients.dw) weight_gradient(c, dl, x.rows(begin, begin + rows), w, gradients.dw.data<float>(), gradients.begun);
   gradients.begun = true;
 }
 

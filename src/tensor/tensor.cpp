@@ -5,7 +5,7 @@
 namespace tril {
 
 std::size_t size_of(DType t) {
-  return t == DType::u8 ? 1 : 4;
+  return t == DType::u8 ? 1 : t == DType::bf16 ? 2 : 4;
 }
 
 std::string_view name_of(DType t) {
@@ -14,6 +14,8 @@ std::string_view name_of(DType t) {
       return "f32";
     case DType::i32:
       return "i32";
+    case DType::bf16:
+      return "bf16";
     case DType::u8:
       return "u8";
   }

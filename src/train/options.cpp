@@ -247,7 +247,7 @@ void run_fields(Fields& f, RunOptions& r, ModelOptions& m) {
   f.add("deterministic", &r.deterministic, "the same weights for any number of threads (4 at most)");
   f.add("gradient-checkpointing", &m.gradient_checkpointing,
         "compute layers again instead of keeping them: less memory, more time");
-  f.add("precision", &r.precision, "of the computation").choices({"fp32"});
+  f.add("precision", &r.precision, "of the computation").choices({"fp32", "bf16"});
 }
 
 std::vector<std::string> texts_of(const nlohmann::json& value) {

@@ -38,6 +38,7 @@ WorkersOptions workers_options(const TrainOptions& o) {
   w.parts = batch_parts(o.run);
   w.loss = {.label_smoothing = o.learning.label_smoothing, .r_drop = o.learning.r_drop};
   w.clip_norm = o.learning.clip_norm;
+  if (o.run.precision == "bf16") w.precision = nn::Precision::bf16;
   w.seed = o.run.seed;
   return w;
 }

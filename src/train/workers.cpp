@@ -81,6 +81,7 @@ Workers::Workers(model::Model& model, Optimizer& optimizer, WorkersOptions optio
   }
   losses_.resize(static_cast<std::size_t>(options.parts));
   if (options.parts > 1) optimizer.measure_parts(static_cast<std::size_t>(options.parts));
+  model.parameters().set_precision(options.precision);
   refresh();
 }
 

@@ -36,6 +36,7 @@ struct WorkersOptions {
   LossSettings loss;
   double clip_norm = 0;    ///< 0: none
   std::uint64_t seed = 1;  ///< of dropout
+  nn::Precision precision = nn::Precision::fp32;
   const kern::Kernels* kernels = &kern::best();
 };
 

@@ -108,7 +108,7 @@ TEST_F(Registry, EveryFamilyIsReadAsItWasWritten) {
     const auto written = SafetensorsFile::open((saved / "model.safetensors").string());
     EXPECT_EQ(written.names().size(), m->parameters().all().size());
     for (const nn::Parameter& p : again->parameters().all())
-      if (p.wants_transposed) {
+      if (p.in_products) {
         EXPECT_TRUE(p.transposed) << p.name << " is ready for use";
       }
     const std::vector<float> other(static_cast<std::size_t>(m->parameters().flat().count()), 0.5f);

@@ -11,21 +11,24 @@ using ops::Activation;
 struct Setting {
   std::int64_t N, in, out;
   Activation f = Activation::none;
-  bool bias = true, residual = false, transposed = false;
+  bool bias = true, residual = false, transposed = false, mixed = false;
   float dropout = 0;
 };
 
 // Inputs: x, W, then b and the residual where they are.
 OpCase linear_case(const Setting& s) {
   OpCase op;
-  op.name = fmt::format("linear N {} in {} out {} f {} bias {} residual {} transposed {} dropout {}", s.N, s.in, s.out,
-                        static_cast<int>(s.f), s.bias, s.residual, s.transposed, s.dropout);
+  op.name = fmt::format("linear N {} in {} out {} f {} bias {} residual {} transposed {} mixed {} dropout {}", s.N,
+                        s.in, s.out, static_cast<int>(s.f), s.bias, s.residual, s.transposed, s.mixed, s.dropout);
   op.shapes = {{s.N, s.in}, {s.out, s.in}};
   if (s.bias) op.shapes.push_back({s.out});
   if (s.residual) op.shapes.push_back({s.N, s.out});
   op.columns = {0};
   op.training = s.dropout > 0;
   op.tolerance = op.gradient_tolerance = 1e-5 * std::sqrt(static_cast<double>(s.in + s.N + s.out) + 1);
+  // An operand rounded to bfloat16 is off by 2^-8 of itself at most, and errors of a sum add up as its terms' root.
+  if (s.mixed)
+    op.tolerance = op.gradient_tolerance = 1.6e-2 * std::sqrt(static_cast<double>(std::max({s.in, s.N, s.out})));
   op.run = [s](Context& c, std::span<const Tensor> x) {
     ops::Weight w{x[1], {}};
     if (s.transposed) {
@@ -33,6 +36,7 @@ OpCase linear_case(const Setting& s) {
       c.kernels().transpose(x[1].data<float>(), w.transposed.data<float>(), static_cast<std::size_t>(s.out),
                             static_cast<std::size_t>(s.in));
     }
+    if (s.mixed) w = mixed(c, x[1]);
     return ops::linear(c, x[0], w, s.bias ? x[2] : Tensor(),
                        {.activation = s.f, .residual = s.residual ? x.back() : Tensor(), .dropout = s.dropout});
   };
@@ -74,6 +78,16 @@ TEST(Linear, OddSizesAndTransposedCopies) {
 TEST(Linear, MoreRowsThanABlock) {
   check_op(linear_case({.N = 300, .in = 3, .out = 5, .f = Activation::relu, .residual = true, .dropout = 0.25f}));
   check_op(linear_case({.N = 257, .in = 3, .out = 2, .f = Activation::silu}));
+}
+
+TEST(Linear, InMixedPrecision) {
+  for (Activation f : {Activation::none, Activation::relu, Activation::gelu})
+    for (bool residual : {false, true})
+      for (float dropout : {0.0f, 0.3f})
+        for (const auto& [N, in, out] : {std::array<std::int64_t, 3>{5, 7, 9}, {40, 33, 17}, {0, 5, 3}})
+          check_op(linear_case(
+              {.N = N, .in = in, .out = out, .f = f, .residual = residual, .mixed = true, .dropout = dropout}));
+  check_op(linear_case({.N = 300, .in = 3, .out = 5, .residual = true, .mixed = true, .dropout = 0.25f}));
 }
 
 TEST(Linear, Errors) {

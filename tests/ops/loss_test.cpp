@@ -95,18 +95,23 @@ Doubles logits_in_double(const Doubles& x, const Doubles& w, const Doubles& b, s
 }
 
 // Inputs: x [N, D], W [V, D], and b [V] where it is.
-OpCase projected_case(const Setting& s, std::int64_t D, bool bias) {
-  return {.name = fmt::format("projected_cross_entropy N {} V {} D {} bias {}", s.N, s.V, D, bias),
+OpCase projected_case(const Setting& s, std::int64_t D, bool bias, bool in_bf16 = false) {
+  // In mixed precision a logit is off by 2^-7 of its terms, and so are a gradient's: some hundredths of a normal value.
+  const double root = std::sqrt(static_cast<double>(std::max({D, s.V, s.N})));
+  return {.name = fmt::format("projected_cross_entropy N {} V {} D {} bias {} mixed {}", s.N, s.V, D, bias, in_bf16),
           .shapes = bias ? std::vector<Shape>{{s.N, D}, {s.V, D}, {s.V}} : std::vector<Shape>{{s.N, D}, {s.V, D}},
           .run =
               [=](Context& c, std::span<const Tensor> x) {
-                return ops::projected_cross_entropy(c, x[0], {x[1], {}}, bias ? x[2] : Tensor(),
+                const ops::Weight w = in_bf16 ? mixed(c, x[1]) : ops::Weight{x[1]};
+                return ops::projected_cross_entropy(c, x[0], w, bias ? x[2] : Tensor(),
                                                     c.upload(some_targets(s.N, s.V, s.ignore)), options_of(c, s));
               },
           .reference =
               [=](std::span<const Doubles> x) {
                 return loss_in_double(s, logits_in_double(x[0], x[1], bias ? x[2] : Doubles(), s.N, s.V, D));
-              }};
+              },
+          .tolerance = in_bf16 ? 1e-2 : 1e-5,
+          .gradient_tolerance = in_bf16 ? 3e-3 * root : 5e-5};
 }
 
 TEST(CrossEntropy, FusedWithTheProjection) {
@@ -115,6 +120,16 @@ TEST(CrossEntropy, FusedWithTheProjection) {
       if (s.V < 100) check_op(projected_case(s, 5, bias));
   check_op(projected_case({.N = 130, .V = 5, .smoothing = 0.1f, .ignore = 2}, 3, true));  // a chunk and two rows
   check_op(projected_case({.N = 256, .V = 3}, 2, false));                                 // two whole chunks
+}
+
+TEST(CrossEntropy, FusedInMixedPrecision) {
+  for (const Setting& s : settings)
+    for (bool bias : {false, true})
+      if (s.V < 100) check_op(projected_case(s, 5, bias, true));
+  // Beyond a tile, a panel, a strip, a group of columns, and the rows that are packed at a time.
+  check_op(projected_case({.N = 40, .V = 70, .smoothing = 0.1f, .ignore = 3}, 33, true, true));
+  check_op(projected_case({.N = 33, .V = 300, .smoothing = 0.1f}, 3, false, true));
+  check_op(projected_case({.N = 1100, .V = 40, .smoothing = 0.1f, .ignore = 2}, 2, true, true));
 }
 
 TEST(CrossEntropy, FusedEqualsTheTwoOps) {

@@ -1,5 +1,7 @@
 #include "support/op_case.h"
 
+#include "kern/gemm_bf16.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -177,6 +179,21 @@ void ask(const OpCase& op, const Expected& e, const kern::Kernels& kernels, Layo
 }
 
 }  // namespace
+
+ops::Weight mixed(Context& c, const Tensor& w) {
+  const auto out = static_cast<std::size_t>(w.size(0)), in = static_cast<std::size_t>(w.size(1));
+  const auto packed = [&](std::size_t k, std::size_t n, bool transposed) {
+    const Tensor p = c.empty({static_cast<std::int64_t>(kern::packed_right_values(k, n))}, DType::bf16);
+    c.kernels().pack_right({.b = w.data<float>(),
+                            .stride = in,
+                            .k = k,
+                            .n = n,
+                            .transposed = transposed,
+                            .packed = p.data<std::uint16_t>()});
+    return p;
+  };
+  return {w, {}, packed(in, out, true), packed(out, in, false)};
+}
 
 std::vector<float> normal_values(std::int64_t count, std::uint64_t stream) {
   RandomSequence random(3, stream);

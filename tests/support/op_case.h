@@ -35,6 +35,9 @@ inline constexpr std::uint64_t op_seed = 5;
 
 void check_op(const OpCase& op);
 
+/// The weight w [out, in] with what products in mixed precision read.
+ops::Weight mixed(Context& c, const Tensor& w);
+
 /// Standard normal values, the same for the same stream.
 std::vector<float> normal_values(std::int64_t count, std::uint64_t stream);
 

@@ -1,0 +1,221 @@
+// Rounding to bfloat16 and packing into tiles (gemm_bf16.h), and the product of two packed blocks, for each instruction
+// set. `Emulated` multiplies the rounded operands in float32; the processors that multiply bfloat16 themselves have their
+// own in bf16_avx512-inl.h. Included once for each instruction set.
+#if defined(TRIL_KERN_BF16_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRIL_KERN_BF16_INL_H_
+#undef TRIL_KERN_BF16_INL_H_
+#else
+#define TRIL_KERN_BF16_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hwy/highway.h"
+#include "kern/gemm_bf16.h"
+#include "kern/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tril::kern::HWY_NAMESPACE {
+
+using Words = hn::ScalableTag<std::uint32_t>;
+using WordVec = hn::Vec<Words>;
+
+/// The nearest bfloat16 in the upper half of each word, the lower half undefined; of two the even one; NaN stays NaN.
+HWY_INLINE WordVec Rounded(Vec v) {
+  const Words du;
+  const WordVec bits = hn::BitCast(du, v);
+  const WordVec even = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
+  const WordVec up = hn::Add(bits, hn::Add(even, hn::Set(du, 0x7fff)));
+  const auto nan = hn::RebindMask(du, hn::IsNaN(v));
+  return hn::IfThenElse(nan, hn::Or(bits, hn::Set(du, 0x00400000)), up);
+}
+
+/// In each word the bfloat16 of `low` below that of `high`.
+HWY_INLINE WordVec Pairs(Vec low, Vec high) {
+  const Words du;
+  return hn::Or(hn::ShiftRight<16>(Rounded(low)), hn::And(Rounded(high), hn::Set(du, 0xffff0000u)));
+}
+
+/// The lanes of v as bfloat16, one after the other.
+HWY_INLINE void StoreRounded(Vec v, std::uint16_t* to) {
+  const hn::Rebind<std::uint16_t, Words> d16;
+  hn::StoreU(hn::TruncateTo(d16, hn::ShiftRight<16>(Rounded(v))), d16, to);
+}
+
+/// One row of a left operand's tiles: k values at x, then zeros up to a multiple of 32. `to`: its place in the first tile.
+HWY_INLINE void PackRow(const float* HWY_RESTRICT x, std::size_t k, std::uint16_t* HWY_RESTRICT to) {
+  const Floats d;
+  const std::size_t lanes = hn::Lanes(d), end = tiles_of(k, 32) * 32;
+  std::size_t j = 0;
+  for (; j + lanes <= k; j += lanes) StoreRounded(hn::LoadU(d, x + j), to + j / 32 * tile_values + j % 32);
+  if (j < k) {
+    StoreRounded(LoadPart(d, x + j, k - j), to + j / 32 * tile_values + j % 32);
+    j += lanes;
+  }
+  for (; j < end; j += lanes) StoreRounded(hn::Zero(d), to + j / 32 * tile_values + j % 32);
+}
+
+/// 16 rows of a right operand's tile column: pairs of the rows 2 p, 2 p + 1 of x [k, n], k <= 32, n <= 16.
+HWY_INLINE void PackPairs(const float* HWY_RESTRICT x, std::size_t stride, std::size_t k, std::size_t n,
+                          std::uint16_t* HWY_RESTRICT tile) {
+  const Floats d;
+  const Words du;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t p = 0; p < 16; ++p) {
+    auto* const to = reinterpret_cast<std::uint32_t*>(tile) + p * 16;
+    const float* const low = x + 2 * p * stride;
+    for (std::size_t c = 0; c < 16; c += lanes) {
+      Vec a = hn::Zero(d), b = hn::Zero(d);
+      if (c + lanes <= n) {
+        if (2 * p < k) a = hn::LoadU(d, low + c);
+        if (2 * p + 1 < k) b = hn::LoadU(d, low + stride + c);
+      } else if (c < n) {
+        if (2 * p < k) a = LoadPart(d, low + c, n - c);
+        if (2 * p + 1 < k) b = LoadPart(d, low + stride + c, n - c);
+      }
+      hn::StoreU(Pairs(a, b), du, to + c);
+    }
+  }
+}
+
+/// The 16 x 16 words of a tile, rows for columns, in place: what turns a tile of one operand into one of the other.
+HWY_INLINE void TransposeTile(std::uint16_t* tile) {
+  const hn::Full128<std::uint32_t> d;
+  const hn::Full128<std::uint64_t> dd;
+  auto* const words = reinterpret_cast<std::uint32_t*>(tile);
+  struct Block {
+    hn::Vec<hn::Full128<std::uint32_t>> row[4];
+  };
+  const auto transposed = [&](std::size_t r, std::size_t c) HWY_ATTR {
+    const std::uint32_t* from = words + r * 16 + c;
+    const auto a = hn::LoadU(d, from), b = hn::LoadU(d, from + 16), e = hn::LoadU(d, from + 32),
+               f = hn::LoadU(d, from + 48);
+    const auto ab = hn::BitCast(dd, hn::InterleaveLower(d, a, b)), ef = hn::BitCast(dd, hn::InterleaveLower(d, e, f));
+    const auto ab2 = hn::BitCast(dd, hn::InterleaveUpper(d, a, b)), ef2 = hn::BitCast(dd, hn::InterleaveUpper(d, e, f));
+    return Block{{hn::BitCast(d, hn::InterleaveLower(dd, ab, ef)), hn::BitCast(d, hn::InterleaveUpper(dd, ab, ef)),
+                  hn::BitCast(d, hn::InterleaveLower(dd, ab2, ef2)),
+                  hn::BitCast(d, hn::InterleaveUpper(dd, ab2, ef2))}};
+  };
+  const auto store = [&](const Block& b, std::size_t r, std::size_t c) HWY_ATTR {
+    for (std::size_t i = 0; i < 4; ++i) hn::StoreU(b.row[i], d, words + (r + i) * 16 + c);
+  };
+  for (std::size_t r = 0; r < 16; r += 4) {
+    store(transposed(r, r), r, r);
+    for (std::size_t c = r + 4; c < 16; c += 4) {
+      const Block upper = transposed(r, c), lower = transposed(c, r);
+      store(upper, c, r);
+      store(lower, r, c);
+    }
+  }
+}
+
+/// Rows [0, rows) of x [rows, k] as a left operand of tiles_of(rows, 32) * 2 rows of tiles.
+template <class Isa>
+HWY_INLINE void PackLeft(const float* x, std::size_t stride, std::size_t rows, std::size_t k, std::uint16_t* packed) {
+  const std::size_t depth = tiles_of(k, 32), padded = tiles_of(rows, 32) * 32;
+  for (std::size_t i = 0; i < padded; ++i)
+    Isa::pack_row(x + (i < rows ? i * stride : 0), i < rows ? k : 0, depth,
+                  packed + i / 16 * depth * tile_values + i % 16 * 32);
+}
+
+/// The same of x stored as [k, rows].
+template <class Isa>
+HWY_INLINE void PackLeftTransposed(const float* x, std::size_t stride, std::size_t rows, std::size_t k,
+                                   std::uint16_t* packed) {
+  const std::size_t depth = tiles_of(k, 32);
+  for (std::size_t i = 0; i < tiles_of(rows, 32) * 2; ++i)
+    for (std::size_t l = 0; l < depth; ++l) {
+      const std::size_t columns = i * 16 < rows ? rows - i * 16 : 0, deep = k - l * 32;
+      std::uint16_t* const tile = packed + (i * depth + l) * tile_values;
+      Isa::pack_pairs(x + l * 32 * stride + i * 16, stride, deep < 32 ? deep : 32, columns < 16 ? columns : 16, tile);
+      Isa::transpose_tile(tile);
+    }
+}
+
+template <class Isa>
+HWY_INLINE void PackRightOf(const PackRight& b) {
+  const std::size_t depth = tiles_of(b.k, 32);
+  for (std::size_t j = 0; j < tiles_of(b.n, 32) * 2; ++j) {
+    const std::size_t columns = j * 16 < b.n ? b.n - j * 16 : 0, n = columns < 16 ? columns : 16;
+    for (std::size_t l = 0; l < depth; ++l) {
+      std::uint16_t* const tile = b.packed + ((j / 2 * depth + l) * 2 + j % 2) * tile_values;
+      const std::size_t deep = b.k - l * 32, k = deep < 32 ? deep : 32;
+      if (b.transposed) {
+        for (std::size_t i = 0; i < 16; ++i)
+          Isa::pack_row(b.b + (i < n ? (j * 16 + i) * b.stride + l * 32 : 0), i < n ? k : 0, 1, tile + i * 32);
+        Isa::transpose_tile(tile);
+      } else {
+        Isa::pack_pairs(b.b + l * 32 * b.stride + j * 16, b.stride, k, n, tile);
+      }
+    }
+  }
+}
+
+/// The product of two packed blocks in float32.
+struct Emulated {
+  static void begin() {}
+  static void end() {}
+  static HWY_INLINE void pack_row(const float* x, std::size_t k, std::size_t depth, std::uint16_t* to) {
+    PackRow(x, k, to);
+    for (std::size_t l = tiles_of(k, 32); l < depth; ++l)
+      for (std::size_t j = 0; j < 32; ++j) to[l * tile_values + j] = 0;
+  }
+  static HWY_INLINE void pack_pairs(const float* x, std::size_t stride, std::size_t k, std::size_t n,
+                                    std::uint16_t* tile) {
+    PackPairs(x, stride, k, n, tile);
+  }
+  static HWY_INLINE void transpose_tile(std::uint16_t* tile) { TransposeTile(tile); }
+
+  /// c [32, 32] = the product of two rows of `depth` left tiles, `row_tiles` apart, and a panel of `depth` pairs of right
+  /// tiles. rows <= 16 leaves the lower half of c alone.
+  static HWY_NOINLINE void block(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b,
+                                 std::size_t depth, std::size_t rows, float* HWY_RESTRICT c) {
+    const std::size_t lanes = hn::Lanes(Floats());
+    for (std::size_t i = 0; i < rows; i += 4)
+      for (std::size_t j = 0; j < 32; j += 2 * lanes < 32 ? 2 * lanes : 32)
+        quarter(a + i / 16 * row_tiles * tile_values + i % 16 * 32, b, depth, j, c + i * 32 + j);
+  }
+
+ private:
+  /// Four rows by two vectors of columns from column j on.
+  static HWY_INLINE void quarter(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, std::size_t j,
+                                 float* HWY_RESTRICT c) {
+    const Floats d;
+    const Words du;
+    const std::size_t lanes = hn::Lanes(d), j1 = j + lanes;
+    const WordVec upper = hn::Set(du, 0xffff0000u);
+    const auto low = [](WordVec w) HWY_ATTR { return hn::BitCast(Floats(), hn::ShiftLeft<16>(w)); };
+    const auto high = [upper](WordVec w) HWY_ATTR { return hn::BitCast(Floats(), hn::And(w, upper)); };
+    const auto* const b0 = reinterpret_cast<const std::uint32_t*>(b) + j / 16 * (tile_values / 2) + j % 16;
+    const auto* const b1 = reinterpret_cast<const std::uint32_t*>(b) + j1 / 16 * (tile_values / 2) + j1 % 16;
+    Vec s00 = hn::Zero(d), s01 = s00, s10 = s00, s11 = s00, s20 = s00, s21 = s00, s30 = s00, s31 = s00;
+    for (std::size_t l = 0; l < depth; ++l) {
+      const auto* const x = reinterpret_cast<const std::uint32_t*>(a + l * tile_values);
+      for (std::size_t p = 0; p < 16; ++p) {
+        const std::size_t at = l * tile_values + p * 16;  // words: two tiles make tile_values of them
+        const WordVec w0 = hn::LoadU(du, b0 + at), w1 = hn::LoadU(du, b1 + at);
+        const Vec l0 = low(w0), h0 = high(w0), l1 = low(w1), h1 = high(w1);
+        const auto add = [&](std::size_t i, Vec& first, Vec& second) HWY_ATTR {
+          const WordVec pair = hn::Set(du, x[i * 16 + p]);
+          const Vec xl = low(pair), xh = high(pair);
+          first = hn::MulAdd(xh, h0, hn::MulAdd(xl, l0, first));
+          second = hn::MulAdd(xh, h1, hn::MulAdd(xl, l1, second));
+        };
+        add(0, s00, s01);
+        add(1, s10, s11);
+        add(2, s20, s21);
+        add(3, s30, s31);
+      }
+    }
+    hn::StoreU(s00, d, c), hn::StoreU(s01, d, c + lanes);
+    hn::StoreU(s10, d, c + 32), hn::StoreU(s11, d, c + 32 + lanes);
+    hn::StoreU(s20, d, c + 64), hn::StoreU(s21, d, c + 64 + lanes);
+    hn::StoreU(s30, d, c + 96), hn::StoreU(s31, d, c + 96 + lanes);
+  }
+};
+
+}  // namespace tril::kern::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // TRIL_KERN_BF16_INL_H_

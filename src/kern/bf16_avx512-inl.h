@@ -1,0 +1,179 @@
+// The product of two packed blocks on processors that multiply bfloat16: pairs in vectors (AVX-512 BF16), tiles (AMX).
+// Included once for each instruction set, and empty but for AVX-512.
+#if defined(TRIL_KERN_BF16_AVX512_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRIL_KERN_BF16_AVX512_INL_H_
+#undef TRIL_KERN_BF16_AVX512_INL_H_
+#else
+#define TRIL_KERN_BF16_AVX512_INL_H_
+#endif
+
+#include "hwy/highway.h"
+#include "kern/bf16-inl.h"
+
+#if HWY_TARGET == HWY_AVX3
+#include <immintrin.h>
+
+// These instructions are beyond what Highway's AVX3 allows the compiler, so functions that use them say so.
+#define TRIL_BF16 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
+#define TRIL_AMX __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,amx-tile,amx-bf16")))
+
+namespace tril::kern::N_AVX3 {
+
+/// Packing with the processor's own rounding, products of pairs.
+struct PairProducts {
+  static void begin() {}
+  static void end() {}
+
+  TRIL_BF16 static void pack_row(const float* x, std::size_t k, std::size_t depth, std::uint16_t* to) {
+    std::size_t l = 0;
+    for (; l < k / 32; ++l)
+      _mm512_storeu_si512(to + l * tile_values, words(_mm512_loadu_ps(x + l * 32), _mm512_loadu_ps(x + l * 32 + 16)));
+    if (k % 32) {
+      const std::uint32_t mask = (1u << k % 32) - 1;
+      _mm512_storeu_si512(to + l * tile_values,
+                          words(_mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), x + l * 32),
+                                _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> 16), x + l * 32 + 16)));
+      ++l;
+    }
+    for (; l < depth; ++l) _mm512_storeu_si512(to + l * tile_values, _mm512_setzero_si512());
+  }
+
+  TRIL_BF16 static void pack_pairs(const float* x, std::size_t stride, std::size_t k, std::size_t n,
+                                   std::uint16_t* tile) {
+    const auto columns = static_cast<__mmask16>((1u << n) - 1);
+    // Of the 32 halves of two rows, one after the other, each word takes one of the first and one of the second.
+    const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
+                                           21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    for (std::size_t p = 0; p < 16; ++p) {
+      const __m512 low = 2 * p < k ? _mm512_maskz_loadu_ps(columns, x + 2 * p * stride) : _mm512_setzero_ps();
+      const __m512 high =
+          2 * p + 1 < k ? _mm512_maskz_loadu_ps(columns, x + (2 * p + 1) * stride) : _mm512_setzero_ps();
+      _mm512_storeu_si512(tile + p * 32, _mm512_permutexvar_epi16(order, words(low, high)));
+    }
+  }
+
+  TRIL_BF16 static void transpose_tile(std::uint16_t* tile) {
+    // Columns of 4 x 4 blocks come together as they are read: rows i, i + 4, i + 8, i + 12 of one block column.
+    auto* const t = reinterpret_cast<std::uint32_t*>(tile);
+    __m512i column[4][4];
+    for (int c = 0; c < 4; ++c)
+      for (int i = 0; i < 4; ++i) {
+        const std::uint32_t* from = t + i * 16 + c * 4;
+        __m512i v = _mm512_castsi128_si512(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+        v = _mm512_mask_broadcast_i32x4(v, 0x00f0, _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 64)));
+        v = _mm512_mask_broadcast_i32x4(v, 0x0f00, _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 128)));
+        v = _mm512_mask_broadcast_i32x4(v, 0xf000, _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 192)));
+        column[c][i] = v;
+      }
+    for (int c = 0; c < 4; ++c) {
+      const __m512i ab = _mm512_unpacklo_epi32(column[c][0], column[c][1]),
+                    ab2 = _mm512_unpackhi_epi32(column[c][0], column[c][1]);
+      const __m512i cd = _mm512_unpacklo_epi32(column[c][2], column[c][3]),
+                    cd2 = _mm512_unpackhi_epi32(column[c][2], column[c][3]);
+      _mm512_storeu_si512(t + (c * 4 + 0) * 16, _mm512_unpacklo_epi64(ab, cd));
+      _mm512_storeu_si512(t + (c * 4 + 1) * 16, _mm512_unpackhi_epi64(ab, cd));
+      _mm512_storeu_si512(t + (c * 4 + 2) * 16, _mm512_unpacklo_epi64(ab2, cd2));
+      _mm512_storeu_si512(t + (c * 4 + 3) * 16, _mm512_unpackhi_epi64(ab2, cd2));
+    }
+  }
+
+  TRIL_BF16 static void block(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b, std::size_t depth,
+                              std::size_t rows, float* c) {
+    for (std::size_t i = 0; i < rows; i += 8)
+      eighth(a + i / 16 * row_tiles * tile_values + i % 16 * 32, b, depth, c + i * 32);
+  }
+
+ private:
+  /// The bfloat16 of low, then those of high.
+  TRIL_BF16 static __m512i words(__m512 low, __m512 high) {
+    const __m512bh both = _mm512_cvtne2ps_pbh(high, low);
+    __m512i bits;
+    __builtin_memcpy(&bits, &both, sizeof bits);
+    return bits;
+  }
+  TRIL_BF16 static __m512 add_product(__m512 sum, __m512i a, __m512i b) {
+    __m512bh x, y;
+    __builtin_memcpy(&x, &a, sizeof x);
+    __builtin_memcpy(&y, &b, sizeof y);
+    return _mm512_dpbf16_ps(sum, x, y);
+  }
+
+  /// Eight rows by 32 columns.
+  TRIL_BF16 static void eighth(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, float* c) {
+    __m512 sum[8][2];
+    for (auto& row : sum) row[0] = row[1] = _mm512_setzero_ps();
+    for (std::size_t l = 0; l < depth; ++l, a += tile_values, b += 2 * tile_values) {
+      const auto* const x = reinterpret_cast<const int*>(a);
+      for (std::size_t p = 0; p < 16; ++p) {
+        const __m512i left = _mm512_loadu_si512(b + p * 32), right = _mm512_loadu_si512(b + tile_values + p * 32);
+#pragma GCC unroll 8
+        for (std::size_t i = 0; i < 8; ++i) {
+          const __m512i pair = _mm512_set1_epi32(x[i * 16 + p]);
+          sum[i][0] = add_product(sum[i][0], pair, left);
+          sum[i][1] = add_product(sum[i][1], pair, right);
+        }
+      }
+    }
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < 8; ++i) {
+      _mm512_storeu_ps(c + i * 32, sum[i][0]);
+      _mm512_storeu_ps(c + i * 32 + 16, sum[i][1]);
+    }
+  }
+};
+
+/// Products of tiles. Tiles 0-3 sum, 4 and 5 are of A, 6 and 7 of B.
+struct TileProducts : PairProducts {
+  TRIL_AMX static void begin() {
+    struct alignas(64) Config {
+      std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
+      std::uint16_t bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+      std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+    };
+    static constexpr Config config;  // in memory as a whole: the intrinsic names only its first bytes to the compiler
+    _tile_loadconfig(&config);
+  }
+  TRIL_AMX static void end() { _tile_release(); }
+
+  TRIL_AMX static void block(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b, std::size_t depth,
+                             std::size_t rows, float* c) {
+    const std::uint16_t* a1 = a + row_tiles * tile_values;
+    _tile_zero(0);
+    _tile_zero(1);
+    if (rows <= 16) {
+      for (std::size_t l = 0; l < depth; ++l, a += tile_values, b += 2 * tile_values) {
+        _tile_loadd(4, a, 64);
+        _tile_loadd(6, b, 64);
+        _tile_loadd(7, b + tile_values, 64);
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_dpbf16ps(1, 4, 7);
+      }
+      _tile_stored(0, c, 128);
+      _tile_stored(1, c + 16, 128);
+      return;
+    }
+    _tile_zero(2);
+    _tile_zero(3);
+    for (std::size_t l = 0; l < depth; ++l, a += tile_values, a1 += tile_values, b += 2 * tile_values) {
+      _tile_loadd(4, a, 64);
+      _tile_loadd(6, b, 64);
+      _tile_loadd(5, a1, 64);
+      _tile_loadd(7, b + tile_values, 64);
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_dpbf16ps(2, 5, 6);
+      _tile_dpbf16ps(1, 4, 7);
+      _tile_dpbf16ps(3, 5, 7);
+    }
+    _tile_stored(0, c, 128);
+    _tile_stored(1, c + 16, 128);
+    _tile_stored(2, c + 16 * 32, 128);
+    _tile_stored(3, c + 16 * 32 + 16, 128);
+  }
+};
+
+}  // namespace tril::kern::N_AVX3
+#undef TRIL_BF16
+#undef TRIL_AMX
+#endif
+
+#endif  // TRIL_KERN_BF16_AVX512_INL_H_

@@ -1,0 +1,62 @@
+// Matrix products of bfloat16 operands with float32 sums: what mixed precision trains with [Micikevicius et al. 2018;
+// Kalamkar et al. 2019]. Operands are rounded to the nearest bfloat16 (of two the even one) while they are packed; masters,
+// activations and results stay float32. On AMX a product is one of tiles, on AVX-512 BF16 of pairs; elsewhere the same
+// rounded operands are multiplied in float32, so that every machine computes the same up to the order of its sums.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kern/kernels.h"
+
+namespace tril::kern {
+
+// A packed matrix is made of tiles of 16 x 32 bfloat16, 1 KiB each, zeros beyond its edges.
+//   left operand  A [m, k]: tile (i, l) holds rows 16 i ..., values 32 l ... of each; tiles lie [m / 16][k / 32].
+//   right operand B [k, n]: tile (l, j) holds columns 16 j ...; its row p holds the pairs B[32 l + 2 p, c], B[32 l + 2 p + 1, c];
+//   tiles lie in panels of 32 columns, [n / 32][k / 32][2], so that a panel is read from its first byte to its last.
+constexpr std::size_t tile_values = 16 * 32;
+constexpr std::size_t tiles_of(std::size_t n, std::size_t size) {
+  return (n + size - 1) / size;
+}
+/// Values of a packed right operand [k, n].
+constexpr std::size_t packed_right_values(std::size_t k, std::size_t n) {
+  return tiles_of(n, 32) * 2 * tiles_of(k, 32) * tile_values;
+}
+/// Values of a packed left operand [m, k].
+constexpr std::size_t packed_left_values(std::size_t m, std::size_t k) {
+  return tiles_of(m, 32) * 2 * tiles_of(k, 32) * tile_values;
+}
+
+/// B [k, n] as float32, to be packed: row-major with a stride, or `transposed`, stored as [n, k].
+struct PackRight {
+  const float* b = nullptr;
+  std::size_t stride = 0, k = 0, n = 0;
+  bool transposed = false;
+  std::uint16_t* packed = nullptr;  ///< packed_right_values(k, n)
+};
+
+/// y = residual + drop(f(A B + bias)), or C += A B with `accumulate` and nothing else. A [m, k] is float32, row-major
+/// with a stride, or with `transpose_a` stored as [k, m]. Element (i, j) is dropped by index i * n + j of the stream.
+struct PackedGemm {
+  std::size_t m = 0, n = 0, k = 0;
+  const float* a = nullptr;
+  std::size_t a_stride = 0;
+  bool transpose_a = false;
+  const std::uint16_t* b = nullptr;  ///< packed
+  float* c = nullptr;
+  std::size_t c_stride = 0;
+  bool accumulate = false;
+  const float* bias = nullptr;
+  Activation activation = Activation::none;
+  float* z = nullptr;  ///< where not null, A B + bias is kept there too, with the stride of C
+  Dropout dropout;
+  const float* residual = nullptr;   ///< with the stride of C
+  std::uint16_t* scratch = nullptr;  ///< packed_gemm_scratch values
+};
+
+/// A block of A: 256 rows by 512 values.
+constexpr std::size_t packed_gemm_rows = 256, packed_gemm_depth = 512;
+constexpr std::size_t packed_gemm_scratch = packed_left_values(packed_gemm_rows, packed_gemm_depth) + 32;
+
+}  // namespace tril::kern

@@ -1,0 +1,11 @@
+// What the processor and the system allow beyond the instruction sets that Highway tells of.
+#pragma once
+
+namespace tril::kern {
+
+/// Products of pairs of bfloat16 (AVX-512 BF16).
+bool has_avx512_bf16();
+/// Products of tiles of bfloat16 and int8 (AMX). Linux gives a process its tile registers for the asking, and this asks.
+bool may_use_amx();
+
+}  // namespace tril::kern
