@@ -2,10 +2,15 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "base/file.h"
 #include "cli/commands.h"
+#include "model/grow_vocabulary.h"
+#include "model/registry.h"
+#include "text/extend_vocabulary.h"
+#include "text/language_tag.h"
 #include "text/sentencepiece_file.h"
 #include "text/vocabulary.h"
 
@@ -15,7 +20,9 @@ namespace {
 struct VocabOptions {
   std::vector<std::string> train_sets;
   bool tsv = false;
-  std::string out;
+  std::string out, extend;
+  std::int64_t add = 0;
+  std::vector<std::string> language_tags;
   VocabularyOptions vocabulary;
 };
 
@@ -31,7 +38,10 @@ Fields fields_of(VocabOptions& o) {
   f.add("max-lines", &v.max_lines, "a larger text is sampled down to this many lines").at_least(1);
   f.add("seed", &v.seed, "of that sample");
   f.group("Vocabulary");
-  f.add("out", &o.out, "where the SentencePiece model goes").letter('o').value_name("FILE").required();
+  f.add("out", &o.out, "where the SentencePiece model goes; with --extend, the new model directory")
+      .letter('o')
+      .value_name("FILE")
+      .required();
   f.add("size", &v.size, "number of pieces").at_least(4).at_most(1'000'000);
   f.add("type", &v.model, "byte-pair encoding, a unigram language model, or single characters (--size at most)",
         {{"bpe", SubwordModel::bpe}, {"unigram", SubwordModel::unigram}, {"char", SubwordModel::character}})
@@ -49,7 +59,56 @@ Fields fields_of(VocabOptions& o) {
   f.add("split-digits", &v.split_digits,
         "make every digit a piece of its own, where text has much to count or to copy");
   f.add("byte-fallback", &v.byte_fallback, "spell characters without a piece in bytes, not <unk>");
+  f.group("Extension");
+  f.add("extend", &o.extend,
+        "model directory to add pieces to; of one whose sides have a SentencePiece model each, --train-sets alternate "
+        "between source and target")
+      .value_name("DIR");
+  f.add("add", &o.add, "pieces to add").at_least(0).at_most(1'000'000);
+  f.add("language-tags", &o.language_tags, "languages whose tags to add (de: >>de<<)").value_name("NAME");
+  for (const char* name : {"add", "language-tags"}) f.needs(name, "extend", "a new vocabulary has --size");
+  for (const char* name : {"size", "type", "normalization", "character-coverage", "split-digits", "byte-fallback",
+                           "keep-spaces", "symbols"})
+    f.excludes("extend", name, "a vocabulary that is extended stays of its kind");
   return f;
+}
+
+// Rows of the weights for the new ids; a directory that is a tokenizer alone has none.
+void grow_model(const VocabOptions& o, const ExtendedTokenizer& more) {
+  const std::filesystem::path from(o.extend), to(o.out);
+  if (!std::filesystem::exists(from / "config.json")) return;
+  const std::unique_ptr<model::Model> model = model::load(from);
+  const auto* marian = dynamic_cast<const model::Marian*>(model.get());
+  if (!marian) fail(o.extend, fmt::format("is a {} model, only marian models can grow", model->family()));
+  model::save(
+      *model::with_more_words(*marian, {more.old_source, more.source_parts}, {more.old_target, more.target_parts}), to);
+  if (std::filesystem::exists(from / "generation_config.json"))  // its ids stay
+    write_file_atomic((to / "generation_config.json").string(),
+                      read_text((from / "generation_config.json").string(), 1 << 20));
+}
+
+int extend(const VocabOptions& o) {
+  check(o.add > 0 || !o.language_tags.empty(), "--extend", "--add or --language-tags says what is to be added");
+  std::error_code ignored;
+  if (std::filesystem::exists(o.out, ignored))
+    fail_usage(o.out, "is there already", "choose another --out: the model that is extended stays as it is");
+  ExtensionRequest request;
+  request.count = o.add;
+  for (const std::string& name : o.language_tags) request.tags.push_back(language_tag(name, "--language-tags"));
+  for (std::size_t i = 0; i < o.train_sets.size(); ++i) {
+    if (o.tsv) {
+      request.source.push_back({o.train_sets[i], 0});
+      request.target.push_back({o.train_sets[i], 1});
+    } else {
+      (i % 2 == 0 ? request.source : request.target).push_back({o.train_sets[i]});
+    }
+  }
+  const ExtendedTokenizer more = extend_marian_tokenizer(o.extend, request);
+  grow_model(o, more);
+  save_tokenizer(*more.tokenizer, o.out);
+  spdlog::info("{}: {} new tokens of the source, {} of the target", o.out, more.source_parts.size(),
+               more.target_parts.size());
+  return exit_success;
 }
 
 int learn(const VocabOptions& o) {
@@ -81,11 +140,13 @@ void add_vocab(App& app) {
                         {"tril vocab --train-sets tok.en tok.de --normalization identity --out spm.model",
                          "text that is tokenised and lower-cased already"},
                         {"tril vocab --train-sets pairs.tsv.gz --tsv --size 16000 --type unigram --out spm.model",
-                         "a unigram model from a file of pairs"}},
+                         "a unigram model from a file of pairs"},
+                        {"tril vocab --extend de --train-sets new.en new.de --add 1000 --out wider",
+                         "a model with 1,000 more pieces for another kind of text, to be trained further"}},
            .fields = fields_of(*o),
            .reads_config = true,
            .apply_preset = {},
-           .run = [o](const Invocation&) { return learn(*o); }});
+           .run = [o](const Invocation&) { return o->extend.empty() ? learn(*o) : extend(*o); }});
 }
 
 }  // namespace tril::cli

@@ -326,6 +326,36 @@ std::string in_directory(const std::string& directory, const char* name) {
   return (std::filesystem::path(directory) / name).string();
 }
 
+std::shared_ptr<const Tokenizer> read_directory(const std::string& directory, const MarianAdditions* more) {
+  const auto path = [&](const char* name) { return in_directory(directory, name); };
+  const auto text = [&](const char* name) { return read_text(path(name), largest_file); };
+
+  MarianConfig config;
+  std::error_code ignored;
+  if (std::filesystem::exists(path("tokenizer_config.json"), ignored))
+    config = parse_config(text("tokenizer_config.json"), path("tokenizer_config.json"));
+
+  MarianTokenizer::SideParts source{
+      .spm = more ? more->source_spm : text("source.spm"), .where = path("vocab.json"), .model = {}, .table = {}};
+  MarianTokenizer::SideParts target{
+      .spm = more ? more->target_spm : text("target.spm"), .where = path("vocab.json"), .model = {}, .table = {}};
+  source.model = parse_sentencepiece(source.spm, path("source.spm"));
+  target.model = source.spm == target.spm ? source.model : parse_sentencepiece(target.spm, path("target.spm"));
+  auto table = std::make_shared<PieceTable>(PieceTable::parse(text("vocab.json"), path("vocab.json")));
+  auto target_table = table;
+  if (config.separate_vocabularies) {
+    target.where = path("target_vocab.json");
+    target_table = std::make_shared<PieceTable>(PieceTable::parse(text("target_vocab.json"), target.where));
+  }
+  if (more) {
+    for (const std::string& token : more->source_tokens) table->add(token);
+    for (const std::string& token : more->target_tokens) target_table->add(token);
+  }
+  source.table = std::move(table);
+  target.table = std::move(target_table);
+  return std::make_shared<MarianTokenizer>(std::move(config), std::move(source), std::move(target));
+}
+
 }  // namespace
 
 std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianParts parts) {
@@ -355,24 +385,11 @@ bool is_marian_directory(const std::string& directory) {
 }
 
 std::shared_ptr<const Tokenizer> load_marian_tokenizer(const std::string& directory) {
-  const auto path = [&](const char* name) { return in_directory(directory, name); };
-  const auto text = [&](const char* name) { return read_text(path(name), largest_file); };
+  return read_directory(directory, nullptr);
+}
 
-  MarianConfig config;
-  std::error_code ignored;
-  if (std::filesystem::exists(path("tokenizer_config.json"), ignored))
-    config = parse_config(text("tokenizer_config.json"), path("tokenizer_config.json"));
-
-  MarianTokenizer::SideParts source{.spm = text("source.spm"), .where = path("vocab.json"), .model = {}, .table = {}};
-  MarianTokenizer::SideParts target{.spm = text("target.spm"), .where = path("vocab.json"), .model = {}, .table = {}};
-  source.model = parse_sentencepiece(source.spm, path("source.spm"));
-  target.model = source.spm == target.spm ? source.model : parse_sentencepiece(target.spm, path("target.spm"));
-  source.table = target.table = std::make_shared<PieceTable>(PieceTable::parse(text("vocab.json"), path("vocab.json")));
-  if (config.separate_vocabularies) {
-    target.where = path("target_vocab.json");
-    target.table = std::make_shared<PieceTable>(PieceTable::parse(text("target_vocab.json"), target.where));
-  }
-  return std::make_shared<MarianTokenizer>(std::move(config), std::move(source), std::move(target));
+std::shared_ptr<const Tokenizer> extend_marian_directory(const std::string& directory, const MarianAdditions& more) {
+  return read_directory(directory, &more);
 }
 
 }  // namespace tril

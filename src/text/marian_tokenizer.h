@@ -24,6 +24,14 @@ std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianParts parts);
 /// Whether `directory` holds a tokenizer of this form (a source.spm).
 bool is_marian_directory(const std::string& directory);
 
+/// A directory of this form with further SentencePiece pieces and tokens: the models are replaced, and the tokens get
+/// the ids behind those that there are.
+struct MarianAdditions {
+  std::string source_spm, target_spm;                     ///< longer models, or the directory's own
+  std::vector<std::string> source_tokens, target_tokens;  ///< pieces and tags; of a shared table, either list's
+};
+std::shared_ptr<const Tokenizer> extend_marian_directory(const std::string& directory, const MarianAdditions& more);
+
 /// Reads a directory of this form.
 std::shared_ptr<const Tokenizer> load_marian_tokenizer(const std::string& directory);
 

@@ -178,8 +178,7 @@ std::string train(const std::vector<std::string>& lines, const VocabularyOptions
 
 }  // namespace
 
-std::string train_sentencepiece(const std::vector<TextSource>& files, const VocabularyOptions& options) {
-  check_options(options);
+std::vector<std::string> sample_lines(const std::vector<TextSource>& files, const VocabularyOptions& options) {
   check(!files.empty(), "vocabulary", "no files to learn from");
   Sample sample(options.max_lines, options.seed);
   std::string line;
@@ -198,7 +197,12 @@ std::string train_sentencepiece(const std::vector<TextSource>& files, const Voca
       sample.add(*field);
     }
   }
-  return train(sample.take(), options);
+  return sample.take();
+}
+
+std::string train_sentencepiece(const std::vector<TextSource>& files, const VocabularyOptions& options) {
+  check_options(options);
+  return train(sample_lines(files, options), options);
 }
 
 std::string train_sentencepiece(const std::vector<std::string>& lines, const VocabularyOptions& options) {

@@ -157,5 +157,31 @@ TEST(Multilingual, MistakesInTheDataAreNamed) {
   EXPECT_TRUE(contains(error({"--corpus-weights", "1", "0"}), "--corpus-weights"));
 }
 
+TEST(Multilingual, AModelGrowsByPiecesAndTags) {
+  const Data data;
+  std::vector<std::string> training = data.with(small_model);
+  training.insert(training.end(), {"--after", "20u"});
+  ASSERT_EQ(run_tril(training).code, 0);
+  const std::string model = data.folder.at("model"), wider = data.folder.at("wider");
+  const std::string text = data.folder.write("new", "kiwi tango kiwi\nkiwi tango\n");
+  const std::vector<std::string> args{"vocab", "--extend",        model, "--train-sets", text, "--add",
+                                      "6",     "--language-tags", "de",  "--out",        wider};
+  const Ran grown = run_tril(args);
+  ASSERT_EQ(grown.code, 0) << grown.err;
+  EXPECT_TRUE(contains(grown.err, "7 new tokens of the source")) << grown.err;
+  // What it knew it still does, and the new tag is a token.
+  const std::string lines = make_texts(20, 3).source;
+  const Ran before = run_tril({"translate", "--model", model, "-b", "1"}, lines);
+  const Ran after = run_tril({"translate", "--model", wider, "-b", "1"}, lines);
+  EXPECT_EQ(after.code, 0) << after.err;
+  EXPECT_GE(lines_equal(before.out, after.out), 15) << before.out << after.out;  // new rows compete in the output
+  EXPECT_EQ(run_tril({"translate", "--model", wider, "--target-language", "de"}, "kiwi\n").code, 0);
+  const Ran again = run_tril(args);
+  EXPECT_EQ(again.code, 2);
+  EXPECT_TRUE(contains(again.err, "is there already")) << again.err;
+  const Ran nothing = run_tril({"vocab", "--extend", model, "--train-sets", text, "--out", data.folder.at("x")});
+  EXPECT_EQ(nothing.code, 2) << nothing.err;
+}
+
 }  // namespace
 }  // namespace tril
