@@ -171,6 +171,7 @@ int train_model(TrainOptions& o, bool quiet) {
   if (!goes_on) {
     read_validation_set(o, tokenizer);  // a mistake in it is told before anything is removed or written
     if (!is_language_model(o.model)) check_corpus(training_corpus(o), *tokenizer);
+    for (const std::string& teacher : o.learning.teacher) check_teacher(teacher, *tokenizer, o.data.max_length);
     // From here on nothing is left of a run before: its weights beside another vocabulary would translate nonsense.
     store.clear();
     remove_model(dir);

@@ -208,9 +208,10 @@ struct Kernels {
   /// Cross-entropy of x W^T + b in mixed precision: see projected_loss.h. losses [rows].
   void (*projected_cross_entropy)(const ProjectedCrossEntropy& p, float* losses);
   void (*projected_cross_entropy_backward)(const ProjectedCrossEntropy& p, const ProjectedGradients& g);
-  /// losses[i] = T^2 KL(softmax(teacher / T) || softmax(student / T)) [Hinton et al. 2015], zero where !keep[i];
-  /// d_student (may be null, may be student) = gradient_scale * T * (softmax(student/T) - softmax(teacher/T)).
-  void (*distillation)(const float* student, const float* teacher, const std::uint8_t* keep, float temperature,
+  /// losses[i] = weights[i] T^2 KL(softmax(teacher / T) || softmax(student / T)) [Hinton et al. 2015]; d_student (may
+  /// be null, may be student) = gradient_scale * weights[i] * T * (softmax(student/T) - softmax(teacher/T)). A row
+  /// whose weight is zero is not looked at.
+  void (*distillation)(const float* student, const float* teacher, const float* weights, float temperature,
                        float gradient_scale, float* losses, float* d_student, std::size_t rows, std::size_t cols);
   /// With the cross-entropies CE_a and CE_b of two rows of logits against one target, and p and q their softmaxes,
   /// losses[i] = weight_i [ (CE_a + CE_b) / 2 + alpha / 4 (KL(p || q) + KL(q || p)) ] [Liang et al. 2021]; with

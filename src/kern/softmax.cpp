@@ -102,14 +102,14 @@ void cross_entropy(const CrossEntropy& c, const float* logits, float* losses, fl
   }
 }
 
-void distillation(const float* student, const float* teacher, const std::uint8_t* keep, float temperature,
+void distillation(const float* student, const float* teacher, const float* weights, float temperature,
                   float gradient_scale, float* losses, float* d_student, std::size_t rows, std::size_t cols) {
   const Floats d;
   const Vec inv_t = hn::Set(d, 1 / temperature);
   for (std::size_t row = 0; row < rows; ++row) {
     const float *s = student + row * cols, *t = teacher + row * cols;
     float* ds = d_student ? d_student + row * cols : nullptr;
-    if (!keep[row]) {
+    if (weights[row] == 0) {
       losses[row] = 0;
       if (ds) clear(ds, cols);
       continue;
@@ -129,9 +129,9 @@ void distillation(const float* student, const float* teacher, const std::uint8_t
     });
     const float all_s = hn::GetLane(hn::SumOfLanes(d, sum_s)), all_t = hn::GetLane(hn::SumOfLanes(d, sum_t));
     const float difference = hn::GetLane(hn::SumOfLanes(d, sum_td)) / all_t;
-    losses[row] = temperature * temperature * (difference - logf(all_t) + logf(all_s));
+    losses[row] = weights[row] * temperature * temperature * (difference - logf(all_t) + logf(all_s));
     if (!ds) continue;
-    const float scale = gradient_scale * temperature;
+    const float scale = gradient_scale * weights[row] * temperature;
     const Vec of_s = hn::Set(d, scale / all_s), of_t = hn::Set(d, scale / all_t);
     ForEach(cols, [&](std::size_t j, auto io) HWY_ATTR {
       const Vec et = FastExp(Floats(), hn::Mul(inv_t, hn::Sub(io.load(t + j), shift_t)));

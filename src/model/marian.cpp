@@ -24,6 +24,9 @@ void MarianConfig::validate(std::string_view where) const {
   at_most(decoder_ffn_dim, 1 << 24, "decoder_ffn_dim");
   at_most(vocab_size, std::numeric_limits<std::int32_t>::max(), "vocab_size");
   at_most(decoder_vocab_size, std::numeric_limits<std::int32_t>::max(), "decoder_vocab_size");
+  for (const auto& [key, p] :
+       {std::pair{"encoder_layerdrop", encoder_layerdrop}, {"decoder_layerdrop", decoder_layerdrop}})
+    need(p >= 0 && p < 1, key, fmt::format("{} is not in [0, 1)", p));
   need(d_model > 0 && d_model % 2 == 0, "d_model", fmt::format("{} is not a positive even number", d_model));
   need(encoder_attention_heads > 0 && d_model % encoder_attention_heads == 0, "encoder_attention_heads",
        fmt::format("d_model {} does not divide into {} heads", d_model, encoder_attention_heads));
@@ -88,6 +91,8 @@ MarianConfig marian_config(const JsonObject& j) {
   k.dropout = static_cast<float>(j.get<double>("dropout", 0.1));
   k.attention_dropout = static_cast<float>(j.get<double>("attention_dropout", 0.0));
   k.activation_dropout = static_cast<float>(j.get<double>("activation_dropout", 0.0));
+  k.encoder_layerdrop = j.get<double>("encoder_layerdrop", 0.0);
+  k.decoder_layerdrop = j.get<double>("decoder_layerdrop", 0.0);
 
   // What others of the BART kin can say in these files and this architecture does not compute: refused, never ignored.
   struct Refused {
@@ -186,8 +191,8 @@ std::string Marian::config_json() const {
                                 {"dropout", k.dropout},
                                 {"attention_dropout", k.attention_dropout},
                                 {"activation_dropout", k.activation_dropout},
-                                {"encoder_layerdrop", 0.0},
-                                {"decoder_layerdrop", 0.0},
+                                {"encoder_layerdrop", k.encoder_layerdrop},
+                                {"decoder_layerdrop", k.decoder_layerdrop},
                                 {"is_encoder_decoder", true},
                                 {"torch_dtype", "float32"},
                                 {"use_cache", true}}
@@ -214,7 +219,7 @@ Memory Marian::encode(Context& c, std::span<const std::int32_t> ids, const Rows&
   Memory memory;
   memory.rows = rows;
   memory.states = run_layers(c, encoder_layers_, embed(c, source_embedding_, ids, rows), encoder_call(c, rows, mask),
-                             nullptr, gradient_checkpointing_);
+                             nullptr, gradient_checkpointing_, config_.encoder_layerdrop);
   project_memory(c, decoder_layers_, memory);
   return memory;
 }
@@ -222,7 +227,7 @@ Memory Marian::encode(Context& c, std::span<const std::int32_t> ids, const Rows&
 Tensor Marian::decode(Context& c, const DecoderInput& input) const {
   const auto call = decoder_call(c, input);
   return run_layers(c, decoder_layers_, embed(c, target_embedding_, input.ids, input.rows), call, input.memory,
-                    gradient_checkpointing_);
+                    gradient_checkpointing_, config_.decoder_layerdrop);
 }
 
 StoredAs Marian::stored_as(const nn::Parameter& p) const {

@@ -25,6 +25,7 @@ struct MarianConfig {
   double init_std = 0.02;
   float dropout = 0.1f;  ///< on embeddings and on each sublayer's result
   float attention_dropout = 0, activation_dropout = 0;
+  double encoder_layerdrop = 0, decoder_layerdrop = 0;  ///< probability that training leaves a layer out of an update
   float embedding_dropout = -1;  ///< on embeddings alone; -1: as `dropout`. Not in config.json: training only
 
   /// Sizes and ids checked; Error names the key that is wrong.

@@ -1,5 +1,7 @@
 #include "model/stack.h"
 
+#include "base/hash.h"
+
 namespace tril::model {
 namespace {
 
@@ -23,6 +25,11 @@ ops::Spans memory_spans(const Rows& rows, const Memory& memory, std::span<const 
 }
 
 }  // namespace
+
+bool left_out(const Context& c, std::string_view layer, double p) {
+  if (!c.training() || p <= 0) return false;
+  return random_bits(sub_key(c.shared_key(), hash_of(layer)), 0) < dropout_threshold(static_cast<float>(p));
+}
 
 std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& input) {
   check(static_cast<std::int64_t>(input.ids.size()) == input.rows.tokens(), "decoder", "{} ids in rows of {} tokens",

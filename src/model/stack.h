@@ -21,12 +21,17 @@ std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& in
 /// An encoder's call: rows among themselves under `mask`.
 std::shared_ptr<const StackCall> encoder_call(Context& c, const Rows& rows, const ops::Mask& mask);
 
+/// Whether training leaves the layer of this name out of the present pass, which it does with probability p: the same
+/// for all parts of a batch [LayerDrop, Fan et al. 2020].
+bool left_out(const Context& c, std::string_view layer, double p);
+
 /// h through all layers in order. memory: what decoder layers attend to, null where they have no cross-attention.
 template <class Layer>
 Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const std::shared_ptr<const StackCall>& call,
-                  const Memory* memory, bool checkpointing) {
+                  const Memory* memory, bool checkpointing, double layer_drop = 0) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const Layer& layer = layers[i];
+    if (left_out(c, layer.name, layer_drop)) continue;
     nn::Attention::KeysValues kv;
     if (layer.cross_attention) {
       check(memory != nullptr, layer.name, "the decoder attends to a memory and none was given");

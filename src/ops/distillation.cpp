@@ -13,14 +13,15 @@ Tensor distillation(Context& c, const Tensor& student, const Tensor& teacher, co
   check_shape(teacher, {N, V}, "distillation: teacher");
   check_shape(targets, {N}, "distillation: targets");
   check(temperature > 0, "distillation", "temperature {} is not above zero", temperature);
-  std::vector<std::uint8_t> keep;
+  std::vector<float> keep;
   std::int64_t kept = 0;
-  for (std::int32_t id : host_copy<std::int32_t>(targets)) keep.push_back(id != ignore_id), kept += id != ignore_id;
+  for (std::int32_t id : host_copy<std::int32_t>(targets))
+    keep.push_back(id != ignore_id ? 1.0f : 0.0f), kept += id != ignore_id;
   const double n = static_cast<double>(std::max<std::int64_t>(kept, 1));
 
   const Tensor keep_rows = c.upload(keep), losses = c.empty({N});
   const Tensor ds = c.tape() && c.tape()->wants(student) ? c.empty({N, V}) : Tensor();
-  c.kernels().distillation(student.data<float>(), teacher.data<float>(), keep_rows.data<std::uint8_t>(), temperature,
+  c.kernels().distillation(student.data<float>(), teacher.data<float>(), keep_rows.data<float>(), temperature,
                            static_cast<float>(1 / n), losses.data<float>(), ds ? ds.data<float>() : nullptr, z(N),
                            z(V));
   const Tensor y = sum_of_losses(c, losses, n);

@@ -124,7 +124,8 @@ Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tens
 Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& state,
                              std::int64_t num_heads);
 
-// --- cross_entropy.cpp, projected_cross_entropy.cpp, r_drop.cpp, distillation.cpp ---
+// --- cross_entropy.cpp, projected_cross_entropy.cpp, r_drop.cpp, distillation.cpp,
+//     projected_distillation.cpp ---
 
 struct LossOptions {
   float label_smoothing = 0;    ///< spread over the whole vocabulary [Szegedy et al. 2016, section 7]
@@ -154,6 +155,24 @@ Tensor r_drop(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
 /// both, rows with targets[i] == ignore_id are left out -> [1]. The teacher gets no gradient.
 Tensor distillation(Context& c, const Tensor& student, const Tensor& teacher, const Tensor& targets,
                     std::int32_t ignore_id, float temperature);
+
+/// Hidden states x [N, D] and what makes logits of them: x W^T + b, W [V, D], b [V] or none.
+struct Projected {
+  Tensor x;
+  Weight w;
+  Tensor b;
+};
+
+struct DistillationOptions {
+  float temperature = 1;
+  float mix = 0.5f;  ///< of the teachers' part; the targets have the rest
+};
+
+/// (1 - mix) * projected_cross_entropy + mix * T^2 KL(teachers || student) at temperature T [Hinton et al. 2015; Kim &
+/// Rush 2016, section 3.1], in chunks of rows like the former; several teachers (of any width, of the same V and N) are
+/// the geometric mean of their distributions. They get no gradient. -> [1]
+Tensor projected_distillation(Context& c, const Projected& student, std::span<const Projected> teachers,
+                              const Tensor& targets, const LossOptions& loss, const DistillationOptions& options);
 
 // --- checkpoint.cpp ---
 

@@ -62,6 +62,7 @@ inline void clear(Context& c, const Tensor& x) {
 /// Dropout as the context has it: none while serving.
 inline kern::Dropout draw_dropout(Context& c, float p) {
   check(p >= 0 && p < 1, "dropout", "probability {} is not in [0, 1)", p);
+  p *= c.dropout_factor();
   return c.training() && p > 0 ? kern::Dropout{p, c.rng().next_key()} : kern::Dropout{};
 }
 

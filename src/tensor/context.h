@@ -38,6 +38,14 @@ class Context {
   bool training() const { return training_; }
   void set_training(bool on) { training_ = on; }
 
+  /// What every probability of dropout is multiplied by: a schedule's.
+  float dropout_factor() const { return dropout_factor_; }
+  void set_dropout_factor(float factor) { dropout_factor_ = factor; }
+
+  /// Random decisions that are the same in all parts of a batch, such as which layers are left out.
+  RandomKey shared_key() const { return shared_key_; }
+  void set_shared_key(RandomKey key) { shared_key_ = key; }
+
   /// Cores that one matrix product may use.
   int threads() const { return threads_; }
   void set_threads(int n) { threads_ = n; }
@@ -87,6 +95,8 @@ class Context {
   Tape* tape_ = nullptr;
   Rng rng_;
   bool training_ = false;
+  float dropout_factor_ = 1;
+  RandomKey shared_key_;
   int threads_ = 1;
   std::vector<std::string_view> names_;
   Probe probe_;

@@ -7,6 +7,15 @@
 
 namespace tril::train {
 
+void scale_by_depth(nn::Parameters& parameters) {
+  constexpr std::string_view mark = ".layers.";
+  for (nn::Parameter& p : parameters.all()) {
+    const std::size_t at = p.name.find(mark);
+    if (at == std::string::npos || p.init.kind != nn::Init::Kind::uniform) continue;
+    p.init.value /= std::sqrt(std::stoi(p.name.substr(at + mark.size())) + 1.0);  // names count layers from 0
+  }
+}
+
 namespace {
 
 std::unique_ptr<model::Model> build_gpt2(const ModelOptions& options, const Tokenizer& tokenizer) {
@@ -50,6 +59,7 @@ std::unique_ptr<model::Model> build_marian(const ModelOptions& options, const To
   c.embedding_dropout = static_cast<float>(options.embedding_dropout.value_or(-1));
   c.attention_dropout = static_cast<float>(options.attention_dropout);
   c.activation_dropout = static_cast<float>(options.activation_dropout);
+  c.encoder_layerdrop = c.decoder_layerdrop = options.layer_drop;
   c.validate("model");
 
   return std::make_unique<model::Marian>(c);
@@ -59,6 +69,7 @@ std::unique_ptr<model::Model> build_marian(const ModelOptions& options, const To
 
 std::unique_ptr<model::Model> build_model(const ModelOptions& options, const Tokenizer& tokenizer) {
   auto m = is_language_model(options) ? build_gpt2(options, tokenizer) : build_marian(options, tokenizer);
+  if (options.depth_scaled_init) scale_by_depth(m->parameters());
   m->set_gradient_checkpointing(options.gradient_checkpointing);
   if (!m->parameters().flat()) m->parameters().allocate();
   return m;

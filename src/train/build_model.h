@@ -9,6 +9,10 @@
 
 namespace tril::train {
 
+/// Makes the matrices of layer l (from 1) of each stack begin within sqrt(6 / (in + out)) / sqrt(l) instead of within
+/// the first factor alone [DS-Init, Zhang et al. 2019, section 4.1, alpha = 1]. Before initialise().
+void scale_by_depth(nn::Parameters& parameters);
+
 /// Memory allocated, weights not set. @throws Error(usage) where the sizes do not fit
 std::unique_ptr<model::Model> build_model(const ModelOptions& options, const Tokenizer& tokenizer);
 

@@ -61,11 +61,17 @@ void model_fields(Fields& f, ModelOptions& m) {
       .at_least(2)
       .at_most(1 << 20);
 
+  f.add("depth-scaled-init", &m.depth_scaled_init,
+        "matrices of layer l begin smaller by the root of l, for stacks of many layers");
+
   f.group("Dropout");
   f.add("dropout", &m.dropout, "on what each sublayer adds, and on embeddings").at_least(0).at_most(0.95);
   f.add("embedding-dropout", &m.embedding_dropout, "on embeddings, instead of --dropout").at_least(0).at_most(0.95);
   f.add("attention-dropout", &m.attention_dropout, "on attention weights").at_least(0).at_most(0.95);
   f.add("activation-dropout", &m.activation_dropout, "after the feed-forward's activation").at_least(0).at_most(0.95);
+  f.add("dropout-warmup", &m.dropout_warmup, "updates over which every dropout sets in: p (1 - e^(-10 t / N)); 0: none")
+      .at_least(0);
+  f.add("layer-drop", &m.layer_drop, "probability that an update leaves a layer out").at_least(0).at_most(0.95);
 }
 
 void data_fields(Fields& f, DataOptions& d) {
@@ -144,6 +150,20 @@ void learning_fields(Fields& f, LearningOptions& l) {
         "alpha of R-Drop: each batch passes twice, and what dropout makes of the two is drawn together; 0: off")
       .at_least(0)
       .at_most(1000);
+  f.add("teacher", &l.teacher, "model directories whose predictions are learned too; their vocabulary is taken over")
+      .value_name("DIR");
+  f.add("distillation-temperature", &l.distillation_temperature, "T that teacher and student are softened by")
+      .above(0)
+      .at_most(1000);
+  f.add("distillation-mix", &l.distillation_mix, "share of the teacher in the loss; the targets have the rest")
+      .at_least(0)
+      .at_most(1);
+  f.excludes("teacher", "r-drop", "each is a divergence of its own; choose one");
+  f.excludes("teacher", "vocab-size", "the teacher's vocabulary is taken over");
+  f.excludes("teacher", "vocab-type", "the teacher's vocabulary is taken over");
+  f.excludes("teacher", "separate-vocabs", "the teacher's vocabulary is taken over");
+  f.needs("distillation-temperature", "teacher", "there is nothing to soften");
+  f.needs("distillation-mix", "teacher", "there is nothing to mix in");
   f.add("optimizer", &l.optimizer,
         "adamw decays the weights apart from the gradient; muon steps all but matrices by it",
         {{"adam", OptimizerKind::adam},
@@ -385,6 +405,15 @@ void settle(TrainOptions& o) {
   const bool drops =
       m.dropout > 0 || m.embedding_dropout.value_or(0) > 0 || m.attention_dropout > 0 || m.activation_dropout > 0;
   check(l.r_drop == 0 || drops, "--r-drop", "without dropout both passes are the same and there is nothing to draw");
+  check(m.dropout_warmup == 0 || drops, "--dropout-warmup", "there is no dropout that could set in");
+  if (is_language_model(m)) {
+    check(l.teacher.empty(), "--teacher", "teaches translation models, and --arch {} is a language model", m.arch);
+    check(m.layer_drop == 0, "--layer-drop", "is for encoder-decoders, and --arch {} is a language model", m.arch);
+    check(!m.depth_scaled_init, "--depth-scaled-init", "is for post-norm, and --arch {} has pre-norm", m.arch);
+  }
+  for (const std::string& teacher : l.teacher)
+    check(teacher != o.run.model, "--teacher", "{} is the directory that is trained", teacher);
+  if (!l.teacher.empty() && o.data.vocab.empty()) o.data.vocab = l.teacher[0];
   check(l.ema == 0 || l.average_checkpoints == 1, "--average-checkpoints",
         "contradicts --ema: one average of the weights is saved, not two");
   const bool needs_end = l.lr_schedule == ScheduleKind::linear || l.lr_schedule == ScheduleKind::cosine;

@@ -30,6 +30,9 @@ struct ModelOptions {
   double attention_dropout = 0;             ///< attention weights
   double activation_dropout = 0;            ///< after the activation of the feed-forward
   std::int64_t max_positions = 512;
+  std::int64_t dropout_warmup = 0;
+  double layer_drop = 0;  ///< probability that a layer is left out of an update
+  bool depth_scaled_init = false;
   bool gradient_checkpointing = false;
 };
 
@@ -67,6 +70,8 @@ struct LearningOptions {
   double lr_min = 0;
   double label_smoothing = 0.1;
   double r_drop = 0;  ///< alpha of Liang et al. 2021
+  std::vector<std::string> teacher;
+  double distillation_temperature = 1, distillation_mix = 0.5;
   OptimizerKind optimizer = OptimizerKind::adam;
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
   bool decay_matrices_only = false;

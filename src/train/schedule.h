@@ -48,4 +48,10 @@ inline double average_decay(double decay, std::int64_t t) {
   return std::min(decay, (static_cast<double>(t) + 1) / (static_cast<double>(t) + 10));
 }
 
+/// What dropout's probabilities are multiplied by at the t-th update: 1 - e^(-10 t / warmup), which is all but 1 from
+/// the warm-up's end on [Curriculum Dropout, Morerio et al. 2017]; 1 where warmup is 0.
+inline double dropout_factor(std::int64_t warmup, std::int64_t t) {
+  return warmup > 0 ? 1 - std::exp(-10.0 * static_cast<double>(t) / static_cast<double>(warmup)) : 1.0;
+}
+
 }  // namespace tril::train

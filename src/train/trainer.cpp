@@ -36,7 +36,11 @@ WorkersOptions workers_options(const TrainOptions& o) {
   WorkersOptions w;
   w.threads = worker_threads(o.run);
   w.parts = batch_parts(o.run);
-  w.loss = {.label_smoothing = o.learning.label_smoothing, .r_drop = o.learning.r_drop};
+  const LearningOptions& l = o.learning;
+  w.loss.label_smoothing = l.label_smoothing;
+  w.loss.r_drop = l.r_drop;
+  w.loss.distillation = {static_cast<float>(l.distillation_temperature), static_cast<float>(l.distillation_mix)};
+  w.dropout_warmup = o.model.dropout_warmup;
   w.clip_norm = o.learning.clip_norm;
   if (o.run.precision == "bf16") w.precision = nn::Precision::bf16;
   w.seed = o.run.seed;
@@ -109,7 +113,10 @@ Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<cons
     go_on();
   else
     begin();
-  workers_ = std::make_unique<Workers>(model_, *optimizer_, workers_options(options_));
+  WorkersOptions w = workers_options(options_);
+  if (const auto& teachers = options_.learning.teacher; !teachers.empty())
+    w.loss.teachers = std::make_shared<const Teachers>(teachers, *tokenizer_, options_.data.max_length);
+  workers_ = std::make_unique<Workers>(model_, *optimizer_, std::move(w));
 }
 
 Trainer::~Trainer() = default;

@@ -2,19 +2,11 @@
 
 #include <cmath>
 
+#include "train/hidden_states.h"
+#include "train/schedule.h"
+
 namespace tril::train {
 namespace {
-
-// The decoder's input: the target behind the start id, without its last token.
-std::vector<std::int32_t> shifted(const Batch& batch, std::int32_t start) {
-  std::vector<std::int32_t> ids(batch.target_ids.size());
-  for (std::int64_t r = 0; r < batch.target.count(); ++r) {
-    const auto begin = static_cast<std::size_t>(batch.target.begin(r)),
-               end = static_cast<std::size_t>(batch.target.end(r));
-    for (std::size_t t = begin; t < end; ++t) ids[t] = t == begin ? start : batch.target_ids[t - 1];
-  }
-  return ids;
-}
 
 // The batch and the batch once more behind it.
 Batch doubled(const Batch& batch) {
@@ -24,37 +16,21 @@ Batch doubled(const Batch& batch) {
   return both;
 }
 
-// What the decoder reads: in a language model's batch the source itself.
-std::vector<std::int32_t> decoder_ids(const model::Model& m, const Batch& batch) {
-  return m.has_encoder() ? shifted(batch, m.special_ids().decoder_start) : batch.source_ids;
-}
-
-// The decoder's last states for each target token.
-Tensor hidden_states(Context& c, const model::Model& m, const Batch& batch) {
-  model::DecoderInput input;
-  model::Memory memory;
-  if (m.has_encoder()) {
-    memory = m.encode(c, batch.source_ids, batch.source);
-    input.memory = &memory;
-  }
-  const std::vector<std::int32_t> ids = decoder_ids(m, batch);
-  input.ids = ids;
-  input.rows = batch.target;
-  return m.decode(c, input);
-}
-
 }  // namespace
 
 Tensor batch_loss(Context& c, const model::Model& m, const Batch& batch, const LossSettings& settings,
                   double normalizer) {
   const bool twice = settings.r_drop > 0;
-  const Tensor hidden = hidden_states(c, m, twice ? doubled(batch) : batch);
+  const Tensor hidden = twice ? hidden_states(c, m, doubled(batch)) : hidden_states(c, m, batch);
   const model::OutputProjection out = m.output();
   ops::LossOptions loss;
   loss.label_smoothing = static_cast<float>(settings.label_smoothing);
   loss.normalizer = normalizer;
   if (!batch.weights.empty()) loss.weights = c.upload(batch.token_weights());
   const Tensor targets = c.upload(batch.target_ids);
+  if (settings.teachers)
+    return ops::projected_distillation(c, {hidden, out.weight, out.bias}, settings.teachers->predict(c, batch), targets,
+                                       loss, settings.distillation);
   if (twice) return ops::r_drop(c, hidden, out.weight, out.bias, targets, loss, static_cast<float>(settings.r_drop));
   return ops::projected_cross_entropy(c, hidden, out.weight, out.bias, targets, loss);
 }
@@ -96,6 +72,7 @@ void Workers::add_gradients(Worker& w, int member, std::span<const std::vector<B
                             std::int64_t number) {
   Context& c = w.context;
   c.set_training(true);
+  c.set_dropout_factor(static_cast<float>(dropout_factor(options_.dropout_warmup, number)));
   for (std::size_t part = static_cast<std::size_t>(member); part < grads_.size(); part += workers_.size()) {
     Grads& grads = *grads_[part];
     grads.restart();
@@ -103,8 +80,9 @@ void Workers::add_gradients(Worker& w, int member, std::span<const std::vector<B
     for (std::size_t b = 0; b < parts.size(); ++b) {
       const Batch& batch = parts[b][part];
       if (batch.sentences() == 0) continue;
-      const RandomKey key = sub_key(sub_key(random_key(options_.seed, static_cast<std::uint64_t>(number)), b),
-                                    static_cast<std::uint64_t>(part));
+      const RandomKey of_batch = sub_key(random_key(options_.seed, static_cast<std::uint64_t>(number)), b),
+                      key = sub_key(of_batch, static_cast<std::uint64_t>(part));
+      c.set_shared_key(sub_key(of_batch, ~std::uint64_t{0} - 1));  // the number of no part
       c.set_rng(Rng(std::uint64_t{key.b} << 32 | key.a));
       w.tape.clear();
       c.set_tape(&w.tape);

@@ -15,6 +15,7 @@
 #include "train/gradient_noise.h"
 #include "train/guard.h"
 #include "train/optimizer.h"
+#include "train/teachers.h"
 #include "train/team.h"
 
 namespace tril::train {
@@ -22,7 +23,9 @@ namespace tril::train {
 /// What is minimised.
 struct LossSettings {
   double label_smoothing = 0;
-  double r_drop = 0;  ///< weight of the divergence between two passes of each batch; 0: one pass
+  double r_drop = 0;                         ///< weight of the divergence between two passes of each batch; 0: one pass
+  std::shared_ptr<const Teachers> teachers;  ///< whose predictions the model learns beside the targets; may be null
+  ops::DistillationOptions distillation;     ///< how
 };
 
 /// The mean loss of target tokens of one part: what is differentiated. Records on the context's tape if there is one.
@@ -34,8 +37,9 @@ struct WorkersOptions {
   int threads = 1;
   int parts = 1;  ///< of each batch; at least `threads`
   LossSettings loss;
-  double clip_norm = 0;    ///< 0: none
-  std::uint64_t seed = 1;  ///< of dropout
+  double clip_norm = 0;             ///< 0: none
+  std::int64_t dropout_warmup = 0;  ///< updates over which dropout sets in; 0: from the first
+  std::uint64_t seed = 1;           ///< of dropout
   nn::Precision precision = nn::Precision::fp32;
   const kern::Kernels* kernels = &kern::best();
 };

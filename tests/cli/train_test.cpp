@@ -65,7 +65,7 @@ struct Data {
     std::vector<std::string> args{"train"};
     const auto given = [&](const std::string& name) { return std::find(more.begin(), more.end(), name) != more.end(); };
     for (const auto& option : usual)
-      if (!given(option[0]) && !(option[0] == "--vocab-size" && given("--vocab")))
+      if (!given(option[0]) && !(option[0] == "--vocab-size" && (given("--vocab") || given("--teacher"))))
         args.insert(args.end(), option.begin(), option.end());
     args.insert(args.end(), more.begin(), more.end());
     return args;
@@ -280,6 +280,26 @@ TEST(Train, WhatCannotBeGoneOnWithNamesOverwrite) {
   EXPECT_EQ(changed.code, 2);
   EXPECT_TRUE(contains(changed.err, "--overwrite")) << changed.err;
   EXPECT_EQ(run_tril(data.train("other", {"--after", "2u", "--overwrite"})).code, 0);
+}
+
+TEST(Train, AStudentTakesItsTeachersVocabularyAndASecondCannotHaveAnother) {
+  const Data data;
+  ASSERT_EQ(run_tril(data.train("teacher", {"--after", "10u"})).code, 0);
+  const auto student = [&](const std::string& model, std::vector<std::string> teachers) {
+    std::vector<std::string> more{"--after", "6u", "--distillation-mix", "0.7", "--teacher"};
+    for (const std::string& t : teachers) more.push_back(data.folder.at(t));
+    return run_tril(data.train(model, more));
+  };
+  const Ran once = student("student", {"teacher"});
+  ASSERT_EQ(once.code, 0) << once.err;
+  EXPECT_EQ(file_text(data.folder.at("student/source.spm")), file_text(data.folder.at("teacher/source.spm")));
+
+  ASSERT_EQ(run_tril(data.train("stranger", {"--after", "2u", "--vocab-size", "55"})).code, 0);
+  const Ran refused = student("student2", {"teacher", "stranger"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(contains(refused.err, "stranger")) << refused.err;
+  EXPECT_TRUE(contains(refused.err, "vocabulary")) << refused.err;
+  EXPECT_FALSE(std::filesystem::exists(data.folder.at("student2/config.json")));
 }
 
 TEST(Train, SaysWhereNothingIsLeftToDo) {

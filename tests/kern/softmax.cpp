@@ -107,22 +107,22 @@ TEST_P(Softmax, Distillation) {
       fill_normal(student, 1, 3);
       fill_normal(teacher, 2, 3);
       if (cols > 3) student[2] = teacher[2] = teacher[3] = -inf;  // a masked word is no difference
-      const std::vector<std::uint8_t> keep = {1, 0, 1, 1};
+      const std::vector<float> weights = {1, 0, 0.5f, 2};
       std::vector<double> eloss(rows), eds(rows * cols);
       for (std::size_t i = 0; i < rows; ++i) {
-        if (!keep[i]) continue;
+        if (weights[i] == 0) continue;
         const double ls = log_sum_exp(student + i * cols, cols, t), lt = log_sum_exp(teacher + i * cols, cols, t);
         for (std::size_t j = 0; j < cols; ++j) {
           const double log_p = student[i * cols + j] / t - ls, log_q = teacher[i * cols + j] / t - lt;
-          if (std::exp(log_q) > 0) eloss[i] += t * t * std::exp(log_q) * (log_q - log_p);
-          eds[i * cols + j] = gradient_scale * t * (std::exp(log_p) - std::exp(log_q));
+          if (std::exp(log_q) > 0) eloss[i] += weights[i] * t * t * std::exp(log_q) * (log_q - log_p);
+          eds[i * cols + j] = gradient_scale * weights[i] * t * (std::exp(log_p) - std::exp(log_q));
         }
       }
-      k.distillation(student, teacher, keep.data(), 2.5f, 0.5f, losses, /*d_student=*/nullptr, rows, cols);
+      k.distillation(student, teacher, weights.data(), 2.5f, 0.5f, losses, /*d_student=*/nullptr, rows, cols);
       expect_close(losses, eloss, 4e-6, "losses alone");
-      k.distillation(student, teacher, keep.data(), 2.5f, 0.5f, losses, ds, rows, cols);
+      k.distillation(student, teacher, weights.data(), 2.5f, 0.5f, losses, ds, rows, cols);
       expect_close(ds, eds, 1e-6, "d_student");
-      k.distillation(student, teacher, keep.data(), 2.5f, 0.5f, losses, student, rows, cols);
+      k.distillation(student, teacher, weights.data(), 2.5f, 0.5f, losses, student, rows, cols);
       expect_close(losses, eloss, 4e-6, "losses in place");
       expect_close(student, eds, 1e-6, "d_student in place");
     }

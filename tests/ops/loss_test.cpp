@@ -284,6 +284,67 @@ TEST(Distillation, AnswersEveryQuestion) {
     }
 }
 
+// Teachers of other widths than the student's.
+struct TeacherCase {
+  std::int64_t D;
+  std::uint64_t stream;
+};
+
+OpCase projected_distillation_case(const Setting& s, float T, float mix, std::int64_t D, bool bias,
+                                   const std::vector<TeacherCase>& teachers) {
+  const auto states = [s](const TeacherCase& t) { return normal_values(s.N * t.D, t.stream); };
+  const auto weight = [s](const TeacherCase& t) { return normal_values(s.V * t.D, t.stream + 1); };
+  return {
+      .name =
+          fmt::format("projected_distillation N {} V {} T {} mix {} teachers {}", s.N, s.V, T, mix, teachers.size()),
+      .shapes = bias ? std::vector<Shape>{{s.N, D}, {s.V, D}, {s.V}} : std::vector<Shape>{{s.N, D}, {s.V, D}},
+      .run =
+          [=](Context& c, std::span<const Tensor> x) {
+            std::vector<ops::Projected> those;
+            for (const TeacherCase& t : teachers)
+              those.push_back(
+                  {c.upload<float>(states(t), {s.N, t.D}), {c.upload<float>(weight(t), {s.V, t.D}), {}}, {}});
+            return ops::projected_distillation(c, {x[0], {x[1], {}}, bias ? x[2] : Tensor()}, those,
+                                               c.upload(some_targets(s.N, s.V, s.ignore)), options_of(c, s),
+                                               {.temperature = T, .mix = mix});
+          },
+      .reference =
+          [=](std::span<const Doubles> x) {
+            const Doubles student = logits_in_double(x[0], x[1], bias ? x[2] : Doubles(), s.N, s.V, D);
+            Doubles mean(student.size());
+            for (const TeacherCase& t : teachers) {
+              const auto h = states(t), w = weight(t);
+              const Doubles logits = logits_in_double({h.begin(), h.end()}, {w.begin(), w.end()}, {}, s.N, s.V, t.D);
+              for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += logits[i] / static_cast<double>(teachers.size());
+            }
+            const auto targets = some_targets(s.N, s.V, s.ignore);
+            const double temperature = static_cast<double>(T), A = static_cast<double>(mix);
+            double sum = 0, counted = 0;
+            for (std::int64_t i = 0; i < s.N; ++i) {
+              if (targets[static_cast<std::size_t>(i)] == s.ignore) continue;
+              const Doubles p = log_softmax(mean, i, s.V, temperature), q = log_softmax(student, i, s.V, temperature);
+              double kl = 0;
+              for (std::size_t v = 0; v < p.size(); ++v) kl += std::exp(p[v]) * (p[v] - q[v]);
+              sum += (s.weights ? weight_of(i) : 1) * temperature * temperature * kl;
+              ++counted;
+            }
+            sum /= s.normalizer != 0 ? s.normalizer : std::max(counted, 1.0);
+            return Doubles{(1 - A) * loss_in_double(s, student)[0] + A * sum};
+          }};
+}
+
+TEST(ProjectedDistillation, AnswersEveryQuestion) {
+  const std::vector<TeacherCase> one{{3, 60}}, three{{3, 60}, {6, 70}, {5, 80}};
+  for (const Setting& s : settings)
+    for (const auto& teachers : {one, three})
+      if (s.V < 100) {
+        check_op(projected_distillation_case(s, 1, 0.5f, 5, true, teachers));
+        check_op(projected_distillation_case(s, 2.5f, 0.25f, 5, false, teachers));
+      }
+  check_op(projected_distillation_case({.N = 130, .V = 5, .ignore = 2, .weights = true}, 2, 1, 3, true, one));
+  check_op(projected_distillation_case({.N = 256, .V = 3, .smoothing = 0.1f}, 1, 0, 2, false, one));
+}
+
 TEST(LossErrors, NameWhatIsWrong) {
   Arena arena;
   Context c(arena);
@@ -315,6 +376,14 @@ TEST(LossErrors, NameWhatIsWrong) {
         ops::r_drop(c, x, {w, {}}, {}, ids({1}), {.weights = c.zeros({2})}, 1);
       },
       "weights: expected [1], got [2]");
+  const ops::Projected student{x, {w, {}}, {}}, wide{x, {c.zeros({6, 3}), {}}, {}};
+  const auto distill = [&](const std::vector<ops::Projected>& teachers, float temperature, float mix) {
+    ops::projected_distillation(c, student, teachers, ids({1, 1}), {}, {.temperature = temperature, .mix = mix});
+  };
+  expect_error([&] { distill({wide}, 1, 0.5f); }, "a teacher of 2 rows and 6 words for a student of 2 and 5");
+  expect_error([&] { distill({}, 1, 0.5f); }, "there is no teacher");
+  expect_error([&] { distill({student}, 0, 0.5f); }, "temperature 0 is not above zero");
+  expect_error([&] { distill({student}, 1, 1.5f); }, "mix 1.5 is not in [0, 1]");
   expect_error([&] { ops::target_log_probs(c, x, {w, {}}, {}, ids({1})); }, "expected [2], got [1]");
   expect_error(
       [&] {

@@ -66,7 +66,18 @@ TEST(TrainOptions, ContradictionsSayWhichOption) {
   says([](TrainOptions& o) { o.learning.lr_schedule = ScheduleKind::linear, o.learning.after = "100u"; },
        "--lr-decay-updates");
   says([](TrainOptions& o) { o.learning.r_drop = 5, o.model.dropout = 0; }, "--r-drop");
+  says([](TrainOptions& o) { o.model.dropout_warmup = 5, o.model.dropout = 0; }, "--dropout-warmup");
+  says([](TrainOptions& o) { o.learning.teacher = {"t", "m"}; }, "--teacher");
   says([](TrainOptions& o) { o.run.deterministic = true, o.run.threads = 9; }, "--threads");
+}
+
+TEST(TrainOptions, ATeacherBringsItsVocabulary) {
+  TrainOptions o = valid(), other = valid();
+  o.learning.teacher = other.learning.teacher = {"big", "bigger"};
+  other.data.vocab = "mine";
+  settle(o), settle(other);
+  EXPECT_EQ(o.data.vocab, "big");
+  EXPECT_EQ(other.data.vocab, "mine");
 }
 
 TEST(TrainOptions, CosineTakesItsEndFromAfter) {
