@@ -52,7 +52,7 @@ struct Data {
   Random x{size, 1}, y{size, 2}, z{size, 3}, u{size, 4}, v{size, 5}, g{widest, 6}, b{widest, 7};
   Random stat{2048, 8}, stat2{2048, 9}, table{10000 * 512, 10};
   std::vector<std::int32_t> ids = std::vector<std::int32_t>(2048);
-  std::vector<std::uint8_t> keep = std::vector<std::uint8_t>(2048, 1);
+  std::vector<float> weights = std::vector<float>(2048, 1.0f);
 
   Data() {
     for (std::size_t i = 0; i < ids.size(); ++i)
@@ -121,7 +121,7 @@ void register_logits(const Kernels& k, Data& m) {
   const std::string at = std::string(k.name) + "/";
   float *x = m.x.data(), *y = m.y.data(), *z = m.z.data(), *losses = m.stat.data();
   const std::int32_t* ids = m.ids.data();
-  const std::uint8_t* keep = m.keep.data();
+  const float* weights = m.weights.data();
   const std::size_t rows = 64, cols = 10000, n = rows * cols;
   const std::string of = "/64x10000";
   const CrossEntropy c{.targets = ids, .eps = 0.1f};
@@ -129,7 +129,7 @@ void register_logits(const Kernels& k, Data& m) {
   measure(at + "log_sum_exp" + of, n, n, [=, &k] { k.log_sum_exp(x, losses, rows, cols); });
   measure(at + "cross_entropy/loss" + of, n, n, [=, &k] { k.cross_entropy(c, x, losses, nullptr, rows, cols); });
   measure(at + "cross_entropy/gradient" + of, 2 * n, n, [=, &k] { k.cross_entropy(c, x, losses, z, rows, cols); });
-  measure(at + "distillation" + of, 3 * n, n, [=, &k] { k.distillation(x, y, keep, 2, 1, losses, z, rows, cols); });
+  measure(at + "distillation" + of, 3 * n, n, [=, &k] { k.distillation(x, y, weights, 2, 1, losses, z, rows, cols); });
   for (const std::size_t best : {1u, 4u, 8u, 16u, 64u})
     measure(
         at + "top_k/" + std::to_string(best) + of, n, n,

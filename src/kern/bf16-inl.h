@@ -124,8 +124,8 @@ template <class Isa>
 HWY_INLINE void PackLeftTransposed(const float* x, std::size_t stride, std::size_t rows, std::size_t k,
                                    std::uint16_t* packed) {
   const std::size_t depth = tiles_of(k, 32);
-  for (std::size_t i = 0; i < tiles_of(rows, 32) * 2; ++i)
-    for (std::size_t l = 0; l < depth; ++l) {
+  for (std::size_t l = 0; l < depth; ++l)  // 32 rows as they lie in memory, whole
+    for (std::size_t i = 0; i < tiles_of(rows, 32) * 2; ++i) {
       const std::size_t columns = i * 16 < rows ? rows - i * 16 : 0, deep = k - l * 32;
       std::uint16_t* const tile = packed + (i * depth + l) * tile_values;
       Isa::pack_pairs(x + l * 32 * stride + i * 16, stride, deep < 32 ? deep : 32, columns < 16 ? columns : 16, tile);
@@ -135,20 +135,23 @@ HWY_INLINE void PackLeftTransposed(const float* x, std::size_t stride, std::size
 
 template <class Isa>
 HWY_INLINE void PackRightOf(const PackRight& b) {
-  const std::size_t depth = tiles_of(b.k, 32);
-  for (std::size_t j = 0; j < tiles_of(b.n, 32) * 2; ++j) {
+  const std::size_t depth = tiles_of(b.k, 32), width = tiles_of(b.n, 32) * 2;
+  const auto pack = [&](std::size_t l, std::size_t j) HWY_ATTR {
     const std::size_t columns = j * 16 < b.n ? b.n - j * 16 : 0, n = columns < 16 ? columns : 16;
-    for (std::size_t l = 0; l < depth; ++l) {
-      std::uint16_t* const tile = b.packed + ((j / 2 * depth + l) * 2 + j % 2) * tile_values;
-      const std::size_t deep = b.k - l * 32, k = deep < 32 ? deep : 32;
-      if (b.transposed) {
-        for (std::size_t i = 0; i < 16; ++i)
-          Isa::pack_row(b.b + (i < n ? (j * 16 + i) * b.stride + l * 32 : 0), i < n ? k : 0, 1, tile + i * 32);
-        Isa::transpose_tile(tile);
-      } else {
-        Isa::pack_pairs(b.b + l * 32 * b.stride + j * 16, b.stride, k, n, tile);
-      }
-    }
+    std::uint16_t* const tile = b.packed + ((j / 2 * depth + l) * 2 + j % 2) * tile_values;
+    const std::size_t deep = b.k - l * 32, k = deep < 32 ? deep : 32;
+    if (!b.transposed) return Isa::pack_pairs(b.b + l * 32 * b.stride + j * 16, b.stride, k, n, tile);
+    for (std::size_t i = 0; i < 16; ++i)
+      Isa::pack_row(b.b + (i < n ? (j * 16 + i) * b.stride + l * 32 : 0), i < n ? k : 0, 1, tile + i * 32);
+    Isa::transpose_tile(tile);
+  };
+  // In the order in which B lies in memory.
+  if (b.transposed) {
+    for (std::size_t j = 0; j < width; ++j)
+      for (std::size_t l = 0; l < depth; ++l) pack(l, j);
+  } else {
+    for (std::size_t l = 0; l < depth; ++l)
+      for (std::size_t j = 0; j < width; ++j) pack(l, j);
   }
 }
 

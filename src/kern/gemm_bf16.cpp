@@ -1,6 +1,6 @@
 // C = A B with packed operands. A is packed in blocks of 256 rows by 512 values that stay in the second cache; the panels
 // of B pass by them, and each 32 x 32 block of C is finished (bias, activation, dropout, residual) while it is in the first:
-//   for rows of A: for depth: pack A; for panels of B: for 32 rows: C_block = A_block B_panel; finish
+//   for rows of A: for depth: pack A; for four panels of B: for 32 rows: C_block = A_block B_panel; finish
 #include "kern/gemm_bf16.h"
 
 #include <type_traits>
@@ -82,6 +82,9 @@ HWY_INLINE void Finish(const PackedGemm& g, const Block& at, bool add, bool last
   });
 }
 
+/// Panels of B that 32 rows of A meet before the next 32: they lie in the second cache, and rows of C are written on.
+constexpr std::size_t kPanels = 4;
+
 template <class Isa>
 void multiply(const PackedGemm& g) {
   if (g.m == 0 || g.n == 0) return;
@@ -103,19 +106,18 @@ void multiply(const PackedGemm& g) {
       else
         PackLeft<Isa>(g.a + m0 * g.a_stride + k0, g.a_stride, rows, k, a);
       const bool add = g.accumulate || k0 > 0, last = k == left;  // without `accumulate`, the tail follows
-      for (std::size_t n0 = 0; n0 < g.n; n0 += 32) {
-        const std::uint16_t* const b = g.b + (n0 / 32 * depth + k0 / 32) * 2 * tile_values;
-        const std::size_t cols = g.n - n0 < 32 ? g.n - n0 : 32;
-        for (std::size_t i = 0; i < rows; i += 32) {
-          const Block at{m0 + i, n0, rows - i < 32 ? rows - i : 32, cols};
-          Isa::block(a + i / 16 * deep * tile_values, deep, b, deep, at.rows, tiles[turn]);
-          // The block before is finished while this one is being multiplied.
-          if (waiting) Finish(g, before, add, last, tiles[1 - turn]);
-          before = at;
-          waiting = true;
-          turn = 1 - turn;
-        }
-      }
+      for (std::size_t group = 0; group < g.n; group += 32 * kPanels)
+        for (std::size_t i = 0; i < rows; i += 32)
+          for (std::size_t n0 = group; n0 < g.n && n0 < group + 32 * kPanels; n0 += 32) {
+            const std::uint16_t* const b = g.b + (n0 / 32 * depth + k0 / 32) * 2 * tile_values;
+            const Block at{m0 + i, n0, rows - i < 32 ? rows - i : 32, g.n - n0 < 32 ? g.n - n0 : 32};
+            Isa::block(a + i / 16 * deep * tile_values, deep, b, deep, at.rows, tiles[turn]);
+            // The block before is finished while this one is being multiplied.
+            if (waiting) Finish(g, before, add, last, tiles[1 - turn]);
+            before = at;
+            waiting = true;
+            turn = 1 - turn;
+          }
       Finish(g, before, add, last, tiles[1 - turn]);
       waiting = false;
       if (last) break;
