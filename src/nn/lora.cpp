@@ -12,8 +12,7 @@ void add_lora(Parameters& p, Parameter& weight, const LoraOptions& options) {
   lora->a = &p.add(layer + ".lora_A.weight", {options.rank, in},
                    {Init::Kind::uniform, 1 / std::sqrt(static_cast<double>(in))});
   lora->b = &p.add(layer + ".lora_B.weight", {out, options.rank}, Init::zeros());
-  for (Parameter* matrix : {lora->a, lora->b})
-    matrix->in_products = matrix->is_adapter = matrix->hidden_matrix = true;
+  for (Parameter* matrix : {lora->a, lora->b}) matrix->in_products = matrix->is_adapter = matrix->hidden_matrix = true;
   lora->scale = static_cast<float>(options.alpha / static_cast<double>(options.rank));
   lora->dropout = static_cast<float>(options.dropout);
   weight.trainable = false;

@@ -57,7 +57,8 @@ inline std::vector<std::filesystem::path> golden_model_directories(const std::st
         continue;
       const SafetensorsFile expected = SafetensorsFile::open((entry.path() / "expected.safetensors").string());
       const std::string *family = expected.find_metadata("family"), *its_kind = expected.find_metadata("kind");
-      if (family && its_kind && *its_kind == kind && std::find(known.begin(), known.end(), *family) != known.end()) found.push_back(entry.path());
+      if (family && its_kind && *its_kind == kind && std::find(known.begin(), known.end(), *family) != known.end())
+        found.push_back(entry.path());
     }
   }
   std::sort(found.begin(), found.end());
