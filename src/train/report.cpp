@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <utility>
 
 #include "base/file.h"
 #include "base/version.h"
@@ -168,22 +169,27 @@ void RunLog::keep_until(std::int64_t update, std::int64_t validated) {
 
 void RunLog::begin(const RunRecord& r) {
   const std::string line = json_line(r);
-  if (Json::parse(line)["options"] != latest_options(figures_.lines())) figures_.add(line);
+  if (Json::parse(line)["options"] != latest_options(figures_.lines())) opening_ = line;
+}
+
+void RunLog::add_figures(const std::string& line) {
+  if (const std::string opening = std::exchange(opening_, {}); !opening.empty()) figures_.add(opening);
+  figures_.add(line);
 }
 
 void RunLog::add(const TrainingReport& r) {
-  figures_.add(json_line(r));
+  add_figures(json_line(r));
 }
 
 void RunLog::add(const ValidationReport& r) {
-  figures_.add(json_line(r));
+  add_figures(json_line(r));
   if (r.samples.list.empty()) return;
   samples_.add(samples_line(r, keeps_attention(static_cast<std::int64_t>(samples_.lines().size()) + 1)));
 }
 
 void RunLog::add(const RollbackReport& r) {
   keep_until(r.position.updates, r.shown_update);
-  figures_.add(json_line(r));
+  add_figures(json_line(r));
 }
 
 void RunLog::write_html() const {

@@ -71,7 +71,8 @@ class RunLog {
   /// Forgets lines of updates after this one, and validations after `validated`, which a run that goes on from there
   /// makes again; before the first add().
   void keep_until(std::int64_t update, std::int64_t validated);
-  /// Says with which options the run goes on, unless they are those that stand there already.
+  /// Says with which options the run goes on, before the first line that it adds, unless they are those that stand
+  /// there already.
   void begin(const RunRecord& r);
   void add(const TrainingReport& r);
   void add(const ValidationReport& r);
@@ -81,8 +82,11 @@ class RunLog {
   void write_html() const;
 
  private:
+  void add_figures(const std::string& line);
+
   std::string directory_;
   JsonLines figures_, samples_;
+  std::string opening_;  // begin()'s line, until something happens
 };
 
 }  // namespace tril::train

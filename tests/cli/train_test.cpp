@@ -342,9 +342,9 @@ TEST(Train, ConfigFilesAndTheirMistakes) {
   const Ran unit = run_tril(data.train("model", {"--after", "30x"}));
   EXPECT_EQ(unit.code, 2);
   EXPECT_TRUE(contains(unit.err, "--after") && contains(unit.err, "30x")) << unit.err;
-  const Ran precision = run_tril(data.train("model", {"--precision", "bf16"}));
+  const Ran precision = run_tril(data.train("model", {"--precision", "bf17"}));
   EXPECT_EQ(precision.code, 2);
-  EXPECT_TRUE(contains(precision.err, "--precision")) << precision.err;
+  EXPECT_TRUE(contains(precision.err, "--precision") && contains(precision.err, "bf16")) << precision.err;
   const Ran missing =
       run_tril(data.train("model", {"--train-sets", data.folder.at("none.src"), data.folder.at("train.tgt")}));
   EXPECT_NE(missing.code, 0);

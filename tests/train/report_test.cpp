@@ -164,7 +164,13 @@ TEST(Report, OptionsAreToldOnceAndWhereTheyChange) {
   o.run.threads = 7;
   log.begin(run_record(10, o));
   log.begin(run_record(10, o));
-  EXPECT_EQ(records(dir.path("train.jsonl")), (std::vector<std::string>{"run 0", "train 10", "run 10"}));
+  EXPECT_EQ(records(dir.path("train.jsonl")), (std::vector<std::string>{"run 0", "train 10"}))
+      << "a run that does nothing leaves nothing";
+  log.add(trained(20));
+  log.begin(run_record(20, o));
+  log.add(trained(30));
+  EXPECT_EQ(records(dir.path("train.jsonl")),
+            (std::vector<std::string>{"run 0", "train 10", "run 10", "train 20", "train 30"}));
 }
 
 TEST(Report, MapsOfManyValidationsAreThinnedOut) {
