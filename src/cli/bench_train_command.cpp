@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "cli/commands.h"
+#include "cli/profile_table.h"
 #include "train/build_model.h"
 #include "train/data.h"
 #include "train/trainer.h"
@@ -19,6 +20,7 @@ using namespace tril::train;
 struct BenchTrainOptions {
   TrainOptions train;
   std::int64_t updates = 30, skip = 5;
+  bool profile = false, json = false;
 };
 
 Fields fields_of(BenchTrainOptions& o) {
@@ -36,6 +38,8 @@ Fields fields_of(BenchTrainOptions& o) {
   f.group("Measurement");
   f.add("updates", &o.updates, "updates in all").at_least(1);
   f.add("skip", &o.skip, "updates before the clock starts").at_least(0);
+  f.add("profile", &o.profile, "print where an update's time goes, op by op, beside what the machine could do at most");
+  f.add("json", &o.json, "the profile not as a table but in the line of JSON, as \"profile\"");
   f.add("threads", &t.run.threads, "cores to use; 0: all").at_least(0).at_most(1024);
   f.add("seed", &t.run.seed, "of weights, order and dropout");
   return f;
@@ -43,21 +47,29 @@ Fields fields_of(BenchTrainOptions& o) {
 
 int bench(BenchTrainOptions& o) {
   check(o.skip < o.updates, "--skip", "{} of {} updates leave none to measure", o.skip, o.updates);
+  if (o.json && !o.profile) fail_usage("--json", "there is no profile to print", "pass --profile too");
   TrainOptions& t = o.train;
   settle(t);
   const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(t);
   const std::unique_ptr<model::Model> m = build_model(t.model, *tokenizer);
   m->parameters().initialise(t.run.seed);
   Optimizer optimizer(m->parameters(), optimizer_options(t.learning));
-  Workers workers(*m, optimizer, workers_options(t));
+  WorkersOptions of_workers = workers_options(t);
+  of_workers.profile = o.profile;
+  Workers workers(*m, optimizer, of_workers);
   Corpus corpus(training_corpus(t), tokenizer);
   const Schedule schedule = schedule_of(t.learning);
 
-  double start = seconds_now(), loss = 0;
+  double start = seconds_now(), waited = 0, loss = 0;
   std::int64_t tokens = 0, source_tokens = 0;
   for (std::int64_t update = 1; update <= o.updates; ++update) {
-    if (update == o.skip + 1) start = seconds_now(), tokens = source_tokens = 0;
+    if (update == o.skip + 1) {
+      workers.restart_profile();
+      start = seconds_now(), waited = 0, tokens = source_tokens = 0;
+    }
+    const double before = seconds_now();
     const Batch batch = corpus.next();
+    waited += seconds_now() - before;
     const UpdateResult r = workers.update({&batch, 1}, update, learning_rate(schedule, update));
     loss = r.loss;
     tokens += r.tokens;
@@ -68,14 +80,27 @@ int bench(BenchTrainOptions& o) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const auto counted = static_cast<double>(o.updates - o.skip);
-  const nlohmann::ordered_json result{{"target_tokens_per_second", static_cast<double>(tokens) / seconds},
-                                      {"updates_per_second", counted / seconds},
-                                      {"loss", loss},
-                                      {"peak_mib", static_cast<double>(usage.ru_maxrss) / 1024},
-                                      {"source_tokens_per_second", static_cast<double>(source_tokens) / seconds},
-                                      {"arena_mib", static_cast<double>(workers.arena_bytes()) / (1 << 20)},
-                                      {"parameters", m->parameters().count()},
-                                      {"threads", workers.threads()}};
+  nlohmann::ordered_json result{{"target_tokens_per_second", static_cast<double>(tokens) / seconds},
+                                {"updates_per_second", counted / seconds},
+                                {"loss", loss},
+                                {"peak_mib", static_cast<double>(usage.ru_maxrss) / 1024},
+                                {"source_tokens_per_second", static_cast<double>(source_tokens) / seconds},
+                                {"arena_mib", static_cast<double>(workers.arena_bytes()) / (1 << 20)},
+                                {"parameters", m->parameters().count()},
+                                {"threads", workers.threads()}};
+  if (o.profile) {
+    const StepProfile p =
+        step_profile({.profile = workers.profile(),
+                      .threads = workers.threads(),
+                      .updates = o.updates - o.skip,
+                      .seconds = seconds,
+                      .data_seconds = waited,
+                      .roof = measure_roof(*of_workers.kernels, workers.threads(), of_workers.precision)});
+    if (o.json)
+      result["profile"] = profile_json(p);
+    else
+      std::cerr << profile_table(p) << std::endl;
+  }
   std::cout << result.dump() << "\n";
   return exit_success;
 }
@@ -89,9 +114,12 @@ void add_bench_train(App& app) {
        .summary = "measure training speed",
        .description =
            "Prints one JSON object on one line: target tokens (with </s>, no padding) and updates a second over the "
-           "counted updates, the last loss, and the process's peak memory.",
+           "counted updates, the last loss, and the process's peak memory. --profile tells besides, on standard error, "
+           "where the time went.",
        .examples = {{"tril bench train --preset tiny --train-sets train.en train.de --vocab spm.model --threads 2",
-                     "30 updates, the last 25 of them measured"}},
+                     "30 updates, the last 25 of them measured"},
+                    {"tril bench train --preset base --train-sets train.en train.de --vocab spm.model --profile",
+                     "the same of a larger model, with a table of its ops beside the machine's roofs"}},
        .fields = fields_of(*o),
        .apply_preset = [o] { apply_preset(o->train); },
        .run = [o](const Invocation&) { return bench(*o); }});

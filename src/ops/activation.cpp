@@ -8,11 +8,13 @@ namespace tril::ops {
 Tensor activate(Context& c, Activation f, const Tensor& x) {
   check_dense(x, DType::f32, "activate: x");
   Tensor y = c.empty(x.shape());
+  const auto time = c.timed("activate", "forward", [&] { return Work{.bytes = bytes_of(x, y)}; });
   c.kernels().activate(f, x.data<float>(), y.data<float>(), z(x.count()));
   if (c.tape())
     c.tape()->record("activate", {&x}, y,
                      [x, f, saved = f == Activation::relu ? y : x](Context& k, const Tensor& dy, Grads& d) {
                        const auto dx = d.into(k, x);
+                       k.worked([&] { return Work{.bytes = bytes_of(saved, dy, dx.grad)}; });
                        k.kernels().activate_backward(f, saved.data<float>(), dy.data<float>(), dx.grad.data<float>(),
                                                      dx.accumulate, z(dy.count()));
                      });
@@ -23,9 +25,11 @@ Tensor gated(Context& c, Activation f, const Tensor& gate, const Tensor& up) {
   check_dense(gate, DType::f32, "gated: gate"), check_dense(up, DType::f32, "gated: up");
   check_shape(up, gate.shape(), "gated: up");
   Tensor y = c.empty(gate.shape());
+  const auto time = c.timed("gated", "forward", [&] { return Work{.bytes = bytes_of(gate, up, y)}; });
   c.kernels().gated(f, gate.data<float>(), up.data<float>(), y.data<float>(), z(y.count()));
   if (c.tape())
     c.tape()->record("gated", {&gate, &up}, y, [gate, up, f](Context& k, const Tensor& dy, Grads& d) {
+      k.worked([&] { return Work{.bytes = bytes_of(gate, up, dy, gate, up)}; });
       const Tensor d_gate = k.empty(gate.shape()), d_up = k.empty(up.shape());
       k.kernels().gated_backward(f, gate.data<float>(), up.data<float>(), dy.data<float>(), d_gate.data<float>(),
                                  d_up.data<float>(), false, z(dy.count()));

@@ -58,6 +58,25 @@ kern::Attention arguments(const Tensor& q, const Tensor& k, const Tensor& v, con
   return a;
 }
 
+// Pairs of a query and a key that the mask leaves, over all heads. An explicit mask is not looked into: all pairs count.
+double pairs_of(const kern::Attention& a) {
+  double pairs = 0;
+  for (const kern::RowSpan& s : std::span(a.rows, a.num_rows)) {
+    for (std::int32_t i = 0; i < s.q_len && a.mask == kern::MaskKind::causal; ++i) {
+      const std::int32_t seen = std::max(0, i + 1 + s.k_len - s.q_len);
+      pairs += a.window > 0 ? std::min(seen, a.window) : seen;
+    }
+    if (a.mask != kern::MaskKind::causal) pairs += static_cast<double>(s.q_len) * static_cast<double>(s.k_len);
+  }
+  return pairs * static_cast<double>(a.heads);
+}
+
+// `by_k` products with a side of d_k and `by_v` with one of d_v.
+Work work_of(const kern::Attention& a, double by_k, double by_v, double bytes) {
+  const double widths = by_k * static_cast<double>(a.d_k) + by_v * static_cast<double>(a.d_v);
+  return {.flops = 2 * pairs_of(a) * widths, .bytes = bytes};
+}
+
 void check_spans(const Spans& spans, std::int64_t Nq, std::int64_t Nk) {
   for (const kern::RowSpan& s : *spans)
     check(s.q_begin >= 0 && s.q_len >= 0 && s.k_begin >= 0 && s.k_len >= 0 && s.q_begin + s.q_len <= Nq &&
@@ -104,6 +123,7 @@ Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, 
   if (!cover.queries) clear(c, y);
   const Tensor lse = c.tape() || c.probing() ? c.empty({Nq, h.heads}) : Tensor();
   const Tensor scratch = c.empty({static_cast<std::int64_t>(c.kernels().attention_scratch(a.d_k, a.d_v))});
+  const auto time = c.timed("attention", "forward", [&] { return work_of(a, 1, 1, bytes_of(q, k, v, y)); });
   c.kernels().attention(a, y.data<float>(), z(y.row_stride()), lse ? lse.data<float>() : nullptr,
                         scratch.data<float>());
   if (c.probing()) c.probe("weights", weights_of(c, a, lse, scratch.data<float>()));
@@ -129,6 +149,7 @@ Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, 
           g.dq_stride = z(to_q.row_stride()), g.dk_stride = z(to_k.row_stride()), g.dv_stride = z(to_v.row_stride());
           g.accumulate_q = dq.accumulate, g.accumulate_k = dk.accumulate, g.accumulate_v = dv.accumulate;
           const kern::Attention args = arguments(q, k, v, spans, o, drop);
+          x.worked([&] { return work_of(args, 3, 2, bytes_of(q, k, v, y, dy, q, k, v)); });
           const Tensor work = x.empty({static_cast<std::int64_t>(x.kernels().attention_scratch(args.d_k, args.d_v))});
           x.kernels().attention_backward(args, g, work.data<float>());
         });

@@ -40,11 +40,13 @@ Tensor cross_entropy(Context& c, const Tensor& logits, const Tensor& targets, co
   const Tensor d_logits = c.tape() && c.tape()->wants(logits) ? c.empty({N, V}) : Tensor();
   const kern::CrossEntropy args{targets.data<std::int32_t>(), o.ignore_id, o.label_smoothing, static_cast<float>(1 / n),
                                 o.weights ? o.weights.data<float>() : nullptr};
+  const auto time = c.timed("cross_entropy", "forward", [&] { return Work{.bytes = bytes_of(logits, d_logits)}; });
   c.kernels().cross_entropy(args, logits.data<float>(), losses.data<float>(),
                             d_logits ? d_logits.data<float>() : nullptr, z(N), z(V));
   const Tensor y = sum_of_losses(c, losses, n);
   if (d_logits)
     c.tape()->record("cross_entropy", {&logits}, y, [logits, d_logits](Context& k, const Tensor& dy, Grads& d) {
+      k.worked([&] { return Work{.bytes = 2 * bytes_of(d_logits)}; });
       scale_by(k, d_logits, dy);
       pass_on(k, d_logits, d.into(k, logits));
     });

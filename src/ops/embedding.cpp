@@ -22,9 +22,11 @@ Tensor embedding(Context& c, const Tensor& table, const Tensor& ids, float s, st
   const auto [N] = ids.dims<1>("embedding: ids");
   check_ids(ids, V, "embedding: ids", "use the vocabulary that the model was made with");
   Tensor y = c.empty({N, D});
+  const auto time = c.timed("embedding", "forward", [&] { return Work{.bytes = bytes_of(ids, y, y)}; });
   c.kernels().gather(table.data<float>(), ids.data<std::int32_t>(), s, y.data<float>(), z(N), z(D));
   if (c.tape())
     c.tape()->record("embedding", {&table}, y, [table, ids, s, padding_id](Context& k, const Tensor& dy, Grads& d) {
+      k.worked([&] { return Work{.bytes = bytes_of(ids, dy, dy, dy)}; });
       k.kernels().scatter_add(sum_into(k, d.into(k, table)), ids.data<std::int32_t>(), s, dy.data<float>(), padding_id,
                               z(dy.size(0)), z(dy.size(1)));
     });
@@ -39,10 +41,12 @@ Tensor add_positions(Context& c, const Tensor& x, const Tensor& table, const Ten
   check_shape(positions, {N}, "positions");
   check_ids(positions, T, "positions", "the sequence is longer than the model's positions; shorten it");
   Tensor y = c.empty({N, D});
+  const auto time = c.timed("add_positions", "forward", [&] { return Work{.bytes = bytes_of(x, y, y, positions)}; });
   c.kernels().add_gathered(x.data<float>(), table.data<float>(), positions.data<std::int32_t>(), y.data<float>(), z(N),
                            z(D));
   if (c.tape())
     c.tape()->record("add_positions", {&x, &table}, y, [x, table, positions](Context& k, const Tensor& dy, Grads& d) {
+      k.worked([&] { return Work{.bytes = bytes_of(dy, dy)}; });
       pass_on(k, dy, d.into(k, x));
       if (const auto dt = d.into(k, table); dt)
         k.kernels().scatter_add(sum_into(k, dt), positions.data<std::int32_t>(), 1.0f, dy.data<float>(), -1,

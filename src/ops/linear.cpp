@@ -32,6 +32,10 @@ Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
 
   const Tensor y = c.empty({N, out});
   const Tensor zs = keep_z ? c.empty({N, out}) : Tensor();
+  const auto time = c.timed("linear", "forward", [&] {
+    return product_work(static_cast<bool>(w.packed), product_flops(N, out, in),
+                        bytes_of(x, w.packed ? w.packed : w.value, b, o.residual, y, zs));
+  });
   const ProductSpace space(c, w, N, has_tail);
   for (std::int64_t i = 0; i < N; i += block_rows) {
     const Tail tail{.bias = b ? b.data<float>() : nullptr,
@@ -50,6 +54,10 @@ Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
                                                       : Tensor()](Context& k_, const Tensor& dy, Grads& d) {
                        const kern::Kernels& kernels = k_.kernels();
                        const std::int64_t n = dy.size(0), width = dy.size(1);
+                       k_.worked([&] {
+                         return Work{.bytes = bytes_of(r, r) + (drop.p > 0 || saved ? bytes_of(dy, dy, saved) : 0) +
+                                              (b ? bytes_of(dy, b) : 0)};
+                       });
                        if (r) pass_on(k_, dy, d.into(k_, r));
                        const Tensor& dz = dy;  // in place
                        for (std::int64_t i = 0; i < n && (drop.p > 0 || saved); i += block_rows) {

@@ -24,6 +24,12 @@ kern::LinearAttention arguments(const Tensor& q, const Tensor& k, const Tensor& 
   return a;
 }
 
+// So many products of d_k by d_v for each query and each key, in every head. Forward: each key adds to S, each query reads it.
+double flops_of(const kern::LinearAttention& a, const Tensor& q, int of_query, const Tensor& k, int of_key) {
+  const std::int64_t products = of_query * q.size(0) + of_key * k.size(0);
+  return product_flops(products, static_cast<std::int64_t>(a.heads * a.d_k), static_cast<std::int64_t>(a.d_v));
+}
+
 }  // namespace
 
 Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Spans& spans,
@@ -40,12 +46,16 @@ Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tens
   const Tensor y = c.empty({q.size(0), static_cast<std::int64_t>(a.heads * a.d_v)});
   if (!cover.queries) clear(c, y);
   const Tensor scratch = c.empty({static_cast<std::int64_t>(c.kernels().linear_attention_scratch(a.d_k, a.d_v))});
+  const auto time = c.timed("linear_attention", "forward",
+                            [&] { return Work{.flops = flops_of(a, q, 1, k, 1), .bytes = bytes_of(q, k, v, y)}; });
   c.kernels().linear_attention(a, y.data<float>(), z(y.row_stride()), scratch.data<float>());
   if (c.tape()) {
     c.tape()->record(
         "linear_attention", {&q, &k, &v}, y,
         [q, k, v, spans, heads, causal, cover](Context& x, const Tensor& dy, Grads& d) {
           const kern::LinearAttention args = arguments(q, k, v, spans, heads, causal);
+          // S and its gradient once more, dq of each query, dk and dv of each key.
+          x.worked([&] { return Work{.flops = flops_of(args, q, 2, k, 3), .bytes = bytes_of(q, k, v, dy, q, k, v)}; });
           const Tensor dq = x.empty(q.shape()), dk = x.empty(k.shape()), dv = x.empty(v.shape());
           const bool add = !cover.queries || !cover.keys;  // rows that share tokens, or leave some out
           if (add) clear(x, dq), clear(x, dk), clear(x, dv);

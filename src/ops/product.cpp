@@ -10,6 +10,13 @@ Tensor packed_space(const Context& c, std::size_t values) {
   return c.empty({static_cast<std::int64_t>(values)}, DType::bf16);
 }
 
+// A product of `rows` rows with W [out, in] or for it; `matrix` is what it reads or writes of W's size.
+Work work_of(const Weight& w, const Tensor& matrix, const Tensor& dz) {
+  const std::int64_t rows = dz.size(0), out = w.value.size(0), in = w.value.size(1);
+  const double x_bytes = static_cast<double>(rows * in) * sizeof(float);
+  return product_work(static_cast<bool>(w.packed), product_flops(rows, out, in), bytes_of(matrix, dz) + x_bytes);
+}
+
 }  // namespace
 
 ProductSpace::ProductSpace(Context& c, const Weight& w, std::int64_t rows, bool tail) {
@@ -67,6 +74,8 @@ void product(Context& c, const Tensor& x, std::int64_t begin, std::int64_t rows,
 
 void input_gradient(Context& c, const Tensor& dz, const Weight& w, float* dx, std::int64_t dx_stride, bool accumulate) {
   const std::int64_t N = dz.size(0), out = w.value.size(0), in = w.value.size(1);
+  const auto time =
+      c.timed_part("input gradient", [&] { return work_of(w, w.packed ? w.packed_transposed : w.value, dz); });
   if (w.packed) {
     const Tensor operand = packed_space(c, kern::packed_gemm_scratch);
     c.kernels().packed_gemm({.m = z(N),
@@ -96,6 +105,7 @@ void input_gradient(Context& c, const Tensor& dz, const Weight& w, float* dx, st
 
 void weight_gradient(Context& c, const Tensor& dz, const Tensor& x, const Weight& w, float* dw, bool accumulate) {
   const std::int64_t N = dz.size(0), out = w.value.size(0), in = w.value.size(1);
+  const auto time = c.timed_part("weight gradient", [&] { return work_of(w, w.value, dz); });
   if (!w.packed) {
     c.kernels().gemm({.m = z(out),
                       .n = z(in),

@@ -34,6 +34,12 @@ struct MixedLoss {
             .lse = lse.data<float>(),
             .scratch = scratch.data<std::uint16_t>()};
   }
+
+  /// Of `products` as large as the logits, and of reading what they are made of.
+  Work work(int products) const {
+    return product_work(true, products * product_flops(x.size(0), w.value.size(0), x.size(1)),
+                        bytes_of(x, w.packed, b));
+  }
 };
 
 Tensor mixed_cross_entropy(Context& c, const MixedLoss& loss) {
@@ -41,6 +47,7 @@ Tensor mixed_cross_entropy(Context& c, const MixedLoss& loss) {
     return k.empty({static_cast<std::int64_t>(kern::projected_loss_scratch(z(l.x.size(1))))}, DType::bf16);
   };
   const Tensor losses = c.empty({loss.x.size(0)});
+  const auto time = c.timed("projected_cross_entropy", "forward", [&] { return loss.work(1); });
   c.kernels().projected_cross_entropy(loss.arguments(1, scratch_of(c, loss)), losses.data<float>());
   const Tensor y = sum_of_losses(c, losses, loss.n);
   if (c.tape())
@@ -48,6 +55,8 @@ Tensor mixed_cross_entropy(Context& c, const MixedLoss& loss) {
         "projected_cross_entropy", {&loss.x, &loss.w.value, &loss.b}, y,
         [loss, scratch_of](Context& k, const Tensor& dy, Grads& d) {
           const auto dx = d.into(k, loss.x), dw = d.into(k, loss.w.value), db = d.into(k, loss.b);
+          k.worked([&] { return loss.work(1 + (dx ? 1 : 0) + (dw ? 1 : 0)); });
+          k.worked([&] { return Work{.bytes = bytes_of(dx.grad, dw.grad, db.grad)}; });
           kern::ProjectedGradients g;
           if (dx) g.dx = dx.grad.data<float>(), g.dx_stride = z(dx.grad.row_stride()), g.accumulate_x = dx.accumulate;
           if (dw) g.dw = dw.grad.data<float>(), g.accumulate_w = dw.accumulate;
@@ -67,6 +76,7 @@ Tensor projected_cross_entropy(Context& c, const Tensor& x, const Weight& w, con
   if (o.weights) check_shape(o.weights, {N}, "projected_cross_entropy: weights");
   const double n = targets_that_count(targets, V, o);
   if (w.packed) return mixed_cross_entropy(c, {x, w, b, targets, c.empty({N}), o, n});
+  const auto time = c.timed("projected_cross_entropy", "forward", [] { return Work(); });
   ProjectionGradients gradients(c, x, w, b);
 
   const Tensor losses = c.empty({N});
@@ -78,6 +88,7 @@ Tensor projected_cross_entropy(Context& c, const Tensor& x, const Weight& w, con
     const kern::CrossEntropy args{targets.data<std::int32_t>() + i, o.ignore_id, o.label_smoothing,
                                   static_cast<float>(1 / n), o.weights ? o.weights.data<float>() + i : nullptr};
     float* const logits = chunk.data<float>();
+    const auto softmax = c.timed_part("softmax", [&] { return Work{.bytes = (gradients ? 2 : 1) * bytes_of(chunk)}; });
     c.kernels().cross_entropy(args, logits, losses.data<float>() + i, gradients ? logits : nullptr, z(rows), z(V));
     if (gradients) project_back(c, x, w, chunk, i, gradients);
   }

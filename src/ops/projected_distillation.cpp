@@ -52,6 +52,7 @@ Tensor projected_distillation(Context& c, const Projected& student, std::span<co
   const double n = targets_that_count(targets, V, o);
   const float of_targets = 1 - how.mix, of_teachers = how.mix;
   const Tensor weights = c.upload(row_weights(targets, o));
+  const auto time = c.timed("projected_distillation", "forward", [] { return Work(); });
   ProjectionGradients gradients(c, x, w, b);
 
   const Tensor losses = c.empty({N}), divergences = c.empty({N});

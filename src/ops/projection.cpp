@@ -2,6 +2,7 @@
 
 #include "ops/loss.h"
 #include "ops/product.h"
+#include "ops/sizes.h"
 
 namespace tril::ops {
 
@@ -15,6 +16,10 @@ void check_projection(const Tensor& x, const Weight& w, const Tensor& b) {
 
 void project(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& logits, std::int64_t begin) {
   static_assert(chunk_rows <= block_rows);
+  const auto time = c.timed_part("logits", [&] {
+    return product_work(static_cast<bool>(w.packed), product_flops(logits.size(0), logits.size(1), x.size(1)),
+                        bytes_of(x.rows(begin, begin + logits.size(0)), w.packed ? w.packed : w.value, b, logits));
+  });
   const ProductSpace space(c, w, logits.size(0), false);
   product(c, x, begin, logits.size(0), w, {.bias = b ? b.data<float>() : nullptr}, space, logits.data<float>());
 }
@@ -43,6 +48,7 @@ void record_projected(Context& c, std::string_view name, const Tensor& y, const 
                        Context& k, const Tensor& dy, Grads& d) {
                      const auto give = [&](const Tensor& value, const Tensor& gradient) {
                        if (!gradient) return;
+                       k.worked([&] { return Work{.bytes = bytes_of(gradient, gradient)}; });
                        scale_by(k, gradient, dy);
                        pass_on(k, gradient, d.into(k, value));
                      };

@@ -19,6 +19,7 @@ Tensor r_drop(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
   check(alpha >= 0, "r_drop", "alpha {} is below zero", alpha);
   if (o.weights) check_shape(o.weights, {N}, "r_drop: weights");
   const double n = targets_that_count(targets, V, o);
+  const auto time = c.timed("r_drop", "forward", [] { return Work(); });
   ProjectionGradients gradients(c, x, w, b);
 
   const Tensor losses = c.empty({N});
@@ -29,6 +30,7 @@ Tensor r_drop(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
     project(c, x, w, b, of_a, i), project(c, x, w, b, of_b, N + i);
     const kern::CrossEntropy args{targets.data<std::int32_t>() + i, o.ignore_id, o.label_smoothing,
                                   static_cast<float>(1 / n), o.weights ? o.weights.data<float>() + i : nullptr};
+    const auto softmax = c.timed_part("softmax", [&] { return Work{.bytes = 2 * bytes_of(of_a, of_b)}; });
     c.kernels().r_drop(args, alpha, of_a.data<float>(), of_b.data<float>(), losses.data<float>() + i,
                        static_cast<bool>(gradients), z(rows), z(V));
     if (gradients) project_back(c, x, w, of_a, i, gradients), project_back(c, x, w, of_b, N + i, gradients);

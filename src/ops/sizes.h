@@ -10,6 +10,20 @@ inline std::size_t z(std::int64_t n) {
   return static_cast<std::size_t>(n);
 }
 
+/// Bytes of tensors that are read or written once each; those that are none count nothing.
+template <class... T>
+double bytes_of(const T&... tensors) {
+  return (0.0 + ... + (tensors ? static_cast<double>(tensors.bytes()) : 0.0));
+}
+
+/// Of the product [m, k] [k, n].
+inline double product_flops(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+}
+inline Work product_work(bool mixed, double flops, double bytes) {
+  return {.flops = mixed ? 0 : flops, .mixed_flops = mixed ? flops : 0, .bytes = bytes};
+}
+
 /// dx (+)= dy, the gradient of everything that passes its input on.
 inline void pass_on(Context& c, const Tensor& dy, const Grads::Target& to) {
   if (!to) return;

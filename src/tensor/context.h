@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "kern/kernels.h"
 #include "tensor/arena.h"
+#include "tensor/profile.h"
 #include "tensor/tape.h"
 #include "tensor/tensor.h"
 
@@ -89,6 +90,25 @@ class Context {
   bool probing() const { return static_cast<bool>(probe_); }
   void probe(std::string_view name, const Tensor& value) const;
 
+  /// Notes where the time goes; null: nothing is timed.
+  void set_profile(Profile* profile) { profile_ = profile; }
+  /// Opens a row of the profile until the returned value goes. `work()` is asked for its Work only where one is kept.
+  template <class F>
+  [[nodiscard]] Profile::Timer timed(std::string_view op, std::string_view part, F work) {
+    if (profile_) profile_->open(op, part, work());
+    return Profile::Timer(profile_);
+  }
+  /// The same for a part of the op that is being timed.
+  template <class F>
+  [[nodiscard]] Profile::Timer timed_part(std::string_view part, F work) {
+    return timed("", part, work);
+  }
+  /// More work of the row that is open.
+  template <class F>
+  void worked(F work) {
+    if (profile_) profile_->add(work());
+  }
+
  private:
   Arena* arena_;
   const kern::Kernels* kernels_;
@@ -100,6 +120,7 @@ class Context {
   int threads_ = 1;
   std::vector<std::string_view> names_;
   Probe probe_;
+  Profile* profile_ = nullptr;
 };
 
 }  // namespace tril

@@ -59,6 +59,7 @@ void Tape::backward(Context& c, const Tensor& y, const Tensor& dy, Grads& grads)
       const Tensor grad = std::exchange(slot->memory, Tensor()).reshape(node.shape);
       slot->written = false;
       const auto at = c.scope(node.name);
+      const auto time = c.timed(node.name, "backward", [] { return Work(); });
       node.run(node.closure, c, grad, grads);
     }
     node.destroy(node.closure);

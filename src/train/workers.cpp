@@ -44,12 +44,16 @@ struct Workers::Worker {
   Arena arena;
   Context context;
   Tape tape;
+  Profile profile;
 };
 
 Workers::Workers(model::Model& model, Optimizer& optimizer, WorkersOptions options)
     : model_(model), optimizer_(optimizer), options_(options), team_(options.threads) {
   check(options.parts >= options.threads, "workers", "{} parts for {} threads", options.parts, options.threads);
-  for (int i = 0; i < options.threads; ++i) workers_.push_back(std::make_unique<Worker>(*options.kernels));
+  for (int i = 0; i < options.threads; ++i) {
+    Worker& w = *workers_.emplace_back(std::make_unique<Worker>(*options.kernels));
+    if (options.profile) w.context.set_profile(&w.profile);
+  }
   for (int i = 0; i < options.parts; ++i) {
     gradients_.push_back(lasting_zeros(model.parameters().trained_window().count));
     grads_.push_back(std::make_unique<Grads>());
@@ -126,18 +130,27 @@ UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number
   const int members = team_.size();
   team_.run([&](int member) {
     Worker& w = *workers_[static_cast<std::size_t>(member)];
+    Context& c = w.context;
+    const auto time = c.timed("update", "rest", [] { return Work(); });
+    const auto wait = [&] {
+      const auto waiting = c.timed("workers", "waiting", [] { return Work(); });
+      team_.barrier();
+    };
     try {
       add_gradients(w, member, parts, static_cast<double>(result.tokens), number);
     } catch (...) {
       w.tape.clear();  // let go of what the failed pass has kept
-      w.context.set_tape(nullptr);
+      c.set_tape(nullptr);
       throw;
     }
-    team_.barrier();
+    wait();
 
     const Optimizer::Share mine{member, members};
-    optimizer_.gather(k, mine, gradients_);
-    team_.barrier();
+    {
+      const auto gathering = c.timed("gradients", "sum and norms", [&] { return gathering_work(); });
+      optimizer_.gather(k, mine, gradients_);
+    }
+    wait();
 
     const double norm = optimizer_.norm();
     double loss = 0;
@@ -146,8 +159,12 @@ UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number
         std::isfinite(norm) && std::isfinite(loss) && norm <= limits.gradient_norm && loss <= limits.loss;
     if (member == 0) result.loss = loss, result.gradient_norm = norm, result.finite = finite;
     if (!finite) return;  // every member sees the same numbers
-    optimizer_.step(k, mine, gradients_[0], {rate, clipping(norm, options_.clip_norm)});
-    team_.barrier();
+    {
+      const auto stepping = c.timed("optimiser", "step", [&] { return stepping_work(); });
+      optimizer_.step(k, mine, gradients_[0], {rate, clipping(norm, options_.clip_norm)});
+    }
+    wait();
+    const auto packing = c.timed("weights", "packing", [&] { return packing_work(); });
     model_.parameters().refresh(k, member, members);
   });
   if (result.finite) optimizer_.finish_step();
@@ -170,6 +187,38 @@ Evaluation Workers::evaluate(std::span<const Batch> batches) {
   for (std::size_t b = 0; b < batches.size(); ++b) e.cross_entropy += sums[b], e.tokens += batches[b].target_tokens();
   if (e.tokens > 0) e.cross_entropy /= static_cast<double>(e.tokens);
   return e;
+}
+
+// A worker's share of the passes that are theirs together.
+Work Workers::gathering_work() const {
+  const std::size_t parts = gradients_.size(), written = parts > 1 ? 1 : 0;
+  return {.bytes = static_cast<double>((parts + written) * gradients_[0].bytes()) / team_.size()};
+}
+
+// The gradient is read, the weights and the rule's state are read and written.
+Work Workers::stepping_work() const {
+  double kept = static_cast<double>(gradients_[0].bytes());
+  for (const NamedTensor& t : optimizer_.state()) kept += static_cast<double>(t.value.bytes());
+  return {.bytes = (static_cast<double>(gradients_[0].bytes()) + 2 * kept) / team_.size()};
+}
+
+// Each copy is written, and the weights are read for each of them.
+Work Workers::packing_work() const {
+  double bytes = 0;
+  for (const nn::Parameter& p : model_.parameters().all())
+    for (const Tensor& copy : {p.transposed, p.packed, p.packed_transposed})
+      if (copy) bytes += static_cast<double>(p.value.bytes() + copy.bytes());
+  return {.bytes = bytes / team_.size()};
+}
+
+Profile Workers::profile() const {
+  Profile all;
+  for (const auto& w : workers_) all.merge(w->profile);
+  return all;
+}
+
+void Workers::restart_profile() {
+  for (const auto& w : workers_) w->profile.clear();
 }
 
 std::size_t Workers::arena_bytes() const {

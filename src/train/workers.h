@@ -42,6 +42,7 @@ struct WorkersOptions {
   std::uint64_t seed = 1;           ///< of dropout
   nn::Precision precision = nn::Precision::fp32;
   const kern::Kernels* kernels = &kern::best();
+  bool profile = false;  ///< note where the time goes
 };
 
 /// What one update came to.
@@ -83,10 +84,19 @@ class Workers {
   std::size_t arena_bytes() const;
   std::uint64_t arena_growths() const;
 
+  /// Where the time of all updates since restart_profile() went, of all threads together; empty without options.profile.
+  /// What belongs to no op is the row "update".
+  Profile profile() const;
+  void restart_profile();
+
  private:
   struct Worker;
   void add_gradients(Worker& w, int member, std::span<const std::vector<Batch>> parts, double normalizer,
                      std::int64_t number);
+
+  Work packing_work() const;
+  Work gathering_work() const;
+  Work stepping_work() const;
 
   GradientNoise noise_of(std::span<const std::vector<Batch>> parts, const UpdateResult& result) const;
 

@@ -1,0 +1,70 @@
+// Where a computation's time goes. A row is an op and a part of it ("linear", "weight gradient"); it has the time that was
+// spent in it and in no row opened within it, so that all rows add up to the whole, and the work that its shapes imply. A
+// profile belongs to one thread and is reached through its Context; those of several threads are merged.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace tril {
+
+/// What cannot be left out, whatever computes it.
+struct Work {
+  double flops = 0;        ///< of products of float32 values, two for each multiply-add
+  double mixed_flops = 0;  ///< of products of values rounded to bfloat16
+  double bytes = 0;        ///< every operand read once, every result written once
+
+  Work& operator+=(const Work& other);
+};
+
+struct ProfileRow {
+  std::string_view op, part;  ///< literals
+  std::int64_t calls = 0;
+  double seconds = 0;
+  Work work;
+};
+
+class Profile {
+ public:
+  /// Closes its row when it goes.
+  class Timer {
+   public:
+    explicit Timer(Profile* profile) : profile_(profile) {}
+    Timer(const Timer&) = delete;
+    Timer& operator=(const Timer&) = delete;
+    ~Timer() {
+      if (profile_) profile_->close();
+    }
+
+   private:
+    Profile* profile_;
+  };
+
+  /// Time belongs to this row from now on, until close() or until another is opened within it. An empty `op`: that of the
+  /// row that is open.
+  void open(std::string_view op, std::string_view part, const Work& work);
+  void close();
+  /// More work of the open row.
+  void add(const Work& work);
+
+  /// Adds another thread's rows to these. Of neither a row may be open.
+  void merge(const Profile& other);
+  /// Forgets what was measured. No row may be open.
+  void clear() { rows_.clear(); }
+
+  /// In the order in which they were first opened.
+  const std::vector<ProfileRow>& rows() const { return rows_; }
+  /// Of all rows.
+  double seconds() const;
+
+ private:
+  std::size_t row_of(std::string_view op, std::string_view part);
+  void charge();
+
+  std::vector<ProfileRow> rows_;
+  std::vector<std::size_t> open_;  // innermost last
+  double since_ = 0;               // the innermost row's clock runs since then
+};
+
+}  // namespace tril

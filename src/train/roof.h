@@ -1,0 +1,30 @@
+// What this machine gives at most, measured for as long as a blink: what a training step is compared with. All threads
+// work at once, each on memory of its own, as a step's workers do.
+#pragma once
+
+#include "kern/kernels.h"
+#include "nn/parameters.h"
+#include "tensor/profile.h"
+
+namespace tril::train {
+
+/// Of all threads together, in one second.
+struct Roof {
+  double flops = 0;        ///< matrix products of float32 in cache
+  double mixed_flops = 0;  ///< of values rounded to bfloat16; 0: not measured
+  double bytes = 0;        ///< read and written, both counted, by a copy that no cache holds
+
+  /// What binds `work`: its products or its bytes, whichever take longer at the roof.
+  enum class Bound : std::uint8_t { nothing, products, memory };
+  Bound bound(const Work& work) const;
+  /// The seconds that `work` takes at least where nothing else is in the way.
+  double seconds(const Work& work) const;
+
+ private:
+  double product_seconds(const Work& work) const;
+};
+
+/// Takes about a second. bf16 measures both kinds of product.
+Roof measure_roof(const kern::Kernels& kernels, int threads, nn::Precision precision);
+
+}  // namespace tril::train
