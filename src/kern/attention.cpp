@@ -23,12 +23,6 @@ namespace {
 
 constexpr std::size_t kFewQueries = 2;  // so few are cheaper by dot products than by transposing the keys first
 
-/// Forward and weights: transposed keys and scores. Backward: both transposed, scores and their gradient, D.
-std::size_t attention_scratch(std::size_t d_k, std::size_t d_v) {
-  return Buffers::need(kKeys * d_k) + Buffers::need(kKeys * d_v) + 2 * Buffers::need(kQueries * kKeys) +
-         Buffers::need(kQueries);
-}
-
 struct Softmax {
   HWY_ALIGN float highest[kQueries];  // m
   HWY_ALIGN float sum[kQueries];      // l
@@ -226,6 +220,12 @@ void attention(const Attention& a, float* out, std::size_t out_stride, float* ls
   }
 }
 
+/// Forward and weights: transposed keys and scores. Backward: both transposed, scores and their gradient, D.
+std::size_t float_attention_scratch(std::size_t d_k, std::size_t d_v) {
+  return Buffers::need(kKeys * d_k) + Buffers::need(kKeys * d_v) + 2 * Buffers::need(kQueries * kKeys) +
+         Buffers::need(kQueries);
+}
+
 void attention_weights(const Attention& a, const float* lse, float* weights, float* scratch) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d);
@@ -261,7 +261,7 @@ void attention_weights(const Attention& a, const float* lse, float* weights, flo
 }
 
 void fill_attention(Kernels& k) {
-  k.attention_scratch = attention_scratch;
+  k.attention_scratch = float_attention_scratch;
   k.attention = attention;
   k.attention_backward = attention_backward;
   k.attention_weights = attention_weights;

@@ -20,7 +20,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 
-// The files that make up fill_attention.
+// The files that make up fill_attention; attention_bf16.cpp falls back on them.
+std::size_t float_attention_scratch(std::size_t d_k, std::size_t d_v);
 void attention(const Attention& a, float* out, std::size_t out_stride, float* lse, float* scratch);
 void attention_weights(const Attention& a, const float* lse, float* weights, float* scratch);
 void attention_backward(const Attention& a, const AttentionGradient& g, float* scratch);

@@ -38,6 +38,22 @@ struct PairProducts {
     for (; l < depth; ++l) _mm512_storeu_si512(to + l * tile_values, _mm512_setzero_si512());
   }
 
+  /// One tile of a left operand: rows <= 16 rows of k <= 32 values, zeros beyond them.
+  TRIL_BF16 static void pack_tile(const float* x, std::size_t stride, std::size_t rows, std::size_t k,
+                                  std::uint16_t* tile) {
+    std::size_t i = 0;
+    if (k == 32) {
+      for (; i < rows; ++i, x += stride)
+        _mm512_storeu_si512(tile + i * 32, words(_mm512_loadu_ps(x), _mm512_loadu_ps(x + 16)));
+    } else {
+      const std::uint32_t mask = (1u << k) - 1;
+      for (; i < rows; ++i, x += stride)
+        _mm512_storeu_si512(tile + i * 32, words(_mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), x),
+                                                 _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> 16), x + 16)));
+    }
+    for (; i < 16; ++i) _mm512_storeu_si512(tile + i * 32, _mm512_setzero_si512());
+  }
+
   TRIL_BF16 static void pack_pairs(const float* x, std::size_t stride, std::size_t k, std::size_t n,
                                    std::uint16_t* tile) {
     const auto columns = static_cast<__mmask16>((1u << n) - 1);
@@ -137,37 +153,77 @@ struct TileProducts : PairProducts {
 
   TRIL_AMX static void block(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b, std::size_t depth,
                              std::size_t rows, float* c) {
-    const std::uint16_t* a1 = a + row_tiles * tile_values;
+    product(a, row_tiles, b, depth, rows, 32, c, 32);
+  }
+
+  /// The same of up to 32 columns, with rows of c `stride` floats apart. Sixteen rows and columns are the least that is
+  /// written.
+  TRIL_AMX static void product(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b, std::size_t depth,
+                               std::size_t rows, std::size_t columns, float* c, std::size_t stride) {
+    const std::uint16_t* const below = a + row_tiles * tile_values;
+    if (rows > 16 && columns > 16) return whole(a, below, b, depth, c, stride);
+    if (rows > 16) return left_half(a, below, b, depth, c, stride);
+    if (columns > 16) return upper_half(a, b, depth, c, stride);
     _tile_zero(0);
-    _tile_zero(1);
-    if (rows <= 16) {
-      for (std::size_t l = 0; l < depth; ++l, a += tile_values, b += 2 * tile_values) {
-        _tile_loadd(4, a, 64);
-        _tile_loadd(6, b, 64);
-        _tile_loadd(7, b + tile_values, 64);
-        _tile_dpbf16ps(0, 4, 6);
-        _tile_dpbf16ps(1, 4, 7);
-      }
-      _tile_stored(0, c, 128);
-      _tile_stored(1, c + 16, 128);
-      return;
-    }
-    _tile_zero(2);
-    _tile_zero(3);
-    for (std::size_t l = 0; l < depth; ++l, a += tile_values, a1 += tile_values, b += 2 * tile_values) {
+    for (std::size_t l = 0; l < depth; ++l, a += tile_values, b += 2 * tile_values) {
       _tile_loadd(4, a, 64);
       _tile_loadd(6, b, 64);
-      _tile_loadd(5, a1, 64);
+      _tile_dpbf16ps(0, 4, 6);
+    }
+    _tile_stored(0, c, stride * sizeof(float));
+  }
+
+ private:
+  TRIL_AMX static void whole(const std::uint16_t* a, const std::uint16_t* below, const std::uint16_t* b,
+                             std::size_t depth, float* c, std::size_t stride) {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    for (std::size_t l = 0; l < depth; ++l, a += tile_values, below += tile_values, b += 2 * tile_values) {
+      _tile_loadd(4, a, 64);
+      _tile_loadd(6, b, 64);
+      _tile_loadd(5, below, 64);
       _tile_loadd(7, b + tile_values, 64);
       _tile_dpbf16ps(0, 4, 6);
       _tile_dpbf16ps(2, 5, 6);
       _tile_dpbf16ps(1, 4, 7);
       _tile_dpbf16ps(3, 5, 7);
     }
-    _tile_stored(0, c, 128);
-    _tile_stored(1, c + 16, 128);
-    _tile_stored(2, c + 16 * 32, 128);
-    _tile_stored(3, c + 16 * 32 + 16, 128);
+    _tile_stored(0, c, stride * sizeof(float));
+    _tile_stored(1, c + 16, stride * sizeof(float));
+    _tile_stored(2, c + 16 * stride, stride * sizeof(float));
+    _tile_stored(3, c + 16 * stride + 16, stride * sizeof(float));
+  }
+
+  TRIL_AMX static void left_half(const std::uint16_t* a, const std::uint16_t* below, const std::uint16_t* b,
+                                 std::size_t depth, float* c, std::size_t stride) {
+    _tile_zero(0);
+    _tile_zero(2);
+    for (std::size_t l = 0; l < depth; ++l, a += tile_values, below += tile_values, b += 2 * tile_values) {
+      _tile_loadd(4, a, 64);
+      _tile_loadd(6, b, 64);
+      _tile_loadd(5, below, 64);
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_dpbf16ps(2, 5, 6);
+    }
+    _tile_stored(0, c, stride * sizeof(float));
+    _tile_stored(2, c + 16 * stride, stride * sizeof(float));
+  }
+
+  TRIL_AMX static void upper_half(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, float* c,
+                                  std::size_t stride) {
+    _tile_zero(0);
+    _tile_zero(1);
+    for (std::size_t l = 0; l < depth; ++l, a += tile_values, b += 2 * tile_values) {
+      _tile_loadd(4, a, 64);
+      _tile_loadd(6, b, 64);
+      _tile_loadd(7, b + tile_values, 64);
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_dpbf16ps(1, 4, 7);
+    }
+    _tile_stored(0, c, stride * sizeof(float));
+    _tile_stored(1, c + 16, stride * sizeof(float));
   }
 };
 

@@ -30,6 +30,7 @@ void fill_gemm_bf16_pairs(Kernels& k);  // the same by AVX-512 BF16
 void fill_projected_loss_pairs(Kernels& k);
 void fill_gemm_bf16_tiles(Kernels& k);  // the same by AMX
 void fill_projected_loss_tiles(Kernels& k);
+void fill_attention_tiles(Kernels& k);
 #endif
 
 }  // namespace tril::kern::HWY_NAMESPACE

@@ -56,6 +56,7 @@ struct Attention {
   bool masked_is_minus_1e9 = false;
   Dropout
       dropout;  ///< on the weights; the stream of row r, head h is sub_key(key, r * heads + h), index query * k_len + key
+  bool bf16 = false;  ///< operands of products may be rounded to bfloat16, where that is faster
 };
 
 /// What the backward pass of attention reads and writes beside the forward's arguments.

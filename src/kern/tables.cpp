@@ -50,7 +50,7 @@ struct Tables {
   Kernels generic = named("generic", N_SSSE3::fill_all);
   Kernels avx2 = named("avx2", N_AVX2::fill_all);
   Kernels avx512 = named("avx512", N_AVX3::fill_all);
-  Kernels avx512_bf16 = avx512, amx = avx512;  // which differ in the products of bfloat16
+  Kernels avx512_bf16 = avx512, amx = avx512;  // which differ in products of bfloat16
   std::array<const Kernels*, 5> usable{&generic};
   std::size_t count = 1;
 
@@ -67,6 +67,7 @@ struct Tables {
         amx.name = "amx";
         N_AVX3::fill_gemm_bf16_tiles(amx);
         N_AVX3::fill_projected_loss_tiles(amx);
+        N_AVX3::fill_attention_tiles(amx);
         usable[count++] = &amx;
       }
     }

@@ -59,7 +59,11 @@ Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
 }
 
 ops::AttentionOptions Attention::op(ops::Mask mask) const {
-  return {.num_heads = o_.num_heads, .num_kv_heads = kv_heads(), .mask = std::move(mask), .dropout = o_.dropout};
+  return {.num_heads = o_.num_heads,
+          .num_kv_heads = kv_heads(),
+          .mask = std::move(mask),
+          .dropout = o_.dropout,
+          .bf16 = static_cast<bool>(out_.weight()->packed)};
 }
 
 Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::int64_t layer,

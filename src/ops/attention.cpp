@@ -42,6 +42,7 @@ kern::Attention arguments(const Tensor& q, const Tensor& k, const Tensor& v, con
   a.window = o.mask.window;
   a.masked_is_minus_1e9 = o.mask.masked_is_minus_1e9;
   a.dropout = drop;
+  a.bf16 = o.bf16;
   if (a.mask == kern::MaskKind::explicit01) {
     const auto [B, H, Tq, Tk] = o.mask.allow.dims<4>("attention: mask");
     check_dense(o.mask.allow, DType::u8, "attention: mask");

@@ -98,6 +98,7 @@ struct AttentionOptions {
   Mask mask;
   float scale = 0;    ///< 0: 1 / sqrt(d_k)
   float dropout = 0;  ///< on the weights; only while training
+  bool bf16 = false;  ///< in mixed precision: operands of products may be rounded to bfloat16 (kern/attention_bf16.cpp)
 };
 
 /// softmax(q k^T * scale) v, head by head [Vaswani et al. 2017, eq. 1], in tiles with a running softmax: memory grows

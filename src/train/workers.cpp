@@ -1,5 +1,6 @@
 #include "train/workers.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "train/hidden_states.h"
@@ -7,6 +8,18 @@
 
 namespace tril::train {
 namespace {
+
+/// Values of one activation [tokens, d_model] that a pass may have: what a step keeps for its backward walk is some
+/// twenty of them a layer, and more tokens than these make no product faster.
+constexpr std::int64_t values_of_pass = 393'216;
+
+// The part, in as many passes as its size asks for.
+std::vector<Batch> passes_of(const Batch& part, const model::Model& m, const LossSettings& settings) {
+  const std::int64_t tokens = std::max(part.source_tokens(), part.target_tokens()) * (settings.r_drop > 0 ? 2 : 1);
+  const std::int64_t passes = (tokens * m.d_model() + values_of_pass - 1) / values_of_pass;
+  if (passes <= 1) return {part};
+  return split(part, static_cast<int>(std::min(passes, part.sentences())));
+}
 
 // The batch and the batch once more behind it.
 Batch doubled(const Batch& batch) {
@@ -71,6 +84,21 @@ void Workers::refresh() {
   model_.parameters().refresh(*options_.kernels);
 }
 
+// Adds the gradient of one pass, and returns its loss.
+double Workers::add_gradient(Worker& w, const Batch& pass, double normalizer, Grads& grads) {
+  Context& c = w.context;
+  w.tape.clear();
+  c.set_tape(&w.tape);
+  model_.parameters().watch(w.tape);
+  const Tensor loss = batch_loss(c, model_, pass, options_.loss, normalizer);
+  const double value = host_copy<float>(loss)[0];
+  const Tensor one = c.empty({1});
+  c.kernels().fill(1.0f, one.data<float>(), 1);
+  w.tape.backward(c, loss, one, grads);
+  c.set_tape(nullptr);
+  return value;
+}
+
 // The gradients of this member's parts of every batch, summed over the batches.
 void Workers::add_gradients(Worker& w, int member, std::span<const std::vector<Batch>> parts, double normalizer,
                             std::int64_t number) {
@@ -85,18 +113,14 @@ void Workers::add_gradients(Worker& w, int member, std::span<const std::vector<B
       const Batch& batch = parts[b][part];
       if (batch.sentences() == 0) continue;
       const RandomKey of_batch = sub_key(random_key(options_.seed, static_cast<std::uint64_t>(number)), b),
-                      key = sub_key(of_batch, static_cast<std::uint64_t>(part));
+                      of_part = sub_key(of_batch, static_cast<std::uint64_t>(part));
       c.set_shared_key(sub_key(of_batch, ~std::uint64_t{0} - 1));  // the number of no part
-      c.set_rng(Rng(std::uint64_t{key.b} << 32 | key.a));
-      w.tape.clear();
-      c.set_tape(&w.tape);
-      model_.parameters().watch(w.tape);
-      const Tensor loss = batch_loss(c, model_, batch, options_.loss, normalizer);
-      losses_[part] += host_copy<float>(loss)[0];
-      const Tensor one = c.empty({1});
-      c.kernels().fill(1.0f, one.data<float>(), 1);
-      w.tape.backward(c, loss, one, grads);
-      c.set_tape(nullptr);
+      const std::vector<Batch> passes = passes_of(batch, model_, options_.loss);
+      for (std::size_t p = 0; p < passes.size(); ++p) {
+        const RandomKey key = p == 0 ? of_part : sub_key(of_part, p);
+        c.set_rng(Rng(std::uint64_t{key.b} << 32 | key.a));
+        losses_[part] += add_gradient(w, passes[p], normalizer, grads);
+      }
     }
     grads.finish(c);
   }

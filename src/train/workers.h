@@ -1,5 +1,5 @@
 // Data-parallel training inside one process. Each batch is cut into parts of nearly equal tokens; a worker computes the
-// loss and the gradient of its parts with one thread, an arena and a tape of its own; then all workers together sum the
+// loss and the gradient of its parts with one thread, an arena and a tape of its own, a large part in several passes; then all workers together sum the
 // gradients, clip, step the optimiser and refresh the transposed weights, each over its own slice. All sums run in a
 // fixed order: the result depends on the number of parts, never on timing nor on the number of workers that share the
 // parts.
@@ -93,6 +93,7 @@ class Workers {
   struct Worker;
   void add_gradients(Worker& w, int member, std::span<const std::vector<Batch>> parts, double normalizer,
                      std::int64_t number);
+  double add_gradient(Worker& w, const Batch& pass, double normalizer, Grads& grads);
 
   Work packing_work() const;
   Work gathering_work() const;

@@ -1,0 +1,370 @@
+// Attention in products of tiles, for mixed precision where the processor has them: q, k, v, the weights and their
+// gradients are rounded to bfloat16 as they are packed, sums and softmax stay float32. The keys and values of a row are
+// packed once for the heads that share them, and 32 queries at a time meet all the keys that they see:
+//   S = scale Q K^T   P = exp(S - max S)   O = drop(P) V / sum P   lse = max S + log sum P
+//   R = drop(exp(S - lse))   dV = R^T dO   dR = dO V^T   dS = P * (drop(dR) - dO . O) * scale   dQ = dS K   dK = dS^T Q
+// Rows of more than kLongest keys, windows and explicit masks go to the float32 kernels, whose scores need no room for a
+// whole row.                                                                               [Vaswani et al. 2017, eq. 1]
+#include "kern/simd.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kern/attention_bf16.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include "hwy/contrib/math/math-inl.h"
+
+#include "kern/attention_tile-inl.h"
+#include "kern/bf16-inl.h"
+#include "kern/bf16_avx512-inl.h"
+#include "kern/fill-inl.h"
+#include "kern/math-inl.h"
+
+#if HWY_TARGET == HWY_AVX3
+HWY_BEFORE_NAMESPACE();
+namespace tril::kern::HWY_NAMESPACE {
+namespace {
+
+using Tiles = TileProducts;
+
+constexpr std::size_t kStrip = 32;     // queries at a time
+constexpr std::size_t kLongest = 512;  // keys of a row
+
+constexpr std::size_t left_values(std::size_t k) {
+  return packed_left_values(kStrip, k);
+}
+
+/// Scratch of a call; forward uses the first half of it.
+struct Space {
+  std::uint16_t *queries, *keys_across, *values_down, *weights;
+  float *s, *product;
+  std::uint16_t *d_out, *values_across, *keys_down, *queries_down, *d_out_down, *transposed;
+  float* ds;
+
+  Space(float* scratch, std::size_t d_k, std::size_t d_v) {
+    Buffers buffers(scratch);
+    const auto words = [&](std::size_t n) { return reinterpret_cast<std::uint16_t*>(buffers.take(n / 2)); };
+    queries = words(left_values(d_k));
+    keys_across = words(packed_right_values(d_k, kLongest));
+    values_down = words(packed_right_values(kLongest, d_v));
+    weights = words(left_values(kLongest));
+    s = buffers.take(kStrip * kLongest);
+    product = buffers.take(kStrip * 32);
+    d_out = words(left_values(d_v));
+    values_across = words(packed_right_values(d_v, kLongest));
+    keys_down = words(packed_right_values(kLongest, d_k));
+    queries_down = words(packed_right_values(kStrip, d_k));
+    d_out_down = words(packed_right_values(kStrip, d_v));
+    transposed = words(packed_left_values(kLongest, kStrip));
+    ds = buffers.take(kStrip * kLongest);
+  }
+
+  static std::size_t need(std::size_t d_k, std::size_t d_v) {
+    const std::size_t halves = left_values(d_k) + left_values(d_v) + left_values(kLongest) +
+                               2 * packed_right_values(d_k, kLongest) + 2 * packed_right_values(kLongest, d_v) +
+                               packed_right_values(kStrip, d_k) + packed_right_values(kStrip, d_v) +
+                               packed_left_values(kLongest, kStrip);
+    return halves / 2 + 2 * kStrip * kLongest + kStrip * 32 + Buffers::need(0) * 14;
+  }
+};
+
+std::size_t scratch_of(std::size_t d_k, std::size_t d_v) {
+  return larger(float_attention_scratch(d_k, d_v), Space::need(d_k, d_v));
+}
+
+/// Whether every query of every row sees a key, and the keys of a row have room.
+bool fits(const Attention& a) {
+  if (!a.bf16 || a.scale <= 0) return false;
+  if (a.mask == MaskKind::explicit01 || (a.mask == MaskKind::causal && a.window > 0)) return false;
+  for (std::size_t row = 0; row < a.num_rows; ++row) {
+    const RowSpan& r = a.rows[row];
+    if (r.k_len <= 0 || static_cast<std::size_t>(r.k_len) > kLongest) return false;
+    if (a.mask == MaskKind::causal && r.q_len > r.k_len) return false;
+  }
+  return true;
+}
+
+/// Queries [first, first + count) of one row and head, which see the keys before `end`, the i-th those before seen(i).
+struct Strip {
+  std::size_t row, head, first, count, end, offset;
+  bool causal;
+
+  Strip(const Attention& a, std::size_t row_, std::size_t head_, std::size_t first_)
+      : row(row_), head(head_), first(first_), causal(a.mask == MaskKind::causal) {
+    const RowSpan& r = a.rows[row];
+    count = smaller(kStrip, static_cast<std::size_t>(r.q_len) - first);
+    offset = static_cast<std::size_t>(causal ? r.k_len - r.q_len : r.k_len);
+    end = seen(count - 1);
+  }
+  std::size_t seen(std::size_t i) const { return causal ? first + i + 1 + offset : offset; }
+  std::size_t blocks() const { return tiles_of(end, 32); }
+  std::size_t stride() const { return blocks() * 32; }  // of scores
+};
+
+// Packing, of those tiles alone that products will read.
+
+/// x [rows, k] as a left operand
+HWY_INLINE void pack_rows(const float* x, std::size_t stride, std::size_t rows, std::size_t k, std::uint16_t* packed) {
+  for (std::size_t i = 0; i < rows; i += 16)
+    for (std::size_t l = 0; l < k; l += 32, packed += tile_values)
+      Tiles::pack_tile(x + i * stride + l, stride, smaller(16, rows - i), smaller(32, k - l), packed);
+}
+
+/// x [rows, k] as a right operand [k, rows]
+HWY_INLINE void pack_across(const float* x, std::size_t stride, std::size_t rows, std::size_t k,
+                            std::uint16_t* packed) {
+  const std::size_t depth = tiles_of(k, 32);
+  for (std::size_t i = 0; i < rows; i += 16)
+    for (std::size_t l = 0; l < depth; ++l) {
+      std::uint16_t* const tile = packed + ((i / 32 * depth + l) * 2 + i / 16 % 2) * tile_values;
+      Tiles::pack_tile(x + i * stride + l * 32, stride, smaller(16, rows - i), smaller(32, k - l * 32), tile);
+      Tiles::transpose_tile(tile);
+    }
+}
+
+/// x [k, n] as a right operand
+HWY_INLINE void pack_down(const float* x, std::size_t stride, std::size_t k, std::size_t n, std::uint16_t* packed) {
+  const std::size_t depth = tiles_of(k, 32);
+  for (std::size_t j = 0; j < n; j += 16)
+    for (std::size_t l = 0; l < depth; ++l)
+      Tiles::pack_pairs(x + l * 32 * stride + j, stride, smaller(32, k - l * 32), smaller(16, n - j),
+                        packed + ((j / 32 * depth + l) * 2 + j / 16 % 2) * tile_values);
+}
+
+/// x [k, n], k <= 32, as a left operand [n, k]
+HWY_INLINE void pack_turned(const float* x, std::size_t stride, std::size_t k, std::size_t n, std::uint16_t* packed) {
+  for (std::size_t j = 0; j < n; j += 16, packed += tile_values) {
+    Tiles::pack_pairs(x + j, stride, k, smaller(16, n - j), packed);
+    Tiles::transpose_tile(packed);
+  }
+}
+
+/// c [count, keys before t.end] = left right, the right operand's panels being of keys
+HWY_INLINE void times_keys(const Strip& t, const std::uint16_t* left, const std::uint16_t* right, std::size_t k,
+                           float* c) {
+  const std::size_t depth = tiles_of(k, 32);
+  for (std::size_t j = 0; j < t.end; j += 32)
+    Tiles::product(left, depth, right + j / 32 * depth * 2 * tile_values, depth, t.count, t.end - j, c + j, t.stride());
+}
+
+/// A product of a strip [rows, n], 32 columns at a time, the right operand's panels being `panel` tiles deep:
+/// finish(column, columns) finds the sums in `product` [32, 32].
+template <class Finish>
+HWY_INLINE void by_columns(const std::uint16_t* left, std::size_t row_tiles, const std::uint16_t* right,
+                           std::size_t panel, std::size_t depth, std::size_t rows, std::size_t n, float* product,
+                           const Finish& finish) {
+  for (std::size_t c = 0; c < n; c += 32) {
+    const std::size_t columns = smaller(32, n - c);
+    Tiles::product(left, row_tiles, right + c / 32 * panel * 2 * tile_values, depth, rows, columns, product, 32);
+    finish(c, columns);
+  }
+}
+
+/// y [rows, columns] = product, or += product
+HWY_INLINE void put(const float* product, std::size_t rows, std::size_t columns, float* y, std::size_t stride,
+                    bool add) {
+  for (std::size_t i = 0; i < rows; ++i)
+    ForEach(columns, [&](std::size_t j, auto io) HWY_ATTR {
+      const Vec x = hn::Load(Floats(), product + i * 32 + j);
+      float* const to = y + i * stride + j;
+      io.store(add ? hn::Add(io.load(to), x) : x, to);
+    });
+}
+
+/// Scores of one query become exp(s - m), dropped; returns m, and their sum before dropout.
+HWY_INLINE float softmax_row(const WeightDropout& drop, std::size_t query, std::size_t seen, std::size_t stride,
+                             float scale, float* HWY_RESTRICT s, float& sum) {
+  const Floats d;
+  const std::size_t lanes = hn::Lanes(d), whole = seen / lanes * lanes;
+  Vec highest = hn::Set(d, -kInfinity);
+  for (std::size_t j = 0; j < whole; j += lanes) highest = hn::Max(highest, hn::Load(d, s + j));
+  const auto rest = hn::FirstN(d, seen - whole);
+  if (whole < seen) highest = hn::Max(highest, hn::IfThenElse(rest, hn::Load(d, s + whole), hn::Set(d, -kInfinity)));
+  const Vec m = hn::Mul(hn::MaxOfLanes(d, highest), hn::Set(d, scale));
+  Vec total = hn::Zero(d);
+  const auto weigh = [&](std::size_t j, auto keep) HWY_ATTR {
+    Vec p = keep(FastExp(d, hn::MulSub(hn::Load(d, s + j), hn::Set(d, scale), m)));
+    total = hn::Add(total, p);
+    hn::Store(drop.drops() ? drop.apply(p, query, j) : p, d, s + j);
+  };
+  std::size_t j = 0;
+  for (; j < whole; j += lanes) weigh(j, [](Vec p) HWY_ATTR { return p; });
+  if (j < seen) {
+    weigh(j, [rest](Vec p) HWY_ATTR { return hn::IfThenElseZero(rest, p); });
+    j += lanes;
+  }
+  for (; j < stride; j += lanes) hn::Store(hn::Zero(d), d, s + j);
+  sum = hn::GetLane(hn::SumOfLanes(d, total));
+  return hn::GetLane(m);
+}
+
+void attend(const Attention& a, const Strip& t, const Space& x, float* out, std::size_t out_stride, float* lse) {
+  const Floats d;
+  const HeadOf head(a, t.row, t.head);
+  const WeightDropout drop(a, t.row, t.head);
+  HWY_ALIGN float highest[kStrip] = {}, sum[kStrip] = {};
+  pack_rows(head.q + t.first * a.q_stride, a.q_stride, t.count, a.d_k, x.queries);
+  times_keys(t, x.queries, x.keys_across, a.d_k, x.s);
+  for (std::size_t i = 0; i < t.count; ++i) {
+    highest[i] = softmax_row(drop, t.first + i, t.seen(i), t.stride(), a.scale, x.s + i * t.stride(), sum[i]);
+  }
+  pack_rows(x.s, t.stride(), t.count, t.stride(), x.weights);
+  const std::size_t panel = tiles_of(static_cast<std::size_t>(a.rows[t.row].k_len), 32);
+  by_columns(x.weights, t.blocks(), x.values_down, panel, t.blocks(), t.count, a.d_v, x.product,
+             [&](std::size_t c, std::size_t columns) HWY_ATTR {
+               for (std::size_t i = 0; i < t.count; ++i) {
+                 const Vec inverse = hn::Set(d, 1.0f / sum[i]);
+                 ForEach(columns, [&](std::size_t j, auto io) HWY_ATTR {
+                   io.store(hn::Mul(hn::Load(d, x.product + i * 32 + j), inverse), out + i * out_stride + c + j);
+                 });
+               }
+             });
+  if (!lse) return;
+  for (std::size_t i = 0; i < kStrip; i += hn::Lanes(d))
+    hn::Store(hn::Add(hn::Load(d, highest + i), hn::Log(d, hn::Load(d, sum + i))), d, highest + i);
+  for (std::size_t i = 0; i < t.count; ++i) lse[i * a.heads] = highest[i];
+}
+
+void attention_bf16(const Attention& a, float* out, std::size_t out_stride, float* lse, float* scratch) {
+  if (!fits(a)) return attention(a, out, out_stride, lse, scratch);
+  const Space x(scratch, a.d_k, a.d_v);
+  const std::size_t group = a.heads / a.kv_heads;
+  Tiles::begin();
+  for (std::size_t row = 0; row < a.num_rows; ++row) {
+    const std::size_t q_len = static_cast<std::size_t>(a.rows[row].q_len),
+                      k_len = static_cast<std::size_t>(a.rows[row].k_len);
+    for (std::size_t head = 0; head < a.heads && q_len > 0; ++head) {
+      if (head % group == 0) {
+        const HeadOf of(a, row, head);
+        pack_across(of.k, a.k_stride, k_len, a.d_k, x.keys_across);
+        pack_down(of.v, a.v_stride, k_len, a.d_v, x.values_down);
+      }
+      for (std::size_t first = 0; first < q_len; first += kStrip) {
+        const std::size_t token = static_cast<std::size_t>(a.rows[row].q_begin) + first;
+        attend(a, Strip(a, row, head, first), x, out + token * out_stride + head * a.d_v, out_stride,
+               lse ? lse + token * a.heads + head : nullptr);
+      }
+    }
+  }
+  Tiles::end();
+}
+
+/// Scores s and gradients dr of the dropped weights of one query: s becomes drop(P), dr becomes dS.
+HWY_INLINE void weights_and_gradient(const WeightDropout& drop, std::size_t query, std::size_t seen, std::size_t stride,
+                                     float scale, float lse, float d_of, float* HWY_RESTRICT s,
+                                     float* HWY_RESTRICT dr) {
+  const Floats d;
+  const std::size_t lanes = hn::Lanes(d);
+  const Vec factor = hn::Set(d, scale), shift = hn::Set(d, lse), mean = hn::Set(d, d_of);
+  std::size_t j = 0;
+  for (; j < seen; j += lanes) {
+    Vec p = FastExp(d, hn::MulSub(hn::Load(d, s + j), factor, shift));
+    if (j + lanes > seen) p = hn::IfThenElseZero(hn::FirstN(d, seen - j), p);
+    Vec dropped = p, dp = hn::Load(d, dr + j);
+    if (drop.drops()) {
+      dropped = drop.apply(p, query, j);
+      dp = drop.apply(dp, query, j);
+    }
+    const Vec ds = hn::Mul(hn::Mul(p, hn::Sub(dp, mean)), factor);
+    hn::Store(dropped, d, s + j);
+    hn::Store(j + lanes > seen ? hn::IfThenElseZero(hn::FirstN(d, seen - j), ds) : ds, d, dr + j);
+  }
+  for (; j < stride; j += lanes) {
+    hn::Store(hn::Zero(d), d, s + j);
+    hn::Store(hn::Zero(d), d, dr + j);
+  }
+}
+
+/// Which gradients are added to what stands there.
+struct Added {
+  bool q, k, v;
+};
+
+void strip_backward(const Attention& a, const AttentionGradient& g, const Strip& t, Added added, const Space& x) {
+  const HeadOf head(a, t.row, t.head);
+  const WeightDropout drop(a, t.row, t.head);
+  const RowSpan& r = a.rows[t.row];
+  const std::size_t token = static_cast<std::size_t>(r.q_begin) + t.first, key = static_cast<std::size_t>(r.k_begin);
+  const std::size_t kv_head = t.head / (a.heads / a.kv_heads), panel = tiles_of(static_cast<std::size_t>(r.k_len), 32);
+  const float* const q = head.q + t.first * a.q_stride;
+  const float* const d_out = g.d_out + token * g.d_out_stride + t.head * a.d_v;
+  const float* const out = g.out + token * g.out_stride + t.head * a.d_v;
+
+  pack_rows(q, a.q_stride, t.count, a.d_k, x.queries);
+  pack_rows(d_out, g.d_out_stride, t.count, a.d_v, x.d_out);
+  times_keys(t, x.queries, x.keys_across, a.d_k, x.s);
+  times_keys(t, x.d_out, x.values_across, a.d_v, x.ds);
+  for (std::size_t i = 0; i < t.count; ++i) {
+    const float d_of = Sum(a.d_v, [&](std::size_t c, auto io) HWY_ATTR {
+      return hn::Mul(io.load(out + i * g.out_stride + c), io.load(d_out + i * g.d_out_stride + c));
+    });
+    weights_and_gradient(drop, t.first + i, t.seen(i), t.stride(), a.scale, g.lse[(token + i) * a.heads + t.head], d_of,
+                         x.s + i * t.stride(), x.ds + i * t.stride());
+  }
+
+  pack_rows(x.ds, t.stride(), t.count, t.stride(), x.weights);
+  by_columns(x.weights, t.blocks(), x.keys_down, panel, t.blocks(), t.count, a.d_k, x.product,
+             [&](std::size_t c, std::size_t columns) HWY_ATTR {
+               put(x.product, t.count, columns, g.dq + token * g.dq_stride + t.head * a.d_k + c, g.dq_stride, added.q);
+             });
+
+  const auto over_queries = [&](const float* left, const std::uint16_t* right, std::size_t n, float* y,
+                                std::size_t stride, bool add) HWY_ATTR {
+    pack_turned(left, t.stride(), t.count, t.end, x.transposed);
+    for (std::size_t j = 0; j < t.end; j += 32) {
+      const std::size_t rows = smaller(32, t.end - j);
+      by_columns(x.transposed + j / 16 * tile_values, 1, right, 1, 1, rows, n, x.product,
+                 [&](std::size_t c, std::size_t columns)
+                     HWY_ATTR { put(x.product, rows, columns, y + j * stride + c, stride, add); });
+    }
+  };
+  pack_down(q, a.q_stride, t.count, a.d_k, x.queries_down);
+  pack_down(d_out, g.d_out_stride, t.count, a.d_v, x.d_out_down);
+  over_queries(x.ds, x.queries_down, a.d_k, g.dk + key * g.dk_stride + kv_head * a.d_k, g.dk_stride, added.k);
+  over_queries(x.s, x.d_out_down, a.d_v, g.dv + key * g.dv_stride + kv_head * a.d_v, g.dv_stride, added.v);
+}
+
+void attention_bf16_backward(const Attention& a, const AttentionGradient& g, float* scratch) {
+  if (!fits(a)) return attention_backward(a, g, scratch);
+  const Space x(scratch, a.d_k, a.d_v);
+  const std::size_t group = a.heads / a.kv_heads;
+  Tiles::begin();
+  for (std::size_t row = 0; row < a.num_rows; ++row) {
+    const RowSpan& r = a.rows[row];
+    const std::size_t q_len = static_cast<std::size_t>(r.q_len), k_len = static_cast<std::size_t>(r.k_len);
+    // One strip alone can store the gradients of keys and values; several add to cleared rows.
+    const bool single = q_len > 0 && q_len <= kStrip;
+    const auto clear = [&](float* y, std::size_t stride, std::size_t cols) HWY_ATTR {
+      y += static_cast<std::size_t>(r.k_begin) * stride;
+      for (std::size_t j = 0; j < k_len; ++j)
+        ForEach(cols, [&](std::size_t c, auto io) HWY_ATTR { io.store(hn::Zero(Floats()), y + j * stride + c); });
+    };
+    if (!single && !g.accumulate_k) clear(g.dk, g.dk_stride, a.kv_heads * a.d_k);
+    if (!single && !g.accumulate_v) clear(g.dv, g.dv_stride, a.kv_heads * a.d_v);
+    for (std::size_t head = 0; head < a.heads && q_len > 0; ++head) {
+      const bool leads = head % group == 0;
+      if (leads) {
+        const HeadOf of(a, row, head);
+        pack_across(of.k, a.k_stride, k_len, a.d_k, x.keys_across);
+        pack_across(of.v, a.v_stride, k_len, a.d_v, x.values_across);
+        pack_down(of.k, a.k_stride, k_len, a.d_k, x.keys_down);
+      }
+      const bool adds = !single || !leads;
+      for (std::size_t first = 0; first < q_len; first += kStrip)
+        strip_backward(a, g, Strip(a, row, head, first),
+                       {g.accumulate_q, adds || g.accumulate_k, adds || g.accumulate_v}, x);
+    }
+  }
+  Tiles::end();
+}
+
+}  // namespace
+
+void fill_attention_tiles(Kernels& k) {
+  k.attention_scratch = scratch_of;
+  k.attention = attention_bf16;
+  k.attention_backward = attention_bf16_backward;
+}
+
+}  // namespace tril::kern::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // HWY_AVX3

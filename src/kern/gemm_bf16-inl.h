@@ -1,0 +1,117 @@
+// What products with packed operands share: how blocks of C are finished, and the sweep of packed rows over panels of B.
+// Included once for each instruction set.
+#if defined(TRIL_KERN_GEMM_BF16_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRIL_KERN_GEMM_BF16_INL_H_
+#undef TRIL_KERN_GEMM_BF16_INL_H_
+#else
+#define TRIL_KERN_GEMM_BF16_INL_H_
+#endif
+
+#include <type_traits>
+
+#include "hwy/highway.h"
+#include "kern/activation-inl.h"
+#include "kern/bf16-inl.h"
+#include "kern/bf16_avx512-inl.h"
+#include "kern/dropout-inl.h"
+#include "kern/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tril::kern::HWY_NAMESPACE {
+
+/// A block of C: where it begins and how much of it there is.
+struct Block {
+  std::size_t row, col, rows, cols;
+};
+
+/// What is done to the sums of a block, in `tile` [32, 32]: the pointers are to row 0, column 0 of the block.
+struct Tail {
+  const float *bias, *residual;
+  float *z, *c;
+  std::size_t stride, n;
+  std::size_t first;  ///< index of the block's first value in the stream of dropout
+  bool add;           ///< the sums go on from what stands in C
+};
+
+template <class F, bool kDrops>
+HWY_INLINE void FinishBlock(const Tail& t, std::size_t rows, std::size_t cols, const float* HWY_RESTRICT tile,
+                            const Drop& drop, F f) {
+  const float *const bias = t.bias, *const residual = t.residual;
+  float *const z = t.z, *const c = t.c;
+  const std::size_t stride = t.stride, n = t.n, first = t.first;
+  const bool add = t.add;
+  for (std::size_t i = 0; i < rows; ++i) {
+    ForEach(cols, [=](std::size_t j, auto io) HWY_ATTR {
+      const std::size_t at = i * stride + j;
+      Vec s = hn::Load(Floats(), tile + i * 32 + j);
+      if (add) s = hn::Add(s, io.load(c + at));
+      if (bias) s = hn::Add(s, io.load(bias + j));
+      if (z) io.store(s, z + at);
+      Vec y = f.value(s);
+      if constexpr (kDrops) y = drop(y, first + i * n + j);
+      if (residual) y = hn::Add(y, io.load(residual + at));
+      io.store(y, c + at);
+    });
+  }
+}
+
+/// Finishes the block at (row, col): with all of g's tail after the last of A's columns, as plain sums before.
+HWY_INLINE void Finish(const PackedGemm& g, const Block& at, bool add, bool last, const float* tile) {
+  const std::size_t begin = at.row * g.c_stride + at.col;
+  Tail t{nullptr, nullptr, nullptr, g.c + begin, g.c_stride, g.n, at.row * g.n + at.col, add};
+  const Drop drop(g.dropout);
+  // The common sizes as constants: rows of a whole block are two vectors of AVX-512.
+  const auto finish = [&](auto f, auto drops) HWY_ATTR {
+    if (at.cols == 32)
+      FinishBlock<decltype(f), drops>(t, at.rows, 32, tile, drop, f);
+    else
+      FinishBlock<decltype(f), drops>(t, at.rows, at.cols, tile, drop, f);
+  };
+  if (!last) return finish(Identity(), std::false_type());
+  if (g.bias) t.bias = g.bias + at.col;
+  if (g.residual) t.residual = g.residual + begin;
+  if (g.z) t.z = g.z + begin;
+  WithActivation(g.activation, [&](auto f) HWY_ATTR {
+    if (g.dropout.p > 0)
+      finish(f, std::true_type());
+    else
+      finish(f, std::false_type());
+  });
+}
+
+/// Panels of B that 32 rows of A meet before the next 32: they lie in the second cache, and rows of C are written on.
+constexpr std::size_t kPanels = 4;
+
+/// Rows of A that lie packed, `deep` tiles of columns each, from row m0 and column k0 of A on.
+struct PackedRows {
+  const std::uint16_t* a;
+  std::size_t deep, m0, rows, k0;
+};
+
+/// C's rows m0 ... = A B over the packed columns: sums that are added where `add`, finished with g's tail where `last`.
+template <class Isa>
+HWY_INLINE void Sweep(const PackedGemm& g, const PackedRows& p, bool add, bool last) {
+  HWY_ALIGN float tiles[2][32 * 32];
+  int turn = 0;
+  bool waiting = false;
+  Block before{};
+  const std::size_t depth = tiles_of(g.k, 32);
+  for (std::size_t group = 0; group < g.n; group += 32 * kPanels)
+    for (std::size_t i = 0; i < p.rows; i += 32)
+      for (std::size_t n0 = group; n0 < g.n && n0 < group + 32 * kPanels; n0 += 32) {
+        const std::uint16_t* const b = g.b + (n0 / 32 * depth + p.k0 / 32) * 2 * tile_values;
+        const Block at{p.m0 + i, n0, p.rows - i < 32 ? p.rows - i : 32, g.n - n0 < 32 ? g.n - n0 : 32};
+        Isa::block(p.a + i / 16 * p.deep * tile_values, p.deep, b, p.deep, at.rows, tiles[turn]);
+        // The block before is finished while this one is being multiplied.
+        if (waiting) Finish(g, before, add, last, tiles[1 - turn]);
+        before = at;
+        waiting = true;
+        turn = 1 - turn;
+      }
+  if (waiting) Finish(g, before, add, last, tiles[1 - turn]);
+}
+
+}  // namespace tril::kern::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // TRIL_KERN_GEMM_BF16_INL_H_
