@@ -130,6 +130,7 @@ struct Adafactor {
 struct Gemm;                   // gemm.h
 struct PackRight;              // gemm_bf16.h
 struct PackedGemm;             // gemm_bf16.h
+struct LinearGradient;         // linear_gradient.h
 struct ProjectedCrossEntropy;  // projected_loss.h
 struct ProjectedGradients;     // projected_loss.h
 
@@ -168,6 +169,8 @@ struct Kernels {
   void (*pack_right)(const PackRight& p);
   /// y = residual + drop(f(A B + bias)) with operands rounded to bfloat16: see gemm_bf16.h.
   void (*packed_gemm)(const PackedGemm& g);
+  /// All gradients of such a product: see linear_gradient.h.
+  void (*linear_gradient)(const LinearGradient& g);
   /// y = f(x + bias), bias [cols] or null; in place allowed (y == x).
   void (*bias_activate)(Activation f, const float* x, const float* bias, float* y, std::size_t rows, std::size_t cols);
   /// db[j] += sum_i dy[i, j]

@@ -31,7 +31,7 @@ struct ProjectedGradients {
 };
 
 /// Rows whose operands are packed at a time, columns of a block of logits, rows that share a panel of W going forward.
-constexpr std::size_t projected_loss_rows = 1024, projected_loss_cols = 256, projected_loss_strip = 256;
+constexpr std::size_t projected_loss_rows = 512, projected_loss_cols = 256, projected_loss_strip = 512;
 
 constexpr std::size_t projected_loss_scratch(std::size_t d) {
   return packed_left_values(projected_loss_rows, d) + packed_right_values(projected_loss_rows, d) +

@@ -21,6 +21,7 @@ void fill_all(Kernels& k) {
   fill_attention(k);
   fill_linear_attention(k);
   fill_gemm_bf16(k);
+  fill_linear_gradient(k);
   fill_projected_loss(k);
 }
 
@@ -61,11 +62,13 @@ struct Tables {
     if (supported & HWY_AVX3 && has_avx512_bf16()) {
       avx512_bf16.name = "avx512_bf16";
       N_AVX3::fill_gemm_bf16_pairs(avx512_bf16);
+      N_AVX3::fill_linear_gradient_pairs(avx512_bf16);
       N_AVX3::fill_projected_loss_pairs(avx512_bf16);
       usable[count++] = &avx512_bf16;
       if (may_use_amx()) {
         amx.name = "amx";
         N_AVX3::fill_gemm_bf16_tiles(amx);
+        N_AVX3::fill_linear_gradient_tiles(amx);
         N_AVX3::fill_projected_loss_tiles(amx);
         N_AVX3::fill_attention_tiles(amx);
         usable[count++] = &amx;

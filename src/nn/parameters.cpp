@@ -1,11 +1,11 @@
 #include "nn/parameters.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <memory>
 
 #include "base/hash.h"
 #include "kern/gemm_bf16.h"
+#include "tensor/lasting.h"
 
 namespace tril::nn {
 namespace {
@@ -16,16 +16,26 @@ std::int64_t padded(std::int64_t n) {
   return (n + boundary - 1) / boundary * boundary;
 }
 
-std::shared_ptr<std::byte> zeroed(std::size_t bytes) {
-  void* p = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-  if (!p) fail("parameters", fmt::format("no memory for {} bytes of weights", bytes), "choose a smaller model");
-  std::fill_n(static_cast<std::byte*>(p), bytes, std::byte{0});
-  return {static_cast<std::byte*>(p), [](std::byte* q) { std::free(q); }};
+// Bytes of a matrix's copies, and where they lie in `memory` if there is one.
+std::size_t place_copies(Parameter& p, Precision precision, std::byte* memory, const std::shared_ptr<std::byte>& keep) {
+  const std::int64_t out = p.shape[0], in = p.shape[1];
+  if (precision == Precision::fp32) {
+    if (memory) p.transposed = foreign_tensor(memory, {in, out}, DType::f32, keep);
+    return static_cast<std::size_t>(padded(in * out)) * sizeof(float);
+  }
+  const auto o = static_cast<std::size_t>(out), i = static_cast<std::size_t>(in);
+  const std::size_t values = kern::packed_right_values(i, o), turned = kern::packed_right_values(o, i);
+  constexpr std::size_t size = sizeof(std::uint16_t);
+  if (memory) {
+    p.packed = foreign_tensor(memory, {static_cast<std::int64_t>(values)}, DType::bf16, keep);
+    p.packed_transposed =
+        foreign_tensor(memory + values * size, {static_cast<std::int64_t>(turned)}, DType::bf16, keep);
+  }
+  return (values + turned) * size;
 }
 
-Tensor lasting(const Shape& shape, DType dtype) {
-  const auto block = zeroed(static_cast<std::size_t>(shape.count()) * size_of(dtype));
-  return foreign_tensor(block.get(), shape, dtype, block);
+bool has_copies(const Parameter& p) {
+  return p.in_products && p.shape.rank() == 2;
 }
 
 }  // namespace
@@ -65,7 +75,7 @@ std::vector<std::string> Parameters::names() const {
 void Parameters::allocate() {
   std::int64_t total = 0;
   for (const Parameter& p : list_) total += padded(p.shape.count());
-  const std::shared_ptr<std::byte> block = zeroed(static_cast<std::size_t>(total) * sizeof(float));
+  const auto block = lasting_memory(static_cast<std::size_t>(total) * sizeof(float));
   flat_ = foreign_tensor(block.get(), {total}, DType::f32, block);
   std::byte* at = block.get();
   for (Parameter& p : list_) {
@@ -125,25 +135,35 @@ void Parameters::set_precision(Precision precision) {
   for (Parameter& p : list_) p.transposed = p.packed = p.packed_transposed = Tensor();
 }
 
+void Parameters::make_copies() {
+  bool complete = true;
+  std::size_t bytes = 0;
+  for (Parameter& p : list_) {
+    if (!has_copies(p)) continue;
+    complete &= precision_ == Precision::fp32 ? static_cast<bool>(p.transposed) : static_cast<bool>(p.packed);
+    bytes += place_copies(p, precision_, nullptr, {});
+  }
+  if (complete) return;
+  const auto memory = lasting_memory(bytes);
+  std::byte* at = memory.get();
+  for (Parameter& p : list_)
+    if (has_copies(p)) at += place_copies(p, precision_, at, memory);
+}
+
 void Parameters::refresh(const kern::Kernels& kernels) {
+  make_copies();
   refresh(kernels, 0, 1);
 }
 
 namespace {
 
-void refresh_float(const kern::Kernels& kernels, Parameter& p) {
-  const std::int64_t out = p.shape[0], in = p.shape[1];
-  if (!p.transposed) p.transposed = lasting({in, out}, DType::f32);
-  kernels.transpose(p.value.data<float>(), p.transposed.data<float>(), static_cast<std::size_t>(out),
-                    static_cast<std::size_t>(in));
+void refresh_float(const kern::Kernels& kernels, const Parameter& p) {
+  kernels.transpose(p.value.data<float>(), p.transposed.data<float>(), static_cast<std::size_t>(p.shape[0]),
+                    static_cast<std::size_t>(p.shape[1]));
 }
 
-void refresh_packed(const kern::Kernels& kernels, Parameter& p) {
+void refresh_packed(const kern::Kernels& kernels, const Parameter& p) {
   const auto out = static_cast<std::size_t>(p.shape[0]), in = static_cast<std::size_t>(p.shape[1]);
-  if (!p.packed) {
-    p.packed = lasting({static_cast<std::int64_t>(kern::packed_right_values(in, out))}, DType::bf16);
-    p.packed_transposed = lasting({static_cast<std::int64_t>(kern::packed_right_values(out, in))}, DType::bf16);
-  }
   kern::PackRight pack{.b = p.value.data<float>(), .stride = in, .k = out, .n = in};
   pack.packed = p.packed_transposed.data<std::uint16_t>();
   kernels.pack_right(pack);
@@ -157,10 +177,10 @@ void refresh_packed(const kern::Kernels& kernels, Parameter& p) {
 void Parameters::refresh(const kern::Kernels& kernels, std::int64_t part, std::int64_t parts) {
   std::int64_t done = 0;  // values up to here: parts are equal in values, cut between weights
   const std::int64_t total = count();
-  for (Parameter& p : list_) {
+  for (const Parameter& p : list_) {
     const std::int64_t owner = std::min(parts - 1, done * parts / std::max<std::int64_t>(total, 1));
     done += p.shape.count();
-    if (owner != part || !p.in_products || p.shape.rank() != 2) continue;
+    if (owner != part || !has_copies(p)) continue;
     precision_ == Precision::bf16 ? refresh_packed(kernels, p) : refresh_float(kernels, p);
   }
 }

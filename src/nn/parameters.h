@@ -81,7 +81,7 @@ class Parameters {
   Precision precision() const { return precision_; }
   /// Brings the copies for products up to date with the values: after loading, and after every step of an optimiser.
   void refresh(const kern::Kernels& kernels);
-  /// The same for the weights whose turn it is when `part` of `parts` workers share the labour.
+  /// The same for the weights whose turn it is when `part` of `parts` workers share the labour, after one of the whole.
   void refresh(const kern::Kernels& kernels, std::int64_t part, std::int64_t parts);
 
   /// Makes every trainable weight's gradient live in `gradients` ([trained_window().count], laid out as that part of
@@ -91,6 +91,8 @@ class Parameters {
   void watch(Tape& tape) const;
 
  private:
+  void make_copies();  // memory for them, where it is missing
+
   std::deque<Parameter> list_;
   Tensor flat_;
   Precision precision_ = Precision::fp32;

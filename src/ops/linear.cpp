@@ -13,6 +13,60 @@ kern::Dropout of_block(kern::Dropout drop, std::int64_t begin) {
   return drop;
 }
 
+// What stands between dy and dz.
+struct BackwardTail {
+  kern::Dropout drop;
+  Activation activation;
+  Tensor saved;  // z, or relu's y; none where dz = drop(dy)
+};
+
+void float_gradient(Context& c, const Tensor& dy, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& r,
+                    const BackwardTail& tail, Grads& d) {
+  const kern::Kernels& kernels = c.kernels();
+  const std::int64_t N = dy.size(0), out = dy.size(1);
+  c.worked([&] {
+    const bool passes = tail.drop.p > 0 || tail.saved;
+    return Work{.bytes = bytes_of(r, r) + (passes ? bytes_of(dy, dy, tail.saved) : 0) + (b ? bytes_of(dy, b) : 0)};
+  });
+  if (r) pass_on(c, dy, d.into(c, r));
+  const Tensor& dz = dy;  // in place
+  for (std::int64_t i = 0; i < N && (tail.drop.p > 0 || tail.saved); i += block_rows) {
+    const std::size_t n = z(std::min(block_rows, N - i) * out);
+    float* const at = dz.data<float>() + i * out;
+    if (tail.drop.p > 0) kernels.dropout(of_block(tail.drop, i), at, at, n);
+    if (tail.saved) kernels.activate_backward(tail.activation, tail.saved.data<float>() + i * out, at, at, false, n);
+  }
+  if (const auto db = d.into(c, b); db) kernels.column_sums(dz.data<float>(), sum_into(c, db), z(N), z(out));
+  if (const auto dw = d.into(c, w.value); dw) weight_gradient(c, dz, x, w, dw.grad.data<float>(), dw.accumulate);
+  if (const auto dx = d.into(c, x); dx)
+    input_gradient(c, dz, w, dx.grad.data<float>(), dx.grad.row_stride(), dx.accumulate);
+}
+
+void mixed_gradient(Context& c, const Tensor& dy, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& r,
+                    const BackwardTail& tail, Grads& d) {
+  const auto db = d.into(c, b), dw = d.into(c, w.value), dx = d.into(c, x);
+  kern::LinearGradient g{.tokens = z(dy.size(0)), .out = z(dy.size(1)), .in = z(x.size(1))};
+  g.dy = dy.data<float>();
+  g.dropout = tail.drop;
+  g.activation = tail.activation;
+  if (tail.saved) g.saved = tail.saved.data<float>();
+  g.x = x.data<float>(), g.x_stride = z(x.row_stride());
+  g.w = w.packed_transposed.data<std::uint16_t>();
+  g.db = sum_into(c, db);
+  if (dw) g.dw = dw.grad.data<float>(), g.add_dw = dw.accumulate;
+  if (dx) g.dx = dx.grad.data<float>(), g.dx_stride = z(dx.grad.row_stride()), g.add_dx = dx.accumulate;
+  const Tensor scratch =
+      c.empty({static_cast<std::int64_t>(kern::linear_gradient_scratch(g.tokens, g.out, g.in))}, DType::bf16);
+  g.scratch = scratch.data<std::uint16_t>();
+  const auto time = c.timed_part("gradients", [&] {
+    const double products = (dw ? 1 : 0) + (dx ? 1 : 0);
+    return product_work(true, products * product_flops(dy.size(0), dy.size(1), x.size(1)),
+                        bytes_of(dy, tail.saved, b, w.value, w.packed_transposed) + products * bytes_of(x));
+  });
+  c.kernels().linear_gradient(g);
+  if (r && !d.hand_over(c, r, dy)) pass_on(c, dy, d.into(c, r));
+}
+
 }  // namespace
 
 Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const LinearOptions& o) {
@@ -48,32 +102,13 @@ Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
 
   if (c.tape())
     c.tape()->record("linear", {&x, &w.value, &b, &o.residual}, y,
-                     [x, w, b, r = o.residual, drop, f,
-                      saved = keep_z                  ? zs
-                              : f == Activation::relu ? y
-                                                      : Tensor()](Context& k_, const Tensor& dy, Grads& d) {
-                       const kern::Kernels& kernels = k_.kernels();
-                       const std::int64_t n = dy.size(0), width = dy.size(1);
-                       k_.worked([&] {
-                         return Work{.bytes = bytes_of(r, r) + (drop.p > 0 || saved ? bytes_of(dy, dy, saved) : 0) +
-                                              (b ? bytes_of(dy, b) : 0)};
-                       });
-                       if (r) pass_on(k_, dy, d.into(k_, r));
-                       const Tensor& dz = dy;  // in place
-                       for (std::int64_t i = 0; i < n && (drop.p > 0 || saved); i += block_rows) {
-                         const std::int64_t rows = std::min(block_rows, n - i);
-                         float* const at = dz.data<float>() + i * width;
-                         if (drop.p > 0) kernels.dropout(of_block(drop, i), at, at, z(rows * width));
-                         if (saved)
-                           kernels.activate_backward(f, saved.data<float>() + i * width, at, at, false,
-                                                     z(rows * width));
-                       }
-                       if (const auto db = d.into(k_, b); db)
-                         kernels.column_sums(dz.data<float>(), sum_into(k_, db), z(n), z(width));
-                       if (const auto dw = d.into(k_, w.value); dw)
-                         weight_gradient(k_, dz, x, w, dw.grad.data<float>(), dw.accumulate);
-                       if (const auto dx = d.into(k_, x); dx)
-                         input_gradient(k_, dz, w, dx.grad.data<float>(), dx.grad.row_stride(), dx.accumulate);
+                     [x, w, b, r = o.residual,
+                      tail = BackwardTail{drop, f,
+                                          keep_z                  ? zs
+                                          : f == Activation::relu ? y
+                                                                  : Tensor()}](Context& k, const Tensor& dy, Grads& d) {
+                       w.packed ? mixed_gradient(k, dy, x, w, b, r, tail, d)
+                                : float_gradient(k, dy, x, w, b, r, tail, d);
                      });
   return y;
 }

@@ -3,13 +3,14 @@
 //   y = r + drop(f(x W^T + b))    dx = dz W    dW = dz^T x          x [N, in]   W [out, in]   dz, y [N, out]
 #pragma once
 
+#include "kern/linear_gradient.h"
 #include "ops/ops.h"
 
 namespace tril::ops {
 
 /// Rows that are computed at a time, so that bias, activation, dropout and residual find the product still in cache. A
 /// block draws its dropout from a stream of its own: the result does not depend on how blocks are shared out.
-inline constexpr std::int64_t block_rows = 256;
+inline constexpr std::int64_t block_rows = kern::linear_dropout_rows;
 
 /// What follows x W^T; pointers are to the first row of the block.
 struct Tail {

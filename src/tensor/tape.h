@@ -32,6 +32,9 @@ class Grads {
   };
   /// To be called once for each contribution: the next call for the same storage says `accumulate`.
   Target into(Context& c, const Tensor& x);
+  /// Makes dy's memory, which its owner lets go of, the gradient of x, if nothing stands there yet and sizes agree;
+  /// otherwise false, and dy is still to be added.
+  bool hand_over(Context& c, const Tensor& x, const Tensor& dy);
   /// The gradient that stands for x, or no tensor where none has come.
   Tensor get(const Tensor& x) const;
 

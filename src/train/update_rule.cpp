@@ -1,19 +1,6 @@
 #include "train/update_rule.h"
 
-#include <sys/mman.h>
-
 namespace tril::train {
-
-Tensor lasting_zeros(std::int64_t n) {
-  const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(float);
-  const std::size_t mapped = bytes ? bytes : 1;
-  void* p = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);  // zeroed by the system
-  if (p == MAP_FAILED)
-    fail("training", fmt::format("no memory for {} bytes", bytes), "choose a smaller model or fewer threads");
-  madvise(p, mapped, MADV_HUGEPAGE);  // advice only
-  return foreign_tensor(static_cast<std::byte*>(p), {n}, DType::f32,
-                        std::shared_ptr<const void>(p, [mapped](void* q) { munmap(q, mapped); }));
-}
 
 std::vector<TrainedWeight> trained_weights(const nn::Parameters& parameters) {
   std::vector<TrainedWeight> list;

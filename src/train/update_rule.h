@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "nn/parameters.h"
+#include "tensor/lasting.h"
 
 namespace tril::train {
 
@@ -25,10 +26,6 @@ struct OptimizerOptions {
   double gradient_noise = 0;         ///< eta of the noise [Neelakantan et al. 2015]; 0: none
   std::uint64_t seed = 1;            ///< of the noise
 };
-
-/// A zeroed dense tensor [n] of its own memory, for what lives as long as a run. Memory that is never written costs
-/// none.
-Tensor lasting_zeros(std::int64_t n);
 
 struct NamedTensor {
   std::string name;

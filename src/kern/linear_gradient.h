@@ -1,0 +1,38 @@
+// The backward pass of a linear map in mixed precision, in one pass over dy: what product after product would read again
+// is rounded, packed and summed up while it is in registers.
+//   y = r + drop(f(x W^T + b)):   dz = f'(z) * drop(dy)   db += sum of dz's rows   dW (+)= dz^T x   dx (+)= dz W
+#pragma once
+
+#include "kern/gemm_bf16.h"
+
+namespace tril::kern {
+
+/// Tokens that are worked through at a time.
+constexpr std::size_t linear_gradient_tokens = 512;
+/// Rows of y that share one stream of dropout: block i of them draws from sub_key(dropout.key, i).
+constexpr std::size_t linear_dropout_rows = 256;
+
+struct LinearGradient {
+  std::size_t tokens = 0, out = 0, in = 0;
+  const float* dy = nullptr;  ///< [tokens, out] dense
+  Dropout dropout;
+  Activation activation = Activation::none;
+  const float* saved = nullptr;  ///< z [tokens, out], or y where f is relu
+  const float* x = nullptr;      ///< [tokens, in]
+  std::size_t x_stride = 0;
+  const std::uint16_t* w = nullptr;  ///< W as a right operand, packed
+  float* db = nullptr;               ///< [out], added to; may be none
+  float* dw = nullptr;               ///< [out, in]; may be none
+  bool add_dw = false;
+  float* dx = nullptr;  ///< [tokens, in]; may be none
+  std::size_t dx_stride = 0;
+  bool add_dx = false;
+  std::uint16_t* scratch = nullptr;  ///< linear_gradient_scratch(tokens, out, in) values
+};
+
+constexpr std::size_t linear_gradient_scratch(std::size_t tokens, std::size_t out, std::size_t in) {
+  const std::size_t n = tokens < linear_gradient_tokens ? tokens : linear_gradient_tokens;
+  return packed_left_values(n, out) + packed_left_values(out, n) + packed_right_values(n, in) + 32;
+}
+
+}  // namespace tril::kern

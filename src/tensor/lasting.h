@@ -1,0 +1,17 @@
+// Memory that stays as long as a model or an optimiser does: weights, their copies for products, gradients, moments.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "tensor/tensor.h"
+
+namespace tril {
+
+/// Zeroed memory, in large pages where the system has them: loops over weights touch more of them than its table of small
+/// pages holds. Throws Error where there is none.
+std::shared_ptr<std::byte> lasting_memory(std::size_t bytes);
+/// n zeros in memory of their own: [n].
+Tensor lasting_zeros(std::int64_t n);
+
+}  // namespace tril
