@@ -75,7 +75,7 @@ double pairs_of(const kern::Attention& a) {
 // `by_k` products with a side of d_k and `by_v` with one of d_v.
 Work work_of(const kern::Attention& a, double by_k, double by_v, double bytes) {
   const double widths = by_k * static_cast<double>(a.d_k) + by_v * static_cast<double>(a.d_v);
-  return {.flops = 2 * pairs_of(a) * widths, .bytes = bytes};
+  return product_work(a.bf16, 2 * pairs_of(a) * widths, bytes);
 }
 
 void check_spans(const Spans& spans, std::int64_t Nq, std::int64_t Nk) {

@@ -57,7 +57,7 @@ TEST(BenchTrain, ProfileIsATableForPeopleBesideTheLineForPrograms) {
   ASSERT_EQ(ran.code, 0) << ran.err;
   EXPECT_FALSE(Json::parse(ran.out).contains("profile"));
   for (const char* part :
-       {"mean of 2 updates on 2 threads", "products in bf16", "linear: weight gradient", "reached", "\nupdate  "})
+       {"mean of 2 updates on 2 threads", "products in bf16", "linear: gradients", "reached", "\nupdate  "})
     EXPECT_NE(ran.err.find(part), std::string::npos) << part << " in\n" << ran.err;
 }
 
