@@ -31,9 +31,9 @@ function smoothed(list, b) {
 function linearTicks(low, high, wanted) {
   const rough = (high - low) / wanted, power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map(f => f * power).find(s => s >= rough * .999);
-  const list = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; ++i) list.push(Number((i * step).toPrecision(12)));
-  return list;
+  const first = Math.ceil(low / step - 1e-9), list = [];
+  for (let n = 0; n <= 3 * wanted && (first + n) * step <= high + step * 1e-9; ++n) list.push(Number(((first + n) * step).toPrecision(12)));
+  return [...new Set(list)];  // of a part that is narrower than numbers can tell apart, one
 }
 function logTicks(low, high) {
   const first = Math.floor(Math.log10(low)), last = Math.ceil(Math.log10(high)), list = [];
@@ -92,7 +92,8 @@ class Chart {
     if (isLog) {
       if (high / low < 1.05) low /= 1.1, high *= 1.1;
     } else {
-      const room = high > low ? (high - low) * .04 : Math.abs(high) * .05 || 1;
+      const flat = high - low <= 1e-9 * Math.max(Math.abs(low), Math.abs(high));  // but for what smoothing has rounded
+      const room = flat ? Math.abs(high) * .05 || 1 : (high - low) * .04;
       low = low >= 0 && (low < room || low < high * .15) ? 0 : low - room;
       high += room;
     }
@@ -166,9 +167,25 @@ class Chart {
         element('b', {}, figure(p[1])), ' ', element('bdi', {}, plain(s.label)), p[0] === at ? '' : ` (${figure(p[0])})`));
     }
     this.readout.replaceChildren(...rows);
-    const share = (x - this.left) / (this.W - this.left - this.right);
-    this.readout.style.left = share < .5 ? 'auto' : `${this.left + 8}px`;
-    this.readout.style.right = share < .5 ? '16px' : 'auto';
+    this.placeReadout(x);
+  }
+
+  // On the side away from what is read, above or below, wherever it covers less of the curves.
+  placeReadout(x) {
+    const { left, right, top, bottom, W, H } = this, style = this.readout.style, middle = (top + H - bottom) / 2;
+    const onLeft = x - left > (W - left - right) / 2, width = Math.min(this.readout.offsetWidth + 30, (W - left - right) / 2);
+    const [from, to] = onLeft ? [left, left + width] : [W - right - width, W - right];
+    let above = 0, below = 0;
+    for (const s of this.series) {
+      for (const p of s.points) {
+        const at = this.x(p[0]);
+        if (at >= from && at <= to) this.y(p[1]) < middle ? ++above : ++below;
+      }
+    }
+    style.left = onLeft ? `${left + 8}px` : 'auto';
+    style.right = onLeft ? 'auto' : `${right + 2}px`;
+    style.top = above > below ? 'auto' : '6px';
+    style.bottom = above > below ? `${bottom + 6}px` : 'auto';
   }
 
   // Reading by pointer and by arrow keys; a drag shows that part of the axis, a double click all of it.
