@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 DIR ?= tests/golden
 SECONDS_EACH ?= 600
 
-.PHONY: help deps configure build demo test golden soak bench format check-format layers tidy docs clean
+.PHONY: help deps configure build demo test golden soak bench cost format check-format layers tidy docs clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -40,6 +40,10 @@ soak: configure ## the long forms of the fuzz and kill tests (SECONDS_EACH=600 f
 bench: configure ## time every kernel and op beside the machine's roof
 	@cmake --build $(BUILD) -j $(JOBS) --target bench_kern bench_ops
 	@$(BUILD)/bench/bench_kern && $(BUILD)/bench/bench_ops
+
+cost: configure ## measure what training costs against sizes, and draw docs/cost.svg (five minutes)
+	@cmake --build $(BUILD) -j $(JOBS) --target bench_cost
+	@$(BUILD)/bench/bench_cost docs/cost.svg
 
 format: ## write every source in the project's format
 	@scripts/deps.sh clang-format
