@@ -9,14 +9,10 @@
 namespace tril::train {
 namespace {
 
-/// Values of one activation [tokens, d_model] that a pass may have: what a step keeps for its backward walk is some
-/// twenty of them a layer, and more tokens than these make no product faster.
-constexpr std::int64_t values_of_pass = 393'216;
-
 // The part, in as many passes as its size asks for.
-std::vector<Batch> passes_of(const Batch& part, const model::Model& m, const LossSettings& settings) {
-  const std::int64_t tokens = std::max(part.source_tokens(), part.target_tokens()) * (settings.r_drop > 0 ? 2 : 1);
-  const std::int64_t passes = (tokens * m.d_model() + values_of_pass - 1) / values_of_pass;
+std::vector<Batch> passes_of(const Batch& part, const model::Model& m, const WorkersOptions& options) {
+  const std::int64_t tokens = std::max(part.source_tokens(), part.target_tokens()) * (options.loss.r_drop > 0 ? 2 : 1);
+  const std::int64_t passes = (tokens * m.d_model() + options.pass_values - 1) / options.pass_values;
   if (passes <= 1) return {part};
   return split(part, static_cast<int>(std::min(passes, part.sentences())));
 }
@@ -115,7 +111,7 @@ void Workers::add_gradients(Worker& w, int member, std::span<const std::vector<B
       const RandomKey of_batch = sub_key(random_key(options_.seed, static_cast<std::uint64_t>(number)), b),
                       of_part = sub_key(of_batch, static_cast<std::uint64_t>(part));
       c.set_shared_key(sub_key(of_batch, ~std::uint64_t{0} - 1));  // the number of no part
-      const std::vector<Batch> passes = passes_of(batch, model_, options_.loss);
+      const std::vector<Batch> passes = passes_of(batch, model_, options_);
       for (std::size_t p = 0; p < passes.size(); ++p) {
         const RandomKey key = p == 0 ? of_part : sub_key(of_part, p);
         c.set_rng(Rng(std::uint64_t{key.b} << 32 | key.a));

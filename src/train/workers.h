@@ -36,6 +36,9 @@ Tensor batch_loss(Context& c, const model::Model& m, const Batch& batch, const L
 struct WorkersOptions {
   int threads = 1;
   int parts = 1;  ///< of each batch; at least `threads`
+  /// Values of one activation [tokens, d_model] that a pass may have: a step keeps some twenty of them a layer for its
+  /// backward walk, and more tokens than these make no product faster.
+  std::int64_t pass_values = 393'216;
   LossSettings loss;
   double clip_norm = 0;             ///< 0: none
   std::int64_t dropout_warmup = 0;  ///< updates over which dropout sets in; 0: from the first

@@ -16,7 +16,8 @@ namespace {
 using test::LetterTokenizer;
 
 struct Scene {
-  explicit Scene(int threads, int parts, double dropout = 0, double clip = 0, double r_drop = 0) {
+  explicit Scene(int threads, int parts, double dropout = 0, double clip = 0, double r_drop = 0,
+                 std::int64_t pass_values = WorkersOptions().pass_values) {
     test::write_reversals(dir, "train", 200, 1);
     TrainOptions o = test::small_options(dir);
     o.model.dropout = dropout;
@@ -27,6 +28,7 @@ struct Scene {
     WorkersOptions w;
     w.threads = threads, w.parts = parts, w.loss = {.label_smoothing = 0.1, .r_drop = r_drop}, w.clip_norm = clip,
     w.seed = 5;
+    w.pass_values = pass_values;
     workers = std::make_unique<Workers>(*model, *optimizer, w);
     batches = read_batches(training_corpus(o), tokenizer);
   }
@@ -70,6 +72,33 @@ TEST(Workers, AccumulatedBatchesEqualTheLargeOne) {
   EXPECT_EQ(a.tokens, b.tokens);
   EXPECT_NEAR(a.loss, b.loss, 1e-5 * a.loss);
   EXPECT_NEAR(a.gradient_norm, b.gradient_norm, 1e-4 * a.gradient_norm);
+}
+
+TEST(Workers, APartInPassesIsTheWhole) {
+  for (double r_drop : {0.0, 2.0}) {
+    Scene whole(2, 2, 0, 0, r_drop), cut(2, 2, 0, 0, r_drop, 400);
+    const UpdateResult a = whole.workers->update({&whole.batches[0], 1}, 1, 1e-3);
+    const UpdateResult b = cut.workers->update({&cut.batches[0], 1}, 1, 1e-3);
+    EXPECT_EQ(a.tokens, b.tokens);
+    EXPECT_NEAR(a.loss, b.loss, 1e-5 * a.loss);
+    EXPECT_NEAR(a.gradient_norm, b.gradient_norm, 1e-4 * a.gradient_norm);
+    EXPECT_LT(cut.workers->arena_bytes(), whole.workers->arena_bytes());
+  }
+}
+
+TEST(Workers, PassesDrawTheirOwnDropout) {
+  Scene a(2, 2, 0.3, 0, 0, 400), b(2, 2, 0.3, 0, 0, 400), other(1, 2, 0.3, 0, 0, 400);
+  const double loss = a.workers->update({&a.batches[0], 1}, 1, 1e-3).loss;
+  EXPECT_EQ(loss, b.workers->update({&b.batches[0], 1}, 1, 1e-3).loss);
+  EXPECT_EQ(loss, other.workers->update({&other.batches[0], 1}, 1, 1e-3).loss) << "threads do not decide";
+  // Twice the same pair, a pass each: with one stream for both passes, their losses would be equal.
+  Batch twice;
+  for (std::int64_t line = 0; line < 2; ++line)
+    twice.append(a.batches[0].source_row(0), a.batches[0].target_row(0), line);
+  Batch once;
+  once.append(a.batches[0].source_row(0), a.batches[0].target_row(0), 0);
+  Scene one(1, 1, 0.3, 0, 0, 1), two(1, 1, 0.3, 0, 0, 1);
+  EXPECT_NE(one.workers->update({&once, 1}, 1, 0).loss, two.workers->update({&twice, 1}, 1, 0).loss);
 }
 
 // A pair of weight 2 counts as two, one of weight 0 gives nothing, and a common factor is one of loss and gradient.
