@@ -10,7 +10,7 @@
 //   model::Model     encode() -> Memory, decode() -> hidden states, logits(); the families stand below
 //   nn::KvCache      keys and values of tokens seen, for decoding step by step
 //   Tokenizer        text <-> ids; train_marian_tokenizer() learns one
-//   search           Translator: texts -> translations; Session: ids -> hypotheses; greedy or beam
+//   search           Translator: texts -> translations; Generator: prompts -> what follows; Session: ids -> hypotheses
 //   train            Optimizer and Workers for a loop of one's own, Trainer for a whole run with checkpoints
 //
 // Translating with a model directory, whole:
@@ -39,7 +39,9 @@
 #include "nn/blocks.h"
 #include "nn/positions.h"
 #include "ops/ops.h"
+#include "search/generator.h"
 #include "search/score.h"
+#include "search/text_score.h"
 #include "search/translator.h"
 #include "tensor/context.h"
 #include "text/bleu.h"

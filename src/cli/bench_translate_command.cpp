@@ -33,6 +33,7 @@ Fields fields_of(BenchOptions& o) {
   f.add("repeat", &o.repeat, "runs, of which the fastest counts").at_least(1).at_most(1000);
   f.group("Search");
   add_search_fields(f, o.decoding);
+  add_sampling_fields(f, o.decoding);
   return f;
 }
 
@@ -47,7 +48,7 @@ int bench(const BenchOptions& o) {
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   search::check_tokenizer(*model, *tokenizer);
   search::TranslatorOptions options =
-      translator_options(o.decoding, model::load_generation_config(o.decoding.model), *model);
+      translator_options(o.decoding, model::load_generation_config(o.decoding.model), *model, *tokenizer);
   if (options.min_length == options.max_length) options.decoding.search.forced_eos_id = -1;
   options.decoding.refill = 1;  // a job is a batch, so that its time is a batch's
   check(model->max_positions() == 0 || options.max_length <= model->max_positions(), "--max-length",

@@ -15,9 +15,11 @@ void add_model_fields(Fields& f, DecodingOptions& o) {
   f.add("threads", &o.threads, "cores to use, a worker each; 0 takes all").at_least(0).at_most(4096);
 }
 
-void add_search_fields(Fields& f, DecodingOptions& o) {
+namespace {
+
+void add_beam_fields(Fields& f, DecodingOptions& o, const std::string& default_beam) {
   f.add("beam-size", &o.beam_size,
-        "hypotheses followed at a time, 1 is greedy; unset: as the model's directory says, or 4")
+        "hypotheses followed at a time, 1 is greedy; unset: as the model's directory says, or " + default_beam)
       .letter('b')
       .at_least(1)
       .at_most(1000);
@@ -29,6 +31,17 @@ void add_search_fields(Fields& f, DecodingOptions& o) {
         "impossible (never); unset: as the model's directory says, or false")
       .choices({"false", "true", "never"})
       .value_name("WHEN");
+}
+
+}  // namespace
+
+void add_batch_fields(Fields& f, DecodingOptions& o) {
+  f.add("batch-size", &o.batch_size, "sentences that a worker decodes together").at_least(1).at_most(100'000);
+  f.add("no-cache", &o.no_cache, "compute every step from the beginning: slow, the same result, for checks");
+}
+
+void add_search_fields(Fields& f, DecodingOptions& o) {
+  add_beam_fields(f, o, "4");
   f.add("min-length", &o.min_length, "tokens of output at least; unset: as the model's directory says, or 0")
       .at_least(0)
       .at_most(1'000'000);
@@ -39,19 +52,133 @@ void add_search_fields(Fields& f, DecodingOptions& o) {
   f.add("max-length-factor", &o.max_length_factor,
         "tokens of output at most, as a multiple of the source's tokens, plus 20; 0: no such bound")
       .at_least(0);
-  f.add("batch-size", &o.batch_size, "sentences that a worker decodes together").at_least(1).at_most(100'000);
-  f.add("no-cache", &o.no_cache, "compute every step from the beginning: slow, the same result, for checks");
+  add_batch_fields(f, o);
 }
 
-search::TranslatorOptions translator_options(const DecodingOptions& o, const model::GenerationConfig& g,
-                                             const model::Model& m) {
-  search::TranslatorOptions t;
-  search::SearchOptions& s = t.decoding.search;
-  s.beam_size = static_cast<std::int32_t>(o.beam_size.value_or(g.num_beams.value_or(4)));
+void add_continuation_fields(Fields& f, DecodingOptions& o) {
+  f.add("max-new-tokens", &o.max_new_tokens,
+        "tokens to generate at most; unset: as the model's directory says, or 256; the model's positions bound it")
+      .at_least(1)
+      .at_most(1'000'000);
+  f.add("min-new-tokens", &o.min_new_tokens,
+        "tokens before the end token may come; unset: as the model's directory says, or 0")
+      .at_least(0)
+      .at_most(1'000'000);
+  f.add("stop", &o.stops, "texts before which a generation ends").value_name("TEXT");
+  add_beam_fields(f, o, "1");
+  add_batch_fields(f, o);
+}
+
+void add_sampling_fields(Fields& f, DecodingOptions& o) {
+  f.group("Sampling");
+  f.add("sampling", &o.sampling, "draw tokens instead of taking the likeliest; the options of this group imply it");
+  f.add("temperature", &o.temperature,
+        "logits are divided by it: below 1 sharper, above flatter; 0: take the likeliest; unset: as the model's "
+        "directory says, or 1")
+      .value_name("T")
+      .at_least(0)
+      .at_most(1000);
+  f.add("top-k", &o.top_k, "draw from the K likeliest tokens; 0: from all; unset: as the model's directory says, or 50")
+      .value_name("K")
+      .at_least(0)
+      .at_most(1'000'000'000);
+  f.add("top-p", &o.top_p, "draw from the fewest tokens that together have this probability; 1: from all")
+      .value_name("P")
+      .at_least(0)
+      .at_most(1);
+  f.add("min-p", &o.min_p, "draw from tokens of at least this share of the likeliest one's probability; 0: from all")
+      .value_name("P")
+      .at_least(0)
+      .at_most(1);
+  f.add("typical-p", &o.typical_p,
+        "draw from the tokens that say about as much as is to be expected, of this probability together; 1: from all")
+      .value_name("P")
+      .above(0)
+      .at_most(1);
+  f.add("seed", &o.seed, "of what is drawn; unset: 1, so that the same command gives the same text");
+  f.group("Penalties");
+  f.add("repetition-penalty", &o.repetition_penalty,
+        "logits of tokens that were there, given ones too, are divided by it (negative ones multiplied); unset: as the "
+        "model's directory says, or 1: none")
+      .value_name("X")
+      .above(0)
+      .at_most(1000);
+  f.add("presence-penalty", &o.presence_penalty, "taken off the logit of every token generated before")
+      .value_name("X")
+      .at_least(-1000)
+      .at_most(1000);
+  f.add("frequency-penalty", &o.frequency_penalty, "taken off it for each time that the token was generated")
+      .value_name("X")
+      .at_least(-1000)
+      .at_most(1000);
+  f.add("no-repeat-ngram", &o.no_repeat_ngram,
+        "no N tokens in a row come twice; 0: they may; unset: as the model's directory says, or 0")
+      .at_least(0)
+      .at_most(1'000'000);
+  f.add("bad-words", &o.bad_words,
+        "texts that never come: their tokens, at the beginning of a word and without a space")
+      .value_name("TEXT");
+}
+
+namespace {
+
+// A text may be cut in two ways, at the beginning of a text and behind a space; both are forbidden.
+void forbid(const std::string& text, const Tokenizer& tokenizer, std::vector<std::vector<std::int32_t>>& bad_words) {
+  bool any = false;
+  for (const std::string& form : {text, " " + text}) {
+    std::vector<std::int32_t> ids = tokenizer.encode(form, Side::target);
+    if (ids.empty() || std::find(bad_words.begin(), bad_words.end(), ids) != bad_words.end()) continue;
+    any = true;
+    bad_words.push_back(std::move(ids));
+  }
+  check(any, "--bad-words", "\"{}\" has no token", text);
+}
+
+search::SamplingOptions sampling_options(const DecodingOptions& o, const model::GenerationConfig& g) {
+  // The first flag that says how to draw, "" where none does.
+  std::string narrowing;
+  for (const auto& [given, flag] : {std::pair{o.top_k.has_value(), "--top-k"},
+                                    {o.top_p.has_value(), "--top-p"},
+                                    {o.min_p.has_value(), "--min-p"},
+                                    {o.typical_p.has_value(), "--typical-p"},
+                                    {o.sampling, "--sampling"}})
+    if (given && narrowing.empty()) narrowing = flag;
+  if (o.temperature == 0.0 && !narrowing.empty())
+    fail_usage("--temperature", "0 takes the likeliest token, which leaves " + narrowing + " nothing to choose",
+               "pass a temperature above 0, or leave " + narrowing + " out");
+  const bool asked = o.temperature.value_or(0) > 0 || !narrowing.empty();
+  const std::int64_t beam = o.beam_size.value_or(1);
+  if (asked && beam > 1)
+    fail_usage("--beam-size",
+               fmt::format("a beam of {} follows the likeliest tokens, {} draws others", beam,
+                           narrowing.empty() ? "--temperature" : narrowing),
+               "choose one of them");
+
+  search::SamplingOptions s;
+  s.temperature = o.temperature.value_or(g.temperature.value_or(1));
+  s.on = asked || (g.do_sample && beam == 1 && s.temperature > 0);
+  s.top_k = static_cast<std::int32_t>(o.top_k.value_or(g.top_k.value_or(50)));
+  s.top_p = o.top_p.value_or(g.top_p.value_or(1));
+  s.min_p = o.min_p.value_or(g.min_p.value_or(0));
+  s.typical_p = o.typical_p.value_or(g.typical_p.value_or(1));
+  if (asked && s.temperature == 0) s.temperature = 1;  // the directory's 0 means that it does not draw
+  if (o.seed && !s.on) fail_usage("--seed", "nothing is drawn", "pass --sampling or a --temperature above 0");
+  s.seed = o.seed.value_or(1);
+  return s;
+}
+
+}  // namespace
+
+search::SearchOptions search_options(const DecodingOptions& o, const model::GenerationConfig& g, const model::Model& m,
+                                     const Tokenizer& tokenizer, std::int64_t default_beam,
+                                     const std::string& n_best_flag) {
+  search::SearchOptions s;
+  s.sampling = sampling_options(o, g);
+  s.beam_size = static_cast<std::int32_t>(s.sampling.on ? 1 : o.beam_size.value_or(g.num_beams.value_or(default_beam)));
   s.n_best = static_cast<std::int32_t>(o.n_best);
-  if (s.n_best > s.beam_size)
-    fail_usage("--n-best", fmt::format("{} hypotheses need a beam of as many, it is {}", s.n_best, s.beam_size),
-               fmt::format("pass -b {}", s.n_best));
+  if (s.n_best > s.beam_size && !s.sampling.on)
+    fail_usage(n_best_flag, fmt::format("{} hypotheses need a beam of as many, it is {}", s.n_best, s.beam_size),
+               fmt::format("pass -b {}, or draw them: --sampling", s.n_best));
   s.length_penalty = o.length_penalty.value_or(g.length_penalty.value_or(1));
   const std::string stop = o.early_stopping.value_or(g.early_stopping.value_or("false"));
   for (const auto& [name, value] : search::early_stopping_names())
@@ -62,10 +189,31 @@ search::TranslatorOptions translator_options(const DecodingOptions& o, const mod
   s.forced_bos_id = g.forced_bos_token_id.value_or(-1);
   s.forced_eos_id = g.forced_eos_token_id.value_or(-1);
   s.bad_words = g.bad_words_ids;
+  for (const std::string& text : o.bad_words) forbid(text, tokenizer, s.bad_words);
   s.suppress_ids = g.suppress_tokens;
   s.begin_suppress_ids = g.begin_suppress_tokens;
-  s.no_repeat_ngram = static_cast<std::int32_t>(g.no_repeat_ngram_size);
+  s.no_repeat_ngram = static_cast<std::int32_t>(o.no_repeat_ngram.value_or(g.no_repeat_ngram_size));
+  s.repetition_penalty = o.repetition_penalty.value_or(g.repetition_penalty);
+  s.presence_penalty = o.presence_penalty;
+  s.frequency_penalty = o.frequency_penalty;
   s.renormalize = g.renormalize_logits;
+  return s;
+}
+
+namespace {
+
+void set_batches(const DecodingOptions& o, search::ParallelOptions& p) {
+  p.batch_size = static_cast<std::int32_t>(o.batch_size);
+  p.threads = search::thread_count(o.threads);
+  p.use_cache = !o.no_cache;
+}
+
+}  // namespace
+
+search::TranslatorOptions translator_options(const DecodingOptions& o, const model::GenerationConfig& g,
+                                             const model::Model& m, const Tokenizer& tokenizer) {
+  search::TranslatorOptions t;
+  t.decoding.search = search_options(o, g, m, tokenizer, 4, "--n-best");
 
   // The file counts the start token where it does not say "new".
   const auto without_start = [](std::optional<std::int64_t> length, std::int64_t least) {
@@ -80,9 +228,28 @@ search::TranslatorOptions translator_options(const DecodingOptions& o, const mod
         t.max_length);
   t.max_length_factor = o.max_length_factor;
 
-  t.decoding.batch_size = static_cast<std::int32_t>(o.batch_size);
-  t.decoding.threads = search::thread_count(o.threads);
-  t.decoding.use_cache = !o.no_cache;
+  set_batches(o, t.decoding);
+  return t;
+}
+
+search::GeneratorOptions generator_options(const DecodingOptions& o, const model::GenerationConfig& g,
+                                           const model::Model& m, const Tokenizer& tokenizer) {
+  search::GeneratorOptions t;
+  t.decoding.search = search_options(o, g, m, tokenizer, 1, "--n");
+  const auto narrow = [](std::optional<std::int64_t> n) {
+    return n ? std::optional(static_cast<std::int32_t>(*n)) : std::nullopt;
+  };
+  t.max_new_tokens = narrow(o.max_new_tokens ? o.max_new_tokens : g.max_new_tokens);
+  if (t.max_new_tokens == 0) t.max_new_tokens.reset();  // no text at all is nobody's wish
+  t.max_length = narrow(g.max_length);
+  t.min_new_tokens = static_cast<std::int32_t>(o.min_new_tokens.value_or(g.min_new_tokens.value_or(0)));
+  if (o.max_new_tokens && o.min_new_tokens)
+    check(*o.min_new_tokens <= *o.max_new_tokens, "--min-new-tokens", "{} is above --max-new-tokens {}",
+          *o.min_new_tokens, *o.max_new_tokens);
+  if (o.max_new_tokens) t.min_new_tokens = std::min(t.min_new_tokens, *t.max_new_tokens);
+  for (const std::string& stop : o.stops) check(!stop.empty(), "--stop", "an empty text would end everything at once");
+  t.stops = o.stops;
+  set_batches(o, t.decoding);
   return t;
 }
 

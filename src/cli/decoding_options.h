@@ -1,14 +1,17 @@
-// The options that `translate` and `bench translate` share, and what becomes of them together with what the model's
-// publisher says in generation_config.json: a flag wins over that file, that file over our defaults.
+// The options of decoding that `translate`, `generate` and their benchmarks share, and what becomes of them together with
+// what the model's publisher says in generation_config.json: a flag wins over that file, that file over the defaults of
+// `transformers`.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/fields.h"
 #include "model/generation_config.h"
 #include "model/model.h"
+#include "search/generator.h"
 #include "search/translator.h"
 
 namespace tril::cli {
@@ -24,15 +27,39 @@ struct DecodingOptions {
   std::int64_t n_best = 1;
   double max_length_factor = 3;
   bool no_cache = false;
+
+  bool sampling = false;
+  std::optional<double> temperature, top_p, min_p, typical_p;
+  std::optional<std::int64_t> top_k;
+  std::optional<std::uint64_t> seed;
+  std::optional<double> repetition_penalty;
+  double presence_penalty = 0, frequency_penalty = 0;
+  std::optional<std::int64_t> no_repeat_ngram;
+  std::vector<std::string> bad_words;
+
+  std::optional<std::int64_t> min_new_tokens, max_new_tokens;  ///< of `generate`
+  std::vector<std::string> stops;                              ///< likewise
 };
 
 /// --model, --precision, --threads: what every command that runs a model takes.
 void add_model_fields(Fields& f, DecodingOptions& o);
-/// Those of the search.
+/// --batch-size, --no-cache.
+void add_batch_fields(Fields& f, DecodingOptions& o);
+/// Those of the search for a translation, and its lengths.
 void add_search_fields(Fields& f, DecodingOptions& o);
+/// Those of the search for what a text goes on with, and its lengths.
+void add_continuation_fields(Fields& f, DecodingOptions& o);
+/// How tokens are drawn, and what is penalised or forbidden.
+void add_sampling_fields(Fields& f, DecodingOptions& o);
 
-/// @throws Error(usage) that names the flags that contradict each other
+/// @param n_best_flag  how the command calls the number of hypotheses, for errors
+/// @throws Error(usage) that names the flags that contradict each other, or have no effect
+search::SearchOptions search_options(const DecodingOptions& o, const model::GenerationConfig& g, const model::Model& m,
+                                     const Tokenizer& tokenizer, std::int64_t default_beam,
+                                     const std::string& n_best_flag);
 search::TranslatorOptions translator_options(const DecodingOptions& o, const model::GenerationConfig& g,
-                                             const model::Model& m);
+                                             const model::Model& m, const Tokenizer& tokenizer);
+search::GeneratorOptions generator_options(const DecodingOptions& o, const model::GenerationConfig& g,
+                                           const model::Model& m, const Tokenizer& tokenizer);
 
 }  // namespace tril::cli

@@ -118,8 +118,9 @@ std::vector<std::string> translations(const DemoOptions& o, const Places& places
   DecodingOptions decoding;
   decoding.model = places.model();
   decoding.threads = o.threads;
-  search::Translator translator(*m, load_tokenizer(places.model()),
-                                translator_options(decoding, model::load_generation_config(places.model()), *m));
+  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(places.model());
+  search::Translator translator(
+      *m, tokenizer, translator_options(decoding, model::load_generation_config(places.model()), *m, *tokenizer));
   std::vector<std::string> sources, found;
   for (const DemoPair& pair : pairs) sources.push_back(pair.source);
   for (const auto& list : translator.translate(sources)) found.push_back(list.front().text);

@@ -48,6 +48,7 @@ Fields fields_of(TranslateOptions& o) {
   f.add("json", &o.json, "print a JSON object for each line, with scores");
   f.group("Search");
   add_search_fields(f, o.decoding);
+  add_sampling_fields(f, o.decoding);
   return f;
 }
 
@@ -87,7 +88,7 @@ int translate(const TranslateOptions& o, bool quiet) {
   const model::GenerationConfig published = model::load_generation_config(o.decoding.model);
   for (const std::string& key : published.not_obeyed)
     spdlog::warn("{}: generation_config.json asks for {}, which is left out", o.decoding.model, key);
-  search::TranslatorOptions options = translator_options(o.decoding, published, *model);
+  search::TranslatorOptions options = translator_options(o.decoding, published, *model, *tokenizer);
   options.decoding.search.scores = o.json || o.decoding.n_best > 1;
   search::Translator translator(*model, tokenizer, options);
   const std::string prefix =

@@ -4,10 +4,13 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "model/json_file.h"
 
 namespace tril::model {
 namespace {
+
+constexpr double unbounded = std::numeric_limits<double>::max();
 
 std::int32_t to_id(const JsonObject& o, std::string_view key, std::int64_t id) {
   if (id < 0 || id > std::numeric_limits<std::int32_t>::max())
@@ -78,16 +81,30 @@ std::vector<std::string> find_not_obeyed(const JsonObject& o) {
     if (const auto value = o.find<double>(key); value && *value != idle)
       found.push_back(std::string(key) + " " + o.json().at(key).dump());
   };
-  number("repetition_penalty", 1);
   number("encoder_repetition_penalty", 1);
   number("diversity_penalty", 0);
   number("num_beam_groups", 1);
   number("encoder_no_repeat_ngram_size", 0);
+  number("epsilon_cutoff", 0);
+  number("eta_cutoff", 0);
+  number("top_h", 1);
+  number("penalty_alpha", 0);
+  number("guidance_scale", 1);
   for (const char* key :
        {"sequence_bias", "force_words_ids", "constraints", "exponential_decay_length_penalty", "forced_decoder_ids"})
     if (o.has(key) && !(o.json().at(key).is_array() && o.json().at(key).empty())) found.emplace_back(key);
-  if (o.find<bool>("do_sample").value_or(false)) found.emplace_back("do_sample true");
+  if (o.find<bool>("do_sample").value_or(false) && o.find<std::int64_t>("num_beams").value_or(1) > 1)
+    found.emplace_back("do_sample true with a beam");
   return found;
+}
+
+// A number within bounds; `above`: the least is itself too small.
+std::optional<double> find_number(const JsonObject& o, std::string_view key, double least, bool above, double most) {
+  const auto value = o.find<double>(key);
+  if (value && !(*value <= most && (above ? *value > least : *value >= least)))
+    o.fail_at(key, fmt::format("expected a number {} {}{}, got {}", above ? "above" : "of at least", least,
+                               most < unbounded ? fmt::format(" and at most {}", most) : "", *value));
+  return value;
 }
 
 }  // namespace
@@ -119,6 +136,13 @@ GenerationConfig load_generation_config(const std::string& directory) {
   g.suppress_tokens = find_ids(o, "suppress_tokens");
   g.begin_suppress_tokens = find_ids(o, "begin_suppress_tokens");
   g.no_repeat_ngram_size = find_count(o, "no_repeat_ngram_size").value_or(0);
+  g.repetition_penalty = find_number(o, "repetition_penalty", 0, true, unbounded).value_or(1);
+  g.do_sample = o.find<bool>("do_sample").value_or(false) && g.num_beams.value_or(1) == 1;
+  g.temperature = find_number(o, "temperature", 0, false, unbounded);
+  g.top_k = find_count(o, "top_k");
+  g.top_p = find_number(o, "top_p", 0, false, 1);
+  g.min_p = find_number(o, "min_p", 0, false, 1);
+  g.typical_p = find_number(o, "typical_p", 0, true, 1);
   g.renormalize_logits = o.find<bool>("renormalize_logits").value_or(false);
   g.not_obeyed = find_not_obeyed(o);
   return g;

@@ -24,9 +24,13 @@ struct GenerationConfig {
   std::vector<std::vector<std::int32_t>> bad_words_ids;
   std::vector<std::int32_t> suppress_tokens, begin_suppress_tokens;
   std::int64_t no_repeat_ngram_size = 0;
+  double repetition_penalty = 1;
+  bool do_sample = false;
+  std::optional<double> temperature, top_p, min_p, typical_p;  ///< obeyed where tokens are sampled
+  std::optional<std::int64_t> top_k;                           ///< likewise; 0: all
   bool renormalize_logits = false;
 
-  /// Keys that ask for what tril does not do ("repetition_penalty 1.2"), for a warning.
+  /// Keys that ask for what tril does not do ("diversity_penalty 0.5"), for a warning.
   std::vector<std::string> not_obeyed;
 };
 

@@ -1,22 +1,31 @@
 #include "search/decode.h"
 
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
 
 #include "base/error.h"
 #include "search/beam_search.h"
 #include "search/processors.h"
+#include "search/warpers.h"
 
 namespace tril::search {
 namespace {
 
-// The best candidates of each row of a step's logits, on the host.
+// Tokens that are given and read in one step, besides one for each row that goes on: more than a few thousand make
+// products no faster and take memory.
+constexpr std::size_t prompt_tokens_a_step = 4096;
+
+// The candidates of each row of a step's logits, on the host: the likeliest, or drawn ones.
 class CandidateFinder {
  public:
   CandidateFinder(const SearchOptions& options, std::int64_t vocab_size, std::int32_t k, bool scores)
       : processors_(make_processors(options)),
-        k_(static_cast<std::int32_t>(std::min<std::int64_t>(k, vocab_size))),
+        sampling_(options.sampling),
+        k_(sampling_.on ? k : static_cast<std::int32_t>(std::min<std::int64_t>(k, vocab_size))),
         scores_(scores),
-        renormalize_(options.renormalize) {}
+        renormalize_(options.renormalize),
+        on_log_probs_(options.beam_size > 1 && options.repetition_penalty != 1) {}
 
   std::int32_t k() const { return k_; }
 
@@ -24,27 +33,59 @@ class CandidateFinder {
   std::span<const Candidate> find(Context& c, const Tensor& logits, std::span<const RowView> rows) {
     const auto [R, V] = logits.dims<2>("logits");
     const auto n_rows = static_cast<std::size_t>(R), n_cols = static_cast<std::size_t>(V);
-    const auto k = static_cast<std::size_t>(k_);
+    // Only the repetition penalty sees whether it gets logits or log-probabilities.
+    if (on_log_probs_) c.kernels().log_softmax(logits.data<float>(), logits.data<float>(), n_rows, n_cols);
+    const bool normalised = on_log_probs_ && !renormalize_;
 
     std::vector<float> log_sums;
-    if (scores_ && !renormalize_) log_sums = sums(c, logits);
+    if (scores_ && !renormalize_ && !normalised) log_sums = sums(c, logits);
     StepLogits editable(c, logits, log_sums);
     for (const auto& p : processors_) p->apply(rows, editable);
     if (scores_ && renormalize_) log_sums = sums(c, logits);
+    if (log_sums.empty()) log_sums.assign(n_rows, 0.0f);
 
-    const Tensor values = c.empty({R, k_});
-    const Tensor ids = c.empty({R, k_}, DType::i32);
-    c.kernels().top_k(logits.data<float>(), n_rows, n_cols, k, values.data<float>(), ids.data<std::int32_t>());
-    const std::vector<float> value = host_copy<float>(values);
-    const std::vector<std::int32_t> id = host_copy<std::int32_t>(ids);
-
-    found_.resize(n_rows * k);
-    for (std::size_t i = 0; i < found_.size(); ++i)
-      found_[i] = {scores_ ? value[i] - log_sums[i / k] : value[i], id[i]};
+    found_.assign(n_rows * static_cast<std::size_t>(k_), {-INFINITY, -1});
+    sampling_.on ? draw_each(logits, log_sums, rows) : take_best(c, logits, log_sums);
     return found_;
   }
 
  private:
+  void take_best(Context& c, const Tensor& logits, std::span<const float> log_sums) {
+    const auto [R, V] = logits.dims<2>("logits");
+    const auto k = static_cast<std::size_t>(k_);
+    const Tensor values = c.empty({R, k_});
+    const Tensor ids = c.empty({R, k_}, DType::i32);
+    c.kernels().top_k(logits.data<float>(), static_cast<std::size_t>(R), static_cast<std::size_t>(V), k,
+                      values.data<float>(), ids.data<std::int32_t>());
+    const std::vector<float> value = host_copy<float>(values);
+    const std::vector<std::int32_t> id = host_copy<std::int32_t>(ids);
+    for (std::size_t i = 0; i < found_.size(); ++i) found_[i] = {value[i] - log_sums[i / k], id[i]};
+  }
+
+  // A row brings one candidate for each sample that goes on from it. Their log-probabilities are the model's, not those
+  // of the choice that was narrowed.
+  void draw_each(const Tensor& logits, std::span<const float> log_sums, std::span<const RowView> rows) {
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const std::vector<float> x =
+          host_copy<float>(logits.rows(static_cast<std::int64_t>(r), static_cast<std::int64_t>(r) + 1));
+      Candidate* const found = &found_[r * static_cast<std::size_t>(k_)];
+      choices_.clear();
+      for (std::size_t v = 0; v < x.size(); ++v) {
+        if (!(x[v] < INFINITY)) found[0].log_prob = NAN;
+        if (x[v] > -INFINITY) choices_.push_back({static_cast<double>(x[v]), static_cast<std::int32_t>(v)});
+      }
+      if (std::isnan(found[0].log_prob) || choices_.empty()) continue;
+      warp(choices_, sampling_);
+      const std::vector<double> sums_so_far = running_sums(choices_);
+      for (std::int32_t s = 0; s < rows[r].samples; ++s) {
+        const double number =
+            sampling_number(sampling_.seed, rows[r].request->number, rows[r].first_sample + s, rows[r].generated());
+        const std::int32_t token = draw(choices_, sums_so_far, number);
+        found[s] = {x[static_cast<std::size_t>(token)] - log_sums[r], token};
+      }
+    }
+  }
+
   static std::vector<float> sums(Context& c, const Tensor& logits) {
     const Tensor lse = c.empty({logits.size(0)});
     c.kernels().log_sum_exp(logits.data<float>(), lse.data<float>(), static_cast<std::size_t>(logits.size(0)),
@@ -53,15 +94,17 @@ class CandidateFinder {
   }
 
   Processors processors_;
+  SamplingOptions sampling_;
   std::int32_t k_;
-  bool scores_, renormalize_;
+  bool scores_, renormalize_, on_log_probs_;
   std::vector<Candidate> found_;
+  Choices choices_;
 };
 
-// The loop, for BeamSearch or Greedy.
+// The loop, for BeamSearch or Sequences.
 template <class Search>
 std::vector<std::vector<Hypothesis>> run(Context& c, Step& step, std::span<const Request> requests,
-                                         const SearchOptions& options, std::size_t max_live) {
+                                         const SearchOptions& options, std::size_t max_live, const OnToken& on_token) {
   struct Sentence {
     Search search;
     std::int32_t number;
@@ -69,33 +112,39 @@ std::vector<std::vector<Hypothesis>> run(Context& c, Step& step, std::span<const
   std::vector<std::vector<Hypothesis>> results(requests.size());
   std::vector<Sentence> live;
   std::vector<Search> idle;  // keep their memory for those who join later
-  std::vector<std::int32_t> ids, parents, sentences;
+  std::vector<std::int32_t> ids, counts, parents, sentences;
   std::vector<RowView> views;
   std::size_t waiting = 0;  // the next request to join
 
   const bool scores = options.beam_size > 1 || options.scores;
   CandidateFinder finder(options, step.vocab_size(), Search::candidates_per_row(options), scores);
   for (;;) {
-    while (live.size() < max_live && waiting < requests.size()) {
+    std::size_t given = 0;
+    while (live.size() < max_live && waiting < requests.size() &&
+           (given == 0 || given + requests[waiting].prefix.size() < prompt_tokens_a_step)) {
+      const Request& request = requests[waiting];
       if (idle.empty()) idle.emplace_back(options);
       live.push_back({std::move(idle.back()), static_cast<std::int32_t>(waiting)});
       idle.pop_back();
-      live.back().search.begin(requests[waiting]);
-      ids.push_back(requests[waiting].start_id);
+      live.back().search.begin(request);
+      ids.push_back(request.start_id);
+      ids.insert(ids.end(), request.prefix.begin(), request.prefix.end());
+      counts.push_back(1 + static_cast<std::int32_t>(request.prefix.size()));
+      given += 1 + request.prefix.size();
       parents.push_back(-1);
       sentences.push_back(static_cast<std::int32_t>(waiting));
       ++waiting;
     }
     if (live.empty()) return results;
 
-    const Tensor logits = step.logits(c, {ids, parents, sentences});
-    check_shape(logits, {static_cast<std::int64_t>(ids.size()), step.vocab_size()}, "logits");
+    const Tensor logits = step.logits(c, {ids, counts, parents, sentences});
+    check_shape(logits, {static_cast<std::int64_t>(counts.size()), step.vocab_size()}, "logits");
     views.clear();
     for (const Sentence& s : live)
-      for (std::int32_t r = 0; r < s.search.rows(); ++r) views.push_back({s.search.tokens(r), &s.search.request()});
+      for (std::int32_t r = 0; r < s.search.rows(); ++r) views.push_back(s.search.view(r));
     const std::span<const Candidate> candidates = finder.find(c, logits, views);
 
-    ids.clear(), parents.clear(), sentences.clear();
+    ids.clear(), counts.clear(), parents.clear(), sentences.clear();
     std::int32_t first_row = 0;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < live.size(); ++i) {
@@ -104,12 +153,17 @@ std::vector<std::vector<Hypothesis>> run(Context& c, Step& step, std::span<const
       search.advance(candidates.subspan(static_cast<std::size_t>(first_row) * static_cast<std::size_t>(finder.k()),
                                         static_cast<std::size_t>(rows) * static_cast<std::size_t>(finder.k())),
                      finder.k());
+      if constexpr (std::is_same_v<Search, Sequences>)
+        if (on_token)
+          for (const Sequences::Added& a : search.added())
+            on_token({static_cast<std::size_t>(live[i].number), a.sample, a.token, a.ended});
       if (search.done()) {
         results[static_cast<std::size_t>(live[i].number)] = search.hypotheses();
         idle.push_back(std::move(search));
       } else {
         for (std::int32_t r = 0; r < search.rows(); ++r) {
           ids.push_back(search.token(r));
+          counts.push_back(1);
           parents.push_back(first_row + search.parent(r));
           sentences.push_back(live[i].number);
         }
@@ -125,12 +179,13 @@ std::vector<std::vector<Hypothesis>> run(Context& c, Step& step, std::span<const
 }  // namespace
 
 std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, std::span<const Request> requests,
-                                            const SearchOptions& options, std::int64_t max_live) {
+                                            const SearchOptions& options, std::int64_t max_live,
+                                            const OnToken& on_token) {
   check_options(options, step.vocab_size());
   check(max_live >= 0, "decode", "expected at least 0 live sentences, got {}", max_live);
   const std::size_t most = max_live == 0 ? requests.size() : static_cast<std::size_t>(max_live);
-  return options.beam_size == 1 ? run<Greedy>(c, step, requests, options, most)
-                                : run<BeamSearch>(c, step, requests, options, most);
+  return options.beam_size == 1 ? run<Sequences>(c, step, requests, options, most, on_token)
+                                : run<BeamSearch>(c, step, requests, options, most, on_token);
 }
 
 }  // namespace tril::search

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace tril::search {
 
 /// The rows of one step, a sentence's rows beside each other.
 struct StepInput {
-  std::span<const std::int32_t> ids;  ///< [rows] the last token of each row
+  std::span<const std::int32_t> ids;     ///< the tokens that are new, row after row
+  std::span<const std::int32_t> counts;  ///< [rows] how many of them: one, and all that is given for one that begins
   /// [rows] which row of the step before this one goes on from; -1: a sentence that begins. Those come last.
   std::span<const std::int32_t> parents;
   std::span<const std::int32_t> sentences;  ///< [rows] whose row it is: an index into decode()'s requests
@@ -28,9 +30,20 @@ class Step {
   virtual Tensor logits(Context& c, const StepInput& input) = 0;
 };
 
-/// The hypotheses of each request, best first. At most `max_live` sentences are in a batch together (0: all of them);
-/// the results do not depend on it.
+/// A token as it is chosen, of a greedy search or a sample.
+struct NewToken {
+  std::size_t request;  ///< an index into decode()'s requests
+  std::int32_t sample;
+  std::int32_t token;  ///< -1: none, the sample ends without another
+  bool ended;
+};
+using OnToken = std::function<void(const NewToken&)>;
+
+/// The hypotheses of each request, best first, or in the samples' order. At most `max_live` sentences are in a batch
+/// together (0: all of them); the results do not depend on it.
+/// @param on_token  told of every token while the search goes on; not by a beam search, which may take tokens back
 std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, std::span<const Request> requests,
-                                            const SearchOptions& options, std::int64_t max_live = 0);
+                                            const SearchOptions& options, std::int64_t max_live = 0,
+                                            const OnToken& on_token = {});
 
 }  // namespace tril::search

@@ -11,12 +11,31 @@ void check_id(std::int32_t id, std::int64_t vocab_size, std::string_view what) {
   check(id >= 0 && id < vocab_size, what, "id {} is outside the vocabulary of {}", id, vocab_size);
 }
 
+void check_sampling(const SamplingOptions& s) {
+  const auto share = [](double p, std::string_view what) {
+    check(p >= 0 && p <= 1, what, "expected a number from 0 to 1, got {}", p);
+  };
+  check(s.temperature > 0 && std::isfinite(s.temperature), "temperature", "expected a number above 0, got {}",
+        s.temperature);
+  check(s.top_k >= 0, "top-k", "expected at least 0, got {}", s.top_k);
+  share(s.top_p, "top-p");
+  share(s.min_p, "min-p");
+  check(s.typical_p > 0 && s.typical_p <= 1, "typical-p", "expected a number above 0 and up to 1, got {}", s.typical_p);
+}
+
 }  // namespace
 
 void check_options(const SearchOptions& o, std::int64_t vocab_size) {
   check(o.beam_size >= 1, "beam size", "expected at least 1, got {}", o.beam_size);
-  check(o.n_best >= 1 && o.n_best <= o.beam_size, "n-best", "expected 1 to the beam size of {}, got {}", o.beam_size,
-        o.n_best);
+  check(o.n_best >= 1 && (o.n_best <= o.beam_size || o.sampling.on), "n-best",
+        "expected 1 to the beam size of {}, got {}", o.beam_size, o.n_best);
+  check(!o.sampling.on || o.beam_size == 1, "sampling", "goes without a beam, and the beam size is {}", o.beam_size);
+  if (o.sampling.on) check_sampling(o.sampling);
+  check(o.repetition_penalty > 0 && std::isfinite(o.repetition_penalty), "repetition penalty",
+        "expected a number above 0, got {}", o.repetition_penalty);
+  check(std::isfinite(o.presence_penalty), "presence penalty", "expected a finite number, got {}", o.presence_penalty);
+  check(std::isfinite(o.frequency_penalty), "frequency penalty", "expected a finite number, got {}",
+        o.frequency_penalty);
   check(std::isfinite(o.length_penalty), "length penalty", "expected a finite number, got {}", o.length_penalty);
   check(o.no_repeat_ngram >= 0, "no-repeat n-gram size", "expected at least 0, got {}", o.no_repeat_ngram);
   for (std::int32_t id : o.eos_ids) check_id(id, vocab_size, "EOS");

@@ -1,7 +1,10 @@
-// What a search is asked for, and what it gives. Lengths count generated tokens; the start token is not one of them.
+// What a search is asked for, and what it gives. Lengths count generated tokens; the start token and a given prefix are
+// not among them.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,9 +25,22 @@ inline const std::vector<std::pair<std::string, EarlyStopping>>& early_stopping_
   return names;
 }
 
+/// How tokens are drawn instead of the likeliest being taken (warpers.h says what each does, in this order).
+struct SamplingOptions {
+  bool on = false;
+  double temperature = 1;  ///< above 0
+  std::int32_t top_k = 0;  ///< 0: all
+  double top_p = 1;        ///< from 0 to 1; 1: all
+  double min_p = 0;        ///< from 0 to 1; 0: all
+  double typical_p = 1;    ///< above 0, up to 1; 1: all
+  /// What is drawn is a function of this, of Request::number, of the sample and of its position, and of nothing else.
+  std::uint64_t seed = 1;
+};
+
 struct SearchOptions {
-  std::int32_t beam_size = 1;  ///< 1: greedy
-  std::int32_t n_best = 1;     ///< hypotheses wanted for each sentence; at most beam_size
+  std::int32_t beam_size = 1;  ///< 1: greedy, or sampling
+  std::int32_t n_best = 1;     ///< hypotheses wanted for each sentence; at most beam_size, but any number of samples
+  SamplingOptions sampling;    ///< goes with beam_size 1
   /// A hypothesis of n tokens, EOS counted, scores (sum of log-probabilities) / n^length_penalty.
   double length_penalty = 1;
   EarlyStopping early_stopping = EarlyStopping::no;
@@ -37,7 +53,13 @@ struct SearchOptions {
   std::vector<std::int32_t> suppress_ids;            ///< tokens that never come
   std::vector<std::int32_t> begin_suppress_ids;  ///< tokens that never come first (after a forced BOS, if there is one)
   std::int32_t no_repeat_ngram = 0;              ///< no sequence of so many tokens comes twice; 0: any may
-  bool renormalize = false;                      ///< whether what is forbidden gives its probability to the rest
+  double repetition_penalty = 1;  ///< logits of tokens that were there are divided by it, negative ones multiplied
+  double presence_penalty = 0;    ///< taken off the logit of every token generated before
+  double frequency_penalty = 0;   ///< taken off it for each time that it was generated
+  bool renormalize = false;       ///< whether what is forbidden gives its probability to the rest
+  /// Whether a hypothesis of these generated tokens ends here, without an EOS and whatever min_length says (a stop text,
+  /// say). May be empty; is called by many threads at once.
+  std::function<bool(std::span<const std::int32_t> tokens)> ends;
 };
 
 /// Throws Error(usage) where options contradict themselves or name ids outside [0, vocab_size).
@@ -45,13 +67,26 @@ void check_options(const SearchOptions& options, std::int64_t vocab_size);
 
 /// One sentence to be generated.
 struct Request {
-  std::int32_t start_id = 0;    ///< what the decoder sees first
-  std::int32_t min_length = 0;  ///< tokens before an EOS may come
-  std::int32_t max_length = 0;  ///< tokens at most, EOS counted; at least 1
+  std::int32_t start_id = 0;              ///< what the decoder sees first
+  std::int32_t min_length = 0;            ///< tokens before an EOS may come
+  std::int32_t max_length = 0;            ///< tokens at most, EOS counted; at least 1
+  std::vector<std::int32_t> prefix = {};  ///< what is given behind the start token: the rest of a prompt
+  std::uint64_t number = 0;               ///< which random numbers are drawn for it: a line's number in its file
+};
+
+/// What may be known of a running hypothesis.
+struct RowView {
+  std::span<const std::int32_t> tokens;  ///< the start token, the prefix, then what was generated
+  const Request* request = nullptr;
+  std::int32_t first_sample = 0;  ///< the samples that go on from this row: one, or at the start all
+  std::int32_t samples = 1;
+
+  std::int32_t generated() const { return static_cast<std::int32_t>(tokens.size() - 1 - request->prefix.size()); }
+  std::span<const std::int32_t> new_tokens() const { return tokens.subspan(1 + request->prefix.size()); }
 };
 
 struct Hypothesis {
-  std::vector<std::int32_t> tokens;  ///< as generated: EOS last, unless max_length came first
+  std::vector<std::int32_t> tokens;  ///< as generated: EOS last, unless max_length came first or SearchOptions::ends
   double log_prob = 0;               ///< sum over the tokens; 0 from a greedy search without scores
   double score = 0;                  ///< log_prob / tokens^length_penalty
 };

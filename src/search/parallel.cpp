@@ -89,30 +89,37 @@ ParallelDecoder::ParallelDecoder(const model::Model& model, ParallelOptions opti
 }
 
 std::vector<std::vector<Hypothesis>> ParallelDecoder::decode(std::span<const std::vector<std::int32_t>> sources,
-                                                             std::span<const Request> requests) {
-  check(sources.size() == requests.size(), "ParallelDecoder", "{} sources for {} requests", sources.size(),
-        requests.size());
+                                                             std::span<const Request> requests,
+                                                             const OnToken& on_token) {
+  check(sources.empty() || sources.size() == requests.size(), "ParallelDecoder", "{} sources for {} requests",
+        sources.size(), requests.size());
   std::vector<std::size_t> lengths;
-  for (const auto& s : sources) lengths.push_back(s.size());
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    lengths.push_back(sources.empty() ? requests[i].prefix.size() : sources[i].size());
 
   // Few sentences are shared out evenly; of many, a job holds several batches while there are jobs enough to balance.
   const auto threads = static_cast<std::size_t>(options_.threads),
              batch = static_cast<std::size_t>(options_.batch_size);
-  std::size_t job_size = std::min(batch, std::max<std::size_t>(1, (sources.size() + threads - 1) / threads));
-  const std::size_t balanced = threads == 1 ? sources.size() : sources.size() / (8 * threads * batch) * batch;
+  std::size_t job_size = std::min(batch, std::max<std::size_t>(1, (requests.size() + threads - 1) / threads));
+  const std::size_t balanced = threads == 1 ? requests.size() : requests.size() / (8 * threads * batch) * batch;
   job_size = std::max(job_size, std::min(balanced, batch * static_cast<std::size_t>(options_.refill)));
   const auto jobs = jobs_by_length(lengths, job_size);
 
-  std::vector<std::vector<Hypothesis>> results(sources.size());
+  std::vector<std::vector<Hypothesis>> results(requests.size());
   job_seconds_.assign(jobs.size(), 0.0);
   workers_.run(jobs.size(), [&](Context& c, int worker, std::size_t job) {
     c.set_threads(jobs.size() == 1 ? threads_for_one_ : 1);
     const auto begin = std::chrono::steady_clock::now();
     std::vector<std::vector<std::int32_t>> job_sources;
     std::vector<Request> job_requests;
-    for (std::size_t i : jobs[job]) job_sources.push_back(sources[i]), job_requests.push_back(requests[i]);
+    for (std::size_t i : jobs[job]) {
+      if (!sources.empty()) job_sources.push_back(sources[i]);
+      job_requests.push_back(requests[i]);
+    }
+    OnToken numbered;  // as the caller numbers requests
+    if (on_token) numbered = [&](const NewToken& t) { on_token({jobs[job][t.request], t.sample, t.token, t.ended}); };
     auto found = sessions_[static_cast<std::size_t>(worker)]->decode(job_sources, job_requests, options_.search,
-                                                                     options_.batch_size);
+                                                                     options_.batch_size, numbered);
     for (std::size_t i = 0; i < found.size(); ++i) results[jobs[job][i]] = std::move(found[i]);
     job_seconds_[job] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   });

@@ -8,6 +8,52 @@ namespace {
 
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
+// Of tokens that were there, given or generated: x / p where x is positive, x p where it is not
+// [Keskar et al. 2019, section 4.1].
+class RepetitionPenalty : public LogitsProcessor {
+ public:
+  explicit RepetitionPenalty(double penalty) : penalty_(static_cast<float>(penalty)) {}
+  void apply(std::span<const RowView> rows, StepLogits& logits) const override {
+    std::vector<std::int32_t> ids;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      ids.assign(rows[r].tokens.begin(), rows[r].tokens.end());
+      std::sort(ids.begin(), ids.end());
+      ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+      logits.change(static_cast<std::int64_t>(r), ids,
+                    [p = penalty_](float x, std::size_t) { return x < 0 ? x * p : x / p; });
+    }
+  }
+
+ private:
+  float penalty_;
+};
+
+// x - presence - frequency n of a token that was generated n times.
+class CountPenalty : public LogitsProcessor {
+ public:
+  CountPenalty(double presence, double frequency) : presence_(presence), frequency_(frequency) {}
+  void apply(std::span<const RowView> rows, StepLogits& logits) const override {
+    std::vector<std::int32_t> sorted, ids;
+    std::vector<float> penalties;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const auto tokens = rows[r].new_tokens();
+      sorted.assign(tokens.begin(), tokens.end());
+      std::sort(sorted.begin(), sorted.end());
+      ids.clear(), penalties.clear();
+      for (auto at = sorted.begin(); at != sorted.end();) {
+        const auto next = std::upper_bound(at, sorted.end(), *at);
+        ids.push_back(*at);
+        penalties.push_back(static_cast<float>(presence_ + frequency_ * static_cast<double>(next - at)));
+        at = next;
+      }
+      logits.change(static_cast<std::int64_t>(r), ids, [&](float x, std::size_t i) { return x - penalties[i]; });
+    }
+  }
+
+ private:
+  double presence_, frequency_;
+};
+
 class NoRepeatNgram : public LogitsProcessor {
  public:
   explicit NoRepeatNgram(std::int32_t n) : n_(static_cast<std::size_t>(n)) {}
@@ -71,7 +117,7 @@ class ForcedBos : public LogitsProcessor {
   explicit ForcedBos(std::int32_t id) : id_(id) {}
   void apply(std::span<const RowView> rows, StepLogits& logits) const override {
     for (std::size_t r = 0; r < rows.size(); ++r)
-      if (rows[r].generated() == 0) logits.force(static_cast<std::int64_t>(r), id_);
+      if (rows[r].tokens.size() == 1) logits.force(static_cast<std::int64_t>(r), id_);
   }
 
  private:
@@ -92,23 +138,35 @@ class ForcedEos : public LogitsProcessor {
 
 class Suppress : public LogitsProcessor {
  public:
-  // position -1: wherever they would come
-  Suppress(std::vector<std::int32_t> ids, std::int32_t position) : ids_(std::move(ids)), position_(position) {}
+  explicit Suppress(std::vector<std::int32_t> ids) : ids_(std::move(ids)) {}
   void apply(std::span<const RowView> rows, StepLogits& logits) const override {
     for (std::size_t r = 0; r < rows.size(); ++r)
-      if (position_ < 0 || rows[r].generated() == position_)
+      for (std::int32_t id : ids_) logits.forbid(static_cast<std::int64_t>(r), id);
+  }
+
+ private:
+  std::vector<std::int32_t> ids_;
+};
+
+// Never first; where a BOS is forced, never right after it.
+class SuppressAtBeginning : public LogitsProcessor {
+ public:
+  SuppressAtBeginning(std::vector<std::int32_t> ids, bool forced_bos) : ids_(std::move(ids)), forced_bos_(forced_bos) {}
+  void apply(std::span<const RowView> rows, StepLogits& logits) const override {
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      if (rows[r].generated() == (forced_bos_ && rows[r].request->prefix.empty() ? 1 : 0))
         for (std::int32_t id : ids_) logits.forbid(static_cast<std::int64_t>(r), id);
   }
 
  private:
   std::vector<std::int32_t> ids_;
-  std::int32_t position_;
+  bool forced_bos_;
 };
 
 }  // namespace
 
 StepLogits::StepLogits(const Context& c, const Tensor& logits, std::span<const float> log_sums)
-    : kernels_(&c.kernels()), log_sums_(log_sums) {
+    : context_(&c), kernels_(&c.kernels()), log_sums_(log_sums) {
   const auto [rows, V] = logits.dims<2>("logits");
   check_dense(logits, DType::f32, "logits");
   check(log_sums.empty() || static_cast<std::int64_t>(log_sums.size()) == rows, "StepLogits", "{} sums for {} rows",
@@ -127,16 +185,31 @@ void StepLogits::force(std::int64_t row, std::int32_t id) {
                  1);
 }
 
+void StepLogits::change(std::int64_t row, std::span<const std::int32_t> ids,
+                        const std::function<float(float, std::size_t)>& f) {
+  if (ids.empty()) return;
+  const auto n = static_cast<std::int64_t>(ids.size());
+  float* const values = values_ + row * vocab_size_;
+  const Tensor found = context_->empty({n});
+  kernels_->gather(values, context_->upload<std::int32_t>(ids, {n}).data<std::int32_t>(), 1.0f, found.data<float>(),
+                   ids.size(), 1);
+  const std::vector<float> x = host_copy<float>(found);
+  for (std::size_t i = 0; i < x.size(); ++i) kernels_->fill(f(x[i], i), values + ids[i], 1);
+}
+
 Processors make_processors(const SearchOptions& o) {
   Processors list;
+  if (o.repetition_penalty != 1) list.push_back(std::make_unique<RepetitionPenalty>(o.repetition_penalty));
+  if (o.presence_penalty != 0 || o.frequency_penalty != 0)
+    list.push_back(std::make_unique<CountPenalty>(o.presence_penalty, o.frequency_penalty));
   if (o.no_repeat_ngram > 0) list.push_back(std::make_unique<NoRepeatNgram>(o.no_repeat_ngram));
   if (!o.bad_words.empty()) list.push_back(std::make_unique<BadWords>(o.bad_words, o.eos_ids));
   if (!o.eos_ids.empty()) list.push_back(std::make_unique<MinLength>(o.eos_ids));
   if (o.forced_bos_id >= 0) list.push_back(std::make_unique<ForcedBos>(o.forced_bos_id));
   if (o.forced_eos_id >= 0) list.push_back(std::make_unique<ForcedEos>(o.forced_eos_id));
-  if (!o.suppress_ids.empty()) list.push_back(std::make_unique<Suppress>(o.suppress_ids, -1));
+  if (!o.suppress_ids.empty()) list.push_back(std::make_unique<Suppress>(o.suppress_ids));
   if (!o.begin_suppress_ids.empty())
-    list.push_back(std::make_unique<Suppress>(o.begin_suppress_ids, o.forced_bos_id >= 0 ? 1 : 0));
+    list.push_back(std::make_unique<SuppressAtBeginning>(o.begin_suppress_ids, o.forced_bos_id >= 0));
   return list;
 }
 

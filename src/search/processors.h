@@ -1,13 +1,16 @@
 // Logits processors: what a search may not say, and what it must. Each looks at the rows of a step and changes their
 // logits where they lie, a few values through kernels; they run in the order in which make_processors() lists them,
 // which is that of `transformers`:
-//   repeated n-grams, bad words, minimum length, forced BOS, forced EOS, suppressed tokens, tokens suppressed at the
-//   beginning
-// They act on log-probabilities without renormalising: what is forbidden takes nothing from and gives nothing to the
-// rest, and a forced token has log-probability 0.
+//   repetition penalty, presence and frequency penalty, repeated n-grams, bad words, minimum length, forced BOS, forced
+//   EOS, suppressed tokens, tokens suppressed at the beginning
+// (it has no presence and frequency penalties: those are OpenAI's, and count what was generated alone, where the
+// repetition penalty counts what was given too). What narrows the choice of a sample comes after them (warpers.h).
+// They act on logits, in a beam search on log-probabilities, without renormalising: what is forbidden takes nothing from
+// and gives nothing to the rest, and a forced token has log-probability 0.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -16,14 +19,6 @@
 #include "tensor/context.h"
 
 namespace tril::search {
-
-/// What a processor may know of a row.
-struct RowView {
-  std::span<const std::int32_t> tokens;  ///< the start token, then what was generated
-  const Request* request = nullptr;
-
-  std::int32_t generated() const { return static_cast<std::int32_t>(tokens.size()) - 1; }
-};
 
 /// The logits of one step, to be changed.
 class StepLogits {
@@ -36,8 +31,12 @@ class StepLogits {
   void forbid(std::int64_t row, std::int32_t id);
   /// Forbids everything else.
   void force(std::int64_t row, std::int32_t id);
+  /// Each value x of ids[i], no id twice, becomes f(x, i).
+  void change(std::int64_t row, std::span<const std::int32_t> ids,
+              const std::function<float(float x, std::size_t i)>& f);
 
  private:
+  const Context* context_;
   const kern::Kernels* kernels_;
   float* values_;
   std::int64_t vocab_size_;

@@ -19,8 +19,8 @@ bool is_identity(std::span<const std::int32_t> parents) {
 
 }  // namespace
 
-ModelStep::ModelStep(const model::Model& model, const model::Memory& memory, nn::KvCache* cache)
-    : model_(&model), memory_(&memory), cache_(cache) {}
+ModelStep::ModelStep(const model::Model& model, const model::Memory* memory, nn::KvCache* cache)
+    : model_(&model), memory_(memory), cache_(cache) {}
 
 Tensor ModelStep::logits(Context& c, const StepInput& input) {
   return cache_ ? cached(c, input) : recomputed(c, input);
@@ -30,31 +30,41 @@ Tensor ModelStep::cached(Context& c, const StepInput& input) {
   const std::size_t old = survivors(input);
   const auto parents = input.parents.first(old);
   if (static_cast<std::int64_t>(old) != cache_->rows() || !is_identity(parents)) cache_->reorder(parents);
-  cache_->add_rows(static_cast<std::int64_t>(input.ids.size() - old));
+  cache_->add_rows(static_cast<std::int64_t>(input.counts.size() - old));
 
   Rows rows;
-  for (std::size_t r = 0; r < input.ids.size(); ++r) rows.append(1, cache_->length(static_cast<std::int64_t>(r)));
-  const Tensor hidden = model_->decode(
-      c,
-      {.ids = input.ids, .rows = std::move(rows), .memory = memory_, .memory_rows = input.sentences, .cache = cache_});
-  return model::logits(c, *model_, hidden);
+  for (std::size_t r = 0; r < input.counts.size(); ++r)
+    rows.append(input.counts[r], cache_->length(static_cast<std::int64_t>(r)));
+  return last_logits(c, input.ids, std::move(rows), input);
 }
 
 Tensor ModelStep::recomputed(Context& c, const StepInput& input) {
-  std::vector<std::vector<std::int32_t>> histories(input.ids.size());
+  std::vector<std::vector<std::int32_t>> histories(input.counts.size());
   Rows rows;
-  std::vector<std::int32_t> ids, last;
+  std::vector<std::int32_t> ids;
+  auto fresh = input.ids.begin();
   for (std::size_t r = 0; r < histories.size(); ++r) {
     if (input.parents[r] >= 0) histories[r] = histories_[static_cast<std::size_t>(input.parents[r])];
-    histories[r].push_back(input.ids[r]);
+    histories[r].insert(histories[r].end(), fresh, fresh + input.counts[r]);
+    fresh += input.counts[r];
     rows.append(static_cast<std::int32_t>(histories[r].size()));
     ids.insert(ids.end(), histories[r].begin(), histories[r].end());
-    last.push_back(static_cast<std::int32_t>(ids.size()) - 1);
   }
   histories_ = std::move(histories);
+  return last_logits(c, ids, std::move(rows), input);
+}
 
-  const Tensor hidden = model_->decode(
-      c, {.ids = ids, .rows = std::move(rows), .memory = memory_, .memory_rows = input.sentences, .cache = nullptr});
+// Logits of what follows the last token of each row.
+Tensor ModelStep::last_logits(Context& c, std::span<const std::int32_t> ids, Rows rows, const StepInput& input) const {
+  std::vector<std::int32_t> last;
+  for (std::int64_t r = 0; r < rows.count(); ++r) last.push_back(rows.end(r) - 1);
+  const bool all = rows.tokens() == rows.count();
+  const Tensor hidden = model_->decode(c, {.ids = ids,
+                                           .rows = std::move(rows),
+                                           .memory = memory_,
+                                           .memory_rows = memory_ ? input.sentences : std::span<const std::int32_t>{},
+                                           .cache = cache_});
+  if (all) return model::logits(c, *model_, hidden);
   const auto [N, D] = hidden.dims<2>("hidden");
   const Tensor last_hidden = c.empty({static_cast<std::int64_t>(last.size()), D});
   c.kernels().gather(hidden.data<float>(), c.upload(last).data<std::int32_t>(), 1.0f, last_hidden.data<float>(),
@@ -63,20 +73,19 @@ Tensor ModelStep::recomputed(Context& c, const StepInput& input) {
 }
 
 Session::Session(Context& c, const model::Model& model, bool use_cache)
-    : context_(&c), model_(&model), cache_(use_cache ? model.make_cache(c) : nullptr) {
-  check(model.has_encoder(), "translation",
-        "a model of family {} has no encoder: it continues text, it does not translate", model.family());
-}
+    : context_(&c), model_(&model), cache_(use_cache ? model.make_cache(c) : nullptr) {}
 
 std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector<std::int32_t>> sources,
                                                      std::span<const Request> requests, const SearchOptions& options,
-                                                     std::int64_t max_live) {
-  check(sources.size() == requests.size(), "Session", "{} sources for {} requests", sources.size(), requests.size());
-  if (sources.empty()) return {};
-  const model::Memory memory = encode(*context_, *model_, sources);
+                                                     std::int64_t max_live, const OnToken& on_token) {
+  const bool has_memory = model_->has_encoder();
+  check(sources.size() == (has_memory ? requests.size() : 0), "Session", "{} sources for {} requests of a {} model",
+        sources.size(), requests.size(), model_->family());
+  if (requests.empty()) return {};
+  const model::Memory memory = has_memory ? encode(*context_, *model_, sources) : model::Memory{};
   if (cache_) cache_->reorder({});  // of a search that an error ended
-  ModelStep step(*model_, memory, cache_.get());
-  auto results = search::decode(*context_, step, requests, options, max_live);
+  ModelStep step(*model_, has_memory ? &memory : nullptr, cache_.get());
+  auto results = search::decode(*context_, step, requests, options, max_live, on_token);
   if (cache_) cache_->reorder({});
   return results;
 }

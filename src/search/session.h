@@ -12,13 +12,14 @@
 
 namespace tril::search {
 
-/// The step of an encoder-decoder over the memory of its sources: sentence s attends to row s of the memory. Rows of a
-/// sentence that is done are named no more, and the cache takes their slots back.
+/// The step of a model: of a decoder, or of an encoder-decoder over the memory of its sources, where sentence s attends
+/// to row s of the memory. Rows of a sentence that is done are named no more, and the cache takes their slots back.
 class ModelStep : public Step {
  public:
+  /// @param memory  null for a model without an encoder
   /// @param cache  where keys and values of earlier tokens are kept, without rows yet; null: every step computes its
   ///               rows' tokens all over again, which gives the same logits slowly
-  ModelStep(const model::Model& model, const model::Memory& memory, nn::KvCache* cache);
+  ModelStep(const model::Model& model, const model::Memory* memory, nn::KvCache* cache);
 
   std::int64_t vocab_size() const override { return model_->vocab_size(); }
   Tensor logits(Context& c, const StepInput& input) override;
@@ -26,6 +27,7 @@ class ModelStep : public Step {
  private:
   Tensor cached(Context& c, const StepInput& input);
   Tensor recomputed(Context& c, const StepInput& input);
+  Tensor last_logits(Context& c, std::span<const std::int32_t> ids, Rows rows, const StepInput& input) const;
 
   const model::Model* model_;
   const model::Memory* memory_;
@@ -38,10 +40,11 @@ class Session {
   /// @param use_cache  false: recompute instead (for tests, and for families without a cache)
   Session(Context& c, const model::Model& model, bool use_cache = true);
 
-  /// The hypotheses for each source, best first. sources[i]: ids, EOS included; requests[i] says what is asked of it.
+  /// The hypotheses for each request, best first.
+  /// @param sources  an encoder-decoder: what each request translates, ids with EOS; a model without an encoder: none
   std::vector<std::vector<Hypothesis>> decode(std::span<const std::vector<std::int32_t>> sources,
                                               std::span<const Request> requests, const SearchOptions& options,
-                                              std::int64_t max_live = 0);
+                                              std::int64_t max_live = 0, const OnToken& on_token = {});
 
   /// Null where nothing is kept. Between two decode() calls it holds no rows.
   const nn::KvCache* cache() const { return cache_.get(); }

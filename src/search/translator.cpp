@@ -15,6 +15,9 @@ std::vector<std::int32_t> source_ids(const Tokenizer& tokenizer, const std::stri
 }
 
 void check_tokenizer(const model::Model& model, const Tokenizer& tokenizer) {
+  if (!model.has_encoder())
+    fail_usage("translation", fmt::format("a {} model continues text, it does not translate", model.family()),
+               "use `tril generate`");
   check(tokenizer.size(Side::source) <= model.source_vocab_size(), "tokenizer",
         "its {} source ids do not fit the model's vocabulary of {}", tokenizer.size(Side::source),
         model.source_vocab_size());
@@ -47,7 +50,7 @@ Translator::Translator(const model::Model& model, std::shared_ptr<const Tokenize
         options_.max_length_factor);
 }
 
-Request Translator::request_for(std::int64_t source_tokens) const {
+Request Translator::request_for(std::int64_t source_tokens, std::uint64_t number) const {
   std::int64_t longest = options_.max_length;
   if (options_.max_length_factor > 0) {
     const double bound = std::ceil(options_.max_length_factor * static_cast<double>(source_tokens)) + 20;
@@ -56,7 +59,10 @@ Request Translator::request_for(std::int64_t source_tokens) const {
   longest = std::max<std::int64_t>(longest, options_.min_length);
   if (model_->max_positions() > 0) longest = std::min(longest, model_->max_positions());
   const std::int64_t least = std::min<std::int64_t>(options_.min_length, longest);
-  return {model_->special_ids().decoder_start, static_cast<std::int32_t>(least), static_cast<std::int32_t>(longest)};
+  return {.start_id = model_->special_ids().decoder_start,
+          .min_length = static_cast<std::int32_t>(least),
+          .max_length = static_cast<std::int32_t>(longest),
+          .number = number};
 }
 
 std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> texts) {
@@ -68,11 +74,12 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
     std::vector<std::int32_t> ids = source_ids(*tokenizer_, texts[i], model_->max_positions(), cut);
     if (ids.size() == 1) continue;  // nothing but EOS
     truncated_ += cut ? 1 : 0;
-    requests.push_back(request_for(static_cast<std::int64_t>(ids.size()) - 1));
+    requests.push_back(request_for(static_cast<std::int64_t>(ids.size()) - 1, texts_ + i));
     sources.push_back(std::move(ids));
     places.push_back(i);
   }
 
+  texts_ += texts.size();
   const auto found = decoder_.decode(sources, requests);
   std::vector<std::vector<Translation>> results(texts.size(), std::vector<Translation>(1));
   for (std::size_t s = 0; s < found.size(); ++s) {

@@ -32,7 +32,8 @@ class Translator {
   /// The model must outlive the translator.
   Translator(const model::Model& model, std::shared_ptr<const Tokenizer> tokenizer, TranslatorOptions options);
 
-  /// The n best translations of each text, best first. A text without tokens has one translation, which is empty.
+  /// The n best translations of each text, best first, or as many samples, whose draws depend on the text's number
+  /// among all that this translator was given. A text without tokens has one translation, which is empty.
   std::vector<std::vector<Translation>> translate(std::span<const std::string> texts);
 
   /// Texts so far that were longer than the model's positions and were cut.
@@ -41,12 +42,13 @@ class Translator {
   std::int64_t target_tokens() const { return target_tokens_; }
 
  private:
-  Request request_for(std::int64_t source_tokens) const;
+  Request request_for(std::int64_t source_tokens, std::uint64_t number) const;
 
   const model::Model* model_;
   std::shared_ptr<const Tokenizer> tokenizer_;
   TranslatorOptions options_;
   ParallelDecoder decoder_;
+  std::uint64_t texts_ = 0;  // so far
   std::int64_t truncated_ = 0, target_tokens_ = 0;
 };
 
@@ -55,7 +57,7 @@ class Translator {
 std::vector<std::int32_t> source_ids(const Tokenizer& tokenizer, const std::string& text, std::int64_t max_positions,
                                      bool& cut);
 
-/// Throws Error(usage) where the tokenizer's ids do not fit the model's vocabularies.
+/// Throws Error(usage) where the model does not translate, or the tokenizer's ids do not fit its vocabularies.
 void check_tokenizer(const model::Model& model, const Tokenizer& tokenizer);
 
 }  // namespace tril::search

@@ -92,9 +92,24 @@ TEST_F(GenerationConfigFile, ConfigJsonServesWhereItIsMissing) {
 }
 
 TEST_F(GenerationConfigFile, WhatIsNotDoneIsNamed) {
-  const GenerationConfig g = read(R"({"repetition_penalty": 1.2, "do_sample": true, "num_beam_groups": 1,
+  const GenerationConfig g = read(R"({"eta_cutoff": 0.1, "do_sample": true, "num_beams": 2, "num_beam_groups": 1,
                                       "diversity_penalty": 0.0, "force_words_ids": [[3]], "sequence_bias": null})");
-  EXPECT_EQ(g.not_obeyed, (std::vector<std::string>{"repetition_penalty 1.2", "force_words_ids", "do_sample true"}));
+  EXPECT_EQ(g.not_obeyed,
+            (std::vector<std::string>{"eta_cutoff 0.1", "force_words_ids", "do_sample true with a beam"}));
+  EXPECT_FALSE(g.do_sample);
+}
+
+TEST_F(GenerationConfigFile, SamplingIsRead) {
+  const GenerationConfig g = read(R"({"do_sample": true, "temperature": 1, "top_k": 0, "top_p": 0.9, "min_p": null,
+                                      "typical_p": 1.0, "repetition_penalty": 1.2})");
+  EXPECT_TRUE(g.not_obeyed.empty());
+  EXPECT_TRUE(g.do_sample);
+  EXPECT_EQ(g.temperature, 1);
+  EXPECT_EQ(g.top_k, 0);
+  EXPECT_EQ(g.top_p, 0.9);
+  EXPECT_EQ(g.min_p, std::nullopt);
+  EXPECT_EQ(g.typical_p, 1);
+  EXPECT_EQ(g.repetition_penalty, 1.2);
 }
 
 TEST_F(GenerationConfigFile, WrongValuesAreErrorsWithFileAndKey) {
@@ -102,6 +117,9 @@ TEST_F(GenerationConfigFile, WrongValuesAreErrorsWithFileAndKey) {
            {R"({"num_beams": 0})", "num_beams"},
            {R"({"num_beams": "four"})", "num_beams"},
            {R"({"max_length": -1})", "max_length"},
+           {R"({"temperature": -1})", "temperature"},
+           {R"({"top_p": 1.5})", "top_p"},
+           {R"({"repetition_penalty": 0})", "repetition_penalty"},
            {R"({"max_length": 99999999999})", "max_length"},
            {R"({"eos_token_id": -2})", "eos_token_id"},
            {R"({"eos_token_id": [1, 4294967296]})", "eos_token_id"},

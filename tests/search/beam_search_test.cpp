@@ -74,6 +74,8 @@ TEST_F(Decode, ConstraintsAreThoseOfTransformers) {
     if (random.below(3) == 0) o.begin_suppress_ids = {some_id(), some_id()};
     if (random.below(3) == 0) o.no_repeat_ngram = static_cast<std::int32_t>(1 + random.below(2));
     o.renormalize = random.below(3) == 0;
+    if (random.below(3) == 0) o.presence_penalty = random.uniform(), o.frequency_penalty = random.uniform();
+    if (random.below(3) == 0 && o.beam_size > 1) o.repetition_penalty = 0.7 + random.uniform();  // else: of logits
     Request request{start, 0, static_cast<std::int32_t>(3 + random.below(6))};
     request.min_length = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(request.max_length)));
     TreeStep step(model);

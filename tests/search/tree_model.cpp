@@ -40,7 +40,7 @@ std::vector<double> TreeModel::log_probs(std::int32_t sentence, const Ids& histo
 
 Tensor TreeStep::logits(Context& c, const StepInput& input) {
   ++calls;
-  const std::size_t n = input.ids.size();
+  const std::size_t n = input.counts.size();
   rows += static_cast<std::int64_t>(n);
   EXPECT_EQ(input.parents.size(), n);
   EXPECT_EQ(input.sentences.size(), n);
@@ -48,6 +48,7 @@ Tensor TreeStep::logits(Context& c, const StepInput& input) {
   std::vector<float> values;
   std::map<std::int32_t, int> seen;
   bool beginning = false;
+  auto fresh = input.ids.begin();
   for (std::size_t r = 0; r < n; ++r) {
     if (r == 0 || input.sentences[r] != input.sentences[r - 1]) {
       EXPECT_EQ(seen[input.sentences[r]]++, 0) << "a sentence's rows are apart";
@@ -60,7 +61,8 @@ Tensor TreeStep::logits(Context& c, const StepInput& input) {
     } else {
       beginning = true;
     }
-    histories[r].push_back(input.ids[r]);
+    histories[r].insert(histories[r].end(), fresh, fresh + input.counts[r]);
+    fresh += input.counts[r];
     const std::vector<float> x = model_->logits(input.sentences[r], histories[r]);
     values.insert(values.end(), x.begin(), x.end());
   }
@@ -74,11 +76,16 @@ std::vector<double> constrained(const TreeModel& model, std::int32_t sentence, c
                                 const Request& request, const SearchOptions& o) {
   std::vector<double> p = model.log_probs(sentence, history);
   const auto at = [&](std::int32_t id) -> double& { return p[static_cast<std::size_t>(id)]; };
-  const auto generated = static_cast<std::int32_t>(history.size()) - 1;
+  const auto generated = static_cast<std::int32_t>(history.size() - 1 - request.prefix.size());
   const auto force = [&](std::int32_t id) {
     std::fill(p.begin(), p.end(), -inf);
     at(id) = 0;
   };
+  for (std::int32_t v = 0; v < model.vocab_size(); ++v) {
+    if (contains(history, v)) at(v) *= o.repetition_penalty;  // a log-probability is not positive
+    const auto n = std::count(history.end() - generated, history.end(), v);
+    if (n > 0) at(v) -= o.presence_penalty + o.frequency_penalty * static_cast<double>(n);
+  }
   if (o.no_repeat_ngram > 0)
     for (std::int32_t v = 0; v < model.vocab_size(); ++v) {
       Ids longer = history;

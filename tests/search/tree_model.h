@@ -60,7 +60,7 @@ Hypothesis reference_greedy(const TreeModel& model, std::int32_t sentence, const
 std::vector<Hypothesis> exhaustive(const TreeModel& model, std::int32_t sentence, const Request& request,
                                    const SearchOptions& options);
 
-/// log-probabilities of what may follow, with what the options forbid at -inf and what they force at 0.
+/// log-probabilities of what may follow, penalised, with what the options forbid at -inf and what they force at 0.
 std::vector<double> constrained(const TreeModel& model, std::int32_t sentence, const Ids& history,
                                 const Request& request, const SearchOptions& options);
 

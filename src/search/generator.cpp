@@ -1,0 +1,159 @@
+#include "search/generator.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "search/text_stream.h"
+
+namespace tril::search {
+namespace {
+
+constexpr std::int32_t default_new_tokens = 256;
+
+// The search's part of the options: no token that has no text, and an end where a stop text comes.
+ParallelOptions completed(GeneratorOptions o, const model::Model& model,
+                          const std::shared_ptr<const Tokenizer>& tokenizer) {
+  check_language_model(model, *tokenizer);
+  SearchOptions& s = o.decoding.search;
+  for (std::int64_t id = tokenizer->size(Side::target); id < model.vocab_size(); ++id)
+    s.suppress_ids.push_back(static_cast<std::int32_t>(id));
+  if (o.stops.empty()) return o.decoding;
+  std::size_t longest = 0;
+  for (const std::string& stop : o.stops) {
+    check(!stop.empty(), "stop text", "an empty text would end everything at once");
+    longest = std::max(longest, stop.size());
+  }
+  // A stop that has just come lies within the last tokens: as many as it has bytes, and one that goes beyond it. Those
+  // that have no text count for nothing.
+  s.ends = [tokenizer, stops = o.stops, tail = longest + 1](std::span<const std::int32_t> tokens) {
+    std::size_t begin = tokens.size(), bytes = 0;
+    while (begin > 0 && bytes < tail + 4) bytes += tokenizer->decode(tokens.subspan(--begin, 1)).empty() ? 0 : 1;
+    return find_stop(tokenizer->decode(tokens.subspan(begin)), stops) != std::string::npos;
+  };
+  return o.decoding;
+}
+
+}  // namespace
+
+std::string_view name_of(Finish finish) {
+  switch (finish) {
+    case Finish::end_token:
+      return "end_token";
+    case Finish::stop:
+      return "stop";
+    case Finish::length:
+      return "length";
+    case Finish::positions:
+      return "positions";
+    case Finish::dead_end:
+      return "dead_end";
+  }
+  return "";
+}
+
+void check_language_model(const model::Model& model, const Tokenizer& tokenizer) {
+  if (model.has_encoder())
+    fail_usage("language model", fmt::format("a {} model translates, it does not continue text", model.family()),
+               "use `tril translate`");
+  check(tokenizer.size(Side::target) <= model.vocab_size(), "tokenizer",
+        "its {} ids do not fit the model's vocabulary of {}", tokenizer.size(Side::target), model.vocab_size());
+}
+
+Generator::Generator(const model::Model& model, std::shared_ptr<const Tokenizer> tokenizer, GeneratorOptions options)
+    : model_(&model),
+      tokenizer_(std::move(tokenizer)),
+      options_(std::move(options)),
+      decoder_(model, completed(options_, model, tokenizer_)) {
+  check(options_.max_new_tokens.value_or(1) >= 1, "new tokens", "expected at least 1, got {}",
+        options_.max_new_tokens.value_or(1));
+  check(options_.min_new_tokens >= 0, "new tokens", "expected at least 0, got {}", options_.min_new_tokens);
+}
+
+std::vector<std::int32_t> Generator::prompt_ids(const std::string& prompt, std::uint64_t number) const {
+  const std::string where = fmt::format("prompt {}", number + 1);
+  std::vector<std::int32_t> ids = tokenizer_->encode(prompt, Side::target);
+  if (ids.empty() && prompt.empty()) {
+    const std::int32_t begin =
+        model_->special_ids().bos >= 0 ? model_->special_ids().bos : tokenizer_->special(Side::target).bos;
+    check(begin >= 0, where, "is empty, and the model has no token to begin a text with");
+    ids.push_back(begin);
+  }
+  check(!ids.empty(), where, "has no character that the vocabulary knows");
+  const std::int64_t positions = model_->max_positions();
+  if (positions > 0 && static_cast<std::int64_t>(ids.size()) > positions)
+    fail_usage(where, fmt::format("has {} tokens, the model has {} positions", ids.size(), positions),
+               "shorten it: only its end can be read");
+  return ids;
+}
+
+// A token that is generated last is never read, so it needs no position.
+Request Generator::request_for(std::vector<std::int32_t> ids, std::uint64_t number) const {
+  const auto given = static_cast<std::int64_t>(ids.size());
+  std::int64_t most = options_.max_new_tokens.value_or(default_new_tokens);
+  if (!options_.max_new_tokens && options_.max_length)
+    most = std::max<std::int64_t>(1, static_cast<std::int64_t>(*options_.max_length) - given);
+  most = std::max<std::int64_t>(most, options_.min_new_tokens);
+  if (model_->max_positions() > 0) most = std::min(most, model_->max_positions() - given + 1);
+  return {.start_id = ids.front(),
+          .min_length = static_cast<std::int32_t>(std::min<std::int64_t>(options_.min_new_tokens, most)),
+          .max_length = static_cast<std::int32_t>(most),
+          .prefix = {ids.begin() + 1, ids.end()},
+          .number = number};
+}
+
+Generation Generator::result(const Hypothesis& h, const Request& request) const {
+  const auto& eos = options_.decoding.search.eos_ids;
+  Generation g{tokenizer_->decode(h.tokens), h.tokens, h.log_prob, h.score, Finish::dead_end};
+  const std::size_t stop = find_stop(g.text, options_.stops);
+  const auto given = static_cast<std::int64_t>(request.prefix.size()) + 1;
+  if (stop != std::string::npos) {
+    g.text.resize(stop);
+    g.finish = Finish::stop;
+  } else if (!h.tokens.empty() && std::find(eos.begin(), eos.end(), h.tokens.back()) != eos.end()) {
+    g.finish = Finish::end_token;
+  } else if (static_cast<std::int32_t>(h.tokens.size()) == request.max_length) {
+    // A directory's max_length of all positions is no wish for a length, it says how far the model goes.
+    const bool full = model_->max_positions() > 0 && given + request.max_length >= model_->max_positions();
+    const bool asked = options_.max_new_tokens && *options_.max_new_tokens == request.max_length;
+    g.finish = full && !asked ? Finish::positions : Finish::length;
+  }
+  return g;
+}
+
+std::vector<std::vector<Generation>> Generator::generate(std::span<const std::string> prompts, const OnText& on_text) {
+  const std::int32_t samples = options_.decoding.search.n_best;
+  std::vector<Request> requests;
+  const std::int32_t unk = tokenizer_->special(Side::target).unk;
+  for (const std::string& prompt : prompts) {
+    const std::uint64_t number = prompts_++;
+    std::vector<std::int32_t> ids = prompt_ids(prompt, number);
+    if (!prompt.empty() && unk >= 0) unknown_ += std::count(ids.begin(), ids.end(), unk);
+    prompt_tokens_ += static_cast<std::int64_t>(ids.size());
+    requests.push_back(request_for(std::move(ids), number));
+  }
+
+  std::vector<TextStream> streams;
+  std::mutex mutex;
+  OnToken on_token;
+  if (on_text) {
+    streams.assign(prompts.size() * static_cast<std::size_t>(samples), TextStream(tokenizer_, options_.stops));
+    on_token = [&](const NewToken& t) {
+      const std::lock_guard lock(mutex);
+      TextStream& stream = streams[t.request * static_cast<std::size_t>(samples) + static_cast<std::size_t>(t.sample)];
+      std::string text = t.token >= 0 ? stream.push(t.token) : "";
+      if (t.ended) text += stream.finish();
+      if (!text.empty() || t.ended) on_text({t.request, t.sample, std::move(text), t.ended});
+    };
+  }
+
+  const auto found = decoder_.decode({}, requests, on_token);
+  std::vector<std::vector<Generation>> results(prompts.size());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    for (const Hypothesis& h : found[i]) {
+      new_tokens_ += static_cast<std::int64_t>(h.tokens.size());
+      results[i].push_back(result(h, requests[i]));
+    }
+  return results;
+}
+
+}  // namespace tril::search

@@ -1,0 +1,57 @@
+#include "search/text_stream.h"
+
+#include <algorithm>
+
+namespace tril::search {
+namespace {
+
+constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD: bytes that are no character, perhaps not yet
+
+// The longest end of `text` that is the beginning of `stop`, and not all of it.
+std::size_t begun(std::string_view text, std::string_view stop) {
+  for (std::size_t n = std::min(text.size(), stop.size() - 1); n > 0; --n)
+    if (text.ends_with(stop.substr(0, n))) return n;
+  return 0;
+}
+
+}  // namespace
+
+std::size_t find_stop(std::string_view text, const std::vector<std::string>& stops) {
+  std::size_t first = std::string_view::npos;
+  for (const std::string& stop : stops) first = std::min(first, text.find(stop));
+  return first;
+}
+
+TextStream::TextStream(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stops)
+    : tokenizer_(std::move(tokenizer)), stops_(std::move(stops)) {}
+
+std::string TextStream::push(std::int32_t token) {
+  pending_.push_back(token);
+  const std::string text = tokenizer_->decode(pending_);
+  if (text.ends_with(replacement)) return "";
+  pending_.clear();
+  held_ += text;
+  return release(false);
+}
+
+std::string TextStream::finish() {
+  held_ += tokenizer_->decode(pending_);
+  pending_.clear();
+  return release(true);
+}
+
+std::string TextStream::release(bool all) {
+  if (stopped_) return "";
+  std::size_t certain = find_stop(held_, stops_);
+  stopped_ = certain != std::string::npos;
+  if (!stopped_) {
+    certain = held_.size();
+    if (!all)
+      for (const std::string& stop : stops_) certain = std::min(certain, held_.size() - begun(held_, stop));
+  }
+  std::string text = held_.substr(0, certain);
+  held_.erase(0, certain);
+  return text;
+}
+
+}  // namespace tril::search
