@@ -27,10 +27,23 @@ Fields fields_of(BenchTrainOptions& o) {
   TrainOptions& t = o.train;
   Fields f;
   f.group("Work");
+  f.add("arch", &t.model.arch, "family of the model: marian translates, gpt2 is a language model")
+      .choices({"marian", "gpt2"});
   f.add("preset", &t.model.preset, "sizes and dropouts of the model",
         {{"tiny", Preset::tiny}, {"base", Preset::base}, {"big", Preset::big}});
-  f.add("train-sets", &t.data.train_sets, "source and target text").value_name("FILE").exactly(2).required();
-  f.add("vocab", &t.data.vocab, "SentencePiece model").value_name("FILE").required();
+  f.add("d-model", &t.model.d_model, "width of the model, instead of the preset's").at_least(2).at_most(65536);
+  f.add("num-heads", &t.model.num_heads, "attention heads").at_least(1).at_most(1024);
+  f.add("ffn-dim", &t.model.ffn_dim, "width of the feed-forward layers").at_least(1).at_most(1 << 20);
+  f.add("dec-depth", &t.model.dec_depth, "layers of the decoder").at_least(1).at_most(1000);
+  f.add("train-sets", &t.data.train_sets, "source and target text; a language model: one text")
+      .value_name("FILE")
+      .required();
+  f.add("vocab", &t.data.vocab,
+        "SentencePiece model, or a model directory; a language model without one has the text's characters")
+      .value_name("FILE");
+  f.add("max-length", &t.data.max_length, "tokens in a sentence; a language model's context")
+      .at_least(1)
+      .at_most(1 << 20);
   f.add("max-tokens", &t.data.max_tokens, "tokens in a batch: the longer side of each pair, added up").at_least(1);
   f.add("precision", &t.run.precision, "of the computation").choices({"fp32", "bf16"});
   f.add("gradient-checkpointing", &t.model.gradient_checkpointing, "compute layers again instead of keeping them");
@@ -49,6 +62,10 @@ int bench(BenchTrainOptions& o) {
   check(o.skip < o.updates, "--skip", "{} of {} updates leave none to measure", o.skip, o.updates);
   if (o.json && !o.profile) fail_usage("--json", "there is no profile to print", "pass --profile too");
   TrainOptions& t = o.train;
+  if (is_language_model(t.model))
+    t.data.vocab_type = "char";
+  else
+    check(!t.data.vocab.empty(), "--vocab", "is required: learning a vocabulary is no part of what is measured");
   settle(t);
   const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(t);
   const std::unique_ptr<model::Model> m = build_model(t.model, *tokenizer);
@@ -57,7 +74,7 @@ int bench(BenchTrainOptions& o) {
   WorkersOptions of_workers = workers_options(t);
   of_workers.profile = o.profile;
   Workers workers(*m, optimizer, of_workers);
-  Corpus corpus(training_corpus(t), tokenizer);
+  const std::unique_ptr<BatchStream> corpus = training_stream(t, tokenizer);
   const Schedule schedule = schedule_of(t.learning);
 
   double start = seconds_now(), waited = 0, loss = 0;
@@ -68,7 +85,7 @@ int bench(BenchTrainOptions& o) {
       start = seconds_now(), waited = 0, tokens = source_tokens = 0;
     }
     const double before = seconds_now();
-    const Batch batch = corpus.next();
+    const Batch batch = corpus->next();
     waited += seconds_now() - before;
     const UpdateResult r = workers.update({&batch, 1}, update, learning_rate(schedule, update));
     loss = r.loss;
@@ -114,12 +131,14 @@ void add_bench_train(App& app) {
        .summary = "measure training speed",
        .description =
            "Prints one JSON object on one line: target tokens (with </s>, no padding) and updates a second over the "
-           "counted updates, the last loss, and the process's peak memory. --profile tells besides, on standard error, "
-           "where the time went.",
+           "counted updates, the last loss, and the process's peak memory. A language model's target tokens are those "
+           "that it predicts: all that it reads. --profile tells besides, on standard error, where the time went.",
        .examples = {{"tril bench train --preset tiny --train-sets train.en train.de --vocab spm.model --threads 2",
                      "30 updates, the last 25 of them measured"},
                     {"tril bench train --preset base --train-sets train.en train.de --vocab spm.model --profile",
-                     "the same of a larger model, with a table of its ops beside the machine's roofs"}},
+                     "the same of a larger model, with a table of its ops beside the machine's roofs"},
+                    {"tril bench train --arch gpt2 --train-sets train.txt --max-length 256 --max-tokens 16384",
+                     "a language model of the text's characters"}},
        .fields = fields_of(*o),
        .apply_preset = [o] { apply_preset(o->train); },
        .run = [o](const Invocation&) { return bench(*o); }});

@@ -9,10 +9,12 @@ App make_app() {
   add_find_rate(app);
   add_report(app);
   add_translate(app);
+  add_generate(app);
   add_score(app);
   add_eval(app);
   add_inspect(app);
   add_bench_translate(app);
+  add_bench_generate(app);
   add_bench_train(app);
   add_signature(app);
   add_demo(app);

@@ -70,11 +70,12 @@ void write_plot(const std::string& file, const RateSweep& sweep) {
   write_file_atomic(file, page ? "<!doctype html><meta charset=\"utf-8\"><title>learning rate</title>\n" + svg : svg);
 }
 
-int find_rate(FindRateOptions& o, bool quiet) {
+int find_rate(FindRateOptions& o, const Fields& fields, bool quiet) {
   if (!o.plot.empty() && !o.plot.ends_with(".svg") && !o.plot.ends_with(".html"))
     fail_usage("--plot", fmt::format("'{}' is neither a .svg nor a .html file", o.plot));
   check(o.sweep.lowest < o.sweep.highest, "--highest-rate", "{} is not above --lowest-rate {}", o.sweep.highest,
         o.sweep.lowest);
+  refuse_useless(fields, o.train);
   settle(o.train);
   check_input_files(o.train);
   const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(o.train);
@@ -113,7 +114,7 @@ void add_find_rate(App& app) {
            .fields = find_rate_fields(*o),
            .reads_config = true,
            .apply_preset = [o] { apply_preset(o->train); },
-           .run = [o](const Invocation& i) { return find_rate(*o, i.quiet); }});
+           .run = [o](const Invocation& i) { return find_rate(*o, i.fields, i.quiet); }});
 }
 
 }  // namespace tril::cli

@@ -151,7 +151,8 @@ void remove_model(const std::string& dir) {
   sync_directory(dir);
 }
 
-int train_model(TrainOptions& o, bool quiet) {
+int train_model(TrainOptions& o, const Fields& fields, bool quiet) {
+  refuse_useless(fields, o);
   settle(o);
   check_input_files(o);
   const std::string& dir = o.run.model;
@@ -223,7 +224,9 @@ int train_model(TrainOptions& o, bool quiet) {
   const bool idle = summary.updates_here == 0 && summary.ending != Ending::stopped;
   spdlog::info("{}", idle ? nothing_to_do(o, summary) : summary_text(o, summary));
   const auto use =
-      is_language_model(o.model) ? "" : fmt::format("; to translate: tril translate --model {} < FILE", dir);
+      is_language_model(o.model)
+          ? fmt::format("; to continue text: tril generate --model {} --prompt TEXT --temperature 0.8", dir)
+          : fmt::format("; to translate: tril translate --model {} < FILE", dir);
   spdlog::info("the model is in {0}, its curves in {0}/report.html{1}", dir, use);
   return exit_success;
 }
@@ -232,25 +235,28 @@ int train_model(TrainOptions& o, bool quiet) {
 
 void add_train(App& app) {
   auto o = std::make_shared<TrainOptions>();
-  app.add(
-      {.name = "train",
-       .summary = "train a translation model from pairs of sentences",
-       .description =
-           "Writes a Hugging Face directory (MarianMT) that tril, transformers and CTranslate2 read: the best "
-           "model by validation, its tokenizer, train.jsonl and report.html. The same command goes on where it "
-           "was stopped, bit for bit. SIGINT and SIGTERM finish the update and save.",
-       .examples = {{"tril train --model de --train-sets train.en train.de --valid-sets valid.en valid.de",
-                     "a small model, its vocabulary learned on the way"},
-                    {"tril train --model de --preset base --train-sets train.en train.de --vocab spm.model --after 20e",
-                     "a larger one for 20 epochs"},
-                    {"tril train --model legal --init-from de --train-sets legal.en legal.de --learn-rate 0.0003 "
-                     "--lora-rank 8",
-                     "fine-tune adapters of a model that is there, merged into the new one"},
-                    {"tril train --config run.yml --seed 2", "options from a file; flags override it"}},
-       .fields = fields_of(*o),
-       .reads_config = true,
-       .apply_preset = [o] { apply_preset(*o); },
-       .run = [o](const Invocation& i) { return train_model(*o, i.quiet); }});
+  app.add({.name = "train",
+           .summary = "train a translation model from pairs of sentences, or a language model from a text",
+           .description =
+               "Writes a Hugging Face directory (MarianMT, or GPT-2 with --arch gpt2) that tril, transformers and "
+               "CTranslate2 read: the best "
+               "model by validation, its tokenizer, train.jsonl and report.html. The same command goes on where it "
+               "was stopped, bit for bit. SIGINT and SIGTERM finish the update and save.",
+           .examples =
+               {{"tril train --model de --train-sets train.en train.de --valid-sets valid.en valid.de",
+                 "a small model, its vocabulary learned on the way"},
+                {"tril train --model de --preset base --train-sets train.en train.de --vocab spm.model --after 20e",
+                 "a larger one for 20 epochs"},
+                {"tril train --model legal --init-from de --train-sets legal.en legal.de --learn-rate 0.0003 "
+                 "--lora-rank 8",
+                 "fine-tune adapters of a model that is there, merged into the new one"},
+                {"tril train --model plays --arch gpt2 --vocab-type char --train-sets train.txt --valid-sets valid.txt",
+                 "a language model of a text's characters"},
+                {"tril train --config run.yml --seed 2", "options from a file; flags override it"}},
+           .fields = fields_of(*o),
+           .reads_config = true,
+           .apply_preset = [o] { apply_preset(*o); },
+           .run = [o](const Invocation& i) { return train_model(*o, i.fields, i.quiet); }});
 }
 
 }  // namespace tril::cli

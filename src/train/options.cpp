@@ -434,6 +434,24 @@ void settle(TrainOptions& o) {
         o.run.threads);
 }
 
+void refuse_useless(const Fields& fields, const TrainOptions& o) {
+  if (!is_language_model(o.model)) return;
+  const std::string arch = "--arch " + o.model.arch;
+  const std::vector<std::pair<std::string, std::string>> useless{
+      {"enc-depth", arch + " has no encoder; --dec-depth says how many layers it has"},
+      {"bpe-dropout-sides", arch + " has one side"},
+      {"corpus-temperature", "is for several corpora, and " + arch + " learns from one text"},
+      {"max-length-crop", arch + " cuts its text into blocks, nothing is left out or cropped"},
+      {"skip-invalid", arch + " learns from a text as a whole, which must be UTF-8"},
+      {"vocab-size", "characters are as many as the text has; --vocab takes a directory with another vocabulary"},
+      {"valid-beam", "is for translations, and " + arch + " is measured by its loss"},
+      {"valid-samples", "is for translations, and " + arch + " is measured by its loss"},
+      {"valid-attention", "is for translations, and " + arch + " is measured by its loss"},
+  };
+  for (const auto& [name, why] : useless)
+    if (const Field* field = fields.find(name); field && field->given()) fail_usage(field->given_at(), why);
+}
+
 std::vector<Metric> metrics_of(const ValidationOptions& v) {
   const auto metrics = metrics_of(v.valid_metrics);
   check(metrics.has_value(), "--valid-metrics", "expected loss, perplexity, bleu or chrf");

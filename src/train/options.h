@@ -142,6 +142,11 @@ void apply_preset(TrainOptions& o);
 /// (the updates of a linear or cosine schedule from --after). @throws Error(usage)
 void settle(TrainOptions& o);
 
+/// Refuses what was asked for and would change nothing: an option of translation for a language model.
+/// @param fields  those of a command, some or all of fields_of(o); they know what was given
+/// @throws Error(usage) that names the option
+void refuse_useless(const Fields& fields, const TrainOptions& o);
+
 /// What validation measures, the deciding metric first; the loss where nothing was asked for.
 std::vector<Metric> metrics_of(const ValidationOptions& v);
 

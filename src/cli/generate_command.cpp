@@ -1,0 +1,217 @@
+// tril generate: what a language model goes on with behind given texts.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/log.h"
+#include "base/progress.h"
+#include "cli/commands.h"
+#include "cli/decoding_options.h"
+#include "cli/line_stream.h"
+#include "cli/standard_output.h"
+#include "model/registry.h"
+
+namespace tril::cli {
+namespace {
+
+struct GenerateOptions {
+  DecodingOptions decoding;
+  std::vector<std::string> prompts;
+  std::string input = "-";
+  bool json = false, stream = false, no_echo = false, skip_invalid = false;
+};
+
+Fields fields_of(GenerateOptions& o) {
+  Fields f;
+  f.group("Model");
+  add_model_fields(f, o.decoding);
+  f.group("Text");
+  f.add("prompt", &o.prompts, "texts to go on from; an empty one begins anew").letter('p').value_name("TEXT");
+  f.add("input", &o.input, "prompts instead, one a line, plain or gzip; - is standard input")
+      .letter('i')
+      .value_name("FILE");
+  f.add("n", &o.decoding.n_best, "generations of each prompt: samples, or the best of a beam")
+      .at_least(1)
+      .at_most(10'000);
+  f.add("no-echo", &o.no_echo, "print what was generated without the prompt in front");
+  f.add("stream", &o.stream, "print text as it comes, as is done on a terminal");
+  f.add("json", &o.json, "print a JSON object for each prompt, with scores and why each generation ended");
+  f.add("skip-invalid", &o.skip_invalid, "take a line that is not UTF-8 for an empty one");
+  f.excludes("prompt", "input", "prompts come from the command line or from a file");
+  f.excludes("stream", "json", "an object is printed once it is complete");
+  f.excludes("no-echo", "json", "prompt and text are apart in an object");
+  f.group("Search");
+  add_continuation_fields(f, o.decoding);
+  add_sampling_fields(f, o.decoding);
+  return f;
+}
+
+constexpr std::string_view separator = "---\n";  // between generations
+
+// Prints the generations of a window of prompts in their order, the one whose turn it is as it comes, the others once
+// it is their turn.
+class Printer {
+ public:
+  Printer(const std::vector<std::string>& prompts, std::size_t samples, bool echo, bool first)
+      : prompts_(prompts), samples_(samples), echo_(echo), texts_(prompts.size() * samples), ended_(texts_.size()) {
+    begin(first);
+  }
+
+  void take(const search::TextPiece& piece) {
+    const std::size_t number = piece.prompt * samples_ + static_cast<std::size_t>(piece.sample);
+    texts_[number] += piece.text;
+    ended_[number] = piece.ended;
+    if (number != turn_) return;
+    for (;;) {
+      std::string out = std::move(texts_[turn_]);
+      texts_[turn_].clear();
+      if (ended_[turn_]) out += "\n";
+      if (!out.empty()) write_stdout(out);
+      if (!ended_[turn_] || ++turn_ == texts_.size()) return;
+      begin(false);
+    }
+  }
+
+ private:
+  void begin(bool first) {
+    std::string out(first ? "" : separator);
+    if (echo_) out += prompts_[turn_ / samples_];
+    if (!out.empty()) write_stdout(out);
+  }
+
+  const std::vector<std::string>& prompts_;
+  std::size_t samples_, turn_ = 0;
+  bool echo_;
+  std::vector<std::string> texts_;
+  std::vector<char> ended_;
+};
+
+std::string json_line(std::int64_t number, const std::string& prompt, const std::vector<search::Generation>& list) {
+  nlohmann::ordered_json generations = nlohmann::json::array();
+  for (const search::Generation& g : list)
+    generations.push_back({{"text", g.text},
+                           {"finish_reason", search::name_of(g.finish)},
+                           {"tokens", g.tokens.size()},
+                           {"log_prob", g.log_prob},
+                           {"score", g.score}});
+  return nlohmann::ordered_json{{"line", number}, {"prompt", prompt}, {"generations", generations}}.dump(
+             -1, ' ', false, nlohmann::json::error_handler_t::replace) +
+         "\n";
+}
+
+// What is said at the end: how much there was, and why it ended.
+void report(const search::Generator& generator, const std::map<search::Finish, std::int64_t>& finishes,
+            const model::Model& m) {
+  const std::map<search::Finish, std::string> reasons{
+      {search::Finish::end_token, "at an end token"},
+      {search::Finish::stop, "at a stop text"},
+      {search::Finish::length, "at the greatest length"},
+      {search::Finish::positions, "at the model's last position"},
+      {search::Finish::dead_end, "since nothing was allowed to follow"}};
+  std::vector<std::string> parts;
+  for (const auto& [finish, count] : finishes) parts.push_back(fmt::format("{} {}", count, reasons.at(finish)));
+  if (!parts.empty())
+    spdlog::info("{} tokens generated; ended: {}", format_count(generator.new_tokens()), fmt::join(parts, ", "));
+  if (const auto full = finishes.find(search::Finish::positions); full != finishes.end())
+    spdlog::warn("generations that ended because the model's {} positions were full: {}", m.max_positions(),
+                 format_count(full->second));
+  if (generator.unknown() > 0)
+    spdlog::warn("characters of the prompts that the vocabulary lacks, read as its unknown token: {}",
+                 format_count(generator.unknown()));
+}
+
+int generate(const GenerateOptions& o, const Fields& fields, bool quiet) {
+  const std::unique_ptr<model::Model> model = model::load(o.decoding.model);
+  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
+  search::check_language_model(*model, *tokenizer);
+  const model::GenerationConfig published = model::load_generation_config(o.decoding.model);
+  for (const std::string& key : published.not_obeyed)
+    spdlog::warn("{}: generation_config.json asks for {}, which is left out", o.decoding.model, key);
+  search::GeneratorOptions options = generator_options(o.decoding, published, *model, *tokenizer);
+  const search::SearchOptions& s = options.decoding.search;
+  if (o.stream && s.beam_size > 1)
+    fail_usage("--stream", fmt::format("a beam of {} knows its text only at the end", s.beam_size), "pass -b 1");
+  options.decoding.search.scores = o.json;
+  search::Generator generator(*model, tokenizer, options);
+
+  const bool live = s.beam_size == 1 && !o.json && (o.stream || isatty(STDOUT_FILENO) == 1);
+  const auto samples = static_cast<std::size_t>(s.n_best);
+  const auto window = static_cast<std::size_t>(options.decoding.batch_size) *
+                      static_cast<std::size_t>(options.decoding.threads) * (live ? 1 : 8);
+  const bool from_file = !fields.given("prompt");
+  std::unique_ptr<LineStream> lines;
+  if (from_file) lines = std::make_unique<LineStream>(o.input, 2 * window, ReadOptions{.skip_invalid = o.skip_invalid});
+  std::size_t taken = 0;
+  const auto next = [&] {
+    if (lines) return lines->next(window);
+    const std::size_t begin = taken;
+    taken = std::min(o.prompts.size(), taken + window);
+    return std::vector<std::string>(o.prompts.begin() + static_cast<std::ptrdiff_t>(begin),
+                                    o.prompts.begin() + static_cast<std::ptrdiff_t>(taken));
+  };
+
+  Progress progress({.label = "generation",
+                     .rate_unit = "tokens",
+                     .total = from_file ? 0 : static_cast<std::int64_t>(o.prompts.size() * samples),
+                     .enabled = !quiet && !live && stderr_is_terminal(),
+                     .seconds = {},
+                     .write = {}});
+  std::map<search::Finish, std::int64_t> finishes;
+  std::int64_t number = 0, done = 0, pieces = 0;
+  for (std::vector<std::string> prompts = next(); !prompts.empty(); prompts = next()) {
+    std::unique_ptr<Printer> printer;
+    if (live) printer = std::make_unique<Printer>(prompts, samples, !o.no_echo, number == 0);
+    search::OnText on_text;
+    if (s.beam_size == 1)
+      on_text = [&](const search::TextPiece& piece) {
+        if (printer) printer->take(piece);
+        done += piece.ended ? 1 : 0;
+        progress.update(done, {.before = {}, .after = {}, .amount = ++pieces});
+      };
+    const auto found = generator.generate(prompts, on_text);
+    std::string out;
+    for (std::size_t i = 0; i < prompts.size(); ++i, ++number) {
+      for (const search::Generation& g : found[i]) ++finishes[g.finish];
+      if (o.json) out += json_line(number + 1, prompts[i], found[i]);
+      if (o.json || live) continue;
+      for (std::size_t n = 0; n < found[i].size(); ++n)
+        out += fmt::format("{}{}{}\n", number + static_cast<std::int64_t>(n) > 0 ? separator : "",
+                           o.no_echo ? "" : prompts[i], found[i][n].text);
+    }
+    if (!out.empty()) write_stdout(out);
+  }
+  progress.finish();
+  report(generator, finishes, *model);
+  if (lines && lines->invalid() > 0)
+    spdlog::warn("lines that were not UTF-8, taken for empty ones: {}", format_count(lines->invalid()));
+  return exit_success;
+}
+
+}  // namespace
+
+void add_generate(App& app) {
+  auto o = std::make_shared<GenerateOptions>();
+  app.add(
+      {.name = "generate",
+       .summary = "continue text with a language model",
+       .description =
+           "Reads a model directory as Hugging Face lays it out (GPT-2) and obeys its generation_config.json where no "
+           "flag says otherwise: without one, the likeliest token is taken each time. Prints prompt and text; "
+           "several generations stand apart by a line of ---. The same seed gives the same text, in any company.",
+       .examples = {{"tril generate --model plays --prompt \"ROMEO:\" --temperature 0.8", "one sample"},
+                    {"tril generate -m plays -p \"ROMEO:\" \"JULIET:\" --top-p 0.9 --n 5 --seed 7",
+                     "five of each prompt, from the most probable tokens"},
+                    {"tril generate -m plays -p \"First Citizen:\" --stop \"First Citizen:\" --max-new-tokens 200",
+                     "greedy, up to a text"},
+                    {"tril generate -m plays -i prompts.txt --sampling --json", "a file of prompts, as JSON lines"}},
+       .fields = fields_of(*o),
+       .reads_config = true,
+       .apply_preset = {},
+       .run = [o](const Invocation& i) { return generate(*o, i.fields, i.quiet); }});
+}
+
+}  // namespace tril::cli

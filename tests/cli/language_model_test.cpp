@@ -1,0 +1,278 @@
+// Language models from outside: trained on a small made-up text, resumed, continued and scored by the program; and what
+// they and translation models refuse of each other's options.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/rng.h"
+#include "cli/run_program.h"
+#include "text/utf8.h"
+
+namespace tril {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string some_text(std::uint64_t seed, int sentences) {
+  RandomSequence random(seed, 1);
+  std::string text;
+  for (int i = 0; i < sentences; ++i)
+    for (int part = 0; part < 3; ++part)
+      text += std::array{std::array{"the dog ", "a \u00e9l\u00e8ve ", "one cat "}, std::array{"sees ", "hears ", "is "},
+                         std::array{"it.\n", "us.\n", "10 \u20ac.\n"}}[static_cast<std::size_t>(part)][random.below(3)];
+  return text;
+}
+
+class LanguageModel : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder = new ScratchFolder;
+    train_text = folder->write("train", some_text(1, 300));
+    valid_text = folder->write("valid", some_text(2, 30));
+    model = folder->at("model");
+    trained = run_tril(training(model, "120u"));
+  }
+  static void TearDownTestSuite() { delete folder; }
+
+  static std::vector<std::string> training(const std::string& dir, const std::string& after) {
+    return {"train",    "--arch",
+            "gpt2",     "--model",
+            dir,        "--train-sets",
+            train_text, "--vocab-type",
+            "char",     "--valid-sets",
+            valid_text, "--d-model",
+            "32",       "--num-heads",
+            "2",        "--ffn-dim",
+            "64",       "--dec-depth",
+            "2",        "--max-length",
+            "24",       "--max-tokens",
+            "480",      "--dropout",
+            "0",        "--attention-dropout",
+            "0",        "--learn-rate",
+            "0.01",     "--warmup",
+            "20",       "--after",
+            after,      "--threads",
+            "2"};
+  }
+  static Ran generate(std::vector<std::string> args, const std::string& input = "") {
+    args.insert(args.begin(), {"generate", "--model", model});
+    return run_tril(args, input);
+  }
+  static Ran score(std::vector<std::string> args) {
+    args.insert(args.begin(), {"score", "--model", model});
+    return run_tril(args);
+  }
+
+  static inline ScratchFolder* folder = nullptr;
+  static inline std::string model, train_text, valid_text;
+  static inline Ran trained;
+};
+
+TEST_F(LanguageModel, TrainsResumesGeneratesAndIsScored) {
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_NE(trained.err.find("tril generate --model " + model), std::string::npos) << trained.err;
+
+  const std::string halves = folder->at("halves");
+  ASSERT_EQ(run_tril(training(halves, "50u")).code, 0);
+  const Ran resumed = run_tril(training(halves, "120u"));
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_NE(resumed.err.find("going on after update 50"), std::string::npos) << resumed.err;
+  EXPECT_EQ(file_text(halves + "/model.safetensors"), file_text(model + "/model.safetensors"));
+
+  const Ran greedy = generate({"--prompt", "the d", "--max-new-tokens", "12"});
+  ASSERT_EQ(greedy.code, 0) << greedy.err;
+  EXPECT_EQ(greedy.out.substr(0, 8), "the dog ") << greedy.out;
+  EXPECT_NE(greedy.err.find("12 tokens generated; ended: 1 at the greatest length"), std::string::npos) << greedy.err;
+
+  const Ran perplexity = score({"--source", valid_text, "--document", "--summary", "--json", "--stride", "24"});
+  ASSERT_EQ(perplexity.code, 0) << perplexity.err;
+  const auto totals = nlohmann::json::parse(perplexity.out);
+  EXPECT_LT(totals["perplexity"].get<double>(), 2) << "most of the text can be foretold";
+  EXPECT_NEAR(totals["bits_per_character"].get<double>(), std::log2(totals["perplexity"].get<double>()), 1e-9)
+      << "a token is a character";
+  // Windows side by side are the blocks that validation measures.
+  const std::string log = file_text(model + "/train.jsonl");
+  double best = 1e9;
+  for (const std::string& line : lines_of(log)) {
+    const auto entry = nlohmann::json::parse(line);
+    if (entry.contains("cross_entropy")) best = std::min(best, entry["cross_entropy"].get<double>());
+  }
+  EXPECT_NEAR(totals["cross_entropy"].get<double>(), best, 1e-4) << log;
+}
+
+TEST_F(LanguageModel, TheSameSeedGivesTheSameTextInAnyCompany) {
+  const std::vector<std::string> prompts{"the ", "one cat is", "a", "x", "a \u00e9"};
+  const auto texts = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> args{"--sampling", "--top-k", "0", "--n", "3", "--json", "--max-new-tokens", "15"};
+    args.insert(args.end(), more.begin(), more.end());
+    std::string file;
+    for (const std::string& p : prompts) file += p + "\n";
+    const Ran ran = generate(args, file);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    std::vector<std::string> list;
+    for (const std::string& line : lines_of(ran.out)) {
+      const auto object = nlohmann::json::parse(line);
+      for (const auto& g : object["generations"]) list.push_back(g["text"]);
+    }
+    return list;
+  };
+  const auto alone = texts({"--batch-size", "1", "--threads", "1"});
+  ASSERT_EQ(alone.size(), 15u);
+  EXPECT_EQ(texts({"--batch-size", "32", "--threads", "1"}), alone);
+  EXPECT_EQ(texts({"--batch-size", "2", "--threads", "3"}), alone);
+  EXPECT_EQ(texts({"--no-cache"}), alone);
+  EXPECT_EQ(texts({"--seed", "1"}), alone);
+  EXPECT_NE(texts({"--seed", "2"}), alone);
+}
+
+TEST_F(LanguageModel, StreamsWhatItPrintsOtherwise) {
+  const std::vector<std::string> args{"-p", "the ", "a \u00e9l", "--sampling", "--n", "2", "--max-new-tokens", "14"};
+  const Ran whole = generate(args);
+  std::vector<std::string> streaming = args;
+  streaming.emplace_back("--stream");
+  const Ran streamed = generate(streaming);
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  EXPECT_EQ(streamed.out, whole.out);
+  EXPECT_TRUE(is_utf8(streamed.out));
+  const auto lines = lines_of(whole.out);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), "---"), 3);
+  std::vector<std::string> bare = args;
+  bare.emplace_back("--no-echo");
+  EXPECT_EQ(generate(bare).out.size(), whole.out.size() - 2 * (4 + std::string("a \u00e9l").size()));
+}
+
+TEST_F(LanguageModel, EndsAtStopsAndPositions) {
+  const Ran stopped = generate({"-p", "the dog", "--stop", "\n", ".", "--json"});
+  ASSERT_EQ(stopped.code, 0) << stopped.err;
+  const auto g = nlohmann::json::parse(stopped.out)["generations"][0];
+  EXPECT_EQ(g["finish_reason"], "stop");
+  EXPECT_EQ(g["text"].get<std::string>().find_first_of(".\n"), std::string::npos) << g;
+  EXPECT_LT(g["log_prob"].get<double>(), 0);
+
+  const Ran full = generate({"-p", "the dog"});
+  EXPECT_NE(full.err.find("generations that ended because the model's 24 positions were full: 1"), std::string::npos)
+      << full.err;
+  const Ran beam = generate({"-p", "the dog", "-b", "3", "--n", "3", "--max-new-tokens", "8"});
+  ASSERT_EQ(beam.code, 0) << beam.err;
+  EXPECT_EQ(std::count(beam.out.begin(), beam.out.end(), '-'), 6);
+  const Ran forbidden = generate({"-p", "the d", "--bad-words", "o", "--max-new-tokens", "12", "--no-echo"});
+  EXPECT_EQ(forbidden.out.find('o'), std::string::npos) << forbidden.out;
+}
+
+TEST_F(LanguageModel, GenerationConfigIsObeyed) {
+  const std::string other = folder->at("other");
+  std::filesystem::copy(model, other, std::filesystem::copy_options::recursive);
+  const std::string path = other + "/generation_config.json";
+  auto config = nlohmann::json::parse(file_text(path));
+  config["max_new_tokens"] = 6;
+  config["do_sample"] = true;
+  config["temperature"] = 3.0;
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  std::ofstream(path) << config;
+  const Ran published = run_tril({"generate", "--model", other, "-p", "the ", "--no-echo"});
+  const Ran flags = generate({"-p", "the ", "--no-echo", "--temperature", "3", "--max-new-tokens", "6"});
+  ASSERT_EQ(published.code, 0) << published.err;
+  EXPECT_EQ(published.out, flags.out);
+  const Ran greedy = run_tril({"generate", "--model", other, "-p", "the ", "--no-echo", "--temperature", "0"});
+  EXPECT_EQ(greedy.out, generate({"-p", "the ", "--no-echo", "--max-new-tokens", "6"}).out);
+  EXPECT_NE(greedy.out, published.out);
+}
+
+TEST_F(LanguageModel, ScoresLinesAndTokens) {
+  const std::string lines = folder->write("lines", "the dog sees it.\n\nthe dog sees qq.\nx\n");
+  const Ran ran = score({"--source", lines, "--word-scores"});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto scores = lines_of(ran.out);
+  ASSERT_EQ(scores.size(), 4u);
+  EXPECT_GT(std::stod(scores[0]), std::stod(scores[2]) + 5);
+  EXPECT_EQ(scores[1], "0.000000 ||| ");
+  EXPECT_EQ(scores[3], "0.000000 ||| ") << "the first token is given";
+  EXPECT_EQ(std::count(scores[0].begin(), scores[0].end(), '.'), 16) << "a sum and 15 tokens";
+  EXPECT_NE(ran.err.find("perplexity"), std::string::npos) << ran.err;
+  const Ran begun = score({"--source", lines, "--word-scores", "--begin"});
+  EXPECT_EQ(std::count(begun.out.begin(), begun.out.end(), '.'), 17 + 1 + 17 + 2);
+}
+
+TEST_F(LanguageModel, BenchmarksPrintOneObject) {
+  const Ran generating = run_tril({"bench", "generate", "--model", model, "--prompt-length", "8", "--new-tokens", "10",
+                                   "--batch-size", "2", "--repeat", "1", "--threads", "1"});
+  ASSERT_EQ(generating.code, 0) << generating.err;
+  auto figures = nlohmann::json::parse(generating.out);
+  for (const char* key :
+       {"prompt_tokens_per_second", "generate_tokens_per_second", "weight_bytes_per_token", "peak_mib"})
+    EXPECT_GT(figures[key].get<double>(), 0) << key;
+  const Ran training_speed =
+      run_tril({"bench",       "train", "--arch",      "gpt2", "--train-sets", train_text, "--d-model",    "16",
+                "--num-heads", "2",     "--dec-depth", "1",    "--max-length", "16",       "--max-tokens", "64",
+                "--updates",   "4",     "--skip",      "1",    "--threads",    "1"});
+  ASSERT_EQ(training_speed.code, 0) << training_speed.err;
+  figures = nlohmann::json::parse(training_speed.out);
+  for (const char* key : {"target_tokens_per_second", "updates_per_second", "loss", "peak_mib"})
+    EXPECT_GT(figures[key].get<double>(), 0) << key;
+}
+
+// What would be passed over in silence, or cannot be, is refused with exit code 2 and a message that says why.
+TEST_F(LanguageModel, UselessAndContradictoryOptionsAreRefused) {
+  const auto refused = [](const Ran& ran, const std::string& what, const std::string& why) {
+    EXPECT_EQ(ran.code, 2) << what << ran.err;
+    EXPECT_NE(ran.err.find(what), std::string::npos) << ran.err;
+    EXPECT_NE(ran.err.find(why), std::string::npos) << ran.err;
+    EXPECT_TRUE(ran.out.empty()) << ran.out;
+  };
+  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"--enc-depth", "2"},
+                                                                                    {"--valid-beam", "4"},
+                                                                                    {"--valid-samples", "3"},
+                                                                                    {"--valid-attention", "1"},
+                                                                                    {"--vocab-size", "100"},
+                                                                                    {"--corpus-temperature", "2"},
+                                                                                    {"--bpe-dropout-sides", "target"},
+                                                                                    {"--max-length-crop", ""},
+                                                                                    {"--skip-invalid", ""},
+                                                                                    {"--valid-metrics", "bleu"},
+                                                                                    {"--bpe-dropout", "0.1"},
+                                                                                    {"--layer-drop", "0.1"},
+                                                                                    {"--language-tags", "de"}}) {
+    std::vector<std::string> args = training(folder->at("refused"), "1u");
+    args.push_back(name);
+    if (!value.empty()) args.push_back(value);
+    refused(run_tril(args), name, "");
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder->at("refused")));
+  refused(run_tril({"find-rate", "--arch", "gpt2", "--vocab-type", "char", "--model", folder->at("refused"),
+                    "--train-sets", train_text, "--enc-depth", "2"}),
+          "--enc-depth", "has no encoder");
+
+  refused(run_tril({"translate", "--model", model}, "a\n"), "gpt2 model continues text", "use `tril generate`");
+  refused(score({"--source", valid_text, "--target", valid_text}), "--target", "is a language model");
+  const std::string marian = std::string(TRIL_TEST_DIR) + "/golden/hf/marian";
+  const std::string translating = folder->at("translating");
+  std::filesystem::copy(marian, translating);
+  for (const char* file : {"vocab.json", "merges.txt", "tokenizer_config.json"})
+    std::filesystem::copy(model + "/" + file, translating);
+  refused(run_tril({"generate", "--model", translating, "-p", "a"}), "marian model translates", "use `tril translate`");
+  refused(run_tril({"score", "--model", translating, "-s", valid_text, "--document"}), "--document", "translates");
+  refused(run_tril({"score", "--model", translating, "-s", valid_text}), "--target", "is required");
+  refused(run_tril({"bench", "generate", "--model", translating}), "marian model translates", "bench translate");
+
+  refused(generate({"-p", "a", "--temperature", "0", "--top-k", "5"}), "--temperature", "--top-k nothing to choose");
+  refused(generate({"-p", "a", "--top-p", "0.9", "-b", "4"}), "--beam-size", "choose one of them");
+  refused(generate({"-p", "a", "--seed", "4"}), "--seed", "nothing is drawn");
+  refused(generate({"-p", "a", "--n", "4"}), "--n", "or draw them");
+  refused(generate({"-p", "a", "--stream", "-b", "4"}), "--stream", "pass -b 1");
+  refused(generate({"-p", "a", "--stop", ""}), "--stop", "everything at once");
+  refused(generate({"-p", "a", "--min-new-tokens", "9", "--max-new-tokens", "4"}), "--min-new-tokens", "above");
+  refused(generate({"-p", "the dog sees it. the dog sees it."}), "prompt 1", "the model has 24 positions");
+  refused(score({"--source", valid_text, "--context", "25"}), "context", "24 positions");
+}
+
+}  // namespace
+}  // namespace tril
