@@ -10,6 +10,7 @@
 
 #include "cli/app.h"
 #include "cli/run_program.h"
+#include "support/paths.h"
 
 namespace tril {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path root() {
-  return fs::path(TRIL_TEST_DIR).parent_path();
+  return fs::path(test::test_dir()).parent_path();
 }
 
 std::vector<fs::path> documents() {

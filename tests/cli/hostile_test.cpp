@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/run_program.h"
+#include "support/paths.h"
 #include "text/marian_tokenizer.h"
 #include "text/vocabulary.h"
 
@@ -25,7 +26,7 @@ class Hostile : public ::testing::Test {
     model = folder->at("model");
     fs::create_directory(model);
     for (const char* file : {"config.json", "generation_config.json", "model.safetensors"}) {
-      fs::copy(fs::path(TRIL_TEST_DIR) / "golden/hf/marian" / file, model);
+      fs::copy(fs::path(test::test_dir()) / "golden/hf/marian" / file, model);
       fs::permissions(fs::path(model) / file, fs::perms::owner_all);
     }
     VocabularyOptions options;
@@ -49,7 +50,7 @@ class Hostile : public ::testing::Test {
     return run_tril(args, "a dog\n");
   }
   static Ran shell(const std::string& script) {
-    return run_words({"/bin/sh", "-c", script, "sh", TRIL_PROGRAM, model, corpus, folder->at("new")});
+    return run_words({"/bin/sh", "-c", script, "sh", test::tril_program(), model, corpus, folder->at("new")});
   }
 
   static inline ScratchFolder* folder = nullptr;

@@ -10,6 +10,7 @@
 #include "cli/app.h"
 #include "cli/completion.h"
 #include "cli/run_program.h"
+#include "support/paths.h"
 
 namespace tril {
 namespace {
@@ -18,7 +19,7 @@ using cli::App;
 
 TEST(Program, PrintsItsVersion) {
   EXPECT_EQ(run_tril({"--version"}).out, "tril " + std::string(version) + "\n");
-  const std::string cmake = file_text(std::string(TRIL_TEST_DIR) + "/../CMakeLists.txt");
+  const std::string cmake = file_text(test::test_dir() + "/../CMakeLists.txt");
   std::smatch match;
   ASSERT_TRUE(std::regex_search(cmake, match, std::regex("project\\(tril VERSION ([0-9.]+)")));
   EXPECT_EQ(match[1].str(), version) << "base/version.h and CMakeLists.txt name one version";
@@ -123,7 +124,7 @@ TEST(Program, FailsWhereItsOutputCannotBeWritten) {
 TEST(Program, EndsQuietlyWhenItsReaderLeaves) {
   // A pipe nobody reads any more, under a parent that ignores SIGPIPE: the program must not inherit that.
   const ScratchFolder folder;
-  const std::string script = "trap '' PIPE; { sleep 0.2; '" TRIL_PROGRAM "' help --markdown; echo $? >'" +
+  const std::string script = "trap '' PIPE; { sleep 0.2; '" + test::tril_program() + "' help --markdown; echo $? >'" +
                              folder.at("code") + "'; } 2>'" + folder.at("err") + "' | true";
   EXPECT_EQ(run_words({"/bin/sh", "-c", script}).code, 0);
   EXPECT_EQ(file_text(folder.at("code")), "141\n") << "ended by SIGPIPE";
@@ -234,7 +235,7 @@ TEST(Completion, NamesEveryOptionInEveryShell) {
 }
 
 TEST(Reference, InDocsIsTheProgramsOwn) {
-  EXPECT_EQ(file_text(std::string(TRIL_TEST_DIR) + "/../docs/options.md"), run_tril({"help", "--markdown"}).out)
+  EXPECT_EQ(file_text(test::test_dir() + "/../docs/options.md"), run_tril({"help", "--markdown"}).out)
       << "run: tril help --markdown > docs/options.md";
 }
 

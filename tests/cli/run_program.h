@@ -10,7 +10,10 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
+
+#include "support/paths.h"
 
 namespace tril {
 
@@ -22,7 +25,10 @@ class ScratchFolder {
     if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
     path_ = name;
   }
-  ~ScratchFolder() { std::filesystem::remove_all(path_); }
+  ~ScratchFolder() {
+    std::error_code ignored;  // a browser that is going may still write there
+    std::filesystem::remove_all(path_, ignored);
+  }
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
@@ -76,7 +82,7 @@ inline Ran run_words(std::vector<std::string> words, const std::string& input = 
 }
 
 inline Ran run_tril(std::vector<std::string> args, const std::string& input = "", const std::string& stdout_to = "") {
-  args.insert(args.begin(), TRIL_PROGRAM);
+  args.insert(args.begin(), test::tril_program());
   return run_words(std::move(args), input, stdout_to);
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/rng.h"
 #include "cli/run_program.h"
+#include "support/paths.h"
 
 namespace tril {
 namespace {
@@ -43,7 +44,7 @@ struct Trouble {
 Ran run_troubled(std::vector<std::string> args, const Trouble& trouble) {
   const ScratchFolder folder;
   const std::string err = folder.at("err");
-  args.insert(args.begin(), TRIL_PROGRAM);
+  args.insert(args.begin(), test::tril_program());
   std::vector<char*> argv;
   for (std::string& word : args) argv.push_back(word.data());
   argv.push_back(nullptr);

@@ -15,6 +15,7 @@
 
 #include "base/rng.h"
 #include "cli/run_program.h"
+#include "support/paths.h"
 
 namespace tril {
 namespace {
@@ -76,7 +77,7 @@ struct Data {
 Ran run_with_signal(std::vector<std::string> args, int signal, const std::function<void()>& wait) {
   const ScratchFolder folder;
   const std::string err = folder.at("err");
-  args.insert(args.begin(), TRIL_PROGRAM);
+  args.insert(args.begin(), test::tril_program());
   std::vector<char*> argv;
   for (std::string& word : args) argv.push_back(word.data());
   argv.push_back(nullptr);

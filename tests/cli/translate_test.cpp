@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "cli/run_program.h"
+#include "support/paths.h"
 #include "text/marian_tokenizer.h"
 #include "text/vocabulary.h"
 
@@ -36,7 +37,7 @@ class Translate : public ::testing::Test {
     model = folder->at("model");
     std::filesystem::create_directory(model);
     for (const char* file : {"config.json", "generation_config.json", "model.safetensors"})
-      std::filesystem::copy(std::filesystem::path(TRIL_TEST_DIR) / "golden/hf/marian" / file, model);
+      std::filesystem::copy(std::filesystem::path(test::test_dir()) / "golden/hf/marian" / file, model);
     nlohmann::json generation = nlohmann::json::parse(file_text(model + "/generation_config.json"));
     generation["max_length"] = 13;
     std::filesystem::permissions(model + "/generation_config.json", std::filesystem::perms::owner_all);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "support/paths.h"
 
 namespace tril::model {
 namespace {
@@ -37,7 +38,7 @@ class GenerationConfigFile : public ::testing::Test {
 };
 
 TEST_F(GenerationConfigFile, GoldenMarian) {
-  const auto dir = std::filesystem::path(TRIL_TEST_DIR) / "golden/hf/marian";
+  const auto dir = std::filesystem::path(test::test_dir()) / "golden/hf/marian";
   ASSERT_TRUE(std::filesystem::exists(dir)) << dir;
   const GenerationConfig g = load_generation_config(dir.string());
   EXPECT_EQ(g.eos_token_ids, std::vector<std::int32_t>{0});

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "model/allocations.h"
 #include "model/raw_safetensors.h"
+#include "support/paths.h"
 
 namespace tril {
 namespace {
@@ -27,7 +28,7 @@ TEST(JsonFile, ParsesWhatTheLibraryParses) {
     EXPECT_EQ(parse_json(text, "f"), Json::parse(text)) << text;
   int files = 0;
   for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(std::filesystem::path(TRIL_TEST_DIR) / "golden")) {
+       std::filesystem::recursive_directory_iterator(std::filesystem::path(test::test_dir()) / "golden")) {
     if (entry.path().extension() != ".json") continue;
     EXPECT_EQ(read_json(entry.path().string()), Json::parse(read_text(entry.path().string(), 1 << 30))) << entry.path();
     ++files;

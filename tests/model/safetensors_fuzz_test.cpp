@@ -13,6 +13,7 @@
 #include "model/json_file.h"
 #include "model/raw_safetensors.h"
 #include "model/safetensors.h"
+#include "support/paths.h"
 
 namespace tril {
 namespace {
@@ -185,7 +186,7 @@ TEST(SafetensorsFuzz, DeepOrWideHeadersCostNoMemory) {
 TEST(JsonFuzz, MutatedConfigs) {
   const std::uint64_t runs = from_environment("TRIL_FUZZ_RUNS", 2000), seed = from_environment("TRIL_FUZZ_SEED", 1);
   std::cout << "seed " << seed << ", " << runs << " texts\n";
-  const std::string whole = read_text(TRIL_TEST_DIR "/golden/hf/marian/config.json", 1 << 20);
+  const std::string whole = read_text(test::test_dir() + "/golden/hf/marian/config.json", 1 << 20);
   RandomSequence random(seed, 1);
   for (std::uint64_t run = 0; run < runs && !HasFailure(); ++run) {
     const std::string text = mutated(whole, random);

@@ -10,6 +10,7 @@
 
 #include "base/half.h"
 #include "model/raw_safetensors.h"
+#include "support/paths.h"
 
 namespace tril {
 namespace {
@@ -31,7 +32,7 @@ bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b) {
 // Every safetensors file under tests/golden against a plain reading of its header.
 TEST(Safetensors, GoldenFilesReadAsTheirHeadersSay) {
   int files = 0, tensors = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(TRIL_TEST_DIR) / "golden")) {
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(test::test_dir()) / "golden")) {
     if (entry.path().extension() != ".safetensors") continue;
     const std::string path = entry.path().string(), text = read_text(path, 1 << 30);
     const SafetensorsFile file = SafetensorsFile::open(path);
@@ -69,7 +70,7 @@ TEST(Safetensors, GoldenFilesReadAsTheirHeadersSay) {
 
 TEST(Safetensors, GoldenFilesSurviveWritingAndReading) {
   const TemporaryDirectory directory;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(TRIL_TEST_DIR) / "golden")) {
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(test::test_dir()) / "golden")) {
     if (entry.path().extension() != ".safetensors") continue;
     const SafetensorsFile before = SafetensorsFile::open(entry.path().string());
     write_safetensors(directory.path("a"), before.tensors(), before.metadata());

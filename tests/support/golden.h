@@ -14,6 +14,7 @@
 #include "model/registry.h"
 #include "model/safetensors.h"
 #include "nn/parameters.h"
+#include "support/paths.h"
 
 namespace tril::test {
 
@@ -26,7 +27,7 @@ inline bool other_golden_directory() {
 /// The directory of golden cases: TRIL_GOLDEN_DIR, or the project's own.
 inline std::filesystem::path golden_directory() {
   return other_golden_directory() ? std::filesystem::path(std::getenv("TRIL_GOLDEN_DIR"))
-                                  : std::filesystem::path(TRIL_TEST_DIR) / "golden";
+                                  : std::filesystem::path(test::test_dir()) / "golden";
 }
 
 /// All cases below golden_directory() whose metadata `kind` is this one (make_seed.py's layout: flat or under seed/).

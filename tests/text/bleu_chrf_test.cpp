@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/version.h"
+#include "support/paths.h"
 #include "text/bleu.h"
 #include "text/chrf.h"
 #include "text/tokenize_13a.h"
@@ -19,7 +20,7 @@ using Lines = std::vector<std::string>;
 
 const nlohmann::json& cases() {
   static const nlohmann::json document =
-      nlohmann::json::parse(std::ifstream(std::string(TRIL_TEST_DIR) + "/text/eval_cases/cases.json"));
+      nlohmann::json::parse(std::ifstream(test::test_dir() + "/text/eval_cases/cases.json"));
   return document;
 }
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/paths.h"
 #include "text/gpt2_pattern.h"
 #include "text/temporary.h"
 
@@ -14,7 +15,7 @@ namespace {
 using Ids = std::vector<std::int32_t>;
 
 nlohmann::json golden(const std::string& name) {
-  std::ifstream file(std::string(TRIL_TEST_DIR) + "/golden/hf/tokenizers/bytelevel_gpt2/" + name);
+  std::ifstream file(test::test_dir() + "/golden/hf/tokenizers/bytelevel_gpt2/" + name);
   return nlohmann::json::parse(file);
 }
 

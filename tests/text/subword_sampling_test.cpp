@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "support/paths.h"
 #include "temporary.h"
 #include "text/bpe_dropout.h"
 #include "text/marian_tokenizer.h"
@@ -17,7 +18,7 @@ namespace {
 using Ids = std::vector<std::int32_t>;
 
 std::string golden_spm(const std::string& model) {
-  return read_sentencepiece(std::string(TRIL_TEST_DIR) + "/golden/hf/tokenizers/" + model + "/spm.model");
+  return read_sentencepiece(test::test_dir() + "/golden/hf/tokenizers/" + model + "/spm.model");
 }
 
 std::shared_ptr<const Tokenizer> tokenizer_of(const std::string& spm) {
@@ -27,7 +28,7 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const std::string& spm) {
 // The lines of the golden cases, and many of random characters, spaces, unknown ones and special tokens.
 std::vector<std::string> many_lines() {
   std::vector<std::string> lines;
-  const std::string cases = std::string(TRIL_TEST_DIR) + "/golden/hf/tokenizers/spm_bpe/cases.json";
+  const std::string cases = test::test_dir() + "/golden/hf/tokenizers/spm_bpe/cases.json";
   for (const auto& c : nlohmann::json::parse(read_text(cases, 1 << 24))) lines.push_back(c["text"].get<std::string>());
   const std::vector<std::string> parts = {
       "a",      "b", "the", "in",     "er",     "th",         " ",    " ",  "  ", "e", "n",      "s",     "ing",

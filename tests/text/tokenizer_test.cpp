@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
+#include "support/paths.h"
 #include "temporary.h"
 #include "text/marian_tokenizer.h"
 #include "text/piece_table.h"
@@ -19,7 +20,7 @@ namespace {
 using Ids = std::vector<std::int32_t>;
 
 std::string test_file(const std::string& name) {
-  return std::string(TRIL_TEST_DIR) + "/" + name;
+  return test::test_dir() + "/" + name;
 }
 std::string golden(const std::string& model) {
   return test_file("golden/hf/tokenizers/" + model);

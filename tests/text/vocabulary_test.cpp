@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/rng.h"
+#include "support/paths.h"
 #include "temporary.h"
 #include "text/marian_tokenizer.h"
 #include "text/sentencepiece.h"
@@ -156,7 +157,7 @@ TEST(Vocabulary, ReadsFilesJointAndSeparate) {
 
 TEST(Vocabulary, ImportsAnyLayoutOfSpecialSymbols) {
   // The golden model has <unk>, and control symbols where SentencePiece's own defaults put them.
-  const std::string spm = read_sentencepiece(std::string(TRIL_TEST_DIR) + "/golden/hf/tokenizers/spm_bpe/spm.model");
+  const std::string spm = read_sentencepiece(test::test_dir() + "/golden/hf/tokenizers/spm_bpe/spm.model");
   const auto model = parse_sentencepiece(spm, "golden");
   const auto tokenizer = make_marian_tokenizer({.source_spm = spm, .target_spm = spm});
   std::int32_t next = 2;
