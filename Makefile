@@ -24,6 +24,7 @@ demo: build ## train a small model on text made on the spot, and translate with 
 	@$(BUILD)/tril demo
 
 test: configure ## build everything and run the tests
+	@scripts/deps.sh browser
 	@cmake --build $(BUILD) -j $(JOBS)
 	@cd $(BUILD) && ctest --output-on-failure -j $(JOBS)
 

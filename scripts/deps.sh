@@ -1,9 +1,20 @@
 #!/bin/sh
 # Installs the packages that tril is built from, where any is missing; says which, and does nothing where all are there.
 # They are Debian 12's and Ubuntu 24.04's own; root, or sudo, is needed only if something is missing.
-# usage: deps.sh [PACKAGE...]      the packages named, besides those of the build
+# usage: deps.sh [PACKAGE...]      the packages named, besides those of the build; "browser": one that the report's tests
+#                                  can look at pages with, where apt has it (Ubuntu has it as a snap only)
 set -eu
-packages="$* g++ cmake ninja-build make pkg-config
+packages=""
+for p in "$@"; do
+  if [ "$p" != browser ]; then
+    packages="$packages $p"
+  elif [ "$(. /etc/os-release && echo "$ID")" = debian ]; then
+    packages="$packages chromium fonts-dejavu-core"
+  else
+    echo "deps: no browser by apt here; the tests of the report's page need chromium or google-chrome in the PATH" >&2
+  fi
+done
+packages="$packages g++ cmake ninja-build make pkg-config
   libdnnl-dev libhwy-dev libsentencepiece-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libfmt-dev libyaml-cpp-dev libicu-dev zlib1g-dev
   libgtest-dev libbenchmark-dev"
 
