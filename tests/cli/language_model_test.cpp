@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "cli/run_program.h"
+#include "support/paths.h"
 #include "text/utf8.h"
 
 namespace tril {
@@ -253,7 +254,7 @@ TEST_F(LanguageModel, UselessAndContradictoryOptionsAreRefused) {
 
   refused(run_tril({"translate", "--model", model}, "a\n"), "gpt2 model continues text", "use `tril generate`");
   refused(score({"--source", valid_text, "--target", valid_text}), "--target", "is a language model");
-  const std::string marian = std::string(TRIL_TEST_DIR) + "/golden/hf/marian";
+  const std::string marian = test::test_dir() + "/golden/hf/marian";
   const std::string translating = folder->at("translating");
   std::filesystem::copy(marian, translating);
   for (const char* file : {"vocab.json", "merges.txt", "tokenizer_config.json"})
