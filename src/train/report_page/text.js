@@ -43,7 +43,7 @@ function figure(x) {
   if (!isNumber(x)) return '–';
   const size = Math.abs(x);
   if (size >= 1000) return whole(x);
-  if (size !== 0 && size < 1e-3) return x.toExponential(2).replace(/\.?0+e/, 'e');
+  if (size !== 0 && size < 1e-3) return x.toExponential(3).replace(/\.?0+e/, 'e');
   return String(Number(x.toPrecision(4)));
 }
 const short = x => x >= 1e9 ? `${figure(x / 1e9)}G` : x >= 1e6 ? `${figure(x / 1e6)}M` : x >= 1e4 ? `${figure(x / 1e3)}k` : whole(x);
