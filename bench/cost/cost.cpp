@@ -3,7 +3,6 @@
 //   bench_cost [docs/cost.svg] [threads]
 // Every point is a process of its own: peak memory is a process's.
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "cost/plot.h"
 #include "model/marian.h"
 #include "train/step_profile.h"
@@ -76,8 +76,6 @@ Cost measure(const Point& p, int threads) {
   while (updates == 0 || seconds_now() - start < seconds_of_point) tokens += update(), ++updates;
   const double seconds = seconds_now() - start;
 
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
   const train::StepProfile profile =
       train::step_profile({.profile = workers.profile(),
                            .threads = threads,
@@ -86,7 +84,7 @@ Cost measure(const Point& p, int threads) {
                            .data_seconds = 0,
                            .roof = train::measure_roof(*options.kernels, threads, nn::Precision::bf16)});
   const double rate = static_cast<double>(tokens) / seconds;
-  return {rate, rate / profile.total.reached(), static_cast<double>(usage.ru_maxrss) / 1024};
+  return {rate, rate / profile.total.reached(), peak_mib()};
 }
 
 Cost in_a_process(const Point& p, int threads) {

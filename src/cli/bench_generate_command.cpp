@@ -1,6 +1,5 @@
 // tril bench generate: how fast a language model reads a prompt and goes on from it. Prompts are random tokens and
 // nothing ends a generation, so that any model, of random weights too, does the same work.
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <iostream>
@@ -8,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
 #include "model/registry.h"
@@ -95,15 +95,13 @@ int bench(const BenchOptions& o) {
     best.generation = i == 0 ? t.generation : std::min(best.generation, t.generation);
   }
 
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
   const auto read = static_cast<double>(prompts.size());
   const auto made = static_cast<double>(batch) * static_cast<double>(o.new_tokens - 1);
   const nlohmann::ordered_json result{
       {"prompt_tokens_per_second", read / best.prompt},
       {"generate_tokens_per_second", o.new_tokens > 1 ? nlohmann::ordered_json(made / best.generation) : nullptr},
       {"weight_bytes_per_token", static_cast<double>(weight_bytes(*model)) / static_cast<double>(batch)},
-      {"peak_mib", static_cast<double>(usage.ru_maxrss) / 1024},
+      {"peak_mib", peak_mib()},
       {"batch_size", batch},
       {"parameters", model->parameters().count()},
       {"threads", c.threads()}};

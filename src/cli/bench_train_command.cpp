@@ -1,11 +1,11 @@
 // tril bench train: training speed as one line of JSON.
-#include <sys/resource.h>
 
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/profile_table.h"
 #include "train/build_model.h"
@@ -94,13 +94,11 @@ int bench(BenchTrainOptions& o) {
   }
   const double seconds = seconds_now() - start;
 
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
   const auto counted = static_cast<double>(o.updates - o.skip);
   nlohmann::ordered_json result{{"target_tokens_per_second", static_cast<double>(tokens) / seconds},
                                 {"updates_per_second", counted / seconds},
                                 {"loss", loss},
-                                {"peak_mib", static_cast<double>(usage.ru_maxrss) / 1024},
+                                {"peak_mib", peak_mib()},
                                 {"source_tokens_per_second", static_cast<double>(source_tokens) / seconds},
                                 {"arena_mib", static_cast<double>(workers.arena_bytes()) / (1 << 20)},
                                 {"parameters", m->parameters().count()},

@@ -1,7 +1,6 @@
 // tril bench translate: how fast a model decodes text. Tokenising and loading are not timed. A --min-length that equals
 // --max-length makes every output that long, end token or not, so that a model of random weights does the same work
 // everywhere; the model directory's forced end token is then left out.
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
 #include "model/registry.h"
@@ -91,12 +91,10 @@ int bench(const BenchOptions& o) {
     if (run == 0 || took < fastest) fastest = took, tokens = made, batch_seconds = seconds;
   }
 
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
   std::cout << nlohmann::ordered_json{{"target_tokens_per_second", static_cast<double>(tokens) / fastest},
                                       {"p50_ms", 1e3 * percentile(batch_seconds, 0.5)},
                                       {"p99_ms", 1e3 * percentile(batch_seconds, 0.99)},
-                                      {"peak_mib", static_cast<double>(usage.ru_maxrss) / 1024},
+                                      {"peak_mib", peak_mib()},
                                       {"sentences", sources.size()},
                                       {"target_tokens", tokens}}
                    .dump()

@@ -159,17 +159,6 @@ HWY_INLINE void by_columns(const std::uint16_t* left, std::size_t row_tiles, con
   }
 }
 
-/// y [rows, columns] = product, or += product
-HWY_INLINE void put(const float* product, std::size_t rows, std::size_t columns, float* y, std::size_t stride,
-                    bool add) {
-  for (std::size_t i = 0; i < rows; ++i)
-    ForEach(columns, [&](std::size_t j, auto io) HWY_ATTR {
-      const Vec x = hn::Load(Floats(), product + i * 32 + j);
-      float* const to = y + i * stride + j;
-      io.store(add ? hn::Add(io.load(to), x) : x, to);
-    });
-}
-
 /// Scores of one query become exp(s - m), dropped; returns m, and their sum before dropout.
 HWY_INLINE float softmax_row(const WeightDropout& drop, std::size_t query, std::size_t seen, std::size_t stride,
                              float scale, float* HWY_RESTRICT s, float& sum) {
@@ -304,7 +293,8 @@ void strip_backward(const Attention& a, const AttentionGradient& g, const Strip&
   pack_rows(x.ds, t.stride(), t.count, t.stride(), x.weights);
   by_columns(x.weights, t.blocks(), x.keys_down, panel, t.blocks(), t.count, a.d_k, x.product,
              [&](std::size_t c, std::size_t columns) HWY_ATTR {
-               put(x.product, t.count, columns, g.dq + token * g.dq_stride + t.head * a.d_k + c, g.dq_stride, added.q);
+               PutTile(x.product, t.count, columns, g.dq + token * g.dq_stride + t.head * a.d_k + c, g.dq_stride,
+                       added.q);
              });
 
   const auto over_queries = [&](const float* left, const std::uint16_t* right, std::size_t n, float* y,
@@ -314,7 +304,7 @@ void strip_backward(const Attention& a, const AttentionGradient& g, const Strip&
       const std::size_t rows = smaller(32, t.end - j);
       by_columns(x.transposed + j / 16 * tile_values, 1, right, 1, 1, rows, n, x.product,
                  [&](std::size_t c, std::size_t columns)
-                     HWY_ATTR { put(x.product, rows, columns, y + j * stride + c, stride, add); });
+                     HWY_ATTR { PutTile(x.product, rows, columns, y + j * stride + c, stride, add); });
     }
   };
   pack_down(q, a.q_stride, t.count, a.d_k, x.queries_down);

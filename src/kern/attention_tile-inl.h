@@ -30,13 +30,6 @@ void cached_attention(const CachedAttention& a, float* out, std::size_t out_stri
 constexpr std::size_t kQueries = 64, kKeys = 128;  // 32 KiB of scores, beside 32 KiB of keys at d_k 64
 constexpr float kInfinity = __builtin_huge_valf();
 
-constexpr std::size_t smaller(std::size_t a, std::size_t b) {
-  return a < b ? a : b;
-}
-constexpr std::size_t larger(std::size_t a, std::size_t b) {
-  return a < b ? b : a;
-}
-
 HWY_INLINE std::size_t round_up(std::size_t n) {
   const std::size_t lanes = hn::Lanes(Floats());
   return (n + lanes - 1) / lanes * lanes;

@@ -21,6 +21,22 @@ namespace tril::kern::HWY_NAMESPACE {
 using Words = hn::ScalableTag<std::uint32_t>;
 using WordVec = hn::Vec<Words>;
 
+/// The first cache line at or behind p.
+HWY_INLINE std::uint16_t* AlignedUp(std::uint16_t* p) {
+  return reinterpret_cast<std::uint16_t*>((reinterpret_cast<std::uintptr_t>(p) + 63) & ~std::uintptr_t{63});
+}
+
+/// y [rows, cols] = the sums in `tile` [32, 32], or += them.
+HWY_INLINE void PutTile(const float* HWY_RESTRICT tile, std::size_t rows, std::size_t cols, float* y,
+                        std::size_t stride, bool add) {
+  for (std::size_t i = 0; i < rows; ++i)
+    ForEach(cols, [=](std::size_t j, auto io) HWY_ATTR {
+      const Vec v = hn::Load(Floats(), tile + i * 32 + j);
+      float* const at = y + i * stride + j;
+      io.store(add ? hn::Add(v, io.load(at)) : v, at);
+    });
+}
+
 /// The nearest bfloat16 in the upper half of each word, the lower half undefined; of two the even one; NaN stays NaN.
 HWY_INLINE WordVec Rounded(Vec v) {
   const Words du;

@@ -100,7 +100,7 @@ HWY_INLINE void Sweep(const PackedGemm& g, const PackedRows& p, bool add, bool l
     for (std::size_t i = 0; i < p.rows; i += 32)
       for (std::size_t n0 = group; n0 < g.n && n0 < group + 32 * kPanels; n0 += 32) {
         const std::uint16_t* const b = g.b + (n0 / 32 * depth + p.k0 / 32) * 2 * tile_values;
-        const Block at{p.m0 + i, n0, p.rows - i < 32 ? p.rows - i : 32, g.n - n0 < 32 ? g.n - n0 : 32};
+        const Block at{p.m0 + i, n0, smaller(p.rows - i, 32), smaller(g.n - n0, 32)};
         Isa::block(p.a + i / 16 * p.deep * tile_values, p.deep, b, p.deep, at.rows, tiles[turn]);
         // The block before is finished while this one is being multiplied.
         if (waiting) Finish(g, before, add, last, tiles[1 - turn]);

@@ -19,13 +19,12 @@ namespace {
 template <class Isa>
 void multiply(const PackedGemm& g) {
   if (g.m == 0 || g.n == 0) return;
-  auto* const a =
-      reinterpret_cast<std::uint16_t*>((reinterpret_cast<std::uintptr_t>(g.scratch) + 63) & ~std::uintptr_t{63});
+  std::uint16_t* const a = AlignedUp(g.scratch);
   Isa::begin();
   for (std::size_t m0 = 0; m0 < g.m; m0 += packed_gemm_rows) {
-    const std::size_t rows = g.m - m0 < packed_gemm_rows ? g.m - m0 : packed_gemm_rows;
+    const std::size_t rows = smaller(g.m - m0, packed_gemm_rows);
     for (std::size_t k0 = 0; k0 < g.k || k0 == 0; k0 += packed_gemm_depth) {
-      const std::size_t left = g.k - k0, k = left < packed_gemm_depth ? left : packed_gemm_depth;
+      const std::size_t left = g.k - k0, k = smaller(left, packed_gemm_depth);
       const std::size_t deep = tiles_of(k, 32);
       if (g.transpose_a)
         PackLeftTransposed<Isa>(g.a + k0 * g.a_stride + m0, g.a_stride, rows, k, a);

@@ -25,8 +25,8 @@ struct Operands {
 
   Operands(const LinearGradient& g, std::size_t tokens)
       : out_tiles(tiles_of(g.out, 32)), token_tiles(tiles_of(tokens, 32)) {
-    const std::size_t most = g.tokens < linear_gradient_tokens ? g.tokens : linear_gradient_tokens;
-    along = reinterpret_cast<std::uint16_t*>((reinterpret_cast<std::uintptr_t>(g.scratch) + 63) & ~std::uintptr_t{63});
+    const std::size_t most = smaller(g.tokens, linear_gradient_tokens);
+    along = AlignedUp(g.scratch);
     down = along + packed_left_values(most, g.out);
     x = down + packed_left_values(g.out, most);
   }
@@ -37,10 +37,10 @@ template <class F, bool kDrops>
 HWY_INLINE void BlockOfDz(const LinearGradient& g, const Drop& drop, std::size_t row, std::size_t col,
                           float* HWY_RESTRICT dz) {
   const Floats d;
-  const std::size_t lanes = hn::Lanes(d), rows = g.tokens - row < 32 ? g.tokens - row : 32;
+  const std::size_t lanes = hn::Lanes(d), rows = smaller(g.tokens - row, 32);
   const std::size_t first = row % linear_dropout_rows * g.out + col;
   for (std::size_t j = 0; j < 32; j += lanes) {
-    const std::size_t n = col + j < g.out ? (g.out - col - j < lanes ? g.out - col - j : lanes) : 0;
+    const std::size_t n = col + j < g.out ? smaller(g.out - col - j, lanes) : 0;
     Vec sum = hn::Zero(d);
     const auto column = [&](auto io) HWY_ATTR {
       for (std::size_t i = 0; i < rows; ++i) {
@@ -90,7 +90,7 @@ template <class Isa>
 void gradient(const LinearGradient& g) {
   Isa::begin();
   for (std::size_t begin = 0; begin < g.tokens || begin == 0; begin += linear_gradient_tokens) {
-    const std::size_t left = g.tokens - begin, tokens = left < linear_gradient_tokens ? left : linear_gradient_tokens;
+    const std::size_t tokens = smaller(g.tokens - begin, linear_gradient_tokens);
     const Operands packed(g, tokens);
     WithActivation(g.saved ? g.activation : Activation::none, [&](auto f) HWY_ATTR {
       if (g.dropout.p > 0)

@@ -21,6 +21,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 using Vec = hn::Vec<Floats>;
 
+constexpr std::size_t smaller(std::size_t a, std::size_t b) {
+  return a < b ? a : b;
+}
+constexpr std::size_t larger(std::size_t a, std::size_t b) {
+  return a < b ? b : a;
+}
+
 /// The first n < Lanes(d) values at p, zeros behind them; nothing beyond p + n is read.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadPart(D d, const float* HWY_RESTRICT p, std::size_t n) {

@@ -6,6 +6,7 @@
 #include "kern/projected_loss.h"
 
 #include <cmath>
+#include <utility>
 
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
@@ -22,22 +23,14 @@ HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 namespace {
 
-HWY_INLINE std::size_t Fewer(std::size_t a, std::size_t b) {
-  return a < b ? a : b;
-}
-
 /// The scratch of a call, cut up.
 struct Space {
   std::uint16_t *x_left, *x_right, *dz_down, *dz_along;
   float *highest, *sum, *total;  ///< [strip][16 lanes]: of each row
 
   explicit Space(const ProjectedCrossEntropy& p) {
-    auto at = (reinterpret_cast<std::uintptr_t>(p.scratch) + 63) & ~std::uintptr_t{63};
-    const auto take = [&at](std::size_t values) {
-      auto* const begin = reinterpret_cast<std::uint16_t*>(at);
-      at += values * sizeof(std::uint16_t);
-      return begin;
-    };
+    std::uint16_t* at = AlignedUp(p.scratch);
+    const auto take = [&at](std::size_t values) { return std::exchange(at, at + values); };
     x_left = take(packed_left_values(projected_loss_rows, p.d));
     x_right = take(packed_right_values(projected_loss_rows, p.d));
     dz_down = take(packed_left_values(projected_loss_cols, projected_loss_rows));
@@ -98,11 +91,11 @@ void strip_forward(const ProjectedCrossEntropy& p, std::size_t begin, std::size_
   PackLeft<Isa>(p.x + begin * p.x_stride, p.x_stride, rows, p.d, space.x_left);
   Isa::begin();
   for (std::size_t v0 = 0; v0 < p.vocab; v0 += kGroup) {
-    const std::size_t width = Fewer(kGroup, p.vocab - v0);
+    const std::size_t width = smaller(kGroup, p.vocab - v0);
     for (std::size_t i = 0; i < rows; i += 32) {
-      const std::size_t count = Fewer(32, rows - i);
+      const std::size_t count = smaller(32, rows - i);
       for (std::size_t v = v0; v < v0 + width; v += 32) {
-        const LogitBlock b{begin + i, v, count, Fewer(32, p.vocab - v), tile};
+        const LogitBlock b{begin + i, v, count, smaller(32, p.vocab - v), tile};
         Isa::block(space.x_left + i / 16 * depth * tile_values, depth, p.w + v / 32 * depth * 2 * tile_values, depth,
                    count, tile);
         AddBias(b, p.bias);
@@ -139,7 +132,7 @@ template <class Isa>
 void forward(const ProjectedCrossEntropy& p, float* losses) {
   const Space space(p);
   for (std::size_t i = 0; i < p.rows; i += projected_loss_strip)
-    strip_forward<Isa>(p, i, Fewer(projected_loss_strip, p.rows - i), space, losses);
+    strip_forward<Isa>(p, i, smaller(projected_loss_strip, p.rows - i), space, losses);
 }
 
 /// The logits of a block become their gradient, zero in what the tile has beyond rows and columns.
@@ -173,17 +166,6 @@ HWY_INLINE void Gradient(const ProjectedCrossEntropy& p, const LogitBlock& b, fl
   }
 }
 
-/// y (+)= a tile's sums.
-HWY_INLINE void Put(const float* HWY_RESTRICT tile, std::size_t rows, std::size_t cols, float* y, std::size_t stride,
-                    bool add) {
-  for (std::size_t i = 0; i < rows; ++i)
-    ForEach(cols, [=](std::size_t j, auto io) HWY_ATTR {
-      const Vec v = hn::Load(Floats(), tile + i * 32 + j);
-      float* const at = y + i * stride + j;
-      io.store(add ? hn::Add(v, io.load(at)) : v, at);
-    });
-}
-
 template <class Isa>
 void rows_backward(const ProjectedCrossEntropy& p, const ProjectedGradients& g, std::size_t begin, std::size_t rows,
                    const Space& space) {
@@ -195,12 +177,12 @@ void rows_backward(const ProjectedCrossEntropy& p, const ProjectedGradients& g, 
     PackRightOf<Isa>({.b = x, .stride = p.x_stride, .k = rows, .n = p.d, .transposed = false, .packed = space.x_right});
   Isa::begin();
   for (std::size_t v0 = 0; v0 < p.vocab; v0 += projected_loss_cols) {
-    const std::size_t width = Fewer(projected_loss_cols, p.vocab - v0), along = tiles_of(width, 32);
+    const std::size_t width = smaller(projected_loss_cols, p.vocab - v0), along = tiles_of(width, 32);
     for (std::size_t i = 0; i < rows; i += 32) {
-      const std::size_t count = Fewer(32, rows - i);
+      const std::size_t count = smaller(32, rows - i);
       for (std::size_t l = 0; l < along; ++l) {
         const std::size_t v = v0 + l * 32;
-        const LogitBlock b{begin + i, v, count, Fewer(32, p.vocab - v), tile};
+        const LogitBlock b{begin + i, v, count, smaller(32, p.vocab - v), tile};
         Isa::block(space.x_left + i / 16 * depth * tile_values, depth, p.w + v / 32 * depth * 2 * tile_values, depth,
                    count, tile);
         AddBias(b, p.bias);
@@ -216,16 +198,16 @@ void rows_backward(const ProjectedCrossEntropy& p, const ProjectedGradients& g, 
       for (std::size_t j = 0; j < p.d && g.dx; j += 32) {
         const std::uint16_t* const w = p.w_transposed + (j / 32 * words + v0 / 32) * 2 * tile_values;
         Isa::block(space.dz_along, along, w, along, count, tile);
-        Put(tile, count, Fewer(32, p.d - j), g.dx + (begin + i) * g.dx_stride + j, g.dx_stride,
-            v0 > 0 || g.accumulate_x);
+        PutTile(tile, count, smaller(32, p.d - j), g.dx + (begin + i) * g.dx_stride + j, g.dx_stride,
+                v0 > 0 || g.accumulate_x);
       }
     }
     for (std::size_t j = 0; j < p.d && g.dw; j += 32) {
       const std::uint16_t* const right = space.x_right + j / 32 * down * 2 * tile_values;
       for (std::size_t v = 0; v < width; v += 32) {
-        const std::size_t count = Fewer(32, width - v);
+        const std::size_t count = smaller(32, width - v);
         Isa::block(space.dz_down + v / 16 * down * tile_values, down, right, down, count, tile);
-        Put(tile, count, Fewer(32, p.d - j), g.dw + (v0 + v) * p.d + j, p.d, begin > 0 || g.accumulate_w);
+        PutTile(tile, count, smaller(32, p.d - j), g.dw + (v0 + v) * p.d + j, p.d, begin > 0 || g.accumulate_w);
       }
     }
   }
@@ -236,7 +218,7 @@ template <class Isa>
 void backward(const ProjectedCrossEntropy& p, const ProjectedGradients& g) {
   const Space space(p);
   for (std::size_t i = 0; i < p.rows; i += projected_loss_rows)
-    rows_backward<Isa>(p, g, i, Fewer(projected_loss_rows, p.rows - i), space);
+    rows_backward<Isa>(p, g, i, smaller(projected_loss_rows, p.rows - i), space);
   for (std::size_t i = 0; p.rows == 0 && g.dw && !g.accumulate_w && i < p.vocab * p.d; ++i) g.dw[i] = 0;
 }
 

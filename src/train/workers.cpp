@@ -9,12 +9,11 @@
 namespace tril::train {
 namespace {
 
-// The part, in as many passes as its size asks for.
-std::vector<Batch> passes_of(const Batch& part, const model::Model& m, const WorkersOptions& options) {
+// How many passes the part's size asks for.
+int passes_of(const Batch& part, const model::Model& m, const WorkersOptions& options) {
   const std::int64_t tokens = std::max(part.source_tokens(), part.target_tokens()) * (options.loss.r_drop > 0 ? 2 : 1);
   const std::int64_t passes = (tokens * m.d_model() + options.pass_values - 1) / options.pass_values;
-  if (passes <= 1) return {part};
-  return split(part, static_cast<int>(std::min(passes, part.sentences())));
+  return static_cast<int>(std::min(passes, part.sentences()));
 }
 
 // The batch and the batch once more behind it.
@@ -111,7 +110,9 @@ void Workers::add_gradients(Worker& w, int member, std::span<const std::vector<B
       const RandomKey of_batch = sub_key(random_key(options_.seed, static_cast<std::uint64_t>(number)), b),
                       of_part = sub_key(of_batch, static_cast<std::uint64_t>(part));
       c.set_shared_key(sub_key(of_batch, ~std::uint64_t{0} - 1));  // the number of no part
-      const std::vector<Batch> passes = passes_of(batch, model_, options_);
+      const int count = passes_of(batch, model_, options_);
+      const std::vector<Batch> cut = count > 1 ? split(batch, count) : std::vector<Batch>();
+      const std::span<const Batch> passes = count > 1 ? std::span(cut) : std::span(&batch, 1);
       for (std::size_t p = 0; p < passes.size(); ++p) {
         const RandomKey key = p == 0 ? of_part : sub_key(of_part, p);
         c.set_rng(Rng(std::uint64_t{key.b} << 32 | key.a));

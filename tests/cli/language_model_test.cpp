@@ -16,13 +16,6 @@
 namespace tril {
 namespace {
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
 std::string some_text(std::uint64_t seed, int sentences) {
   RandomSequence random(seed, 1);
   std::string text;

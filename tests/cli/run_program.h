@@ -7,7 +7,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -53,12 +55,19 @@ struct Ran {
   std::string out, err;
 };
 
-/// Runs `words` (the program's path first).
-/// @param stdout_to  another place for its output: "/dev/full"; empty: into Ran::out
-inline Ran run_words(std::vector<std::string> words, const std::string& input = "", const std::string& stdout_to = "") {
+/// What happens around a run.
+struct Launch {
+  std::string input;                     ///< what it reads
+  std::string stdout_to;                 ///< another place for its output: "/dev/full"; empty: into Ran::out
+  std::function<void()> before;          ///< in the new process, right before the program: its limits
+  std::function<void(pid_t)> meanwhile;  ///< in the test, while it runs
+};
+
+/// Runs `words` (the program's path first) until it ends.
+inline Ran run_words(std::vector<std::string> words, const Launch& launch = {}) {
   const ScratchFolder folder;
-  const std::string in = folder.write("in", input), out = stdout_to.empty() ? folder.at("out") : stdout_to,
-                    err = folder.at("err");
+  const std::string in = folder.write("in", launch.input),
+                    out = launch.stdout_to.empty() ? folder.at("out") : launch.stdout_to, err = folder.at("err");
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -68,22 +77,34 @@ inline Ran run_words(std::vector<std::string> words, const std::string& input = 
     dup2(open(in.c_str(), O_RDONLY), 0);
     dup2(open(out.c_str(), O_WRONLY | O_CREAT, 0600), 1);
     dup2(open(err.c_str(), O_WRONLY | O_CREAT, 0600), 2);
+    if (launch.before) launch.before();
     execv(argv[0], argv.data());
     _exit(127);
   }
+  if (launch.meanwhile) launch.meanwhile(child);
   int status = 0;
   waitpid(child, &status, 0);
   Ran ran;
   if (WIFEXITED(status)) ran.code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) ran.signal = WTERMSIG(status);
-  ran.out = stdout_to.empty() ? file_text(out) : "";
+  ran.out = launch.stdout_to.empty() ? file_text(out) : "";
   ran.err = file_text(err);
   return ran;
 }
 
-inline Ran run_tril(std::vector<std::string> args, const std::string& input = "", const std::string& stdout_to = "") {
+inline Ran run_tril(std::vector<std::string> args, const Launch& launch) {
   args.insert(args.begin(), test::tril_program());
-  return run_words(std::move(args), input, stdout_to);
+  return run_words(std::move(args), launch);
+}
+inline Ran run_tril(std::vector<std::string> args, const std::string& input = "", const std::string& stdout_to = "") {
+  return run_tril(std::move(args), Launch{.input = input, .stdout_to = stdout_to, .before = {}, .meanwhile = {}});
+}
+
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
 }
 
 }  // namespace tril

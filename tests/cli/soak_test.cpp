@@ -42,34 +42,18 @@ struct Trouble {
 };
 
 Ran run_troubled(std::vector<std::string> args, const Trouble& trouble) {
-  const ScratchFolder folder;
-  const std::string err = folder.at("err");
-  args.insert(args.begin(), test::tril_program());
-  std::vector<char*> argv;
-  for (std::string& word : args) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    dup2(open("/dev/null", O_RDONLY), 0);
-    dup2(open(err.c_str(), O_WRONLY | O_CREAT, 0600), 2);
-    if (trouble.largest_file > 0) {
+  Launch launch;
+  if (trouble.largest_file > 0)
+    launch.before = [&] {
       const rlimit limit{static_cast<rlim_t>(trouble.largest_file), static_cast<rlim_t>(trouble.largest_file)};
       setrlimit(RLIMIT_FSIZE, &limit);
-    }
-    execv(argv[0], argv.data());
-    _exit(127);
-  }
-  if (trouble.kill_after.count() > 0) {
-    std::this_thread::sleep_for(trouble.kill_after);
-    kill(child, SIGKILL);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  Ran ran;
-  if (WIFEXITED(status)) ran.code = WEXITSTATUS(status);
-  if (WIFSIGNALED(status)) ran.signal = WTERMSIG(status);
-  ran.err = file_text(err);
-  return ran;
+    };
+  if (trouble.kill_after.count() > 0)
+    launch.meanwhile = [&](pid_t child) {
+      std::this_thread::sleep_for(trouble.kill_after);
+      kill(child, SIGKILL);
+    };
+  return run_tril(std::move(args), launch);
 }
 
 TEST(Soak, KilledLimitedAndDivergedRunsEndWithTheSameModel) {

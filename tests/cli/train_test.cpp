@@ -75,28 +75,9 @@ struct Data {
 
 // Starts the program, sends `signal` when `wait` returns, and returns how it ended.
 Ran run_with_signal(std::vector<std::string> args, int signal, const std::function<void()>& wait) {
-  const ScratchFolder folder;
-  const std::string err = folder.at("err");
-  args.insert(args.begin(), test::tril_program());
-  std::vector<char*> argv;
-  for (std::string& word : args) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    dup2(open("/dev/null", O_RDONLY), 0);
-    dup2(open(err.c_str(), O_WRONLY | O_CREAT, 0600), 2);
-    execv(argv[0], argv.data());
-    _exit(127);
-  }
-  wait();
-  kill(child, signal);
-  int status = 0;
-  waitpid(child, &status, 0);
-  Ran ran;
-  if (WIFEXITED(status)) ran.code = WEXITSTATUS(status);
-  if (WIFSIGNALED(status)) ran.signal = WTERMSIG(status);
-  ran.err = file_text(err);
-  return ran;
+  return run_tril(std::move(args), {.input = {}, .stdout_to = {}, .before = {}, .meanwhile = [&](pid_t child) {
+                                      wait(), kill(child, signal);
+                                    }});
 }
 
 bool contains(const std::string& text, const std::string& part) {

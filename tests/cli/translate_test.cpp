@@ -15,13 +15,6 @@
 namespace tril {
 namespace {
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
 class Translate : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
