@@ -31,6 +31,22 @@ void add_beam_fields(Fields& f, DecodingOptions& o, const std::string& default_b
         "impossible (never); unset: as the model's directory says, or false")
       .choices({"false", "true", "never"})
       .value_name("WHEN");
+  f.add("patience", &o.patience, "a beam search is after P times as many finished hypotheses as the beam holds")
+      .value_name("P")
+      .above(0)
+      .at_most(1000);
+  f.add("beam-groups", &o.beam_groups,
+        "divide the beam into so many groups that each look for what the others have not; unset: as the model's "
+        "directory says, or 1")
+      .value_name("G")
+      .at_least(1)
+      .at_most(1000);
+  f.add("diversity-penalty", &o.diversity_penalty,
+        "taken off a token's log-probability for each hypothesis of the groups before that has it at the same place; "
+        "unset: as the model's directory says, or 0.5 with --beam-groups")
+      .value_name("X")
+      .at_least(0)
+      .at_most(1000);
 }
 
 }  // namespace
@@ -169,6 +185,25 @@ search::SamplingOptions sampling_options(const DecodingOptions& o, const model::
 
 }  // namespace
 
+namespace {
+
+// What the directory says of groups is meant for the beam that it says, or for one that they divide.
+void set_groups(const DecodingOptions& o, const model::GenerationConfig& g, search::SearchOptions& s) {
+  if (o.beam_groups) {
+    s.beam_groups = static_cast<std::int32_t>(*o.beam_groups);
+    if (s.beam_groups > 1 && s.beam_size % s.beam_groups != 0)
+      fail_usage("--beam-groups", fmt::format("a beam of {} cannot be divided by {}", s.beam_size, s.beam_groups),
+                 fmt::format("pass -b {}", (s.beam_size / s.beam_groups + 1) * s.beam_groups));
+  } else if (g.num_beam_groups > 1 && s.beam_size % g.num_beam_groups == 0) {
+    s.beam_groups = static_cast<std::int32_t>(g.num_beam_groups);
+  }
+  if (o.diversity_penalty && s.beam_groups == 1)
+    fail_usage("--diversity-penalty", "there are no groups that could differ", "pass --beam-groups 2 or more");
+  if (s.beam_groups > 1) s.diversity_penalty = o.diversity_penalty.value_or(g.diversity_penalty.value_or(0.5));
+}
+
+}  // namespace
+
 search::SearchOptions search_options(const DecodingOptions& o, const model::GenerationConfig& g, const model::Model& m,
                                      const Tokenizer& tokenizer, std::int64_t default_beam,
                                      const std::string& n_best_flag) {
@@ -183,6 +218,8 @@ search::SearchOptions search_options(const DecodingOptions& o, const model::Gene
   const std::string stop = o.early_stopping.value_or(g.early_stopping.value_or("false"));
   for (const auto& [name, value] : search::early_stopping_names())
     if (name == stop) s.early_stopping = value;
+  s.patience = o.patience;
+  set_groups(o, g, s);
 
   s.eos_ids = g.eos_token_ids;
   if (s.eos_ids.empty() && m.special_ids().eos >= 0) s.eos_ids = {m.special_ids().eos};

@@ -24,6 +24,9 @@ struct DecodingOptions {
   std::optional<std::int64_t> beam_size, min_length, max_length;
   std::optional<double> length_penalty;
   std::optional<std::string> early_stopping;
+  double patience = 1;
+  std::optional<std::int64_t> beam_groups;
+  std::optional<double> diversity_penalty;
   std::int64_t n_best = 1;
   double max_length_factor = 3;
   bool no_cache = false;

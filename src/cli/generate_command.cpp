@@ -133,7 +133,7 @@ int generate(const GenerateOptions& o, const Fields& fields, bool quiet) {
     spdlog::warn("{}: generation_config.json asks for {}, which is left out", o.decoding.model, key);
   search::GeneratorOptions options = generator_options(o.decoding, published, *model, *tokenizer);
   const search::SearchOptions& s = options.decoding.search;
-  if (o.stream && s.beam_size > 1)
+  if (o.stream && s.has_beam())
     fail_usage("--stream", fmt::format("a beam of {} knows its text only at the end", s.beam_size), "pass -b 1");
   options.decoding.search.scores = o.json;
   search::Generator generator(*model, tokenizer, options);

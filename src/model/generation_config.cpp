@@ -1,5 +1,6 @@
 #include "model/generation_config.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -82,8 +83,6 @@ std::vector<std::string> find_not_obeyed(const JsonObject& o) {
       found.push_back(std::string(key) + " " + o.json().at(key).dump());
   };
   number("encoder_repetition_penalty", 1);
-  number("diversity_penalty", 0);
-  number("num_beam_groups", 1);
   number("encoder_no_repeat_ngram_size", 0);
   number("epsilon_cutoff", 0);
   number("eta_cutoff", 0);
@@ -120,6 +119,8 @@ GenerationConfig load_generation_config(const std::string& directory) {
   GenerationConfig g;
   g.num_beams = find_count(o, "num_beams");
   if (g.num_beams == 0) o.fail_at("num_beams", "expected at least 1, got 0");
+  g.num_beam_groups = std::max<std::int64_t>(1, find_count(o, "num_beam_groups").value_or(1));
+  g.diversity_penalty = find_number(o, "diversity_penalty", 0, false, unbounded);
   g.length_penalty = o.find<double>("length_penalty");
   g.early_stopping = find_early_stopping(o);
   g.max_length = find_count(o, "max_length");

@@ -12,6 +12,8 @@ namespace tril::model {
 
 struct GenerationConfig {
   std::optional<std::int64_t> num_beams;
+  std::int64_t num_beam_groups = 1;
+  std::optional<double> diversity_penalty;  ///< obeyed with groups
   std::optional<double> length_penalty;
   std::optional<std::string> early_stopping;  ///< "false", "true" or "never"
   /// Lengths of the whole sequence, the start token or prompt counted; new tokens count without it. EOS counts for a
@@ -30,7 +32,7 @@ struct GenerationConfig {
   std::optional<std::int64_t> top_k;                           ///< likewise; 0: all
   bool renormalize_logits = false;
 
-  /// Keys that ask for what tril does not do ("diversity_penalty 0.5"), for a warning.
+  /// Keys that ask for what tril does not do ("eta_cutoff 0.1"), for a warning.
   std::vector<std::string> not_obeyed;
 };
 

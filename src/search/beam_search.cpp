@@ -25,18 +25,25 @@ void check_number(float log_prob) {
 
 }  // namespace
 
+// Of a group of g rows max(2, 1 + e) g are looked at, behind at most beam_size - g that another group's choices push back:
+// never more than one beam of all rows needs.
 std::int32_t BeamSearch::candidates_per_row(const SearchOptions& o) {
-  return std::max<std::int32_t>(2, 1 + static_cast<std::int32_t>(o.eos_ids.size())) * o.beam_size;
+  const std::int32_t beam = std::max<std::int32_t>(2, 1 + static_cast<std::int32_t>(o.eos_ids.size())) * o.beam_size;
+  return o.alternatives ? std::max(beam, o.n_best) : beam;
+}
+
+std::size_t BeamSearch::group_size() const {
+  return static_cast<std::size_t>(options_->beam_size / options_->beam_groups);
 }
 
 void BeamSearch::begin(const Request& request) {
   check_request(request);
   request_ = request;
   generated_ = 0;
-  done_ = false;
-  finished_.clear();
-  running_.assign(1, Beam{0, 0, request.start_id});
-  const std::size_t room = static_cast<std::size_t>(options_->beam_size) * stride();
+  groups_.assign(static_cast<std::size_t>(options_->beam_groups), Group{0, 1, {}});  // all go on from the first row
+  running_.assign(1, Beam{0, 0, 0, request.start_id});
+  const std::int32_t most = options_->alternatives ? options_->n_best * options_->beam_size : options_->beam_size;
+  const std::size_t room = static_cast<std::size_t>(most) * stride();
   if (history_.size() < room) history_.resize(room), next_history_.resize(room);
   history_[0] = request.start_id;
   std::copy(request.prefix.begin(), request.prefix.end(), history_.begin() + 1);
@@ -48,60 +55,95 @@ std::span<const std::int32_t> BeamSearch::tokens(std::int32_t row) const {
 }
 
 void BeamSearch::advance(std::span<const Candidate> candidates, std::int32_t k) {
-  check(!done_ && candidates.size() == running_.size() * static_cast<std::size_t>(k), "BeamSearch",
+  check(!done() && candidates.size() == running_.size() * static_cast<std::size_t>(k), "BeamSearch",
         "{} candidates for {} rows of {}", candidates.size(), running_.size(), k);
-
-  ranked_.clear();
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const std::size_t row = i / static_cast<std::size_t>(k);
-    check_number(candidates[i].log_prob);
-    if (candidates[i].log_prob == -INFINITY) continue;
-    ranked_.push_back({running_[row].log_prob + static_cast<double>(candidates[i].log_prob),
-                       static_cast<std::int32_t>(row), candidates[i].token});
-  }
-  const std::size_t kept = std::min(ranked_.size(), static_cast<std::size_t>(candidates_per_row(*options_)));
-  std::partial_sort(ranked_.begin(), ranked_.begin() + static_cast<std::ptrdiff_t>(kept), ranked_.end(),
-                    [](const Beam& a, const Beam& b) {
-                      if (a.log_prob != b.log_prob) return a.log_prob > b.log_prob;
-                      return a.parent != b.parent ? a.parent < b.parent : a.token < b.token;
-                    });
-
-  const std::int32_t length = generated_ + 1;
-  const auto beam_size = static_cast<std::size_t>(options_->beam_size);
-  if (kept == 0 && finished_.empty())  // nothing may follow: what there is so far is the answer
-    for (std::int32_t row = 0; row < rows(); ++row) {
-      const Beam& b = running_[static_cast<std::size_t>(row)];
-      const auto text = tokens(row).subspan(given());
-      finished_.push_back({{text.begin(), text.end()},
-                           b.log_prob,
-                           normalized(b.log_prob, std::max(generated_, 1), options_->length_penalty)});
-    }
-
-  running_.clear();
-  for (std::size_t rank = 0; rank < kept; ++rank) {
-    const Beam& beam = ranked_[rank];
-    if (!ends(beam, length)) {
-      if (running_.size() < beam_size) running_.push_back(beam);
-    } else if (rank < beam_size) {
-      finish(beam, length);
+  next_.clear();
+  if (options_->alternatives && generated_ == 0) {
+    rank(groups_[0], candidates, k);
+    branch();
+  } else {
+    for (Group& group : groups_) {
+      if (group.count == 0) continue;
+      rank(group, candidates, k);
+      advance(group);
     }
   }
 
-  for (std::size_t row = 0; row < running_.size(); ++row) {
-    const auto from = tokens(running_[row].parent);
+  for (std::size_t row = 0; row < next_.size(); ++row) {
+    const auto from = tokens(next_[row].parent);
     std::copy(from.begin(), from.end(), next_history_.begin() + static_cast<std::ptrdiff_t>(row * stride()));
-    next_history_[row * stride() + from.size()] = running_[row].token;
+    next_history_[row * stride() + from.size()] = next_[row].token;
   }
   history_.swap(next_history_);
-  generated_ = length;
-
-  const bool full = finished_.size() == beam_size;
-  done_ = running_.empty() || (full && (options_->early_stopping == EarlyStopping::yes || cannot_improve()));
-  if (done_) running_.clear();
+  running_.swap(next_);
+  ++generated_;
 }
 
-bool BeamSearch::ends(const Beam& beam, std::int32_t length) const {
-  if (length == request_.max_length || is_eos(*options_, beam.token)) return true;
+void BeamSearch::rank(const Group& group, std::span<const Candidate> candidates, std::int32_t k) {
+  ranked_.clear();
+  for (std::size_t row = group.first; row < group.first + group.count; ++row)
+    for (const Candidate& candidate :
+         candidates.subspan(row * static_cast<std::size_t>(k), static_cast<std::size_t>(k))) {
+      check_number(candidate.log_prob);
+      if (candidate.log_prob == -INFINITY) continue;
+      const auto log_prob = static_cast<double>(candidate.log_prob);
+      double penalty = 0;
+      if (options_->diversity_penalty > 0)  // next_ holds what the groups before this one chose
+        for (const Beam& other : next_)
+          if (other.token == candidate.token) penalty += options_->diversity_penalty;
+      ranked_.push_back({running_[row].sum + log_prob - penalty, running_[row].log_prob + log_prob,
+                         static_cast<std::int32_t>(row), candidate.token});
+    }
+  const std::size_t most = std::max<std::size_t>(2, 1 + options_->eos_ids.size()) * group_size();
+  const std::size_t kept = std::min(
+      ranked_.size(), options_->alternatives && generated_ == 0 ? static_cast<std::size_t>(options_->n_best) : most);
+  std::partial_sort(ranked_.begin(), ranked_.begin() + static_cast<std::ptrdiff_t>(kept), ranked_.end(),
+                    [](const Beam& a, const Beam& b) {
+                      if (a.sum != b.sum) return a.sum > b.sum;
+                      return a.parent != b.parent ? a.parent < b.parent : a.token < b.token;
+                    });
+  ranked_.resize(kept);
+}
+
+void BeamSearch::advance(Group& group) {
+  if (ranked_.empty() && group.finished.empty()) finish_unended(group);
+  group.first = next_.size();
+  for (std::size_t place = 0; place < ranked_.size(); ++place) {
+    const Beam& beam = ranked_[place];
+    if (!ends(beam)) {
+      if (next_.size() < group.first + group_size()) next_.push_back(beam);
+    } else if (place < group_size()) {
+      finish(group, beam);
+    }
+  }
+  group.count = next_.size() - group.first;
+  if (is_done(group)) {
+    next_.resize(group.first);
+    group.count = 0;
+  }
+}
+
+// The first row's candidates become alternatives.
+void BeamSearch::branch() {
+  if (ranked_.empty()) {
+    finish_unended(groups_[0]);
+    return;
+  }
+  groups_.clear();
+  for (const Beam& beam : ranked_) {
+    if (!groups_.empty() && beam.log_prob < std::log(options_->min_alternative_prob)) break;
+    groups_.push_back({next_.size(), 0, {}});
+    if (ends(beam)) {
+      finish(groups_.back(), beam);
+    } else {
+      next_.push_back(beam);
+      groups_.back().count = 1;
+    }
+  }
+}
+
+bool BeamSearch::ends(const Beam& beam) const {
+  if (generated_ + 1 == request_.max_length || is_eos(*options_, beam.token)) return true;
   if (!options_->ends) return false;
   const auto before = tokens(beam.parent).subspan(given());
   std::vector<std::int32_t> text(before.begin(), before.end());
@@ -110,27 +152,62 @@ bool BeamSearch::ends(const Beam& beam, std::int32_t length) const {
 }
 
 // Inserts a hypothesis in order, behind those that score the same, and drops what falls off the end.
-void BeamSearch::finish(const Beam& beam, std::int32_t length) {
-  const double score = normalized(beam.log_prob, length, options_->length_penalty);
-  const auto place =
-      std::find_if(finished_.begin(), finished_.end(), [&](const Hypothesis& h) { return h.score < score; });
-  if (place == finished_.end() && finished_.size() == static_cast<std::size_t>(options_->beam_size)) return;
+void BeamSearch::finish(Group& group, const Beam& beam) {
+  const std::int32_t length = generated_ + 1;
+  const auto pool = static_cast<std::size_t>(options_->pool_size());
+  const double rank_score = normalized(beam.sum, length, options_->length_penalty);
+  const auto place = std::find_if(group.finished.begin(), group.finished.end(),
+                                  [&](const Finished& f) { return f.rank_score < rank_score; });
+  if (place == group.finished.end() && group.finished.size() == pool) return;
   const auto before = tokens(beam.parent).subspan(given());
-  Hypothesis h{{before.begin(), before.end()}, beam.log_prob, score};
+  Hypothesis h{
+      {before.begin(), before.end()}, beam.log_prob, normalized(beam.log_prob, length, options_->length_penalty)};
   h.tokens.push_back(beam.token);
-  finished_.insert(place, std::move(h));
-  if (finished_.size() > static_cast<std::size_t>(options_->beam_size)) finished_.pop_back();
+  group.finished.insert(place, {std::move(h), rank_score});
+  if (group.finished.size() > pool) group.finished.pop_back();
 }
 
-bool BeamSearch::cannot_improve() const {
+// What there is so far is the answer.
+void BeamSearch::finish_unended(Group& group) {
+  const std::int32_t length = std::max(generated_, 1);
+  for (std::size_t row = group.first; row < group.first + group.count; ++row) {
+    const Beam& b = running_[row];
+    const auto text = tokens(static_cast<std::int32_t>(row)).subspan(given());
+    group.finished.push_back(
+        {{{text.begin(), text.end()}, b.log_prob, normalized(b.log_prob, length, options_->length_penalty)},
+         normalized(b.sum, length, options_->length_penalty)});
+  }
+}
+
+// Whether what was just chosen for next_ need not go on.
+bool BeamSearch::is_done(const Group& group) const {
+  if (group.count == 0) return true;
+  if (group.finished.size() < static_cast<std::size_t>(options_->pool_size())) return false;
+  // A beam of one is greedy search: its first end is its end.
+  if (options_->early_stopping == EarlyStopping::yes || options_->beam_size == 1) return true;
   const bool look_ahead = options_->early_stopping == EarlyStopping::never && options_->length_penalty > 0;
-  const std::int32_t length = look_ahead ? request_.max_length : generated_;
-  return normalized(running_[0].log_prob, length, options_->length_penalty) <= finished_.back().score;
+  const std::int32_t length = look_ahead ? request_.max_length : generated_ + 1;
+  return normalized(next_[group.first].sum, length, options_->length_penalty) <= group.finished.back().rank_score;
 }
 
 std::vector<Hypothesis> BeamSearch::hypotheses() const {
-  const std::size_t n = std::min(finished_.size(), static_cast<std::size_t>(options_->n_best));
-  return {finished_.begin(), finished_.begin() + static_cast<std::ptrdiff_t>(n)};
+  const auto wanted = static_cast<std::size_t>(options_->n_best);
+  std::vector<Hypothesis> list;
+  for (std::size_t place = 0; list.size() < wanted; ++place) {  // the best of each group, the second best, ...
+    bool any = false;
+    for (const Group& group : groups_) {
+      if (place >= group.finished.size() || list.size() == wanted) continue;
+      any = true;
+      const Hypothesis& h = group.finished[place].hypothesis;
+      if (std::none_of(list.begin(), list.end(), [&](const Hypothesis& other) { return other.tokens == h.tokens; }))
+        list.push_back(h);
+    }
+    if (!any || options_->alternatives) break;
+  }
+  if (options_->beam_groups > 1)
+    std::stable_sort(list.begin(), list.end(),
+                     [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
+  return list;
 }
 
 void Sequences::begin(const Request& request) {

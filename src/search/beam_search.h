@@ -11,7 +11,14 @@
 // Beam search as `transformers` has it: of all rows' candidates the best max(2, 1 + number of EOS ids) * beam_size are
 // looked at; those that end (by EOS, at max_length, or by SearchOptions::ends) are finished hypotheses if they rank among the first beam_size,
 // the best beam_size others go on. Equal scores go to the lower row, then to the lower id, and to the hypothesis
-// finished first.
+// finished first. The search is after beam_size * patience finished hypotheses [Kasai et al. 2022, "A call for clarity in
+// beam search"], and keeps the best so many.
+//
+// Diverse beams [Vijayakumar et al. 2018, "Diverse beam search", algorithm 1] are groups of rows, each a beam as above.
+// At step t a candidate y of group g ranks by
+//   sum over steps of log p(y_t | ...) - diversity_penalty * |{rows of groups before g that go on with y_t at step t}|
+// and so do the group's finished hypotheses among each other; scores that are returned are without the penalty.
+// Alternatives are groups too, of beam_size rows each, which differ in their first token.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +36,7 @@ class BeamSearch {
   static std::int32_t candidates_per_row(const SearchOptions& options);
 
   void begin(const Request& request);
-  bool done() const { return done_; }
+  bool done() const { return running_.empty(); }
   std::int32_t rows() const { return static_cast<std::int32_t>(running_.size()); }
   RowView view(std::int32_t row) const { return {tokens(row), &request_}; }
   /// candidates [rows() * k]; those of log-probability -inf do not count.
@@ -37,28 +44,45 @@ class BeamSearch {
   std::int32_t parent(std::int32_t row) const { return running_[static_cast<std::size_t>(row)].parent; }
   std::int32_t token(std::int32_t row) const { return running_[static_cast<std::size_t>(row)].token; }
   const Request& request() const { return request_; }
-  /// The best n_best, best first; at least one once the search is done.
+  /// At most n_best, at least one once the search is done, no two of the same tokens. The best, best first; of groups,
+  /// the best of each, then the second best, ... and of these the best first; of alternatives the best of each, in the
+  /// order of their first tokens' probabilities.
   std::vector<Hypothesis> hypotheses() const;
 
  private:
   struct Beam {
-    double log_prob = 0;
+    double sum = 0;       ///< what it ranks by
+    double log_prob = 0;  ///< the same without penalties for what other groups chose
     std::int32_t parent = 0, token = 0;
+  };
+  struct Finished {
+    Hypothesis hypothesis;
+    double rank_score = 0;  ///< normalised sum
+  };
+  /// One beam: rows [first, first + count) and what ended.
+  struct Group {
+    std::size_t first = 0, count = 0;
+    std::vector<Finished> finished;  ///< best first, at most pool_size()
   };
   std::size_t given() const { return 1 + request_.prefix.size(); }
   std::size_t stride() const { return given() + static_cast<std::size_t>(request_.max_length); }
   std::span<const std::int32_t> tokens(std::int32_t row) const;
-  bool ends(const Beam& beam, std::int32_t length) const;
-  void finish(const Beam& beam, std::int32_t length);
-  bool cannot_improve() const;
+  std::size_t group_size() const;
+  /// The candidates of a group's rows into ranked_, the best first and only those that are looked at.
+  void rank(const Group& group, std::span<const Candidate> candidates, std::int32_t k);
+  void advance(Group& group);
+  void branch();
+  bool ends(const Beam& beam) const;
+  void finish(Group& group, const Beam& beam);
+  void finish_unended(Group& group);
+  bool is_done(const Group& group) const;
 
   const SearchOptions* options_;
   Request request_;
   std::int32_t generated_ = 0;
-  bool done_ = true;
-  std::vector<Beam> running_, ranked_;
-  std::vector<std::int32_t> history_, next_history_;  // [beam_size, stride]
-  std::vector<Hypothesis> finished_;                  // best first, at most beam_size
+  std::vector<Group> groups_;
+  std::vector<Beam> running_, next_, ranked_;         // running_: group after group
+  std::vector<std::int32_t> history_, next_history_;  // [rows, stride]
 };
 
 /// Hypotheses that go on by one token a step each, whatever becomes of the others: one, which is greedy search where

@@ -25,7 +25,7 @@ class CandidateFinder {
         k_(sampling_.on ? k : static_cast<std::int32_t>(std::min<std::int64_t>(k, vocab_size))),
         scores_(scores),
         renormalize_(options.renormalize),
-        on_log_probs_(options.beam_size > 1 && options.repetition_penalty != 1) {}
+        on_log_probs_(options.has_beam() && options.repetition_penalty != 1) {}
 
   std::int32_t k() const { return k_; }
 
@@ -116,7 +116,7 @@ std::vector<std::vector<Hypothesis>> run(Context& c, Step& step, std::span<const
   std::vector<RowView> views;
   std::size_t waiting = 0;  // the next request to join
 
-  const bool scores = options.beam_size > 1 || options.scores;
+  const bool scores = options.has_beam() || options.scores;
   CandidateFinder finder(options, step.vocab_size(), Search::candidates_per_row(options), scores);
   for (;;) {
     std::size_t given = 0;
@@ -184,8 +184,8 @@ std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, std::span<co
   check_options(options, step.vocab_size());
   check(max_live >= 0, "decode", "expected at least 0 live sentences, got {}", max_live);
   const std::size_t most = max_live == 0 ? requests.size() : static_cast<std::size_t>(max_live);
-  return options.beam_size == 1 ? run<Sequences>(c, step, requests, options, most, on_token)
-                                : run<BeamSearch>(c, step, requests, options, most, on_token);
+  return options.has_beam() ? run<BeamSearch>(c, step, requests, options, most, on_token)
+                            : run<Sequences>(c, step, requests, options, most, on_token);
 }
 
 }  // namespace tril::search

@@ -1,5 +1,6 @@
 #include "search/options.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -23,12 +24,36 @@ void check_sampling(const SamplingOptions& s) {
   check(s.typical_p > 0 && s.typical_p <= 1, "typical-p", "expected a number above 0 and up to 1, got {}", s.typical_p);
 }
 
+void check_beam(const SearchOptions& o) {
+  check(o.patience > 0 && o.patience <= 1000, "patience", "expected a number above 0, got {}", o.patience);
+  check(o.beam_groups >= 1 && o.beam_size % o.beam_groups == 0, "beam groups",
+        "expected a divisor of the beam size of {}, got {}", o.beam_size, o.beam_groups);
+  check(o.diversity_penalty >= 0 && std::isfinite(o.diversity_penalty), "diversity penalty",
+        "expected a number of at least 0, got {}", o.diversity_penalty);
+  check(o.diversity_penalty == 0 || o.beam_groups > 1, "diversity penalty",
+        "has no effect within one beam, it goes with groups of beams");
+  check(o.min_alternative_prob >= 0 && o.min_alternative_prob < 1, "probability of alternatives",
+        "expected a number from 0 to less than 1, got {}", o.min_alternative_prob);
+  if (o.alternatives) {
+    check(o.beam_groups == 1, "alternatives", "have a beam each, which cannot be divided into groups");
+    check(!o.sampling.on, "alternatives", "go on by what is likeliest, they cannot be drawn");
+  } else if (o.beam_size > 1) {
+    check(o.n_best <= o.pool_size() * o.beam_groups, "patience", "a search after {} finished hypotheses has no {} best",
+          o.pool_size() * o.beam_groups, o.n_best);
+  }
+}
+
 }  // namespace
+
+std::int32_t SearchOptions::pool_size() const {
+  return std::max(1, static_cast<std::int32_t>(std::lround(beam_size / beam_groups * patience)));
+}
 
 void check_options(const SearchOptions& o, std::int64_t vocab_size) {
   check(o.beam_size >= 1, "beam size", "expected at least 1, got {}", o.beam_size);
-  check(o.n_best >= 1 && (o.n_best <= o.beam_size || o.sampling.on), "n-best",
+  check(o.n_best >= 1 && (o.n_best <= o.beam_size || o.sampling.on || o.alternatives), "n-best",
         "expected 1 to the beam size of {}, got {}", o.beam_size, o.n_best);
+  check_beam(o);
   check(!o.sampling.on || o.beam_size == 1, "sampling", "goes without a beam, and the beam size is {}", o.beam_size);
   if (o.sampling.on) check_sampling(o.sampling);
   check(o.repetition_penalty > 0 && std::isfinite(o.repetition_penalty), "repetition penalty",

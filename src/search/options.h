@@ -44,6 +44,18 @@ struct SearchOptions {
   /// A hypothesis of n tokens, EOS counted, scores (sum of log-probabilities) / n^length_penalty.
   double length_penalty = 1;
   EarlyStopping early_stopping = EarlyStopping::no;
+  /// A beam search is after beam_size * patience finished hypotheses (rounded, at least one) [Kasai et al. 2022]; above 0.
+  double patience = 1;
+  /// Groups of beam_size / beam_groups hypotheses that are searched one after the other at each step, each for other
+  /// texts than those before it found [Vijayakumar et al. 2018]; divides beam_size.
+  std::int32_t beam_groups = 1;
+  /// Taken off a candidate of a group for each hypothesis of an earlier group that goes on with the same token there.
+  double diversity_penalty = 0;
+  /// Instead of the n best hypotheses the best one behind each of the n likeliest first tokens, in the order of those;
+  /// each has a beam of its own.
+  bool alternatives = false;
+  /// A first token less probable than this begins no alternative; the likeliest one always does.
+  double min_alternative_prob = 0;
   bool scores = false;  ///< greedy search: work out log-probabilities too (a beam search always does)
 
   std::vector<std::int32_t> eos_ids;                 ///< any of these ends a hypothesis; may be empty
@@ -60,6 +72,11 @@ struct SearchOptions {
   /// Whether a hypothesis of these generated tokens ends here, without an EOS and whatever min_length says (a stop text,
   /// say). May be empty; is called by many threads at once.
   std::function<bool(std::span<const std::int32_t> tokens)> ends;
+
+  /// Whether hypotheses compete with each other, which greedy search and samples do not.
+  bool has_beam() const { return beam_size > 1 || alternatives; }
+  /// Finished hypotheses that each beam, or group of one, is after.
+  std::int32_t pool_size() const;
 };
 
 /// Throws Error(usage) where options contradict themselves or name ids outside [0, vocab_size).

@@ -94,6 +94,39 @@ TEST_F(Translate, NBestAreSortedByScore) {
   EXPECT_EQ(of_line[2], 1) << "an empty line has one translation";
 }
 
+TEST_F(Translate, GroupsOfABeamFindDifferentTexts) {
+  const auto texts_of = [&](std::vector<std::string> args) {
+    args.insert(args.end(), {"-b", "4", "--n-best", "4"});
+    const Ran ran = translate(args, "a dog runs\n");
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return lines_of(ran.out);
+  };
+  const auto plain = texts_of({}), diverse = texts_of({"--beam-groups", "4", "--diversity-penalty", "50"});
+  EXPECT_EQ(diverse.size(), 4u);
+  EXPECT_NE(diverse, plain);
+  EXPECT_EQ(texts_of({"--beam-groups", "1"}), plain);
+
+  const Ran odd = translate({"-b", "4", "--beam-groups", "3"}, text);
+  EXPECT_EQ(odd.code, 2);
+  EXPECT_NE(odd.err.find("pass -b 6"), std::string::npos) << odd.err;
+  const Ran none = translate({"-b", "4", "--diversity-penalty", "1"}, text);
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("--beam-groups"), std::string::npos) << none.err;
+}
+
+TEST_F(Translate, PatienceLooksFurther) {
+  EXPECT_EQ(translate({"-b", "4", "--patience", "1"}, text).out, translate({"-b", "4"}, text).out);
+  const Ran more = translate({"-b", "2", "--patience", "8", "--early-stopping", "true", "--json"}, text);
+  EXPECT_EQ(more.code, 0) << more.err;
+  const auto score = [](const Ran& ran) {
+    return nlohmann::json::parse(lines_of(ran.out)[0]).at("translations").at(0).at("score").get<double>();
+  };
+  EXPECT_GE(score(more), score(translate({"-b", "2", "--early-stopping", "true", "--json"}, text)));
+  const Ran wrong = translate({"-b", "4", "--patience", "0.5", "--n-best", "4"}, text);
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_NE(wrong.err.find("patience"), std::string::npos) << wrong.err;
+}
+
 TEST_F(Translate, JsonHoldsScoresAndLengths) {
   const Ran ran = translate({"-b", "1", "--json", "--max-length", "5", "--min-length", "2"}, text);
   EXPECT_EQ(ran.code, 0) << ran.err;

@@ -100,6 +100,14 @@ TEST_F(GenerationConfigFile, WhatIsNotDoneIsNamed) {
   EXPECT_FALSE(g.do_sample);
 }
 
+TEST_F(GenerationConfigFile, GroupsOfBeamsAreRead) {
+  const GenerationConfig g = read(R"({"num_beams": 4, "num_beam_groups": 2, "diversity_penalty": 0.3})");
+  EXPECT_EQ(g.num_beam_groups, 2);
+  EXPECT_EQ(g.diversity_penalty, 0.3);
+  EXPECT_TRUE(g.not_obeyed.empty());
+  EXPECT_EQ(read(R"({"num_beams": 4})").num_beam_groups, 1);
+}
+
 TEST_F(GenerationConfigFile, SamplingIsRead) {
   const GenerationConfig g = read(R"({"do_sample": true, "temperature": 1, "top_k": 0, "top_p": 0.9, "min_p": null,
                                       "typical_p": 1.0, "repetition_penalty": 1.2})");

@@ -60,6 +60,30 @@ TEST_F(Decode, BeamSearchIsThatOfTransformers) {
   EXPECT_GT(early_ends, 50) << "the cases do not test stopping";
 }
 
+TEST_F(Decode, PatienceIsHowManyFinishedHypothesesAreWanted) {
+  int more = 0, fewer = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    RandomSequence random(seed, 3);
+    const TreeModel model(seed, 20, eos, 1 + random.uniform(), 2 + random.uniform());
+    SearchOptions o = options(static_cast<std::int32_t>(2 + random.below(4)));
+    o.n_best = 1;
+    o.early_stopping = random.below(2) ? EarlyStopping::yes : EarlyStopping::no;
+    const Request request{start, 0, 12};
+    TreeStep usual(model);
+    decode(c, usual, std::vector{request}, o);
+    o.patience = std::array{0.3, 0.5, 1.5, 2.0, 4.0}[random.below(5)];
+    o.n_best = std::min(o.beam_size, o.pool_size());
+    TreeStep step(model);
+    const auto got = decode(c, step, std::vector{request}, o);
+    expect_same(got[0], reference_beam_search(model, 0, request, o), "seed " + std::to_string(seed));
+    EXPECT_TRUE(o.patience > 1 ? step.calls >= usual.calls : step.calls <= usual.calls);
+    more += step.calls > usual.calls ? 1 : 0;
+    fewer += step.calls < usual.calls ? 1 : 0;
+  }
+  EXPECT_GT(more, 20);
+  EXPECT_GT(fewer, 20);
+}
+
 TEST_F(Decode, ConstraintsAreThoseOfTransformers) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     RandomSequence random(seed, 2);

@@ -122,18 +122,26 @@ std::vector<double> constrained(const TreeModel& model, std::int32_t sentence, c
 }
 
 std::vector<Hypothesis> reference_beam_search(const TreeModel& model, std::int32_t sentence, const Request& request,
-                                              const SearchOptions& o) {
+                                              const SearchOptions& o, const Ids& first) {
   struct Sequence {
     Ids tokens;
     double sum = -1e9, score = -1e9;
     bool finished = false;
   };
   const auto beams = static_cast<std::size_t>(o.beam_size);
-  std::vector<Sequence> running(beams), finished(beams);
-  for (Sequence& s : running) s.tokens = {request.start_id};
+  std::vector<Sequence> running(beams),
+      finished(static_cast<std::size_t>(std::max(1.0, std::round(static_cast<double>(beams) * o.patience))));
+  for (Sequence& s : running) {
+    s.tokens = {request.start_id};
+    s.tokens.insert(s.tokens.end(), request.prefix.begin(), request.prefix.end());
+  }
   running[0].sum = 0;
+  for (std::int32_t id : first) {
+    running[0].sum += constrained(model, sentence, running[0].tokens, request, o)[static_cast<std::size_t>(id)];
+    for (Sequence& s : running) s.tokens.push_back(id);
+  }
 
-  for (std::int32_t length = 1;; ++length) {
+  for (auto length = static_cast<std::int32_t>(first.size()) + 1;; ++length) {
     std::vector<Sequence> candidates;
     for (const Sequence& s : running) {
       const std::vector<double> p = constrained(model, sentence, s.tokens, request, o);
@@ -150,6 +158,7 @@ std::vector<Hypothesis> reference_beam_search(const TreeModel& model, std::int32
     std::stable_sort(candidates.begin(), candidates.end(), by_sum);
     candidates.resize(std::min(candidates.size(), std::max<std::size_t>(2, 1 + o.eos_ids.size()) * beams));
 
+    const std::size_t pool = finished.size();
     for (std::size_t rank = 0; rank < candidates.size() && rank < beams; ++rank) {
       if (!candidates[rank].finished) continue;
       Sequence s = candidates[rank];
@@ -157,7 +166,7 @@ std::vector<Hypothesis> reference_beam_search(const TreeModel& model, std::int32
       finished.push_back(s);
     }
     std::stable_sort(finished.begin(), finished.end(), by_score);
-    finished.resize(beams);
+    finished.resize(pool);
 
     running.clear();
     for (const Sequence& s : candidates)
@@ -166,17 +175,84 @@ std::vector<Hypothesis> reference_beam_search(const TreeModel& model, std::int32
 
     const bool all_finished =
         std::all_of(finished.begin(), finished.end(), [](const Sequence& s) { return s.finished; });
-    if (all_finished && o.early_stopping == EarlyStopping::yes) break;
+    if (all_finished && (o.early_stopping == EarlyStopping::yes || beams == 1)) break;
     const std::int32_t hoped =
         o.early_stopping == EarlyStopping::never && o.length_penalty > 0 ? request.max_length : length;
     if (all_finished && !(running[0].sum / std::pow(hoped, o.length_penalty) > finished.back().score)) break;
   }
 
   std::vector<Hypothesis> best;
+  const auto given = static_cast<std::ptrdiff_t>(1 + request.prefix.size());
   for (const Sequence& s : finished)
     if (s.finished && s.sum > -1e8 && best.size() < static_cast<std::size_t>(o.n_best))
-      best.push_back({Ids(s.tokens.begin() + 1, s.tokens.end()), s.sum, s.score});
+      best.push_back({Ids(s.tokens.begin() + given, s.tokens.end()), s.sum, s.score});
   return best;
+}
+
+std::vector<std::vector<Hypothesis>> reference_diverse(const TreeModel& model, std::int32_t sentence,
+                                                       const Request& request, const SearchOptions& o) {
+  struct Sequence {
+    Ids tokens;
+    double log_prob = 0, penalties = 0;
+    double score(double length_penalty) const {
+      return normalized(log_prob - penalties, static_cast<std::int32_t>(tokens.size()) - 1, length_penalty);
+    }
+  };
+  struct Group {
+    std::vector<Sequence> running, finished;
+    bool done = false;
+  };
+  const auto size = static_cast<std::size_t>(o.beam_size / o.beam_groups);
+  std::vector<Group> groups(static_cast<std::size_t>(o.beam_groups));
+  for (Group& g : groups) g.running = {{{request.start_id}, 0, 0}};
+  for (std::int32_t length = 1; length <= request.max_length; ++length) {
+    std::vector<std::int32_t> said(static_cast<std::size_t>(model.vocab_size()), 0);
+    for (Group& g : groups) {
+      if (g.done) continue;
+      std::vector<Sequence> candidates;
+      for (const Sequence& s : g.running) {
+        const std::vector<double> p = constrained(model, sentence, s.tokens, request, o);
+        for (std::size_t v = 0; v < p.size(); ++v) {
+          if (p[v] == -inf) continue;
+          Sequence next = s;
+          next.tokens.push_back(static_cast<std::int32_t>(v));
+          next.log_prob += p[v];
+          next.penalties += o.diversity_penalty * said[v];
+          candidates.push_back(next);
+        }
+      }
+      std::stable_sort(candidates.begin(), candidates.end(), [](const Sequence& a, const Sequence& b) {
+        return a.log_prob - a.penalties > b.log_prob - b.penalties;
+      });
+      candidates.resize(std::min(candidates.size(), 2 * size));
+      g.running.clear();
+      for (std::size_t rank = 0; rank < candidates.size(); ++rank) {
+        const Sequence& s = candidates[rank];
+        const bool ended = contains(o.eos_ids, s.tokens.back()) || length == request.max_length;
+        if (ended && rank < size) g.finished.push_back(s);
+        if (!ended && g.running.size() < size) g.running.push_back(s);
+      }
+      std::stable_sort(g.finished.begin(), g.finished.end(), [&](const Sequence& a, const Sequence& b) {
+        return a.score(o.length_penalty) > b.score(o.length_penalty);
+      });
+      g.finished.resize(std::min(g.finished.size(), size));
+      g.done = g.running.empty() || (g.finished.size() == size && (o.early_stopping == EarlyStopping::yes ||
+                                                                   g.running[0].score(o.length_penalty) <=
+                                                                       g.finished.back().score(o.length_penalty)));
+      if (!g.done)
+        for (const Sequence& s : g.running) ++said[static_cast<std::size_t>(s.tokens.back())];
+    }
+  }
+  std::vector<std::vector<Hypothesis>> result;
+  for (const Group& g : groups) {
+    result.emplace_back();
+    for (const Sequence& s : g.finished) {
+      const auto length = static_cast<std::int32_t>(s.tokens.size()) - 1;
+      result.back().push_back(
+          {Ids(s.tokens.begin() + 1, s.tokens.end()), s.log_prob, normalized(s.log_prob, length, o.length_penalty)});
+    }
+  }
+  return result;
 }
 
 Hypothesis reference_greedy(const TreeModel& model, std::int32_t sentence, const Request& request,

@@ -49,8 +49,14 @@ class TreeStep : public Step {
 
 /// Beam search as `transformers` describes it, in plain loops over whole sequences: running and finished lists with
 /// -1e9 for what is not there, every candidate of every beam in one list.
+/// @param first  tokens that hypotheses begin with, as if the search had chosen them
 std::vector<Hypothesis> reference_beam_search(const TreeModel& model, std::int32_t sentence, const Request& request,
-                                              const SearchOptions& options);
+                                              const SearchOptions& options, const Ids& first = {});
+
+/// Diverse beam search: groups of beams, each penalised for the tokens of those before it. The hypotheses of each group,
+/// best first by their penalised score, with scores that are not penalised.
+std::vector<std::vector<Hypothesis>> reference_diverse(const TreeModel& model, std::int32_t sentence,
+                                                       const Request& request, const SearchOptions& options);
 
 /// The most probable token at every step.
 Hypothesis reference_greedy(const TreeModel& model, std::int32_t sentence, const Request& request,
