@@ -11,6 +11,7 @@ App make_app() {
   add_translate(app);
   add_generate(app);
   add_score(app);
+  add_attend(app);
   add_eval(app);
   add_inspect(app);
   add_bench_translate(app);

@@ -14,10 +14,6 @@ std::string attention_name(const std::string& probed) {
   return probed.ends_with(end) ? probed.substr(0, probed.size() - end.size()) : "";
 }
 
-std::uint8_t code_of(float weight) {
-  return static_cast<std::uint8_t>(std::lround(255 * std::sqrt(std::clamp(weight, 0.0f, 1.0f))));
-}
-
 std::vector<std::int32_t> ids_of(const Tokenizer& tokenizer, const std::string& text, Side side, std::int64_t most) {
   std::vector<std::int32_t> ids = tokenizer.encode(text, side);
   if (tokenizer.special(side).eos >= 0) ids.push_back(tokenizer.special(side).eos);
@@ -30,26 +26,35 @@ void add_pieces(std::vector<std::string>& pieces, const Tokenizer& tokenizer, co
   for (std::int32_t id : ids) pieces.push_back(tokenizer.piece(id, side));
 }
 
-// Catches [1, heads, queries, keys] and what the layer is called.
+// Catches what an attention of one row is asked for, [1, heads, queries, keys], in the order of computation.
 class Catcher {
  public:
-  Catcher(Context& c, AttentionMaps& maps) : context_(c) {
-    const auto queries = static_cast<std::int64_t>(maps.queries.size()),
-               keys = static_cast<std::int64_t>(maps.keys.size());
-    c.set_probe([&maps, queries, keys](const std::string& probed, const Tensor& w) {
+  explicit Catcher(Context& c) : context_(c) {
+    c.set_probe([this](const std::string& probed, const Tensor& w) {
       const std::string name = attention_name(probed);
-      if (name.empty() || w.shape().rank() != 4 || w.size(2) != queries || w.size(3) != keys) return;
-      AttentionMaps::Layer layer{name, w.size(1), {}};
-      for (float weight : host_copy<float>(w)) layer.codes.push_back(code_of(weight));
-      maps.layers.push_back(std::move(layer));
+      if (!name.empty() && w.shape().rank() == 4)
+        caught_.push_back({{name, w.size(1), host_copy<float>(w)}, w.shape()});
     });
   }
   ~Catcher() { context_.set_probe(nullptr); }
   Catcher(const Catcher&) = delete;
   Catcher& operator=(const Catcher&) = delete;
 
+  /// Every `step`-th attention from the `first` on.
+  void give(AttentionMaps& maps, std::size_t first, std::size_t step) {
+    const auto queries = static_cast<std::int64_t>(maps.queries.size()),
+               keys = static_cast<std::int64_t>(maps.keys.size());
+    for (std::size_t i = first; i < caught_.size(); i += step) {
+      const auto& [layer, shape] = caught_[i];
+      check(shape == Shape{1, layer.heads, queries, keys}, layer.name, "its weights are {} for {} queries and {} keys",
+            shape, queries, keys);
+      maps.layers.push_back(layer);
+    }
+  }
+
  private:
   Context& context_;
+  std::vector<std::pair<AttentionMaps::Layer, Shape>> caught_;
 };
 
 void keep_last_layers(AttentionMaps& maps, std::int64_t most_heads) {
@@ -73,37 +78,86 @@ Rows one_row(const std::vector<std::int32_t>& ids) {
   return rows;
 }
 
+std::vector<AttentionMaps> encoder_decoder_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer,
+                                                const std::string& source, const std::string& target,
+                                                std::int64_t most) {
+  std::vector<AttentionMaps> all(3);
+  AttentionMaps &cross = all[0], &encoder = all[1], &decoder = all[2];
+  encoder.kind = AttentionMaps::Kind::encoder, decoder.kind = AttentionMaps::Kind::decoder;
+  const std::vector<std::int32_t> sources = ids_of(tokenizer, source, Side::source, most),
+                                  targets = ids_of(tokenizer, target, Side::target, most);
+  if (sources.empty() || targets.empty()) return all;
+  add_pieces(cross.keys, tokenizer, sources, Side::source);
+  add_pieces(cross.queries, tokenizer, targets, Side::target);
+  encoder.queries = encoder.keys = cross.keys;
+  const std::vector<std::int32_t> input = shifted(targets, m.special_ids().decoder_start);
+  decoder.queries = cross.queries;
+  add_pieces(decoder.keys, tokenizer, input, Side::target);
+
+  model::Memory memory;
+  {
+    Catcher catcher(c);
+    memory = m.encode(c, sources, one_row(sources));
+    catcher.give(encoder, 0, 1);
+  }
+  Catcher catcher(c);
+  m.decode(c, {.ids = input, .rows = one_row(input), .memory = &memory, .memory_rows = {}, .cache = nullptr});
+  catcher.give(decoder, 0, 2);  // a layer's self-attention comes first
+  catcher.give(cross, 1, 2);
+  return all;
+}
+
+std::vector<AttentionMaps> decoder_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer,
+                                        const std::string& text, std::int64_t most) {
+  std::vector<AttentionMaps> all(1);
+  all[0].kind = AttentionMaps::Kind::self;
+  const std::vector<std::int32_t> ids = ids_of(tokenizer, text, Side::source, most);
+  if (ids.empty()) return all;
+  add_pieces(all[0].keys, tokenizer, ids, Side::source);
+  all[0].queries = all[0].keys;
+  Catcher catcher(c);
+  m.decode(c, {.ids = ids, .rows = one_row(ids), .memory = nullptr, .memory_rows = {}, .cache = nullptr});
+  catcher.give(all[0], 0, 1);
+  return all;
+}
+
 }  // namespace
+
+std::vector<std::uint8_t> AttentionMaps::Layer::codes() const {
+  std::vector<std::uint8_t> list;
+  for (float w : weights)
+    list.push_back(static_cast<std::uint8_t>(std::lround(255 * std::sqrt(std::clamp(w, 0.0f, 1.0f)))));
+  return list;
+}
+
+std::string_view name_of(AttentionMaps::Kind kind) {
+  switch (kind) {
+    case AttentionMaps::Kind::cross:
+      return "cross";
+    case AttentionMaps::Kind::encoder:
+      return "encoder";
+    case AttentionMaps::Kind::decoder:
+      return "decoder";
+    case AttentionMaps::Kind::self:
+      break;
+  }
+  return "self";
+}
+
+std::vector<AttentionMaps> all_attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer,
+                                              const std::string& source, const std::string& target,
+                                              const AttentionBounds& bounds) {
+  check(!c.tape(), "attention_maps", "the context records; maps are looked at without a tape");
+  const std::int64_t most = m.max_positions() > 0 ? std::min(bounds.tokens, m.max_positions()) : bounds.tokens;
+  std::vector<AttentionMaps> all = m.has_encoder() ? encoder_decoder_maps(c, m, tokenizer, source, target, most)
+                                                   : decoder_maps(c, m, tokenizer, source + target, most);
+  for (AttentionMaps& maps : all) keep_last_layers(maps, bounds.heads);
+  return all;
+}
 
 AttentionMaps attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer, const std::string& source,
                              const std::string& target, const AttentionBounds& bounds) {
-  check(!c.tape(), "attention_maps", "the context records; maps are looked at without a tape");
-  AttentionMaps maps;
-  maps.cross = m.has_encoder();
-  if (maps.cross) {
-    const std::vector<std::int32_t> sources = ids_of(tokenizer, source, Side::source, bounds.tokens),
-                                    targets = ids_of(tokenizer, target, Side::target, bounds.tokens);
-    if (sources.empty() || targets.empty()) return maps;
-    add_pieces(maps.keys, tokenizer, sources, Side::source);
-    add_pieces(maps.queries, tokenizer, targets, Side::target);
-    const model::Memory memory = m.encode(c, sources, one_row(sources));
-    const std::vector<std::int32_t> input = shifted(targets, m.special_ids().decoder_start);
-    // Where both sides have as many tokens, self-attention has the same shape: it is told apart by its name.
-    {
-      const Catcher catcher(c, maps);
-      m.decode(c, {.ids = input, .rows = one_row(input), .memory = &memory, .memory_rows = {}, .cache = nullptr});
-    }
-    std::erase_if(maps.layers, [](const auto& l) { return l.name.find("self") != std::string::npos; });
-  } else {
-    std::vector<std::int32_t> ids = ids_of(tokenizer, source + target, Side::source, bounds.tokens);
-    if (ids.empty()) return maps;
-    add_pieces(maps.keys, tokenizer, ids, Side::source);
-    maps.queries = maps.keys;
-    const Catcher catcher(c, maps);
-    m.decode(c, {.ids = ids, .rows = one_row(ids), .memory = nullptr, .memory_rows = {}, .cache = nullptr});
-  }
-  keep_last_layers(maps, bounds.heads);
-  return maps;
+  return std::move(all_attention_maps(c, m, tokenizer, source, target, bounds).front());
 }
 
 }  // namespace tril::train

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/model.h"
@@ -16,16 +17,26 @@
 namespace tril::train {
 
 struct AttentionMaps {
+  enum class Kind : std::uint8_t {
+    cross,    ///< a decoder's tokens to the source
+    encoder,  ///< the source to itself
+    decoder,  ///< the target to itself, in a decoder with an encoder
+    self,     ///< a text to itself, in a decoder alone
+  };
   struct Layer {
     std::string name;  ///< "model.decoder.layers.0.encoder_attn": where the probe saw it
     std::int64_t heads = 0;
-    /// [heads, queries, keys]: 255 sqrt(weight), rounded, so that small weights keep more of their digits.
-    std::vector<std::uint8_t> codes;
+    std::vector<float> weights;  ///< [heads, queries, keys]
+    /// 255 sqrt(weight), rounded: a byte each, in which small weights keep more of their digits.
+    std::vector<std::uint8_t> codes() const;
   };
-  bool cross = true;  ///< else self-attention
+  Kind kind = Kind::cross;
   std::vector<std::string> queries, keys;
   std::vector<Layer> layers;
 };
+
+/// "cross", "encoder", "decoder", "self"
+std::string_view name_of(AttentionMaps::Kind kind);
 
 /// Bounds on what is kept of one pair.
 struct AttentionBounds {
@@ -33,8 +44,14 @@ struct AttentionBounds {
   std::int64_t heads = 128;  ///< of all layers together; models with more show their last layers
 };
 
+/// The cross-attention of one pair, or the self-attention of source and target in a row.
 /// @param c  without a tape; its probe is taken and given back as none
 AttentionMaps attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer, const std::string& source,
                              const std::string& target, const AttentionBounds& bounds = {});
+
+/// Every attention that there is: cross, encoder and decoder, or self.
+std::vector<AttentionMaps> all_attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer,
+                                              const std::string& source, const std::string& target,
+                                              const AttentionBounds& bounds = {});
 
 }  // namespace tril::train

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/version.h"
 #include "text/reader.h"
+#include "train/page.h"
 #include "train/report_page.h"
 
 namespace tril::train {
@@ -39,24 +40,14 @@ std::string one_line(const Json& j) {
   return j.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// RFC 4648, section 4.
-std::string base64(std::span<const std::uint8_t> bytes) {
-  constexpr const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t n = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k) group = group << 8 | (k < n ? bytes[i + k] : 0u);
-    for (std::size_t k = 0; k < 4; ++k) out += k <= n ? digits[group >> (18 - 6 * k) & 63] : '=';
-  }
-  return out;
-}
-
 Json json_of(const AttentionMaps& maps) {
   Json layers = Json::array();
   for (const AttentionMaps::Layer& l : maps.layers)
-    layers.push_back({{"name", l.name}, {"heads", l.heads}, {"codes", base64(l.codes)}});
-  return {{"kind", maps.cross ? "cross" : "self"}, {"queries", maps.queries}, {"keys", maps.keys}, {"layers", layers}};
+    layers.push_back({{"name", l.name}, {"heads", l.heads}, {"codes", base64(l.codes())}});
+  return {{"kind", maps.kind == AttentionMaps::Kind::cross ? "cross" : "self"},
+          {"queries", maps.queries},
+          {"keys", maps.keys},
+          {"layers", layers}};
 }
 
 bool is_of_validation(const Json& line) {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "text/reader.h"
 #include "train/options.h"
+#include "train/page.h"
 
 namespace tril::train {
 namespace {
@@ -183,24 +184,6 @@ Json differing_options(const std::vector<Json>& options) {
   return table;
 }
 
-// JSON inside a script element: "<" may begin its end, so it is written as an escape.
-std::string harmless(const std::string& json) {
-  std::string out;
-  for (char ch : json) {
-    if (ch == '<')
-      out += "\\u003c";
-    else
-      out += ch;
-  }
-  return out;
-}
-
-void put(std::string& page, const std::string& mark, const std::string& text) {
-  const std::size_t at = page.find(mark);
-  check(at != std::string::npos, "report_page", "page.html has no place for {}", mark);
-  page.replace(at, mark.size(), text);
-}
-
 }  // namespace
 
 RunLines read_run(const std::string& directory) {
@@ -222,14 +205,9 @@ std::string report_page(std::span<const RunLines> runs) {
   }
   if (runs.size() > 1) data["differing"] = differing_options(options);
 
-  std::string page(page_part("page.html")), script;
-  for (const char* name : {"text.js", "chart.js", "tables.js", "samples.js", "attention.js", "page.js"})
-    script += page_part(name);
-  put(page, "/* style */", std::string(page_part("page.css")));
-  put(page, "/* script */", script);
-  put(page, "/* data */",
-      harmless(data.dump(-1, ' ', false, Json::error_handler_t::replace)));  // last: may say anything
-  return page;
+  return assembled_page("page.html", {"page.css"},
+                        {"text.js", "chart.js", "tables.js", "samples.js", "maps.js", "attention.js", "page.js"},
+                        data.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace tril::train

@@ -1,8 +1,5 @@
 // The page of one run or several: one HTML file that needs nothing else, made from the lines that runs leave
-// (report.h). Its script and style stand in src/train/report_page/ and are compiled in (cmake/embed.cmake).
-//
-// The page holds one JSON object in a script element that is never run; the page's script reads it and puts every text
-// into the document as text. A policy in its head forbids whatever is not in the file.
+// (report.h) as page.h puts pages together.
 //
 // Its size is bounded: a run of many reports shows the means of neighbours, one of many validations the maps of some.
 #pragma once
@@ -24,8 +21,5 @@ RunLines read_run(const std::string& directory);
 
 /// @param runs  at least one
 std::string report_page(std::span<const RunLines> runs);
-
-/// Script and style of the page, as they were compiled in: "page.html", "page.css", "chart.js", ...
-std::string_view page_part(std::string_view name);
 
 }  // namespace tril::train

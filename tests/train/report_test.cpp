@@ -292,14 +292,15 @@ TEST(Report, ATrainedModelShowsSamplesWithItsAttention) {
       ASSERT_EQ(s.attention.has_value(), i < 3);
       if (!s.attention) continue;
       ASSERT_EQ(s.attention->layers.size(), 2u) << "cross-attention alone";
-      EXPECT_TRUE(s.attention->cross);
+      EXPECT_EQ(s.attention->kind, AttentionMaps::Kind::cross);
       const std::size_t keys = s.attention->keys.size(), queries = s.attention->queries.size();
       EXPECT_EQ(s.attention->keys.back(), "</s>");
       for (const AttentionMaps::Layer& layer : s.attention->layers) {
-        ASSERT_EQ(layer.codes.size(), static_cast<std::size_t>(layer.heads) * queries * keys);
-        for (std::size_t row = 0; row < layer.codes.size(); row += keys) {
+        const std::vector<std::uint8_t> codes = layer.codes();
+        ASSERT_EQ(codes.size(), static_cast<std::size_t>(layer.heads) * queries * keys);
+        for (std::size_t row = 0; row < codes.size(); row += keys) {
           double sum = 0;
-          for (std::size_t k = 0; k < keys; ++k) sum += std::pow(layer.codes[row + k] / 255.0, 2);
+          for (std::size_t k = 0; k < keys; ++k) sum += std::pow(codes[row + k] / 255.0, 2);
           EXPECT_NEAR(sum, 1, 0.02);
         }
       }
@@ -307,7 +308,7 @@ TEST(Report, ATrainedModelShowsSamplesWithItsAttention) {
   }
   const Json line = Json::parse(samples_line(done.validations[0], true));
   const Json& layer = line["samples"][0]["attention"]["layers"][0];
-  const std::size_t bytes = done.validations[0].samples.list[0].attention->layers[0].codes.size();
+  const std::size_t bytes = done.validations[0].samples.list[0].attention->layers[0].codes().size();
   EXPECT_EQ(layer["codes"].get<std::string>().size(), (bytes + 2) / 3 * 4);
   EXPECT_FALSE(Json::parse(samples_line(done.validations[0], false))["samples"][0].contains("attention"));
 

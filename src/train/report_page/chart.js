@@ -1,6 +1,9 @@
 // Curves against updates, tokens or time. All charts share their horizontal axis, what part of it is shown, and the
 // place that is read.
 
+const runs = data.runs;
+const single = runs.length === 1;
+
 const axes = {
   updates: { label: 'updates', of: (t, i) => t.update[i] },
   tokens: { label: 'target tokens', of: (t, i) => t.target_tokens[i] },

@@ -1,8 +1,6 @@
 // Texts and elements. Whatever comes out of the data goes into the document as text, never as markup.
 
 const data = JSON.parse(document.getElementById('data').textContent);
-const runs = data.runs;
-const single = runs.length === 1;
 
 function element(name, attributes = {}, ...children) {
   const node = document.createElement(name);

@@ -1,0 +1,117 @@
+// tril attend: what a model's attention looks at in one sentence, as a page and as a picture.
+#include <spdlog/spdlog.h>
+
+#include <memory>
+
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/decoding_options.h"
+#include "cli/line_stream.h"
+#include "model/registry.h"
+#include "text/language_tag.h"
+#include "train/attention_page.h"
+
+namespace tril::cli {
+namespace {
+
+struct AttendOptions {
+  DecodingOptions decoding;
+  std::string source, target, target_language;
+  std::string out = "attention.html", svg;
+  std::int64_t max_tokens = 100, max_heads = 512;
+};
+
+Fields fields_of(AttendOptions& o) {
+  Fields f;
+  f.group("Model");
+  add_model_fields(f, o.decoding);
+  f.group("Text");
+  f.add("source", &o.source, "the sentence; unset: the first line of standard input").letter('s').value_name("TEXT");
+  f.add("target", &o.target, "its translation; unset: the model's own; not with a language model")
+      .letter('t')
+      .value_name("TEXT");
+  f.add("target-language", &o.target_language,
+        "language of the translation, for a model of several: its tag, >>de<<, is put in front of the source")
+      .value_name("NAME");
+  f.group("Output");
+  f.add("out", &o.out, "where the page goes").letter('o').value_name("FILE");
+  f.add("svg", &o.svg, "write a picture of all heads there too").value_name("FILE");
+  f.add("max-tokens", &o.max_tokens, "show so many tokens of a side, its first ones").at_least(1).at_most(1000);
+  f.add("max-heads", &o.max_heads, "of each attention; of a model with more its last layers are shown")
+      .at_least(1)
+      .at_most(100'000);
+  return f;
+}
+
+std::string first_line() {
+  LineStream lines("-", 1, {.skip_invalid = false, .refuse_empty = false});
+  const std::vector<std::string> first = lines.next(1);
+  return first.empty() ? "" : first[0];
+}
+
+std::string translated(const AttendOptions& o, const model::Model& m, const std::shared_ptr<const Tokenizer>& tokenizer,
+                       const std::string& source) {
+  const model::GenerationConfig published = model::load_generation_config(o.decoding.model);
+  search::Translator translator(m, tokenizer, translator_options(o.decoding, published, m, *tokenizer));
+  return translator.translate({&source, 1}).front().front().text;
+}
+
+int attend(const AttendOptions& o, const Fields& fields) {
+  const std::unique_ptr<model::Model> model = model::load(o.decoding.model);
+  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
+  if (!model->has_encoder())
+    for (const char* name : {"target", "target-language"})
+      if (fields.given(name))
+        fail_usage(fmt::format("--{}", name),
+                   fmt::format("is for translations, and a {} model is a language model", model->family()),
+                   "give the whole text as --source");
+  const std::string text = fields.given("source") ? o.source : first_line();
+  if (text.empty()) fail_usage("--source", "the sentence is empty", "pass one, or write a line to standard input");
+  const std::string source =
+      o.target_language.empty() ? text : language_prefix(*tokenizer, o.target_language, "--target-language") + text;
+
+  std::vector<train::Fact> facts{{"model", o.decoding.model}, {model->has_encoder() ? "source" : "text", source}};
+  std::string target;
+  if (model->has_encoder()) {
+    search::check_tokenizer(*model, *tokenizer);
+    const bool given = fields.given("target");
+    target = given ? o.target : translated(o, *model, tokenizer, source);
+    facts.emplace_back(given ? "target" : "translation", target);
+  } else {
+    search::check_language_model(*model, *tokenizer);
+  }
+
+  Arena arena;
+  Context c(arena);
+  const std::vector<train::AttentionMaps> maps =
+      train::all_attention_maps(c, *model, *tokenizer, source, target, {.tokens = o.max_tokens, .heads = o.max_heads});
+  for (const train::AttentionMaps& m : maps)
+    if (m.layers.empty())
+      fail("attend", fmt::format("there is nothing to show of the {} attention", name_of(m.kind)),
+           m.keys.empty() ? "give a sentence of at least one token" : "raise --max-heads to the heads of a layer");
+  write_file_atomic(o.out, std::string_view(train::attention_page(facts, maps)));
+  if (!o.svg.empty()) write_file_atomic(o.svg, std::string_view(train::attention_svg(facts, maps)));
+  spdlog::info("{}: {} tokens by {}", o.out, maps[0].queries.size(), maps[0].keys.size());
+  return exit_success;
+}
+
+}  // namespace
+
+void add_attend(App& app) {
+  auto o = std::make_shared<AttendOptions>();
+  app.add({.name = "attend",
+           .summary = "show what each head looks at in a sentence, as a page and as a picture",
+           .description =
+               "Writes one HTML file that needs nothing else: self- and cross-attention by layer and head, of a "
+               "sentence and its translation, or of a text where the model is a language model. The weights are "
+               "those of one pass over the whole pair, as in training. They say which tokens a head reads, not why "
+               "the model says what it says.",
+           .examples = {{"tril attend --model de --source \"A dog runs.\"", "with the model's own translation"},
+                        {"tril attend -m de -s \"A dog runs.\" -t \"Ein Hund rennt.\" --svg dog.svg",
+                         "of a given one, with a picture"}},
+           .fields = fields_of(*o),
+           .apply_preset = {},
+           .run = [o](const Invocation& i) { return attend(*o, i.fields); }});
+}
+
+}  // namespace tril::cli
