@@ -47,6 +47,12 @@ void add_beam_fields(Fields& f, DecodingOptions& o, const std::string& default_b
       .value_name("X")
       .at_least(0)
       .at_most(1000);
+  f.add("alternatives", &o.alternatives,
+        "instead of the best hypotheses, the best one behind each of the likeliest first tokens");
+  f.add("min-alternative-prob", &o.min_alternative_prob, "a first token less probable than P begins no alternative")
+      .value_name("P")
+      .at_least(0)
+      .at_most(1);
 }
 
 }  // namespace
@@ -211,7 +217,11 @@ search::SearchOptions search_options(const DecodingOptions& o, const model::Gene
   s.sampling = sampling_options(o, g);
   s.beam_size = static_cast<std::int32_t>(s.sampling.on ? 1 : o.beam_size.value_or(g.num_beams.value_or(default_beam)));
   s.n_best = static_cast<std::int32_t>(o.n_best);
-  if (s.n_best > s.beam_size && !s.sampling.on)
+  s.alternatives = o.alternatives;
+  s.min_alternative_prob = o.min_alternative_prob.value_or(0);
+  if (o.min_alternative_prob && !o.alternatives)
+    fail_usage("--min-alternative-prob", "there are no alternatives", "pass --alternatives");
+  if (s.n_best > s.beam_size && !s.sampling.on && !s.alternatives)
     fail_usage(n_best_flag, fmt::format("{} hypotheses need a beam of as many, it is {}", s.n_best, s.beam_size),
                fmt::format("pass -b {}, or draw them: --sampling", s.n_best));
   s.length_penalty = o.length_penalty.value_or(g.length_penalty.value_or(1));

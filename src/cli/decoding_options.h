@@ -27,6 +27,8 @@ struct DecodingOptions {
   double patience = 1;
   std::optional<std::int64_t> beam_groups;
   std::optional<double> diversity_penalty;
+  bool alternatives = false;
+  std::optional<double> min_alternative_prob;
   std::int64_t n_best = 1;
   double max_length_factor = 3;
   bool no_cache = false;

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -24,6 +25,7 @@ struct TranslateOptions {
   DecodingOptions decoding;
   std::string input = "-", output = "-";
   std::string target_language;
+  std::optional<std::string> target_prefix;
   bool json = false, skip_invalid = false;
 };
 
@@ -41,6 +43,10 @@ Fields fields_of(TranslateOptions& o) {
   f.add("target-language", &o.target_language,
         "language to translate into, for a model of several: its tag, >>de<<, is put in front of each line")
       .value_name("NAME");
+  f.add("target-prefix", &o.target_prefix,
+        "what each translation begins with, a line for each line of text, which may be empty; where it ends in a space "
+        "a new word follows")
+      .value_name("FILE");
   f.add("n-best", &o.decoding.n_best, "print so many translations of each line: number ||| text ||| score")
       .at_least(1)
       .at_most(1000);
@@ -82,7 +88,33 @@ std::string json_line(std::int64_t number, const std::string& source, const std:
          "\n";
 }
 
+// Lines that go with those of the text.
+class Prefixes {
+ public:
+  Prefixes(const std::string& path, std::size_t capacity)
+      : path_(path), lines_(path, capacity, {.skip_invalid = false, .refuse_empty = false}) {}
+
+  std::vector<std::string> next(std::size_t count) {
+    std::vector<std::string> list;
+    while (list.size() < count) {
+      std::vector<std::string> more = lines_.next(count - list.size());
+      if (more.empty()) fail(path_, fmt::format("has {} lines, the text has more", read_ + list.size()));
+      std::move(more.begin(), more.end(), std::back_inserter(list));
+    }
+    read_ += count;
+    return list;
+  }
+  void check_end() { check(lines_.next(1).empty(), path_, "has more lines than the text, which has {}", read_); }
+
+ private:
+  std::string path_;
+  LineStream lines_;
+  std::size_t read_ = 0;
+};
+
 int translate(const TranslateOptions& o, bool quiet) {
+  if (o.target_prefix && *o.target_prefix == "-" && o.input == "-")
+    fail_usage("--target-prefix", "standard input is already the text to translate", "pass a file's name");
   const std::unique_ptr<model::Model> model = model::load(o.decoding.model);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   const model::GenerationConfig published = model::load_generation_config(o.decoding.model);
@@ -98,6 +130,8 @@ int translate(const TranslateOptions& o, bool quiet) {
   const std::size_t window = std::max<std::size_t>(1024, 32 * static_cast<std::size_t>(options.decoding.batch_size) *
                                                              static_cast<std::size_t>(options.decoding.threads));
   LineStream lines(o.input, 2 * window, {.skip_invalid = o.skip_invalid, .refuse_empty = false});
+  std::optional<Prefixes> prefixes;
+  if (o.target_prefix) prefixes.emplace(*o.target_prefix, 2 * window);
   Output output(o.output);
   Progress progress({.label = "line",
                      .rate_unit = "tokens",
@@ -109,7 +143,8 @@ int translate(const TranslateOptions& o, bool quiet) {
     std::vector<std::string> tagged;
     if (!prefix.empty())
       for (const std::string& text : texts) tagged.push_back(text.empty() ? text : prefix + text);
-    const auto translations = translator.translate(prefix.empty() ? texts : tagged);
+    const auto translations = translator.translate(
+        prefix.empty() ? texts : tagged, prefixes ? prefixes->next(texts.size()) : std::vector<std::string>{});
     std::string out;
     for (std::size_t i = 0; i < texts.size(); ++i, ++number) {
       if (o.json)
@@ -124,10 +159,14 @@ int translate(const TranslateOptions& o, bool quiet) {
     progress.update(number, {.before = {}, .after = {}, .amount = translator.target_tokens()});
   }
   progress.finish();
+  if (prefixes) prefixes->check_end();
   output.commit();
   if (translator.truncated() > 0)
     spdlog::warn("lines longer than the model's {} positions, which were cut: {}", model->max_positions(),
                  format_count(translator.truncated()));
+  if (translator.unknown() > 0)
+    spdlog::warn("characters of the prefixes that the vocabulary lacks, read as its unknown token: {}",
+                 format_count(translator.unknown()));
   if (lines.invalid() > 0)
     spdlog::warn("lines that were not UTF-8, taken for empty ones: {}", format_count(lines.invalid()));
   return exit_success;

@@ -63,6 +63,8 @@ void check_options(const SearchOptions& o, std::int64_t vocab_size) {
         o.frequency_penalty);
   check(std::isfinite(o.length_penalty), "length penalty", "expected a finite number, got {}", o.length_penalty);
   check(o.no_repeat_ngram >= 0, "no-repeat n-gram size", "expected at least 0, got {}", o.no_repeat_ngram);
+  check(o.begins_word.empty() || static_cast<std::int64_t>(o.begins_word.size()) == vocab_size, "beginnings of words",
+        "{} flags for a vocabulary of {}", o.begins_word.size(), vocab_size);
   for (std::int32_t id : o.eos_ids) check_id(id, vocab_size, "EOS");
   for (std::int32_t id : o.suppress_ids) check_id(id, vocab_size, "suppressed tokens");
   for (std::int32_t id : o.begin_suppress_ids) check_id(id, vocab_size, "tokens suppressed at the beginning");

@@ -68,6 +68,7 @@ struct SearchOptions {
   double repetition_penalty = 1;  ///< logits of tokens that were there are divided by it, negative ones multiplied
   double presence_penalty = 0;    ///< taken off the logit of every token generated before
   double frequency_penalty = 0;   ///< taken off it for each time that it was generated
+  std::vector<bool> begins_word;  ///< of each token, whether a space stands in front of it; for Request::new_word
   bool renormalize = false;       ///< whether what is forbidden gives its probability to the rest
   /// Whether a hypothesis of these generated tokens ends here, without an EOS and whatever min_length says (a stop text,
   /// say). May be empty; is called by many threads at once.
@@ -89,6 +90,7 @@ struct Request {
   std::int32_t max_length = 0;            ///< tokens at most, EOS counted; at least 1
   std::vector<std::int32_t> prefix = {};  ///< what is given behind the start token: the rest of a prompt
   std::uint64_t number = 0;               ///< which random numbers are drawn for it: a line's number in its file
+  bool new_word = false;                  ///< the first token is one that begins a word, or an EOS
 };
 
 /// What may be known of a running hypothesis.

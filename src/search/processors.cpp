@@ -163,6 +163,24 @@ class SuppressAtBeginning : public LogitsProcessor {
   bool forced_bos_;
 };
 
+// Behind a prefix that ends a word only what begins another may come first, or the end.
+class NewWord : public LogitsProcessor {
+ public:
+  NewWord(const std::vector<bool>& begins_word, const std::vector<std::int32_t>& eos_ids) {
+    for (std::size_t id = 0; id < begins_word.size(); ++id)
+      if (!begins_word[id] && std::find(eos_ids.begin(), eos_ids.end(), id) == eos_ids.end())
+        others_.push_back(static_cast<std::int32_t>(id));
+  }
+  void apply(std::span<const RowView> rows, StepLogits& logits) const override {
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      if (rows[r].request->new_word && rows[r].generated() == 0)
+        for (std::int32_t id : others_) logits.forbid(static_cast<std::int64_t>(r), id);
+  }
+
+ private:
+  std::vector<std::int32_t> others_;
+};
+
 }  // namespace
 
 StepLogits::StepLogits(const Context& c, const Tensor& logits, std::span<const float> log_sums)
@@ -210,6 +228,7 @@ Processors make_processors(const SearchOptions& o) {
   if (!o.suppress_ids.empty()) list.push_back(std::make_unique<Suppress>(o.suppress_ids));
   if (!o.begin_suppress_ids.empty())
     list.push_back(std::make_unique<SuppressAtBeginning>(o.begin_suppress_ids, o.forced_bos_id >= 0));
+  if (!o.begins_word.empty()) list.push_back(std::make_unique<NewWord>(o.begins_word, o.eos_ids));
   return list;
 }
 

@@ -2,7 +2,7 @@
 // logits where they lie, a few values through kernels; they run in the order in which make_processors() lists them,
 // which is that of `transformers`:
 //   repetition penalty, presence and frequency penalty, repeated n-grams, bad words, minimum length, forced BOS, forced
-//   EOS, suppressed tokens, tokens suppressed at the beginning
+//   EOS, suppressed tokens, tokens suppressed at the beginning, the beginning of a word behind a given prefix
 // (it has no presence and frequency penalties: those are OpenAI's, and count what was generated alone, where the
 // repetition penalty counts what was given too). What narrows the choice of a sample comes after them (warpers.h).
 // They act on logits, in a beam search on log-probabilities, without renormalising: what is forbidden takes nothing from

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "text/utf8.h"
+#include "text/word_boundary.h"
+
 namespace tril::search {
 
 std::vector<std::int32_t> source_ids(const Tokenizer& tokenizer, const std::string& text, std::int64_t max_positions,
@@ -27,11 +30,19 @@ void check_tokenizer(const model::Model& model, const Tokenizer& tokenizer) {
 
 namespace {
 
-// Rows of the output that the tokenizer has no piece for (tables are padded to round sizes) never come.
-ParallelOptions without_strangers(ParallelOptions o, const model::Model& model, const Tokenizer& tokenizer) {
+// Rows of the output that the tokenizer has no piece for (tables are padded to round sizes) never come, and the search
+// knows which ones begin a word.
+ParallelOptions with_vocabulary(ParallelOptions o, const model::Model& model, const Tokenizer& tokenizer) {
   for (std::int64_t id = tokenizer.size(Side::target); id < model.vocab_size(); ++id)
     o.search.suppress_ids.push_back(static_cast<std::int32_t>(id));
+  for (PieceKind kind : piece_kinds(tokenizer, Side::target))
+    o.search.begins_word.push_back(kind == PieceKind::begins_word);
+  o.search.begins_word.resize(static_cast<std::size_t>(model.vocab_size()), false);
   return o;
+}
+
+bool ends_in_space(std::string_view text) {
+  return trim(text).data() + trim(text).size() != text.data() + text.size();
 }
 
 }  // namespace
@@ -40,7 +51,7 @@ Translator::Translator(const model::Model& model, std::shared_ptr<const Tokenize
     : model_(&model),
       tokenizer_(std::move(tokenizer)),
       options_(std::move(options)),
-      decoder_(model, without_strangers(options_.decoding, model, *tokenizer_)) {
+      decoder_(model, with_vocabulary(options_.decoding, model, *tokenizer_)) {
   check_tokenizer(model, *tokenizer_);
   check(model.special_ids().decoder_start >= 0, "translation", "the model does not say what its decoder starts with",
         "set decoder_start_token_id in config.json");
@@ -50,46 +61,74 @@ Translator::Translator(const model::Model& model, std::shared_ptr<const Tokenize
         options_.max_length_factor);
 }
 
-Request Translator::request_for(std::int64_t source_tokens, std::uint64_t number) const {
+Request Translator::request_for(std::int64_t source_tokens, const std::string& prefix, std::uint64_t number) const {
+  Request request{.start_id = model_->special_ids().decoder_start, .number = number};
+  if (!prefix.empty()) {
+    if (const std::int32_t bos = options_.decoding.search.forced_bos_id; bos >= 0) request.prefix.push_back(bos);
+    tokenizer_->encode(prefix, Side::target, request.prefix);
+    request.new_word = ends_in_space(prefix);
+  }
   std::int64_t longest = options_.max_length;
   if (options_.max_length_factor > 0) {
     const double bound = std::ceil(options_.max_length_factor * static_cast<double>(source_tokens)) + 20;
     longest = std::min(longest, static_cast<std::int64_t>(std::min(bound, 1e9)));
   }
   longest = std::max<std::int64_t>(longest, options_.min_length);
-  if (model_->max_positions() > 0) longest = std::min(longest, model_->max_positions());
-  const std::int64_t least = std::min<std::int64_t>(options_.min_length, longest);
-  return {.start_id = model_->special_ids().decoder_start,
-          .min_length = static_cast<std::int32_t>(least),
-          .max_length = static_cast<std::int32_t>(longest),
-          .number = number};
+  if (const std::int64_t positions = model_->max_positions(); positions > 0) {
+    const auto given = static_cast<std::int64_t>(request.prefix.size());
+    check(given < positions, fmt::format("prefix {}", number + 1),
+          "its {} tokens leave none of the model's {} positions free", given, positions);
+    longest = std::min(longest, positions - given);
+  }
+  request.max_length = static_cast<std::int32_t>(longest);
+  request.min_length = static_cast<std::int32_t>(std::min<std::int64_t>(options_.min_length, longest));
+  return request;
 }
 
-std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> texts) {
+// A prefix stays as it was given, whatever normalisation makes of it.
+std::string Translator::text_of(const Hypothesis& h, const Request& request, const std::string& prefix) const {
+  if (prefix.empty()) return tokenizer_->decode(h.tokens, Side::target);
+  std::vector<std::int32_t> ids = request.prefix;
+  const std::string given = tokenizer_->decode(ids, Side::target);
+  ids.insert(ids.end(), h.tokens.begin(), h.tokens.end());
+  const std::string text = tokenizer_->decode(ids, Side::target);
+  if (!text.starts_with(given)) return text;  // clean-up reached into it
+  std::string_view rest = std::string_view(text).substr(given.size());
+  if (ends_in_space(prefix) && rest.starts_with(' ')) rest.remove_prefix(1);
+  return prefix + std::string(rest);
+}
+
+std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> texts,
+                                                            std::span<const std::string> prefixes) {
+  check(prefixes.empty() || prefixes.size() == texts.size(), "translation", "{} prefixes for {} texts", prefixes.size(),
+        texts.size());
+  const auto prefix_of = [&](std::size_t i) { return prefixes.empty() ? std::string() : prefixes[i]; };
+  const std::int32_t unk = tokenizer_->special(Side::target).unk;
+  std::vector<std::vector<Translation>> results(texts.size());
   std::vector<std::vector<std::int32_t>> sources;
   std::vector<Request> requests;
   std::vector<std::size_t> places;  // of each source among the texts
   for (std::size_t i = 0; i < texts.size(); ++i) {
     bool cut = false;
     std::vector<std::int32_t> ids = source_ids(*tokenizer_, texts[i], model_->max_positions(), cut);
-    if (ids.size() == 1) continue;  // nothing but EOS
+    if (ids.size() == 1) {  // nothing but EOS
+      results[i].push_back({.text = prefix_of(i)});
+      continue;
+    }
     truncated_ += cut ? 1 : 0;
-    requests.push_back(request_for(static_cast<std::int64_t>(ids.size()) - 1, texts_ + i));
+    requests.push_back(request_for(static_cast<std::int64_t>(ids.size()) - 1, prefix_of(i), texts_ + i));
+    unknown_ += std::count(requests.back().prefix.begin(), requests.back().prefix.end(), unk);
     sources.push_back(std::move(ids));
     places.push_back(i);
   }
 
   texts_ += texts.size();
   const auto found = decoder_.decode(sources, requests);
-  std::vector<std::vector<Translation>> results(texts.size(), std::vector<Translation>(1));
-  for (std::size_t s = 0; s < found.size(); ++s) {
-    std::vector<Translation>& list = results[places[s]];
-    list.clear();
+  for (std::size_t s = 0; s < found.size(); ++s)
     for (const Hypothesis& h : found[s]) {
       target_tokens_ += static_cast<std::int64_t>(h.tokens.size());
-      list.push_back({tokenizer_->decode(h.tokens, Side::target), h.tokens, h.log_prob, h.score});
+      results[places[s]].push_back({text_of(h, requests[s], prefix_of(places[s])), h.tokens, h.log_prob, h.score});
     }
-  }
   return results;
 }
 

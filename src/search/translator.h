@@ -23,7 +23,7 @@ struct TranslatorOptions {
 
 struct Translation {
   std::string text;
-  std::vector<std::int32_t> tokens;  ///< as generated, EOS included
+  std::vector<std::int32_t> tokens;  ///< as generated, EOS included, a given prefix not
   double log_prob = 0, score = 0;    ///< see Hypothesis
 };
 
@@ -34,22 +34,30 @@ class Translator {
 
   /// The n best translations of each text, best first, or as many samples, whose draws depend on the text's number
   /// among all that this translator was given. A text without tokens has one translation, which is empty.
-  std::vector<std::vector<Translation>> translate(std::span<const std::string> texts);
+  /// @param prefixes  what each text's translations begin with, may be empty; none, or as many as texts. Where it ends
+  ///                  in a space a word begins behind it, elsewhere its last word may go on. Lengths and scores are of
+  ///                  what comes behind it.
+  /// @throws Error(usage) naming the text whose prefix leaves no position free
+  std::vector<std::vector<Translation>> translate(std::span<const std::string> texts,
+                                                  std::span<const std::string> prefixes = {});
 
   /// Texts so far that were longer than the model's positions and were cut.
   std::int64_t truncated() const { return truncated_; }
+  /// Tokens of prefixes so far that stand for characters that the vocabulary lacks.
+  std::int64_t unknown() const { return unknown_; }
   /// Tokens generated so far, of all hypotheses returned.
   std::int64_t target_tokens() const { return target_tokens_; }
 
  private:
-  Request request_for(std::int64_t source_tokens, std::uint64_t number) const;
+  Request request_for(std::int64_t source_tokens, const std::string& prefix, std::uint64_t number) const;
+  std::string text_of(const Hypothesis& h, const Request& request, const std::string& prefix) const;
 
   const model::Model* model_;
   std::shared_ptr<const Tokenizer> tokenizer_;
   TranslatorOptions options_;
   ParallelDecoder decoder_;
   std::uint64_t texts_ = 0;  // so far
-  std::int64_t truncated_ = 0, target_tokens_ = 0;
+  std::int64_t truncated_ = 0, unknown_ = 0, target_tokens_ = 0;
 };
 
 /// The ids of a source text: its tokens, cut so that EOS still fits into max_positions (0: no bound), then EOS. Sets

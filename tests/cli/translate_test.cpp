@@ -114,6 +114,57 @@ TEST_F(Translate, GroupsOfABeamFindDifferentTexts) {
   EXPECT_NE(none.err.find("--beam-groups"), std::string::npos) << none.err;
 }
 
+TEST_F(Translate, ATranslationBeginsWithItsPrefix) {
+  const std::string prefixes = folder->write("prefixes", "the old dog\n\nthe ball\ntwo \n");
+  const Ran ran = translate({"-b", "3", "--target-prefix", prefixes}, text);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const auto lines = lines_of(ran.out), plain = lines_of(translate({"-b", "3"}, text).out);
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_TRUE(lines[0].starts_with("the old dog")) << lines[0];
+  EXPECT_EQ(lines[1], plain[1]) << "an empty prefix is none";
+  EXPECT_EQ(lines[2], "the ball") << "nothing to translate: nothing but the prefix";
+  EXPECT_TRUE(lines[3].starts_with("two ") && !lines[3].starts_with("two  ")) << lines[3];
+  EXPECT_GT(lines[3].size(), 4u);
+
+  // What greedy search says comes again behind the beginning of it.
+  const std::string best = lines_of(translate({"-b", "1"}, "a dog runs\n").out)[0];
+  const std::string beginning = best.substr(0, best.find(' ', best.size() / 2));
+  const Ran again =
+      translate({"-b", "1", "--target-prefix", folder->write("beginning", beginning + "\n")}, "a dog runs\n");
+  EXPECT_EQ(lines_of(again.out)[0].substr(0, beginning.size()), beginning);
+
+  for (const auto& [bad, words] : {std::pair{"one\n", "has 1 lines, the text has more"},
+                                   {"1\n2\n3\n4\n5\n", "has more lines than the text, which has 4"}}) {
+    const Ran wrong = translate({"--target-prefix", folder->write("wrong", bad)}, text);
+    EXPECT_NE(wrong.code, 0);
+    EXPECT_NE(wrong.err.find(words), std::string::npos) << wrong.err;
+  }
+  EXPECT_EQ(translate({"--target-prefix", "-"}, text).code, 2);
+  std::string long_prefix;
+  for (int i = 0; i < 200; ++i) long_prefix += "the old dog ";
+  const Ran full = translate({"--target-prefix", folder->write("long", long_prefix + "\n")}, "a dog\n");
+  EXPECT_EQ(full.code, 2) << full.err;
+  EXPECT_NE(full.err.find("positions free"), std::string::npos) << full.err;
+}
+
+TEST_F(Translate, AlternativesDifferInTheFirstTokenBehindThePrefix) {
+  const std::string prefix = folder->write("prefix", "the \n");
+  const Ran ran =
+      translate({"-b", "2", "--alternatives", "--n-best", "6", "--target-prefix", prefix, "--json"}, "a dog\n");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const auto list = nlohmann::json::parse(lines_of(ran.out)[0]).at("translations");
+  ASSERT_EQ(list.size(), 6u);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto t = list[i].at("text").get<std::string>();
+    EXPECT_TRUE(t.starts_with("the ")) << t;
+  }
+  const Ran few =
+      translate({"--alternatives", "--n-best", "6", "--min-alternative-prob", "0.999", "--json"}, "a dog\n");
+  EXPECT_EQ(nlohmann::json::parse(lines_of(few.out)[0]).at("translations").size(), 1u) << few.err;
+  EXPECT_EQ(translate({"--min-alternative-prob", "0.5"}, text).code, 2);
+  EXPECT_EQ(translate({"--alternatives", "--sampling"}, text).code, 2);
+}
+
 TEST_F(Translate, PatienceLooksFurther) {
   EXPECT_EQ(translate({"-b", "4", "--patience", "1"}, text).out, translate({"-b", "4"}, text).out);
   const Ran more = translate({"-b", "2", "--patience", "8", "--early-stopping", "true", "--json"}, text);

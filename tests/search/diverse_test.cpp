@@ -154,6 +154,36 @@ TEST_F(Diverse, AlternativesAreTheBestBehindEachOfTheLikeliestTokens) {
   EXPECT_GT(cut, 20);
 }
 
+TEST_F(Diverse, BehindAPrefixThatEndsAWordAnotherBegins) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const TreeModel model(seed, 20, eos, 2, -1);
+    for (std::int32_t beam_size : {1, 3}) {
+      SearchOptions o = options(beam_size, 1, 0);
+      o.begins_word.assign(20, false);
+      for (std::int32_t id : {5, 6, 7}) o.begins_word[static_cast<std::size_t>(id)] = true;
+      Request request{.start_id = start, .max_length = 6, .prefix = {4, 9}};
+      const auto free = search(model, request, o);
+      request.new_word = true;
+      const auto bound = search(model, request, o);
+      for (const Hypothesis& h : bound)
+        EXPECT_TRUE((h.tokens[0] >= 5 && h.tokens[0] <= 7) || h.tokens == Ids{eos}) << "seed " << seed;
+      SearchOptions same = o;  // what a search would find that never heard of words
+      same.begins_word.clear();
+      request.new_word = false;
+      for (std::int32_t id = 0; id < 20; ++id)
+        if (id != eos && (id < 5 || id > 7)) same.begin_suppress_ids.push_back(id);
+      const auto expected = search(model, request, same);
+      ASSERT_EQ(bound.size(), expected.size());
+      for (std::size_t i = 0; i < bound.size(); ++i) EXPECT_EQ(bound[i].tokens, expected[i].tokens);
+      if (beam_size > 1) {
+        const auto reference = reference_beam_search(model, 0, request, o);
+        ASSERT_EQ(free.size(), reference.size());
+        for (std::size_t i = 0; i < free.size(); ++i) EXPECT_EQ(free[i].tokens, reference[i].tokens);
+      }
+    }
+  }
+}
+
 TEST_F(Diverse, ManySentencesAreSearchedAsEachAlone) {
   const TreeModel model(7, 30, eos, 1.5, 1);
   std::vector<Request> requests;
