@@ -69,7 +69,7 @@ Timing run(const model::Model& m, Context& c, nn::KvCache* cache, const std::vec
 }
 
 int bench(const BenchOptions& o) {
-  const std::unique_ptr<model::Model> model = model::load(o.decoding.model);
+  const std::unique_ptr<model::Model> model = load_model(o.decoding);
   if (model->has_encoder())
     fail_usage("--model", fmt::format("a {} model translates, it does not continue text", model->family()),
                "use `tril bench translate`");

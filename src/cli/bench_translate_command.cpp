@@ -44,7 +44,7 @@ double percentile(std::vector<double> values, double p) {
 }
 
 int bench(const BenchOptions& o) {
-  const std::unique_ptr<model::Model> model = model::load(o.decoding.model);
+  const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   search::check_tokenizer(*model, *tokenizer);
   search::TranslatorOptions options =

@@ -2,16 +2,28 @@
 
 #include <algorithm>
 
+#include "model/registry.h"
 #include "search/parallel.h"
 
 namespace tril::cli {
+
+std::unique_ptr<model::Model> load_model(const DecodingOptions& o) {
+  using enum nn::Precision;
+  const nn::Precision precision = o.precision == "bf16"   ? bf16
+                                  : o.precision == "int8" ? int8
+                                  : o.precision == "int4" ? int4
+                                                          : fp32;
+  return model::load(o.model, precision);
+}
 
 void add_model_fields(Fields& f, DecodingOptions& o) {
   f.add("model", &o.model, "the model's directory, as Hugging Face lays it out")
       .letter('m')
       .value_name("DIR")
       .required();
-  f.add("precision", &o.precision, "numbers to compute with").choices({"fp32"}).value_name("NAME");
+  f.add("precision", &o.precision, "of the weights in products: int8 and int4 take least memory and time")
+      .choices({"fp32", "bf16", "int8", "int4"})
+      .value_name("NAME");
   f.add("threads", &o.threads, "cores to use, a worker each; 0 takes all").at_least(0).at_most(4096);
 }
 

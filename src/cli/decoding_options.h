@@ -46,6 +46,8 @@ struct DecodingOptions {
   std::vector<std::string> stops;                              ///< likewise
 };
 
+/// The model as --model and --precision say.
+std::unique_ptr<model::Model> load_model(const DecodingOptions& o);
 /// --model, --precision, --threads: what every command that runs a model takes.
 void add_model_fields(Fields& f, DecodingOptions& o);
 /// --batch-size, --no-cache.

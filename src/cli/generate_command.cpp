@@ -125,7 +125,7 @@ void report(const search::Generator& generator, const std::map<search::Finish, s
 }
 
 int generate(const GenerateOptions& o, const Fields& fields, bool quiet) {
-  const std::unique_ptr<model::Model> model = model::load(o.decoding.model);
+  const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   search::check_language_model(*model, *tokenizer);
   const model::GenerationConfig published = model::load_generation_config(o.decoding.model);

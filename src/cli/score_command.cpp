@@ -296,7 +296,7 @@ int score_texts(const ScoreOptions& o, const model::Model& model, const Tokenize
 }
 
 int score_files(const ScoreOptions& o, const Fields& fields) {
-  const std::unique_ptr<model::Model> model = model::load(o.decoding.model);
+  const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   const bool pairs = model->has_encoder();
   const std::vector<std::string> useless = pairs ? std::vector<std::string>{"document", "begin", "context", "stride"}

@@ -115,7 +115,7 @@ class Prefixes {
 int translate(const TranslateOptions& o, bool quiet) {
   if (o.target_prefix && *o.target_prefix == "-" && o.input == "-")
     fail_usage("--target-prefix", "standard input is already the text to translate", "pass a file's name");
-  const std::unique_ptr<model::Model> model = model::load(o.decoding.model);
+  const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   const model::GenerationConfig published = model::load_generation_config(o.decoding.model);
   for (const std::string& key : published.not_obeyed)

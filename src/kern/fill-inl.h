@@ -24,6 +24,7 @@ void fill_optimizers(Kernels& k);        // adam, lion, adafactor*, add_normal
 void fill_attention(Kernels& k);         // attention*, cached_attention
 void fill_linear_attention(Kernels& k);  // linear_attention*
 void fill_gemm_bf16(Kernels& k);         // pack_right, packed_gemm
+void fill_gemm_int8(Kernels& k);         // quantize_rows, pack_quantized, gather_quantized, quantized_gemm
 void fill_linear_gradient(Kernels& k);   // linear_gradient
 void fill_projected_loss(Kernels& k);    // projected_cross_entropy*
 #if HWY_TARGET == HWY_AVX3
@@ -34,6 +35,8 @@ void fill_gemm_bf16_tiles(Kernels& k);  // the same by AMX
 void fill_projected_loss_tiles(Kernels& k);
 void fill_linear_gradient_tiles(Kernels& k);
 void fill_attention_tiles(Kernels& k);
+void fill_gemm_int8_vnni(Kernels& k);   // quantized_gemm by AVX-512 VNNI
+void fill_gemm_int8_tiles(Kernels& k);  // by AMX
 #endif
 
 }  // namespace tril::kern::HWY_NAMESPACE

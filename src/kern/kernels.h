@@ -131,11 +131,14 @@ struct Gemm;                   // gemm.h
 struct PackRight;              // gemm_bf16.h
 struct PackedGemm;             // gemm_bf16.h
 struct LinearGradient;         // linear_gradient.h
+struct PackQuantized;          // gemm_int8.h
+struct QuantizedRight;         // gemm_int8.h
+struct QuantizedGemm;          // gemm_int8.h
 struct ProjectedCrossEntropy;  // projected_loss.h
 struct ProjectedGradients;     // projected_loss.h
 
 struct Kernels {
-  std::string_view name;  ///< "generic" (SSSE3), "avx2", "avx512", "avx512_bf16", "amx"
+  std::string_view name;  ///< "generic" (SSSE3), "avx2", "avx512", "avx512_vnni", "avx512_bf16", "amx"
 
   // --- vectors of n values ---
   void (*add)(const float* a, const float* b, float* y, std::size_t n);  ///< y = a + b
@@ -169,6 +172,13 @@ struct Kernels {
   void (*pack_right)(const PackRight& p);
   /// y = residual + drop(f(A B + bias)) with operands rounded to bfloat16: see gemm_bf16.h.
   void (*packed_gemm)(const PackedGemm& g);
+  /// Rows of x, rounded to 8 bits: q [rows, int8_depth(k)], scales [rows]; see gemm_int8.h.
+  void (*quantize_rows)(const float* x, std::size_t stride, std::size_t rows, std::size_t k, std::int8_t* q,
+                        float* scales);
+  void (*pack_quantized)(const PackQuantized& p);
+  /// y [rows, k] = scale * the rows ids[i] of a packed weight.
+  void (*gather_quantized)(const QuantizedRight& b, const std::int32_t* ids, float scale, float* y, std::size_t rows);
+  void (*quantized_gemm)(const QuantizedGemm& g);
   /// All gradients of such a product: see linear_gradient.h.
   void (*linear_gradient)(const LinearGradient& g);
   /// y = f(x + bias), bias [cols] or null; in place allowed (y == x).

@@ -24,6 +24,10 @@ bool bit(unsigned value, int i) {
 
 }  // namespace
 
+bool has_avx512_vnni() {
+  return bit(cpuid(7, 0).c, 11);
+}
+
 bool has_avx512_bf16() {
   return bit(cpuid(7, 1).a, 5);
 }

@@ -3,6 +3,8 @@
 
 namespace tril::kern {
 
+/// Products of fours of int8 (AVX-512 VNNI).
+bool has_avx512_vnni();
 /// Products of pairs of bfloat16 (AVX-512 BF16).
 bool has_avx512_bf16();
 /// Products of tiles of bfloat16 and int8 (AMX). Linux gives a process its tile registers for the asking, and this asks.

@@ -21,6 +21,7 @@ void fill_all(Kernels& k) {
   fill_attention(k);
   fill_linear_attention(k);
   fill_gemm_bf16(k);
+  fill_gemm_int8(k);
   fill_linear_gradient(k);
   fill_projected_loss(k);
 }
@@ -51,15 +52,21 @@ struct Tables {
   Kernels generic = named("generic", N_SSSE3::fill_all);
   Kernels avx2 = named("avx2", N_AVX2::fill_all);
   Kernels avx512 = named("avx512", N_AVX3::fill_all);
-  Kernels avx512_bf16 = avx512, amx = avx512;  // which differ in products of bfloat16
-  std::array<const Kernels*, 5> usable{&generic};
+  Kernels avx512_vnni = avx512, avx512_bf16 = avx512, amx = avx512;  // which differ in products of few bits
+  std::array<const Kernels*, 6> usable{&generic};
   std::size_t count = 1;
 
   Tables() {
     const auto supported = hwy::SupportedTargets();
     if (supported & HWY_AVX2) usable[count++] = &avx2;
     if (supported & HWY_AVX3) usable[count++] = &avx512;
-    if (supported & HWY_AVX3 && has_avx512_bf16()) {
+    if (supported & HWY_AVX3 && has_avx512_vnni()) {
+      avx512_vnni.name = "avx512_vnni";
+      N_AVX3::fill_gemm_int8_vnni(avx512_vnni);
+      usable[count++] = &avx512_vnni;
+    }
+    if (supported & HWY_AVX3 && has_avx512_bf16()) {  // every such processor has VNNI
+      N_AVX3::fill_gemm_int8_vnni(avx512_bf16);
       avx512_bf16.name = "avx512_bf16";
       N_AVX3::fill_gemm_bf16_pairs(avx512_bf16);
       N_AVX3::fill_linear_gradient_pairs(avx512_bf16);
@@ -68,6 +75,7 @@ struct Tables {
       if (may_use_amx()) {
         amx.name = "amx";
         N_AVX3::fill_gemm_bf16_tiles(amx);
+        N_AVX3::fill_gemm_int8_tiles(amx);
         N_AVX3::fill_linear_gradient_tiles(amx);
         N_AVX3::fill_projected_loss_tiles(amx);
         N_AVX3::fill_attention_tiles(amx);

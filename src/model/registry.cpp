@@ -99,7 +99,7 @@ void load_weights(Model& m, const fs::path& directory) {
                              fmt::join(expected, ", ")),
                  "the weights belong to another config.json");
     const std::vector<float> values = to_f32(*view);
-    host_write<float>(p.value, stored.transposed ? transposed(values, p.shape[1], p.shape[0]) : values);
+    parameters.set(kern::best(), p, stored.transposed ? transposed(values, p.shape[1], p.shape[0]) : values);
   }
   for (const std::string& name : files.names())
     if (std::find(known.begin(), known.end(), name) == known.end() && !m.is_redundant(name))
@@ -108,8 +108,9 @@ void load_weights(Model& m, const fs::path& directory) {
   parameters.refresh(kern::best());
 }
 
-std::unique_ptr<Model> load(const fs::path& directory) {
+std::unique_ptr<Model> load(const fs::path& directory, std::optional<nn::Precision> serving) {
   std::unique_ptr<Model> m = make(directory / "config.json");
+  if (serving) m->parameters().allocate_serving(*serving);
   load_weights(*m, directory);
   return m;
 }

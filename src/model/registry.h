@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,9 @@ std::unique_ptr<Model> make(const std::filesystem::path& config_json);
 
 /// The model of a directory, its weights read. An Error names the first file, key or tensor that is missing or of
 /// another size.
-std::unique_ptr<Model> load(const std::filesystem::path& directory);
+/// @param serving  how products are to be computed by a model that serves alone, which takes less memory; none: in
+///                 float32, by one that can be trained and saved too
+std::unique_ptr<Model> load(const std::filesystem::path& directory, std::optional<nn::Precision> serving = {});
 
 /// Reads the weights of `directory` into a model that was made for it.
 void load_weights(Model& m, const std::filesystem::path& directory);

@@ -47,6 +47,8 @@ Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
   switch (o.projections) {
     case Projections::separate:
       q_ = make(o.q, q_size), k_ = make(o.k, key_size()), v_ = make(o.v, value_size());
+      stack_ = p.stack({q_.weight(), k_.weight(), v_.weight()},
+                       o.bias ? std::vector<Parameter*>{q_.bias(), k_.bias(), v_.bias()} : std::vector<Parameter*>{});
       break;
     case Projections::qkv:
       qkv_ = make(o.qkv, q_size + key_size() + value_size());
@@ -63,7 +65,7 @@ ops::AttentionOptions Attention::op(ops::Mask mask) const {
           .num_kv_heads = kv_heads(),
           .mask = std::move(mask),
           .dropout = o_.dropout,
-          .bf16 = static_cast<bool>(out_.weight()->packed)};
+          .bf16 = out_.weight()->packed || out_.weight()->quantized};
 }
 
 Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::int64_t layer,
@@ -71,8 +73,9 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
   const auto at = c.scope(name_);
   Tensor q;
   KeysValues kv;
-  if (o_.projections == Projections::qkv) {
-    const Tensor all = qkv_.forward(c, x);
+  const bool stacked = stack_ && !stack_->from.empty();
+  if (stacked || o_.projections == Projections::qkv) {
+    const Tensor all = stacked ? ops::linear(c, x, stack_->from[0].weight, stack_->from[0].bias) : qkv_.forward(c, x);
     const std::int64_t keys = o_.num_heads * d_k(), values = keys + key_size();
     q = all.columns(0, keys);
     kv = {all.columns(keys, values), all.columns(values, values + value_size())};
@@ -101,8 +104,10 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
 }
 
 Attention::KeysValues Attention::keys_values(Context& c, const Tensor& memory) const {
-  if (o_.projections != Projections::q_kv) return {k_.forward(c, memory), v_.forward(c, memory)};
-  const Tensor both = kv_.forward(c, memory);
+  const bool stacked = stack_ && !stack_->from.empty();
+  if (!stacked && o_.projections != Projections::q_kv) return {k_.forward(c, memory), v_.forward(c, memory)};
+  const Tensor both =
+      stacked ? ops::linear(c, memory, stack_->from[1].weight, stack_->from[1].bias) : kv_.forward(c, memory);
   return {both.columns(0, key_size()), both.columns(key_size(), key_size() + value_size())};
 }
 

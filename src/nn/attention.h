@@ -89,6 +89,7 @@ class Attention {
   Options o_;
   std::string name_;
   Linear q_, k_, v_, qkv_, kv_, out_;
+  const Stack* stack_ = nullptr;  // q, k, v where they are separate
 };
 
 }  // namespace tril::nn

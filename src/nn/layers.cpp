@@ -35,10 +35,12 @@ Embedding::Embedding(Parameters& p, const std::string& name, std::int64_t vocab,
         options.padding_id, vocab);
   table_ = &p.add(name, {vocab, d}, Init::normal(options.deviation));
   table_->zero_row = options.padding_id;
+  table_->gathered = true;
 }
 
 Tensor Embedding::forward(Context& c, std::span<const std::int32_t> ids) const {
   const Tensor on_device = c.upload<std::int32_t>(ids, {static_cast<std::int64_t>(ids.size())});
+  if (!table_->value) return ops::embedding(c, table_->quantized, on_device, options_.scale);
   return ops::embedding(c, table_->value, on_device, options_.scale, options_.padding_id);
 }
 

@@ -74,11 +74,13 @@ std::vector<std::string> Parameters::names() const {
 
 void Parameters::allocate() {
   std::int64_t total = 0;
-  for (const Parameter& p : list_) total += padded(p.shape.count());
+  for (const Parameter& p : list_)
+    if (keeps_value(p)) total += padded(p.shape.count());
   const auto block = lasting_memory(static_cast<std::size_t>(total) * sizeof(float));
   flat_ = foreign_tensor(block.get(), {total}, DType::f32, block);
   std::byte* at = block.get();
   for (Parameter& p : list_) {
+    if (!keeps_value(p)) continue;
     p.value = foreign_tensor(at, p.shape, DType::f32, block);
     at += static_cast<std::size_t>(padded(p.shape.count())) * sizeof(float);
   }
@@ -151,6 +153,7 @@ void Parameters::make_copies() {
 }
 
 void Parameters::refresh(const kern::Kernels& kernels) {
+  if (serving_) return fill_stacked_biases(kernels);
   make_copies();
   refresh(kernels, 0, 1);
 }

@@ -37,15 +37,35 @@ struct Parameter {
   bool hidden_matrix = false;  ///< of a linear layer between hidden states: what Muon steps
   Tensor value;
   bool in_products = false;  ///< a matrix [out, in] of linear maps: gets the copies that products read
+  bool gathered = false;     ///< a table whose rows are read by number
   Tensor transposed, packed, packed_transposed;  ///< see ops::Weight
-  std::shared_ptr<const Lora> lora;              ///< what is trained in its place
-  bool is_adapter = false;                       ///< half of such: no part of the model's files
+  ops::QuantizedMatrix quantized;
+  std::shared_ptr<const Lora> lora;  ///< what is trained in its place
+  bool is_adapter = false;           ///< half of such: no part of the model's files
 
-  ops::Weight weight() const { return {value, transposed, packed, packed_transposed}; }
+  ops::Weight weight() const { return {value, transposed, packed, packed_transposed, quantized, shape}; }
 };
 
-/// What products compute with; weights, sums and everything else are float32 in both.
-enum class Precision : std::uint8_t { fp32, bf16 };
+/// What products compute with; sums and everything else are float32 in all. Only the first two train.
+enum class Precision : std::uint8_t { fp32, bf16, int8, int4 };
+
+/// Matrices over one input that serving keeps one below the other, so that one product takes the place of several.
+struct Stack {
+  std::vector<Parameter*> weights, biases;
+  struct Part {
+    ops::Weight weight;
+    Tensor bias;
+  };
+  /// from[i]: matrix i and those below it. Empty in float32, and where the sizes do not fit.
+  std::vector<Part> from;
+};
+
+/// A quantised matrix as files hold it (kern::PackQuantized says how).
+struct QuantizedRows {
+  int bits = 8;
+  std::span<const std::uint8_t> rows, multipliers;
+  std::span<const float> scales;
+};
 
 class Parameters {
  public:
@@ -63,6 +83,14 @@ class Parameters {
 
   /// Memory for every weight, in one flat block, zeroed; each begins at a multiple of 16 values.
   void allocate();
+  /// Memory for serving alone, which is less: a matrix that products read exists only as they read it.
+  void allocate_serving(Precision precision);
+  /// Declares that matrices (and their biases, or none) are multiplied with one input.
+  const Stack* stack(std::vector<Parameter*> weights, std::vector<Parameter*> biases);
+  /// Gives a weight its values [shape], in whatever form there is memory for. refresh() is to follow.
+  void set(const kern::Kernels& kernels, Parameter& p, std::span<const float> values);
+  /// The same of a matrix that was quantised before, to be served at that precision.
+  void set(const kern::Kernels& kernels, Parameter& p, const QuantizedRows& rows);
   /// Fills every weight as its Init says: a function of the seed and of each weight's name.
   void initialise(std::uint64_t seed);
   /// The flat block [total], padding between weights included (it stays zero); none before allocate().
@@ -91,9 +119,16 @@ class Parameters {
   void watch(Tape& tape) const;
 
  private:
+  static void pack(const kern::Kernels& kernels, Parameter& p, const kern::PackQuantized& rows,
+                   std::span<const float> scales);
+  void fill_stacked_biases(const kern::Kernels& kernels);
   void make_copies();  // memory for them, where it is missing
+  bool keeps_value(const Parameter& p) const;
+  std::vector<Stack*> usable_stacks();
 
   std::deque<Parameter> list_;
+  std::deque<Stack> stacks_;
+  bool serving_ = false;
   Tensor flat_;
   Precision precision_ = Precision::fp32;
 };

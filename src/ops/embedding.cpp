@@ -33,6 +33,15 @@ Tensor embedding(Context& c, const Tensor& table, const Tensor& ids, float s, st
   return y;
 }
 
+Tensor embedding(Context& c, const QuantizedMatrix& table, const Tensor& ids, float s) {
+  const auto [N] = ids.dims<1>("embedding: ids");
+  check_ids(ids, table.shape[0], "embedding: ids", "use the vocabulary that the model was made with");
+  const Tensor y = c.empty({N, table.shape[1]});
+  const auto time = c.timed("embedding", "forward", [&] { return Work{.bytes = bytes_of(ids, y)}; });
+  c.kernels().gather_quantized(table.right(), ids.data<std::int32_t>(), s, y.data<float>(), z(N));
+  return y;
+}
+
 Tensor add_positions(Context& c, const Tensor& x, const Tensor& table, const Tensor& positions) {
   const auto [N, D] = x.dims<2>("positions: x");
   check_dense(x, DType::f32, "positions: x");

@@ -71,9 +71,11 @@ void mixed_gradient(Context& c, const Tensor& dy, const Tensor& x, const Weight&
 
 Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const LinearOptions& o) {
   const auto [N, in] = x.dims<2>("linear: x");
-  const auto [out, w_in] = w.value.dims<2>("linear: W");
-  check_dense(w.value, DType::f32, "linear: W");
-  check(in == w_in, "linear", "x {} and W {} do not agree", x.shape(), w.value.shape());
+  check(w.shape().rank() == 2, "linear: W", "expected 2 dimensions, got {}", w.shape());
+  const std::int64_t out = w.out();
+  if (w.value) check_dense(w.value, DType::f32, "linear: W");
+  check(in == w.in(), "linear", "x {} and W {} do not agree", x.shape(), w.shape());
+  check(!c.tape() || w.value, "linear", "a weight for serving alone has no gradient", "load the model for training");
   if (w.transposed) check_shape(w.transposed, {in, out}, "linear: W^T");
   if (b) check_shape(b, {out}, "linear: b");
   if (o.residual)
@@ -88,7 +90,7 @@ Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
   const Tensor zs = keep_z ? c.empty({N, out}) : Tensor();
   const auto time = c.timed("linear", "forward", [&] {
     return product_work(static_cast<bool>(w.packed), product_flops(N, out, in),
-                        bytes_of(x, w.packed ? w.packed : w.value, b, o.residual, y, zs));
+                        bytes_of(x, operand_of(w), b, o.residual, y, zs));
   });
   const ProductSpace space(c, w, N, has_tail);
   for (std::int64_t i = 0; i < N; i += block_rows) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/rows.h"
+#include "kern/gemm_int8.h"
 #include "tensor/context.h"
 
 namespace tril::ops {
@@ -33,13 +34,31 @@ Tensor weighted_sum(Context& c, const Tensor& x, const Tensor& w);
 
 // --- linear.cpp ---
 
-/// A matrix of weights [out, in] with the copies that products read faster. Where the packed ones are there, products are
-/// mixed: operands rounded to bfloat16, sums and results float32 (kern/gemm_bf16.h).
+/// A matrix [out, in] of whole numbers with scales, packed (kern/gemm_int8.h).
+struct QuantizedMatrix {
+  Shape shape;
+  int bits = 8;
+  Tensor values, multipliers;  ///< u8; multipliers with 4 bits alone
+  Tensor scales, sums;         ///< f32, i32
+
+  explicit operator bool() const { return static_cast<bool>(values); }
+  kern::QuantizedRight right() const;
+};
+
+/// A matrix of weights [out, in], or the copies that products read faster, or both. Where packed ones are there, products
+/// are mixed: operands rounded to bfloat16, sums and results float32 (kern/gemm_bf16.h). Where it is quantised, x is
+/// rounded to 8 bits row by row, and there are no gradients. Training needs `value`.
 struct Weight {
   Tensor value;
   Tensor transposed;         ///< W^T [in, out]
   Tensor packed;             ///< W^T as a right operand, for x W^T
   Tensor packed_transposed;  ///< W as a right operand, for dz W
+  QuantizedMatrix quantized;
+  Shape given = {};  ///< the shape where there is no value
+
+  const Shape& shape() const { return value ? value.shape() : given; }
+  std::int64_t out() const { return shape()[0]; }
+  std::int64_t in() const { return shape()[1]; }
 };
 
 struct LinearOptions {
@@ -56,6 +75,8 @@ Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
 /// scale * table[ids]: ids [N], table [V, D] -> [N, D]. Ids outside [0, V) are an Error. The row of padding_id (-1:
 /// none) gets no gradient.
 Tensor embedding(Context& c, const Tensor& table, const Tensor& ids, float scale, std::int32_t padding_id);
+/// The same of a quantised table [V, D], which has no gradient.
+Tensor embedding(Context& c, const QuantizedMatrix& table, const Tensor& ids, float scale);
 /// x + table[positions]: x [N, D], table [T, D], positions [N] -> [N, D]. Positions beyond the table are an Error.
 Tensor add_positions(Context& c, const Tensor& x, const Tensor& table, const Tensor& positions);
 

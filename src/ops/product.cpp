@@ -19,18 +19,51 @@ Work work_of(const Weight& w, const Tensor& matrix, const Tensor& dz) {
 
 }  // namespace
 
+kern::QuantizedRight QuantizedMatrix::right() const {
+  return {.n = z(shape[0]),
+          .k = z(shape[1]),
+          .bits = bits,
+          .values = values.data<std::uint8_t>(),
+          .multipliers = multipliers ? multipliers.data<std::uint8_t>() : nullptr,
+          .scales = scales.data<float>(),
+          .sums = sums.data<std::int32_t>()};
+}
+
+const Tensor& operand_of(const Weight& w) {
+  if (w.quantized) return w.quantized.values;
+  if (w.packed) return w.packed;
+  return w.transposed ? w.transposed : w.value;
+}
+
 ProductSpace::ProductSpace(Context& c, const Weight& w, std::int64_t rows, bool tail) {
-  if (w.packed)
+  const std::int64_t block = std::min(rows, block_rows);
+  if (w.quantized)
+    operand = c.empty({static_cast<std::int64_t>(kern::quantized_gemm_scratch(z(block), z(w.in()), w.quantized.bits))},
+                      DType::u8);
+  else if (w.packed)
     operand = packed_space(c, kern::packed_gemm_scratch);
   else if (tail)
-    sums = c.empty({std::min(rows, block_rows), w.value.size(0)});
+    sums = c.empty({block, w.out()});
 }
 
 void product(Context& c, const Tensor& x, std::int64_t begin, std::int64_t rows, const Weight& w, const Tail& tail,
              const ProductSpace& space, float* y) {
-  const std::int64_t out = w.value.size(0), in = w.value.size(1);
+  const std::int64_t out = w.out(), in = w.in();
   const float* const a = x.data<float>() + begin * x.row_stride();
   const kern::Kernels& k = c.kernels();
+  if (w.quantized) {
+    k.quantized_gemm({.m = z(rows),
+                      .b = w.quantized.right(),
+                      .a = a,
+                      .a_stride = z(x.row_stride()),
+                      .c = y,
+                      .c_stride = z(out),
+                      .bias = tail.bias,
+                      .activation = tail.activation,
+                      .residual = tail.residual,
+                      .scratch = space.operand.data<std::uint8_t>()});
+    return;
+  }
   if (w.packed) {
     k.packed_gemm({.m = z(rows),
                    .n = z(out),

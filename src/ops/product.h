@@ -21,12 +21,15 @@ struct Tail {
   float* z = nullptr;  ///< where x W^T + b is kept, may be none
 };
 
+/// What a product with w reads of it.
+const Tensor& operand_of(const Weight& w);
+
 /// Space for products, to be reused between blocks.
 struct ProductSpace {
   /// @param tail  whether dropout or residual will follow
   ProductSpace(Context& c, const Weight& w, std::int64_t rows, bool tail);
   Tensor sums;     ///< float32: the product before dropout and residual
-  Tensor operand;  ///< bfloat16: the packed left operand
+  Tensor operand;  ///< the left operand, rounded and packed, where it is
 };
 
 /// y [rows, out] = the map of x's rows [begin, begin + rows), at most block_rows of them.

@@ -71,7 +71,7 @@ Tensor mixed_cross_entropy(Context& c, const MixedLoss& loss) {
 Tensor projected_cross_entropy(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets,
                                const LossOptions& o) {
   check_projection(x, w, b);
-  const std::int64_t N = x.size(0), V = w.value.size(0);
+  const std::int64_t N = x.size(0), V = w.out();
   check_shape(targets, {N}, "projected_cross_entropy: targets");
   if (o.weights) check_shape(o.weights, {N}, "projected_cross_entropy: weights");
   const double n = targets_that_count(targets, V, o);
@@ -100,7 +100,7 @@ Tensor projected_cross_entropy(Context& c, const Tensor& x, const Weight& w, con
 
 Tensor target_log_probs(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets) {
   check_projection(x, w, b);
-  const std::int64_t N = x.size(0), V = w.value.size(0);
+  const std::int64_t N = x.size(0), V = w.out();
   check_shape(targets, {N}, "target_log_probs: targets");
   targets_that_count(targets, V, {});
   const Tensor log_probs = c.empty({N}), space = c.empty({std::min(N, chunk_rows), V});

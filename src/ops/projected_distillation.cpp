@@ -38,14 +38,14 @@ Tensor projected_distillation(Context& c, const Projected& student, std::span<co
                               const Tensor& targets, const LossOptions& o, const DistillationOptions& how) {
   const auto& [x, w, b] = student;
   check_projection(x, w, b);
-  const std::int64_t N = x.size(0), V = w.value.size(0);
+  const std::int64_t N = x.size(0), V = w.out();
   check_shape(targets, {N}, "projected_distillation: targets");
   if (o.weights) check_shape(o.weights, {N}, "projected_distillation: weights");
   check(!teachers.empty(), "projected_distillation", "there is no teacher");
   for (const Projected& t : teachers) {
     check_projection(t.x, t.w, t.b);
-    check(t.x.size(0) == N && t.w.value.size(0) == V, "projected_distillation",
-          "a teacher of {} rows and {} words for a student of {} and {}", t.x.size(0), t.w.value.size(0), N, V);
+    check(t.x.size(0) == N && t.w.out() == V, "projected_distillation",
+          "a teacher of {} rows and {} words for a student of {} and {}", t.x.size(0), t.w.out(), N, V);
   }
   check(how.temperature > 0, "projected_distillation", "temperature {} is not above zero", how.temperature);
   check(how.mix >= 0 && how.mix <= 1, "projected_distillation", "mix {} is not in [0, 1]", how.mix);

@@ -8,9 +8,9 @@ namespace tril::ops {
 
 void check_projection(const Tensor& x, const Weight& w, const Tensor& b) {
   const auto [N, D] = x.dims<2>("projection: x");
-  const auto [V, D_w] = w.value.dims<2>("projection: W");
+  const std::int64_t V = w.out(), D_w = w.in();
   check_dense(x, DType::f32, "projection: x");
-  check(D == D_w, "projection", "x {} and W {} do not agree", x.shape(), w.value.shape());
+  check(D == D_w, "projection", "x {} and W {} do not agree", x.shape(), w.shape());
   if (b) check(b.count() == V, "projection", "b {} for a vocabulary of {}", b.shape(), V);
 }
 
@@ -18,7 +18,7 @@ void project(Context& c, const Tensor& x, const Weight& w, const Tensor& b, cons
   static_assert(chunk_rows <= block_rows);
   const auto time = c.timed_part("logits", [&] {
     return product_work(static_cast<bool>(w.packed), product_flops(logits.size(0), logits.size(1), x.size(1)),
-                        bytes_of(x.rows(begin, begin + logits.size(0)), w.packed ? w.packed : w.value, b, logits));
+                        bytes_of(x.rows(begin, begin + logits.size(0)), operand_of(w), b, logits));
   });
   const ProductSpace space(c, w, logits.size(0), false);
   product(c, x, begin, logits.size(0), w, {.bias = b ? b.data<float>() : nullptr}, space, logits.data<float>());

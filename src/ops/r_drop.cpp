@@ -14,7 +14,7 @@ namespace tril::ops {
 Tensor r_drop(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets,
               const LossOptions& o, float alpha) {
   check_projection(x, w, b);
-  const std::int64_t N = targets.count(), V = w.value.size(0);
+  const std::int64_t N = targets.count(), V = w.out();
   check(x.size(0) == 2 * N, "r_drop", "x {} for two passes of {} targets", x.shape(), N);
   check(alpha >= 0, "r_drop", "alpha {} is below zero", alpha);
   if (o.weights) check_shape(o.weights, {N}, "r_drop: weights");

@@ -220,7 +220,7 @@ TEST_F(Translate, MistakesAreNamed) {
   expect(run_tril({"translate", "--model", folder->at("nowhere")}, text), 1, "nowhere");
   expect(translate({"-b", "0"}, text), 2, "--beam-size");
   expect(translate({"-b", "2", "--n-best", "3"}, text), 2, "pass -b 3");
-  expect(translate({"--precision", "int8"}, text), 2, "fp32");
+  expect(translate({"--precision", "int9"}, text), 2, "int8");
   expect(translate({"--min-length", "9", "--max-length", "8"}, text), 2, "--min-length");
   expect(translate({"--input", folder->at("missing")}, ""), 1, "missing");
   expect(translate({"--output", folder->at("no/such/folder/out")}, text), 1, "folder");

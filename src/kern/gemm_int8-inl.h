@@ -1,0 +1,69 @@
+// The sweep of rounded rows over the panels of a quantised weight, for whatever is done with the sums. Included once for
+// each instruction set.
+#if defined(TRIL_KERN_GEMM_INT8_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRIL_KERN_GEMM_INT8_INL_H_
+#undef TRIL_KERN_GEMM_INT8_INL_H_
+#else
+#define TRIL_KERN_GEMM_INT8_INL_H_
+#endif
+
+#include "hwy/highway.h"
+#include "kern/int8-inl.h"
+#include "kern/int8_avx512-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tril::kern::HWY_NAMESPACE {
+
+/// A block of sums [32, 32] and what they are to be scaled by.
+struct IntBlock {
+  std::size_t row, col, rows, cols;
+  const std::int32_t* sums;
+  const float* row_scales;  ///< of the block's first row
+};
+
+/// finish(IntBlock) for all blocks of A W^T, a panel of 32 columns after the other, for up to 256 rows at a time.
+template <class Isa, class Finish>
+HWY_INLINE void SweepInt8(const QuantizedRight& b, const float* a, std::size_t a_stride, std::size_t m,
+                          std::uint8_t* scratch, const Finish& finish) {
+  HWY_ALIGN std::int32_t tiles[2][32 * 32];
+  const std::size_t depth = int8_depth(b.k), deep = depth / int8_tile_depth;
+  const std::size_t panel_bytes = 2 * deep * int8_tile_bytes * static_cast<std::size_t>(b.bits) / 8;
+  std::uint8_t* at = scratch + (64 - reinterpret_cast<std::uintptr_t>(scratch) % 64) % 64;
+  std::uint8_t* const unpacked = at;
+  if (b.bits == 4) at += 32 * depth;
+  float* const scales = reinterpret_cast<float*>(at);
+  const std::size_t most = smaller((m + 31) / 32 * 32, quantized_gemm_rows);
+  auto* const q = reinterpret_cast<std::int8_t*>(at + (most * sizeof(float) + 63) / 64 * 64);
+  Isa::begin(m);
+  for (std::size_t m0 = 0; m0 < m; m0 += quantized_gemm_rows) {
+    const std::size_t rows = smaller(m - m0, quantized_gemm_rows);
+    for (std::size_t i = 0; i < rows; ++i) scales[i] = QuantizeRow(a + (m0 + i) * a_stride, b.k, q + i * depth);
+    int turn = 0;
+    bool waiting = false;
+    IntBlock before{};
+    for (std::size_t n0 = 0; n0 < b.n; n0 += 32) {
+      const std::size_t panel = n0 / 32;
+      const std::uint8_t* values = b.values + panel * panel_bytes;
+      if (b.bits == 4) {
+        UnpackInt4(values, b.multipliers + panel * 2 * deep * 32, deep, unpacked);
+        values = unpacked;
+      }
+      for (std::size_t i = 0; i < rows; i += 32) {
+        const IntBlock block{m0 + i, n0, smaller(rows - i, 32), smaller(b.n - n0, 32), tiles[turn], scales + i};
+        Isa::block(q + i * depth, depth, values, deep, block.rows, b.sums + n0, tiles[turn]);
+        // The block before is finished while this one is being multiplied.
+        if (waiting) finish(before);
+        before = block;
+        waiting = true;
+        turn = 1 - turn;
+      }
+    }
+    if (waiting) finish(before);
+  }
+  Isa::end();
+}
+
+}  // namespace tril::kern::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // TRIL_KERN_GEMM_INT8_INL_H_

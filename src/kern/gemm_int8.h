@@ -1,0 +1,85 @@
+// Matrix products of integers of 8 or 4 bits: what a model serves with when memory and time count. A weight's row has
+// one scale, a row of activations gets its own as it comes ("dynamic" quantisation):
+//   x ~ s q, s = max |x| / 127, q = round(x / s)      y_ij = s_i t_j sum_p q_ip w_jp            [Jacob et al. 2018, 2.1]
+// Sums are of whole numbers, so they are the same on every machine, whatever the order and whatever shares the batch.
+//
+// Four bits: a row has groups of 32 values, each with a multiplier of its own, w = t_j m_jg n, m 0 ... 15, n -8 ... 7.
+// The product m n fits into 8 bits, so that 4 bits are the memory's form alone and the sums are those of 8 bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kern/kernels.h"
+
+namespace tril::kern {
+
+// A packed right operand W^T [k, n], W [n, k] being the weight, is made of tiles of 64 x 16 integers, zeros beyond its
+// edges: row p of tile (l, j) holds for columns 16 j ... the four values 64 l + 4 p ... each. Tiles lie in panels of 32
+// columns, [n / 32][k / 64][2]. A tile of 8 bits is 1 KiB. One of 4 bits is half of it, its row p with row p of the 8-bit
+// tile in the lower and row p + 8 in the upper halves of bytes, each value + 8.
+constexpr std::size_t int8_tile_depth = 64, int8_tile_bytes = 1024, int4_group = 32;
+constexpr std::size_t int8_columns(std::size_t n) {  ///< whole panels
+  return (n + 31) / 32 * 32;
+}
+constexpr std::size_t int8_depth(std::size_t k) {  ///< whole tiles
+  return (k + int8_tile_depth - 1) / int8_tile_depth * int8_tile_depth;
+}
+constexpr std::size_t int8_packed_bytes(std::size_t n, std::size_t k, int bits) {
+  return int8_columns(n) * int8_depth(k) * static_cast<std::size_t>(bits) / 8;
+}
+/// Multipliers of a packed operand of 4 bits: [n / 32][k / 64][2 tiles][2 groups][16 columns].
+constexpr std::size_t int4_multipliers(std::size_t n, std::size_t k) {
+  return int8_columns(n) * int8_depth(k) / int4_group;
+}
+
+/// A packed weight.
+struct QuantizedRight {
+  std::size_t n = 0, k = 0;
+  int bits = 8;
+  const std::uint8_t* values = nullptr;       ///< int8_packed_bytes(n, k, bits)
+  const std::uint8_t* multipliers = nullptr;  ///< 4 bits: int4_multipliers(n, k)
+  const float* scales = nullptr;              ///< [int8_columns(n)]
+  const std::int32_t* sums = nullptr;         ///< [int8_columns(n)] 128 times the sum of the row's integers
+};
+
+/// Rows of integers as files hold them, to be packed: 8 bits [n, k]; 4 bits [n, ceil(k / 2)], the first of two values in
+/// the lower half, each + 8, with multipliers [n, ceil(k / 32)].
+struct PackQuantized {
+  std::size_t n = 0, k = 0;
+  int bits = 8;
+  const std::uint8_t* rows = nullptr;
+  std::size_t row_bytes = 0;  ///< from one row to the next
+  const std::uint8_t* row_multipliers = nullptr;
+  std::uint8_t* values = nullptr;
+  std::uint8_t* multipliers = nullptr;
+  std::int32_t* sums = nullptr;
+};
+
+/// y = residual + f(A W^T + bias): A [m, k] and C [m, n] float32, row-major with strides.
+struct QuantizedGemm {
+  std::size_t m = 0;
+  QuantizedRight b;
+  const float* a = nullptr;
+  std::size_t a_stride = 0;
+  float* c = nullptr;
+  std::size_t c_stride = 0;
+  const float* bias = nullptr;
+  Activation activation = Activation::none;
+  const float* residual = nullptr;  ///< with the stride of C
+  std::uint8_t* scratch = nullptr;  ///< quantized_gemm_scratch(m, k, bits) bytes
+};
+
+/// Rows of A that are multiplied at a time.
+constexpr std::size_t quantized_gemm_rows = 256;
+constexpr std::size_t quantized_gemm_scratch(std::size_t m, std::size_t k, int bits) {
+  const std::size_t rows = ((m < quantized_gemm_rows ? m : quantized_gemm_rows) + 31) / 32 * 32;
+  return rows * (int8_depth(k) + sizeof(float)) + (bits == 4 ? 32 * int8_depth(k) : 0) + 3 * 64;
+}
+
+/// Rounds rows of weights to 4 bits: w [n, k] float32 with a stride -> rows, multipliers as PackQuantized reads them, and
+/// the rows' scales. Each group's multiplier is the one that leaves the least squared error.
+void quantize_int4(const float* w, std::size_t stride, std::size_t n, std::size_t k, std::uint8_t* rows,
+                   std::uint8_t* multipliers, float* scales);
+
+}  // namespace tril::kern

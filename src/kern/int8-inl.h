@@ -1,0 +1,141 @@
+// Rounding rows to 8 bits, packing, and the product of a few rows with one panel (gemm_int8.h), for each instruction set.
+// Included once for each instruction set.
+#if defined(TRIL_KERN_INT8_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRIL_KERN_INT8_INL_H_
+#undef TRIL_KERN_INT8_INL_H_
+#else
+#define TRIL_KERN_INT8_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "hwy/highway.h"
+#include "kern/gemm_int8.h"
+#include "kern/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tril::kern::HWY_NAMESPACE {
+
+using Ints = hn::ScalableTag<std::int32_t>;
+using IntVec = hn::Vec<Ints>;
+
+/// q [int8_depth(k)] = x [k] / scale, rounded, zeros behind; returns the scale. A row that is not finite gets the scale
+/// NaN, so that its products say so.
+HWY_INLINE float QuantizeRow(const float* HWY_RESTRICT x, std::size_t k, std::int8_t* HWY_RESTRICT q) {
+  const Floats d;
+  const hn::Rebind<std::int8_t, Floats> d8;
+  const std::size_t lanes = hn::Lanes(d);
+  Vec most0 = hn::Zero(d), most1 = most0, odd0 = most0, odd1 = most0;  // odd: NaN where a value is not finite
+  std::size_t j = 0;
+  for (; j + 2 * lanes <= k; j += 2 * lanes) {
+    const Vec a = hn::LoadU(d, x + j), b = hn::LoadU(d, x + j + lanes);
+    most0 = hn::Max(most0, hn::Abs(a)), most1 = hn::Max(most1, hn::Abs(b));
+    odd0 = hn::MulAdd(a, hn::Zero(d), odd0), odd1 = hn::MulAdd(b, hn::Zero(d), odd1);
+  }
+  for (; j < k; j += lanes) {
+    const Vec a = j + lanes <= k ? hn::LoadU(d, x + j) : LoadPart(d, x + j, k - j);
+    most0 = hn::Max(most0, hn::Abs(a));
+    odd0 = hn::MulAdd(a, hn::Zero(d), odd0);
+  }
+  const float most = hn::GetLane(hn::MaxOfLanes(d, hn::Max(most0, most1)));
+  const float odd = hn::GetLane(hn::SumOfLanes(d, hn::Add(odd0, odd1)));
+  const Vec up = hn::Set(d, most > 1e-35f ? 127.0f / most : 0.0f);  // smaller ones have no reciprocal
+  const auto round = [&](Vec v) HWY_ATTR { return hn::DemoteTo(d8, hn::NearestInt(hn::Mul(v, up))); };
+  for (j = 0; j + lanes <= k; j += lanes) hn::StoreU(round(hn::LoadU(d, x + j)), d8, q + j);
+  if (j < k) {
+    hn::StoreU(round(LoadPart(d, x + j, k - j)), d8, q + j);  // lanes divide 64: this stays inside the row
+    j += lanes;
+  }
+  for (const std::size_t end = int8_depth(k); j < end; j += lanes) hn::StoreU(hn::Zero(d8), d8, q + j);
+  return odd == 0 ? most / 127.0f : odd;
+}
+
+/// A panel of 4 bits as one of 8: `deep` pairs of tiles.
+HWY_INLINE void UnpackInt4(const std::uint8_t* HWY_RESTRICT values, const std::uint8_t* HWY_RESTRICT multipliers,
+                           std::size_t deep, std::uint8_t* HWY_RESTRICT to) {
+  const hn::ScalableTag<std::uint8_t> du8;
+  const hn::ScalableTag<std::uint16_t> du16;
+  const hn::ScalableTag<std::uint32_t> du32;
+  const hn::Rebind<std::uint8_t, decltype(du32)> narrow;
+  const std::size_t lanes = hn::Lanes(du32);
+  const auto mask = hn::Set(du8, 15);
+  for (std::size_t t = 0; t < 2 * deep; ++t, values += int8_tile_bytes / 2, multipliers += 32, to += int8_tile_bytes)
+    for (std::size_t c = 0; c < 16; c += lanes) {
+      // A word of 16 bits holds two values n of 4 and is multiplied at once: n m <= 225 does not carry. n - 8 follows
+      // by taking off 8 m from each byte.
+      const auto twice = [&](const std::uint8_t* m) HWY_ATTR {
+        const auto wide = hn::PromoteTo(du32, hn::LoadU(narrow, m));
+        return hn::BitCast(du16, hn::Or(wide, hn::ShiftLeft<16>(wide)));
+      };
+      const auto m0 = twice(multipliers + c), m1 = twice(multipliers + 16 + c);
+      const auto eights = hn::Set(du16, 0x0808);
+      const auto e0 = hn::BitCast(du8, hn::Mul(m0, eights)), e1 = hn::BitCast(du8, hn::Mul(m1, eights));
+      for (std::size_t p = 0; p < 8; ++p) {
+        const auto both = hn::LoadU(du8, values + p * 64 + c * 4);
+        const auto low = hn::And(both, mask);
+        const auto high = hn::And(hn::BitCast(du8, hn::ShiftRight<4>(hn::BitCast(du16, both))), mask);
+        const auto a = hn::BitCast(du8, hn::Mul(hn::BitCast(du16, low), m0));
+        const auto b = hn::BitCast(du8, hn::Mul(hn::BitCast(du16, high), m1));
+        hn::StoreU(hn::Sub(a, e0), du8, to + p * 64 + c * 4);
+        hn::StoreU(hn::Sub(b, e1), du8, to + (p + 8) * 64 + c * 4);
+      }
+    }
+}
+
+/// Products of 16-bit pairs, which every processor has.
+struct WidenedProducts {
+  static void begin(std::size_t) {}
+  static void end() {}
+
+  /// c [32, 32] = a [rows, deep * 64] times a panel; rows of a lie a_stride bytes apart.
+  static HWY_NOINLINE void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
+                                 std::size_t rows, const std::int32_t*, std::int32_t* HWY_RESTRICT c) {
+    for (std::size_t i = 0; i < rows; i += 2)
+      for (std::size_t tile = 0; tile < 2; ++tile)
+        two_rows(a + i * a_stride, i + 1 < rows ? a_stride : 0, b + tile * int8_tile_bytes, deep,
+                 c + i * 32 + tile * 16);
+  }
+
+ private:
+  static HWY_INLINE void two_rows(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
+                                  std::int32_t* HWY_RESTRICT c) {
+    const hn::ScalableTag<std::int16_t> d16;
+    const hn::Rebind<std::int8_t, decltype(d16)> d8;
+    const hn::ScalableTag<std::int64_t> d64;
+    const Ints di;
+    const std::size_t step = hn::Lanes(d16);
+    for (std::size_t at = 0; at < 64; at += step) {  // bytes of a tile's row: step / 4 columns
+      IntVec sum0 = hn::Zero(di), sum1 = hn::Zero(di), none = hn::Zero(di);
+      for (std::size_t l = 0; l < deep; ++l)
+        for (std::size_t p = 0; p < 16; ++p) {
+          const auto w = hn::PromoteTo(
+              d16, hn::LoadU(d8, reinterpret_cast<const std::int8_t*>(b) + l * 2 * int8_tile_bytes + p * 64 + at));
+          const auto x = [&](std::size_t row) HWY_ATTR {
+            const std::int8_t* const q = a + row * a_stride + l * 64 + p * 4;
+            const std::int64_t four = (std::int64_t{q[0]} & 0xffff) | (std::int64_t{q[1]} & 0xffff) << 16 |
+                                      (std::int64_t{q[2]} & 0xffff) << 32 |
+                                      std::int64_t{q[3]} * (std::int64_t{1} << 48);
+            return hn::BitCast(d16, hn::Set(d64, four));
+          };
+          sum0 = hn::ReorderWidenMulAccumulate(di, x(0), w, sum0, none);
+          sum1 = hn::ReorderWidenMulAccumulate(di, x(1), w, sum1, none);
+        }
+      store_pairs(sum0, c + at / 4);
+      if (a_stride != 0) store_pairs(sum1, c + 32 + at / 4);
+    }
+  }
+  // Two neighbouring sums make one column.
+  static HWY_INLINE void store_pairs(IntVec sum, std::int32_t* c) {
+    const Ints di;
+    HWY_ALIGN std::int32_t lanes[hn::MaxLanes(Ints())];
+    hn::Store(sum, di, lanes);
+    for (std::size_t j = 0; 2 * j < hn::Lanes(di); ++j) c[j] = lanes[2 * j] + lanes[2 * j + 1];
+  }
+};
+
+}  // namespace tril::kern::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // TRIL_KERN_INT8_INL_H_

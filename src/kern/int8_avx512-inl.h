@@ -1,0 +1,121 @@
+// The product of a few rows with one panel of integers on processors that multiply them in fours: vectors (AVX-512 VNNI)
+// and tiles (AMX). Included once for each instruction set, and empty but for AVX-512.
+#if defined(TRIL_KERN_INT8_AVX512_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRIL_KERN_INT8_AVX512_INL_H_
+#undef TRIL_KERN_INT8_AVX512_INL_H_
+#else
+#define TRIL_KERN_INT8_AVX512_INL_H_
+#endif
+
+#include "hwy/highway.h"
+#include "kern/int8-inl.h"
+
+#if HWY_TARGET == HWY_AVX3
+#include <immintrin.h>
+
+#define TRIL_VNNI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
+#define TRIL_AMX_INT8 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,amx-tile,amx-int8")))
+
+namespace tril::kern::N_AVX3 {
+
+/// Products of fours in vectors. The instruction takes its left operand without a sign: rows come with 128 added, which
+/// the sums of the weights' rows take off again.
+struct FourProducts {
+  static void begin(std::size_t) {}
+  static void end() {}
+
+  TRIL_VNNI static void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
+                              std::size_t rows, const std::int32_t* sums, std::int32_t* c) {
+    std::size_t i = 0;
+    for (; i + 8 <= rows; i += 8) some_rows<8>(a + i * a_stride, a_stride, b, deep, sums, c + i * 32);
+    for (; i + 4 <= rows; i += 4) some_rows<4>(a + i * a_stride, a_stride, b, deep, sums, c + i * 32);
+    for (; i < rows; ++i) some_rows<1>(a + i * a_stride, a_stride, b, deep, sums, c + i * 32);
+  }
+
+ private:
+  template <std::size_t kRows>
+  TRIL_VNNI static void some_rows(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
+                                  const std::int32_t* sums, std::int32_t* c) {
+    __m512i sum[kRows][2];
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < kRows; ++i)
+      for (std::size_t v = 0; v < 2; ++v)
+        sum[i][v] = _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_loadu_si512(sums + v * 16));
+    for (std::size_t l = 0; l < deep; ++l, a += 64, b += 2 * int8_tile_bytes)
+      for (std::size_t p = 0; p < 16; ++p) {
+        const __m512i left = _mm512_loadu_si512(b + p * 64), right = _mm512_loadu_si512(b + int8_tile_bytes + p * 64);
+#pragma GCC unroll 8
+        for (std::size_t i = 0; i < kRows; ++i) {
+          std::uint32_t four;
+          __builtin_memcpy(&four, a + i * a_stride + p * 4, sizeof four);
+          const __m512i x = _mm512_set1_epi32(static_cast<int>(four ^ 0x80808080u));
+          sum[i][0] = _mm512_dpbusd_epi32(sum[i][0], x, left);
+          sum[i][1] = _mm512_dpbusd_epi32(sum[i][1], x, right);
+        }
+      }
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < kRows; ++i) {
+      _mm512_storeu_si512(c + i * 32, sum[i][0]);
+      _mm512_storeu_si512(c + i * 32 + 16, sum[i][1]);
+    }
+  }
+};
+
+/// Products of tiles. Tiles 0-3 sum, 4 and 5 are of A, 6 and 7 of B.
+struct FourTiles {
+  /// A product of up to 16 rows works on no more than it has.
+  TRIL_AMX_INT8 static void begin(std::size_t rows) {
+    struct alignas(64) Config {
+      std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
+      std::uint16_t bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+      std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+    } config;
+    if (rows < 16) config.rows[0] = config.rows[1] = config.rows[4] = static_cast<std::uint8_t>(rows);
+    __asm__ volatile("" : : "r"(&config) : "memory");  // the intrinsic names only its first bytes to the compiler
+    _tile_loadconfig(&config);
+  }
+  TRIL_AMX_INT8 static void end() { _tile_release(); }
+
+  TRIL_AMX_INT8 static void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
+                                  std::size_t rows, const std::int32_t*, std::int32_t* c) {
+    constexpr int stride = 32 * sizeof(std::int32_t);
+    _tile_zero(0);
+    _tile_zero(1);
+    if (rows <= 16) {
+      for (std::size_t l = 0; l < deep; ++l, a += 64, b += 2 * int8_tile_bytes) {
+        _tile_loadd(4, a, a_stride);
+        _tile_loadd(6, b, 64);
+        _tile_loadd(7, b + int8_tile_bytes, 64);
+        _tile_dpbssd(0, 4, 6);
+        _tile_dpbssd(1, 4, 7);
+      }
+      _tile_stored(0, c, stride);
+      _tile_stored(1, c + 16, stride);
+      return;
+    }
+    const std::int8_t* below = a + 16 * a_stride;
+    _tile_zero(2);
+    _tile_zero(3);
+    for (std::size_t l = 0; l < deep; ++l, a += 64, below += 64, b += 2 * int8_tile_bytes) {
+      _tile_loadd(4, a, a_stride);
+      _tile_loadd(6, b, 64);
+      _tile_loadd(5, below, a_stride);
+      _tile_loadd(7, b + int8_tile_bytes, 64);
+      _tile_dpbssd(0, 4, 6);
+      _tile_dpbssd(2, 5, 6);
+      _tile_dpbssd(1, 4, 7);
+      _tile_dpbssd(3, 5, 7);
+    }
+    _tile_stored(0, c, stride);
+    _tile_stored(1, c + 16, stride);
+    _tile_stored(2, c + 16 * 32, stride);
+    _tile_stored(3, c + 16 * 32 + 16, stride);
+  }
+};
+
+}  // namespace tril::kern::N_AVX3
+#undef TRIL_VNNI
+#undef TRIL_AMX_INT8
+#endif
+
+#endif  // TRIL_KERN_INT8_AVX512_INL_H_

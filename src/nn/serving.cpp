@@ -1,0 +1,208 @@
+// Weights as a model serves with them: matrices in the one form that products read, those over one input below each
+// other.
+#include <algorithm>
+
+#include "kern/gemm_bf16.h"
+#include "nn/parameters.h"
+#include "tensor/lasting.h"
+
+namespace tril::nn {
+namespace {
+
+constexpr std::int64_t panel = 32;  // columns of packed operands: where one matrix can begin below another
+
+bool is_quantized(Precision precision) {
+  return precision == Precision::int8 || precision == Precision::int4;
+}
+
+// Tables and the output's matrix stay at 8 bits: they are read by rows, or decide which word comes.
+int bits_of(const Parameter& p, Precision precision) {
+  return precision == Precision::int4 && p.hidden_matrix ? 4 : 8;
+}
+
+// Takes pieces of memory one after the other; counts alone where there is none yet.
+class Layout {
+ public:
+  explicit Layout(std::shared_ptr<std::byte> memory = nullptr) : memory_(std::move(memory)) {}
+  Tensor take(std::int64_t count, DType type) {
+    const std::size_t begin = bytes_;
+    bytes_ += (static_cast<std::size_t>(count) * size_of(type) + 63) / 64 * 64;
+    return memory_ ? foreign_tensor(memory_.get() + begin, {count}, type, memory_) : Tensor();
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::shared_ptr<std::byte> memory_;
+  std::size_t bytes_ = 0;
+};
+
+std::int64_t size(std::size_t n) {
+  return static_cast<std::int64_t>(n);
+}
+
+// Memory for a matrix [out, in] in the form of `precision`.
+ops::Weight place(Layout& layout, std::int64_t out, std::int64_t in, Precision precision, int bits) {
+  const auto n = static_cast<std::size_t>(out), k = static_cast<std::size_t>(in);
+  ops::Weight w;
+  w.given = {out, in};
+  if (precision == Precision::fp32) {
+    if (const Tensor t = layout.take(out * in, DType::f32)) w.transposed = t.reshape({in, out});
+  } else if (precision == Precision::bf16) {
+    w.packed = layout.take(size(kern::packed_right_values(k, n)), DType::bf16);
+  } else {
+    ops::QuantizedMatrix& q = w.quantized;
+    q.shape = w.given;
+    q.bits = bits;
+    q.values = layout.take(size(kern::int8_packed_bytes(n, k, bits)), DType::u8);
+    if (bits == 4) q.multipliers = layout.take(size(kern::int4_multipliers(n, k)), DType::u8);
+    q.scales = layout.take(size(kern::int8_columns(n)), DType::f32);
+    q.sums = layout.take(size(kern::int8_columns(n)), DType::i32);
+  }
+  return w;
+}
+
+// Rows [begin, end) of a packed matrix; both are multiples of a panel.
+ops::Weight part_of(const ops::Weight& all, std::int64_t begin, std::int64_t end) {
+  const auto b = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin),
+             k = static_cast<std::size_t>(all.in());
+  const auto part = [](const Tensor& t, std::size_t from, std::size_t count) {
+    return t ? t.rows(size(from), size(from + count)) : Tensor();
+  };
+  const ops::QuantizedMatrix& q = all.quantized;
+  ops::Weight w;
+  w.given = {end - begin, all.in()};
+  w.packed = part(all.packed, kern::packed_right_values(k, b), kern::packed_right_values(k, n));
+  w.quantized = {w.given,
+                 q.bits,
+                 part(q.values, kern::int8_packed_bytes(b, k, q.bits), kern::int8_packed_bytes(n, k, q.bits)),
+                 part(q.multipliers, kern::int4_multipliers(b, k), kern::int4_multipliers(n, k)),
+                 part(q.scales, b, n),
+                 part(q.sums, b, n)};
+  return w;
+}
+
+}  // namespace
+
+const Stack* Parameters::stack(std::vector<Parameter*> weights, std::vector<Parameter*> biases) {
+  assert(!flat_ && "weights are declared before they are allocated");
+  return &stacks_.emplace_back(Stack{std::move(weights), std::move(biases), {}});
+}
+
+bool Parameters::keeps_value(const Parameter& p) const {
+  if (!serving_ || p.shape.rank() != 2) return true;
+  if (is_quantized(precision_)) return !p.in_products && !p.gathered;
+  return !p.in_products || p.gathered;
+}
+
+// Those whose matrices can lie below each other.
+std::vector<Stack*> Parameters::usable_stacks() {
+  std::vector<Stack*> list;
+  for (Stack& s : stacks_) {
+    bool fits = precision_ != Precision::fp32;
+    for (const Parameter* p : s.weights)
+      fits &= p->shape[0] % panel == 0 && p->shape[1] == s.weights[0]->shape[1] && p->hidden_matrix && !p->lora;
+    for (const Parameter* p : s.biases) fits &= p != nullptr;
+    if (fits) list.push_back(&s);
+  }
+  return list;
+}
+
+void Parameters::allocate_serving(Precision precision) {
+  serving_ = true;
+  precision_ = precision;
+  allocate();
+  // Twice: to count, and to place.
+  std::size_t bytes = 0;
+  for (const bool counting : {true, false}) {
+    Layout layout(counting ? nullptr : lasting_memory(bytes));
+    std::vector<const Parameter*> stacked;
+    for (Stack* s : usable_stacks()) {
+      std::int64_t out = 0;
+      for (const Parameter* p : s->weights) out += p->shape[0];
+      const ops::Weight all =
+          place(layout, out, s->weights[0]->shape[1], precision, bits_of(*s->weights[0], precision));
+      const Tensor bias = s->biases.empty() ? Tensor() : layout.take(out, DType::f32);
+      std::int64_t begin = 0;
+      for (Parameter* p : s->weights) {
+        stacked.push_back(p);
+        if (counting) continue;
+        const std::int64_t end = begin + p->shape[0];
+        const ops::Weight w = part_of(all, begin, end);
+        p->packed = w.packed, p->quantized = w.quantized;
+        s->from.push_back({part_of(all, begin, out), bias ? bias.rows(begin, out) : Tensor()});
+        begin = end;
+      }
+    }
+    for (Parameter& p : list_) {
+      const bool has_form = p.shape.rank() == 2 && (p.in_products || (p.gathered && is_quantized(precision)));
+      if (!has_form || std::find(stacked.begin(), stacked.end(), &p) != stacked.end()) continue;
+      const ops::Weight w = place(layout, p.shape[0], p.shape[1], precision, bits_of(p, precision));
+      p.transposed = w.transposed, p.packed = w.packed, p.quantized = w.quantized;
+    }
+    bytes = layout.bytes();
+  }
+}
+
+void Parameters::set(const kern::Kernels& kernels, Parameter& p, std::span<const float> values) {
+  check(values.size() == static_cast<std::size_t>(p.shape.count()), p.name, "{} values for {}", values.size(), p.shape);
+  if (p.value) host_write<float>(p.value, values);
+  if (!serving_ || p.shape.rank() != 2) return;
+  const auto n = static_cast<std::size_t>(p.shape[0]), k = static_cast<std::size_t>(p.shape[1]);
+  if (p.transposed) kernels.transpose(values.data(), p.transposed.data<float>(), n, k);
+  if (p.packed)
+    kernels.pack_right({.b = values.data(),
+                        .stride = k,
+                        .k = k,
+                        .n = n,
+                        .transposed = true,
+                        .packed = p.packed.data<std::uint16_t>()});
+  if (!p.quantized) return;
+  std::vector<float> scales(n);
+  if (p.quantized.bits == 8) {
+    const std::size_t row = kern::int8_depth(k);
+    std::vector<std::int8_t> rows(n * row);
+    kernels.quantize_rows(values.data(), k, n, k, rows.data(), scales.data());
+    pack(kernels, p, {.rows = reinterpret_cast<const std::uint8_t*>(rows.data()), .row_bytes = row}, scales);
+  } else {
+    const std::size_t row = (k + 1) / 2;
+    std::vector<std::uint8_t> rows(n * row), multipliers(n * ((k + kern::int4_group - 1) / kern::int4_group));
+    kern::quantize_int4(values.data(), k, n, k, rows.data(), multipliers.data(), scales.data());
+    pack(kernels, p, {.rows = rows.data(), .row_bytes = row, .row_multipliers = multipliers.data()}, scales);
+  }
+}
+
+void Parameters::set(const kern::Kernels& kernels, Parameter& p, const QuantizedRows& q) {
+  const auto n = static_cast<std::size_t>(p.shape[0]), k = static_cast<std::size_t>(p.shape[1]);
+  const std::size_t row = q.bits == 8 ? k : (k + 1) / 2;
+  check(p.quantized && p.quantized.bits == q.bits, p.name, "is not served with {} bits", q.bits);
+  check(q.rows.size() == n * row && q.scales.size() == n, p.name, "{} bytes and {} scales for {}", q.rows.size(),
+        q.scales.size(), p.shape);
+  check(q.bits == 8 || q.multipliers.size() == n * ((k + kern::int4_group - 1) / kern::int4_group), p.name,
+        "{} multipliers for {}", q.multipliers.size(), p.shape);
+  pack(kernels, p, {.rows = q.rows.data(), .row_bytes = row, .row_multipliers = q.multipliers.data()}, q.scales);
+}
+
+void Parameters::pack(const kern::Kernels& kernels, Parameter& p, const kern::PackQuantized& rows,
+                      std::span<const float> scales) {
+  const ops::QuantizedMatrix& q = p.quantized;
+  kern::PackQuantized all = rows;
+  all.n = static_cast<std::size_t>(p.shape[0]), all.k = static_cast<std::size_t>(p.shape[1]), all.bits = q.bits;
+  all.values = q.values.data<std::uint8_t>();
+  all.multipliers = q.multipliers ? q.multipliers.data<std::uint8_t>() : nullptr;
+  all.sums = q.sums.data<std::int32_t>();
+  kernels.pack_quantized(all);
+  host_write<float>(q.scales.rows(0, p.shape[0]), scales);
+}
+
+void Parameters::fill_stacked_biases(const kern::Kernels& kernels) {
+  for (const Stack* s : usable_stacks()) {
+    std::int64_t at = 0;
+    for (const Parameter* b : s->biases) {
+      const Tensor part = s->from[0].bias.rows(at, at + b->shape[0]);
+      kernels.scale(1.0f, b->value.data<float>(), part.data<float>(), static_cast<std::size_t>(b->shape[0]));
+      at += b->shape[0];
+    }
+  }
+}
+
+}  // namespace tril::nn

@@ -1,0 +1,197 @@
+// Products of quantised weights on every table against whole numbers that were rounded and multiplied one by one.
+#include "kern/gemm_int8.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "kern/support.h"
+
+namespace tril::kern {
+namespace {
+
+class GemmInt8 : public KernelTest {};
+
+// A weight [n, k], rounded, as files hold it and packed, and its values as whole numbers times scales.
+struct Weight {
+  std::size_t n, k;
+  int bits;
+  std::vector<std::uint8_t> rows, row_multipliers, values, multipliers;
+  std::vector<float> scales;
+  std::vector<std::int32_t> sums;
+  std::vector<int> integers;  // [n, k]
+
+  Weight(const Kernels& kernels, std::size_t n_, std::size_t k_, int bits_, std::uint64_t stream)
+      : n(n_), k(k_), bits(bits_), scales(int8_columns(n)), sums(int8_columns(n)), integers(n * k) {
+    Floats32 w(n * k);
+    fill_normal(w, stream, 0.3);
+    if (bits == 8) {
+      std::vector<std::int8_t> q(n * int8_depth(k));
+      kernels.quantize_rows(w, k, n, k, q.data(), scales.data());
+      for (std::size_t j = 0; j < n; ++j)
+        for (std::size_t i = 0; i < k; ++i) {
+          integers[j * k + i] = q[j * int8_depth(k) + i];
+          rows.push_back(static_cast<std::uint8_t>(q[j * int8_depth(k) + i]));
+        }
+    } else {
+      const std::size_t groups = (k + int4_group - 1) / int4_group;
+      rows.resize(n * ((k + 1) / 2));
+      row_multipliers.resize(n * groups);
+      quantize_int4(w, k, n, k, rows.data(), row_multipliers.data(), scales.data());
+      for (std::size_t j = 0; j < n; ++j)
+        for (std::size_t i = 0; i < k; ++i) {
+          const int both = rows[j * ((k + 1) / 2) + i / 2], q = (i % 2 ? both >> 4 : both & 15) - 8;
+          integers[j * k + i] = q * row_multipliers[j * groups + i / int4_group];
+        }
+      multipliers.resize(int4_multipliers(n, k));
+    }
+    values.resize(int8_packed_bytes(n, k, bits));
+    kernels.pack_quantized(
+        {n, k, bits, rows.data(), bits == 8 ? k : (k + 1) / 2, row_multipliers.data(), values.data(), multipliers.data(), sums.data()});
+    error = 0;
+    for (std::size_t i = 0; i < n * k; ++i)
+      error = std::max(error, std::abs(w[i] - static_cast<double>(scales[i / k]) * integers[i]));
+  }
+  double error;  // of the worst value
+
+  QuantizedRight right() const { return {n, k, bits, values.data(), multipliers.data(), scales.data(), sums.data()}; }
+};
+
+struct Size {
+  std::size_t m, n, k;
+};
+
+TEST_P(GemmInt8, EqualsItsTwin) {
+  for (const auto& [m, n, depth] :
+       {Size{1, 1, 1}, Size{1, 17, 5}, Size{3, 1, 7}, Size{15, 16, 64}, Size{16, 32, 65}, Size{17, 33, 31},
+        Size{32, 64, 128}, Size{33, 64, 64}, Size{40, 31, 65}, Size{257, 48, 33}, Size{300, 40, 130},
+        Size{20, 40, 1030}, Size{2, 100, 512}, Size{8, 33, 100}, Size{5, 3, 0}, Size{0, 3, 2}, Size{3, 0, 2}})
+    for (const int bits : {8, 4})
+      for (const Activation f : {Activation::none, Activation::relu, Activation::silu})
+        for (const bool tail : {false, true}) {
+          const std::size_t wider = 3, a_stride = depth + wider, c_stride = n + wider;
+          const auto last = [&](std::size_t rows, std::size_t stride) { return rows ? rows * stride - wider : 0; };
+          const Weight w(k, n, depth, bits, 9);
+          Floats32 a(last(m, a_stride), 1), c(last(m, c_stride), 3), bias(n, 1), residual(last(m, c_stride), 2);
+          fill_normal(a, 1), fill_normal(c, 3), fill_normal(bias, 4), fill_normal(residual, 5);
+          std::vector<double> expected(c.data(), c.data() + c.size());
+          for (std::size_t i = 0; i < m; ++i) {
+            float most = 0;
+            for (std::size_t p = 0; p < depth; ++p) most = std::max(most, std::abs(a[i * a_stride + p]));
+            const float up = most > 0 ? 127.0f / most : 0;
+            for (std::size_t j = 0; j < n; ++j) {
+              std::int64_t sum = 0;
+              for (std::size_t p = 0; p < depth; ++p)
+                sum += static_cast<std::int64_t>(std::nearbyint(a[i * a_stride + p] * up)) * w.integers[j * depth + p];
+              double y = static_cast<double>(most / 127.0f) * w.scales[j] * static_cast<double>(sum);
+              if (tail) y += bias[j];
+              if (f == Activation::relu) y = std::max(y, 0.0);
+              if (f == Activation::silu) y /= 1 + std::exp(-y);
+              expected[i * c_stride + j] = y + (tail ? residual[i * c_stride + j] : 0);
+            }
+          }
+          Guarded<std::uint8_t> scratch(quantized_gemm_scratch(m, depth, bits), 1);
+          k.quantized_gemm({.m = m,
+                            .b = w.right(),
+                            .a = a,
+                            .a_stride = a_stride,
+                            .c = c,
+                            .c_stride = c_stride,
+                            .bias = tail ? bias.data() : nullptr,
+                            .activation = f,
+                            .residual = tail ? residual.data() : nullptr,
+                            .scratch = scratch});
+          expect_close(c, expected, 2e-6,
+                       fmt::format("{}x{}x{} of {} bits, f {}, tail {}", m, n, depth, bits, static_cast<int>(f), tail));
+          EXPECT_TRUE(scratch.intact());
+          if (HasFatalFailure()) return;
+        }
+}
+
+TEST_P(GemmInt8, AllTablesGiveTheSameBits) {
+  const Weight w(k, 100, 200, 4, 3);
+  Floats32 a(37 * 200), c(37 * 100), plain(37 * 100);
+  fill_normal(a, 1);
+  const auto run = [&](const Kernels& kernels, Floats32& to) {
+    std::vector<std::uint8_t> scratch(quantized_gemm_scratch(37, 200, 4));
+    kernels.quantized_gemm(
+        {.m = 37, .b = w.right(), .a = a, .a_stride = 200, .c = to, .c_stride = 100, .scratch = scratch.data()});
+  };
+  run(k, c);
+  run(*table("generic"), plain);
+  for (std::size_t i = 0; i < c.size(); ++i) ASSERT_EQ(c[i], plain[i]) << i;
+}
+
+TEST_P(GemmInt8, ARowDoesNotDependOnThoseBesideIt) {
+  const std::size_t m = 300, n = 70, depth = 96;
+  const Weight w(k, n, depth, 8, 3);
+  Floats32 a(m * depth), all(m * n), alone(n);
+  fill_normal(a, 1);
+  std::vector<std::uint8_t> scratch(quantized_gemm_scratch(m, depth, 8));
+  k.quantized_gemm(
+      {.m = m, .b = w.right(), .a = a, .a_stride = depth, .c = all, .c_stride = n, .scratch = scratch.data()});
+  for (std::size_t i = 0; i < m; i += 7) {
+    k.quantized_gemm({.m = 1,
+                      .b = w.right(),
+                      .a = a + i * depth,
+                      .a_stride = depth,
+                      .c = alone,
+                      .c_stride = n,
+                      .scratch = scratch.data()});
+    for (std::size_t j = 0; j < n; ++j) ASSERT_EQ(alone[j], all[i * n + j]) << i << ", " << j;
+  }
+}
+
+TEST_P(GemmInt8, GivesRowsBack) {
+  for (const int bits : {8, 4})
+    for (const std::size_t depth : {1u, 31u, 64u, 100u, 130u}) {
+      const std::size_t n = 50;
+      const Weight w(k, n, depth, bits, 6);
+      const std::vector<std::int32_t> ids{0, 49, 17, 17, 31, 32};
+      Floats32 y(ids.size() * depth, 1);
+      k.gather_quantized(w.right(), ids.data(), 2.5f, y, ids.size());
+      std::vector<double> expected;
+      for (std::int32_t id : ids)
+        for (std::size_t p = 0; p < depth; ++p)
+          expected.push_back(2.5 * w.scales[static_cast<std::size_t>(id)] *
+                             w.integers[static_cast<std::size_t>(id) * depth + p]);
+      expect_close(y, expected, 1e-6, fmt::format("{} bits, {}", bits, depth));
+    }
+}
+
+TEST_P(GemmInt8, RoundingErrorsAreThoseOfTheirBits) {
+  for (const std::size_t depth : {1u, 33u, 256u}) {
+    const Weight eight(k, 40, depth, 8, 2), four(k, 40, depth, 4, 2);
+    const float largest = *std::max_element(eight.scales.begin(), eight.scales.end()) * 127;
+    EXPECT_LE(eight.error, 0.5001 * largest / 127);
+    EXPECT_LE(four.error, 0.15 * largest);
+    EXPECT_GT(four.error + 1e-9, depth > 1 ? eight.error : 0);
+  }
+}
+
+TEST_P(GemmInt8, WhatIsNotANumberShowsAndZerosAreZeros) {
+  const std::size_t depth = 70;
+  const Weight w(k, 5, depth, 8, 2);
+  for (const float x : {NAN, INFINITY, -INFINITY, 0.0f, 1e-38f, 3e38f})
+    for (const std::size_t at : {0u, 33u, 69u}) {
+      Floats32 a(2 * depth), c(10);
+      for (std::size_t i = 0; i < 2 * depth; ++i) a[i] = i < depth ? 0 : 1;
+      a[at] = x;
+      std::vector<std::uint8_t> scratch(quantized_gemm_scratch(2, depth, 8));
+      k.quantized_gemm(
+          {.m = 2, .b = w.right(), .a = a, .a_stride = depth, .c = c, .c_stride = 5, .scratch = scratch.data()});
+      for (std::size_t j = 0; j < 5; ++j) {
+        if (!std::isfinite(x))
+          EXPECT_TRUE(std::isnan(c[j])) << x;
+        else
+          EXPECT_NEAR(c[j] / 3e38, static_cast<double>(x) / 3e38 * w.scales[j] * w.integers[j * depth + at], 1e-6);
+        EXPECT_TRUE(std::isfinite(c[5 + j]));
+      }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tables, GemmInt8, every_table(), table_name);
+
+}  // namespace
+}  // namespace tril::kern
