@@ -70,6 +70,24 @@ struct QuantizedGemm {
   std::uint8_t* scratch = nullptr;  ///< quantized_gemm_scratch(m, k, bits) bytes
 };
 
+/// The k largest of each row of A W^T + bias, largest first (of equals the smaller index first), and the logarithm of the
+/// sum of all exponentials: what a search asks a vocabulary for. The product itself is never in memory.
+struct QuantizedTopK {
+  std::size_t m = 0;
+  QuantizedRight b;
+  const float* a = nullptr;
+  std::size_t a_stride = 0;
+  const float* bias = nullptr;
+  std::size_t k = 1;  ///< where fewer columns are not forbidden, -inf and -1 follow
+  /// By row, forbidden_counts[i] numbers of columns that are not to be among the k; they count in the sums.
+  const std::int32_t* const* forbidden = nullptr;
+  const std::int32_t* forbidden_counts = nullptr;
+  float* values = nullptr;          ///< [m, k]
+  std::int32_t* indices = nullptr;  ///< [m, k]
+  float* log_sums = nullptr;        ///< [m], or null
+  std::uint8_t* scratch = nullptr;  ///< quantized_gemm_scratch(m, b.k, b.bits) bytes
+};
+
 /// Rows of A that are multiplied at a time.
 constexpr std::size_t quantized_gemm_rows = 256;
 constexpr std::size_t quantized_gemm_scratch(std::size_t m, std::size_t k, int bits) {

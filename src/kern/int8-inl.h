@@ -84,6 +84,12 @@ HWY_INLINE void UnpackInt4(const std::uint8_t* HWY_RESTRICT values, const std::u
     }
 }
 
+/// What the next block will read: 32 cache lines for each tile of depth, to be asked for while this one is computed.
+struct Ahead {
+  const void* first = nullptr;
+  std::size_t stride = 0, step = 0;  ///< bytes between lines, and from one depth to the next
+};
+
 /// Products of 16-bit pairs, which every processor has.
 struct WidenedProducts {
   static void begin(std::size_t) {}
@@ -91,7 +97,7 @@ struct WidenedProducts {
 
   /// c [32, 32] = a [rows, deep * 64] times a panel; rows of a lie a_stride bytes apart.
   static HWY_NOINLINE void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
-                                 std::size_t rows, const std::int32_t*, std::int32_t* HWY_RESTRICT c) {
+                                 std::size_t rows, const std::int32_t*, std::int32_t* HWY_RESTRICT c, const Ahead&) {
     for (std::size_t i = 0; i < rows; i += 2)
       for (std::size_t tile = 0; tile < 2; ++tile)
         two_rows(a + i * a_stride, i + 1 < rows ? a_stride : 0, b + tile * int8_tile_bytes, deep,

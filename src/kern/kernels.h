@@ -134,6 +134,8 @@ struct LinearGradient;         // linear_gradient.h
 struct PackQuantized;          // gemm_int8.h
 struct QuantizedRight;         // gemm_int8.h
 struct QuantizedGemm;          // gemm_int8.h
+struct QuantizedTopK;          // gemm_int8.h
+struct MemoryAttention;        // memory_attention.h
 struct ProjectedCrossEntropy;  // projected_loss.h
 struct ProjectedGradients;     // projected_loss.h
 
@@ -179,6 +181,8 @@ struct Kernels {
   /// y [rows, k] = scale * the rows ids[i] of a packed weight.
   void (*gather_quantized)(const QuantizedRight& b, const std::int32_t* ids, float scale, float* y, std::size_t rows);
   void (*quantized_gemm)(const QuantizedGemm& g);
+  /// The best columns of such a product, which is not kept.
+  void (*quantized_top_k)(const QuantizedTopK& t);
   /// All gradients of such a product: see linear_gradient.h.
   void (*linear_gradient)(const LinearGradient& g);
   /// y = f(x + bias), bias [cols] or null; in place allowed (y == x).
@@ -246,6 +250,8 @@ struct Kernels {
   void (*attention_weights)(const Attention& a, const float* lse, float* weights, float* scratch);
   /// out [rows, heads * d_v] with stride; scratch holds heads * (longest length) floats.
   void (*cached_attention)(const CachedAttention& a, float* out, std::size_t out_stride, float* scratch);
+  /// Queries against a memory packed before: see memory_attention.h. Like packed operands, it is of one table.
+  void (*memory_attention)(const MemoryAttention& a, float* out, std::size_t out_stride, float* scratch);
 
   /// Floats of scratch for the three below.
   std::size_t (*linear_attention_scratch)(std::size_t d_k, std::size_t d_v);

@@ -22,7 +22,8 @@ struct Memory {
   Tensor states;  ///< [S, d_model]
   Rows rows;
   struct Layer {
-    Tensor keys, values;  ///< [S, num_heads * d_k], [S, num_heads * d_v]
+    Tensor keys, values;                              ///< [S, num_heads * d_k], [S, num_heads * d_v]
+    std::shared_ptr<const ops::PackedMemory> packed;  ///< in their place, where weights are not float32 either
   };
   std::vector<Layer> layers;
 };

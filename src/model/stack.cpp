@@ -1,5 +1,7 @@
 #include "model/stack.h"
 
+#include <algorithm>
+
 #include "base/hash.h"
 
 namespace tril::model {
@@ -24,6 +26,17 @@ ops::Spans memory_spans(const Rows& rows, const Memory& memory, std::span<const 
   return std::make_shared<const std::vector<kern::RowSpan>>(std::move(spans));
 }
 
+// The same for a packed memory, whose rows go by number.
+std::vector<kern::MemorySpan> packed_spans(const std::vector<kern::RowSpan>& spans, const Memory& memory) {
+  std::vector<kern::MemorySpan> list;
+  const auto offsets = memory.rows.offsets();
+  for (const kern::RowSpan& s : spans) {
+    const auto next = std::upper_bound(offsets.begin(), offsets.end(), s.k_begin);
+    list.push_back({s.q_begin, s.q_len, static_cast<std::int32_t>(next - offsets.begin()) - 1});
+  }
+  return list;
+}
+
 }  // namespace
 
 bool left_out(const Context& c, std::string_view layer, double p) {
@@ -37,7 +50,11 @@ std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& in
   nn::CrossCall cross;
   if (input.memory) {
     const bool together = input.memory_mask.kind == kern::MaskKind::full && !c.probing();
-    cross = {memory_spans(input.rows, *input.memory, input.memory_rows, together), input.memory_mask};
+    cross = {memory_spans(input.rows, *input.memory, input.memory_rows, together), input.memory_mask, {}};
+    if (!input.memory->layers.empty() && input.memory->layers[0].packed) {
+      check(together, "decoder", "a memory packed for decoding is neither masked nor probed");
+      cross.memory_spans = packed_spans(*cross.spans, *input.memory);
+    }
   }
   return std::make_shared<const StackCall>(
       StackCall{nn::SelfCall(c, input.rows, input.self_mask, input.cache), std::move(cross)});

@@ -35,8 +35,9 @@ Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const 
     nn::Attention::KeysValues kv;
     if (layer.cross_attention) {
       check(memory != nullptr, layer.name, "the decoder attends to a memory and none was given");
-      kv = memory->layers.empty() ? layer.cross_attention->keys_values(c, memory->states)
-                                  : nn::Attention::KeysValues{memory->layers[i].keys, memory->layers[i].values};
+      kv = memory->layers.empty()
+               ? layer.cross_attention->keys_values(c, memory->states)
+               : nn::Attention::KeysValues{memory->layers[i].keys, memory->layers[i].values, memory->layers[i].packed};
     }
     const auto forward = [&layer, call, kv, i](Context& k, const Tensor& x) {
       return layer.forward(k, x, {.self = &call->self, .cross = &call->cross}, static_cast<std::int64_t>(i), kv);
@@ -52,8 +53,9 @@ template <class Layer>
 void project_memory(Context& c, const std::vector<Layer>& layers, Memory& memory) {
   if (c.tape()) return;
   for (const Layer& layer : layers) {
-    const auto [keys, values] = layer.cross_attention->keys_values(c, memory.states);
-    memory.layers.push_back({keys, values});
+    nn::Attention::KeysValues kv = layer.cross_attention->keys_values(c, memory.states);
+    if (!c.probing()) kv = layer.cross_attention->packed(c, kv, memory.rows);
+    memory.layers.push_back({kv.keys, kv.values, kv.packed});
   }
 }
 

@@ -114,8 +114,18 @@ Attention::KeysValues Attention::keys_values(Context& c, const Tensor& memory) c
 Tensor Attention::cross(Context& c, const Tensor& x, const KeysValues& memory, const CrossCall& call,
                         const ops::LinearOptions& out) const {
   const auto at = c.scope(name_);
-  const Tensor y = ops::attention(c, q_.forward(c, x), memory.keys, memory.values, call.spans, op(call.mask));
+  const Tensor q = q_.forward(c, x);
+  const Tensor y = memory.packed ? ops::memory_attention(c, q, *memory.packed, call.memory_spans)
+                                 : ops::attention(c, q, memory.keys, memory.values, call.spans, op(call.mask));
   return out_.forward(c, y, out);
+}
+
+Attention::KeysValues Attention::packed(Context& c, const KeysValues& memory, const Rows& rows) const {
+  if (!op({}).bf16) return memory;
+  return {{},
+          {},
+          std::make_shared<const ops::PackedMemory>(
+              ops::pack_memory(c, memory.keys, memory.values, rows, o_.num_heads, kv_heads()))};
 }
 
 Tensor Attention::forward(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const CrossCall& call) const {

@@ -40,6 +40,7 @@ class SelfCall {
 struct CrossCall {
   ops::Spans spans;
   ops::Mask mask;
+  std::vector<kern::MemorySpan> memory_spans;  ///< the same for packed keys and values; empty: not to be used
 };
 
 class Attention {
@@ -60,6 +61,7 @@ class Attention {
   };
   struct KeysValues {
     Tensor keys, values;
+    std::shared_ptr<const ops::PackedMemory> packed = {};  ///< in their place
   };
 
   Attention() = default;
@@ -74,6 +76,8 @@ class Attention {
                const ops::LinearOptions& out = {}) const;
   /// Keys and values of a memory [S, d_model], for cross().
   KeysValues keys_values(Context& c, const Tensor& memory) const;
+  /// keys_values() packed, where the weights are not float32.
+  KeysValues packed(Context& c, const KeysValues& memory, const Rows& rows) const;
   /// Queries, keys and values from three sources: q [Nq, d_model], k and v [Nk, d_model].
   Tensor forward(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const CrossCall& call) const;
 

@@ -12,6 +12,7 @@
 
 #include "base/rows.h"
 #include "kern/gemm_int8.h"
+#include "kern/memory_attention.h"
 #include "tensor/context.h"
 
 namespace tril::ops {
@@ -70,6 +71,18 @@ struct LinearOptions {
 /// y = residual + dropout(f(x W^T + b)): x [N, in], W [out, in], b [out] or none -> [N, out].
 Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const LinearOptions& options = {});
 
+// --- projected_top_k.cpp ---
+
+/// The best of each row of x W^T + b, W [V, D] quantised, without the product in memory.
+struct Best {
+  Tensor values;    ///< [N, k] largest first (of equals the smaller id first); -inf where there are no more
+  Tensor ids;       ///< [N, k] i32; -1 there
+  Tensor log_sums;  ///< [N] log(sum(exp)) over all V, where it was asked for
+};
+/// @param forbidden  [N] for each row the ids that are not to be among its best, or empty
+Best projected_top_k(Context& c, const Tensor& x, const Weight& w, const Tensor& b, std::int64_t k,
+                     std::span<const std::vector<std::int32_t>> forbidden, bool log_sums);
+
 // --- embedding.cpp ---
 
 /// scale * table[ids]: ids [N], table [V, D] -> [N, D]. Ids outside [0, V) are an Error. The row of padding_id (-1:
@@ -92,6 +105,24 @@ Tensor rms_norm(Context& c, const Tensor& x, const Tensor& g, float eps);
 Tensor activate(Context& c, Activation f, const Tensor& x);
 /// f(gate) * up: the gated linear unit's product. [Shazeer 2020]
 Tensor gated(Context& c, Activation f, const Tensor& gate, const Tensor& up);
+
+// --- memory_attention.cpp ---
+
+/// Keys and values of a memory as decoding reads them, step by step: rounded to bfloat16 and packed.
+struct PackedMemory {
+  Tensor keys, values;
+  std::vector<std::size_t> key_offsets, value_offsets;  ///< by row
+  std::vector<std::int32_t> lengths;
+  std::int64_t num_heads = 1, num_kv_heads = 1, d_k = 0, d_v = 0;
+};
+
+/// keys [S, num_kv_heads * d_k] and values [S, num_kv_heads * d_v] of `rows`.
+PackedMemory pack_memory(Context& c, const Tensor& keys, const Tensor& values, const Rows& rows, std::int64_t num_heads,
+                         std::int64_t num_kv_heads);
+/// Queries q [N, num_heads * d_k] against them, each span's against all keys of its row of the memory:
+/// [N, num_heads * d_v]. No gradient.
+Tensor memory_attention(Context& c, const Tensor& q, const PackedMemory& memory,
+                        std::span<const kern::MemorySpan> spans, float scale = 0);
 
 // --- attention.cpp ---
 

@@ -25,11 +25,22 @@ class CandidateFinder {
         k_(sampling_.on ? k : static_cast<std::int32_t>(std::min<std::int64_t>(k, vocab_size))),
         scores_(scores),
         renormalize_(options.renormalize),
-        on_log_probs_(options.has_beam() && options.repetition_penalty != 1) {}
+        on_log_probs_(options.has_beam() && options.repetition_penalty != 1) {
+    may_skip_logits_ = !sampling_.on && !renormalize_ && !on_log_probs_;
+    for (const auto& p : processors_) may_skip_logits_ &= p->has_rule();
+  }
 
   std::int32_t k() const { return k_; }
 
+  // Whether what is asked of the logits can be said in rules, so that the best of them are enough.
+  bool may_skip_logits() const { return may_skip_logits_; }
+
   // [rows * k]
+  std::span<const Candidate> find(Context& c, const Following& following, std::span<const RowView> rows) {
+    return following.logits ? find(c, following.logits, rows) : find_without_logits(c, following, rows);
+  }
+
+ private:
   std::span<const Candidate> find(Context& c, const Tensor& logits, std::span<const RowView> rows) {
     const auto [R, V] = logits.dims<2>("logits");
     const auto n_rows = static_cast<std::size_t>(R), n_cols = static_cast<std::size_t>(V);
@@ -49,7 +60,34 @@ class CandidateFinder {
     return found_;
   }
 
- private:
+  std::span<const Candidate> find_without_logits(Context& c, const Following& following,
+                                                 std::span<const RowView> rows) {
+    rules_.resize(rows.size());
+    forbidden_.resize(rows.size());
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      rules_[r].forced = -1;
+      rules_[r].forbidden.clear();
+      for (const auto& p : processors_) p->rule(rows[r], rules_[r]);
+      forbidden_[r].swap(rules_[r].forbidden);
+    }
+    const ops::Best best =
+        ops::projected_top_k(c, following.hidden, following.weight, following.bias, k_, forbidden_, scores_);
+    const std::vector<float> value = host_copy<float>(best.values),
+                             sum = scores_ ? host_copy<float>(best.log_sums) : std::vector<float>(rows.size(), 0.0f);
+    const std::vector<std::int32_t> id = host_copy<std::int32_t>(best.ids);
+    const auto k = static_cast<std::size_t>(k_);
+    found_.resize(rows.size() * k);
+    for (std::size_t i = 0; i < found_.size(); ++i) found_[i] = {value[i] - sum[i / k], id[i]};
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const std::int32_t forced = rules_[r].forced;
+      if (forced < 0) continue;
+      std::fill_n(&found_[r * k], k, Candidate{-INFINITY, -1});
+      const auto& not_allowed = forbidden_[r];
+      if (std::find(not_allowed.begin(), not_allowed.end(), forced) == not_allowed.end()) found_[r * k] = {0, forced};
+    }
+    return found_;
+  }
+
   void take_best(Context& c, const Tensor& logits, std::span<const float> log_sums) {
     const auto [R, V] = logits.dims<2>("logits");
     const auto k = static_cast<std::size_t>(k_);
@@ -96,7 +134,9 @@ class CandidateFinder {
   Processors processors_;
   SamplingOptions sampling_;
   std::int32_t k_;
-  bool scores_, renormalize_, on_log_probs_;
+  bool scores_, renormalize_, on_log_probs_, may_skip_logits_ = false;
+  std::vector<RowRule> rules_;
+  std::vector<std::vector<std::int32_t>> forbidden_;
   std::vector<Candidate> found_;
   Choices choices_;
 };
@@ -137,12 +177,15 @@ std::vector<std::vector<Hypothesis>> run(Context& c, Step& step, std::span<const
     }
     if (live.empty()) return results;
 
-    const Tensor logits = step.logits(c, {ids, counts, parents, sentences});
-    check_shape(logits, {static_cast<std::int64_t>(counts.size()), step.vocab_size()}, "logits");
+    const StepInput input{ids, counts, parents, sentences};
+    const Following following =
+        finder.may_skip_logits() ? step.following(c, input) : Following{.logits = step.logits(c, input)};
+    if (following.logits)
+      check_shape(following.logits, {static_cast<std::int64_t>(counts.size()), step.vocab_size()}, "logits");
     views.clear();
     for (const Sentence& s : live)
       for (std::int32_t r = 0; r < s.search.rows(); ++r) views.push_back(s.search.view(r));
-    const std::span<const Candidate> candidates = finder.find(c, logits, views);
+    const std::span<const Candidate> candidates = finder.find(c, following, views);
 
     ids.clear(), counts.clear(), parents.clear(), sentences.clear();
     std::int32_t first_row = 0;

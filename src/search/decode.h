@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "ops/ops.h"
 #include "search/options.h"
-#include "tensor/context.h"
 
 namespace tril::search {
 
@@ -21,6 +21,15 @@ struct StepInput {
   std::span<const std::int32_t> sentences;  ///< [rows] whose row it is: an index into decode()'s requests
 };
 
+/// What follows each row: logits [rows, V], or where there are none hidden states [rows, D] and the quantised matrix
+/// that makes logits of them.
+struct Following {
+  Tensor logits = {};
+  Tensor hidden = {};
+  ops::Weight weight = {};
+  Tensor bias = {};
+};
+
 /// What a search drives: a model with its memory of what came before, or a table in a test.
 class Step {
  public:
@@ -28,6 +37,8 @@ class Step {
   virtual std::int64_t vocab_size() const = 0;
   /// Logits [rows, V] of what follows each row, the caller's to change.
   virtual Tensor logits(Context& c, const StepInput& input) = 0;
+  /// The same for a search that needs no more than the best of them.
+  virtual Following following(Context& c, const StepInput& input) { return {.logits = logits(c, input)}; }
 };
 
 /// A token as it is chosen, of a greedy search or a sample.

@@ -54,25 +54,37 @@ class CountPenalty : public LogitsProcessor {
   double presence_, frequency_;
 };
 
-class NoRepeatNgram : public LogitsProcessor {
+// Processors that only forbid or force tokens say which, and that is done to the logits.
+class RuleProcessor : public LogitsProcessor {
+ public:
+  bool has_rule() const final { return true; }
+  void apply(std::span<const RowView> rows, StepLogits& logits) const final {
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      RowRule own;
+      rule(rows[r], own);
+      if (own.forced >= 0) logits.force(static_cast<std::int64_t>(r), own.forced);
+      for (std::int32_t id : own.forbidden) logits.forbid(static_cast<std::int64_t>(r), id);
+    }
+  }
+};
+
+class NoRepeatNgram : public RuleProcessor {
  public:
   explicit NoRepeatNgram(std::int32_t n) : n_(static_cast<std::size_t>(n)) {}
-  void apply(std::span<const RowView> rows, StepLogits& logits) const override {
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      const auto t = rows[r].tokens;
-      if (t.size() < n_) continue;
-      const auto last = t.last(n_ - 1);
-      for (std::size_t i = 0; i + n_ <= t.size(); ++i)
-        if (std::equal(last.begin(), last.end(), t.begin() + static_cast<std::ptrdiff_t>(i)))
-          logits.forbid(static_cast<std::int64_t>(r), t[i + n_ - 1]);
-    }
+  void rule(const RowView& row, RowRule& rule) const override {
+    const auto t = row.tokens;
+    if (t.size() < n_) return;
+    const auto last = t.last(n_ - 1);
+    for (std::size_t i = 0; i + n_ <= t.size(); ++i)
+      if (std::equal(last.begin(), last.end(), t.begin() + static_cast<std::ptrdiff_t>(i)))
+        rule.forbidden.push_back(t[i + n_ - 1]);
   }
 
  private:
   std::size_t n_;
 };
 
-class BadWords : public LogitsProcessor {
+class BadWords : public RuleProcessor {
  public:
   // An EOS alone is never a bad word.
   BadWords(const std::vector<std::vector<std::int32_t>>& words, const std::vector<std::int32_t>& eos_ids) {
@@ -82,15 +94,13 @@ class BadWords : public LogitsProcessor {
       else if (std::find(eos_ids.begin(), eos_ids.end(), word[0]) == eos_ids.end())
         singles_.push_back(word[0]);
   }
-  void apply(std::span<const RowView> rows, StepLogits& logits) const override {
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      const auto t = rows[r].tokens;
-      for (std::int32_t id : singles_) logits.forbid(static_cast<std::int64_t>(r), id);
-      for (const auto& word : sequences_) {
-        const std::size_t n = word.size() - 1;
-        if (t.size() >= n && std::equal(t.end() - static_cast<std::ptrdiff_t>(n), t.end(), word.begin()))
-          logits.forbid(static_cast<std::int64_t>(r), word.back());
-      }
+  void rule(const RowView& row, RowRule& rule) const override {
+    const auto t = row.tokens;
+    rule.forbidden.insert(rule.forbidden.end(), singles_.begin(), singles_.end());
+    for (const auto& word : sequences_) {
+      const std::size_t n = word.size() - 1;
+      if (t.size() >= n && std::equal(t.end() - static_cast<std::ptrdiff_t>(n), t.end(), word.begin()))
+        rule.forbidden.push_back(word.back());
     }
   }
 
@@ -99,49 +109,45 @@ class BadWords : public LogitsProcessor {
   std::vector<std::vector<std::int32_t>> sequences_;
 };
 
-class MinLength : public LogitsProcessor {
+class MinLength : public RuleProcessor {
  public:
   explicit MinLength(std::vector<std::int32_t> eos_ids) : eos_ids_(std::move(eos_ids)) {}
-  void apply(std::span<const RowView> rows, StepLogits& logits) const override {
-    for (std::size_t r = 0; r < rows.size(); ++r)
-      if (rows[r].generated() < rows[r].request->min_length)
-        for (std::int32_t id : eos_ids_) logits.forbid(static_cast<std::int64_t>(r), id);
+  void rule(const RowView& row, RowRule& rule) const override {
+    if (row.generated() < row.request->min_length)
+      rule.forbidden.insert(rule.forbidden.end(), eos_ids_.begin(), eos_ids_.end());
   }
 
  private:
   std::vector<std::int32_t> eos_ids_;
 };
 
-class ForcedBos : public LogitsProcessor {
+class ForcedBos : public RuleProcessor {
  public:
   explicit ForcedBos(std::int32_t id) : id_(id) {}
-  void apply(std::span<const RowView> rows, StepLogits& logits) const override {
-    for (std::size_t r = 0; r < rows.size(); ++r)
-      if (rows[r].tokens.size() == 1) logits.force(static_cast<std::int64_t>(r), id_);
+  void rule(const RowView& row, RowRule& rule) const override {
+    if (row.tokens.size() == 1) rule.force(id_);
   }
 
  private:
   std::int32_t id_;
 };
 
-class ForcedEos : public LogitsProcessor {
+class ForcedEos : public RuleProcessor {
  public:
   explicit ForcedEos(std::int32_t id) : id_(id) {}
-  void apply(std::span<const RowView> rows, StepLogits& logits) const override {
-    for (std::size_t r = 0; r < rows.size(); ++r)
-      if (rows[r].generated() == rows[r].request->max_length - 1) logits.force(static_cast<std::int64_t>(r), id_);
+  void rule(const RowView& row, RowRule& rule) const override {
+    if (row.generated() == row.request->max_length - 1) rule.force(id_);
   }
 
  private:
   std::int32_t id_;
 };
 
-class Suppress : public LogitsProcessor {
+class Suppress : public RuleProcessor {
  public:
   explicit Suppress(std::vector<std::int32_t> ids) : ids_(std::move(ids)) {}
-  void apply(std::span<const RowView> rows, StepLogits& logits) const override {
-    for (std::size_t r = 0; r < rows.size(); ++r)
-      for (std::int32_t id : ids_) logits.forbid(static_cast<std::int64_t>(r), id);
+  void rule(const RowView&, RowRule& rule) const override {
+    rule.forbidden.insert(rule.forbidden.end(), ids_.begin(), ids_.end());
   }
 
  private:
@@ -149,13 +155,12 @@ class Suppress : public LogitsProcessor {
 };
 
 // Never first; where a BOS is forced, never right after it.
-class SuppressAtBeginning : public LogitsProcessor {
+class SuppressAtBeginning : public RuleProcessor {
  public:
   SuppressAtBeginning(std::vector<std::int32_t> ids, bool forced_bos) : ids_(std::move(ids)), forced_bos_(forced_bos) {}
-  void apply(std::span<const RowView> rows, StepLogits& logits) const override {
-    for (std::size_t r = 0; r < rows.size(); ++r)
-      if (rows[r].generated() == (forced_bos_ && rows[r].request->prefix.empty() ? 1 : 0))
-        for (std::int32_t id : ids_) logits.forbid(static_cast<std::int64_t>(r), id);
+  void rule(const RowView& row, RowRule& rule) const override {
+    if (row.generated() == (forced_bos_ && row.request->prefix.empty() ? 1 : 0))
+      rule.forbidden.insert(rule.forbidden.end(), ids_.begin(), ids_.end());
   }
 
  private:

@@ -43,10 +43,25 @@ class StepLogits {
   std::span<const float> log_sums_;
 };
 
+/// All that is done to a row's logits where it can be said in few words.
+struct RowRule {
+  std::vector<std::int32_t> forbidden;
+  std::int32_t forced = -1;  ///< all others are forbidden too
+
+  void force(std::int32_t id) {
+    forced = id;
+    forbidden.clear();
+  }
+};
+
 class LogitsProcessor {
  public:
   virtual ~LogitsProcessor() = default;
   virtual void apply(std::span<const RowView> rows, StepLogits& logits) const = 0;
+  /// Whether rule() says all that apply() does.
+  virtual bool has_rule() const { return false; }
+  /// Adds to what is known of the row's tokens.
+  virtual void rule(const RowView&, RowRule&) const {}
 };
 
 using Processors = std::vector<std::unique_ptr<LogitsProcessor>>;

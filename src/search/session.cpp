@@ -22,8 +22,18 @@ bool is_identity(std::span<const std::int32_t> parents) {
 ModelStep::ModelStep(const model::Model& model, const model::Memory* memory, nn::KvCache* cache)
     : model_(&model), memory_(memory), cache_(cache) {}
 
-Tensor ModelStep::logits(Context& c, const StepInput& input) {
+Tensor ModelStep::hidden(Context& c, const StepInput& input) {
   return cache_ ? cached(c, input) : recomputed(c, input);
+}
+
+Tensor ModelStep::logits(Context& c, const StepInput& input) {
+  return model::logits(c, *model_, hidden(c, input));
+}
+
+Following ModelStep::following(Context& c, const StepInput& input) {
+  const model::OutputProjection out = model_->output();
+  if (!out.weight.quantized) return {.logits = logits(c, input)};
+  return {.hidden = hidden(c, input), .weight = out.weight, .bias = out.bias};
 }
 
 Tensor ModelStep::cached(Context& c, const StepInput& input) {
@@ -35,7 +45,7 @@ Tensor ModelStep::cached(Context& c, const StepInput& input) {
   Rows rows;
   for (std::size_t r = 0; r < input.counts.size(); ++r)
     rows.append(input.counts[r], cache_->length(static_cast<std::int64_t>(r)));
-  return last_logits(c, input.ids, std::move(rows), input);
+  return last_hidden(c, input.ids, std::move(rows), input);
 }
 
 Tensor ModelStep::recomputed(Context& c, const StepInput& input) {
@@ -51,25 +61,24 @@ Tensor ModelStep::recomputed(Context& c, const StepInput& input) {
     ids.insert(ids.end(), histories[r].begin(), histories[r].end());
   }
   histories_ = std::move(histories);
-  return last_logits(c, ids, std::move(rows), input);
+  return last_hidden(c, ids, std::move(rows), input);
 }
 
-// Logits of what follows the last token of each row.
-Tensor ModelStep::last_logits(Context& c, std::span<const std::int32_t> ids, Rows rows, const StepInput& input) const {
+Tensor ModelStep::last_hidden(Context& c, std::span<const std::int32_t> ids, Rows rows, const StepInput& input) const {
   std::vector<std::int32_t> last;
   for (std::int64_t r = 0; r < rows.count(); ++r) last.push_back(rows.end(r) - 1);
   const bool all = rows.tokens() == rows.count();
-  const Tensor hidden = model_->decode(c, {.ids = ids,
+  const Tensor states = model_->decode(c, {.ids = ids,
                                            .rows = std::move(rows),
                                            .memory = memory_,
                                            .memory_rows = memory_ ? input.sentences : std::span<const std::int32_t>{},
                                            .cache = cache_});
-  if (all) return model::logits(c, *model_, hidden);
-  const auto [N, D] = hidden.dims<2>("hidden");
-  const Tensor last_hidden = c.empty({static_cast<std::int64_t>(last.size()), D});
-  c.kernels().gather(hidden.data<float>(), c.upload(last).data<std::int32_t>(), 1.0f, last_hidden.data<float>(),
+  if (all) return states;
+  const auto [N, D] = states.dims<2>("hidden");
+  const Tensor rows_last = c.empty({static_cast<std::int64_t>(last.size()), D});
+  c.kernels().gather(states.data<float>(), c.upload(last).data<std::int32_t>(), 1.0f, rows_last.data<float>(),
                      last.size(), static_cast<std::size_t>(D));
-  return model::logits(c, *model_, last_hidden);
+  return rows_last;
 }
 
 Session::Session(Context& c, const model::Model& model, bool use_cache)

@@ -23,11 +23,13 @@ class ModelStep : public Step {
 
   std::int64_t vocab_size() const override { return model_->vocab_size(); }
   Tensor logits(Context& c, const StepInput& input) override;
+  Following following(Context& c, const StepInput& input) override;
 
  private:
+  Tensor hidden(Context& c, const StepInput& input);  // of each row's last token
   Tensor cached(Context& c, const StepInput& input);
   Tensor recomputed(Context& c, const StepInput& input);
-  Tensor last_logits(Context& c, std::span<const std::int32_t> ids, Rows rows, const StepInput& input) const;
+  Tensor last_hidden(Context& c, std::span<const std::int32_t> ids, Rows rows, const StepInput& input) const;
 
   const model::Model* model_;
   const model::Memory* memory_;

@@ -47,8 +47,8 @@ struct Weight {
       multipliers.resize(int4_multipliers(n, k));
     }
     values.resize(int8_packed_bytes(n, k, bits));
-    kernels.pack_quantized(
-        {n, k, bits, rows.data(), bits == 8 ? k : (k + 1) / 2, row_multipliers.data(), values.data(), multipliers.data(), sums.data()});
+    kernels.pack_quantized({n, k, bits, rows.data(), bits == 8 ? k : (k + 1) / 2, row_multipliers.data(), values.data(),
+                            multipliers.data(), sums.data()});
     error = 0;
     for (std::size_t i = 0; i < n * k; ++i)
       error = std::max(error, std::abs(w[i] - static_cast<double>(scales[i / k]) * integers[i]));
@@ -189,6 +189,99 @@ TEST_P(GemmInt8, WhatIsNotANumberShowsAndZerosAreZeros) {
         EXPECT_TRUE(std::isfinite(c[5 + j]));
       }
     }
+}
+
+TEST_P(GemmInt8, TheBestOfEachRowAreThoseOfTheProduct) {
+  for (const auto& [m, n, depth] : {Size{1, 1, 5}, Size{3, 31, 64}, Size{33, 32, 20}, Size{40, 33, 65},
+                                    Size{300, 70, 64}, Size{5, 1000, 30}, Size{32, 500, 128}, Size{2, 4099, 64}})
+    for (const std::size_t best : {1u, 2u, 8u})
+      for (const int bits : {8, 4})
+        for (const float spread : {1.0f, 200.0f}) {
+          const Weight w(k, n, depth, bits, 9);
+          Floats32 a(m * depth), bias(n, 1), c(m * n), values(m * best, 1), log_sums(m, 1);
+          Guarded<std::int32_t> ids(m * best, 2);
+          fill_normal(a, 1, static_cast<double>(spread)), fill_normal(bias, 4);
+          if (n > 20) bias[7] = bias[8] = 1e4f;  // equal only where all else is, but the best of all
+          std::vector<std::vector<std::int32_t>> forbidden(m);
+          std::vector<const std::int32_t*> lists;
+          std::vector<std::int32_t> counts;
+          for (std::size_t i = 0; i < m; ++i) {
+            if (n > 20 && i % 3 == 0) forbidden[i] = {7, static_cast<std::int32_t>(i % n)};
+            if (n == 1 && i == 0) forbidden[i] = {0};
+            lists.push_back(forbidden[i].data());
+            counts.push_back(static_cast<std::int32_t>(forbidden[i].size()));
+          }
+          std::vector<std::uint8_t> scratch(quantized_gemm_scratch(m, depth, bits));
+          k.quantized_gemm({.m = m,
+                            .b = w.right(),
+                            .a = a,
+                            .a_stride = depth,
+                            .c = c,
+                            .c_stride = n,
+                            .bias = bias,
+                            .scratch = scratch.data()});
+          for (const bool sums : {false, true}) {
+            k.quantized_top_k({.m = m,
+                               .b = w.right(),
+                               .a = a,
+                               .a_stride = depth,
+                               .bias = bias,
+                               .k = best,
+                               .forbidden = lists.data(),
+                               .forbidden_counts = counts.data(),
+                               .values = values,
+                               .indices = ids,
+                               .log_sums = sums ? log_sums.data() : nullptr,
+                               .scratch = scratch.data()});
+            for (std::size_t i = 0; i < m; ++i) {
+              std::vector<std::pair<float, std::int32_t>> order;
+              double most = -INFINITY, sum = 0;
+              for (std::size_t j = 0; j < n; ++j) most = std::max<double>(most, c[i * n + j]);
+              for (std::size_t j = 0; j < n; ++j) {
+                sum += std::exp(c[i * n + j] - most);
+                const auto id = static_cast<std::int32_t>(j);
+                if (std::find(forbidden[i].begin(), forbidden[i].end(), id) == forbidden[i].end())
+                  order.push_back({-c[i * n + j], id});
+              }
+              std::sort(order.begin(), order.end());
+              for (std::size_t j = 0; j < best; ++j) {
+                ASSERT_EQ(ids[i * best + j], j < order.size() ? order[j].second : -1)
+                    << fmt::format("{}x{}x{}: row {}, place {}", m, n, depth, i, j);
+                const float value = values[i * best + j];
+                if (j < order.size()) {
+                  ASSERT_NEAR(value, -order[j].first, 1e-5 * (1 + std::abs(value)));
+                } else {
+                  ASSERT_EQ(value, -INFINITY);
+                }
+              }
+              if (sums) {
+                ASSERT_NEAR(log_sums[i], most + std::log(sum), 2e-6 * (1 + std::abs(most)));
+              }
+            }
+            EXPECT_TRUE(ids.intact() && values.intact() && log_sums.intact());
+          }
+        }
+}
+
+TEST_P(GemmInt8, RowsThatAreNotNumbersSaySo) {
+  const Weight w(k, 40, 64, 8, 2);
+  Floats32 a(3 * 64), values(6), log_sums(3);
+  fill_normal(a, 3);
+  a[64 + 5] = NAN;
+  std::vector<std::int32_t> ids(6);
+  std::vector<std::uint8_t> scratch(quantized_gemm_scratch(3, 64, 8));
+  k.quantized_top_k({.m = 3,
+                     .b = w.right(),
+                     .a = a,
+                     .a_stride = 64,
+                     .k = 2,
+                     .values = values,
+                     .indices = ids.data(),
+                     .log_sums = log_sums,
+                     .scratch = scratch.data()});
+  for (std::size_t i : {0u, 2u}) EXPECT_TRUE(std::isfinite(log_sums[i]) && std::isfinite(values[2 * i]));
+  EXPECT_TRUE(std::isnan(log_sums[1]));
+  EXPECT_TRUE(std::isnan(values[2]));
 }
 
 INSTANTIATE_TEST_SUITE_P(Tables, GemmInt8, every_table(), table_name);

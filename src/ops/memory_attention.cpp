@@ -1,0 +1,94 @@
+// memory_attention: y = softmax(scale q k^T) v, head by head, with keys and values that were packed once. No gradient.
+//   q [N, H d_k]   y [N, H d_v]                                                         [Vaswani et al. 2017, eq. 1]
+#include <algorithm>
+#include <cmath>
+
+#include "ops/sizes.h"
+
+namespace tril::ops {
+
+PackedMemory pack_memory(Context& c, const Tensor& keys, const Tensor& values, const Rows& rows, std::int64_t num_heads,
+                         std::int64_t num_kv_heads) {
+  const auto [S, K] = keys.dims<2>("pack_memory: keys");
+  const auto [S_values, V] = values.dims<2>("pack_memory: values");
+  check(S == rows.tokens() && S == S_values && K % num_kv_heads == 0 && V % num_kv_heads == 0, "pack_memory",
+        "keys {} and values {} for {} tokens of {} heads", keys.shape(), values.shape(), rows.tokens(), num_kv_heads);
+  PackedMemory m;
+  m.num_heads = num_heads, m.num_kv_heads = num_kv_heads, m.d_k = K / num_kv_heads, m.d_v = V / num_kv_heads;
+  const std::size_t d_k = z(m.d_k), d_v = z(m.d_v);
+  std::size_t key_values = 0, value_values = 0;
+  for (std::int64_t r = 0; r < rows.count(); ++r) {
+    m.lengths.push_back(rows.length(r));
+    m.key_offsets.push_back(key_values);
+    m.value_offsets.push_back(value_values);
+    key_values += z(num_kv_heads) * kern::packed_right_values(d_k, z(rows.length(r)));
+    value_values += z(num_kv_heads) * kern::packed_right_values(z(rows.length(r)), d_v);
+  }
+  m.keys = c.empty({static_cast<std::int64_t>(key_values)}, DType::bf16);
+  m.values = c.empty({static_cast<std::int64_t>(value_values)}, DType::bf16);
+  for (std::int64_t r = 0; r < rows.count(); ++r) {
+    const std::size_t n = z(rows.length(r)), row = z(r);
+    for (std::size_t h = 0; h < z(num_kv_heads); ++h) {
+      c.kernels().pack_right(
+          {.b = keys.data<float>() + rows.begin(r) * keys.row_stride() + h * d_k,
+           .stride = z(keys.row_stride()),
+           .k = d_k,
+           .n = n,
+           .transposed = true,
+           .packed = m.keys.data<std::uint16_t>() + m.key_offsets[row] + h * kern::packed_right_values(d_k, n)});
+      c.kernels().pack_right(
+          {.b = values.data<float>() + rows.begin(r) * values.row_stride() + h * d_v,
+           .stride = z(values.row_stride()),
+           .k = n,
+           .n = d_v,
+           .packed = m.values.data<std::uint16_t>() + m.value_offsets[row] + h * kern::packed_right_values(n, d_v)});
+    }
+  }
+  return m;
+}
+
+Tensor memory_attention(Context& c, const Tensor& q, const PackedMemory& memory,
+                        std::span<const kern::MemorySpan> spans, float scale) {
+  const auto [N, D] = q.dims<2>("memory_attention: q");
+  check(D == memory.num_heads * memory.d_k, "memory_attention", "q {} for {} heads of {}", q.shape(), memory.num_heads,
+        memory.d_k);
+  std::int32_t longest = 0;
+  std::int64_t queries = 0;
+  double pairs = 0;
+  for (const kern::MemorySpan& s : spans) {
+    check(s.q_begin >= 0 && s.q_len >= 0 && s.q_begin + s.q_len <= N && s.memory >= 0 &&
+              z(s.memory) < memory.lengths.size(),
+          "memory_attention", "queries [{}, +{}) of {} for row {} of {}", s.q_begin, s.q_len, N, s.memory,
+          memory.lengths.size());
+    const std::int32_t n = memory.lengths[z(s.memory)];
+    longest = std::max(longest, n);
+    queries += s.q_len;
+    pairs += static_cast<double>(s.q_len) * static_cast<double>(n);
+  }
+  check(queries == N, "memory_attention", "spans of {} queries for {}", queries, N);
+  const Tensor y = c.empty({N, memory.num_heads * memory.d_v});
+  const Tensor scratch =
+      c.empty({static_cast<std::int64_t>(kern::memory_attention_scratch(z(memory.d_k), z(longest)))});
+  const auto time = c.timed("memory_attention", "forward", [&] {
+    const double widths = static_cast<double>(memory.num_heads * (memory.d_k + memory.d_v));
+    return product_work(true, 2 * pairs * widths, bytes_of(q, y));
+  });
+  c.kernels().memory_attention({.q = q.data<float>(),
+                                .q_stride = z(q.row_stride()),
+                                .spans = spans.data(),
+                                .num_spans = spans.size(),
+                                .keys = memory.keys.data<std::uint16_t>(),
+                                .values = memory.values.data<std::uint16_t>(),
+                                .key_offsets = memory.key_offsets.data(),
+                                .value_offsets = memory.value_offsets.data(),
+                                .lengths = memory.lengths.data(),
+                                .heads = z(memory.num_heads),
+                                .kv_heads = z(memory.num_kv_heads),
+                                .d_k = z(memory.d_k),
+                                .d_v = z(memory.d_v),
+                                .scale = scale != 0 ? scale : 1.0f / std::sqrt(static_cast<float>(memory.d_k))},
+                               y.data<float>(), z(y.row_stride()), scratch.data<float>());
+  return y;
+}
+
+}  // namespace tril::ops
