@@ -1,15 +1,29 @@
-// What a process has used of the machine's memory.
+// What the process takes of the machine's memory.
 #pragma once
 
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
 
 namespace tril {
 
-/// The most memory that this process has held at once, in MiB.
+/// The most memory that this process has held so far, in MiB.
 inline double peak_mib() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
+  return static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts KiB
+}
+
+/// Says that these bytes of a mapped file will not be read again soon: what whole pages of them take is given back.
+inline void release_pages(std::span<const std::byte> mapped) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(mapped.data()) + page - 1) / page * page,
+             end = (reinterpret_cast<std::uintptr_t>(mapped.data()) + mapped.size()) / page * page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);  // advice only
 }
 
 }  // namespace tril

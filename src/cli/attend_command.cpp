@@ -57,7 +57,7 @@ std::string translated(const AttendOptions& o, const model::Model& m, const std:
 }
 
 int attend(const AttendOptions& o, const Fields& fields) {
-  const std::unique_ptr<model::Model> model = model::load(o.decoding.model);
+  const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   if (!model->has_encoder())
     for (const char* name : {"target", "target-language"})

@@ -14,6 +14,7 @@ App make_app() {
   add_attend(app);
   add_eval(app);
   add_inspect(app);
+  add_quantize(app);
   add_bench_translate(app);
   add_bench_generate(app);
   add_bench_train(app);

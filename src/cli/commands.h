@@ -16,6 +16,7 @@ void add_score(App& app);
 void add_attend(App& app);
 void add_eval(App& app);
 void add_inspect(App& app);
+void add_quantize(App& app);
 void add_bench_translate(App& app);
 void add_bench_generate(App& app);
 void add_bench_train(App& app);

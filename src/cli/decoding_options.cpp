@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/quantized_files.h"
 #include "model/registry.h"
 #include "search/parallel.h"
 
@@ -9,11 +10,11 @@ namespace tril::cli {
 
 std::unique_ptr<model::Model> load_model(const DecodingOptions& o) {
   using enum nn::Precision;
-  const nn::Precision precision = o.precision == "bf16"   ? bf16
-                                  : o.precision == "int8" ? int8
-                                  : o.precision == "int4" ? int4
-                                                          : fp32;
-  return model::load(o.model, precision);
+  if (!o.precision) return model::load(o.model, model::stored_precision(o.model));
+  return model::load(o.model, *o.precision == "bf16"   ? bf16
+                              : *o.precision == "int8" ? int8
+                              : *o.precision == "int4" ? int4
+                                                       : fp32);
 }
 
 void add_model_fields(Fields& f, DecodingOptions& o) {
@@ -21,7 +22,9 @@ void add_model_fields(Fields& f, DecodingOptions& o) {
       .letter('m')
       .value_name("DIR")
       .required();
-  f.add("precision", &o.precision, "of the weights in products: int8 and int4 take least memory and time")
+  f.add(
+       "precision", &o.precision,
+       "numbers of weights in products, fewer bits being faster and smaller; as the directory stores them unless given")
       .choices({"fp32", "bf16", "int8", "int4"})
       .value_name("NAME");
   f.add("threads", &o.threads, "cores to use, a worker each; 0 takes all").at_least(0).at_most(4096);

@@ -10,6 +10,7 @@
 
 #include "base/printable.h"
 #include "cli/commands.h"
+#include "model/quantized_files.h"
 #include "model/registry.h"
 #include "model/safetensors.h"
 #include "text/tokenizer.h"
@@ -70,20 +71,12 @@ nlohmann::ordered_json tokenizer_json(const std::string& directory) {
 
 // Every weight that the configuration asks for is in the files, with its shape: what loading would say.
 std::string problem_of(const model::Model& m, const WeightFiles& files) {
-  for (const nn::Parameter& p : m.parameters().all()) {
-    const model::StoredAs stored = m.stored_as(p);
-    const WeightView* view = nullptr;
-    for (const std::string& name : stored.names)
-      if (!view) view = files.find(name);
-    if (!view && stored.optional) continue;
-    if (!view) return fmt::format("{} is missing", p.name);
-    const std::size_t rank = p.shape.rank();
-    bool same = view->shape.size() == rank;
-    for (std::size_t i = 0; same && i < rank; ++i)
-      same = view->shape[i] == p.shape[stored.transposed ? rank - 1 - i : i];
-    if (!same) return fmt::format("{} is [{}], config.json needs {}", p.name, fmt::join(view->shape, ", "), p.shape);
+  try {
+    for (const nn::Parameter& p : m.parameters().all()) model::find_weight(m, p, files);
+    return "";
+  } catch (const Error& e) {
+    return e.what();
   }
-  return "";
 }
 
 std::string human(double bytes) {

@@ -84,7 +84,6 @@ Gpt2Config gpt2_config(const JsonObject& j) {
         Refused{"add_cross_attention", false}})
     if (const auto value = j.find<bool>(key); value && *value != supported)
       j.fail_at(key, fmt::format("{} is not supported for gpt2", *value), fmt::format("only {} is", supported));
-  if (j.has("quantization_config")) j.fail_at("quantization_config", "quantised directories are not supported");
   k.validate(j.where());
   return k;
 }

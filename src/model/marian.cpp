@@ -104,7 +104,6 @@ MarianConfig marian_config(const JsonObject& j) {
                                        Refused{"static_position_embeddings", true}, Refused{"is_decoder", false}})
     if (const auto value = j.find<bool>(key); value && *value != supported)
       j.fail_at(key, fmt::format("{} is not supported for marian", *value), fmt::format("only {} is", supported));
-  if (j.has("quantization_config")) j.fail_at("quantization_config", "quantised directories are not supported");
   k.validate(j.where());
   return k;
 }

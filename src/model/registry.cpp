@@ -10,6 +10,7 @@
 #include "model/learned_position_decoder.h"
 #include "model/marian.h"
 #include "model/padded_decoder.h"
+#include "model/quantized_files.h"
 #include "model/safetensors.h"
 #include "model/tied_decoder.h"
 
@@ -41,15 +42,6 @@ std::vector<std::int64_t> sizes(const Shape& s) {
   return v;
 }
 
-// [rows, columns] -> [columns, rows]
-std::vector<float> transposed(std::span<const float> values, std::int64_t rows, std::int64_t columns) {
-  std::vector<float> turned(values.size());
-  const auto R = static_cast<std::size_t>(rows), C = static_cast<std::size_t>(columns);
-  for (std::size_t r = 0; r < R; ++r)
-    for (std::size_t c = 0; c < C; ++c) turned[c * R + r] = values[r * C + c];
-  return turned;
-}
-
 // The shape that a file has for a weight.
 std::vector<std::int64_t> stored_sizes(const nn::Parameter& p, const StoredAs& stored) {
   std::vector<std::int64_t> s = sizes(p.shape);
@@ -68,6 +60,7 @@ std::vector<std::string> families() {
 std::unique_ptr<Model> make(const fs::path& config_json) {
   const nlohmann::json json = read_json(config_json.string());
   const JsonObject config(json, config_json.string());
+  quantized_bits(config);  // refuses what is not to be read
   std::string type = config.get<std::string>("model_type");
   const std::string key = type == "tril" ? "architecture" : "model_type";
   if (type == "tril") type = config.get<std::string>("architecture");
@@ -77,6 +70,30 @@ std::unique_ptr<Model> make(const fs::path& config_json) {
                  fmt::format("there are {}", fmt::join(families(), ", ")));
 }
 
+namespace {
+
+// Values that lie in the file as the model has them are taken from where they lie.
+void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& stored) {
+  const kern::Kernels& kernels = kern::best();
+  const WeightView& view = *stored.values;
+  if (stored.bits() != 0 && p.quantized && p.quantized.bits == stored.bits()) {
+    const auto bytes = [](const WeightView* v) {
+      return v ? std::span(reinterpret_cast<const std::uint8_t*>(v->bytes.data()), v->bytes.size())
+               : std::span<const std::uint8_t>();
+    };
+    const std::vector<float> scales = to_f32(*stored.scales);
+    return parameters.set(kernels, p, {stored.bits(), bytes(&view), bytes(stored.multipliers), scales});
+  }
+  const bool aligned = reinterpret_cast<std::uintptr_t>(view.bytes.data()) % alignof(float) == 0;
+  if (view.dtype == StoredType::f32 && aligned && !stored.transposed)
+    parameters.set(kernels, p,
+                   std::span(reinterpret_cast<const float*>(view.bytes.data()), view.bytes.size() / sizeof(float)));
+  else
+    parameters.set(kernels, p, floats_of(p, stored));
+}
+
+}  // namespace
+
 void load_weights(Model& m, const fs::path& directory) {
   const WeightFiles files = WeightFiles::open(directory.string());
   nn::Parameters& parameters = m.parameters();
@@ -84,22 +101,13 @@ void load_weights(Model& m, const fs::path& directory) {
   std::vector<std::string> known;
   for (nn::Parameter& p : parameters.all()) {
     if (p.is_adapter) continue;
-    const StoredAs stored = m.stored_as(p);
-    known.insert(known.end(), stored.names.begin(), stored.names.end());
-    const WeightView* view = nullptr;
-    for (const std::string& name : stored.names)
-      if (!view) view = files.find(name);
-    if (!view && stored.optional) continue;
-    if (!view) view = &files.at(stored.names[0]);  // the Error names the nearest
-    const std::string where = fmt::format("{}: {}", files.file_of(view->name), view->name);
-    const std::vector<std::int64_t> expected = stored_sizes(p, stored);
-    if (view->shape != expected)
-      fail_usage(where,
-                 fmt::format("the file has [{}], config.json needs [{}]", fmt::join(view->shape, ", "),
-                             fmt::join(expected, ", ")),
-                 "the weights belong to another config.json");
-    const std::vector<float> values = to_f32(*view);
-    parameters.set(kern::best(), p, stored.transposed ? transposed(values, p.shape[1], p.shape[0]) : values);
+    const StoredWeight stored = find_weight(m, p, files);
+    for (const WeightView* view : {stored.values, stored.scales, stored.multipliers})
+      if (view) known.push_back(view->name);
+    for (const std::string& name : m.stored_as(p).names) known.push_back(name);
+    if (!stored.values) continue;
+    set(parameters, p, stored);
+    files.release(stored.values->bytes);
   }
   for (const std::string& name : files.names())
     if (std::find(known.begin(), known.end(), name) == known.end() && !m.is_redundant(name))
@@ -133,7 +141,7 @@ void save(const Model& m, const fs::path& directory, std::span<const float> flat
     const std::size_t begin = static_cast<std::size_t>(m.parameters().offset_of(p));
     std::span<const float> values = flat.subspan(begin, static_cast<std::size_t>(p.shape.count()));
     const StoredAs stored = m.stored_as(p);
-    if (stored.transposed) values = turned.emplace_back(transposed(values, p.shape[0], p.shape[1]));
+    if (stored.transposed) values = turned.emplace_back(transposed_values(values, p.shape[0], p.shape[1]));
     weights.push_back({stored.names[0], StoredType::f32, stored_sizes(p, stored), std::as_bytes(values)});
   }
   write_safetensors(file("model.safetensors"), weights, {{"format", "pt"}});

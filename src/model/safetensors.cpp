@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/half.h"
+#include "base/memory.h"
 #include "base/printable.h"
 #include "model/safetensors_header.h"
 
@@ -175,6 +176,10 @@ const WeightView& WeightFiles::at(std::string_view name) const {
     fail(printable(where, 400), fmt::format("has no tensor {}", printable(name)), did_you_mean(name, names_));
   }
   return *found;
+}
+
+void WeightFiles::release(std::span<const std::byte> bytes) const {
+  release_pages(bytes);
 }
 
 const std::string& WeightFiles::file_of(std::string_view name) const {

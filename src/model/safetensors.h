@@ -109,6 +109,8 @@ class WeightFiles {
   const WeightView* find(std::string_view name) const;              ///< null where there is none
   const WeightView& at(std::string_view name) const;  ///< Error, with the nearest name, where there is none
   const std::vector<SafetensorsFile>& files() const { return files_; }
+  /// Says that `bytes` of a tensor will not be read again soon: the system may take their memory.
+  void release(std::span<const std::byte> bytes) const;
   const std::string& file_of(std::string_view name) const;  ///< path of the file that holds this tensor
 
  private:

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kern/gemm_bf16.h"
-#include "nn/parameters.h"
+#include "nn/serving.h"
 #include "tensor/lasting.h"
 
 namespace tril::nn {
@@ -13,11 +13,6 @@ constexpr std::int64_t panel = 32;  // columns of packed operands: where one mat
 
 bool is_quantized(Precision precision) {
   return precision == Precision::int8 || precision == Precision::int4;
-}
-
-// Tables and the output's matrix stay at 8 bits: they are read by rows, or decide which word comes.
-int bits_of(const Parameter& p, Precision precision) {
-  return precision == Precision::int4 && p.hidden_matrix ? 4 : 8;
 }
 
 // Takes pieces of memory one after the other; counts alone where there is none yet.
@@ -83,6 +78,11 @@ ops::Weight part_of(const ops::Weight& all, std::int64_t begin, std::int64_t end
 
 }  // namespace
 
+int quantized_bits(const Parameter& p, Precision precision) {
+  if (!is_quantized(precision) || p.shape.rank() != 2 || !(p.in_products || p.gathered)) return 0;
+  return precision == Precision::int4 && p.hidden_matrix ? 4 : 8;
+}
+
 const Stack* Parameters::stack(std::vector<Parameter*> weights, std::vector<Parameter*> biases) {
   assert(!flat_ && "weights are declared before they are allocated");
   return &stacks_.emplace_back(Stack{std::move(weights), std::move(biases), {}});
@@ -120,7 +120,7 @@ void Parameters::allocate_serving(Precision precision) {
       std::int64_t out = 0;
       for (const Parameter* p : s->weights) out += p->shape[0];
       const ops::Weight all =
-          place(layout, out, s->weights[0]->shape[1], precision, bits_of(*s->weights[0], precision));
+          place(layout, out, s->weights[0]->shape[1], precision, quantized_bits(*s->weights[0], precision));
       const Tensor bias = s->biases.empty() ? Tensor() : layout.take(out, DType::f32);
       std::int64_t begin = 0;
       for (Parameter* p : s->weights) {
@@ -136,7 +136,7 @@ void Parameters::allocate_serving(Precision precision) {
     for (Parameter& p : list_) {
       const bool has_form = p.shape.rank() == 2 && (p.in_products || (p.gathered && is_quantized(precision)));
       if (!has_form || std::find(stacked.begin(), stacked.end(), &p) != stacked.end()) continue;
-      const ops::Weight w = place(layout, p.shape[0], p.shape[1], precision, bits_of(p, precision));
+      const ops::Weight w = place(layout, p.shape[0], p.shape[1], precision, quantized_bits(p, precision));
       p.transposed = w.transposed, p.packed = w.packed, p.quantized = w.quantized;
     }
     bytes = layout.bytes();

@@ -165,7 +165,6 @@ TEST(Gpt2, WhatItsConfigurationCannotSay) {
   says({{"scale_attn_weights", false}}, "only true is");
   says({{"scale_attn_by_inverse_layer_idx", true}}, "not supported for gpt2");
   says({{"add_cross_attention", true}}, "not supported for gpt2");
-  says({{"quantization_config", {{"bits", 8}}}}, "quantised");
   says({{"n_head", 5}}, "does not divide into 5 heads");
   says({{"n_layer", 100000}}, "1000");
   says({{"eos_token_id", 11}}, "not an id of the vocabulary of 11");

@@ -159,7 +159,7 @@ TEST_F(Registry, WhatConfigurationsCannotSay) {
   says({{"model_type", "marjan"}}, "model_type", "'marjan' is not a family");
   says({{"normalize_before", true}}, "normalize_before", "not supported for marian");
   says({{"static_position_embeddings", false}}, "static_position_embeddings", "not supported for marian");
-  says({{"quantization_config", {{"bits", 8}}}}, "quantization_config", "not supported");
+  says({{"quantization_config", {{"bits", 8}}}}, "quant_method", "not supported");
   says({{"decoder_attention_heads", 5}}, "decoder_attention_heads", "d_model 16 does not divide into 5 heads");
   says({{"activation_function", "tanhh"}}, "activation_function", "'tanhh' is not supported");
   says({{"pad_token_id", 40}}, "pad_token_id", "40 is not an id of the vocabulary of 40");

@@ -1,0 +1,43 @@
+// Model directories of quantised weights. Where config.json has
+//   "quantization_config": {"quant_method": "tril", "bits": 8 or 4, "group_size": 32}
+// a matrix X [out, in] is in the files as whole numbers with scales (kern/gemm_int8.h):
+//   8 bits: X I8 [out, in], X_scale F32 [out]
+//   4 bits: X U8 [out, ceil(in / 2)], two values a byte, the first in the lower half, each + 8;
+//           X_multiplier U8 [out, ceil(in / 32)], X_scale F32 [out]
+// whichever way files of the family have X otherwise. Everything else is as without. What `--precision` makes of the
+// original directory as it is loaded are the same numbers.
+#pragma once
+
+#include <filesystem>
+
+#include "model/json_file.h"
+#include "model/model.h"
+#include "model/safetensors.h"
+
+namespace tril::model {
+
+/// Bits that config.json says, 0 where it says nothing. Throws Error for what others' methods have stored.
+int quantized_bits(const JsonObject& config);
+/// The same of a directory, and what its weights serve in where nothing else is asked for.
+nn::Precision stored_precision(const std::filesystem::path& directory);
+
+/// A weight as the files have it.
+struct StoredWeight {
+  const WeightView *values = nullptr, *scales = nullptr, *multipliers = nullptr;
+  bool transposed = false;  ///< values are [in, out]
+
+  int bits() const { return !scales ? 0 : multipliers ? 4 : 8; }  ///< 0: floats
+};
+
+/// The weight `p` of m, or no values where files may leave it out. Error where it is missing or of another shape.
+StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFiles& files);
+/// Its values in float32, as the model has them.
+std::vector<float> floats_of(const nn::Parameter& p, const StoredWeight& stored);
+
+/// [rows, columns] -> [columns, rows]
+std::vector<float> transposed_values(std::span<const float> values, std::int64_t rows, std::int64_t columns);
+
+/// Writes `from`, a directory of weights in floats, to `to` with matrices of `bits`, and the tokenizer's files beside.
+void quantize(const std::filesystem::path& from, const std::filesystem::path& to, int bits);
+
+}  // namespace tril::model
