@@ -4,10 +4,12 @@ usage: make_search.py OUT_DIR [--seed N]        (the project's own: tests/golden
 
 One file, processors.safetensors: `in.logits` [R, V], `in.tokens` [R, T] (prompt and generated tokens), `out.NAME` [R, V]
 for each case, whose settings are metadata `cases` (JSON). Presence and frequency penalties, which `transformers` lacks,
-follow OpenAI's definition: logit - presence * (n > 0) - frequency * n for a token that was generated n times."""
+follow OpenAI's definition: logit - presence * (n > 0) - frequency * n for a token that was generated n times. A case
+sees the first `length` tokens of each row (all of them where it does not say), of which PROMPT at most are the prompt."""
 import argparse
 import json
 import pathlib
+import random
 
 import torch
 import transformers
@@ -33,7 +35,10 @@ MAKERS = {
     "no_repeat_ngram_size": lp.NoRepeatNGramLogitsProcessor,
     "bad_words_ids": lambda v: lp.NoBadWordsLogitsProcessor(v, torch.tensor([EOS])),
     "min_new_tokens": lambda v: lp.MinNewTokensLengthLogitsProcessor(PROMPT, v, torch.tensor([EOS])),
+    "forced_bos_token_id": lp.ForcedBOSTokenLogitsProcessor,
+    "forced_eos": lambda v: lp.ForcedEOSTokenLogitsProcessor(PROMPT + v[0], v[1], "cpu"),  # of new tokens; the id
     "suppress_tokens": lp.SuppressTokensLogitsProcessor,
+    "begin_suppress_tokens": lambda v: lp.SuppressTokensAtBeginLogitsProcessor(v[1], v[0]),  # where it begins; ids
     "temperature": lp.TemperatureLogitsWarper,
     "top_k": lp.TopKLogitsWarper,
     "top_p": lp.TopPLogitsWarper,
@@ -56,7 +61,32 @@ def cases(ids):
         {"repetition_penalty": 1.2, "presence_frequency": [0.2, 0.1], "no_repeat_ngram_size": 2,
          "bad_words_ids": [[5], [row[-1], 7]], "min_new_tokens": 20, "suppress_tokens": [3], "temperature": 1.4,
          "top_k": 30, "top_p": 0.95, "min_p": 0.01, "typical_p": 0.9}]
-    return singles + together
+    new = LENGTH - PROMPT
+    edges = [{"forced_bos_token_id": 7, "length": 1}, {"forced_bos_token_id": 7}, {"forced_eos": [new + 1, EOS]},
+        {"forced_eos": [new + 2, EOS]}, {"forced_eos": [1, 9], "length": PROMPT},
+        {"begin_suppress_tokens": [PROMPT, [5, 6]], "length": PROMPT}, {"begin_suppress_tokens": [PROMPT, [5, 6]]},
+        {"forced_bos_token_id": 7, "begin_suppress_tokens": [2, [5, 6]], "length": 2},
+        {"forced_bos_token_id": 7, "begin_suppress_tokens": [2, [7]], "length": 1},
+        {"no_repeat_ngram_size": 3, "length": 2}, {"bad_words_ids": [[row[1], 7]], "length": 2},
+        {"min_new_tokens": 1, "length": PROMPT}]
+    return singles + together + edges + mixtures(row)
+
+
+def mixtures(row):
+    """Random subsets of all of them, composed in the order above."""
+    pick, settings = random.Random(5), []
+    choices = {
+        "repetition_penalty": [0.8, 1.1, 1.5], "presence_frequency": [[0.5, 0.0], [0.1, 0.3]],
+        "no_repeat_ngram_size": [2, 3, 4], "bad_words_ids": [[[5], [row[-1], 7]], [[row[-2], row[-1], 3], [4]]],
+        "min_new_tokens": [5, LENGTH], "forced_eos": [[LENGTH - PROMPT + 1, EOS], [50, EOS]],
+        "suppress_tokens": [[2], [3, 20, 33]], "begin_suppress_tokens": [[PROMPT, [8, 9]]],
+        "temperature": [0.6, 1.3], "top_k": [5, 20], "top_p": [0.6, 0.95], "min_p": [0.01, 0.1],
+        "typical_p": [0.4, 0.9]}
+    for _ in range(24):
+        settings.append({name: pick.choice(values) for name, values in choices.items() if pick.random() < 0.45})
+        if pick.random() < 0.3:
+            settings[-1]["length"] = pick.choice([PROMPT, PROMPT + 1, PROMPT + 4])
+    return settings
 
 
 if __name__ == "__main__":
@@ -71,10 +101,10 @@ if __name__ == "__main__":
     ids = torch.randint(2, 12, (ROWS, LENGTH))
     tensors, settings = {"in.logits": logits, "in.tokens": ids.int()}, cases(ids)
     for number, setting in enumerate(settings):
-        scores = logits.clone()
+        scores, seen = logits.clone(), ids[:, : setting.get("length", LENGTH)]
         for name, make in MAKERS.items():
             if name in setting:
-                scores = make(setting[name])(ids, scores)
+                scores = make(setting[name])(seen, scores)
         tensors[f"out.{number}"] = scores.contiguous()
     args.out.mkdir(parents=True, exist_ok=True)
     save_file(tensors, args.out / "processors.safetensors", dict(

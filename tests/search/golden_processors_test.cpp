@@ -25,7 +25,10 @@ SearchOptions options_of(const nlohmann::json& setting, std::int32_t eos) {
     if (name == "presence_frequency") o.presence_penalty = value[0], o.frequency_penalty = value[1];
     if (name == "no_repeat_ngram_size") o.no_repeat_ngram = value;
     if (name == "bad_words_ids") o.bad_words = value.get<std::vector<Ids>>();
+    if (name == "forced_bos_token_id") o.forced_bos_id = value;
+    if (name == "forced_eos") o.forced_eos_id = value[1];
     if (name == "suppress_tokens") o.suppress_ids = value.get<Ids>();
+    if (name == "begin_suppress_tokens") o.begin_suppress_ids = value[1].get<Ids>();
     if (name == "temperature") s.temperature = value;
     if (name == "top_k") s.top_k = value;
     if (name == "top_p") s.top_p = value;
@@ -47,10 +50,11 @@ std::vector<float> processed(const std::vector<float>& logits, const std::vector
   std::vector<Request> requests;
   std::vector<RowView> views;
   for (const Ids& row : rows)
-    requests.push_back({.start_id = row[0],
-                        .min_length = setting.value("min_new_tokens", 0),
-                        .max_length = 100,
-                        .prefix = {row.begin() + 1, row.begin() + static_cast<std::ptrdiff_t>(prompt)}});
+    requests.push_back(
+        {.start_id = row[0],
+         .min_length = setting.value("min_new_tokens", 0),
+         .max_length = setting.contains("forced_eos") ? setting["forced_eos"][0].get<std::int32_t>() : 100,
+         .prefix = {row.begin() + 1, row.begin() + static_cast<std::ptrdiff_t>(prompt)}});
   for (std::size_t r = 0; r < rows.size(); ++r) views.push_back({rows[r], &requests[r]});
   StepLogits step(c, x, {});
   for (const auto& processor : make_processors(o)) processor->apply(views, step);
@@ -80,10 +84,15 @@ TEST(GoldenProcessors, AreThoseOfTransformers) {
   for (auto row = tokens.begin(); row != tokens.end(); row += T) rows.emplace_back(row, row + T);
   const auto prompt = static_cast<std::size_t>(std::stoi(*file.find_metadata("prompt")));
   const auto cases = nlohmann::json::parse(*file.find_metadata("cases"));
-  ASSERT_GE(cases.size(), 25u);
+  ASSERT_GE(cases.size(), 60u);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::vector<float> expected = to_f32(file.at("out." + std::to_string(i)));
-    const std::vector<float> got = processed(logits, rows, prompt, cases[i], std::stoi(*file.find_metadata("eos")));
+    std::vector<Ids> seen = rows;
+    const std::size_t length = cases[i].value("length", static_cast<std::size_t>(T));
+    for (Ids& row : seen) row.resize(length);
+    // A case about the very beginning has a start token and no prompt.
+    const std::size_t given = cases[i].contains("forced_bos_token_id") ? 1 : std::min(prompt, length);
+    const std::vector<float> got = processed(logits, seen, given, cases[i], std::stoi(*file.find_metadata("eos")));
     for (std::size_t j = 0; j < got.size(); ++j)
       if (std::isinf(expected[j]) || std::isinf(got[j]))
         EXPECT_EQ(got[j], expected[j]) << cases[i] << " at " << j;
