@@ -74,6 +74,11 @@ void add_beam_fields(Fields& f, DecodingOptions& o, const std::string& default_b
 
 void add_batch_fields(Fields& f, DecodingOptions& o) {
   f.add("batch-size", &o.batch_size, "sentences that a worker decodes together").at_least(1).at_most(100'000);
+  f.add("time-limit", &o.time_limit,
+        "seconds that a sentence or prompt may take once it is begun; what is best by then is printed; 0: any time")
+      .value_name("SECONDS")
+      .at_least(0)
+      .at_most(1e9);
   f.add("no-cache", &o.no_cache, "compute every step from the beginning: slow, the same result, for checks");
 }
 
@@ -244,6 +249,7 @@ search::SearchOptions search_options(const DecodingOptions& o, const model::Gene
   for (const auto& [name, value] : search::early_stopping_names())
     if (name == stop) s.early_stopping = value;
   s.patience = o.patience;
+  s.time_limit = o.time_limit;
   set_groups(o, g, s);
 
   s.eos_ids = g.eos_token_ids;

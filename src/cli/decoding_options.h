@@ -28,6 +28,7 @@ struct DecodingOptions {
   std::optional<std::int64_t> beam_groups;
   std::optional<double> diversity_penalty;
   bool alternatives = false;
+  double time_limit = 0;
   std::optional<double> min_alternative_prob;
   std::int64_t n_best = 1;
   double max_length_factor = 3;

@@ -106,12 +106,13 @@ std::string json_line(std::int64_t number, const std::string& prompt, const std:
 // What is said at the end: how much there was, and why it ended.
 void report(const search::Generator& generator, const std::map<search::Finish, std::int64_t>& finishes,
             const model::Model& m) {
-  const std::map<search::Finish, std::string> reasons{
-      {search::Finish::end_token, "at an end token"},
-      {search::Finish::stop, "at a stop text"},
-      {search::Finish::length, "at the greatest length"},
-      {search::Finish::positions, "at the model's last position"},
-      {search::Finish::dead_end, "since nothing was allowed to follow"}};
+  const std::map<search::Finish, std::string> reasons{{search::Finish::end_token, "at an end token"},
+                                                      {search::Finish::stop, "at a stop text"},
+                                                      {search::Finish::length, "at the greatest length"},
+                                                      {search::Finish::positions, "at the model's last position"},
+                                                      {search::Finish::dead_end, "since nothing was allowed to follow"},
+                                                      {search::Finish::time_limit, "since the time limit was up"},
+                                                      {search::Finish::cancelled, "since they were to stop"}};
   std::vector<std::string> parts;
   for (const auto& [finish, count] : finishes) parts.push_back(fmt::format("{} {}", count, reasons.at(finish)));
   if (!parts.empty())

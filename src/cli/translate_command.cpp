@@ -25,7 +25,7 @@ struct TranslateOptions {
   DecodingOptions decoding;
   std::string input = "-", output = "-";
   std::string target_language;
-  std::optional<std::string> target_prefix;
+  std::optional<std::string> target_prefix, terminology;
   bool json = false, skip_invalid = false;
 };
 
@@ -46,6 +46,9 @@ Fields fields_of(TranslateOptions& o) {
   f.add("target-prefix", &o.target_prefix,
         "what each translation begins with, a line for each line of text, which may be empty; where it ends in a space "
         "a new word follows")
+      .value_name("FILE");
+  f.add("terminology", &o.terminology,
+        "phrases that must be translated so, a line each: source phrase, tab, target phrase; needs a beam")
       .value_name("FILE");
   f.add("n-best", &o.decoding.n_best, "print so many translations of each line: number ||| text ||| score")
       .at_least(1)
@@ -78,15 +81,33 @@ class Output {
   std::optional<AtomicFile> file_;
 };
 
-std::string json_line(std::int64_t number, const std::string& source, const std::vector<search::Translation>& list) {
+std::string json_line(std::int64_t number, const std::string& source, const std::vector<search::Translation>& list,
+                      bool terminology) {
   nlohmann::ordered_json translations = nlohmann::json::array();
-  for (const search::Translation& t : list)
-    translations.push_back(
-        {{"text", t.text}, {"score", t.score}, {"log_prob", t.log_prob}, {"tokens", t.tokens.size()}});
+  for (const search::Translation& t : list) {
+    nlohmann::ordered_json one{
+        {"text", t.text}, {"score", t.score}, {"log_prob", t.log_prob}, {"tokens", t.tokens.size()}};
+    if (t.cut == search::Cut::time_limit) one["cut"] = "time_limit";
+    if (terminology) {
+      one["unsatisfied"] = nlohmann::json::array();
+      for (const search::Term& term : t.unsatisfied)
+        one["unsatisfied"].push_back(nlohmann::ordered_json{{"source", term.source}, {"target", term.target}});
+    }
+    translations.push_back(std::move(one));
+  }
   return nlohmann::ordered_json{{"line", number}, {"source", source}, {"translations", translations}}.dump(
              -1, ' ', false, nlohmann::json::error_handler_t::replace) +
          "\n";
 }
+
+// What befell the best translations, for warnings at the end.
+struct Tally {
+  std::int64_t cut = 0, unsatisfied = 0;
+  void add(const search::Translation& best) {
+    cut += best.cut == search::Cut::time_limit ? 1 : 0;
+    unsatisfied += static_cast<std::int64_t>(best.unsatisfied.size());
+  }
+};
 
 // Lines that go with those of the text.
 class Prefixes {
@@ -122,6 +143,12 @@ int translate(const TranslateOptions& o, bool quiet) {
     spdlog::warn("{}: generation_config.json asks for {}, which is left out", o.decoding.model, key);
   search::TranslatorOptions options = translator_options(o.decoding, published, *model, *tokenizer);
   options.decoding.search.scores = o.json || o.decoding.n_best > 1;
+  if (o.terminology) {
+    if (!options.decoding.search.has_beam())
+      fail_usage("--terminology", "greedy search and samples cannot say where a phrase belongs",
+                 "pass a beam: -b 8, say");
+    options.terminology = std::make_shared<const search::Terminology>(search::read_terminology(*o.terminology));
+  }
   search::Translator translator(*model, tokenizer, options);
   const std::string prefix =
       o.target_language.empty() ? "" : language_prefix(*tokenizer, o.target_language, "--target-language");
@@ -139,6 +166,7 @@ int translate(const TranslateOptions& o, bool quiet) {
                      .seconds = {},
                      .write = {}});
   std::int64_t number = 0;
+  Tally tally;
   for (std::vector<std::string> texts = lines.next(window); !texts.empty(); texts = lines.next(window)) {
     std::vector<std::string> tagged;
     if (!prefix.empty())
@@ -147,8 +175,9 @@ int translate(const TranslateOptions& o, bool quiet) {
         prefix.empty() ? texts : tagged, prefixes ? prefixes->next(texts.size()) : std::vector<std::string>{});
     std::string out;
     for (std::size_t i = 0; i < texts.size(); ++i, ++number) {
+      tally.add(translations[i][0]);
       if (o.json)
-        out += json_line(number + 1, texts[i], translations[i]);
+        out += json_line(number + 1, texts[i], translations[i], o.terminology.has_value());
       else if (o.decoding.n_best > 1)
         for (const search::Translation& t : translations[i])
           out += fmt::format("{} ||| {} ||| {:.6f}\n", number, t.text, t.score);
@@ -164,6 +193,10 @@ int translate(const TranslateOptions& o, bool quiet) {
   if (translator.truncated() > 0)
     spdlog::warn("lines longer than the model's {} positions, which were cut: {}", model->max_positions(),
                  format_count(translator.truncated()));
+  if (tally.cut > 0) spdlog::warn("lines whose search was ended by the time limit: {}", format_count(tally.cut));
+  if (tally.unsatisfied > 0)
+    spdlog::warn("phrases of the terminology that translations lack (--json says which): {}",
+                 format_count(tally.unsatisfied));
   if (translator.unknown() > 0)
     spdlog::warn("characters of the prefixes that the vocabulary lacks, read as its unknown token: {}",
                  format_count(translator.unknown()));

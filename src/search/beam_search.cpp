@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 
@@ -40,6 +41,7 @@ void BeamSearch::begin(const Request& request) {
   check_request(request);
   request_ = request;
   generated_ = 0;
+  cut_ = Cut::no;
   groups_.assign(static_cast<std::size_t>(options_->beam_groups), Group{0, 1, {}});  // all go on from the first row
   running_.assign(1, Beam{0, 0, 0, request.start_id});
   const std::int32_t most = options_->alternatives ? options_->n_best * options_->beam_size : options_->beam_size;
@@ -47,6 +49,41 @@ void BeamSearch::begin(const Request& request) {
   if (history_.size() < room) history_.resize(room), next_history_.resize(room);
   history_[0] = request.start_id;
   std::copy(request.prefix.begin(), request.prefix.end(), history_.begin() + 1);
+
+  phrases_ = Phrases(request_, *options_);
+  states_.assign(phrases_.state_size(), 0);
+  for (std::int32_t id : request.prefix) {
+    next_states_.resize(states_.size());
+    phrases_.advance(states_, id, next_states_);
+    states_.swap(next_states_);
+  }
+  want();
+}
+
+RowView BeamSearch::view(std::int32_t row) const {
+  RowView view{tokens(row), &request_};
+  if (!phrases_.none()) view.wanted = wanted_[static_cast<std::size_t>(row)];
+  return view;
+}
+
+std::span<const std::int32_t> BeamSearch::state(std::size_t row) const {
+  return std::span(states_).subspan(row * phrases_.state_size(), phrases_.state_size());
+}
+
+std::vector<std::int32_t> BeamSearch::state_behind(const Beam& beam) const {
+  std::vector<std::int32_t> next(phrases_.state_size());
+  phrases_.advance(state(static_cast<std::size_t>(beam.parent)), beam.token, next);
+  return next;
+}
+
+// What each row needs next.
+void BeamSearch::want() {
+  if (phrases_.none()) return;
+  wanted_.resize(std::max(wanted_.size(), running_.size()));
+  for (std::size_t row = 0; row < running_.size(); ++row) {
+    wanted_[row].clear();
+    phrases_.next_tokens(state(row), wanted_[row]);
+  }
 }
 
 std::span<const std::int32_t> BeamSearch::tokens(std::int32_t row) const {
@@ -74,9 +111,21 @@ void BeamSearch::advance(std::span<const Candidate> candidates, std::int32_t k) 
     std::copy(from.begin(), from.end(), next_history_.begin() + static_cast<std::ptrdiff_t>(row * stride()));
     next_history_[row * stride() + from.size()] = next_[row].token;
   }
+  next_states_.clear();
+  for (const Beam& beam : next_) {
+    const std::vector<std::int32_t> next = state_behind(beam);
+    next_states_.insert(next_states_.end(), next.begin(), next.end());
+  }
   history_.swap(next_history_);
+  states_.swap(next_states_);
   running_.swap(next_);
   ++generated_;
+  want();
+}
+
+bool BeamSearch::is_better(const Beam& a, const Beam& b) {
+  if (a.sum != b.sum) return a.sum > b.sum;
+  return a.parent != b.parent ? a.parent < b.parent : a.token < b.token;
 }
 
 void BeamSearch::rank(const Group& group, std::span<const Candidate> candidates, std::int32_t k) {
@@ -94,15 +143,46 @@ void BeamSearch::rank(const Group& group, std::span<const Candidate> candidates,
       ranked_.push_back({running_[row].sum + log_prob - penalty, running_[row].log_prob + log_prob,
                          static_cast<std::int32_t>(row), candidate.token});
     }
-  const std::size_t most = std::max<std::size_t>(2, 1 + options_->eos_ids.size()) * group_size();
-  const std::size_t kept = std::min(
-      ranked_.size(), options_->alternatives && generated_ == 0 ? static_cast<std::size_t>(options_->n_best) : most);
-  std::partial_sort(ranked_.begin(), ranked_.begin() + static_cast<std::ptrdiff_t>(kept), ranked_.end(),
-                    [](const Beam& a, const Beam& b) {
-                      if (a.sum != b.sum) return a.sum > b.sum;
-                      return a.parent != b.parent ? a.parent < b.parent : a.token < b.token;
-                    });
+  const bool first_alternatives = options_->alternatives && generated_ == 0;
+  const std::size_t most = first_alternatives ? static_cast<std::size_t>(options_->n_best)
+                                              : std::max<std::size_t>(2, 1 + options_->eos_ids.size()) * group_size();
+  if (!phrases_.none() && !first_alternatives) return allocate(most);
+  const std::size_t kept = std::min(ranked_.size(), most);
+  std::partial_sort(ranked_.begin(), ranked_.begin() + static_cast<std::ptrdiff_t>(kept), ranked_.end(), is_better);
   ranked_.resize(kept);
+}
+
+// Puts the candidates into the order in which they get their places, and keeps `most`.
+void BeamSearch::allocate(std::size_t most) {
+  for (Beam& beam : ranked_) beam.progress = phrases_.progress(state_behind(beam));
+  std::sort(ranked_.begin(), ranked_.end(), [](const Beam& a, const Beam& b) {
+    return a.progress != b.progress ? a.progress > b.progress : is_better(a, b);
+  });
+  std::vector<std::span<const Beam>> banks;  // the fullest first
+  for (std::size_t begin = 0, end = 0; begin < ranked_.size(); begin = end) {
+    while (end < ranked_.size() && ranked_[end].progress == ranked_[begin].progress) ++end;
+    banks.push_back(std::span<const Beam>(ranked_).subspan(begin, end - begin));
+  }
+  // Of too many banks those that are spread evenly come first, the others only where places are left.
+  std::vector<std::span<const Beam>> turns, rest;
+  const std::size_t n = banks.size(), places = std::min(n, group_size());
+  for (std::size_t i = 0, taken = 0; i < n; ++i) {
+    const bool take = taken < places && i == (places == 1 ? 0 : taken * (n - 1) / (places - 1));
+    (take ? turns : rest).push_back(banks[i]);
+    taken += take ? 1 : 0;
+  }
+  std::vector<Beam> order;
+  for (auto* list : {&turns, &rest})
+    for (bool any = true; any && order.size() < most;) {
+      any = false;
+      for (auto& bank : *list) {
+        if (bank.empty() || order.size() == most) continue;
+        order.push_back(bank.front());
+        bank = bank.subspan(1);
+        any = true;
+      }
+    }
+  ranked_ = std::move(order);
 }
 
 void BeamSearch::advance(Group& group) {
@@ -153,51 +233,77 @@ bool BeamSearch::ends(const Beam& beam) const {
 
 // Inserts a hypothesis in order, behind those that score the same, and drops what falls off the end.
 void BeamSearch::finish(Group& group, const Beam& beam) {
-  const std::int32_t length = generated_ + 1;
-  const auto pool = static_cast<std::size_t>(options_->pool_size());
-  const double rank_score = normalized(beam.sum, length, options_->length_penalty);
-  const auto place = std::find_if(group.finished.begin(), group.finished.end(),
-                                  [&](const Finished& f) { return f.rank_score < rank_score; });
-  if (place == group.finished.end() && group.finished.size() == pool) return;
+  const std::vector<std::int32_t> state = state_behind(beam);
   const auto before = tokens(beam.parent).subspan(given());
-  Hypothesis h{
-      {before.begin(), before.end()}, beam.log_prob, normalized(beam.log_prob, length, options_->length_penalty)};
-  h.tokens.push_back(beam.token);
-  group.finished.insert(place, {std::move(h), rank_score});
-  if (group.finished.size() > pool) group.finished.pop_back();
+  std::vector<std::int32_t> text(before.begin(), before.end());
+  text.push_back(beam.token);
+  insert(group, std::move(text), beam, state);
 }
 
 // What there is so far is the answer.
 void BeamSearch::finish_unended(Group& group) {
-  const std::int32_t length = std::max(generated_, 1);
   for (std::size_t row = group.first; row < group.first + group.count; ++row) {
-    const Beam& b = running_[row];
     const auto text = tokens(static_cast<std::int32_t>(row)).subspan(given());
-    group.finished.push_back(
-        {{{text.begin(), text.end()}, b.log_prob, normalized(b.log_prob, length, options_->length_penalty)},
-         normalized(b.sum, length, options_->length_penalty)});
+    insert(group, {text.begin(), text.end()}, running_[row], state(row));
   }
+}
+
+void BeamSearch::insert(Group& group, std::vector<std::int32_t> text, const Beam& beam,
+                        std::span<const std::int32_t> state) {
+  const auto length = std::max(1, static_cast<std::int32_t>(text.size()));
+  const auto score = [&](double sum) { return normalized(sum, length, options_->length_penalty); };
+  Finished f{{std::move(text), beam.log_prob, score(beam.log_prob), phrases_.unsatisfied(state)},
+             score(beam.sum),
+             phrases_.missing(state)};
+  const auto place = std::find_if(group.finished.begin(), group.finished.end(), [&](const Finished& other) {
+    return other.missing != f.missing ? other.missing > f.missing : other.rank_score < f.rank_score;
+  });
+  group.finished.insert(place, std::move(f));
+  if (group.finished.size() > static_cast<std::size_t>(options_->pool_size())) group.finished.pop_back();
 }
 
 // Whether what was just chosen for next_ need not go on.
 bool BeamSearch::is_done(const Group& group) const {
   if (group.count == 0) return true;
-  if (group.finished.size() < static_cast<std::size_t>(options_->pool_size())) return false;
+  if (group.finished.size() < static_cast<std::size_t>(options_->pool_size()) ||
+      group.finished.back().missing > phrases_.hopeless())
+    return false;
   // A beam of one is greedy search: its first end is its end.
   if (options_->early_stopping == EarlyStopping::yes || options_->beam_size == 1) return true;
   const bool look_ahead = options_->early_stopping == EarlyStopping::never && options_->length_penalty > 0;
   const std::int32_t length = look_ahead ? request_.max_length : generated_ + 1;
-  return normalized(next_[group.first].sum, length, options_->length_penalty) <= group.finished.back().rank_score;
+  double best = next_[group.first].sum;
+  for (std::size_t row = group.first; row < next_.size(); ++row) best = std::max(best, next_[row].sum);
+  return normalized(best, length, options_->length_penalty) <= group.finished.back().rank_score;
+}
+
+void BeamSearch::cut(Cut why) {
+  cut_ = why;
+  for (Group& group : groups_) {
+    if (group.finished.empty()) finish_unended(group);
+    group.count = 0;
+  }
+  running_.clear();
+}
+
+std::int32_t BeamSearch::best_row() const {
+  const auto best = std::max_element(running_.begin(), running_.end(),
+                                     [](const Beam& a, const Beam& b) { return a.log_prob < b.log_prob; });
+  return static_cast<std::int32_t>(best - running_.begin());
 }
 
 std::vector<Hypothesis> BeamSearch::hypotheses() const {
   const auto wanted = static_cast<std::size_t>(options_->n_best);
+  std::int32_t missing = std::numeric_limits<std::int32_t>::max();
+  for (const Group& group : groups_)
+    if (!group.finished.empty()) missing = std::min(missing, group.finished[0].missing);
   std::vector<Hypothesis> list;
   for (std::size_t place = 0; list.size() < wanted; ++place) {  // the best of each group, the second best, ...
     bool any = false;
     for (const Group& group : groups_) {
       if (place >= group.finished.size() || list.size() == wanted) continue;
       any = true;
+      if (group.finished[place].missing > missing && !options_->alternatives) continue;
       const Hypothesis& h = group.finished[place].hypothesis;
       if (std::none_of(list.begin(), list.end(), [&](const Hypothesis& other) { return other.tokens == h.tokens; }))
         list.push_back(h);
@@ -207,6 +313,7 @@ std::vector<Hypothesis> BeamSearch::hypotheses() const {
   if (options_->beam_groups > 1)
     std::stable_sort(list.begin(), list.end(),
                      [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
+  for (Hypothesis& h : list) h.cut = cut_;
   return list;
 }
 
@@ -219,6 +326,7 @@ void Sequences::begin(const Request& request) {
   samples_.resize(static_cast<std::size_t>(options_->n_best));
   for (Sample& s : samples_) {
     s.log_prob = 0;
+    s.cut = Cut::no;
     s.tokens.assign(1, request.start_id);
     s.tokens.insert(s.tokens.end(), request.prefix.begin(), request.prefix.end());
   }
@@ -247,6 +355,19 @@ void Sequences::advance(std::span<const Candidate> candidates, std::int32_t k) {
   rows_.swap(next_rows_);
 }
 
+void Sequences::cut(Cut why) {
+  added_.clear();
+  const auto end = [&](std::size_t sample) {
+    samples_[sample].cut = why;
+    added_.push_back({static_cast<std::int32_t>(sample), -1, true});
+  };
+  if (forked_)
+    for (std::int32_t row = 0; row < rows(); ++row) end(sample(row));
+  else
+    for (std::size_t s = 0; s < samples_.size(); ++s) end(s);
+  rows_.clear();
+}
+
 // Whether the sample goes on behind the token.
 bool Sequences::extend(std::size_t sample, const Candidate& candidate) {
   Sample& s = samples_[sample];
@@ -272,6 +393,7 @@ std::vector<Hypothesis> Sequences::hypotheses() const {
     Hypothesis h{{text, s.tokens.end()}, options_->scores ? s.log_prob : 0, 0};
     h.score = normalized(h.log_prob, std::max<std::int32_t>(1, static_cast<std::int32_t>(h.tokens.size())),
                          options_->length_penalty);
+    h.cut = s.cut;
     list.push_back(std::move(h));
   }
   return list;

@@ -19,6 +19,12 @@
 //   sum over steps of log p(y_t | ...) - diversity_penalty * |{rows of groups before g that go on with y_t at step t}|
 // and so do the group's finished hypotheses among each other; scores that are returned are without the penalty.
 // Alternatives are groups too, of beam_size rows each, which differ in their first token.
+//
+// Where phrases must come (Request::phrases), a group's candidates are its rows' best and the tokens that bring a phrase
+// on, and its places are shared out among banks, a bank the candidates of one number of tokens of phrases that they hold
+// [Post and Vilar 2018]: in turn the best of each bank that has any, from the fullest down; of more banks than the
+// group has rows, the fullest, the emptiest and some between them. So the fullest bank goes on by a token at each step.
+// A hypothesis that ends without its phrases is one only as long as there are no beam_size * patience others with more.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +32,7 @@
 #include <vector>
 
 #include "search/options.h"
+#include "search/phrases.h"
 
 namespace tril::search {
 
@@ -38,15 +45,19 @@ class BeamSearch {
   void begin(const Request& request);
   bool done() const { return running_.empty(); }
   std::int32_t rows() const { return static_cast<std::int32_t>(running_.size()); }
-  RowView view(std::int32_t row) const { return {tokens(row), &request_}; }
+  RowView view(std::int32_t row) const;
   /// candidates [rows() * k]; those of log-probability -inf do not count.
   void advance(std::span<const Candidate> candidates, std::int32_t k);
+  /// Ends the search where it is: what is finished is the result, or where nothing is, what was running.
+  void cut(Cut why);
+  /// The best of the rows, by the sum of log-probabilities.
+  std::int32_t best_row() const;
   std::int32_t parent(std::int32_t row) const { return running_[static_cast<std::size_t>(row)].parent; }
   std::int32_t token(std::int32_t row) const { return running_[static_cast<std::size_t>(row)].token; }
   const Request& request() const { return request_; }
   /// At most n_best, at least one once the search is done, no two of the same tokens. The best, best first; of groups,
   /// the best of each, then the second best, ... and of these the best first; of alternatives the best of each, in the
-  /// order of their first tokens' probabilities.
+  /// order of their first tokens' probabilities. Where phrases must come, only those that hold most of them.
   std::vector<Hypothesis> hypotheses() const;
 
  private:
@@ -54,10 +65,12 @@ class BeamSearch {
     double sum = 0;       ///< what it ranks by
     double log_prob = 0;  ///< the same without penalties for what other groups chose
     std::int32_t parent = 0, token = 0;
+    std::int32_t progress = 0;  ///< of phrases
   };
   struct Finished {
     Hypothesis hypothesis;
-    double rank_score = 0;  ///< normalised sum
+    double rank_score = 0;     ///< normalised sum
+    std::int32_t missing = 0;  ///< phrases, which rank before the score
   };
   /// One beam: rows [first, first + count) and what ended.
   struct Group {
@@ -72,17 +85,28 @@ class BeamSearch {
   void rank(const Group& group, std::span<const Candidate> candidates, std::int32_t k);
   void advance(Group& group);
   void branch();
+  void allocate(std::size_t most);
+  std::span<const std::int32_t> state(std::size_t row) const;
+  std::vector<std::int32_t> state_behind(const Beam& beam) const;
+  void want();
   bool ends(const Beam& beam) const;
   void finish(Group& group, const Beam& beam);
   void finish_unended(Group& group);
+  void insert(Group& group, std::vector<std::int32_t> text, const Beam& beam, std::span<const std::int32_t> state);
+  static bool is_better(const Beam& a, const Beam& b);
   bool is_done(const Group& group) const;
 
   const SearchOptions* options_;
   Request request_;
   std::int32_t generated_ = 0;
+  Cut cut_ = Cut::no;
   std::vector<Group> groups_;
   std::vector<Beam> running_, next_, ranked_;         // running_: group after group
   std::vector<std::int32_t> history_, next_history_;  // [rows, stride]
+
+  Phrases phrases_;
+  std::vector<std::int32_t> states_, next_states_;  // [rows, phrases_.state_size()]
+  std::vector<std::vector<std::int32_t>> wanted_;   // of rows
 };
 
 /// Hypotheses that go on by one token a step each, whatever becomes of the others: one, which is greedy search where
@@ -98,6 +122,9 @@ class Sequences {
   std::int32_t rows() const { return static_cast<std::int32_t>(rows_.size()); }
   RowView view(std::int32_t row) const;
   void advance(std::span<const Candidate> candidates, std::int32_t k);
+  /// Ends all that go on where they are.
+  void cut(Cut why);
+  std::int32_t best_row() const { return 0; }
   std::int32_t parent(std::int32_t row) const { return rows_[static_cast<std::size_t>(row)].parent; }
   std::int32_t token(std::int32_t row) const { return samples_[sample(row)].tokens.back(); }
   const Request& request() const { return request_; }
@@ -118,6 +145,7 @@ class Sequences {
   struct Sample {
     std::vector<std::int32_t> tokens;  ///< the start token and the prefix first
     double log_prob = 0;
+    Cut cut = Cut::no;
   };
   std::size_t sample(std::int32_t row) const {
     return static_cast<std::size_t>(rows_[static_cast<std::size_t>(row)].sample);

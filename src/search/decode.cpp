@@ -1,6 +1,7 @@
 #include "search/decode.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <type_traits>
 
@@ -30,12 +31,13 @@ class CandidateFinder {
     for (const auto& p : processors_) may_skip_logits_ &= p->has_rule();
   }
 
-  std::int32_t k() const { return k_; }
+  // Of the rows seen last: as many as the search wants, and room for RowView::wanted.
+  std::int32_t k() const { return width_; }
 
   // Whether what is asked of the logits can be said in rules, so that the best of them are enough.
   bool may_skip_logits() const { return may_skip_logits_; }
 
-  // [rows * k]
+  // [rows * k()]
   std::span<const Candidate> find(Context& c, const Following& following, std::span<const RowView> rows) {
     return following.logits ? find(c, following.logits, rows) : find_without_logits(c, following, rows);
   }
@@ -55,8 +57,12 @@ class CandidateFinder {
     if (scores_ && renormalize_) log_sums = sums(c, logits);
     if (log_sums.empty()) log_sums.assign(n_rows, 0.0f);
 
-    found_.assign(n_rows * static_cast<std::size_t>(k_), {-INFINITY, -1});
+    std::size_t wanted = 0;
+    for (const RowView& row : rows) wanted = std::max(wanted, row.wanted.size());
+    width_ = k_ + static_cast<std::int32_t>(wanted);
+    found_.assign(n_rows * static_cast<std::size_t>(width_), {-INFINITY, -1});
     sampling_.on ? draw_each(logits, log_sums, rows) : take_best(c, logits, log_sums);
+    if (wanted > 0) take_wanted(c, logits, log_sums, rows);
     return found_;
   }
 
@@ -76,6 +82,7 @@ class CandidateFinder {
                              sum = scores_ ? host_copy<float>(best.log_sums) : std::vector<float>(rows.size(), 0.0f);
     const std::vector<std::int32_t> id = host_copy<std::int32_t>(best.ids);
     const auto k = static_cast<std::size_t>(k_);
+    width_ = k_;
     found_.resize(rows.size() * k);
     for (std::size_t i = 0; i < found_.size(); ++i) found_[i] = {value[i] - sum[i / k], id[i]};
     for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -97,7 +104,23 @@ class CandidateFinder {
                       values.data<float>(), ids.data<std::int32_t>());
     const std::vector<float> value = host_copy<float>(values);
     const std::vector<std::int32_t> id = host_copy<std::int32_t>(ids);
-    for (std::size_t i = 0; i < found_.size(); ++i) found_[i] = {value[i] - log_sums[i / k], id[i]};
+    for (std::size_t i = 0; i < value.size(); ++i)
+      found_[i / k * static_cast<std::size_t>(width_) + i % k] = {value[i] - log_sums[i / k], id[i]};
+  }
+
+  // What a row wants is a candidate once.
+  void take_wanted(Context& c, const Tensor& logits, std::span<const float> log_sums, std::span<const RowView> rows) {
+    StepLogits values(c, logits, {});
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const std::vector<float> value = values.at(static_cast<std::int64_t>(r), rows[r].wanted);
+      const auto best = std::span(found_).subspan(r * static_cast<std::size_t>(width_), static_cast<std::size_t>(k_));
+      for (std::size_t i = 0; i < value.size(); ++i) {
+        const std::int32_t token = rows[r].wanted[i];
+        if (std::none_of(best.begin(), best.end(), [&](const Candidate& other) { return other.token == token; }))
+          found_[r * static_cast<std::size_t>(width_) + static_cast<std::size_t>(k_) + i] = {value[i] - log_sums[r],
+                                                                                             token};
+      }
+    }
   }
 
   // A row brings one candidate for each sample that goes on from it. Their log-probabilities are the model's, not those
@@ -133,7 +156,7 @@ class CandidateFinder {
 
   Processors processors_;
   SamplingOptions sampling_;
-  std::int32_t k_;
+  std::int32_t k_, width_ = 0;
   bool scores_, renormalize_, on_log_probs_, may_skip_logits_ = false;
   std::vector<RowRule> rules_;
   std::vector<std::vector<std::int32_t>> forbidden_;
@@ -141,13 +164,28 @@ class CandidateFinder {
   Choices choices_;
 };
 
+void check_phrases(const Request& request, const SearchOptions& options, std::int64_t vocab_size) {
+  check(request.phrases.empty() || options.has_beam(), "phrases",
+        "only a beam search can say where they belong, the beam size is {}", options.beam_size);
+  for (const auto& phrase : request.phrases)
+    for (std::int32_t id : phrase)
+      check(id >= 0 && id < vocab_size, "phrases", "id {} is outside the vocabulary of {}", id, vocab_size);
+}
+
+using Clock = std::chrono::steady_clock;
+
+bool is_late(Clock::time_point begun, const SearchOptions& options) {
+  return options.time_limit > 0 && std::chrono::duration<double>(Clock::now() - begun).count() >= options.time_limit;
+}
+
 // The loop, for BeamSearch or Sequences.
 template <class Search>
 std::vector<std::vector<Hypothesis>> run(Context& c, Step& step, std::span<const Request> requests,
-                                         const SearchOptions& options, std::size_t max_live, const OnToken& on_token) {
+                                         const SearchOptions& options, std::size_t max_live, const Watch& watch) {
   struct Sentence {
     Search search;
     std::int32_t number;
+    Clock::time_point begun = {};
   };
   std::vector<std::vector<Hypothesis>> results(requests.size());
   std::vector<Sentence> live;
@@ -157,14 +195,40 @@ std::vector<std::vector<Hypothesis>> run(Context& c, Step& step, std::span<const
   std::size_t waiting = 0;  // the next request to join
 
   const bool scores = options.has_beam() || options.scores;
+  const auto tell = [&](const Sentence& s) {
+    const auto request = static_cast<std::size_t>(s.number);
+    if constexpr (std::is_same_v<Search, Sequences>)
+      if (watch.on_token)
+        for (const Sequences::Added& a : s.search.added()) watch.on_token({request, a.sample, a.token, a.ended});
+    if (watch.on_partial && !s.search.done())
+      watch.on_partial({request, s.search.view(s.search.best_row()).new_tokens()});
+  };
+  const auto cancel_all = [&] {
+    for (; waiting < requests.size(); ++waiting) {
+      live.push_back({Search(options), static_cast<std::int32_t>(waiting)});
+      live.back().search.begin(requests[waiting]);
+    }
+    for (Sentence& s : live) {
+      s.search.cut(Cut::cancelled);
+      tell(s);
+      results[static_cast<std::size_t>(s.number)] = s.search.hypotheses();
+    }
+  };
   CandidateFinder finder(options, step.vocab_size(), Search::candidates_per_row(options), scores);
+  // A phrase's token may be far from the best, so its logit is needed.
+  const bool phrases =
+      std::any_of(requests.begin(), requests.end(), [](const Request& r) { return !r.phrases.empty(); });
   for (;;) {
+    if (watch.stop.stop_requested()) {
+      cancel_all();
+      return results;
+    }
     std::size_t given = 0;
     while (live.size() < max_live && waiting < requests.size() &&
            (given == 0 || given + requests[waiting].prefix.size() < prompt_tokens_a_step)) {
       const Request& request = requests[waiting];
       if (idle.empty()) idle.emplace_back(options);
-      live.push_back({std::move(idle.back()), static_cast<std::int32_t>(waiting)});
+      live.push_back({std::move(idle.back()), static_cast<std::int32_t>(waiting), Clock::now()});
       idle.pop_back();
       live.back().search.begin(request);
       ids.push_back(request.start_id);
@@ -179,7 +243,7 @@ std::vector<std::vector<Hypothesis>> run(Context& c, Step& step, std::span<const
 
     const StepInput input{ids, counts, parents, sentences};
     const Following following =
-        finder.may_skip_logits() ? step.following(c, input) : Following{.logits = step.logits(c, input)};
+        finder.may_skip_logits() && !phrases ? step.following(c, input) : Following{.logits = step.logits(c, input)};
     if (following.logits)
       check_shape(following.logits, {static_cast<std::int64_t>(counts.size()), step.vocab_size()}, "logits");
     views.clear();
@@ -196,10 +260,11 @@ std::vector<std::vector<Hypothesis>> run(Context& c, Step& step, std::span<const
       search.advance(candidates.subspan(static_cast<std::size_t>(first_row) * static_cast<std::size_t>(finder.k()),
                                         static_cast<std::size_t>(rows) * static_cast<std::size_t>(finder.k())),
                      finder.k());
-      if constexpr (std::is_same_v<Search, Sequences>)
-        if (on_token)
-          for (const Sequences::Added& a : search.added())
-            on_token({static_cast<std::size_t>(live[i].number), a.sample, a.token, a.ended});
+      tell(live[i]);
+      if (!search.done() && is_late(live[i].begun, options)) {
+        search.cut(Cut::time_limit);
+        tell(live[i]);
+      }
       if (search.done()) {
         results[static_cast<std::size_t>(live[i].number)] = search.hypotheses();
         idle.push_back(std::move(search));
@@ -222,13 +287,13 @@ std::vector<std::vector<Hypothesis>> run(Context& c, Step& step, std::span<const
 }  // namespace
 
 std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, std::span<const Request> requests,
-                                            const SearchOptions& options, std::int64_t max_live,
-                                            const OnToken& on_token) {
+                                            const SearchOptions& options, std::int64_t max_live, const Watch& watch) {
   check_options(options, step.vocab_size());
+  for (const Request& request : requests) check_phrases(request, options, step.vocab_size());
   check(max_live >= 0, "decode", "expected at least 0 live sentences, got {}", max_live);
   const std::size_t most = max_live == 0 ? requests.size() : static_cast<std::size_t>(max_live);
-  return options.has_beam() ? run<BeamSearch>(c, step, requests, options, most, on_token)
-                            : run<Sequences>(c, step, requests, options, most, on_token);
+  return options.has_beam() ? run<BeamSearch>(c, step, requests, options, most, watch)
+                            : run<Sequences>(c, step, requests, options, most, watch);
 }
 
 }  // namespace tril::search

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "ops/ops.h"
@@ -50,11 +51,26 @@ struct NewToken {
 };
 using OnToken = std::function<void(const NewToken&)>;
 
+/// How far the search for a request has come.
+struct Partial {
+  std::size_t request;                   ///< an index into decode()'s requests
+  std::span<const std::int32_t> tokens;  ///< of the best hypothesis that goes on, as generated; gone after the call
+};
+using OnPartial = std::function<void(const Partial&)>;
+
+/// What is seen of a search while it goes on, and how it is ended; callbacks may be empty.
+struct Watch {
+  OnToken on_token = {};      ///< told of every token; not by a beam search, which may take tokens back
+  OnPartial on_partial = {};  ///< told after every step, of each request that goes on
+  /// Once it asks for it, from whatever thread, the search ends with the step that it is at, and all that goes on or waits
+  /// is cut (Cut::cancelled).
+  std::stop_token stop = {};
+};
+
 /// The hypotheses of each request, best first, or in the samples' order. At most `max_live` sentences are in a batch
 /// together (0: all of them); the results do not depend on it.
-/// @param on_token  told of every token while the search goes on; not by a beam search, which may take tokens back
 std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, std::span<const Request> requests,
                                             const SearchOptions& options, std::int64_t max_live = 0,
-                                            const OnToken& on_token = {});
+                                            const Watch& watch = {});
 
 }  // namespace tril::search

@@ -47,6 +47,10 @@ std::string_view name_of(Finish finish) {
       return "positions";
     case Finish::dead_end:
       return "dead_end";
+    case Finish::time_limit:
+      return "time_limit";
+    case Finish::cancelled:
+      return "cancelled";
   }
   return "";
 }
@@ -109,6 +113,8 @@ Generation Generator::result(const Hypothesis& h, const Request& request) const 
   if (stop != std::string::npos) {
     g.text.resize(stop);
     g.finish = Finish::stop;
+  } else if (h.cut != Cut::no) {
+    g.finish = h.cut == Cut::time_limit ? Finish::time_limit : Finish::cancelled;
   } else if (!h.tokens.empty() && std::find(eos.begin(), eos.end(), h.tokens.back()) != eos.end()) {
     g.finish = Finish::end_token;
   } else if (static_cast<std::int32_t>(h.tokens.size()) == request.max_length) {
@@ -120,7 +126,8 @@ Generation Generator::result(const Hypothesis& h, const Request& request) const 
   return g;
 }
 
-std::vector<std::vector<Generation>> Generator::generate(std::span<const std::string> prompts, const OnText& on_text) {
+std::vector<std::vector<Generation>> Generator::generate(std::span<const std::string> prompts, const OnText& on_text,
+                                                         std::stop_token stop) {
   const std::int32_t samples = options_.decoding.search.n_best;
   std::vector<Request> requests;
   const std::int32_t unk = tokenizer_->special(Side::target).unk;
@@ -146,7 +153,7 @@ std::vector<std::vector<Generation>> Generator::generate(std::span<const std::st
     };
   }
 
-  const auto found = decoder_.decode({}, requests, on_token);
+  const auto found = decoder_.decode({}, requests, {.on_token = on_token, .stop = std::move(stop)});
   std::vector<std::vector<Generation>> results(prompts.size());
   for (std::size_t i = 0; i < found.size(); ++i)
     for (const Hypothesis& h : found[i]) {

@@ -25,11 +25,13 @@ struct GeneratorOptions {
 
 /// Why a generation ended.
 enum class Finish : std::uint8_t {
-  end_token,  ///< the model said so
-  stop,       ///< a stop text came
-  length,     ///< as many tokens as were asked for
-  positions,  ///< the model has no more positions
-  dead_end    ///< nothing may follow
+  end_token,   ///< the model said so
+  stop,        ///< a stop text came
+  length,      ///< as many tokens as were asked for
+  positions,   ///< the model has no more positions
+  dead_end,    ///< nothing may follow
+  time_limit,  ///< SearchOptions::time_limit was up
+  cancelled    ///< the caller asked for it
 };
 std::string_view name_of(Finish finish);
 
@@ -57,8 +59,10 @@ class Generator {
   /// What follows each prompt: the best n_best, best first, or as many samples. An empty prompt is the model's begin
   /// token. What is drawn depends on the prompt's number among all that this generator was given.
   /// @param on_text  told of the text while it comes; by one worker at a time; not in a beam search
+  /// @param stop  ends all that goes on, see Watch
   /// @throws Error(usage) naming the prompt that leaves no room, or that has no token
-  std::vector<std::vector<Generation>> generate(std::span<const std::string> prompts, const OnText& on_text = {});
+  std::vector<std::vector<Generation>> generate(std::span<const std::string> prompts, const OnText& on_text = {},
+                                                std::stop_token stop = {});
 
   /// The ids of a prompt.
   std::vector<std::int32_t> prompt_ids(const std::string& prompt, std::uint64_t number) const;

@@ -62,7 +62,11 @@ void check_options(const SearchOptions& o, std::int64_t vocab_size) {
   check(std::isfinite(o.frequency_penalty), "frequency penalty", "expected a finite number, got {}",
         o.frequency_penalty);
   check(std::isfinite(o.length_penalty), "length penalty", "expected a finite number, got {}", o.length_penalty);
+  check(o.time_limit >= 0 && std::isfinite(o.time_limit), "time limit", "expected at least 0 seconds, got {}",
+        o.time_limit);
   check(o.no_repeat_ngram >= 0, "no-repeat n-gram size", "expected at least 0, got {}", o.no_repeat_ngram);
+  check(o.continues_word.empty() || static_cast<std::int64_t>(o.continues_word.size()) == vocab_size,
+        "continuations of words", "{} flags for a vocabulary of {}", o.continues_word.size(), vocab_size);
   check(o.begins_word.empty() || static_cast<std::int64_t>(o.begins_word.size()) == vocab_size, "beginnings of words",
         "{} flags for a vocabulary of {}", o.begins_word.size(), vocab_size);
   for (std::int32_t id : o.eos_ids) check_id(id, vocab_size, "EOS");

@@ -18,6 +18,9 @@ enum class EarlyStopping : std::uint8_t {
   never,  ///< as `no`, with the length penalty of the longest output where that is positive: nothing better is missed
 };
 
+/// Why a search was ended before its end.
+enum class Cut : std::uint8_t { no, time_limit, cancelled };
+
 /// The names by which options and model directories know them.
 inline const std::vector<std::pair<std::string, EarlyStopping>>& early_stopping_names() {
   static const std::vector<std::pair<std::string, EarlyStopping>> names{
@@ -65,14 +68,18 @@ struct SearchOptions {
   std::vector<std::int32_t> suppress_ids;            ///< tokens that never come
   std::vector<std::int32_t> begin_suppress_ids;  ///< tokens that never come first (after a forced BOS, if there is one)
   std::int32_t no_repeat_ngram = 0;              ///< no sequence of so many tokens comes twice; 0: any may
-  double repetition_penalty = 1;  ///< logits of tokens that were there are divided by it, negative ones multiplied
-  double presence_penalty = 0;    ///< taken off the logit of every token generated before
-  double frequency_penalty = 0;   ///< taken off it for each time that it was generated
-  std::vector<bool> begins_word;  ///< of each token, whether a space stands in front of it; for Request::new_word
-  bool renormalize = false;       ///< whether what is forbidden gives its probability to the rest
+  double repetition_penalty = 1;     ///< logits of tokens that were there are divided by it, negative ones multiplied
+  double presence_penalty = 0;       ///< taken off the logit of every token generated before
+  double frequency_penalty = 0;      ///< taken off it for each time that it was generated
+  std::vector<bool> begins_word;     ///< of each token, whether a space stands in front of it; for Request::new_word
+  std::vector<bool> continues_word;  ///< of each token, whether it goes on with the word before; for Request::phrases
+  bool renormalize = false;          ///< whether what is forbidden gives its probability to the rest
   /// Whether a hypothesis of these generated tokens ends here, without an EOS and whatever min_length says (a stop text,
   /// say). May be empty; is called by many threads at once.
   std::function<bool(std::span<const std::int32_t> tokens)> ends;
+  /// Seconds that a sentence may take from its first step on, looked at after each step; 0: any time. What is best by then
+  /// is its result.
+  double time_limit = 0;
 
   /// Whether hypotheses compete with each other, which greedy search and samples do not.
   bool has_beam() const { return beam_size > 1 || alternatives; }
@@ -91,6 +98,9 @@ struct Request {
   std::vector<std::int32_t> prefix = {};  ///< what is given behind the start token: the rest of a prompt
   std::uint64_t number = 0;               ///< which random numbers are drawn for it: a line's number in its file
   bool new_word = false;                  ///< the first token is one that begins a word, or an EOS
+  /// Sequences of tokens that hypotheses must contain (phrases.h says when they do), as many times as they are listed;
+  /// those found in the prefix count. For a beam search.
+  std::vector<std::vector<std::int32_t>> phrases = {};
 };
 
 /// What may be known of a running hypothesis.
@@ -99,6 +109,7 @@ struct RowView {
   const Request* request = nullptr;
   std::int32_t first_sample = 0;  ///< the samples that go on from this row: one, or at the start all
   std::int32_t samples = 1;
+  std::span<const std::int32_t> wanted = {};  ///< tokens that are candidates however improbable
 
   std::int32_t generated() const { return static_cast<std::int32_t>(tokens.size() - 1 - request->prefix.size()); }
   std::span<const std::int32_t> new_tokens() const { return tokens.subspan(1 + request->prefix.size()); }
@@ -108,6 +119,8 @@ struct Hypothesis {
   std::vector<std::int32_t> tokens;  ///< as generated: EOS last, unless max_length came first or SearchOptions::ends
   double log_prob = 0;               ///< sum over the tokens; 0 from a greedy search without scores
   double score = 0;                  ///< log_prob / tokens^length_penalty
+  std::vector<std::int32_t> unsatisfied = {};  ///< of Request::phrases, those that it lacks
+  Cut cut = Cut::no;  ///< whether the search had come to its end; a hypothesis without an end may be one that was cut
 };
 
 /// One way to go on from a row.

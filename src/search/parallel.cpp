@@ -89,8 +89,7 @@ ParallelDecoder::ParallelDecoder(const model::Model& model, ParallelOptions opti
 }
 
 std::vector<std::vector<Hypothesis>> ParallelDecoder::decode(std::span<const std::vector<std::int32_t>> sources,
-                                                             std::span<const Request> requests,
-                                                             const OnToken& on_token) {
+                                                             std::span<const Request> requests, const Watch& watch) {
   check(sources.empty() || sources.size() == requests.size(), "ParallelDecoder", "{} sources for {} requests",
         sources.size(), requests.size());
   std::vector<std::size_t> lengths;
@@ -116,8 +115,13 @@ std::vector<std::vector<Hypothesis>> ParallelDecoder::decode(std::span<const std
       if (!sources.empty()) job_sources.push_back(sources[i]);
       job_requests.push_back(requests[i]);
     }
-    OnToken numbered;  // as the caller numbers requests
-    if (on_token) numbered = [&](const NewToken& t) { on_token({jobs[job][t.request], t.sample, t.token, t.ended}); };
+    Watch numbered{.stop = watch.stop};  // as the caller numbers requests
+    if (watch.on_token)
+      numbered.on_token = [&](const NewToken& t) {
+        watch.on_token({jobs[job][t.request], t.sample, t.token, t.ended});
+      };
+    if (watch.on_partial)
+      numbered.on_partial = [&](const Partial& p) { watch.on_partial({jobs[job][p.request], p.tokens}); };
     auto found = sessions_[static_cast<std::size_t>(worker)]->decode(job_sources, job_requests, options_.search,
                                                                      options_.batch_size, numbered);
     for (std::size_t i = 0; i < found.size(); ++i) results[jobs[job][i]] = std::move(found[i]);

@@ -53,9 +53,9 @@ class ParallelDecoder {
 
   /// The hypotheses of each request, in the requests' order.
   /// @param sources  an encoder-decoder: ids of what each request translates, EOS included; else none
-  /// @param on_token  see decode(); called by all workers at once
+  /// @param watch  see decode(); its callbacks are called by all workers at once
   std::vector<std::vector<Hypothesis>> decode(std::span<const std::vector<std::int32_t>> sources,
-                                              std::span<const Request> requests, const OnToken& on_token = {});
+                                              std::span<const Request> requests, const Watch& watch = {});
 
   /// Wall time of each job of the last decode(), in seconds.
   const std::vector<double>& job_seconds() const { return job_seconds_; }

@@ -169,17 +169,16 @@ class SuppressAtBeginning : public RuleProcessor {
 };
 
 // Behind a prefix that ends a word only what begins another may come first, or the end.
-class NewWord : public LogitsProcessor {
+class NewWord : public RuleProcessor {
  public:
   NewWord(const std::vector<bool>& begins_word, const std::vector<std::int32_t>& eos_ids) {
     for (std::size_t id = 0; id < begins_word.size(); ++id)
       if (!begins_word[id] && std::find(eos_ids.begin(), eos_ids.end(), id) == eos_ids.end())
         others_.push_back(static_cast<std::int32_t>(id));
   }
-  void apply(std::span<const RowView> rows, StepLogits& logits) const override {
-    for (std::size_t r = 0; r < rows.size(); ++r)
-      if (rows[r].request->new_word && rows[r].generated() == 0)
-        for (std::int32_t id : others_) logits.forbid(static_cast<std::int64_t>(r), id);
+  void rule(const RowView& row, RowRule& rule) const override {
+    if (row.request->new_word && row.generated() == 0)
+      rule.forbidden.insert(rule.forbidden.end(), others_.begin(), others_.end());
   }
 
  private:
@@ -208,16 +207,19 @@ void StepLogits::force(std::int64_t row, std::int32_t id) {
                  1);
 }
 
+std::vector<float> StepLogits::at(std::int64_t row, std::span<const std::int32_t> ids) const {
+  if (ids.empty()) return {};
+  const auto n = static_cast<std::int64_t>(ids.size());
+  const Tensor found = context_->empty({n});
+  kernels_->gather(values_ + row * vocab_size_, context_->upload<std::int32_t>(ids, {n}).data<std::int32_t>(), 1.0f,
+                   found.data<float>(), ids.size(), 1);
+  return host_copy<float>(found);
+}
+
 void StepLogits::change(std::int64_t row, std::span<const std::int32_t> ids,
                         const std::function<float(float, std::size_t)>& f) {
-  if (ids.empty()) return;
-  const auto n = static_cast<std::int64_t>(ids.size());
-  float* const values = values_ + row * vocab_size_;
-  const Tensor found = context_->empty({n});
-  kernels_->gather(values, context_->upload<std::int32_t>(ids, {n}).data<std::int32_t>(), 1.0f, found.data<float>(),
-                   ids.size(), 1);
-  const std::vector<float> x = host_copy<float>(found);
-  for (std::size_t i = 0; i < x.size(); ++i) kernels_->fill(f(x[i], i), values + ids[i], 1);
+  const std::vector<float> x = at(row, ids);
+  for (std::size_t i = 0; i < x.size(); ++i) kernels_->fill(f(x[i], i), values_ + row * vocab_size_ + ids[i], 1);
 }
 
 Processors make_processors(const SearchOptions& o) {

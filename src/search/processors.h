@@ -31,6 +31,7 @@ class StepLogits {
   void forbid(std::int64_t row, std::int32_t id);
   /// Forbids everything else.
   void force(std::int64_t row, std::int32_t id);
+  std::vector<float> at(std::int64_t row, std::span<const std::int32_t> ids) const;
   /// Each value x of ids[i], no id twice, becomes f(x, i).
   void change(std::int64_t row, std::span<const std::int32_t> ids,
               const std::function<float(float x, std::size_t i)>& f);

@@ -86,17 +86,21 @@ Session::Session(Context& c, const model::Model& model, bool use_cache)
 
 std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector<std::int32_t>> sources,
                                                      std::span<const Request> requests, const SearchOptions& options,
-                                                     std::int64_t max_live, const OnToken& on_token) {
+                                                     std::int64_t max_live, const Watch& watch) {
   const bool has_memory = model_->has_encoder();
   check(sources.size() == (has_memory ? requests.size() : 0), "Session", "{} sources for {} requests of a {} model",
         sources.size(), requests.size(), model_->family());
   if (requests.empty()) return {};
-  const model::Memory memory = has_memory ? encode(*context_, *model_, sources) : model::Memory{};
-  if (cache_) cache_->reorder({});  // of a search that an error ended
+  const bool stopped = watch.stop.stop_requested();  // then no step is made, so nothing is attended to
+  const model::Memory memory = has_memory && !stopped ? encode(*context_, *model_, sources) : model::Memory{};
+  struct Emptied {  // whatever ends the search
+    nn::KvCache* cache;
+    ~Emptied() {
+      if (cache) cache->reorder({});
+    }
+  } const emptied{cache_.get()};
   ModelStep step(*model_, has_memory ? &memory : nullptr, cache_.get());
-  auto results = search::decode(*context_, step, requests, options, max_live, on_token);
-  if (cache_) cache_->reorder({});
-  return results;
+  return search::decode(*context_, step, requests, options, max_live, watch);
 }
 
 model::Memory encode(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources) {

@@ -46,7 +46,7 @@ class Session {
   /// @param sources  an encoder-decoder: what each request translates, ids with EOS; a model without an encoder: none
   std::vector<std::vector<Hypothesis>> decode(std::span<const std::vector<std::int32_t>> sources,
                                               std::span<const Request> requests, const SearchOptions& options,
-                                              std::int64_t max_live = 0, const OnToken& on_token = {});
+                                              std::int64_t max_live = 0, const Watch& watch = {});
 
   /// Null where nothing is kept. Between two decode() calls it holds no rows.
   const nn::KvCache* cache() const { return cache_.get(); }

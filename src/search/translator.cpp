@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "text/utf8.h"
 #include "text/word_boundary.h"
@@ -36,8 +37,10 @@ ParallelOptions with_vocabulary(ParallelOptions o, const model::Model& model, co
   for (std::int64_t id = tokenizer.size(Side::target); id < model.vocab_size(); ++id)
     o.search.suppress_ids.push_back(static_cast<std::int32_t>(id));
   for (PieceKind kind : piece_kinds(tokenizer, Side::target))
-    o.search.begins_word.push_back(kind == PieceKind::begins_word);
+    o.search.begins_word.push_back(kind == PieceKind::begins_word),
+        o.search.continues_word.push_back(kind == PieceKind::continues_word);
   o.search.begins_word.resize(static_cast<std::size_t>(model.vocab_size()), false);
+  o.search.continues_word.resize(o.search.begins_word.size(), false);
   return o;
 }
 
@@ -57,6 +60,8 @@ Translator::Translator(const model::Model& model, std::shared_ptr<const Tokenize
         "set decoder_start_token_id in config.json");
   check(options_.max_length >= 1, "maximum length", "expected at least 1, got {}", options_.max_length);
   check(options_.min_length >= 0, "minimum length", "expected at least 0, got {}", options_.min_length);
+  check(!options_.terminology || options_.decoding.search.has_beam(), "terminology",
+        "only a beam search can say where a phrase belongs, the beam size is {}", options_.decoding.search.beam_size);
   check(options_.max_length_factor >= 0, "maximum length factor", "expected at least 0, got {}",
         options_.max_length_factor);
 }
@@ -86,11 +91,12 @@ Request Translator::request_for(std::int64_t source_tokens, const std::string& p
 }
 
 // A prefix stays as it was given, whatever normalisation makes of it.
-std::string Translator::text_of(const Hypothesis& h, const Request& request, const std::string& prefix) const {
-  if (prefix.empty()) return tokenizer_->decode(h.tokens, Side::target);
+std::string Translator::text_of(std::span<const std::int32_t> tokens, const Request& request,
+                                const std::string& prefix) const {
+  if (prefix.empty()) return tokenizer_->decode(tokens, Side::target);
   std::vector<std::int32_t> ids = request.prefix;
   const std::string given = tokenizer_->decode(ids, Side::target);
-  ids.insert(ids.end(), h.tokens.begin(), h.tokens.end());
+  ids.insert(ids.end(), tokens.begin(), tokens.end());
   const std::string text = tokenizer_->decode(ids, Side::target);
   if (!text.starts_with(given)) return text;  // clean-up reached into it
   std::string_view rest = std::string_view(text).substr(given.size());
@@ -99,7 +105,8 @@ std::string Translator::text_of(const Hypothesis& h, const Request& request, con
 }
 
 std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> texts,
-                                                            std::span<const std::string> prefixes) {
+                                                            std::span<const std::string> prefixes,
+                                                            const TranslationWatch& watch) {
   check(prefixes.empty() || prefixes.size() == texts.size(), "translation", "{} prefixes for {} texts", prefixes.size(),
         texts.size());
   const auto prefix_of = [&](std::size_t i) { return prefixes.empty() ? std::string() : prefixes[i]; };
@@ -107,6 +114,7 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
   std::vector<std::vector<Translation>> results(texts.size());
   std::vector<std::vector<std::int32_t>> sources;
   std::vector<Request> requests;
+  std::vector<std::vector<Term>> terms;
   std::vector<std::size_t> places;  // of each source among the texts
   for (std::size_t i = 0; i < texts.size(); ++i) {
     bool cut = false;
@@ -118,16 +126,31 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
     truncated_ += cut ? 1 : 0;
     requests.push_back(request_for(static_cast<std::int64_t>(ids.size()) - 1, prefix_of(i), texts_ + i));
     unknown_ += std::count(requests.back().prefix.begin(), requests.back().prefix.end(), unk);
+    terms.push_back(options_.terminology ? options_.terminology->find(texts[i]) : std::vector<Term>{});
+    for (const Term& term : terms.back()) {
+      std::vector<std::int32_t> phrase = tokenizer_->encode(term.target, Side::target);
+      if (std::find(phrase.begin(), phrase.end(), unk) == phrase.end()) requests.back().phrases.push_back(phrase);
+    }
     sources.push_back(std::move(ids));
     places.push_back(i);
   }
-
   texts_ += texts.size();
-  const auto found = decoder_.decode(sources, requests);
+
+  std::mutex mutex;
+  Watch tokens{.stop = watch.stop};
+  if (watch.on_partial)
+    tokens.on_partial = [&](const Partial& p) {
+      const std::string text = text_of(p.tokens, requests[p.request], prefix_of(places[p.request]));
+      const std::lock_guard lock(mutex);
+      watch.on_partial(places[p.request], text);
+    };
+  const auto found = decoder_.decode(sources, requests, tokens);
   for (std::size_t s = 0; s < found.size(); ++s)
     for (const Hypothesis& h : found[s]) {
       target_tokens_ += static_cast<std::int64_t>(h.tokens.size());
-      results[places[s]].push_back({text_of(h, requests[s], prefix_of(places[s])), h.tokens, h.log_prob, h.score});
+      Translation t{text_of(h.tokens, requests[s], prefix_of(places[s])), h.tokens, h.log_prob, h.score, h.cut};
+      t.unsatisfied = missing_terms(terms[s], t.text, *tokenizer_);
+      results[places[s]].push_back(std::move(t));
     }
   return results;
 }

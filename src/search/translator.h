@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "search/parallel.h"
+#include "search/terminology.h"
 #include "text/tokenizer.h"
 
 namespace tril::search {
@@ -19,12 +20,24 @@ struct TranslatorOptions {
   /// The output is also bounded by max_length_factor * source tokens + 20, so that a model that cannot stop does not
   /// run on; 0: not.
   double max_length_factor = 3;
+  /// What source phrases must be translated by; may be null. For a beam search.
+  std::shared_ptr<const Terminology> terminology = {};
 };
 
 struct Translation {
   std::string text;
-  std::vector<std::int32_t> tokens;  ///< as generated, EOS included, a given prefix not
-  double log_prob = 0, score = 0;    ///< see Hypothesis
+  std::vector<std::int32_t> tokens;    ///< as generated, EOS included, a given prefix not
+  double log_prob = 0, score = 0;      ///< see Hypothesis
+  Cut cut = Cut::no;                   ///< whether the search was ended before its end
+  std::vector<Term> unsatisfied = {};  ///< of the source, those whose target phrase the text lacks
+};
+
+/// What is seen of a translation while it goes on, and how it is ended; the callback may be empty.
+struct TranslationWatch {
+  /// Told after every step what the best hypothesis for a text reads by now, which later ones may take back; by one worker
+  /// at a time.
+  std::function<void(std::size_t text, const std::string& so_far)> on_partial = {};
+  std::stop_token stop = {};  ///< ends all that goes on, see Watch
 };
 
 class Translator {
@@ -39,7 +52,8 @@ class Translator {
   ///                  what comes behind it.
   /// @throws Error(usage) naming the text whose prefix leaves no position free
   std::vector<std::vector<Translation>> translate(std::span<const std::string> texts,
-                                                  std::span<const std::string> prefixes = {});
+                                                  std::span<const std::string> prefixes = {},
+                                                  const TranslationWatch& watch = {});
 
   /// Texts so far that were longer than the model's positions and were cut.
   std::int64_t truncated() const { return truncated_; }
@@ -50,7 +64,7 @@ class Translator {
 
  private:
   Request request_for(std::int64_t source_tokens, const std::string& prefix, std::uint64_t number) const;
-  std::string text_of(const Hypothesis& h, const Request& request, const std::string& prefix) const;
+  std::string text_of(std::span<const std::int32_t> tokens, const Request& request, const std::string& prefix) const;
 
   const model::Model* model_;
   std::shared_ptr<const Tokenizer> tokenizer_;

@@ -165,6 +165,38 @@ TEST_F(Translate, AlternativesDifferInTheFirstTokenBehindThePrefix) {
   EXPECT_EQ(translate({"--alternatives", "--sampling"}, text).code, 2);
 }
 
+TEST_F(Translate, TerminologyIsObeyedAndWhatCannotBeIsNamed) {
+  const std::string terms = folder->write("terms", "dog\tthe ball\n\nred ball\tsnow\nmen\t\u6771\n");
+  const Ran ran = translate({"-b", "6", "--terminology", terms, "--json", "--max-length", "40"}, text);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const auto lines = lines_of(ran.out);
+  ASSERT_EQ(lines.size(), 4u);
+  const auto best = [&](std::size_t i) { return nlohmann::json::parse(lines[i]).at("translations").at(0); };
+  EXPECT_NE(best(0).at("text").get<std::string>().find("the ball"), std::string::npos) << lines[0];
+  EXPECT_TRUE(best(0).at("unsatisfied").empty());
+  EXPECT_NE(best(1).at("text").get<std::string>().find("snow"), std::string::npos) << lines[1];
+  EXPECT_EQ(best(3).at("unsatisfied").at(0).at("source"), "men");
+  EXPECT_NE(ran.err.find("phrases of the terminology"), std::string::npos) << ran.err;
+
+  EXPECT_EQ(translate({"-b", "1", "--terminology", terms}, text).code, 2);
+  const Ran no_tab = translate({"-b", "4", "--terminology", folder->write("no_tab", "dog\tx\ndog ball\n")}, text);
+  EXPECT_EQ(no_tab.code, 2);
+  EXPECT_NE(no_tab.err.find("no_tab:2"), std::string::npos) << no_tab.err;
+  const Ran twice = translate({"-b", "4", "--terminology", folder->write("twice", "dog\tx\ndog\ty\n")}, text);
+  EXPECT_EQ(twice.code, 2);
+  EXPECT_NE(twice.err.find("two translations"), std::string::npos) << twice.err;
+}
+
+TEST_F(Translate, ATimeLimitIsMarked) {
+  const Ran ran = translate({"-b", "4", "--time-limit", "1e-9", "--json"}, text);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const auto t = nlohmann::json::parse(lines_of(ran.out)[0]).at("translations").at(0);
+  EXPECT_EQ(t.at("cut"), "time_limit");
+  EXPECT_LE(t.at("tokens").get<int>(), 1);
+  EXPECT_NE(ran.err.find("time limit: 3"), std::string::npos) << ran.err;
+  EXPECT_EQ(translate({"-b", "4", "--time-limit", "1000"}, text).out, translate({"-b", "4"}, text).out);
+}
+
 TEST_F(Translate, PatienceLooksFurther) {
   EXPECT_EQ(translate({"-b", "4", "--patience", "1"}, text).out, translate({"-b", "4"}, text).out);
   const Ran more = translate({"-b", "2", "--patience", "8", "--early-stopping", "true", "--json"}, text);

@@ -209,11 +209,12 @@ TEST_F(Sampling, TokensAreToldAsTheyCome) {
   std::map<std::pair<std::size_t, std::int32_t>, Ids> told;
   std::set<std::pair<std::size_t, std::int32_t>> ended;
   TreeStep step(model);
-  const auto found = decode(c, step, requests, sampled(3), 2, [&](const NewToken& t) {
+  const OnToken on_token = [&](const NewToken& t) {
     EXPECT_FALSE(ended.contains({t.request, t.sample}));
     told[{t.request, t.sample}].push_back(t.token);
     if (t.ended) ended.insert({t.request, t.sample});
-  });
+  };
+  const auto found = decode(c, step, requests, sampled(3), 2, {.on_token = on_token});
   EXPECT_EQ(ended.size(), 9u);
   for (std::size_t i = 0; i < found.size(); ++i)
     for (std::size_t s = 0; s < 3; ++s)
