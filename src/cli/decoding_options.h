@@ -19,7 +19,7 @@ namespace tril::cli {
 struct DecodingOptions {
   std::string model;
   std::optional<std::string> precision;  ///< none: as the directory stores it
-  std::int64_t threads = 0;  ///< 0: all cores
+  std::int64_t threads = 0;              ///< 0: all cores
   std::int64_t batch_size = 32;
   std::optional<std::int64_t> beam_size, min_length, max_length;
   std::optional<double> length_penalty;

@@ -24,7 +24,7 @@ void fill_optimizers(Kernels& k);        // adam, lion, adafactor*, add_normal
 void fill_attention(Kernels& k);         // attention*, cached_attention
 void fill_linear_attention(Kernels& k);  // linear_attention*
 void fill_gemm_bf16(Kernels& k);         // pack_right, packed_gemm
-void fill_memory_attention(Kernels& k);  // memory_attention
+void fill_memory_attention(Kernels& k);  // pack_memory, memory_attention
 void fill_gemm_int8(Kernels& k);  // quantize_rows, pack_quantized, gather_quantized, quantized_gemm, quantized_top_k
 void fill_linear_gradient(Kernels& k);  // linear_gradient
 void fill_projected_loss(Kernels& k);   // projected_cross_entropy*
@@ -32,8 +32,6 @@ void fill_projected_loss(Kernels& k);   // projected_cross_entropy*
 void fill_gemm_bf16_pairs(Kernels& k);  // the same by AVX-512 BF16
 void fill_projected_loss_pairs(Kernels& k);
 void fill_linear_gradient_pairs(Kernels& k);
-void fill_memory_attention_pairs(Kernels& k);
-void fill_memory_attention_tiles(Kernels& k);
 void fill_gemm_bf16_tiles(Kernels& k);  // the same by AMX
 void fill_projected_loss_tiles(Kernels& k);
 void fill_linear_gradient_tiles(Kernels& k);

@@ -27,8 +27,7 @@ HWY_INLINE void SweepInt8(const QuantizedRight& b, const float* a, std::size_t a
                           std::uint8_t* scratch, const Finish& finish) {
   HWY_ALIGN std::int32_t tiles[2][32 * 32];
   const std::size_t depth = int8_depth(b.k), deep = depth / int8_tile_depth;
-  const std::size_t panel_bytes_of_depth = 2 * int8_tile_bytes * static_cast<std::size_t>(b.bits) / 8,
-                    panel_bytes = deep * panel_bytes_of_depth;
+  const std::size_t panel_bytes = 2 * deep * int8_tile_bytes * static_cast<std::size_t>(b.bits) / 8;
   std::uint8_t* at = scratch + (64 - reinterpret_cast<std::uintptr_t>(scratch) % 64) % 64;
   std::uint8_t* const unpacked = at;
   if (b.bits == 4) at += 32 * depth;
@@ -51,11 +50,7 @@ HWY_INLINE void SweepInt8(const QuantizedRight& b, const float* a, std::size_t a
       }
       for (std::size_t i = 0; i < rows; i += 32) {
         const IntBlock block{m0 + i, n0, smaller(rows - i, 32), smaller(b.n - n0, 32), tiles[turn], scales + i};
-        // Rows below, or behind the last the next panel (or its bits, of which there are fewer).
-        const bool last = i + 32 >= rows;
-        const Ahead ahead = last ? Ahead{b.values + (panel + 1) * panel_bytes, 64, panel_bytes_of_depth}
-                                 : Ahead{q + (i + 32) * depth, depth, int8_tile_depth};
-        Isa::block(q + i * depth, depth, values, deep, block.rows, b.sums + n0, tiles[turn], ahead);
+        Isa::block(q + i * depth, depth, values, deep, block.rows, b.sums + n0, tiles[turn], i == 0);
         // The block before is finished while this one is being multiplied.
         if (waiting) finish(before);
         before = block;

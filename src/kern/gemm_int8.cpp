@@ -99,25 +99,39 @@ void gather_quantized(const QuantizedRight& b, const std::int32_t* ids, float sc
 
 template <class F>
 HWY_INLINE void FinishInt8(const QuantizedGemm& g, const IntBlock& at, F f) {
+  constexpr std::size_t kVecs = 32 / hn::MaxLanes(Floats());
   const Floats d;
   const Ints di;
-  const std::size_t lanes = hn::Lanes(d);
-  float* const c = g.c + at.row * g.c_stride + at.col;
-  const float* const residual = g.residual ? g.residual + at.row * g.c_stride + at.col : nullptr;
-  for (std::size_t j = 0; j < at.cols; j += lanes) {
-    const std::size_t n = at.cols - j;
-    const Vec scale = hn::LoadU(d, g.b.scales + at.col + j);
-    const auto finish = [&](auto io) HWY_ATTR {
-      const Vec bias = g.bias ? io.load(g.bias + at.col + j) : hn::Zero(d);
-      for (std::size_t i = 0; i < at.rows; ++i) {
-        const Vec sum = hn::ConvertTo(d, hn::Load(di, at.sums + i * 32 + j));
-        Vec y = f.value(hn::MulAdd(hn::Mul(sum, scale), hn::Set(d, at.row_scales[i]), bias));
-        if (residual) y = hn::Add(y, io.load(residual + i * g.c_stride + j));
-        io.store(y, c + i * g.c_stride + j);
+  const std::size_t lanes = hn::Lanes(d), stride = g.c_stride, begin = at.row * stride + at.col;
+  float* const c = g.c + begin;
+  const float* const residual = g.residual ? g.residual + begin : nullptr;
+  const float* const bias_at = g.bias ? g.bias + at.col : nullptr;
+  if (at.cols == 32) {  // by rows: two vectors of AVX-512 are neighbours in memory
+    Vec scale[kVecs], bias[kVecs];
+    for (std::size_t v = 0; v < kVecs; ++v) {
+      scale[v] = hn::LoadU(d, g.b.scales + at.col + v * lanes);
+      bias[v] = bias_at ? hn::LoadU(d, bias_at + v * lanes) : hn::Zero(d);
+    }
+    for (std::size_t i = 0; i < at.rows; ++i) {
+      const Vec row_scale = hn::Set(d, at.row_scales[i]);
+      for (std::size_t v = 0; v < kVecs; ++v) {
+        const Vec sum = hn::ConvertTo(d, hn::Load(di, at.sums + i * 32 + v * lanes));
+        Vec y = f.value(hn::MulAdd(hn::Mul(sum, scale[v]), row_scale, bias[v]));
+        if (residual) y = hn::Add(y, hn::LoadU(d, residual + i * stride + v * lanes));
+        hn::StoreU(y, d, c + i * stride + v * lanes);
       }
-    };
-    n >= lanes ? finish(Whole{}) : finish(Part{n});
+    }
+    return;
   }
+  for (std::size_t i = 0; i < at.rows; ++i)
+    ForEach(at.cols, [&](std::size_t j, auto io) HWY_ATTR {
+      const Vec sum = hn::ConvertTo(d, hn::Load(di, at.sums + i * 32 + j));
+      const Vec bias = bias_at ? io.load(bias_at + j) : hn::Zero(d);
+      const Vec scale = hn::LoadU(d, g.b.scales + at.col + j);
+      Vec y = f.value(hn::MulAdd(hn::Mul(sum, scale), hn::Set(d, at.row_scales[i]), bias));
+      if (residual) y = hn::Add(y, io.load(residual + i * stride + j));
+      io.store(y, c + i * stride + j);
+    });
 }
 
 template <class Isa>

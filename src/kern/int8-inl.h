@@ -21,6 +21,16 @@ namespace tril::kern::HWY_NAMESPACE {
 using Ints = hn::ScalableTag<std::int32_t>;
 using IntVec = hn::Vec<Ints>;
 
+/// The lanes of v, within 8 bits or NaN, as the nearest whole numbers.
+HWY_INLINE void StoreInts(Vec v, std::int8_t* to) {
+#if HWY_TARGET == HWY_AVX3  // Highway's conversions also mind what lies beyond 32 bits
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(v.raw)));
+#else
+  const hn::Rebind<std::int8_t, Floats> d8;
+  hn::StoreU(hn::DemoteTo(d8, hn::NearestInt(v)), d8, to);
+#endif
+}
+
 /// q [int8_depth(k)] = x [k] / scale, rounded, zeros behind; returns the scale. A row that is not finite gets the scale
 /// NaN, so that its products say so.
 HWY_INLINE float QuantizeRow(const float* HWY_RESTRICT x, std::size_t k, std::int8_t* HWY_RESTRICT q) {
@@ -42,10 +52,9 @@ HWY_INLINE float QuantizeRow(const float* HWY_RESTRICT x, std::size_t k, std::in
   const float most = hn::GetLane(hn::MaxOfLanes(d, hn::Max(most0, most1)));
   const float odd = hn::GetLane(hn::SumOfLanes(d, hn::Add(odd0, odd1)));
   const Vec up = hn::Set(d, most > 1e-35f ? 127.0f / most : 0.0f);  // smaller ones have no reciprocal
-  const auto round = [&](Vec v) HWY_ATTR { return hn::DemoteTo(d8, hn::NearestInt(hn::Mul(v, up))); };
-  for (j = 0; j + lanes <= k; j += lanes) hn::StoreU(round(hn::LoadU(d, x + j)), d8, q + j);
+  for (j = 0; j + lanes <= k; j += lanes) StoreInts(hn::Mul(hn::LoadU(d, x + j), up), q + j);
   if (j < k) {
-    hn::StoreU(round(LoadPart(d, x + j, k - j)), d8, q + j);  // lanes divide 64: this stays inside the row
+    StoreInts(hn::Mul(LoadPart(d, x + j, k - j), up), q + j);  // lanes divide 64: this stays inside the row
     j += lanes;
   }
   for (const std::size_t end = int8_depth(k); j < end; j += lanes) hn::StoreU(hn::Zero(d8), d8, q + j);
@@ -84,12 +93,6 @@ HWY_INLINE void UnpackInt4(const std::uint8_t* HWY_RESTRICT values, const std::u
     }
 }
 
-/// What the next block will read: 32 cache lines for each tile of depth, to be asked for while this one is computed.
-struct Ahead {
-  const void* first = nullptr;
-  std::size_t stride = 0, step = 0;  ///< bytes between lines, and from one depth to the next
-};
-
 /// Products of 16-bit pairs, which every processor has.
 struct WidenedProducts {
   static void begin(std::size_t) {}
@@ -97,7 +100,7 @@ struct WidenedProducts {
 
   /// c [32, 32] = a [rows, deep * 64] times a panel; rows of a lie a_stride bytes apart.
   static HWY_NOINLINE void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
-                                 std::size_t rows, const std::int32_t*, std::int32_t* HWY_RESTRICT c, const Ahead&) {
+                                 std::size_t rows, const std::int32_t*, std::int32_t* HWY_RESTRICT c, bool) {
     for (std::size_t i = 0; i < rows; i += 2)
       for (std::size_t tile = 0; tile < 2; ++tile)
         two_rows(a + i * a_stride, i + 1 < rows ? a_stride : 0, b + tile * int8_tile_bytes, deep,

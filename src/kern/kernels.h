@@ -135,6 +135,7 @@ struct PackQuantized;          // gemm_int8.h
 struct QuantizedRight;         // gemm_int8.h
 struct QuantizedGemm;          // gemm_int8.h
 struct QuantizedTopK;          // gemm_int8.h
+struct PackMemory;             // memory_attention.h
 struct MemoryAttention;        // memory_attention.h
 struct ProjectedCrossEntropy;  // projected_loss.h
 struct ProjectedGradients;     // projected_loss.h
@@ -250,7 +251,8 @@ struct Kernels {
   void (*attention_weights)(const Attention& a, const float* lse, float* weights, float* scratch);
   /// out [rows, heads * d_v] with stride; scratch holds heads * (longest length) floats.
   void (*cached_attention)(const CachedAttention& a, float* out, std::size_t out_stride, float* scratch);
-  /// Queries against a memory packed before: see memory_attention.h. Like packed operands, it is of one table.
+  /// Keys and values of a memory, packed, and queries against them: see memory_attention.h.
+  void (*pack_memory)(const PackMemory& p);
   void (*memory_attention)(const MemoryAttention& a, float* out, std::size_t out_stride, float* scratch);
 
   /// Floats of scratch for the three below.

@@ -1,5 +1,7 @@
-// Attention to a packed memory: up to 32 queries of a row at a time meet all its keys.
+// Attention to a packed memory: up to four queries of a row at a time meet all its keys.
 //   S = scale Q K^T   P = exp(S - max S)   O = P V / sum P                                  [Vaswani et al. 2017, eq. 1]
+// Keys lie transposed, so that a vector holds one dimension of many keys and no sum runs across lanes; of 8 bits, a
+// key's scale goes to its score and a value's to its weight.
 #include "kern/memory_attention.h"
 
 #include "kern/simd.h"
@@ -11,7 +13,6 @@
 #include "hwy/highway.h"
 
 #include "kern/bf16-inl.h"
-#include "kern/bf16_avx512-inl.h"
 #include "kern/fill-inl.h"
 #include "kern/math-inl.h"
 
@@ -19,121 +20,222 @@ HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 namespace {
 
-constexpr std::size_t kStrip = 32;  // queries at a time
+constexpr std::size_t kMost = memory_attention_queries;
 
-/// Scratch of a call, each piece at a cache line.
-struct Space {
-  std::uint16_t *queries, *weights;
-  float *scores, *tile, *inverse;
+HWY_INLINE Vec Widened(const std::uint16_t* p) {
+  const hn::ScalableTag<std::uint32_t> du;
+  const hn::Rebind<std::uint16_t, decltype(du)> d16;
+  return hn::BitCast(Floats(), hn::ShiftLeft<16>(hn::PromoteTo(du, hn::LoadU(d16, p))));
+}
+HWY_INLINE Vec Widened(const std::int8_t* p) {
+  const hn::ScalableTag<std::int32_t> di;
+  const hn::Rebind<std::int8_t, decltype(di)> d8;
+  return hn::ConvertTo(Floats(), hn::PromoteTo(di, hn::LoadU(d8, p)));
+}
 
-  Space(float* scratch, std::size_t d_k, std::size_t keys) {
-    auto* at = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(scratch) + 63) & ~std::uintptr_t{63});
-    const auto take = [&](std::size_t bytes) {
-      std::byte* const piece = at;
-      at += bytes;
-      return piece;
-    };
-    queries = reinterpret_cast<std::uint16_t*>(take(packed_left_values(kStrip, d_k) * 2));
-    weights = reinterpret_cast<std::uint16_t*>(take(packed_left_values(kStrip, keys) * 2));
-    tile = reinterpret_cast<float*>(take(kStrip * 32 * sizeof(float)));
-    inverse = reinterpret_cast<float*>(take(kStrip * sizeof(float)));
-    scores = reinterpret_cast<float*>(take(kStrip * keys * sizeof(float)));
-  }
-};
-
-/// s [n] = exp(scale (s - max s)), zeros up to a multiple of 32; returns the sum.
-HWY_INLINE float Exponentiate(float* HWY_RESTRICT s, std::size_t n, float scale) {
+/// to [n] = x [n] * up, rounded; whole vectors are written, with zeros behind the n.
+HWY_INLINE void Round(const float* x, std::size_t n, float, std::uint16_t* to) {
+  const std::size_t lanes = hn::Lanes(Floats());
+  for (std::size_t j = 0; j < n; j += lanes)
+    StoreRounded(j + lanes <= n ? hn::LoadU(Floats(), x + j) : LoadPart(Floats(), x + j, n - j), to + j);
+}
+HWY_INLINE void Round(const float* x, std::size_t n, float up, std::int8_t* to) {
   const Floats d;
-  const std::size_t lanes = hn::Lanes(d), padded = tiles_of(n, 32) * 32;
+  const hn::Rebind<std::int8_t, Floats> d8;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t j = 0; j < n; j += lanes) {
+    const Vec v = j + lanes <= n ? hn::LoadU(d, x + j) : LoadPart(d, x + j, n - j);
+    hn::StoreU(hn::DemoteTo(d8, hn::NearestInt(hn::Mul(v, hn::Set(d, up)))), d8, to + j);
+  }
+}
+
+/// The largest of n absolute values; NaN where one is none.
+HWY_INLINE float Largest(const float* x, std::size_t n) {
+  const Floats d;
+  Vec most = hn::Zero(d), odd = hn::Zero(d);
+  ForEach(n, [&](std::size_t j, auto io) HWY_ATTR {
+    const Vec v = io.load(x + j);
+    most = hn::Max(most, hn::Abs(v));
+    odd = hn::MulAdd(v, hn::Zero(d), odd);
+  });
+  const float sum = hn::GetLane(hn::SumOfLanes(d, odd));
+  return sum == 0 ? hn::GetLane(hn::MaxOfLanes(d, most)) : sum;
+}
+
+/// How much x [n] is multiplied by to fill 8 bits, and through `scale` what undoes it; 1 in bfloat16.
+HWY_INLINE float Factor(const float* x, std::size_t n, std::uint16_t*, float*) {
+  static_cast<void>(x), static_cast<void>(n);
+  return 1;
+}
+HWY_INLINE float Factor(const float* x, std::size_t n, std::int8_t*, float* scale) {
+  const float most = Largest(x, n);
+  *scale = most / 127.0f;
+  return most > 1e-35f ? 127.0f / most : 0.0f;
+}
+
+template <class T>
+void pack_head(const PackMemory& p, const MemoryLayout& at, const float* k, const float* v, std::byte* head) {
+  T* const keys = reinterpret_cast<T*>(head + at.keys);
+  T* const values = reinterpret_cast<T*>(head + at.values);
+  auto* const scales = reinterpret_cast<float*>(head + at.scales);
+  for (std::size_t j = 0; j < p.n; ++j) {
+    const float* const key = k + j * p.k_stride;
+    const float up = Factor(key, p.d_k, keys, scales + j);
+    for (std::size_t first = 0; first < p.d_k; first += 64) {
+      T rounded[64];
+      const std::size_t n = smaller(64, p.d_k - first);
+      Round(key + first, n, up, rounded);
+      for (std::size_t c = 0; c < n; ++c) keys[(first + c) * at.padded_n + j] = rounded[c];
+    }
+    const float* const value = v + j * p.v_stride;
+    const float up_v = Factor(value, p.d_v, values, scales + at.padded_n + j);
+    Round(value, p.d_v, up_v, values + j * at.padded_d_v);
+    for (std::size_t c = p.d_v; c < at.padded_d_v; ++c) values[j * at.padded_d_v + c] = 0;
+  }
+  for (std::size_t j = p.n; j < at.padded_n; ++j) {
+    for (std::size_t c = 0; c < p.d_k; ++c) keys[c * at.padded_n + j] = 0;
+    if (p.form == MemoryForm::int8) scales[j] = scales[at.padded_n + j] = 0;
+  }
+}
+
+void pack_memory(const PackMemory& p) {
+  const MemoryLayout at(p.form, p.n, p.d_k, p.d_v);
+  for (std::size_t h = 0; h < p.kv_heads; ++h) {
+    const float *k = p.k + h * p.d_k, *v = p.v + h * p.d_v;
+    if (p.form == MemoryForm::bf16)
+      pack_head<std::uint16_t>(p, at, k, v, p.to + h * at.total);
+    else
+      pack_head<std::int8_t>(p, at, k, v, p.to + h * at.total);
+  }
+}
+
+/// y[i] = sum over l of a[i * a_stride + l] * b[l, :], `vecs` vectors of columns of b, for kRows rows: what both products
+/// are. Rows of y lie y_stride apart.
+template <std::size_t kRows, std::size_t kVecs, class T>
+HWY_INLINE void Product(const float* HWY_RESTRICT a, std::size_t a_stride, std::size_t depth, const T* HWY_RESTRICT b,
+                        std::size_t b_stride, float* HWY_RESTRICT y, std::size_t y_stride, std::size_t columns) {
+  const Floats d;
+  const std::size_t lanes = hn::Lanes(d);
+  Vec sum[kRows][kVecs];
+  for (std::size_t i = 0; i < kRows; ++i)
+    for (std::size_t v = 0; v < kVecs; ++v) sum[i][v] = hn::Zero(d);
+  for (std::size_t l = 0; l < depth; ++l, b += b_stride) {
+    Vec row[kVecs];
+    for (std::size_t v = 0; v < kVecs; ++v) row[v] = Widened(b + v * lanes);
+    for (std::size_t i = 0; i < kRows; ++i) {
+      const Vec x = hn::Set(d, a[i * a_stride + l]);
+      for (std::size_t v = 0; v < kVecs; ++v) sum[i][v] = hn::MulAdd(x, row[v], sum[i][v]);
+    }
+  }
+  for (std::size_t i = 0; i < kRows; ++i)
+    for (std::size_t v = 0; v < kVecs; ++v) {
+      const std::size_t j = v * lanes;
+      if (j + lanes <= columns)
+        hn::StoreU(sum[i][v], d, y + i * y_stride + j);
+      else if (j < columns)
+        StorePart(sum[i][v], d, y + i * y_stride + j, columns - j);
+    }
+}
+
+/// All columns of it; those of b come in multiples of 16.
+template <std::size_t kRows, class T>
+HWY_INLINE void Multiply(const float* a, std::size_t a_stride, std::size_t depth, const T* b, std::size_t b_stride,
+                         float* y, std::size_t y_stride, std::size_t columns) {
+  constexpr std::size_t kWide = hn::MaxLanes(Floats()) == 4 ? 2 : 4;
+  const std::size_t lanes = hn::Lanes(Floats());
+  std::size_t j = 0;
+  for (; j + kWide * lanes <= b_stride; j += kWide * lanes)
+    Product<kRows, kWide>(a, a_stride, depth, b + j, b_stride, y + j, y_stride, columns > j ? columns - j : 0);
+  for (; j < b_stride; j += lanes)
+    Product<kRows, 1>(a, a_stride, depth, b + j, b_stride, y + j, y_stride, columns > j ? columns - j : 0);
+}
+
+/// s [n] = exp(s - max s); returns the sum.
+HWY_INLINE float Exponentiate(float* HWY_RESTRICT s, std::size_t n) {
+  const Floats d;
   const Vec none = hn::Set(d, -HUGE_VALF);
   Vec most = none;
-  for (std::size_t j = 0; j < n; j += lanes) {
-    Vec v = hn::Load(d, s + j);
-    if (j + lanes > n) v = hn::IfThenElse(hn::FirstN(d, n - j), v, none);
-    most = hn::Max(v, most);
-  }
-  const Vec shift = hn::MaxOfLanes(d, most), factor = hn::Set(d, scale);
+  ForEach(n, [&](std::size_t j, auto io) HWY_ATTR { most = hn::Max(most, io.or_else(io.load(s + j), none)); });
+  const Vec shift = hn::MaxOfLanes(d, most);
   Vec sum = hn::Zero(d);
-  for (std::size_t j = 0; j < padded; j += lanes) {
-    Vec e = FastExp(d, hn::Mul(factor, hn::Sub(hn::Load(d, s + j), shift)));
-    if (j + lanes > n) e = hn::IfThenElseZero(hn::FirstN(d, j < n ? n - j : 0), e);
-    hn::Store(e, d, s + j);
-    sum = hn::Add(sum, e);
-  }
+  ForEach(n, [&](std::size_t j, auto io) HWY_ATTR {
+    const Vec e = FastExp(d, hn::Sub(io.load(s + j), shift));
+    io.store(e, s + j);
+    sum = hn::Add(sum, io.or_else(e, hn::Zero(d)));
+  });
   return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
-/// Queries [first, first + count) of a span and head.
-template <class Isa>
-HWY_INLINE void Attend(const MemoryAttention& a, const MemorySpan& span, std::size_t head, std::size_t first,
-                       std::size_t count, const Space& space, float* out, std::size_t out_stride) {
+/// kRows queries, the first at q, against one head of a row.
+template <std::size_t kRows, class T>
+HWY_INLINE void AttendRows(const MemoryAttention& a, const std::byte* head, std::size_t n, const float* q, float* out,
+                           std::size_t out_stride, float* scores) {
+  const MemoryLayout at(a.form, n, a.d_k, a.d_v);
+  const auto* const scales = reinterpret_cast<const float*>(head + at.scales);
+  Multiply<kRows>(q, a.q_stride, a.d_k, reinterpret_cast<const T*>(head + at.keys), at.padded_n, scores, at.padded_n,
+                  at.padded_n);
+  for (std::size_t i = 0; i < kRows; ++i) {
+    float* const s = scores + i * at.padded_n;
+    ForEach(n, [&](std::size_t j, auto io) HWY_ATTR {
+      Vec x = hn::Mul(io.load(s + j), hn::Set(Floats(), a.scale));
+      if constexpr (sizeof(T) == 1) x = hn::Mul(x, io.load(scales + j));
+      io.store(x, s + j);
+    });
+    const Vec inverse = hn::Set(Floats(), 1.0f / Exponentiate(s, n));
+    ForEach(n, [&](std::size_t j, auto io) HWY_ATTR {
+      Vec w = hn::Mul(io.load(s + j), inverse);
+      if constexpr (sizeof(T) == 1) w = hn::Mul(w, io.load(scales + at.padded_n + j));
+      io.store(w, s + j);
+    });
+  }
+  Multiply<kRows>(scores, at.padded_n, n, reinterpret_cast<const T*>(head + at.values), at.padded_d_v, out, out_stride,
+                  a.d_v);
+}
+
+template <class T>
+HWY_INLINE void AttendHead(const MemoryAttention& a, const MemorySpan& span, std::size_t h, float* out,
+                           std::size_t out_stride, float* scores) {
   const auto row = static_cast<std::size_t>(span.memory), n = static_cast<std::size_t>(a.lengths[row]);
-  const std::size_t kv_head = head / (a.heads / a.kv_heads), deep = tiles_of(a.d_k, 32), blocks = tiles_of(n, 32);
-  const std::uint16_t* const keys = a.keys + a.key_offsets[row] + kv_head * packed_right_values(a.d_k, n);
-  const std::uint16_t* const values = a.values + a.value_offsets[row] + kv_head * packed_right_values(n, a.d_v);
-  const std::size_t token = static_cast<std::size_t>(span.q_begin) + first, stride = blocks * 32;
-  const auto place = [](std::uint16_t* packed, std::size_t i, std::size_t depth) {
-    return packed + i / 16 * depth * tile_values + i % 16 * 32;
-  };
-  for (std::size_t i = 0; i < count; ++i)
-    Isa::pack_row(a.q + (token + i) * a.q_stride + head * a.d_k, a.d_k, deep, place(space.queries, i, deep));
-  // What the next head reads lies behind this one's; loads of tiles are not foreseen by the processor.
-  const auto fetch = [](const std::uint16_t* p, std::size_t values_of_head) HWY_ATTR {
-    for (std::size_t i = 0; i < values_of_head; i += 32) __builtin_prefetch(p + values_of_head + i);
-  };
-  fetch(keys, packed_right_values(a.d_k, n));
-  fetch(values, packed_right_values(n, a.d_v));
-  for (std::size_t j = 0; j < blocks; ++j) {
-    Isa::block(space.queries, deep, keys + j * 2 * deep * tile_values, deep, count, space.tile);
-    for (std::size_t i = 0; i < count; ++i)
-      ForEach(32, [&](std::size_t c, auto io)
-                      HWY_ATTR { io.store(io.load(space.tile + i * 32 + c), space.scores + i * stride + j * 32 + c); });
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    space.inverse[i] = 1.0f / Exponentiate(space.scores + i * stride, n, a.scale);
-    Isa::pack_row(space.scores + i * stride, stride, blocks, place(space.weights, i, blocks));
-  }
-  for (std::size_t c = 0; c < a.d_v; c += 32) {
-    Isa::block(space.weights, blocks, values + c / 32 * 2 * blocks * tile_values, blocks, count, space.tile);
-    for (std::size_t i = 0; i < count; ++i) {
-      const Vec factor = hn::Set(Floats(), space.inverse[i]);
-      float* const y = out + (token + i) * out_stride + head * a.d_v + c;
-      ForEach(smaller(32, a.d_v - c), [&](std::size_t j, auto io) HWY_ATTR {
-        io.store(hn::Mul(factor, hn::Load(Floats(), space.tile + i * 32 + j)), y + j);
-      });
+  const std::size_t bytes = MemoryLayout(a.form, n, a.d_k, a.d_v).total;
+  const std::byte* const head = a.memory + a.offsets[row] + h / (a.heads / a.kv_heads) * bytes;
+  // What the next head reads lies behind this one's.
+  for (std::size_t b = 0; b < bytes && b < 8192; b += 64) __builtin_prefetch(head + bytes + b);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(span.q_len); i += kMost) {
+    const std::size_t token = static_cast<std::size_t>(span.q_begin) + i;
+    const float* const q = a.q + token * a.q_stride + h * a.d_k;
+    float* const y = out + token * out_stride + h * a.d_v;
+    switch (static_cast<std::size_t>(span.q_len) - i) {
+      case 1:
+        AttendRows<1, T>(a, head, n, q, y, out_stride, scores);
+        break;
+      case 2:
+        AttendRows<2, T>(a, head, n, q, y, out_stride, scores);
+        break;
+      case 3:
+        AttendRows<3, T>(a, head, n, q, y, out_stride, scores);
+        break;
+      default:
+        AttendRows<4, T>(a, head, n, q, y, out_stride, scores);
     }
   }
 }
 
-template <class Isa>
-void attend(const MemoryAttention& a, float* out, std::size_t out_stride, float* scratch) {
-  std::size_t longest = 0;
+void memory_attention(const MemoryAttention& a, float* out, std::size_t out_stride, float* scratch) {
   for (const MemorySpan* s = a.spans; s != a.spans + a.num_spans; ++s)
-    longest = larger(longest, static_cast<std::size_t>(a.lengths[s->memory]));
-  const Space space(scratch, a.d_k, tiles_of(longest, 32) * 32);
-  Isa::begin();
-  for (const MemorySpan* s = a.spans; s != a.spans + a.num_spans; ++s)
-    for (std::size_t head = 0; head < a.heads; ++head)
-      for (std::size_t first = 0; first < static_cast<std::size_t>(s->q_len); first += kStrip)
-        Attend<Isa>(a, *s, head, first, smaller(kStrip, static_cast<std::size_t>(s->q_len) - first), space, out,
-                    out_stride);
-  Isa::end();
+    for (std::size_t h = 0; h < a.heads; ++h) {
+      if (a.form == MemoryForm::bf16)
+        AttendHead<std::uint16_t>(a, *s, h, out, out_stride, scratch);
+      else
+        AttendHead<std::int8_t>(a, *s, h, out, out_stride, scratch);
+    }
 }
 
 }  // namespace
 
 void fill_memory_attention(Kernels& k) {
-  k.memory_attention = attend<Emulated>;
+  k.pack_memory = pack_memory;
+  k.memory_attention = memory_attention;
 }
-
-#if HWY_TARGET == HWY_AVX3
-void fill_memory_attention_pairs(Kernels& k) {
-  k.memory_attention = attend<PairProducts>;
-}
-void fill_memory_attention_tiles(Kernels& k) {
-  k.memory_attention = attend<TileProducts>;
-}
-#endif
 
 }  // namespace tril::kern::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

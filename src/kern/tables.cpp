@@ -70,14 +70,12 @@ struct Tables {
       N_AVX3::fill_gemm_int8_vnni(avx512_bf16);
       avx512_bf16.name = "avx512_bf16";
       N_AVX3::fill_gemm_bf16_pairs(avx512_bf16);
-      N_AVX3::fill_memory_attention_pairs(avx512_bf16);
       N_AVX3::fill_linear_gradient_pairs(avx512_bf16);
       N_AVX3::fill_projected_loss_pairs(avx512_bf16);
       usable[count++] = &avx512_bf16;
       if (may_use_amx()) {
         amx.name = "amx";
         N_AVX3::fill_gemm_bf16_tiles(amx);
-        N_AVX3::fill_memory_attention_tiles(amx);
         N_AVX3::fill_gemm_int8_tiles(amx);
         N_AVX3::fill_linear_gradient_tiles(amx);
         N_AVX3::fill_projected_loss_tiles(amx);

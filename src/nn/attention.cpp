@@ -122,10 +122,11 @@ Tensor Attention::cross(Context& c, const Tensor& x, const KeysValues& memory, c
 
 Attention::KeysValues Attention::packed(Context& c, const KeysValues& memory, const Rows& rows) const {
   if (!op({}).bf16) return memory;
+  const kern::MemoryForm form = out_.weight()->quantized ? kern::MemoryForm::int8 : kern::MemoryForm::bf16;
   return {{},
           {},
           std::make_shared<const ops::PackedMemory>(
-              ops::pack_memory(c, memory.keys, memory.values, rows, o_.num_heads, kv_heads()))};
+              ops::pack_memory(c, form, memory.keys, memory.values, rows, o_.num_heads, kv_heads()))};
 }
 
 Tensor Attention::forward(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const CrossCall& call) const {

@@ -7,43 +7,35 @@
 
 namespace tril::ops {
 
-PackedMemory pack_memory(Context& c, const Tensor& keys, const Tensor& values, const Rows& rows, std::int64_t num_heads,
-                         std::int64_t num_kv_heads) {
+PackedMemory pack_memory(Context& c, kern::MemoryForm form, const Tensor& keys, const Tensor& values, const Rows& rows,
+                         std::int64_t num_heads, std::int64_t num_kv_heads) {
   const auto [S, K] = keys.dims<2>("pack_memory: keys");
   const auto [S_values, V] = values.dims<2>("pack_memory: values");
   check(S == rows.tokens() && S == S_values && K % num_kv_heads == 0 && V % num_kv_heads == 0, "pack_memory",
         "keys {} and values {} for {} tokens of {} heads", keys.shape(), values.shape(), rows.tokens(), num_kv_heads);
   PackedMemory m;
+  m.form = form;
   m.num_heads = num_heads, m.num_kv_heads = num_kv_heads, m.d_k = K / num_kv_heads, m.d_v = V / num_kv_heads;
-  const std::size_t d_k = z(m.d_k), d_v = z(m.d_v);
-  std::size_t key_values = 0, value_values = 0;
+  std::size_t bytes = 0;
   for (std::int64_t r = 0; r < rows.count(); ++r) {
+    check(rows.length(r) > 0, "pack_memory", "row {} has no tokens", r);
     m.lengths.push_back(rows.length(r));
-    m.key_offsets.push_back(key_values);
-    m.value_offsets.push_back(value_values);
-    key_values += z(num_kv_heads) * kern::packed_right_values(d_k, z(rows.length(r)));
-    value_values += z(num_kv_heads) * kern::packed_right_values(z(rows.length(r)), d_v);
+    m.offsets.push_back(bytes);
+    bytes += z(num_kv_heads) * kern::MemoryLayout(form, z(rows.length(r)), z(m.d_k), z(m.d_v)).total;
   }
-  m.keys = c.empty({static_cast<std::int64_t>(key_values)}, DType::bf16);
-  m.values = c.empty({static_cast<std::int64_t>(value_values)}, DType::bf16);
-  for (std::int64_t r = 0; r < rows.count(); ++r) {
-    const std::size_t n = z(rows.length(r)), row = z(r);
-    for (std::size_t h = 0; h < z(num_kv_heads); ++h) {
-      c.kernels().pack_right(
-          {.b = keys.data<float>() + rows.begin(r) * keys.row_stride() + h * d_k,
-           .stride = z(keys.row_stride()),
-           .k = d_k,
-           .n = n,
-           .transposed = true,
-           .packed = m.keys.data<std::uint16_t>() + m.key_offsets[row] + h * kern::packed_right_values(d_k, n)});
-      c.kernels().pack_right(
-          {.b = values.data<float>() + rows.begin(r) * values.row_stride() + h * d_v,
-           .stride = z(values.row_stride()),
-           .k = n,
-           .n = d_v,
-           .packed = m.values.data<std::uint16_t>() + m.value_offsets[row] + h * kern::packed_right_values(n, d_v)});
-    }
-  }
+  m.bytes = c.empty({static_cast<std::int64_t>(bytes)}, DType::u8);
+  const auto time = c.timed("pack_memory", "forward", [&] { return Work{.bytes = bytes_of(keys, values, m.bytes)}; });
+  for (std::int64_t r = 0; r < rows.count(); ++r)
+    c.kernels().pack_memory({.form = form,
+                             .n = z(rows.length(r)),
+                             .kv_heads = z(num_kv_heads),
+                             .d_k = z(m.d_k),
+                             .d_v = z(m.d_v),
+                             .k = keys.data<float>() + rows.begin(r) * keys.row_stride(),
+                             .v = values.data<float>() + rows.begin(r) * values.row_stride(),
+                             .k_stride = z(keys.row_stride()),
+                             .v_stride = z(values.row_stride()),
+                             .to = reinterpret_cast<std::byte*>(m.bytes.data<std::uint8_t>()) + m.offsets[z(r)]});
   return m;
 }
 
@@ -67,20 +59,18 @@ Tensor memory_attention(Context& c, const Tensor& q, const PackedMemory& memory,
   }
   check(queries == N, "memory_attention", "spans of {} queries for {}", queries, N);
   const Tensor y = c.empty({N, memory.num_heads * memory.d_v});
-  const Tensor scratch =
-      c.empty({static_cast<std::int64_t>(kern::memory_attention_scratch(z(memory.d_k), z(longest)))});
+  const Tensor scratch = c.empty({static_cast<std::int64_t>(kern::memory_attention_scratch(z(longest)))});
   const auto time = c.timed("memory_attention", "forward", [&] {
     const double widths = static_cast<double>(memory.num_heads * (memory.d_k + memory.d_v));
-    return product_work(true, 2 * pairs * widths, bytes_of(q, y));
+    return product_work(false, 2 * pairs * widths, bytes_of(q, y, memory.bytes));
   });
-  c.kernels().memory_attention({.q = q.data<float>(),
+  c.kernels().memory_attention({.form = memory.form,
+                                .q = q.data<float>(),
                                 .q_stride = z(q.row_stride()),
                                 .spans = spans.data(),
                                 .num_spans = spans.size(),
-                                .keys = memory.keys.data<std::uint16_t>(),
-                                .values = memory.values.data<std::uint16_t>(),
-                                .key_offsets = memory.key_offsets.data(),
-                                .value_offsets = memory.value_offsets.data(),
+                                .memory = reinterpret_cast<const std::byte*>(memory.bytes.data<std::uint8_t>()),
+                                .offsets = memory.offsets.data(),
                                 .lengths = memory.lengths.data(),
                                 .heads = z(memory.num_heads),
                                 .kv_heads = z(memory.num_kv_heads),

@@ -108,17 +108,18 @@ Tensor gated(Context& c, Activation f, const Tensor& gate, const Tensor& up);
 
 // --- memory_attention.cpp ---
 
-/// Keys and values of a memory as decoding reads them, step by step: rounded to bfloat16 and packed.
+/// Keys and values of a memory as decoding reads them, step by step (kern/memory_attention.h).
 struct PackedMemory {
-  Tensor keys, values;
-  std::vector<std::size_t> key_offsets, value_offsets;  ///< by row
+  kern::MemoryForm form = kern::MemoryForm::bf16;
+  Tensor bytes;
+  std::vector<std::size_t> offsets;  ///< by row
   std::vector<std::int32_t> lengths;
   std::int64_t num_heads = 1, num_kv_heads = 1, d_k = 0, d_v = 0;
 };
 
-/// keys [S, num_kv_heads * d_k] and values [S, num_kv_heads * d_v] of `rows`.
-PackedMemory pack_memory(Context& c, const Tensor& keys, const Tensor& values, const Rows& rows, std::int64_t num_heads,
-                         std::int64_t num_kv_heads);
+/// keys [S, num_kv_heads * d_k] and values [S, num_kv_heads * d_v] of `rows`, each of at least one token.
+PackedMemory pack_memory(Context& c, kern::MemoryForm form, const Tensor& keys, const Tensor& values, const Rows& rows,
+                         std::int64_t num_heads, std::int64_t num_kv_heads);
 /// Queries q [N, num_heads * d_k] against them, each span's against all keys of its row of the memory:
 /// [N, num_heads * d_v]. No gradient.
 Tensor memory_attention(Context& c, const Tensor& q, const PackedMemory& memory,

@@ -44,7 +44,8 @@ std::string trained_pairs(const ScratchFolder& folder) {
 }
 
 std::string trained_text(const ScratchFolder& folder) {
-  return trained(folder, "text", {"--arch", "gpt2", "--vocab-type", "char", "--max-length", "32", "--max-tokens", "128"});
+  return trained(folder, "text",
+                 {"--arch", "gpt2", "--vocab-type", "char", "--max-length", "32", "--max-tokens", "128"});
 }
 
 std::vector<AttentionMaps> maps_of(const std::string& directory, const std::string& source, const std::string& target) {
