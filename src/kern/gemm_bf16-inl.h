@@ -79,8 +79,9 @@ HWY_INLINE void Finish(const PackedGemm& g, const Block& at, bool add, bool last
   });
 }
 
-/// Panels of B that 32 rows of A meet before the next 32: they lie in the second cache, and rows of C are written on.
-constexpr std::size_t kPanels = 4;
+/// Panels of B that 32 rows of A meet before the next 32, and tiles of depth that they are multiplied over before C is
+/// added to: 16 KiB of A and as much of a panel lie in the first cache, the panels and their part of C in the second.
+constexpr std::size_t kPanels = 4, kDeep = 8;
 
 /// Rows of A that lie packed, `deep` tiles of columns each, from row m0 and column k0 of A on.
 struct PackedRows {
@@ -91,24 +92,31 @@ struct PackedRows {
 /// C's rows m0 ... = A B over the packed columns: sums that are added where `add`, finished with g's tail where `last`.
 template <class Isa>
 HWY_INLINE void Sweep(const PackedGemm& g, const PackedRows& p, bool add, bool last) {
+  struct Waiting {
+    Block at;
+    bool add, last;
+  };
   HWY_ALIGN float tiles[2][32 * 32];
   int turn = 0;
   bool waiting = false;
-  Block before{};
+  Waiting before{};
   const std::size_t depth = tiles_of(g.k, 32);
   for (std::size_t group = 0; group < g.n; group += 32 * kPanels)
-    for (std::size_t i = 0; i < p.rows; i += 32)
-      for (std::size_t n0 = group; n0 < g.n && n0 < group + 32 * kPanels; n0 += 32) {
-        const std::uint16_t* const b = g.b + (n0 / 32 * depth + p.k0 / 32) * 2 * tile_values;
-        const Block at{p.m0 + i, n0, smaller(p.rows - i, 32), smaller(g.n - n0, 32)};
-        Isa::block(p.a + i / 16 * p.deep * tile_values, p.deep, b, p.deep, at.rows, tiles[turn]);
-        // The block before is finished while this one is being multiplied.
-        if (waiting) Finish(g, before, add, last, tiles[1 - turn]);
-        before = at;
-        waiting = true;
-        turn = 1 - turn;
-      }
-  if (waiting) Finish(g, before, add, last, tiles[1 - turn]);
+    for (std::size_t l = 0; l < p.deep || l == 0; l += kDeep) {
+      const std::size_t deep = smaller(p.deep - l, kDeep);
+      for (std::size_t i = 0; i < p.rows; i += 32)
+        for (std::size_t n0 = group; n0 < g.n && n0 < group + 32 * kPanels; n0 += 32) {
+          const std::uint16_t* const b = g.b + (n0 / 32 * depth + p.k0 / 32 + l) * 2 * tile_values;
+          const Block at{p.m0 + i, n0, smaller(p.rows - i, 32), smaller(g.n - n0, 32)};
+          Isa::block(p.a + (i / 16 * p.deep + l) * tile_values, p.deep, b, deep, at.rows, tiles[turn]);
+          // The block before is finished while this one is being multiplied.
+          if (waiting) Finish(g, before.at, before.add, before.last, tiles[1 - turn]);
+          before = {at, add || l > 0, last && l + deep == p.deep};
+          waiting = true;
+          turn = 1 - turn;
+        }
+    }
+  if (waiting) Finish(g, before.at, before.add, before.last, tiles[1 - turn]);
 }
 
 }  // namespace tril::kern::HWY_NAMESPACE

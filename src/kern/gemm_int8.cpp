@@ -65,8 +65,12 @@ void pack_quantized(const PackQuantized& p) {
       }
   for (std::size_t j = 0; j < int8_columns(p.n); ++j) {
     std::int32_t sum = 0;
-    for (std::size_t i = 0; j < p.n && i < p.k; ++i)
-      sum += p.bits == 8 ? static_cast<std::int8_t>(value(j, i)) : (value(j, i) - 8) * multiplier(j, i / int4_group);
+    if (p.bits == 8 && j < p.n) {
+      const auto* const row = reinterpret_cast<const std::int8_t*>(p.rows + j * row_bytes);
+      for (std::size_t i = 0; i < p.k; ++i) sum += row[i];
+    } else {
+      for (std::size_t i = 0; j < p.n && i < p.k; ++i) sum += (value(j, i) - 8) * multiplier(j, i / int4_group);
+    }
     p.sums[j] = 128 * sum;
   }
 }
