@@ -265,7 +265,7 @@ void fill_attention(Kernels& k) {
   k.attention = attention;
   k.attention_backward = attention_backward;
   k.attention_weights = attention_weights;
-  k.cached_attention = cached_attention;
+  fill_cached_attention(k);
 }
 
 }  // namespace tril::kern::HWY_NAMESPACE

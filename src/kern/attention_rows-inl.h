@@ -17,12 +17,24 @@
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 
-/// Rows that follow each other in memory.
-struct RowsInOrder {
-  const float* first;
-  std::size_t stride;
-  HWY_INLINE const float* operator()(std::size_t j) const { return first + j * stride; }
-};
+// Numbers of a cache's rows, as they lie there or from 8 bits.
+HWY_INLINE Vec load_floats(const float* p) {
+  return hn::LoadU(Floats(), p);
+}
+HWY_INLINE Vec load_floats(const float* p, std::size_t n) {
+  return LoadPart(Floats(), p, n);
+}
+HWY_INLINE Vec load_floats(const std::int8_t* p) {
+  const hn::Rebind<std::int8_t, Floats> d8;
+  const hn::RebindToSigned<Floats> di;
+  return hn::ConvertTo(Floats(), hn::PromoteTo(di, hn::LoadU(d8, p)));
+}
+HWY_INLINE Vec load_floats(const std::int8_t* p, std::size_t n) {
+  const Floats d;
+  HWY_ALIGN float lanes[hn::MaxLanes(Floats())] = {};
+  for (std::size_t i = 0; i < n; ++i) lanes[i] = static_cast<float>(p[i]);
+  return hn::Load(d, lanes);
+}
 
 /// s[j] = scale * (q . key(j)) for j < n
 template <class KeyAt>
@@ -32,23 +44,23 @@ HWY_INLINE void dot_rows(const float* HWY_RESTRICT q, std::size_t d_k, const Key
   const hn::Full128<float> d4;
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t j = 0; j < n; j += 4) {
-    const float *k0 = key(j), *k1 = j + 1 < n ? key(j + 1) : k0, *k2 = j + 2 < n ? key(j + 2) : k0,
-                *k3 = j + 3 < n ? key(j + 3) : k0;
+    const auto *k0 = key(j), *k1 = j + 1 < n ? key(j + 1) : k0, *k2 = j + 2 < n ? key(j + 2) : k0,
+               *k3 = j + 3 < n ? key(j + 3) : k0;
     Vec s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
     std::size_t c = 0;
     for (; c + lanes <= d_k; c += lanes) {
       const Vec x = hn::LoadU(d, q + c);
-      s0 = hn::MulAdd(x, hn::LoadU(d, k0 + c), s0);
-      s1 = hn::MulAdd(x, hn::LoadU(d, k1 + c), s1);
-      s2 = hn::MulAdd(x, hn::LoadU(d, k2 + c), s2);
-      s3 = hn::MulAdd(x, hn::LoadU(d, k3 + c), s3);
+      s0 = hn::MulAdd(x, load_floats(k0 + c), s0);
+      s1 = hn::MulAdd(x, load_floats(k1 + c), s1);
+      s2 = hn::MulAdd(x, load_floats(k2 + c), s2);
+      s3 = hn::MulAdd(x, load_floats(k3 + c), s3);
     }
     if (const std::size_t tail = d_k - c; tail != 0) {
       const Vec x = LoadPart(d, q + c, tail);
-      s0 = hn::MulAdd(x, LoadPart(d, k0 + c, tail), s0);
-      s1 = hn::MulAdd(x, LoadPart(d, k1 + c, tail), s1);
-      s2 = hn::MulAdd(x, LoadPart(d, k2 + c, tail), s2);
-      s3 = hn::MulAdd(x, LoadPart(d, k3 + c, tail), s3);
+      s0 = hn::MulAdd(x, load_floats(k0 + c, tail), s0);
+      s1 = hn::MulAdd(x, load_floats(k1 + c, tail), s1);
+      s2 = hn::MulAdd(x, load_floats(k2 + c, tail), s2);
+      s3 = hn::MulAdd(x, load_floats(k3 + c, tail), s3);
     }
     const auto sums = hn::Mul(reduce4(s0, s1, s2, s3, AddLanes()), hn::Set(d4, scale));
     if (j + 4 <= n) {
@@ -71,9 +83,9 @@ HWY_INLINE void sum_columns(const float* HWY_RESTRICT weights, const RowAt& row,
   }
   const auto add = [&](Vec* HWY_RESTRICT to, std::size_t j) HWY_ATTR {
     const Vec x = hn::Set(d, weights[j]);
-    const float* from = row(j) + column;
+    const auto* from = row(j) + column;
     for (std::size_t v = 0; v < kVecs; ++v) {
-      const Vec r = kTail && v + 1 == kVecs ? LoadPart(d, from + v * lanes, tail) : hn::LoadU(d, from + v * lanes);
+      const Vec r = kTail && v + 1 == kVecs ? load_floats(from + v * lanes, tail) : load_floats(from + v * lanes);
       to[v] = hn::MulAdd(x, r, to[v]);
     }
   };

@@ -25,7 +25,7 @@ std::size_t float_attention_scratch(std::size_t d_k, std::size_t d_v);
 void attention(const Attention& a, float* out, std::size_t out_stride, float* lse, float* scratch);
 void attention_weights(const Attention& a, const float* lse, float* weights, float* scratch);
 void attention_backward(const Attention& a, const AttentionGradient& g, float* scratch);
-void cached_attention(const CachedAttention& a, float* out, std::size_t out_stride, float* scratch);
+void fill_cached_attention(Kernels& k);
 
 constexpr std::size_t kQueries = 64, kKeys = 128;  // 32 KiB of scores, beside 32 KiB of keys at d_k 64
 constexpr float kInfinity = __builtin_huge_valf();
@@ -91,16 +91,23 @@ struct LargerLanes {
   }
 };
 
-/// y[c * y_stride + r] = x[r * x_stride + c] for r < rows, c < cols; zeros in the rest of each row of y, y_stride long.
-HWY_INLINE void pack_transposed(const float* x, std::size_t x_stride, std::size_t rows, std::size_t cols,
-                                float* HWY_RESTRICT y, std::size_t y_stride) {
+/// Rows that follow each other in memory.
+struct RowsInOrder {
+  const float* first;
+  std::size_t stride;
+  HWY_INLINE const float* operator()(std::size_t j) const { return first + j * stride; }
+};
+
+/// y[c * y_stride + r] = row(r)[c] for r < rows, c < cols; zeros in the rest of each row of y, y_stride long.
+template <class RowAt>
+HWY_INLINE void pack_transposed(const RowAt& row, std::size_t rows, std::size_t cols, float* HWY_RESTRICT y,
+                                std::size_t y_stride) {
   const hn::Full128<float> d;
   const hn::Full128<double> dd;
   std::size_t r = 0;
   for (; r < rows; r += 4) {
-    const float *x0 = x + r * x_stride, *x1 = r + 1 < rows ? x0 + x_stride : x0,
-                *x2 = r + 2 < rows ? x1 + x_stride : x0,
-                *x3 = r + 3 < rows ? x2 + x_stride : x0;  // rows beyond the last repeat; zeroed below
+    const float *x0 = row(r), *x1 = r + 1 < rows ? row(r + 1) : x0, *x2 = r + 2 < rows ? row(r + 2) : x0,
+                *x3 = r + 3 < rows ? row(r + 3) : x0;  // rows beyond the last repeat; zeroed below
     const auto keep = hn::FirstN(d, smaller(rows - r, 4));
     const auto put = [&](std::size_t c, auto v)
                          HWY_ATTR { hn::StoreU(hn::IfThenElseZero(keep, v), d, y + c * y_stride + r); };
@@ -126,6 +133,11 @@ HWY_INLINE void pack_transposed(const float* x, std::size_t x_stride, std::size_
   for (; r < y_stride; r += 4) {
     for (std::size_t c = 0; c < cols; ++c) hn::StoreU(hn::Zero(d), d, y + c * y_stride + r);
   }
+}
+
+HWY_INLINE void pack_transposed(const float* x, std::size_t x_stride, std::size_t rows, std::size_t cols,
+                                float* HWY_RESTRICT y, std::size_t y_stride) {
+  pack_transposed(RowsInOrder{x, x_stride}, rows, cols, y, y_stride);
 }
 
 /// The keys that a query sees: those of [begin, end), and where allow is not null only those with allow[key].

@@ -1,6 +1,10 @@
-// One query against the cached keys and values of its sequence [the decoding step of Vaswani et al. 2017,
-// section 3.2.1]: s_j = scale q . k_j, w = softmax(s), y = sum of w_j v_j, head by head; keys and values in whatever
-// slots they lie.
+// Attention over a cache [the decoding step of Vaswani et al. 2017, section 3.2.1]: s_j = scale q . k_j, w = softmax(s),
+// y = sum of w_j v_j, head by head, keys and values in whatever slots they lie, as float32 or as 8 bits and a scale.
+//
+// A few queries go one by one, all their scores at once: dot products with whole keys need no transposed copy. More of
+// them (a prompt's chunk, tokens to be verified) go through the cache tile by tile with a running softmax, as in
+// attention.cpp; each tile's keys are transposed, and its values laid together, once for all queries of the row and all
+// heads that share them. No more than one tile of the cache is ever copied.
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/cached_attention.cpp"
@@ -10,17 +14,44 @@
 #include "kern/attention_rows-inl.h"
 #include "kern/attention_tile-inl.h"
 #include "kern/math-inl.h"
+#include "kern/small_gemm-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 namespace {
 
+constexpr std::size_t kFew = 3;  // so many queries of a row still go one by one (bench_kern --benchmark_filter=cached)
+
+template <class T>
 struct RowsInSlots {
-  const float* base;
+  const T* base;
   const std::int32_t* slots;
   std::size_t stride;
-  HWY_INLINE const float* operator()(std::size_t j) const { return base + static_cast<std::size_t>(slots[j]) * stride; }
+  HWY_INLINE const T* operator()(std::size_t j) const { return base + static_cast<std::size_t>(slots[j]) * stride; }
 };
+
+/// The keys that a query sees: [0, sinks) and [begin, end), sinks <= begin.
+struct Sight {
+  std::size_t sinks, begin, end;
+  std::size_t count() const { return sinks + end - begin; }
+};
+
+HWY_INLINE Sight sight_of(const CachedAttention& a, std::size_t end) {
+  const std::size_t window = static_cast<std::size_t>(a.window), sinks = static_cast<std::size_t>(a.sinks);
+  if (window == 0 || end <= window + sinks) return {0, 0, end};
+  return {sinks, end - window, end};
+}
+
+HWY_INLINE std::size_t queries_of(const CachedAttention& a, std::size_t row) {
+  return a.queries ? static_cast<std::size_t>(a.queries[row]) : 1;
+}
+
+/// The keys that the queries of a row see at most.
+HWY_INLINE std::size_t most_keys(const CachedAttention& a, std::size_t row) {
+  const std::size_t n = static_cast<std::size_t>(a.lengths[row]);
+  const std::size_t kept = static_cast<std::size_t>(a.window) + static_cast<std::size_t>(a.sinks);
+  return a.window == 0 ? n : smaller(n, kept);
+}
 
 /// s = exp(s - max); returns 1 / sum, for n > 0 scores.
 HWY_INLINE float exponentiate(float* HWY_RESTRICT s, std::size_t n) {
@@ -38,29 +69,256 @@ HWY_INLINE float exponentiate(float* HWY_RESTRICT s, std::size_t n) {
   return 1.0f / hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
-}  // namespace
+/// s[j] *= the scale of the key or value in slots[j]
+HWY_INLINE void times_scales(float* s, const float* scales, const std::int32_t* slots, std::size_t kv_heads,
+                             std::size_t n) {
+  for (std::size_t j = 0; j < n; ++j) s[j] *= scales[static_cast<std::size_t>(slots[j]) * kv_heads];
+}
 
-void cached_attention(const CachedAttention& a, float* out, std::size_t out_stride, float* scratch) {
+/// One query of a row that sees the keys in slots[0], ..., slots[n - 1]. scores: heads * n floats
+template <class T>
+void attend_one(const CachedAttention& a, const T* keys, const T* values, const float* q, const std::int32_t* slots,
+                std::size_t n, float* y, float* scores) {
   const std::size_t group = a.heads / a.kv_heads;
-  for (std::size_t r = 0; r < a.num_rows; ++r) {
-    const std::size_t n = static_cast<std::size_t>(a.lengths[r]);
-    const float* q = a.q + r * a.q_stride;
-    float* y = out + r * out_stride;
-    if (n == 0) {
-      for (std::size_t c = 0; c < a.heads * a.d_v; ++c) y[c] = 0;
-      continue;
+  if (n == 0) {
+    for (std::size_t c = 0; c < a.heads * a.d_v; ++c) y[c] = 0;
+    return;
+  }
+  // Each step for all heads before the next: heads do not depend on each other, so their latencies overlap.
+  for (std::size_t h = 0; h < a.heads; ++h) {
+    dot_rows(q + h * a.d_k, a.d_k, RowsInSlots<T>{keys + h / group * a.d_k, slots, a.k_stride}, n, a.scale,
+             scores + h * n);
+    if (a.k_scales) times_scales(scores + h * n, a.k_scales + h / group, slots, a.kv_heads, n);
+  }
+  for (std::size_t h = 0; h < a.heads; ++h) {
+    const float scale = exponentiate(scores + h * n, n);
+    if (a.v_scales) times_scales(scores + h * n, a.v_scales + h / group, slots, a.kv_heads, n);
+    weighted_sum(scores + h * n, RowsInSlots<T>{values + h / group * a.d_v, slots, a.v_stride}, n, a.d_v, scale,
+                 y + h * a.d_v);
+  }
+}
+
+template <class T>
+void attend_one_by_one(const CachedAttention& a, const T* keys, const T* values, std::size_t row, const float* q,
+                       float* out, std::size_t out_stride, float* scratch) {
+  const std::size_t count = queries_of(a, row), length = static_cast<std::size_t>(a.lengths[row]);
+  const std::size_t before = length > count ? length - count : 0;  // a row without keys has one query all the same
+  for (std::size_t i = 0; i < count; ++i) {
+    const Sight sight = sight_of(a, smaller(length, before + i + 1));
+    const std::int32_t* slots = a.slots[row] + sight.begin;
+    float* scores = scratch;
+    if (sight.sinks > 0 && sight.begin > sight.sinks) {  // not neighbours in the list: a list of their own
+      auto* both = reinterpret_cast<std::int32_t*>(scratch);
+      for (std::size_t j = 0; j < sight.sinks; ++j) both[j] = a.slots[row][j];
+      for (std::size_t j = sight.begin; j < sight.end; ++j) both[sight.sinks + j - sight.begin] = a.slots[row][j];
+      slots = both;
+      scores += sight.count();
+    } else if (sight.sinks > 0) {
+      slots = a.slots[row];
     }
-    // Each step for all heads before the next: heads do not depend on each other, so their latencies overlap.
-    for (std::size_t h = 0; h < a.heads; ++h) {
-      dot_rows(q + h * a.d_k, a.d_k, RowsInSlots{a.k + h / group * a.d_k, a.slots[r], a.k_stride}, n, a.scale,
-               scratch + h * n);
-    }
-    for (std::size_t h = 0; h < a.heads; ++h) {
-      const float scale = exponentiate(scratch + h * n, n);
-      weighted_sum(scratch + h * n, RowsInSlots{a.v + h / group * a.d_v, a.slots[r], a.v_stride}, n, a.d_v, scale,
-                   y + h * a.d_v);
+    attend_one(a, keys, values, q + i * a.q_stride, slots, sight.count(), out + i * out_stride, scores);
+  }
+}
+
+/// One head's key or value as floats, which 8 bits become by their scale.
+HWY_INLINE void copy_floats(const float* from, float, std::size_t n, float* HWY_RESTRICT to) {
+  ForEach(n, [&](std::size_t c, auto io) HWY_ATTR { io.store(io.load(from + c), to + c); });
+}
+HWY_INLINE void copy_floats(const std::int8_t* from, float scale, std::size_t n, float* HWY_RESTRICT to) {
+  const std::size_t lanes = hn::Lanes(Floats());
+  const Vec s = hn::Set(Floats(), scale);
+  std::size_t c = 0;
+  for (; c + lanes <= n; c += lanes) hn::StoreU(hn::Mul(load_floats(from + c), s), Floats(), to + c);
+  if (c < n) StorePart(hn::Mul(load_floats(from + c, n - c), s), Floats(), to + c, n - c);
+}
+
+/// Scores of the tile's keys [0, cols) against a query that has seen `highest` at most: those out of sight become -inf.
+/// Then s = exp(s - m'), and zero up to `stride`. Returns the sum, and the new maximum through `highest`.
+HWY_INLINE float softmax_of_tile(const Sight& sight, std::size_t start, std::size_t cols, std::size_t stride,
+                                 float* HWY_RESTRICT s, float& highest) {
+  const Floats d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto in_tile = [&](std::size_t key) { return key > start ? smaller(key - start, cols) : 0; };
+  const std::size_t sinks = in_tile(sight.sinks), begin = in_tile(sight.begin), end = in_tile(sight.end);
+  const auto first = [&](std::size_t n, std::size_t j)
+                         HWY_ATTR { return hn::FirstN(d, n > j ? smaller(n - j, lanes) : 0); };
+  Vec most = hn::Set(d, highest);
+  for (std::size_t j = 0; j < stride; j += lanes) {
+    const auto seen = hn::Or(first(sinks, j), hn::AndNot(first(begin, j), first(end, j)));
+    const Vec x = hn::IfThenElse(seen, hn::LoadU(d, s + j), hn::Set(d, -kInfinity));
+    hn::StoreU(x, d, s + j);
+    most = hn::Max(most, x);
+  }
+  highest = hn::GetLane(hn::MaxOfLanes(d, most));
+  const Vec shift = hn::Set(d, highest == -kInfinity ? 0.0f : highest);
+  Vec sum = hn::Zero(d);
+  for (std::size_t j = 0; j < stride; j += lanes) {
+    const Vec e = FastExp(d, hn::Sub(hn::LoadU(d, s + j), shift));
+    hn::StoreU(e, d, s + j);
+    sum = hn::Add(sum, e);
+  }
+  return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+/// What the tiles of one row work in.
+struct TileWork {
+  float *keys, *keys_t, *values, *scores, *highest, *sum;
+
+  TileWork(const CachedAttention& a, std::size_t queries, float* scratch) {
+    Buffers buffers(scratch);
+    keys = buffers.take(kKeys * a.d_k), keys_t = buffers.take(kKeys * a.d_k);
+    values = buffers.take(kKeys * a.d_v);
+    scores = buffers.take(kQueries * kKeys);
+    highest = buffers.take(queries * a.heads), sum = buffers.take(queries * a.heads);
+  }
+  static std::size_t need(const CachedAttention& a, std::size_t queries) {
+    return 2 * Buffers::need(kKeys * a.d_k) + Buffers::need(kKeys * a.d_v) + Buffers::need(kQueries * kKeys) +
+           2 * Buffers::need(queries * a.heads) + 32;
+  }
+};
+
+/// What head h of the queries [first, first + count) takes from a tile: m, l and O of attention.cpp.
+void attend_tile(const CachedAttention& a, std::size_t before, std::size_t head, std::size_t first, std::size_t count,
+                 std::size_t start, std::size_t cols, const TileWork& w, const float* q, float* out,
+                 std::size_t out_stride) {
+  const std::size_t stride = round_up(cols);
+  SmallGemm g{.m = count, .n = stride, .k = a.d_k, .a = q + first * a.q_stride + head * a.d_k, .a_row = a.q_stride};
+  g.b = w.keys_t;
+  g.b_stride = g.c_stride = stride;
+  g.c = w.scores;
+  g.scale = a.scale;
+  small_gemm(g);
+  float* y = out + first * out_stride + head * a.d_v;
+  for (std::size_t i = 0; i < count; ++i) {
+    float &highest = w.highest[(first + i) * a.heads + head], &sum = w.sum[(first + i) * a.heads + head];
+    const float past = highest;
+    const float added =
+        softmax_of_tile(sight_of(a, before + first + i + 1), start, cols, stride, w.scores + i * stride, highest);
+    const float carry = past == highest ? 1.0f : past == -kInfinity ? 0.0f : __builtin_expf(past - highest);
+    sum = sum * carry + added;
+    if (carry == 1) continue;
+    ForEach(a.d_v, [&](std::size_t c, auto io) HWY_ATTR {
+      io.store(hn::Mul(hn::Set(Floats(), carry), io.load(y + i * out_stride + c)), y + i * out_stride + c);
+    });
+  }
+  SmallGemm p{.m = count, .n = a.d_v, .k = cols, .a = w.scores, .a_row = stride};
+  p.b = w.values;
+  p.b_stride = a.d_v;
+  p.c = y;
+  p.c_stride = out_stride;
+  p.accumulate = true;
+  small_gemm(p);
+}
+
+template <class T>
+void attend_by_tiles(const CachedAttention& a, const T* keys, const T* values, std::size_t row, const float* q,
+                     float* out, std::size_t out_stride, float* scratch) {
+  const std::size_t count = queries_of(a, row), length = static_cast<std::size_t>(a.lengths[row]),
+                    before = length - count, group = a.heads / a.kv_heads;
+  const TileWork w(a, count, scratch);
+  for (std::size_t i = 0; i < count * a.heads; ++i) w.highest[i] = -kInfinity, w.sum[i] = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    ForEach(a.heads * a.d_v,
+            [&](std::size_t c, auto io) HWY_ATTR { io.store(hn::Zero(Floats()), out + i * out_stride + c); });
+  }
+  for (std::size_t start = 0; start < length; start += kKeys) {
+    const std::size_t cols = smaller(kKeys, length - start);
+    // The blocks of queries that see any of it: none that ends before it, or whose window begins behind it.
+    const auto sees = [&](std::size_t first, std::size_t n) {
+      const Sight earliest = sight_of(a, before + first + 1);
+      return before + first + n > start && (earliest.begin < start + cols || start < earliest.sinks);
+    };
+    bool any = false;
+    for (std::size_t first = 0; first < count; first += kQueries) any |= sees(first, smaller(kQueries, count - first));
+    if (!any) continue;
+    const std::int32_t* slots = a.slots[row] + start;
+    for (std::size_t kv = 0; kv < a.kv_heads; ++kv) {
+      for (std::size_t j = 0; j < cols; ++j) {
+        const std::size_t slot = static_cast<std::size_t>(slots[j]);
+        const auto scale = [&](const float* of) { return of ? of[slot * a.kv_heads + kv] : 1.0f; };
+        copy_floats(keys + slot * a.k_stride + kv * a.d_k, scale(a.k_scales), a.d_k, w.keys + j * a.d_k);
+        copy_floats(values + slot * a.v_stride + kv * a.d_v, scale(a.v_scales), a.d_v, w.values + j * a.d_v);
+      }
+      pack_transposed(w.keys, a.d_k, cols, a.d_k, w.keys_t, round_up(cols));
+      for (std::size_t first = 0; first < count; first += kQueries) {
+        const std::size_t n = smaller(kQueries, count - first);
+        if (!sees(first, n)) continue;
+        for (std::size_t h = kv * group; h < (kv + 1) * group; ++h)
+          attend_tile(a, before, h, first, n, start, cols, w, q, out, out_stride);
+      }
     }
   }
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t h = 0; h < a.heads; ++h) {
+      const Vec inverse = hn::Set(Floats(), 1.0f / w.sum[i * a.heads + h]);
+      float* y = out + i * out_stride + h * a.d_v;
+      ForEach(a.d_v, [&](std::size_t c, auto io) HWY_ATTR { io.store(hn::Mul(inverse, io.load(y + c)), y + c); });
+    }
+  }
+}
+
+template <class T>
+void attend_rows(const CachedAttention& a, const T* keys, const T* values, float* out, std::size_t out_stride,
+                 float* scratch) {
+  const float* q = a.q;
+  for (std::size_t row = 0; row < a.num_rows; ++row) {
+    const std::size_t count = queries_of(a, row);
+    if (count <= kFew)
+      attend_one_by_one(a, keys, values, row, q, out, out_stride, scratch);
+    else
+      attend_by_tiles(a, keys, values, row, q, out, out_stride, scratch);
+    q += count * a.q_stride;
+    out += count * out_stride;
+  }
+}
+
+std::size_t cached_attention_scratch(const CachedAttention& a) {
+  std::size_t most = 0;
+  for (std::size_t row = 0; row < a.num_rows; ++row) {
+    const std::size_t count = queries_of(a, row);
+    most = larger(most, count <= kFew ? (a.heads + 1) * most_keys(a, row) : TileWork::need(a, count));
+  }
+  return most;
+}
+
+void cached_attention(const CachedAttention& a, float* out, std::size_t out_stride, float* scratch) {
+  if (a.k8)
+    attend_rows(a, a.k8, a.v8, out, out_stride, scratch);
+  else
+    attend_rows(a, a.k, a.v, out, out_stride, scratch);
+}
+
+void quantize_slots(const QuantizeSlots& x) {
+  const Floats d;
+  const hn::RebindToSigned<Floats> di;
+  for (std::size_t i = 0; i < x.rows; ++i) {
+    const std::size_t slot = static_cast<std::size_t>(x.slots[i]);
+    for (std::size_t h = 0; h < x.heads; ++h) {
+      const float* from = x.x + i * x.x_stride + h * x.d;
+      Vec most = hn::Zero(d);
+      ForEach(x.d, [&](std::size_t c, auto io) HWY_ATTR { most = hn::Max(most, hn::Abs(io.load(from + c))); });
+      const float largest = hn::GetLane(hn::MaxOfLanes(d, most));
+      const Vec inverse = hn::Set(d, largest > 0 ? 127.0f / largest : 0.0f);
+      x.scales[slot * x.heads + h] = largest / 127.0f;
+      std::int8_t* to = x.to + (slot * x.heads + h) * x.d;
+      HWY_ALIGN std::int32_t rounded[hn::MaxLanes(Floats())];
+      const std::size_t lanes = hn::Lanes(d);
+      for (std::size_t c = 0; c < x.d; c += lanes) {
+        const std::size_t n = smaller(lanes, x.d - c);
+        const Vec v = n == lanes ? hn::LoadU(d, from + c) : LoadPart(d, from + c, n);
+        hn::Store(hn::NearestInt(hn::Mul(v, inverse)), di, rounded);
+        for (std::size_t j = 0; j < n; ++j) to[c + j] = static_cast<std::int8_t>(rounded[j]);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void fill_cached_attention(Kernels& k) {
+  k.cached_attention_scratch = cached_attention_scratch;
+  k.cached_attention = cached_attention;
+  k.quantize_slots = quantize_slots;
 }
 
 }  // namespace tril::kern::HWY_NAMESPACE

@@ -28,6 +28,10 @@ void scale(float alpha, const float* x, float* y, std::size_t n) {
   ForEach(n, [&](std::size_t i, auto io) HWY_ATTR { io.store(hn::Mul(s, io.load(x + i)), y + i); });
 }
 
+void copy(const void* x, void* y, std::size_t bytes) {
+  __builtin_memcpy(y, x, bytes);
+}
+
 void fill(float value, float* y, std::size_t n) {
   const Vec v = hn::Set(Floats(), value);
   ForEach(n, [&](std::size_t i, auto io) HWY_ATTR { io.store(v, y + i); });
@@ -116,6 +120,7 @@ void fill_elementwise(Kernels& k) {
   k.axpy = axpy;
   k.scale = scale;
   k.fill = fill;
+  k.copy = copy;
   k.sum_squares = sum_squares;
   k.dropout = dropout;
   k.add_dropout = add_dropout;

@@ -69,15 +69,33 @@ struct AttentionGradient {
   bool accumulate_q = false, accumulate_k = false, accumulate_v = false;
 };
 
-/// One query a row against keys and values that lie in slots of a cache: key j of row r is at k + slots[r][j] * k_stride.
+/// The last queries of each row against the keys and values of its sequence, which lie in slots of a cache: key j of row r
+/// is at k + slots[r][j] * k_stride. Query i of a row of n queries and m keys stands at key m - n + i and sees the keys up
+/// to there: all of them or, with a window, the last `window` and the first `sinks` of the row.
 struct CachedAttention {
-  const float *q = nullptr, *k = nullptr, *v = nullptr;
+  const float* q = nullptr;
+  const float *k = nullptr, *v = nullptr;  ///< null where the cache holds 8 bits:
+  /// value = int8 * scale, a scale for each token and key head: at [slot * kv_heads + head]
+  const std::int8_t *k8 = nullptr, *v8 = nullptr;
+  const float *k_scales = nullptr, *v_scales = nullptr;
   std::size_t q_stride = 0, k_stride = 0, v_stride = 0;
   const std::int32_t* const* slots = nullptr;  ///< [rows] pointers to lengths[r] slot numbers
-  const std::int32_t* lengths = nullptr;       ///< [rows] keys that the query of the row sees
+  const std::int32_t* lengths = nullptr;       ///< [rows] keys, those of the queries themselves included
+  const std::int32_t* queries = nullptr;       ///< [rows] how many, at most lengths[r]; null: one each (none of no key)
   std::size_t num_rows = 0;
   std::size_t heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
   float scale = 1;
+  std::int32_t window = 0, sinks = 0;  ///< window 0: none, and then sinks say nothing
+};
+
+/// Rows of keys or values on their way into 8-bit slots: row i of x goes to slot slots[i], each head divided by its
+/// largest magnitude / 127, its scale, and rounded to the nearest.
+struct QuantizeSlots {
+  const float* x = nullptr;
+  std::size_t x_stride = 0, rows = 0, heads = 1, d = 0;
+  const std::int32_t* slots = nullptr;
+  std::int8_t* to = nullptr;  ///< [slots, heads * d]
+  float* scales = nullptr;    ///< [slots, heads]
 };
 
 /// y_i = phi(q_i) S / phi(q_i) z, phi(x) = elu(x) + 1, S = sum phi(k_j) v_j^T, z = sum phi(k_j), over all keys of the row or,
@@ -148,6 +166,7 @@ struct Kernels {
   void (*axpy)(float alpha, const float* x, float* y, std::size_t n);    ///< y += alpha x
   void (*scale)(float alpha, const float* x, float* y, std::size_t n);   ///< y = alpha x
   void (*fill)(float value, float* y, std::size_t n);
+  void (*copy)(const void* x, void* y, std::size_t bytes);
   double (*sum_squares)(const float* x, std::size_t n);                 ///< sums in double
   void (*dropout)(Dropout d, const float* x, float* y, std::size_t n);  ///< y = drop(x); also the gradient
   void (*add_dropout)(Dropout d, const float* h, const float* x, float* y, std::size_t n);  ///< y = h + drop(x)
@@ -249,11 +268,14 @@ struct Kernels {
   void (*attention_backward)(const Attention& a, const AttentionGradient& g, float* scratch);
   /// The weights themselves (before dropout): row r's [heads, q_len, k_len] one after the other.
   void (*attention_weights)(const Attention& a, const float* lse, float* weights, float* scratch);
-  /// out [rows, heads * d_v] with stride; scratch holds heads * (longest length) floats.
+  /// Floats of scratch for cached_attention.
+  std::size_t (*cached_attention_scratch)(const CachedAttention& a);
+  /// out [queries, heads * d_v] with stride
   void (*cached_attention)(const CachedAttention& a, float* out, std::size_t out_stride, float* scratch);
   /// Keys and values of a memory, packed, and queries against them: see memory_attention.h.
   void (*pack_memory)(const PackMemory& p);
   void (*memory_attention)(const MemoryAttention& a, float* out, std::size_t out_stride, float* scratch);
+  void (*quantize_slots)(const QuantizeSlots& x);
 
   /// Floats of scratch for the three below.
   std::size_t (*linear_attention_scratch)(std::size_t d_k, std::size_t d_v);
@@ -262,7 +284,8 @@ struct Kernels {
   void (*linear_attention_backward)(const LinearAttention& a, const float* d_out, std::size_t d_out_stride, float* dq,
                                     std::size_t dq_stride, float* dk, std::size_t dk_stride, float* dv,
                                     std::size_t dv_stride, bool accumulate, float* scratch);
-  /// One token of each of num_rows sequences: state [rows, heads, d_k * d_v + d_k] (S then z) takes in k, v and answers q.
+  /// The next tokens of each row, one after the other: state [rows, heads, d_k * d_v + d_k] (S then z) takes in k, v and
+  /// answers q.
   void (*linear_attention_step)(const LinearAttention& a, float* state, float* out, std::size_t out_stride);
 };
 

@@ -355,11 +355,14 @@ void linear_attention_backward(const LinearAttention& a, const float* d_out, std
 void linear_attention_step(const LinearAttention& a, float* state, float* out, std::size_t out_stride) {
   const Floats d;
   HWY_ALIGN float phi_q[kChunk], phi_k[kChunk];
-  for (std::size_t row = 0; row < a.num_rows; ++row) {
-    for (std::size_t head = 0; head < a.heads; ++head, state += a.d_k * a.d_v + a.d_k) {
-      const float *q = a.q + row * a.q_stride + head * a.d_k, *k = a.k + row * a.k_stride + head * a.d_k;
-      const float* v = a.v + row * a.v_stride + head * a.d_v;
-      float *z = state + a.d_k * a.d_v, *y = out + row * out_stride + head * a.d_v;
+  const std::size_t size = a.d_k * a.d_v + a.d_k;  // of one head's state
+  for (std::size_t job = 0; job < a.num_rows * a.heads; ++job, state += size) {
+    const RowSpan& row = a.rows[job / a.heads];
+    const std::size_t head = job % a.heads, first_token = static_cast<std::size_t>(row.q_begin);
+    for (std::size_t token = first_token; token < first_token + static_cast<std::size_t>(row.q_len); ++token) {
+      const float *q = a.q + token * a.q_stride + head * a.d_k, *k = a.k + token * a.k_stride + head * a.d_k;
+      const float* v = a.v + token * a.v_stride + head * a.d_v;
+      float *z = state + a.d_k * a.d_v, *y = out + token * out_stride + head * a.d_v;
       float divisor = 0;
       clear(y, a.d_v);
       for (std::size_t first = 0; first < a.d_k; first += kChunk) {

@@ -6,33 +6,48 @@ namespace tril::nn {
 
 SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache)
     : rows_(rows), mask_(std::move(mask)), spans_(ops::spans_of(rows, rows)), cache_(cache) {
-  if (!cache) return;
+  const bool sinks = mask_.sinks > 0 && mask_.window > 0;
+  if (!cache) {
+    if (sinks) mask_ = ops::window_and_sinks(c, spans_, mask_.window, mask_.sinks);
+    return;
+  }
   check(cache->rows() == rows.count(), "attention", "{} rows of tokens for a cache of {} rows", rows.count(),
         cache->rows());
   check(mask_.kind == kern::MaskKind::causal, "attention", "with a cache, self-attention is causal; give that mask");
+  const KvCache::Options& kept = cache->options();
+  check(kept.window == 0 || (kept.window == mask_.window && kept.sinks == mask_.sinks), "attention",
+        "the cache keeps a window of {} and {} sinks, the mask has {} and {}", kept.window, kept.sinks, mask_.window,
+        mask_.sinks);
   check(!c.tape(), "attention", "a cache holds no gradients; train without one");
-  std::vector<std::int32_t> counts;
-  bool one_each = rows.count() > 0;
+  bool continued = false;
   for (std::int64_t r = 0; r < rows.count(); ++r) {
     check(cache->length(r) == rows.start(r), "attention", "row {} begins at position {}, its cache holds {} tokens", r,
           rows.start(r), cache->length(r));
-    counts.push_back(rows.length(r));
-    one_each &= rows.length(r) == 1;
-    continued_ |= rows.start(r) > 0;
+    queries_.push_back(rows.length(r));
+    continued |= rows.start(r) > 0;
   }
-  cache->extend(counts);
-  for (std::int64_t r = 0; r < rows.count(); ++r)
-    slots_.push_back(cache->slots(r).data()), lengths_.push_back(cache->length(r));
-  lean_ = one_each && mask_.window == 0 && !c.probing();
-  if (lean_ || !continued_) return;
+  cache->extend(queries_);
+  for (std::int64_t r = 0; r < rows.count(); ++r) {
+    slots_.push_back(cache->slots(r).data());
+    lengths_.push_back(static_cast<std::int32_t>(cache->slots(r).size()));
+  }
+  // Single tokens that begin their rows go the way of those that follow.
+  const bool one_each = rows.tokens() == rows.count() && rows.longest() == 1;
+  const bool exact = kept.precision == KvCache::Precision::fp32;
+  alone_ = !continued && !sinks && exact && (!one_each || c.probing());
+  if (alone_ || !c.probing() || !exact) return;
+
   std::vector<std::int32_t> all;
   std::vector<kern::RowSpan> spans;
   for (std::int64_t r = 0; r < rows.count(); ++r) {
-    spans.push_back({rows.begin(r), rows.length(r), static_cast<std::int32_t>(all.size()), cache->length(r)});
-    all.insert(all.end(), cache->slots(r).begin(), cache->slots(r).end());
+    const std::vector<std::int32_t>& slots = cache->slots(r);
+    spans.push_back({rows.begin(r), rows.length(r), static_cast<std::int32_t>(all.size()),
+                     static_cast<std::int32_t>(slots.size())});
+    all.insert(all.end(), slots.begin(), slots.end());
   }
   gathered_slots_ = c.upload(all);
   gathered_spans_ = std::make_shared<const std::vector<kern::RowSpan>>(std::move(spans));
+  gathered_mask_ = sinks ? ops::window_and_sinks(c, gathered_spans_, mask_.window, mask_.sinks) : mask_;
 }
 
 Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
@@ -90,14 +105,14 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
   } else {
     KvCache& cache = *call.cache_;
     cache.store(c, layer, kv.keys, kv.values);
-    if (call.lean_) {
-      y = ops::cached_attention(c, q, cache.keys(layer), cache.values(layer), call.slots_, call.lengths_, op({}));
-    } else if (!call.continued_) {
+    if (call.alone_) {
       y = ops::attention(c, q, kv.keys, kv.values, call.spans_, op(call.mask_));
-    } else {
+    } else if (call.gathered_slots_) {
       const Tensor keys = ops::embedding(c, cache.keys(layer), call.gathered_slots_, 1.0f, -1);
       const Tensor values = ops::embedding(c, cache.values(layer), call.gathered_slots_, 1.0f, -1);
-      y = ops::attention(c, q, keys, values, call.gathered_spans_, op(call.mask_));
+      y = ops::attention(c, q, keys, values, call.gathered_spans_, op(call.gathered_mask_));
+    } else {
+      y = ops::cached_attention(c, q, cache.layer(layer), {call.slots_, call.lengths_, call.queries_}, op(call.mask_));
     }
   }
   return out_.forward(c, y, out);

@@ -15,7 +15,8 @@ namespace tril::nn {
 /// the keys and values of earlier tokens lie.
 class SelfCall {
  public:
-  /// @param mask  of the rows among themselves; with a cache it must be causal
+  /// @param mask  of the rows among themselves; with a cache it must be causal, and where the cache keeps a window, its
+  ///              window and sinks are the mask's
   /// @param cache  its rows are extended by these tokens; null: nothing was before and nothing is kept
   SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache = nullptr);
 
@@ -28,12 +29,13 @@ class SelfCall {
   ops::Mask mask_;
   ops::Spans spans_;  // queries and keys of this call's tokens alone
   KvCache* cache_ = nullptr;
-  bool lean_ = false;                       // every row adds one token and sees all before it: the step of a decoder
-  bool continued_ = false;                  // some row had tokens before this call
+  bool alone_ = false;                      // these tokens are all that there is: the cache need not be read
   std::vector<const std::int32_t*> slots_;  // by row, with a cache
-  std::vector<std::int32_t> lengths_;
-  Tensor gathered_slots_;  // otherwise: the slots of all rows, and the spans over their tokens
+  std::vector<std::int32_t> lengths_, queries_;
+  Tensor
+      gathered_slots_;  // where somebody looks at the weights: the slots of all rows, and the spans over their tokens
   ops::Spans gathered_spans_;
+  ops::Mask gathered_mask_;
 };
 
 /// What the cross-attention of every layer of one call shares.
@@ -83,9 +85,9 @@ class Attention {
 
   std::int64_t key_size() const { return kv_heads() * d_k(); }
   std::int64_t value_size() const { return kv_heads() * d_v(); }
+  std::int64_t kv_heads() const { return o_.num_kv_heads ? o_.num_kv_heads : o_.num_heads; }
 
  private:
-  std::int64_t kv_heads() const { return o_.num_kv_heads ? o_.num_kv_heads : o_.num_heads; }
   std::int64_t d_k() const { return o_.d_k ? o_.d_k : o_.d_model / o_.num_heads; }
   std::int64_t d_v() const { return o_.d_v ? o_.d_v : d_k(); }
   ops::AttentionOptions op(ops::Mask mask) const;

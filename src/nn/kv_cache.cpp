@@ -4,9 +4,26 @@
 #include <numeric>
 
 namespace tril::nn {
+namespace {
+
+constexpr std::int64_t large = 8192;  // slots from which on a cache no longer doubles
+
+}  // namespace
 
 KvCache::KvCache(Context& c, Sizes sizes)
     : context_(&c), sizes_(sizes), layers_(static_cast<std::size_t>(sizes.num_layers)) {}
+
+void KvCache::configure(const Options& options) {
+  check(rows_.empty(), "KvCache", "{} rows are kept as they are", rows_.size());
+  check(options.window >= 0 && options.sinks >= 0, "KvCache", "a window of {} tokens and {} sinks", options.window,
+        options.sinks);
+  if (options.precision != options_.precision) {
+    layers_.assign(layers_.size(), {});
+    capacity_ = 0;
+    free_.clear(), references_.clear();
+  }
+  options_ = options;
+}
 
 void KvCache::add_rows(std::int64_t n) {
   rows_.resize(rows_.size() + static_cast<std::size_t>(n));
@@ -28,40 +45,78 @@ void KvCache::reorder(std::span<const std::int32_t> parents) {
   rows_.resize(parents.size());
   for (std::size_t i = 0; i < parents.size(); ++i) {
     rows_[i] = before_[static_cast<std::size_t>(parents[i])];
-    for (std::int32_t slot : rows_[i]) ++references_[static_cast<std::size_t>(slot)];
+    for (std::int32_t slot : rows_[i].slots) ++references_[static_cast<std::size_t>(slot)];
   }
-  for (const std::vector<std::int32_t>& row : before_)
-    for (std::int32_t slot : row) release(slot);
+  for (const Row& row : before_)
+    for (std::int32_t slot : row.slots) release(slot);
+}
+
+void KvCache::truncate(std::int64_t r, std::int32_t length) {
+  check(r >= 0 && r < rows(), "KvCache", "row {} of {}", r, rows());
+  Row& row = rows_[static_cast<std::size_t>(r)];
+  const std::int32_t gone = row.length - length;
+  check(length >= 0 && gone >= 0, "KvCache", "row {} of {} tokens cannot be cut to {}", r, row.length, length);
+  const auto kept = static_cast<std::int32_t>(row.slots.size());
+  const bool whole = kept == row.length;
+  check(gone <= kept && (whole || kept - gone >= options_.sinks + options_.window - 1), "KvCache",
+        "row {} cannot be cut from {} tokens to {}: the window has moved on", r, row.length, length);
+  for (std::int32_t i = 0; i < gone; ++i) {
+    release(row.slots.back());
+    row.slots.pop_back();
+  }
+  row.length = length;
+}
+
+// The next token sees itself and window - 1 tokens before it.
+void KvCache::leave_window(Row& row) {
+  const std::size_t sinks = static_cast<std::size_t>(options_.sinks),
+                    kept = sinks + static_cast<std::size_t>(options_.window) - 1;
+  if (options_.window == 0 || row.slots.size() <= kept) return;
+  const auto begin = row.slots.begin() + static_cast<std::ptrdiff_t>(sinks);
+  const auto end = row.slots.end() - (options_.window - 1);
+  for (auto slot = begin; slot != end; ++slot) release(*slot);
+  row.slots.erase(begin, end);
 }
 
 const std::vector<std::int32_t>& KvCache::extend(std::span<const std::int32_t> counts) {
   check(counts.size() == rows_.size(), "KvCache", "{} counts for {} rows", counts.size(), rows_.size());
   for (std::int32_t n : counts) check(n >= 0, "KvCache", "a row cannot grow by {} tokens", n);
-  const std::int64_t needed = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-  if (needed > static_cast<std::int64_t>(free_.size())) grow(needed);
-  fresh_.clear();
   for (std::size_t r = 0; r < counts.size(); ++r)
+    if (counts[r] > 0) leave_window(rows_[r]);
+  const std::int64_t needed = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  if (needed > static_cast<std::int64_t>(free_.size()))
+    grow(std::max<std::int64_t>(capacity_ + (capacity_ < large ? capacity_ : capacity_ / 4),
+                                used_slots() + std::max<std::int64_t>(needed, 64)));
+  fresh_.clear();
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    rows_[r].length += counts[r];
     for (std::int32_t t = 0; t < counts[r]; ++t) {
       const std::int32_t slot = free_.back();
       free_.pop_back();
       references_[static_cast<std::size_t>(slot)] = 1;
-      rows_[r].push_back(slot);
+      rows_[r].slots.push_back(slot);
       fresh_.push_back(slot);
     }
+  }
   return fresh_;
 }
 
-void KvCache::grow(std::int64_t needed) {
-  const std::int64_t capacity =
-      std::max<std::int64_t>(2 * capacity_, used_slots() + std::max<std::int64_t>(needed, 64));
-  const auto longer = [&](const Tensor& old, std::int64_t width) {
-    const Tensor t = context_->empty({capacity, width});
-    if (old) context_->kernels().scale(1.0f, old.data<float>(), t.data<float>(), static_cast<std::size_t>(old.count()));
-    return t;
+void KvCache::reserve(std::int64_t slots) {
+  if (slots > capacity_) grow(slots);
+}
+
+void KvCache::grow(std::int64_t capacity) {
+  const bool bytes = options_.precision == Precision::int8;
+  const auto longer = [&](Tensor& t, std::int64_t width, DType type) {
+    const Tensor old = std::move(t);
+    t = context_->empty({capacity, width}, type);
+    if (old) ops::copy_into(*context_, old, t);
   };
-  for (Layer& layer : layers_) {
-    layer.keys = longer(layer.keys, sizes_.key_size);
-    layer.values = longer(layer.values, sizes_.value_size);
+  for (ops::CachedKeysValues& layer : layers_) {
+    longer(layer.keys, sizes_.key_size, bytes ? DType::i8 : DType::f32);
+    longer(layer.values, sizes_.value_size, bytes ? DType::i8 : DType::f32);
+    if (bytes) longer(layer.key_scales, sizes_.num_kv_heads, DType::f32);
+    if (bytes) longer(layer.value_scales, sizes_.num_kv_heads, DType::f32);
   }
   std::vector<std::int32_t> slots;
   for (std::int64_t s = capacity; s-- > capacity_;) slots.push_back(static_cast<std::int32_t>(s));
@@ -70,11 +125,24 @@ void KvCache::grow(std::int64_t needed) {
   capacity_ = capacity;
 }
 
+std::int64_t KvCache::bytes() const {
+  std::size_t n = 0;
+  for (const ops::CachedKeysValues& l : layers_)
+    for (const Tensor& t : {l.keys, l.values, l.key_scales, l.value_scales}) n += t ? t.bytes() : 0;
+  return static_cast<std::int64_t>(n);
+}
+
 void KvCache::store(Context& c, std::int64_t layer, const Tensor& keys, const Tensor& values) {
-  const Layer& to = layers_[static_cast<std::size_t>(layer)];
+  const ops::CachedKeysValues& to = layers_[static_cast<std::size_t>(layer)];
   const std::int64_t N = static_cast<std::int64_t>(fresh_.size());
   check_shape(keys, {N, sizes_.key_size}, "KvCache: keys");
   check_shape(values, {N, sizes_.value_size}, "KvCache: values");
+  if (N == 0) return;
+  if (options_.precision == Precision::int8) {
+    ops::quantize_slots(c, keys, fresh_, sizes_.num_kv_heads, to.keys, to.key_scales);
+    ops::quantize_slots(c, values, fresh_, sizes_.num_kv_heads, to.values, to.value_scales);
+    return;
+  }
   const auto copy = [&](const Tensor& from, const Tensor& into, std::int64_t row, std::int64_t rows) {
     const std::int64_t width = into.size(1);
     c.kernels().copy_rows(from.data<float>() + row * from.row_stride(), static_cast<std::size_t>(from.row_stride()),

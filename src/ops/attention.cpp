@@ -158,26 +158,4 @@ Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, 
   return y;
 }
 
-Tensor cached_attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v,
-                        std::span<const std::int32_t* const> slots, std::span<const std::int32_t> lengths,
-                        const AttentionOptions& o) {
-  const Heads h = heads_of(q, k, v, o);
-  const std::int64_t B = q.size(0);
-  check(static_cast<std::int64_t>(slots.size()) == B && slots.size() == lengths.size(), "cached_attention",
-        "{} queries, {} rows of slots", B, slots.size());
-  kern::CachedAttention a;
-  a.q = q.data<float>(), a.k = k.data<float>(), a.v = v.data<float>();
-  a.q_stride = z(q.row_stride()), a.k_stride = z(k.row_stride()), a.v_stride = z(v.row_stride());
-  a.slots = slots.data(), a.lengths = lengths.data(), a.num_rows = slots.size();
-  a.heads = z(h.heads), a.kv_heads = z(h.kv_heads), a.d_k = z(h.d_k), a.d_v = z(h.d_v);
-  a.scale = o.scale != 0 ? o.scale : 1.0f / std::sqrt(static_cast<float>(h.d_k));
-  std::int32_t longest = 1;
-  for (std::int32_t n : lengths) longest = std::max(longest, n);
-
-  const Tensor y = c.empty({B, h.heads * h.d_v});
-  const Tensor scratch = c.empty({h.heads * longest});
-  c.kernels().cached_attention(a, y.data<float>(), z(y.row_stride()), scratch.data<float>());
-  return y;
-}
-
 }  // namespace tril::ops

@@ -72,13 +72,16 @@ Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tens
   return y;
 }
 
-Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& state,
-                             std::int64_t heads) {
-  kern::LinearAttention a = arguments(q, k, v, nullptr, heads, true);
-  a.num_rows = z(q.size(0));
-  check_shape(state, {q.size(0), static_cast<std::int64_t>(a.heads * (a.d_k * a.d_v + a.d_k))},
+Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Rows& rows,
+                             const Tensor& state, std::int64_t heads) {
+  const Spans spans = spans_of(rows, rows);
+  const kern::LinearAttention a = arguments(q, k, v, spans, heads, true);
+  check(rows.tokens() == q.size(0), "linear_attention_step", "{} tokens in rows of {}", q.size(0), rows.tokens());
+  check_shape(state, {rows.count(), static_cast<std::int64_t>(a.heads * (a.d_k * a.d_v + a.d_k))},
               "linear_attention_step: state");
   const Tensor y = c.empty({q.size(0), static_cast<std::int64_t>(a.heads * a.d_v)});
+  const auto time = c.timed("linear_attention", "step",
+                            [&] { return Work{.flops = flops_of(a, q, 1, k, 1), .bytes = bytes_of(q, k, v, y)}; });
   c.kernels().linear_attention_step(a, state.data<float>(), y.data<float>(), z(y.row_stride()));
   return y;
 }

@@ -139,9 +139,14 @@ struct Mask {
   std::int32_t window = 0;  ///< causal: the last `window` keys only; 0: all
   Tensor allow;             ///< explicit01: u8 [B, 1 or H, Tq, Tk], 1 = may attend; Tq = 1 stands for every query
   bool masked_is_minus_1e9 = false;  ///< see kern::Attention
+  /// With a window: the first `sinks` keys of a row stay in sight too [Xiao et al. 2024]. Over a cache only;
+  /// window_and_sinks() is the same as an explicit mask.
+  std::int32_t sinks = 0;
 
   static Mask full() { return {}; }
-  static Mask causal(std::int32_t window = 0) { return {kern::MaskKind::causal, window, {}, false}; }
+  static Mask causal(std::int32_t window = 0, std::int32_t sinks = 0) {
+    return {kern::MaskKind::causal, window, {}, false, window > 0 ? sinks : 0};
+  }
   static Mask explicit01(Tensor allow) { return {kern::MaskKind::explicit01, 0, std::move(allow), false}; }
 };
 
@@ -161,11 +166,31 @@ struct AttentionOptions {
 Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Spans& spans,
                  const AttentionOptions& options);
 
-/// One query a row, keys and values in a cache: q [B, H * d_k], k [slots, Hkv * d_k], v [slots, Hkv * d_v]; slots[r]
-/// names the lengths[r] slots that row r attends to. No gradient.
-Tensor cached_attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v,
-                        std::span<const std::int32_t* const> slots, std::span<const std::int32_t> lengths,
+// --- cached_attention.cpp ---
+
+/// A causal mask with a window and sinks, written out for rows of the given spans: [rows, 1, longest q, longest k].
+Mask window_and_sinks(Context& c, const Spans& spans, std::int32_t window, std::int32_t sinks);
+
+/// Keys [slots, Hkv * d_k] and values [slots, Hkv * d_v] of a cache: f32, or i8 with a scale for each slot and key head,
+/// [slots, Hkv].
+struct CachedKeysValues {
+  Tensor keys, values, key_scales, value_scales;
+};
+/// Which slots hold a row's lengths[r] keys, in their order; the last queries[r] of them are those of the queries.
+struct CachedRows {
+  std::span<const std::int32_t* const> slots;
+  std::span<const std::int32_t> lengths, queries;
+};
+
+/// The last queries of each row against all keys of the row up to their own, which lie in a cache: q [N, H * d_k] ->
+/// [N, H * d_v]. The mask is causal; its window and sinks count in the order of the row's slots. No gradient.
+Tensor cached_attention(Context& c, const Tensor& q, const CachedKeysValues& kv, const CachedRows& rows,
                         const AttentionOptions& options);
+/// The values of x at the beginning of the larger y, both dense and of one type.
+void copy_into(Context& c, const Tensor& x, const Tensor& y);
+/// Rounds keys or values x [N, Hkv * d] into slots of a cache of 8 bits: to [slots, Hkv * d], scales [slots, Hkv].
+void quantize_slots(Context& c, const Tensor& x, std::span<const std::int32_t> slots, std::int64_t num_kv_heads,
+                    const Tensor& to, const Tensor& scales);
 
 // --- linear_attention.cpp ---
 
@@ -173,10 +198,10 @@ Tensor cached_attention(Context& c, const Tensor& q, const Tensor& k, const Tens
 /// Layout as in attention(); every query of a row sees all its keys, or those up to its own position when causal.
 Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Spans& spans,
                         std::int64_t num_heads, bool causal);
-/// The recurrent form of the causal one: one token of each of B sequences, q, k [B, H * d_k], v [B, H * d_v] -> [B, H *
-/// d_v]; `state` [B, H * (d_k * d_v + d_k)], zeros at first, takes the token in. Constant time and memory. No gradient.
-Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& state,
-                             std::int64_t num_heads);
+/// The recurrent form of the causal one: the next tokens of each row, q, k [N, H * d_k], v [N, H * d_v] -> [N, H * d_v];
+/// `state` [rows, H * (d_k * d_v + d_k)], zeros at first, takes them in. Constant time and memory a token. No gradient.
+Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Rows& rows,
+                             const Tensor& state, std::int64_t num_heads);
 
 // --- cross_entropy.cpp, projected_cross_entropy.cpp, r_drop.cpp, distillation.cpp,
 //     projected_distillation.cpp ---

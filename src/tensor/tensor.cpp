@@ -5,7 +5,7 @@
 namespace tril {
 
 std::size_t size_of(DType t) {
-  return t == DType::u8 ? 1 : t == DType::bf16 ? 2 : 4;
+  return t == DType::u8 || t == DType::i8 ? 1 : t == DType::bf16 ? 2 : 4;
 }
 
 std::string_view name_of(DType t) {
@@ -18,6 +18,8 @@ std::string_view name_of(DType t) {
       return "bf16";
     case DType::u8:
       return "u8";
+    case DType::i8:
+      return "i8";
   }
   return "?";
 }
@@ -143,6 +145,7 @@ void host_write(const Tensor& x, std::span<const T> values) {
 template std::vector<float> host_copy<float>(const Tensor&);
 template std::vector<std::int32_t> host_copy<std::int32_t>(const Tensor&);
 template std::vector<std::uint8_t> host_copy<std::uint8_t>(const Tensor&);
+template std::vector<std::int8_t> host_copy<std::int8_t>(const Tensor&);
 template void host_write<float>(const Tensor&, std::span<const float>);
 template void host_write<std::int32_t>(const Tensor&, std::span<const std::int32_t>);
 template void host_write<std::uint8_t>(const Tensor&, std::span<const std::uint8_t>);

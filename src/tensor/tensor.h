@@ -18,7 +18,7 @@
 
 namespace tril {
 
-enum class DType : std::uint8_t { f32, i32, u8, bf16 };
+enum class DType : std::uint8_t { f32, i32, u8, i8, bf16 };
 
 std::size_t size_of(DType t);
 std::string_view name_of(DType t);
@@ -29,6 +29,8 @@ template <>
 inline constexpr DType dtype_of<std::int32_t> = DType::i32;
 template <>
 inline constexpr DType dtype_of<std::uint8_t> = DType::u8;
+template <>
+inline constexpr DType dtype_of<std::int8_t> = DType::i8;
 template <>
 inline constexpr DType dtype_of<std::uint16_t> = DType::bf16;
 

@@ -191,7 +191,8 @@ TEST(LinearAttentionTwin, GradientIsThatOfFiniteDifferences) {
 
 TEST_P(LinearAttentionTest, StepsEqualTheCausalForm) {
   for (std::size_t d_k : {1u, 7u, 32u, 80u, 130u}) {
-    const std::size_t heads = 3, d_v = d_k + 2, steps = 20, sequences = 2;
+    constexpr std::size_t heads = 3, steps = 20, sequences = 2;
+    const std::size_t d_v = d_k + 2;
     const Data d({heads, d_k, d_v, true, {{20, 20}, {20, 20}}}, 1);
     const Matrix expected = Twin(d.a, d.q->dense(), d.k->dense(), d.v->dense(), d.d_out->dense()).out;
     Floats32 state(sequences * heads * (d_k * d_v + d_k), 1), out(sequences * heads * d_v, 2);
@@ -200,7 +201,8 @@ TEST_P(LinearAttentionTest, StepsEqualTheCausalForm) {
       LinearAttention one = d.a;  // token t of both sequences, which lie `steps` tokens apart
       one.q += t * one.q_stride, one.k += t * one.k_stride, one.v += t * one.v_stride;
       one.q_stride *= steps, one.k_stride *= steps, one.v_stride *= steps;
-      one.rows = nullptr, one.num_rows = sequences;
+      const RowSpan rows[sequences] = {{0, 1, 0, 1}, {1, 1, 1, 1}};
+      one.rows = rows, one.num_rows = sequences;
       k.linear_attention_step(one, state, out, heads * d_v);
       Matrix now;
       for (std::size_t r = 0; r < sequences; ++r) {

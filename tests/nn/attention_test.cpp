@@ -22,8 +22,11 @@ struct Made {
     p.initialise(3);
     p.refresh(c.kernels());
   }
-  std::unique_ptr<KvCache> cache() {
-    return std::make_unique<KvCache>(c, KvCache::Sizes{1, attention.key_size(), attention.value_size()});
+  std::unique_ptr<KvCache> cache(const KvCache::Options& options = {}) {
+    auto made = std::make_unique<KvCache>(
+        c, KvCache::Sizes{1, attention.key_size(), attention.value_size(), attention.kv_heads()});
+    made->configure(options);
+    return made;
   }
   std::vector<float> token(std::uint64_t number) const {
     RandomSequence random(5, number);
@@ -38,16 +41,17 @@ struct Made {
     return c.upload<float>(x, {static_cast<std::int64_t>(tokens.size()), d_model});
   }
   // All at once, no cache: the last `count` tokens' results.
-  std::vector<float> whole(const std::vector<std::uint64_t>& tokens, std::int64_t count) {
+  std::vector<float> whole(const std::vector<std::uint64_t>& tokens, std::int64_t count,
+                           const ops::Mask& mask = ops::Mask::causal()) {
     const auto N = static_cast<std::int64_t>(tokens.size());
-    const SelfCall call(c, Rows::rectangle(1, N), ops::Mask::causal());
+    const SelfCall call(c, Rows::rectangle(1, N), mask);
     return host_copy<float>(attention.self(c, upload(tokens), call, 0).rows(N - count, N));
   }
 };
 
-void expect_near(const std::vector<float>& got, const std::vector<float>& expected) {
+void expect_near(const std::vector<float>& got, const std::vector<float>& expected, double tolerance = 3e-5) {
   ASSERT_EQ(got.size(), expected.size());
-  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], expected[i], 3e-5) << i;
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], expected[i], tolerance) << i;
 }
 
 const Attention::Options kinds[] = {
@@ -59,12 +63,14 @@ const Attention::Options kinds[] = {
     {.d_model = 10, .num_heads = 2, .d_k = 4, .d_v = 7},
 };
 
-// Rows grow by random numbers of tokens at once; now and then they fork, reorder, leave and come.
-TEST(CachedSelfAttention, AnyWayOfFeedingEqualsTheWhole) {
+// Rows grow by random numbers of tokens at once; now and then they fork, reorder, leave and come, or are cut back.
+void feed_in_any_way(const KvCache::Options& kept, bool probe = false) {
+  const ops::Mask mask = ops::Mask::causal(kept.window, kept.sinks);
+  const double tolerance = kept.precision == KvCache::Precision::int8 ? 0.05 : 3e-5;
   for (const Attention::Options& o : kinds)
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
       Made m(o);
-      const auto cache = m.cache();
+      const auto cache = m.cache(kept);
       RandomSequence random(seed, 1);
       std::vector<std::vector<std::uint64_t>> rows(2);
       cache->add_rows(2);
@@ -86,19 +92,64 @@ TEST(CachedSelfAttention, AnyWayOfFeedingEqualsTheWhole) {
         std::vector<std::uint64_t> tokens;
         const bool one_each = step % 2 == 0;
         for (auto& row : rows) {
-          const std::size_t n = one_each ? 1 : random.below(4);
+          const std::size_t n = one_each ? 1 : random.below(step % 3 == 0 ? 9 : 4);
           call_rows.append(static_cast<std::int32_t>(n), static_cast<std::int32_t>(row.size()));
           for (std::size_t i = 0; i < n; ++i) tokens.push_back(next), row.push_back(next++);
         }
-        const SelfCall call(m.c, call_rows, ops::Mask::causal(), cache.get());
+        if (probe) m.c.set_probe([](const std::string&, const Tensor&) {});
+        const SelfCall call(m.c, call_rows, mask, cache.get());
         const Tensor y = m.attention.self(m.c, m.upload(tokens), call, 0);
-        for (std::int64_t r = 0; r < call_rows.count(); ++r)
-          if (call_rows.length(r) > 0)
-            expect_near(host_copy<float>(y.rows(call_rows.begin(r), call_rows.end(r))),
-                        m.whole(rows[static_cast<std::size_t>(r)], call_rows.length(r)));
-        if (HasFatalFailure()) return;
+        m.c.set_probe(nullptr);
+        for (std::int64_t r = 0; r < call_rows.count(); ++r) {
+          auto& row = rows[static_cast<std::size_t>(r)];
+          const std::int32_t n = call_rows.length(r);
+          if (n == 0) continue;
+          expect_near(host_copy<float>(y.rows(call_rows.begin(r), call_rows.end(r))), m.whole(row, n, mask), tolerance);
+          if (kept.window > 0) {
+            EXPECT_LE(cache->slots(r).size(), static_cast<std::size_t>(kept.sinks + kept.window - 1 + n));
+          }
+          const auto cut = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(n) + 1));
+          row.resize(row.size() - static_cast<std::size_t>(cut));
+          cache->truncate(r, static_cast<std::int32_t>(row.size()));
+        }
+        if (testing::Test::HasFailure()) return;
       }
     }
+}
+
+TEST(CachedSelfAttention, AnyWayOfFeedingEqualsTheWhole) {
+  feed_in_any_way({});
+  feed_in_any_way({}, true);
+}
+
+TEST(CachedSelfAttention, SoDoWindowsAndSinks) {
+  for (const auto& [window, sinks] : {std::pair{1, 0}, {3, 0}, {3, 2}, {6, 1}, {2, 4}, {1, 1}}) {
+    feed_in_any_way({.window = window, .sinks = sinks});
+    feed_in_any_way({.window = window, .sinks = sinks}, true);
+  }
+}
+
+TEST(CachedSelfAttention, EightBitsAreNearTheWhole) {
+  feed_in_any_way({.precision = KvCache::Precision::int8});
+  feed_in_any_way({.precision = KvCache::Precision::int8, .window = 5, .sinks = 2});
+}
+
+TEST(KvCache, AWindowTakesConstantMemory) {
+  Made m(kinds[0]);
+  const auto cache = m.cache({.window = 20, .sinks = 4});
+  cache->add_rows(2);
+  for (int t = 0; t < 3000; ++t) {
+    cache->extend(std::vector<std::int32_t>{1, t % 7});
+    EXPECT_LE(cache->used_slots(), 2 * (20 + 4 - 1) + 7);
+  }
+  EXPECT_EQ(cache->length(0), 3000);
+  EXPECT_EQ(cache->slots(0).size(), 24u);
+  EXPECT_LE(cache->capacity(), 64);
+  EXPECT_THROW(cache->truncate(0, 2990), Error) << "what the window has left behind is gone";
+  EXPECT_THROW(cache->configure({}), Error) << "there are rows";
+  cache->truncate(0, 2999);
+  cache->reorder({});
+  EXPECT_EQ(cache->used_slots(), 0);
 }
 
 TEST(CachedSelfAttention, AWindowHoldsThroughTheCache) {

@@ -345,7 +345,9 @@ TEST(CachedAttention, EqualsAttentionOfTheSameKeys) {
         all.insert(all.end(), row.begin(), row.end());
       }
       const ops::AttentionOptions o{.num_heads = heads, .num_kv_heads = kv_heads};
-      const auto got = host_copy<float>(ops::cached_attention(c, q, k, v, pointers, lengths, o));
+      const std::vector<std::int32_t> ones(pointers.size(), 1);
+      const auto got =
+          host_copy<float>(ops::cached_attention(c, q, {.keys = k, .values = v}, {pointers, lengths, ones}, o));
       const Tensor gathered = c.upload(all);
       const auto expected = host_copy<float>(ops::attention(c, q, ops::embedding(c, k, gathered, 1, -1),
                                                             ops::embedding(c, v, gathered, 1, -1), shared(spans), o));
@@ -420,16 +422,22 @@ TEST(LinearAttention, StepByStepEqualsAllAtOnce) {
       const Rows rows = Rows::rectangle(B, T);
       const auto all = host_copy<float>(ops::linear_attention(c, q, k, v, ops::spans_of(rows, rows), heads, true));
       const Tensor state = c.zeros({B, heads * (d_k * d_v + d_k)});
-      for (std::int32_t t = 0; t < T; ++t) {
-        const Tensor at_t =
-            c.upload<std::int32_t>({t, static_cast<std::int32_t>(T) + t, static_cast<std::int32_t>(2 * T) + t});
-        const auto pick = [&](const Tensor& x) { return ops::embedding(c, x, at_t, 1, -1); };
-        const auto y = host_copy<float>(ops::linear_attention_step(c, pick(q), pick(k), pick(v), state, heads));
-        for (std::int64_t b = 0; b < B; ++b)
-          for (std::int64_t d = 0; d < heads * d_v; ++d)
-            ASSERT_NEAR(y[static_cast<std::size_t>(b * heads * d_v + d)],
-                        all[static_cast<std::size_t>((b * T + t) * heads * d_v + d)], 2e-5)
-                << t;
+      std::vector<std::int32_t> at(static_cast<std::size_t>(B), 0);  // tokens that each row has had
+      for (std::int32_t step = 0; *std::min_element(at.begin(), at.end()) < T; ++step) {
+        Rows next;
+        std::vector<std::int32_t> tokens;
+        for (std::int32_t b = 0; b < B; ++b) {  // one each, or none of one row and some of another
+          auto& begin = at[static_cast<std::size_t>(b)];
+          const std::int32_t n = std::min(static_cast<std::int32_t>(T) - begin, step % 3 == 0 ? 1 : (b + step) % 5);
+          next.append(n);
+          for (std::int32_t t = 0; t < n; ++t) tokens.push_back(b * static_cast<std::int32_t>(T) + begin++);
+        }
+        const Tensor which = c.upload(tokens);
+        const auto pick = [&](const Tensor& x) { return ops::embedding(c, x, which, 1, -1); };
+        const auto y = host_copy<float>(ops::linear_attention_step(c, pick(q), pick(k), pick(v), next, state, heads));
+        const auto width = static_cast<std::size_t>(heads * d_v);
+        for (std::size_t i = 0; i < y.size(); ++i)
+          ASSERT_NEAR(y[i], all[static_cast<std::size_t>(tokens[i / width]) * width + i % width], 2e-5) << step;
       }
     }
 }
@@ -449,7 +457,11 @@ TEST(LinearAttention, Errors) {
       },
       "do not divide into 4 heads");
   expect_error([&] { ops::linear_attention(c, q, k, k, shared({{0, 3, 0, 5}}), 2, false); }, "keys [0, +5) of 3 and 4");
-  expect_error([&] { ops::linear_attention_step(c, q, q, q, c.zeros({3, 6}), 2); }, "linear_attention_step: state");
+  expect_error(
+      [&] {
+        ops::linear_attention_step(c, q, q, q, Rows::rectangle(3, 1), c.zeros({3, 6}), 2);
+      },
+      "linear_attention_step: state");
 }
 
 }  // namespace

@@ -1,0 +1,111 @@
+// cached_attention: y = softmax(scale q k^T + mask) v for the last tokens of each row, over keys and values that lie in
+// a cache [Vaswani et al. 2017, eq. 1], with a window and attention sinks [Xiao et al. 2024, section 3] if the mask has
+// them. No gradient.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/sizes.h"
+
+namespace tril::ops {
+namespace {
+
+kern::CachedAttention arguments(const Tensor& q, const CachedKeysValues& kv, const CachedRows& rows,
+                                const AttentionOptions& o) {
+  const std::int64_t heads = o.num_heads, kv_heads = o.num_kv_heads ? o.num_kv_heads : heads;
+  const auto [N, Dq] = q.dims<2>("cached_attention: q");
+  const auto [S, Dk] = kv.keys.dims<2>("cached_attention: keys");
+  const auto [Sv, Dv] = kv.values.dims<2>("cached_attention: values");
+  check(heads > 0 && kv_heads > 0 && heads % kv_heads == 0, "cached_attention", "{} key heads do not divide {} heads",
+        kv_heads, heads);
+  check(Dq % heads == 0 && Dv % kv_heads == 0 && Dk == Dq / heads * kv_heads && S == Sv, "cached_attention",
+        "q {}, keys {} and values {} do not fit {} heads and {} key heads", q.shape(), kv.keys.shape(),
+        kv.values.shape(), heads, kv_heads);
+  check(rows.slots.size() == rows.lengths.size() && rows.slots.size() == rows.queries.size(), "cached_attention",
+        "slots of {} rows, {} lengths, {} counts of queries", rows.slots.size(), rows.lengths.size(),
+        rows.queries.size());
+  std::int64_t total = 0;
+  for (std::size_t r = 0; r < rows.queries.size(); ++r) {
+    check(rows.queries[r] >= 0 && rows.queries[r] <= rows.lengths[r], "cached_attention",
+          "row {} has {} queries and {} keys", r, rows.queries[r], rows.lengths[r]);
+    total += rows.queries[r];
+  }
+  check(total == N, "cached_attention", "{} queries in rows of {}", N, total);
+
+  kern::CachedAttention a;
+  a.q = q.data<float>(), a.q_stride = z(q.row_stride());
+  if (kv.key_scales) {
+    check_shape(kv.key_scales, {S, kv_heads}, "cached_attention: scales of keys");
+    check_shape(kv.value_scales, {S, kv_heads}, "cached_attention: scales of values");
+    a.k8 = kv.keys.data<std::int8_t>(), a.v8 = kv.values.data<std::int8_t>();
+    a.k_scales = kv.key_scales.data<float>(), a.v_scales = kv.value_scales.data<float>();
+  } else {
+    a.k = kv.keys.data<float>(), a.v = kv.values.data<float>();
+  }
+  a.k_stride = z(kv.keys.row_stride()), a.v_stride = z(kv.values.row_stride());
+  a.slots = rows.slots.data(), a.lengths = rows.lengths.data(), a.queries = rows.queries.data();
+  a.num_rows = rows.slots.size();
+  a.heads = z(heads), a.kv_heads = z(kv_heads), a.d_k = z(Dq / heads), a.d_v = z(Dv / kv_heads);
+  a.scale = o.scale != 0 ? o.scale : 1.0f / std::sqrt(static_cast<float>(a.d_k));
+  a.window = o.mask.window, a.sinks = o.mask.sinks;
+  return a;
+}
+
+Work work_of(const kern::CachedAttention& a) {
+  double pairs = 0, keys = 0;
+  for (std::size_t r = 0; r < a.num_rows; ++r) {
+    const std::int32_t kept = a.window > 0 ? a.window + a.sinks : a.lengths[r];
+    keys += std::min(a.lengths[r], kept + a.queries[r]);
+    for (std::int32_t i = 0; i < a.queries[r]; ++i) pairs += std::min(a.lengths[r] - i, kept);
+  }
+  const double width = static_cast<double>(a.d_k + a.d_v);
+  return {.flops = 2 * pairs * static_cast<double>(a.heads) * width,
+          .bytes = keys * static_cast<double>(a.kv_heads) * width * (a.k8 ? 1 : 4)};
+}
+
+}  // namespace
+
+Mask window_and_sinks(Context& c, const Spans& spans, std::int32_t window, std::int32_t sinks) {
+  std::int32_t q_len = 1, k_len = 1;
+  for (const kern::RowSpan& s : *spans) q_len = std::max(q_len, s.q_len), k_len = std::max(k_len, s.k_len);
+  std::vector<std::uint8_t> allow(spans->size() * z(q_len) * z(k_len), 0);
+  for (std::size_t r = 0; r < spans->size(); ++r)
+    for (std::int32_t i = 0; i < (*spans)[r].q_len; ++i) {
+      const std::int32_t at = i + (*spans)[r].k_len - (*spans)[r].q_len;
+      std::uint8_t* row = &allow[(r * z(q_len) + z(i)) * z(k_len)];
+      for (std::int32_t j = 0; j <= at; ++j) row[j] = j > at - window || j < sinks;
+    }
+  return Mask::explicit01(c.upload<std::uint8_t>(allow, {static_cast<std::int64_t>(spans->size()), 1, q_len, k_len}));
+}
+
+Tensor cached_attention(Context& c, const Tensor& q, const CachedKeysValues& kv, const CachedRows& rows,
+                        const AttentionOptions& o) {
+  const kern::CachedAttention a = arguments(q, kv, rows, o);
+  const Tensor y = c.empty({q.size(0), static_cast<std::int64_t>(a.heads * a.d_v)});
+  const Tensor scratch = c.empty({static_cast<std::int64_t>(c.kernels().cached_attention_scratch(a))});
+  const auto time = c.timed("cached_attention", "forward", [&] { return work_of(a); });
+  c.kernels().cached_attention(a, y.data<float>(), z(y.row_stride()), scratch.data<float>());
+  return y;
+}
+
+void copy_into(Context& c, const Tensor& x, const Tensor& y) {
+  check(x.dtype() == y.dtype() && x.is_dense() && y.is_dense() && x.count() <= y.count(), "copy_into",
+        "{} of {} does not go into {} of {}", x.shape(), name_of(x.dtype()), y.shape(), name_of(y.dtype()));
+  const auto copy = [&]<class T>(T*) { c.kernels().copy(x.data<T>(), y.data<T>(), x.bytes()); };
+  x.dtype() == DType::i8 ? copy(static_cast<std::int8_t*>(nullptr)) : copy(static_cast<float*>(nullptr));
+}
+
+void quantize_slots(Context& c, const Tensor& x, std::span<const std::int32_t> slots, std::int64_t num_kv_heads,
+                    const Tensor& to, const Tensor& scales) {
+  const auto [N, D] = x.dims<2>("quantize_slots");
+  check(static_cast<std::int64_t>(slots.size()) == N && D % num_kv_heads == 0, "quantize_slots",
+        "{} slots for {} of {} heads", slots.size(), x.shape(), num_kv_heads);
+  check_shape(to, {to.size(0), D}, "quantize_slots");
+  check_shape(scales, {to.size(0), num_kv_heads}, "quantize_slots: scales");
+  kern::QuantizeSlots a;
+  a.x = x.data<float>(), a.x_stride = z(x.row_stride()), a.rows = z(N);
+  a.heads = z(num_kv_heads), a.d = z(D / num_kv_heads);
+  a.slots = slots.data(), a.to = to.data<std::int8_t>(), a.scales = scales.data<float>();
+  c.kernels().quantize_slots(a);
+}
+
+}  // namespace tril::ops

@@ -1,0 +1,176 @@
+// Attention over a cache of every instruction set against plain loops in double: one query and many, windows and sinks,
+// grouped heads, float32 and 8 bits.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "kern/support.h"
+
+namespace tril::kern {
+namespace {
+
+struct Sizes {
+  std::size_t heads, kv_heads, d_k, d_v;
+};
+struct Kept {
+  std::int32_t window, sinks;
+};
+
+// Rows of queries over keys in permuted slots.
+struct Data {
+  std::vector<std::int32_t> lengths{1, 15, 2, 65, 130, 257, 300, 3, 129, 5, 70, 200},
+      queries{1, 1, 2, 3, 4, 65, 130, 0, 129, 5, 33, 2};
+  std::size_t k_stride, v_stride, total = 0, tokens = 0;
+  std::vector<std::int32_t> slot;
+  std::vector<const std::int32_t*> slots;
+  Floats32 q, keys, values, key_scales, value_scales;
+  Guarded<std::int8_t> keys8, values8;
+  CachedAttention a;
+
+  Data(const Sizes& s, Kept kept, bool int8, std::size_t slack)
+      : k_stride(s.kv_heads * s.d_k + (int8 ? 0 : slack)),
+        v_stride(s.kv_heads * s.d_v),
+        total(static_cast<std::size_t>(std::accumulate(lengths.begin(), lengths.end(), 0))),
+        tokens(static_cast<std::size_t>(std::accumulate(queries.begin(), queries.end(), 0))),
+        slot(total),
+        q(tokens * (s.heads * s.d_k + 1), slack),
+        keys(total * k_stride, slack),
+        values(total * v_stride, slack),
+        key_scales(total * s.kv_heads, slack),
+        value_scales(total * s.kv_heads, slack),
+        keys8(total * k_stride, slack),
+        values8(total * v_stride, slack) {
+    std::iota(slot.begin(), slot.end(), 0);
+    RandomSequence random(3, 4);
+    for (std::size_t i = total; i > 1; --i) std::swap(slot[i - 1], slot[random.below(i)]);
+    for (std::size_t r = 0, at = 0; r < lengths.size(); at += static_cast<std::size_t>(lengths[r++]))
+      slots.push_back(slot.data() + at);
+    fill_normal(q, 1), fill_normal(keys, 2), fill_normal(values, 3);
+    a.q = q.data(), a.q_stride = s.heads * s.d_k + 1, a.k_stride = k_stride, a.v_stride = v_stride;
+    a.slots = slots.data(), a.lengths = lengths.data(), a.queries = queries.data(), a.num_rows = slots.size();
+    a.heads = s.heads, a.kv_heads = s.kv_heads, a.d_k = s.d_k, a.d_v = s.d_v, a.scale = 0.3f;
+    a.window = kept.window, a.sinks = kept.sinks;
+    if (!int8) {
+      a.k = keys.data(), a.v = values.data();
+      return;
+    }
+    for (std::size_t i = 0; i < keys8.size(); ++i) keys8[i] = static_cast<std::int8_t>(random.below(255));
+    for (std::size_t i = 0; i < values8.size(); ++i) values8[i] = static_cast<std::int8_t>(random.below(255));
+    for (std::size_t i = 0; i < key_scales.size(); ++i) {
+      key_scales[i] = static_cast<float>(0.01 + 0.01 * random.uniform());
+      value_scales[i] = static_cast<float>(0.01 + 0.01 * random.uniform());
+    }
+    a.k8 = keys8.data(), a.v8 = values8.data();
+    a.k_scales = key_scales.data(), a.v_scales = value_scales.data();
+  }
+
+  double key(std::size_t at, std::size_t g, std::size_t c) const {
+    const std::size_t i = at * k_stride + g * a.d_k + c;
+    return a.k ? static_cast<double>(a.k[i])
+               : static_cast<double>(a.k8[i]) * static_cast<double>(a.k_scales[at * a.kv_heads + g]);
+  }
+  double value(std::size_t at, std::size_t g, std::size_t c) const {
+    const std::size_t i = at * v_stride + g * a.d_v + c;
+    return a.v ? static_cast<double>(a.v[i])
+               : static_cast<double>(a.v8[i]) * static_cast<double>(a.v_scales[at * a.kv_heads + g]);
+  }
+  bool sees(int query, int key) const {
+    return key <= query && (a.window == 0 || key > query - a.window || key < a.sinks);
+  }
+
+  std::vector<double> twin() const {
+    std::vector<double> out;
+    std::size_t token = 0;
+    for (std::size_t r = 0; r < lengths.size(); ++r)
+      for (int i = lengths[r] - queries[r]; i < lengths[r]; ++i, ++token)
+        for (std::size_t h = 0; h < a.heads; ++h) {
+          const std::size_t g = h / (a.heads / a.kv_heads);
+          std::vector<double> p(static_cast<std::size_t>(i) + 1), y(a.d_v);
+          double sum = 0;
+          for (int j = 0; j <= i; ++j) {
+            double s = 0;
+            for (std::size_t c = 0; c < a.d_k; ++c)
+              s += static_cast<double>(a.q[token * a.q_stride + h * a.d_k + c]) *
+                   key(static_cast<std::size_t>(slots[r][j]), g, c);
+            sum += p[static_cast<std::size_t>(j)] = sees(i, j) ? std::exp(s * static_cast<double>(a.scale)) : 0;
+          }
+          for (int j = 0; j <= i; ++j)
+            for (std::size_t c = 0; c < a.d_v; ++c)
+              y[c] += p[static_cast<std::size_t>(j)] / sum * value(static_cast<std::size_t>(slots[r][j]), g, c);
+          out.insert(out.end(), y.begin(), y.end());
+        }
+    return out;
+  }
+};
+
+class CachedAttentionTest : public KernelTest {};
+INSTANTIATE_TEST_SUITE_P(Tables, CachedAttentionTest, every_table(), table_name);
+
+TEST_P(CachedAttentionTest, MatchesTheDefinition) {
+  std::size_t n = 0;
+  for (const Sizes& s :
+       {Sizes{1, 1, 1, 1}, {4, 4, 3, 8}, {4, 2, 8, 5}, {4, 1, 20, 31}, {2, 2, 33, 32}, {4, 2, 64, 64}, {2, 1, 80, 17}})
+    for (const Kept kept : {Kept{0, 0}, {1, 0}, {7, 2}, {40, 4}, {130, 0}, {100, 150}})
+      for (const bool int8 : {false, true}) {
+        const std::size_t slack = n++ % 4;
+        const Data d(s, kept, int8, slack);
+        const std::string name = "d_k " + std::to_string(s.d_k) + " window " + std::to_string(kept.window) + " sinks " +
+                                 std::to_string(kept.sinks) + (int8 ? " int8" : "");
+        const std::size_t width = s.heads * s.d_v, stride = width + 1;
+        Floats32 out(d.tokens * stride, slack), scratch(k.cached_attention_scratch(d.a), slack);
+        std::fill_n(out.data(), out.size(), 7.0f);
+        k.cached_attention(d.a, out, stride, scratch);
+        std::vector<double> expected;
+        const std::vector<double> twin = d.twin();
+        for (std::size_t i = 0; i < d.tokens; ++i) {
+          expected.insert(expected.end(), twin.begin() + static_cast<long>(i * width),
+                          twin.begin() + static_cast<long>((i + 1) * width));
+          expected.push_back(7.0);
+        }
+        expect_close(out, expected, 2e-5, name);
+        EXPECT_TRUE(scratch.intact()) << name << ": scratch overrun";
+        if (HasFatalFailure() || HasNonfatalFailure()) return;
+      }
+}
+
+TEST_P(CachedAttentionTest, ARowDoesNotDependOnTheOthers) {
+  const Data d({4, 2, 32, 32}, {40, 4}, false, 1);
+  Floats32 together(d.tokens * 128), alone(d.tokens * 128), scratch(k.cached_attention_scratch(d.a));
+  k.cached_attention(d.a, together, 128, scratch);
+  for (std::size_t r = 0, token = 0; r < d.slots.size(); token += static_cast<std::size_t>(d.queries[r++])) {
+    CachedAttention one = d.a;
+    one.q += token * one.q_stride, one.slots += r, one.lengths += r, one.queries += r, one.num_rows = 1;
+    k.cached_attention(one, alone + token * 128, 128, scratch);
+  }
+  for (std::size_t i = 0; i < together.size(); ++i) ASSERT_EQ(together[i], alone[i]) << i;
+}
+
+TEST_P(CachedAttentionTest, EightBitsAreTheNearest) {
+  for (const std::size_t d : sizes()) {
+    if (d == 0 || d > 130) continue;
+    const std::size_t rows = 5, heads = 3, stride = heads * d + 2;
+    Floats32 x(rows * stride, d % 4), scales(9 * heads, 1);
+    Guarded<std::int8_t> to(9 * heads * d, d % 3);
+    fill_normal(x, d);
+    for (std::size_t c = 0; c < d; ++c) x[c] = 0;  // a head of zeros
+    const std::vector<std::int32_t> slots{7, 0, 8, 3, 4};
+    QuantizeSlots a{.x = x.data(), .x_stride = stride, .rows = rows, .heads = heads, .d = d};
+    a.slots = slots.data(), a.to = to.data(), a.scales = scales.data();
+    k.quantize_slots(a);
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t h = 0; h < heads; ++h) {
+        const std::size_t at = static_cast<std::size_t>(slots[r]) * heads + h;
+        int largest = 0;
+        for (std::size_t c = 0; c < d; ++c) {
+          const float value = x[r * stride + h * d + c];
+          largest = std::max(largest, std::abs(static_cast<int>(to[at * d + c])));
+          ASSERT_LE(std::abs(value - static_cast<float>(to[at * d + c]) * scales[at]), 0.501f * scales[at]);
+        }
+        ASSERT_EQ(largest, r == 0 && h == 0 ? 0 : 127) << "d " << d;
+      }
+    EXPECT_TRUE(to.intact() && scales.intact());
+  }
+}
+
+}  // namespace
+}  // namespace tril::kern
