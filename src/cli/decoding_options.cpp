@@ -80,6 +80,21 @@ void add_batch_fields(Fields& f, DecodingOptions& o) {
       .at_least(0)
       .at_most(1e9);
   f.add("no-cache", &o.no_cache, "compute every step from the beginning: slow, the same result, for checks");
+  f.add("cache-precision", &o.cache_precision,
+        "numbers that the keys and values of earlier tokens are kept in: int8, with a scale for each token and head, "
+        "takes a quarter of the memory")
+      .choices({"fp32", "int8"})
+      .value_name("NAME");
+  f.add("attention-window", &o.attention_window,
+        "a token sees itself and the W - 1 tokens of the output (of the text) before it, no others; 0: all")
+      .value_name("W")
+      .at_least(0)
+      .at_most(1'000'000'000);
+  f.add("attention-sinks", &o.attention_sinks,
+        "with --attention-window: the first S tokens stay in sight, which keeps a model fluent beyond its window")
+      .value_name("S")
+      .at_least(0)
+      .at_most(1'000'000);
 }
 
 void add_search_fields(Fields& f, DecodingOptions& o) {
@@ -109,6 +124,10 @@ void add_continuation_fields(Fields& f, DecodingOptions& o) {
   f.add("stop", &o.stops, "texts before which a generation ends").value_name("TEXT");
   add_beam_fields(f, o, "1");
   add_batch_fields(f, o);
+  f.add("prompt-chunk", &o.prompt_chunk,
+        "tokens of prompts that are read at once: memory beside the cache grows with it")
+      .at_least(1)
+      .at_most(1'000'000);
 }
 
 void add_sampling_fields(Fields& f, DecodingOptions& o) {
@@ -273,7 +292,16 @@ namespace {
 void set_batches(const DecodingOptions& o, search::ParallelOptions& p) {
   p.batch_size = static_cast<std::int32_t>(o.batch_size);
   p.threads = search::thread_count(o.threads);
-  p.use_cache = !o.no_cache;
+  p.cache.use = !o.no_cache;
+  p.cache.kept = {
+      .precision = o.cache_precision == "int8" ? nn::KvCache::Precision::int8 : nn::KvCache::Precision::fp32,
+      .window = static_cast<std::int32_t>(o.attention_window),
+      .sinks = static_cast<std::int32_t>(o.attention_sinks)};
+  p.cache.prompt_chunk = static_cast<std::int32_t>(o.prompt_chunk);
+  if (o.attention_sinks > 0 && o.attention_window == 0)
+    fail_usage("--attention-sinks", "without a window every token stays in sight", "pass --attention-window too");
+  if (o.no_cache && o.cache_precision != "fp32")
+    fail_usage("--cache-precision", "with --no-cache there is none", "leave one of them out");
 }
 
 }  // namespace

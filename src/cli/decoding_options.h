@@ -33,6 +33,8 @@ struct DecodingOptions {
   std::int64_t n_best = 1;
   double max_length_factor = 3;
   bool no_cache = false;
+  std::string cache_precision = "fp32";
+  std::int64_t attention_window = 0, attention_sinks = 0, prompt_chunk = 1024;
 
   bool sampling = false;
   std::optional<double> temperature, top_p, min_p, typical_p;

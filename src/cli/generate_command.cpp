@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
 #include "cli/line_stream.h"
+#include "cli/model_set.h"
 #include "cli/standard_output.h"
 #include "model/registry.h"
 
@@ -20,6 +21,7 @@ namespace {
 
 struct GenerateOptions {
   DecodingOptions decoding;
+  ModelSetOptions others;
   std::vector<std::string> prompts;
   std::string input = "-";
   bool json = false, stream = false, no_echo = false, skip_invalid = false;
@@ -47,6 +49,9 @@ Fields fields_of(GenerateOptions& o) {
   f.group("Search");
   add_continuation_fields(f, o.decoding);
   add_sampling_fields(f, o.decoding);
+  f.group("Several models");
+  add_ensemble_fields(f, o.others);
+  add_speculative_fields(f, o.others);
   return f;
 }
 
@@ -137,6 +142,8 @@ int generate(const GenerateOptions& o, const Fields& fields, bool quiet) {
   if (o.stream && s.has_beam())
     fail_usage("--stream", fmt::format("a beam of {} knows its text only at the end", s.beam_size), "pass -b 1");
   options.decoding.search.scores = o.json;
+  const ModelSet others(o.others, o.decoding, *model, *tokenizer);
+  others.give_to(options.decoding);
   search::Generator generator(*model, tokenizer, options);
 
   const bool live = s.beam_size == 1 && !o.json && (o.stream || isatty(STDOUT_FILENO) == 1);
@@ -187,6 +194,7 @@ int generate(const GenerateOptions& o, const Fields& fields, bool quiet) {
   }
   progress.finish();
   report(generator, finishes, *model);
+  report_speculation(generator.speculation());
   if (lines && lines->invalid() > 0)
     spdlog::warn("lines that were not UTF-8, taken for empty ones: {}", format_count(lines->invalid()));
   return exit_success;

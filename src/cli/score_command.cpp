@@ -10,6 +10,7 @@
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
+#include "cli/model_set.h"
 #include "cli/standard_output.h"
 #include "model/registry.h"
 #include "search/text_score.h"
@@ -22,6 +23,7 @@ namespace {
 
 struct ScoreOptions {
   DecodingOptions decoding;
+  ModelSetOptions others;
   std::string source, target, target_language;
   bool word_scores = false, json = false, summary = false, skip_invalid = false;
   bool document = false, begin = false;
@@ -33,6 +35,7 @@ Fields fields_of(ScoreOptions& o) {
   f.group("Model");
   add_model_fields(f, o.decoding);
   f.add("batch-size", &o.decoding.batch_size, "sentences that a worker scores together").at_least(1).at_most(100'000);
+  add_ensemble_fields(f, o.others);
   f.group("Text");
   f.add("source", &o.source, "source sentences, one a line; a language model: texts, one a line")
       .letter('s')
@@ -197,11 +200,13 @@ int score_pairs(const ScoreOptions& o, const model::Model& model, const Tokenize
   search::WorkerPool workers(search::thread_count(o.decoding.threads));
   const auto window = static_cast<std::size_t>(std::max<std::int64_t>(1024, 32 * batch * workers.count()));
 
+  const ModelSet others(o.others, o.decoding, model, tokenizer);
   PairIds pairs(o, tokenizer, model.max_positions());
   std::int64_t number = 0, invalid = 0;
   Totals totals;
   while (pairs.next(window)) {
-    const std::vector<search::Score> scores = search::score_all(workers, model, pairs.sources, pairs.targets, batch);
+    const std::vector<search::Score> scores =
+        search::score_all(workers, model, pairs.sources, pairs.targets, batch, others.ensemble());
     std::string out;
     std::size_t i = 0;  // of the pairs that have a score
     for (const bool valid : pairs.valid) {
@@ -299,8 +304,9 @@ int score_files(const ScoreOptions& o, const Fields& fields) {
   const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   const bool pairs = model->has_encoder();
-  const std::vector<std::string> useless = pairs ? std::vector<std::string>{"document", "begin", "context", "stride"}
-                                                 : std::vector<std::string>{"target", "target-language"};
+  const std::vector<std::string> useless =
+      pairs ? std::vector<std::string>{"document", "begin", "context", "stride"}
+            : std::vector<std::string>{"target", "target-language", "models", "weights"};
   for (const std::string& name : useless)
     if (fields.given(name))
       fail_usage("--" + name,

@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
 #include "cli/line_stream.h"
+#include "cli/model_set.h"
 #include "cli/standard_output.h"
 #include "model/registry.h"
 #include "text/language_tag.h"
@@ -23,6 +24,9 @@ namespace {
 
 struct TranslateOptions {
   DecodingOptions decoding;
+  ModelSetOptions others;
+  std::int64_t mbr = 0;
+  bool deterministic = false;
   std::string input = "-", output = "-";
   std::string target_language;
   std::optional<std::string> target_prefix, terminology;
@@ -57,7 +61,18 @@ Fields fields_of(TranslateOptions& o) {
   f.add("json", &o.json, "print a JSON object for each line, with scores");
   f.group("Search");
   add_search_fields(f, o.decoding);
+  f.add("mbr", &o.mbr,
+        "draw N translations of each line (as the options of sampling say) and take the one that is most like the "
+        "others "
+        "by chrF: minimum Bayes risk; 0: do not")
+      .at_least(0)
+      .at_most(10'000);
+  f.add("deterministic", &o.deterministic,
+        "the same output to the last bit whatever shares a line's batch, whatever the number of workers; slower");
   add_sampling_fields(f, o.decoding);
+  f.group("Several models");
+  add_ensemble_fields(f, o.others);
+  add_speculative_fields(f, o.others);
   return f;
 }
 
@@ -133,6 +148,20 @@ class Prefixes {
   std::size_t read_ = 0;
 };
 
+// The search's options; minimum Bayes risk draws what it chooses from.
+DecodingOptions sampled(const TranslateOptions& o) {
+  DecodingOptions d = o.decoding;
+  if (o.mbr == 0) return d;
+  if (d.n_best > o.mbr)
+    fail_usage("--n-best", fmt::format("{} of the {} translations that --mbr draws", d.n_best, o.mbr),
+               fmt::format("pass --mbr {} or more", d.n_best));
+  if (d.beam_size.value_or(1) > 1 || d.temperature == 0.0)
+    fail_usage("--mbr", "translations are drawn, there is no beam", "leave --beam-size and --temperature 0 out");
+  d.sampling = true;
+  d.n_best = o.mbr;
+  return d;
+}
+
 int translate(const TranslateOptions& o, bool quiet) {
   if (o.target_prefix && *o.target_prefix == "-" && o.input == "-")
     fail_usage("--target-prefix", "standard input is already the text to translate", "pass a file's name");
@@ -141,7 +170,7 @@ int translate(const TranslateOptions& o, bool quiet) {
   const model::GenerationConfig published = model::load_generation_config(o.decoding.model);
   for (const std::string& key : published.not_obeyed)
     spdlog::warn("{}: generation_config.json asks for {}, which is left out", o.decoding.model, key);
-  search::TranslatorOptions options = translator_options(o.decoding, published, *model, *tokenizer);
+  search::TranslatorOptions options = translator_options(sampled(o), published, *model, *tokenizer);
   options.decoding.search.scores = o.json || o.decoding.n_best > 1;
   if (o.terminology) {
     if (!options.decoding.search.has_beam())
@@ -149,6 +178,10 @@ int translate(const TranslateOptions& o, bool quiet) {
                  "pass a beam: -b 8, say");
     options.terminology = std::make_shared<const search::Terminology>(search::read_terminology(*o.terminology));
   }
+  options.decoding.deterministic = o.deterministic;
+  options.mbr_best = o.mbr > 0 ? static_cast<std::int32_t>(o.decoding.n_best) : 0;
+  const ModelSet others(o.others, o.decoding, *model, *tokenizer);
+  others.give_to(options.decoding);
   search::Translator translator(*model, tokenizer, options);
   const std::string prefix =
       o.target_language.empty() ? "" : language_prefix(*tokenizer, o.target_language, "--target-language");
@@ -190,6 +223,7 @@ int translate(const TranslateOptions& o, bool quiet) {
   progress.finish();
   if (prefixes) prefixes->check_end();
   output.commit();
+  report_speculation(translator.speculation());
   if (translator.truncated() > 0)
     spdlog::warn("lines longer than the model's {} positions, which were cut: {}", model->max_positions(),
                  format_count(translator.truncated()));

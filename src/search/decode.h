@@ -20,6 +20,10 @@ struct StepInput {
   /// [rows] which row of the step before this one goes on from; -1: a sentence that begins. Those come last.
   std::span<const std::int32_t> parents;
   std::span<const std::int32_t> sentences;  ///< [rows] whose row it is: an index into decode()'s requests
+  /// [rows] how many of the last tokens that its parent read a row has not taken; empty: it has taken all.
+  std::span<const std::int32_t> cuts = {};
+  /// [rows] how many of a row's last new tokens are to be answered, at least one; empty: the last one alone.
+  std::span<const std::int32_t> answers = {};
 };
 
 /// What follows each row: logits [rows, V], or where there are none hidden states [rows, D] and the quantised matrix
@@ -36,7 +40,8 @@ class Step {
  public:
   virtual ~Step() = default;
   virtual std::int64_t vocab_size() const = 0;
-  /// Logits [rows, V] of what follows each row, the caller's to change.
+  /// Logits [rows, V] of what follows each row, or [sum of answers, V] of what follows each token that is to be
+  /// answered; the caller's to change.
   virtual Tensor logits(Context& c, const StepInput& input) = 0;
   /// The same for a search that needs no more than the best of them.
   virtual Following following(Context& c, const StepInput& input) { return {.logits = logits(c, input)}; }

@@ -70,6 +70,7 @@ class Generator {
   /// Tokens so far: read as prompts, and generated.
   std::int64_t prompt_tokens() const { return prompt_tokens_; }
   std::int64_t new_tokens() const { return new_tokens_; }
+  Speculation speculation() const { return decoder_.speculation(); }
   /// Characters of prompts so far that the vocabulary lacks.
   std::int64_t unknown() const { return unknown_; }
 

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <system_error>
 
+#include "kern/batch_invariant.h"
+
 namespace tril::search {
 namespace {
 
@@ -34,13 +36,14 @@ std::vector<std::vector<std::size_t>> jobs_by_length(std::span<const std::size_t
 }
 
 struct WorkerPool::Worker {
+  explicit Worker(const kern::Kernels& kernels) : context(arena, kernels) {}
   Arena arena;
-  Context context{arena};
+  Context context;
 };
 
-WorkerPool::WorkerPool(int threads) {
+WorkerPool::WorkerPool(int threads, const kern::Kernels& kernels) {
   check(threads >= 1, "threads", "expected at least 1, got {}", threads);
-  for (int i = 0; i < threads; ++i) list_.push_back(std::make_unique<Worker>());
+  for (int i = 0; i < threads; ++i) list_.push_back(std::make_unique<Worker>(kernels));
 }
 
 WorkerPool::~WorkerPool() = default;
@@ -80,12 +83,22 @@ void WorkerPool::run(std::size_t jobs, const std::function<void(Context&, int, s
 ParallelDecoder::ParallelDecoder(const model::Model& model, ParallelOptions options)
     : options_(std::move(options)),
       threads_for_one_(model.parameters().count() >= large_model ? options_.threads : 1),
-      workers_(options_.threads) {
+      workers_(options_.threads, options_.deterministic ? kern::batch_invariant(kern::best()) : kern::best()) {
   check(options_.batch_size >= 1 && options_.refill >= 1, "batch size", "expected at least 1, got {}",
         options_.batch_size);
   check_options(options_.search, model.vocab_size());
   for (int i = 0; i < workers_.count(); ++i)
-    sessions_.push_back(std::make_unique<Session>(workers_.context(i), model, options_.use_cache));
+    sessions_.push_back(std::make_unique<Session>(
+        workers_.context(i), model, SessionOptions{options_.cache, options_.ensemble, options_.speculative}));
+}
+
+Speculation ParallelDecoder::speculation() const {
+  Speculation sum;
+  for (const auto& session : sessions_) {
+    const Speculation& s = session->speculation();
+    sum.rows += s.rows, sum.tokens += s.tokens, sum.proposed += s.proposed, sum.accepted += s.accepted;
+  }
+  return sum;
 }
 
 std::vector<std::vector<Hypothesis>> ParallelDecoder::decode(std::span<const std::vector<std::int32_t>> sources,

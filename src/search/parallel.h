@@ -24,7 +24,7 @@ std::vector<std::vector<std::size_t>> jobs_by_length(std::span<const std::size_t
 /// Workers of one thread each, with an arena and a context of their own that stay from run to run.
 class WorkerPool {
  public:
-  explicit WorkerPool(int threads);
+  explicit WorkerPool(int threads, const kern::Kernels& kernels = kern::best());
   ~WorkerPool();
   int count() const { return static_cast<int>(list_.size()); }
 
@@ -43,7 +43,12 @@ struct ParallelOptions {
   std::int32_t batch_size = 32;  ///< sentences that one worker decodes together
   std::int32_t refill = 4;  ///< batches a job, where there is work enough: as sentences end, others take their places
   int threads = 1;
-  bool use_cache = true;
+  CacheOptions cache;
+  EnsembleOptions ensemble;
+  SpeculativeOptions speculative;
+  /// Every sentence comes out the same to the last bit whatever shares its batch, whatever the workers: products are
+  /// cut into blocks of one size (kern/batch_invariant.h), and a single sentence has one thread.
+  bool deterministic = false;
 };
 
 /// Decodes any number of sources by a WorkerPool.
@@ -59,6 +64,8 @@ class ParallelDecoder {
 
   /// Wall time of each job of the last decode(), in seconds.
   const std::vector<double>& job_seconds() const { return job_seconds_; }
+  /// Of all decode() calls so far, all workers together.
+  Speculation speculation() const;
 
  private:
   ParallelOptions options_;

@@ -1,18 +1,50 @@
 #include "search/score.h"
 
+#include "search/ensemble.h"
 #include "search/session.h"
 
 namespace tril::search {
+namespace {
+
+struct Targets {
+  std::vector<std::int32_t> ids, expected;  ///< what the decoder sees and what is to follow
+  Rows rows;
+};
+
+Tensor hidden_of(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources,
+                 const Targets& t) {
+  const model::Memory memory = encode(c, model, sources);
+  return model.decode(c, {.ids = t.ids, .rows = t.rows, .memory = &memory, .memory_rows = {}, .cache = nullptr});
+}
+
+// log p of each expected token by the models together.
+std::vector<float> together(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources,
+                            const Targets& t, const EnsembleOptions& ensemble) {
+  std::vector<Tensor> logits{model::logits(c, model, hidden_of(c, model, sources, t))};
+  for (const model::Model* other : ensemble.others)
+    logits.push_back(model::logits(c, *other, hidden_of(c, *other, sources, t)));
+  const std::vector<double> weights = settled_weights(ensemble.weights, logits.size());
+  const Tensor mean = mean_log_probs(c, logits, weights, ensemble.mean);
+  const Tensor expected = c.upload(t.expected), losses = c.empty({mean.size(0)});
+  c.kernels().cross_entropy({.targets = expected.data<std::int32_t>()}, mean.data<float>(), losses.data<float>(),
+                            nullptr, static_cast<std::size_t>(mean.size(0)), static_cast<std::size_t>(mean.size(1)));
+  std::vector<float> log_probs = host_copy<float>(losses);
+  for (float& p : log_probs) p = -p;
+  return log_probs;
+}
+
+}  // namespace
 
 std::vector<Score> score(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources,
-                         std::span<const std::vector<std::int32_t>> targets, std::int32_t start_id) {
+                         std::span<const std::vector<std::int32_t>> targets, std::int32_t start_id,
+                         const EnsembleOptions& ensemble) {
   check(sources.size() == targets.size(), "score", "{} sources for {} targets", sources.size(), targets.size());
   std::vector<Score> scores(targets.size());
   if (targets.empty()) return scores;
 
   // The decoder sees each target shifted right by one, behind the start token.
-  Rows rows;
-  std::vector<std::int32_t> ids, expected;
+  Targets t;
+  auto& [ids, expected, rows] = t;
   for (const auto& target : targets) {
     rows.append(static_cast<std::int32_t>(target.size()));
     for (std::size_t i = 0; i < target.size(); ++i) ids.push_back(i == 0 ? start_id : target[i - 1]);
@@ -20,12 +52,14 @@ std::vector<Score> score(Context& c, const model::Model& model, std::span<const 
   }
   if (ids.empty()) return scores;
 
-  const model::Memory memory = encode(c, model, sources);
-  const Tensor hidden =
-      model.decode(c, {.ids = ids, .rows = rows, .memory = &memory, .memory_rows = {}, .cache = nullptr});
-  const model::OutputProjection output = model.output();
-  const std::vector<float> log_probs =
-      host_copy<float>(ops::target_log_probs(c, hidden, output.weight, output.bias, c.upload(expected)));
+  std::vector<float> log_probs;
+  if (ensemble.others.empty()) {
+    const model::OutputProjection output = model.output();
+    log_probs = host_copy<float>(
+        ops::target_log_probs(c, hidden_of(c, model, sources, t), output.weight, output.bias, c.upload(expected)));
+  } else {
+    log_probs = together(c, model, sources, t, ensemble);
+  }
 
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i);
@@ -37,7 +71,8 @@ std::vector<Score> score(Context& c, const model::Model& model, std::span<const 
 
 std::vector<Score> score_all(WorkerPool& workers, const model::Model& model,
                              std::span<const std::vector<std::int32_t>> sources,
-                             std::span<const std::vector<std::int32_t>> targets, std::int64_t batch_size) {
+                             std::span<const std::vector<std::int32_t>> targets, std::int64_t batch_size,
+                             const EnsembleOptions& ensemble) {
   check(sources.size() == targets.size(), "score", "{} sources for {} targets", sources.size(), targets.size());
   check(batch_size >= 1, "score", "{} pairs in a batch, expected at least 1", batch_size);
   std::vector<std::size_t> lengths;
@@ -49,7 +84,7 @@ std::vector<Score> score_all(WorkerPool& workers, const model::Model& model,
   workers.run(jobs.size(), [&](Context& c, int, std::size_t job) {
     std::vector<std::vector<std::int32_t>> job_sources, job_targets;
     for (std::size_t i : jobs[job]) job_sources.push_back(sources[i]), job_targets.push_back(targets[i]);
-    std::vector<Score> found = score(c, model, job_sources, job_targets, start);
+    std::vector<Score> found = score(c, model, job_sources, job_targets, start, ensemble);
     for (std::size_t i = 0; i < found.size(); ++i) scores[jobs[job][i]] = std::move(found[i]);
   });
   return scores;

@@ -17,13 +17,16 @@ struct Score {
 /// @param sources   ids, EOS included; none may be empty
 /// @param targets   ids, EOS included where it is to count; as many as sources
 /// @param start_id  what the decoder sees before each target
+/// @param ensemble  models that decide together with `model`
 std::vector<Score> score(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources,
-                         std::span<const std::vector<std::int32_t>> targets, std::int32_t start_id);
+                         std::span<const std::vector<std::int32_t>> targets, std::int32_t start_id,
+                         const EnsembleOptions& ensemble = {});
 
 /// The same for any number of pairs, `batch_size` at a time on each worker, in the pairs' order. The decoder starts as
 /// the model says.
 std::vector<Score> score_all(WorkerPool& workers, const model::Model& model,
                              std::span<const std::vector<std::int32_t>> sources,
-                             std::span<const std::vector<std::int32_t>> targets, std::int64_t batch_size);
+                             std::span<const std::vector<std::int32_t>> targets, std::int64_t batch_size,
+                             const EnsembleOptions& ensemble = {});
 
 }  // namespace tril::search

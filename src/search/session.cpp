@@ -1,6 +1,10 @@
 #include "search/session.h"
 
 #include <algorithm>
+#include <numeric>
+
+#include "search/ensemble.h"
+#include "search/speculative.h"
 
 namespace tril::search {
 namespace {
@@ -19,33 +23,86 @@ bool is_identity(std::span<const std::int32_t> parents) {
 
 }  // namespace
 
-ModelStep::ModelStep(const model::Model& model, const model::Memory* memory, nn::KvCache* cache)
-    : model_(&model), memory_(memory), cache_(cache) {}
+void check_options(const CacheOptions& o) {
+  check(o.prompt_chunk >= 1, "prompt chunk", "expected at least 1 token, got {}", o.prompt_chunk);
+  check(o.kept.window >= 0 && o.kept.sinks >= 0, "attention window", "a window of {} tokens and {} sinks",
+        o.kept.window, o.kept.sinks);
+  if (o.kept.sinks > 0 && o.kept.window == 0)
+    fail_usage("attention sinks", "without a window every token stays in sight", "give the window");
+  if (!o.use && o.kept.precision != nn::KvCache::Precision::fp32)
+    fail_usage("cache precision", "there is no cache", "leave it out");
+}
 
-Tensor ModelStep::hidden(Context& c, const StepInput& input) {
+ModelStep::ModelStep(const model::Model& model, const model::Memory* memory, nn::KvCache* cache, CacheOptions options)
+    : model_(&model), memory_(memory), cache_(cache), options_(options) {}
+
+Tensor ModelStep::answers(Context& c, const StepInput& input) {
   return cache_ ? cached(c, input) : recomputed(c, input);
 }
 
 Tensor ModelStep::logits(Context& c, const StepInput& input) {
-  return model::logits(c, *model_, hidden(c, input));
+  return model::logits(c, *model_, answers(c, input));
 }
 
 Following ModelStep::following(Context& c, const StepInput& input) {
   const model::OutputProjection out = model_->output();
   if (!out.weight.quantized) return {.logits = logits(c, input)};
-  return {.hidden = hidden(c, input), .weight = out.weight, .bias = out.bias};
+  return {.hidden = answers(c, input), .weight = out.weight, .bias = out.bias};
 }
 
 Tensor ModelStep::cached(Context& c, const StepInput& input) {
   const std::size_t old = survivors(input);
   const auto parents = input.parents.first(old);
   if (static_cast<std::int64_t>(old) != cache_->rows() || !is_identity(parents)) cache_->reorder(parents);
+  for (std::size_t r = 0; r < old && !input.cuts.empty(); ++r)
+    if (input.cuts[r] > 0)
+      cache_->truncate(static_cast<std::int64_t>(r), cache_->length(static_cast<std::int64_t>(r)) - input.cuts[r]);
   cache_->add_rows(static_cast<std::int64_t>(input.counts.size() - old));
 
+  if (input.ids.size() > input.counts.size() && input.ids.size() > static_cast<std::size_t>(options_.prompt_chunk)) {
+    const std::vector<std::int32_t> left = read_chunks(c, input);
+    std::vector<std::int32_t> ids;
+    Rows rows;
+    for (std::size_t r = 0, end = 0; r < left.size(); ++r) {
+      end += static_cast<std::size_t>(input.counts[r]);
+      ids.insert(ids.end(), input.ids.begin() + static_cast<std::ptrdiff_t>(end) - left[r],
+                 input.ids.begin() + static_cast<std::ptrdiff_t>(end));
+      rows.append(left[r], cache_->length(static_cast<std::int64_t>(r)));
+    }
+    return last_hidden(c, ids, rows, input);
+  }
   Rows rows;
   for (std::size_t r = 0; r < input.counts.size(); ++r)
     rows.append(input.counts[r], cache_->length(static_cast<std::int64_t>(r)));
-  return last_hidden(c, input.ids, std::move(rows), input);
+  return last_hidden(c, input.ids, rows, input);
+}
+
+// Reads tokens of the rows, prompt_chunk at a time, until so many are left or only those that are to be answered: how
+// many those are.
+std::vector<std::int32_t> ModelStep::read_chunks(Context& c, const StepInput& input) {
+  const auto chunk = static_cast<std::size_t>(options_.prompt_chunk);
+  const nn::KvCache::Options& kept = cache_->options();
+  if (kept.window == 0)  // at once, with some room for what is generated
+    cache_->reserve(cache_->used_slots() + static_cast<std::int64_t>(input.ids.size() + input.ids.size() / 16 + 64));
+  std::vector<std::int32_t> left(input.counts.begin(), input.counts.end());
+  std::size_t least = left.size();  // tokens that have to be left
+  if (!input.answers.empty()) least = static_cast<std::size_t>(std::reduce(input.answers.begin(), input.answers.end()));
+  for (std::size_t total = input.ids.size(); total > chunk && total > least;) {
+    Rows rows;
+    std::vector<std::int32_t> ids;
+    for (std::size_t r = 0, end = 0; r < left.size(); ++r) {
+      end += static_cast<std::size_t>(input.counts[r]);
+      const std::int32_t wanted = input.answers.empty() ? 1 : input.answers[r];
+      const std::size_t n = std::min(static_cast<std::size_t>(left[r] - wanted), chunk - ids.size());
+      const auto begin = input.ids.begin() + static_cast<std::ptrdiff_t>(end) - left[r];
+      ids.insert(ids.end(), begin, begin + static_cast<std::ptrdiff_t>(n));
+      rows.append(static_cast<std::int32_t>(n), cache_->length(static_cast<std::int64_t>(r)));
+      left[r] -= static_cast<std::int32_t>(n);
+      total -= n;
+    }
+    hidden(c, ids, std::move(rows), input);
+  }
+  return left;
 }
 
 Tensor ModelStep::recomputed(Context& c, const StepInput& input) {
@@ -55,52 +112,133 @@ Tensor ModelStep::recomputed(Context& c, const StepInput& input) {
   auto fresh = input.ids.begin();
   for (std::size_t r = 0; r < histories.size(); ++r) {
     if (input.parents[r] >= 0) histories[r] = histories_[static_cast<std::size_t>(input.parents[r])];
+    if (!input.cuts.empty()) histories[r].resize(histories[r].size() - static_cast<std::size_t>(input.cuts[r]));
     histories[r].insert(histories[r].end(), fresh, fresh + input.counts[r]);
     fresh += input.counts[r];
     rows.append(static_cast<std::int32_t>(histories[r].size()));
     ids.insert(ids.end(), histories[r].begin(), histories[r].end());
   }
   histories_ = std::move(histories);
-  return last_hidden(c, ids, std::move(rows), input);
+  return last_hidden(c, ids, rows, input);
 }
 
-Tensor ModelStep::last_hidden(Context& c, std::span<const std::int32_t> ids, Rows rows, const StepInput& input) const {
+Tensor ModelStep::hidden(Context& c, std::span<const std::int32_t> ids, Rows rows, const StepInput& input) const {
+  return model_->decode(c, {.ids = ids,
+                            .rows = std::move(rows),
+                            .memory = memory_,
+                            .memory_rows = memory_ ? input.sentences : std::span<const std::int32_t>{},
+                            .cache = cache_,
+                            .self_mask = ops::Mask::causal(options_.kept.window, options_.kept.sinks)});
+}
+
+// Those of the last token of each row, or of as many of the last as are asked for.
+Tensor ModelStep::last_hidden(Context& c, std::span<const std::int32_t> ids, const Rows& rows,
+                              const StepInput& input) const {
+  const Tensor h = hidden(c, ids, rows, input);
   std::vector<std::int32_t> last;
-  for (std::int64_t r = 0; r < rows.count(); ++r) last.push_back(rows.end(r) - 1);
-  const bool all = rows.tokens() == rows.count();
-  const Tensor states = model_->decode(c, {.ids = ids,
-                                           .rows = std::move(rows),
-                                           .memory = memory_,
-                                           .memory_rows = memory_ ? input.sentences : std::span<const std::int32_t>{},
-                                           .cache = cache_});
-  if (all) return states;
-  const auto [N, D] = states.dims<2>("hidden");
-  const Tensor rows_last = c.empty({static_cast<std::int64_t>(last.size()), D});
-  c.kernels().gather(states.data<float>(), c.upload(last).data<std::int32_t>(), 1.0f, rows_last.data<float>(),
-                     last.size(), static_cast<std::size_t>(D));
-  return rows_last;
+  for (std::int64_t r = 0; r < rows.count(); ++r) {
+    const std::int32_t n = input.answers.empty() ? 1 : input.answers[static_cast<std::size_t>(r)];
+    for (std::int32_t i = n; i > 0; --i) last.push_back(rows.end(r) - i);
+  }
+  if (rows.tokens() == static_cast<std::int64_t>(last.size())) return h;
+  const auto [N, D] = h.dims<2>("hidden");
+  const Tensor answered = c.empty({static_cast<std::int64_t>(last.size()), D});
+  c.kernels().gather(h.data<float>(), c.upload(last).data<std::int32_t>(), 1.0f, answered.data<float>(), last.size(),
+                     static_cast<std::size_t>(D));
+  return answered;
 }
 
-Session::Session(Context& c, const model::Model& model, bool use_cache)
-    : context_(&c), model_(&model), cache_(use_cache ? model.make_cache(c) : nullptr) {}
+void check_options(const SessionOptions& o, const model::Model& model) {
+  check_options(o.cache);
+  settled_weights(o.ensemble.weights, 1 + o.ensemble.others.size());
+  const auto fits = [&](const model::Model& other, const char* what) {
+    if (other.vocab_size() != model.vocab_size() || other.source_vocab_size() != model.source_vocab_size() ||
+        other.has_encoder() != model.has_encoder())
+      fail_usage(what,
+                 fmt::format("a {} model of {} words does not go with a {} model of {}", other.family(),
+                             other.vocab_size(), model.family(), model.vocab_size()),
+                 "take models that were made with the same vocabulary");
+  };
+  for (const model::Model* other : o.ensemble.others) fits(*other, "ensemble");
+  if (o.speculative.draft) fits(*o.speculative.draft, "draft model");
+  check(o.speculative.lookup >= 0 && o.speculative.tokens >= 1, "speculative decoding",
+        "n-grams of {} and {} tokens to propose", o.speculative.lookup, o.speculative.tokens);
+  if (o.speculative.draft && o.speculative.lookup > 0)
+    fail_usage("speculative decoding", "a draft model and prompt lookup both propose tokens", "choose one of them");
+}
+
+Session::Session(Context& c, const model::Model& model, const SessionOptions& options)
+    : context_(&c), options_(options) {
+  check_options(options, model);
+  const nn::KvCache::Options& kept = options.cache.kept;
+  models_.push_back(reader_of(model, kept));
+  for (const model::Model* other : options.ensemble.others) models_.push_back(reader_of(*other, kept));
+  // A draft reads its own proposals token by token and takes them back together, so it keeps what leaves the window.
+  if (options.speculative.draft)
+    draft_ = std::make_unique<Reader>(reader_of(*options.speculative.draft, {.precision = kept.precision}));
+}
+
+Session::Reader Session::reader_of(const model::Model& model, const nn::KvCache::Options& kept) const {
+  Reader r{&model, options_.cache.use ? model.make_cache(*context_) : nullptr, {}};
+  if (r.cache) r.cache->configure(kept);
+  return r;
+}
+
+void Session::begin(Reader& r, std::span<const std::vector<std::int32_t>> sources) {
+  if (r.model->has_encoder()) r.memory = encode(*context_, *r.model, sources);
+}
+
+void Session::end(Reader& r) {
+  if (r.cache) r.cache->reorder({});
+  r.memory = {};
+}
+
+std::unique_ptr<Step> Session::step_of(Reader& r) {
+  const model::Memory* memory = r.model->has_encoder() ? &r.memory : nullptr;
+  return std::make_unique<ModelStep>(*r.model, memory, r.cache.get(), options_.cache);
+}
+
+// Whatever ends a search.
+struct Session::Emptied {
+  Session& session;
+  ~Emptied() {
+    for (Reader& r : session.models_) end(r);
+    if (session.draft_) end(*session.draft_);
+  }
+};
 
 std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector<std::int32_t>> sources,
                                                      std::span<const Request> requests, const SearchOptions& options,
                                                      std::int64_t max_live, const Watch& watch) {
-  const bool has_memory = model_->has_encoder();
-  check(sources.size() == (has_memory ? requests.size() : 0), "Session", "{} sources for {} requests of a {} model",
-        sources.size(), requests.size(), model_->family());
+  const model::Model& model = *models_[0].model;
+  check(sources.size() == (model.has_encoder() ? requests.size() : 0), "Session",
+        "{} sources for {} requests of a {} model", sources.size(), requests.size(), model.family());
   if (requests.empty()) return {};
+  std::vector<std::unique_ptr<Step>> steps;
+  const Emptied emptied{*this};
   const bool stopped = watch.stop.stop_requested();  // then no step is made, so nothing is attended to
-  const model::Memory memory = has_memory && !stopped ? encode(*context_, *model_, sources) : model::Memory{};
-  struct Emptied {  // whatever ends the search
-    nn::KvCache* cache;
-    ~Emptied() {
-      if (cache) cache->reorder({});
-    }
-  } const emptied{cache_.get()};
-  ModelStep step(*model_, has_memory ? &memory : nullptr, cache_.get());
-  return search::decode(*context_, step, requests, options, max_live, watch);
+  for (Reader& r : models_) {
+    if (!stopped) begin(r, sources);
+    steps.push_back(step_of(r));
+  }
+  std::unique_ptr<Step> step = std::move(steps[0]);
+  if (steps.size() > 1) {
+    steps[0] = std::move(step);
+    step = std::make_unique<EnsembleStep>(std::move(steps), options_.ensemble);
+  }
+
+  if (!options_.speculative.on()) return search::decode(*context_, *step, requests, options, max_live, watch);
+  std::unique_ptr<Proposer> proposer;
+  if (draft_) {
+    if (!stopped) begin(*draft_, sources);
+    const model::Memory* memory = model.has_encoder() ? &draft_->memory : nullptr;
+    proposer = std::make_unique<DraftModel>(*draft_->model, memory, draft_->cache.get(), options_.cache);
+  } else {
+    const bool shared = model.source_vocab_size() == model.vocab_size();
+    proposer = std::make_unique<Lookup>(shared ? sources : sources.first(0), options_.speculative.lookup);
+  }
+  return decode_speculatively(*context_, *step, *proposer, options_.speculative.tokens, requests, options, max_live,
+                              watch, speculation_);
 }
 
 model::Memory encode(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources) {

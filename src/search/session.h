@@ -9,6 +9,7 @@
 
 #include "model/model.h"
 #include "search/decode.h"
+#include "search/session_options.h"
 
 namespace tril::search {
 
@@ -19,28 +20,30 @@ class ModelStep : public Step {
   /// @param memory  null for a model without an encoder
   /// @param cache  where keys and values of earlier tokens are kept, without rows yet; null: every step computes its
   ///               rows' tokens all over again, which gives the same logits slowly
-  ModelStep(const model::Model& model, const model::Memory* memory, nn::KvCache* cache);
+  ModelStep(const model::Model& model, const model::Memory* memory, nn::KvCache* cache, CacheOptions options = {});
 
   std::int64_t vocab_size() const override { return model_->vocab_size(); }
   Tensor logits(Context& c, const StepInput& input) override;
   Following following(Context& c, const StepInput& input) override;
 
  private:
-  Tensor hidden(Context& c, const StepInput& input);  // of each row's last token
+  Tensor answers(Context& c, const StepInput& input);  // hidden states of the tokens that are to be answered
   Tensor cached(Context& c, const StepInput& input);
+  std::vector<std::int32_t> read_chunks(Context& c, const StepInput& input);
   Tensor recomputed(Context& c, const StepInput& input);
-  Tensor last_hidden(Context& c, std::span<const std::int32_t> ids, Rows rows, const StepInput& input) const;
+  Tensor hidden(Context& c, std::span<const std::int32_t> ids, Rows rows, const StepInput& input) const;
+  Tensor last_hidden(Context& c, std::span<const std::int32_t> ids, const Rows& rows, const StepInput& input) const;
 
   const model::Model* model_;
   const model::Memory* memory_;
   nn::KvCache* cache_;
+  CacheOptions options_;
   std::vector<std::vector<std::int32_t>> histories_;  // of the rows, where there is no cache
 };
 
 class Session {
  public:
-  /// @param use_cache  false: recompute instead (for tests, and for families without a cache)
-  Session(Context& c, const model::Model& model, bool use_cache = true);
+  Session(Context& c, const model::Model& model, const SessionOptions& options = {});
 
   /// The hypotheses for each request, best first.
   /// @param sources  an encoder-decoder: what each request translates, ids with EOS; a model without an encoder: none
@@ -49,12 +52,27 @@ class Session {
                                               std::int64_t max_live = 0, const Watch& watch = {});
 
   /// Null where nothing is kept. Between two decode() calls it holds no rows.
-  const nn::KvCache* cache() const { return cache_.get(); }
+  const nn::KvCache* cache() const { return models_[0].cache.get(); }
+  /// Of all decode() calls so far, where tokens are proposed.
+  const Speculation& speculation() const { return speculation_; }
 
  private:
+  struct Reader {
+    const model::Model* model;
+    std::unique_ptr<nn::KvCache> cache;
+    model::Memory memory;
+  };
+  Reader reader_of(const model::Model& model, const nn::KvCache::Options& kept) const;
+  struct Emptied;
+  void begin(Reader& reader, std::span<const std::vector<std::int32_t>> sources);
+  static void end(Reader& reader);
+  std::unique_ptr<Step> step_of(Reader& reader);
+
   Context* context_;
-  const model::Model* model_;
-  std::unique_ptr<nn::KvCache> cache_;
+  SessionOptions options_;
+  std::vector<Reader> models_;  // the session's own, then those that decide with it
+  std::unique_ptr<Reader> draft_;
+  Speculation speculation_;
 };
 
 /// The memory of sources given as lists of ids.

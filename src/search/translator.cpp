@@ -4,6 +4,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "search/mbr.h"
 #include "text/utf8.h"
 #include "text/word_boundary.h"
 
@@ -30,6 +31,20 @@ void check_tokenizer(const model::Model& model, const Tokenizer& tokenizer) {
 }
 
 namespace {
+
+// The `n` translations of the highest expected utility, best first, or as many different ones as there are.
+std::vector<Translation> least_risk(std::vector<Translation> samples, std::size_t n) {
+  std::vector<std::string> texts;
+  for (const Translation& t : samples) texts.push_back(t.text);
+  const std::vector<double> utilities = expected_utilities(texts);
+  std::vector<Translation> best;
+  for (const std::size_t i : by_utility(texts, utilities)) {
+    if (best.size() == n) break;
+    best.push_back(std::move(samples[i]));
+    best.back().score = utilities[i];
+  }
+  return best;
+}
 
 // Rows of the output that the tokenizer has no piece for (tables are padded to round sizes) never come, and the search
 // knows which ones begin a word.
@@ -145,13 +160,16 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
       watch.on_partial(places[p.request], text);
     };
   const auto found = decoder_.decode(sources, requests, tokens);
-  for (std::size_t s = 0; s < found.size(); ++s)
+  for (std::size_t s = 0; s < found.size(); ++s) {
+    std::vector<Translation>& list = results[places[s]];
     for (const Hypothesis& h : found[s]) {
       target_tokens_ += static_cast<std::int64_t>(h.tokens.size());
       Translation t{text_of(h.tokens, requests[s], prefix_of(places[s])), h.tokens, h.log_prob, h.score, h.cut};
       t.unsatisfied = missing_terms(terms[s], t.text, *tokenizer_);
-      results[places[s]].push_back(std::move(t));
+      list.push_back(std::move(t));
     }
+    if (options_.mbr_best > 0) list = least_risk(std::move(list), static_cast<std::size_t>(options_.mbr_best));
+  }
   return results;
 }
 

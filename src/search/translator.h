@@ -22,6 +22,9 @@ struct TranslatorOptions {
   double max_length_factor = 3;
   /// What source phrases must be translated by; may be null. For a beam search.
   std::shared_ptr<const Terminology> terminology = {};
+  /// Minimum Bayes risk (mbr.h): of the search's samples the `mbr_best` of the highest expected chrF, which is their
+  /// score; 0: the samples as they came.
+  std::int32_t mbr_best = 0;
 };
 
 struct Translation {
@@ -61,6 +64,7 @@ class Translator {
   std::int64_t unknown() const { return unknown_; }
   /// Tokens generated so far, of all hypotheses returned.
   std::int64_t target_tokens() const { return target_tokens_; }
+  Speculation speculation() const { return decoder_.speculation(); }
 
  private:
   Request request_for(std::int64_t source_tokens, const std::string& prefix, std::uint64_t number) const;

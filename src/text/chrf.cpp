@@ -140,6 +140,69 @@ double chrf(const std::vector<std::string>& hypotheses, std::span<const std::vec
   return f_score(sum, options.beta);
 }
 
+namespace {
+
+// A text's n-grams by number, which is the same for equal n-grams of all texts of a set, with how often each comes.
+struct NumberedNgrams {
+  struct Order {
+    std::vector<std::pair<std::int32_t, std::int64_t>> ngrams;  // ascending
+    std::int64_t total = 0;
+  };
+  std::vector<Order> orders;
+};
+
+std::vector<NumberedNgrams> number_ngrams(const std::vector<std::string>& texts, const ChrfOptions& options) {
+  std::unordered_map<std::string, std::int32_t> numbers;
+  std::vector<NumberedNgrams> all;
+  for (const std::string& text : texts) {
+    const LineNgrams line(text, options);
+    NumberedNgrams& n = all.emplace_back();
+    for (const Ngrams& ngrams : line.orders()) {
+      NumberedNgrams::Order& order = n.orders.emplace_back();
+      for (const auto& [ngram, count] : ngrams) {
+        const auto number = static_cast<std::int32_t>(numbers.size());
+        order.ngrams.emplace_back(numbers.emplace(ngram, number).first->second, count);
+        order.total += count;
+      }
+      std::sort(order.ngrams.begin(), order.ngrams.end());
+    }
+  }
+  return all;
+}
+
+std::int64_t matches(const NumberedNgrams::Order& a, const NumberedNgrams::Order& b) {
+  std::int64_t sum = 0;
+  for (auto i = a.ngrams.begin(), j = b.ngrams.begin(); i != a.ngrams.end() && j != b.ngrams.end();) {
+    if (i->first == j->first)
+      sum += std::min((i++)->second, (j++)->second);
+    else
+      ++(i->first < j->first ? i : j);
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::vector<double> chrf_of_each_pair(const std::vector<std::string>& texts, const ChrfOptions& options) {
+  const std::vector<NumberedNgrams> lines = number_ngrams(texts, options);
+  const std::size_t n = texts.size();
+  std::vector<double> scores(n * n);
+  std::vector<Counts> forth, back;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = i; j < n; ++j) {
+      forth.clear(), back.clear();
+      for (std::size_t k = 0; k < lines[i].orders.size(); ++k) {
+        const NumberedNgrams::Order &a = lines[i].orders[k], &b = lines[j].orders[k];
+        const std::int64_t matched = matches(a, b);
+        forth.push_back({b.total == 0 ? 0 : a.total, b.total, matched});
+        back.push_back({a.total == 0 ? 0 : b.total, a.total, matched});
+      }
+      scores[i * n + j] = f_score(forth, options.beta);
+      scores[j * n + i] = f_score(back, options.beta);
+    }
+  return scores;
+}
+
 std::string chrf_name(const ChrfOptions& options) {
   return fmt::format("chrF{}{}", options.beta, std::string(static_cast<std::size_t>(options.word_order), '+'));
 }

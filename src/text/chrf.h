@@ -27,6 +27,10 @@ struct ChrfOptions {
 double chrf(const std::vector<std::string>& hypotheses, std::span<const std::vector<std::string>> references,
             const ChrfOptions& options = {});
 
+/// chrF of every text as a hypothesis against every text as its reference: [i * n + j] of text i against text j. N-grams
+/// are counted once a text.
+std::vector<double> chrf_of_each_pair(const std::vector<std::string>& texts, const ChrfOptions& options = {});
+
 /// "chrF2", or "chrF2++" with words.
 std::string chrf_name(const ChrfOptions& options);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -208,6 +209,70 @@ TEST_F(Translate, PatienceLooksFurther) {
   const Ran wrong = translate({"-b", "4", "--patience", "0.5", "--n-best", "4"}, text);
   EXPECT_EQ(wrong.code, 2);
   EXPECT_NE(wrong.err.find("patience"), std::string::npos) << wrong.err;
+}
+
+TEST_F(Translate, ProposedTokensAndDeterminismLeaveTheTextAsItIs) {
+  std::string many;
+  for (int i = 0; i < 12; ++i) many += text;
+  const Ran plain = translate({"-b", "1"}, many);
+  EXPECT_EQ(plain.code, 0) << plain.err;
+  const Ran drafted = translate({"-b", "1", "--draft-model", model, "--draft-tokens", "3"}, many);
+  EXPECT_EQ(drafted.out, plain.out);
+  EXPECT_NE(drafted.err.find("proposed tokens"), std::string::npos) << drafted.err;
+  EXPECT_EQ(translate({"-b", "1", "--prompt-lookup", "3"}, many).out, plain.out);
+  EXPECT_EQ(translate({"-b", "1", "--deterministic", "--batch-size", "3"}, many).out, plain.out);
+  EXPECT_NE(translate({"-b", "4", "--prompt-lookup", "3"}, text).err.find("greedy"), std::string::npos);
+  EXPECT_EQ(translate({"-b", "1", "--prompt-lookup", "3", "--draft-model", model}, text).code, 2);
+}
+
+TEST_F(Translate, AnEnsembleOfOneModelIsThatModel) {
+  const Ran alone = translate({"-b", "3", "--json"}, text);
+  for (const char* mean : {"log-probabilities", "probabilities"}) {
+    const Ran ran =
+        translate({"-b", "3", "--json", "--models", model, "--weights", "1", "2.5", "--ensemble-mean", mean}, text);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    const auto lines = lines_of(ran.out), expected = lines_of(alone.out);
+    ASSERT_EQ(lines.size(), expected.size());
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      EXPECT_EQ(nlohmann::json::parse(lines[i])["translations"][0]["text"],
+                nlohmann::json::parse(expected[i])["translations"][0]["text"]);
+  }
+  EXPECT_NE(translate({"--models", model, "--weights", "1"}, text).err.find("1 for 2 models"), std::string::npos);
+  EXPECT_NE(translate({"--models", model, "--weights", "1", "x"}, text).err.find("not a positive number"),
+            std::string::npos);
+}
+
+TEST_F(Translate, TheLeastRiskyOfManySamples) {
+  const Ran ran = translate({"--mbr", "8", "--n-best", "2", "--seed", "3"}, text);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  std::map<std::string, std::vector<double>> scores;
+  for (const std::string& line : lines_of(ran.out)) {
+    const std::size_t first = line.find(" ||| "), last = line.rfind(" ||| ");
+    scores[line.substr(0, first)].push_back(std::stod(line.substr(last + 5)));
+  }
+  EXPECT_EQ(scores.size(), 4u);
+  for (const auto& [line, list] : scores) {
+    EXPECT_TRUE(std::is_sorted(list.rbegin(), list.rend()));
+    EXPECT_GE(list.back(), 0.0);
+    EXPECT_LE(list.front(), 100.0 + 1e-9);
+  }
+  EXPECT_EQ(translate({"--mbr", "8", "--n-best", "2", "--seed", "3", "--batch-size", "1"}, text).out, ran.out);
+  EXPECT_EQ(translate({"--mbr", "4", "-b", "2"}, text).code, 2);
+  EXPECT_EQ(translate({"--mbr", "2", "--n-best", "3"}, text).code, 2);
+}
+
+TEST_F(Translate, WindowsAndSmallCaches) {
+  for (const std::vector<std::string>& way :
+       {std::vector<std::string>{"--attention-window", "3"}, {"--attention-window", "2", "--attention-sinks", "1"}}) {
+    std::vector<std::string> cached = way, whole = way;
+    whole.emplace_back("--no-cache");
+    const Ran ran = translate(cached, text);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.out, translate(whole, text).out);
+  }
+  EXPECT_EQ(translate({"--cache-precision", "int8"}, text).code, 0);
+  EXPECT_EQ(translate({"--attention-sinks", "1"}, text).code, 2);
+  EXPECT_EQ(translate({"--cache-precision", "int8", "--no-cache"}, text).code, 2);
 }
 
 TEST_F(Translate, JsonHoldsScoresAndLengths) {

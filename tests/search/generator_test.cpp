@@ -98,7 +98,7 @@ TEST(Generator, CacheBatchesAndWorkersDoNotMatter) {
     for (const auto& [batch, threads, cache] :
          {std::tuple{7, 1, true}, {64, 1, true}, {4, 3, true}, {64, 1, false}, {1, 2, false}}) {
       SCOPED_TRACE(fmt::format("batches of {}, {} threads, cache {}", batch, threads, cache));
-      o.decoding.batch_size = batch, o.decoding.threads = threads, o.decoding.use_cache = cache;
+      o.decoding.batch_size = batch, o.decoding.threads = threads, o.decoding.cache.use = cache;
       expect_same(Generator(*lm.m, lm.tokenizer, o).generate(texts), alone);
     }
     // Prompts that come one by one are numbered on.
@@ -107,6 +107,46 @@ TEST(Generator, CacheBatchesAndWorkersDoNotMatter) {
     for (const std::string& text : texts) one_by_one.push_back(later.generate(std::span(&text, 1))[0]);
     expect_same(one_by_one, alone);
   }
+}
+
+// Prompts read in small chunks, with and without a window, are as if they were read and computed at once.
+TEST(Generator, ChunksAndWindowsAreThoseOfFullRecomputation) {
+  const LanguageModel lm;
+  const std::vector<std::string> texts = prompts();
+  for (GeneratorOptions o : ways(lm))
+    for (const auto& [window, sinks] : {std::pair{0, 0}, {3, 0}, {4, 2}, {1, 1}}) {
+      o.decoding.cache = {.use = false, .kept = {.window = window, .sinks = sinks}};
+      o.decoding.batch_size = 5;
+      const Results whole = Generator(*lm.m, lm.tokenizer, o).generate(texts);
+      o.decoding.cache.use = true;
+      for (const std::int32_t chunk : {1, 3, 7, 1000}) {
+        SCOPED_TRACE(fmt::format("window {}, {} sinks, chunks of {}", window, sinks, chunk));
+        o.decoding.cache.prompt_chunk = chunk;
+        expect_same(Generator(*lm.m, lm.tokenizer, o).generate(texts), whole);
+      }
+    }
+}
+
+TEST(Generator, ACacheOfEightBitsComesNear) {
+  const LanguageModel lm;
+  const std::vector<std::string> texts = prompts();
+  GeneratorOptions o = lm.options();
+  const Results exact = Generator(*lm.m, lm.tokenizer, o).generate(texts);
+  o.decoding.cache.kept.precision = nn::KvCache::Precision::int8;
+  const Results alone = Generator(*lm.m, lm.tokenizer, o).generate(texts);
+  std::size_t same = 0;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (alone[i][0].tokens != exact[i][0].tokens) continue;
+    ++same;
+    EXPECT_NEAR(alone[i][0].log_prob, exact[i][0].log_prob, 0.5) << i;
+  }
+  EXPECT_GE(same, texts.size() * 2 / 3);
+  o.decoding.cache.prompt_chunk = 2, o.decoding.batch_size = 3;
+  expect_same(Generator(*lm.m, lm.tokenizer, o).generate(texts), alone);
+  o.decoding.cache.use = false;
+  EXPECT_THROW(Generator(*lm.m, lm.tokenizer, o), Error) << "there is no cache to be of 8 bits";
+  o.decoding.cache = {.kept = {.sinks = 3}};
+  EXPECT_THROW(Generator(*lm.m, lm.tokenizer, o), Error) << "sinks of no window";
 }
 
 TEST(Generator, LogProbabilitiesAreThoseOfScoring) {

@@ -75,7 +75,7 @@ TEST(GoldenGenerate, IsThatOfTransformers) {
       const Case expected =
           read_case(file, prefix, published.eos_token_ids.at(0), arguments.at("max_new_tokens").get<std::int32_t>());
       for (const bool use_cache : {true, false}) {
-        Session session(c, *m, use_cache);
+        Session session(c, *m, {.cache = {.use = use_cache}});
         const auto got = session.decode({}, expected.requests, greedy);
         ASSERT_EQ(got.size(), expected.greedy.size());
         for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i][0].tokens, expected.greedy[i]) << prefix << i;

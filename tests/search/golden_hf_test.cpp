@@ -98,7 +98,7 @@ void for_each_model(const std::function<void(Marian&)>& test) {
 TEST(GoldenMarian, GreedyIsThatOfTransformers) {
   for_each_model([](Marian& m) {
     for (bool use_cache : {true, false}) {
-      Session session(m.c, *m.model, use_cache);
+      Session session(m.c, *m.model, {.cache = {.use = use_cache}});
       const auto found = session.decode(m.sources, m.requests(m.sources.size(), m.greedy_length), m.options(1));
       ASSERT_EQ(found.size(), m.greedy.size());
       for (std::size_t i = 0; i < found.size(); ++i)
@@ -112,7 +112,7 @@ TEST(GoldenMarian, BeamSearchIsThatOfTransformers) {
     const std::int32_t width = m.arguments.at("num_beams").get<std::int32_t>();
     const auto length = m.arguments.at("max_new_tokens").get<std::int32_t>();
     for (bool use_cache : {true, false}) {
-      Session session(m.c, *m.model, use_cache);
+      Session session(m.c, *m.model, {.cache = {.use = use_cache}});
       const auto found = session.decode(m.sources, m.requests(m.sources.size(), length), m.options(width));
       ASSERT_EQ(found.size() * static_cast<std::size_t>(width), m.beam.size());
       for (std::size_t i = 0; i < m.beam.size(); ++i) {

@@ -1,0 +1,103 @@
+#include "cli/model_set.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <charconv>
+
+#include "base/progress.h"
+
+namespace tril::cli {
+
+void add_ensemble_fields(Fields& f, ModelSetOptions& o) {
+  f.add("models", &o.models, "directories of further models of the same vocabulary, which decide together with --model")
+      .value_name("DIR");
+  f.add("weights", &o.weights, "how much each of them counts, --model first; unset: all the same").value_name("W");
+  f.add("ensemble-mean", &o.ensemble_mean,
+        "of what the weighted mean is taken at each step: log-probabilities (what all find probable) or probabilities "
+        "(what any finds probable)")
+      .choices({"log-probabilities", "probabilities"})
+      .value_name("WHAT");
+}
+
+void add_speculative_fields(Fields& f, ModelSetOptions& o) {
+  f.add("draft-model", &o.draft_model,
+        "directory of a small model of the same vocabulary that proposes tokens, which --model then reads together; "
+        "with "
+        "-b 1, the same text as without, sooner")
+      .value_name("DIR");
+  f.add(
+       "prompt-lookup", &o.prompt_lookup,
+       "propose what followed the last N tokens, or fewer, where they came before in the text or its source; 0: do not")
+      .at_least(0)
+      .at_most(1000);
+  f.add("draft-tokens", &o.draft_tokens, "tokens that are proposed at a time, at most").at_least(1).at_most(1000);
+  f.excludes("draft-model", "prompt-lookup", "both propose tokens");
+}
+
+namespace {
+
+bool same_vocabulary(const Tokenizer& a, const Tokenizer& b) {
+  for (const Side side : {Side::source, Side::target}) {
+    if (a.size(side) != b.size(side)) return false;
+    for (std::int32_t id = 0; id < a.size(side); ++id)
+      if (a.decode({&id, 1}, side) != b.decode({&id, 1}, side)) return false;
+  }
+  return true;
+}
+
+double weight_of(const std::string& text) {
+  double w = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), w);
+  if (error != std::errc() || end != text.data() + text.size() || !(w > 0 && w < 1e30))
+    fail_usage("--weights", fmt::format("\"{}\" is not a positive number", text));
+  return w;
+}
+
+}  // namespace
+
+const model::Model* ModelSet::load(const DecodingOptions& options, const std::string& flag, const model::Model& first,
+                                   const Tokenizer& tokenizer) {
+  const model::Model& m = *models_.emplace_back(load_model(options));
+  if (m.has_encoder() != first.has_encoder() || m.vocab_size() != first.vocab_size() ||
+      m.source_vocab_size() != first.source_vocab_size() || !same_vocabulary(*load_tokenizer(options.model), tokenizer))
+    fail_usage(flag, fmt::format("{} does not have the vocabulary of --model", options.model),
+               "take models that were trained with the same --vocab");
+  return &m;
+}
+
+ModelSet::ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, const model::Model& first,
+                   const Tokenizer& tokenizer) {
+  DecodingOptions other = of_first;
+  for (const std::string& directory : o.models) {
+    other.model = directory;
+    ensemble_.others.push_back(load(other, "--models", first, tokenizer));
+  }
+  if (!o.weights.empty() && o.weights.size() != 1 + o.models.size())
+    fail_usage("--weights", fmt::format("{} for {} models", o.weights.size(), 1 + o.models.size()),
+               "give one for --model and one for each of --models");
+  for (const std::string& text : o.weights) ensemble_.weights.push_back(weight_of(text));
+  ensemble_.mean = o.ensemble_mean == "probabilities" ? search::EnsembleOptions::Mean::probabilities
+                                                      : search::EnsembleOptions::Mean::log_probabilities;
+  other.model = o.draft_model;
+  if (!o.draft_model.empty()) speculative_.draft = load(other, "--draft-model", first, tokenizer);
+  speculative_.lookup = static_cast<std::int32_t>(o.prompt_lookup);
+  speculative_.tokens = static_cast<std::int32_t>(o.draft_tokens);
+}
+
+void ModelSet::give_to(search::ParallelOptions& p) const {
+  if (speculative_.on() && (p.search.beam_size > 1 || p.search.sampling.on || p.search.n_best > 1))
+    fail_usage(speculative_.draft ? "--draft-model" : "--prompt-lookup",
+               "tokens can be proposed to a greedy search alone", "pass -b 1 and nothing that draws");
+  p.ensemble = ensemble_;
+  p.speculative = speculative_;
+}
+
+void report_speculation(const search::Speculation& s) {
+  if (s.rows == 0) return;
+  spdlog::info("{} tokens in {} steps of a row, {:.2f} each; accepted {} of {} proposed tokens", format_count(s.tokens),
+               format_count(s.rows), static_cast<double>(s.tokens) / static_cast<double>(s.rows),
+               format_count(s.accepted), format_count(s.proposed));
+}
+
+}  // namespace tril::cli

@@ -1,0 +1,140 @@
+#include "search/candidates.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tril::search {
+namespace {
+
+// log(sum(exp(row))) of each row
+std::vector<float> sums(Context& c, const Tensor& logits) {
+  const Tensor lse = c.empty({logits.size(0)});
+  c.kernels().log_sum_exp(logits.data<float>(), lse.data<float>(), static_cast<std::size_t>(logits.size(0)),
+                          static_cast<std::size_t>(logits.size(1)));
+  return host_copy<float>(lse);
+}
+
+}  // namespace
+
+CandidateFinder::CandidateFinder(const SearchOptions& options, std::int64_t vocab_size, std::int32_t k, bool scores)
+    : processors_(make_processors(options)),
+      sampling_(options.sampling),
+      k_(sampling_.on ? k : static_cast<std::int32_t>(std::min<std::int64_t>(k, vocab_size))),
+      scores_(scores),
+      renormalize_(options.renormalize),
+      on_log_probs_(options.has_beam() && options.repetition_penalty != 1) {
+  may_skip_logits_ = !sampling_.on && !renormalize_ && !on_log_probs_;
+  for (const auto& p : processors_) may_skip_logits_ &= p->has_rule();
+}
+
+std::span<const Candidate> CandidateFinder::find(Context& c, const Following& following,
+                                                 std::span<const RowView> rows) {
+  return following.logits ? find(c, following.logits, rows) : find_without_logits(c, following, rows);
+}
+
+std::span<const Candidate> CandidateFinder::find(Context& c, const Tensor& logits, std::span<const RowView> rows) {
+  const auto [R, V] = logits.dims<2>("logits");
+  const auto n_rows = static_cast<std::size_t>(R), n_cols = static_cast<std::size_t>(V);
+  // Only the repetition penalty sees whether it gets logits or log-probabilities.
+  if (on_log_probs_) c.kernels().log_softmax(logits.data<float>(), logits.data<float>(), n_rows, n_cols);
+  const bool normalised = on_log_probs_ && !renormalize_;
+
+  std::vector<float> log_sums;
+  if (scores_ && !renormalize_ && !normalised) log_sums = sums(c, logits);
+  StepLogits editable(c, logits, log_sums);
+  for (const auto& p : processors_) p->apply(rows, editable);
+  if (scores_ && renormalize_) log_sums = sums(c, logits);
+  if (log_sums.empty()) log_sums.assign(n_rows, 0.0f);
+
+  std::size_t wanted = 0;
+  for (const RowView& row : rows) wanted = std::max(wanted, row.wanted.size());
+  width_ = k_ + static_cast<std::int32_t>(wanted);
+  found_.assign(n_rows * static_cast<std::size_t>(width_), {-INFINITY, -1});
+  sampling_.on ? draw_each(logits, log_sums, rows) : take_best(c, logits, log_sums);
+  if (wanted > 0) take_wanted(c, logits, log_sums, rows);
+  return found_;
+}
+
+std::span<const Candidate> CandidateFinder::find_without_logits(Context& c, const Following& following,
+                                                                std::span<const RowView> rows) {
+  rules_.resize(rows.size());
+  forbidden_.resize(rows.size());
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    rules_[r].forced = -1;
+    rules_[r].forbidden.clear();
+    for (const auto& p : processors_) p->rule(rows[r], rules_[r]);
+    forbidden_[r].swap(rules_[r].forbidden);
+  }
+  const ops::Best best =
+      ops::projected_top_k(c, following.hidden, following.weight, following.bias, k_, forbidden_, scores_);
+  const std::vector<float> value = host_copy<float>(best.values),
+                           sum = scores_ ? host_copy<float>(best.log_sums) : std::vector<float>(rows.size(), 0.0f);
+  const std::vector<std::int32_t> id = host_copy<std::int32_t>(best.ids);
+  const auto k = static_cast<std::size_t>(k_);
+  width_ = k_;
+  found_.resize(rows.size() * k);
+  for (std::size_t i = 0; i < found_.size(); ++i) found_[i] = {value[i] - sum[i / k], id[i]};
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const std::int32_t forced = rules_[r].forced;
+    if (forced < 0) continue;
+    std::fill_n(&found_[r * k], k, Candidate{-INFINITY, -1});
+    const auto& not_allowed = forbidden_[r];
+    if (std::find(not_allowed.begin(), not_allowed.end(), forced) == not_allowed.end()) found_[r * k] = {0, forced};
+  }
+  return found_;
+}
+
+void CandidateFinder::take_best(Context& c, const Tensor& logits, std::span<const float> log_sums) {
+  const auto [R, V] = logits.dims<2>("logits");
+  const auto k = static_cast<std::size_t>(k_);
+  const Tensor values = c.empty({R, k_});
+  const Tensor ids = c.empty({R, k_}, DType::i32);
+  c.kernels().top_k(logits.data<float>(), static_cast<std::size_t>(R), static_cast<std::size_t>(V), k,
+                    values.data<float>(), ids.data<std::int32_t>());
+  const std::vector<float> value = host_copy<float>(values);
+  const std::vector<std::int32_t> id = host_copy<std::int32_t>(ids);
+  for (std::size_t i = 0; i < value.size(); ++i)
+    found_[i / k * static_cast<std::size_t>(width_) + i % k] = {value[i] - log_sums[i / k], id[i]};
+}
+
+// What a row wants is a candidate once.
+void CandidateFinder::take_wanted(Context& c, const Tensor& logits, std::span<const float> log_sums,
+                                  std::span<const RowView> rows) {
+  StepLogits values(c, logits, {});
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const std::vector<float> value = values.at(static_cast<std::int64_t>(r), rows[r].wanted);
+    const auto best = std::span(found_).subspan(r * static_cast<std::size_t>(width_), static_cast<std::size_t>(k_));
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const std::int32_t token = rows[r].wanted[i];
+      if (std::none_of(best.begin(), best.end(), [&](const Candidate& other) { return other.token == token; }))
+        found_[r * static_cast<std::size_t>(width_) + static_cast<std::size_t>(k_) + i] = {value[i] - log_sums[r],
+                                                                                           token};
+    }
+  }
+}
+
+// A row brings one candidate for each sample that goes on from it. Their log-probabilities are the model's, not those
+// of the choice that was narrowed.
+void CandidateFinder::draw_each(const Tensor& logits, std::span<const float> log_sums, std::span<const RowView> rows) {
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const std::vector<float> x =
+        host_copy<float>(logits.rows(static_cast<std::int64_t>(r), static_cast<std::int64_t>(r) + 1));
+    Candidate* const found = &found_[r * static_cast<std::size_t>(k_)];
+    choices_.clear();
+    for (std::size_t v = 0; v < x.size(); ++v) {
+      if (!(x[v] < INFINITY)) found[0].log_prob = NAN;
+      if (x[v] > -INFINITY) choices_.push_back({static_cast<double>(x[v]), static_cast<std::int32_t>(v)});
+    }
+    if (std::isnan(found[0].log_prob) || choices_.empty()) continue;
+    warp(choices_, sampling_);
+    const std::vector<double> sums_so_far = running_sums(choices_);
+    for (std::int32_t s = 0; s < rows[r].samples; ++s) {
+      const double number =
+          sampling_number(sampling_.seed, rows[r].request->number, rows[r].first_sample + s, rows[r].generated());
+      const std::int32_t token = draw(choices_, sums_so_far, number);
+      found[s] = {x[static_cast<std::size_t>(token)] - log_sums[r], token};
+    }
+  }
+}
+
+}  // namespace tril::search
