@@ -65,8 +65,7 @@ std::unique_ptr<nn::KvCache> cache_for(Context& c, const std::vector<Layer>& lay
   if (layers.empty()) return nullptr;
   return std::make_unique<nn::KvCache>(
       c, nn::KvCache::Sizes{static_cast<std::int64_t>(layers.size()), layers[0].self_attention.key_size(),
-                            layers[0].self_attention.value_size(),
-                            layers[0].self_attention.kv_heads()});
+                            layers[0].self_attention.value_size(), layers[0].self_attention.kv_heads()});
 }
 
 }  // namespace tril::model
