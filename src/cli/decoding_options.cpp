@@ -82,7 +82,7 @@ void add_batch_fields(Fields& f, DecodingOptions& o) {
   f.add("no-cache", &o.no_cache, "compute every step from the beginning: slow, the same result, for checks");
   f.add("cache-precision", &o.cache_precision,
         "numbers that the keys and values of earlier tokens are kept in: int8, with a scale for each token and head, "
-        "takes a quarter of the memory")
+        "takes a quarter of the memory; int8 with --precision int8 and int4 unless given, else fp32")
       .choices({"fp32", "int8"})
       .value_name("NAME");
   f.add("attention-window", &o.attention_window,
@@ -289,18 +289,23 @@ search::SearchOptions search_options(const DecodingOptions& o, const model::Gene
 
 namespace {
 
-void set_batches(const DecodingOptions& o, search::ParallelOptions& p) {
+bool keeps_int8(const DecodingOptions& o, const model::Model& m) {
+  if (o.cache_precision) return *o.cache_precision == "int8";
+  const nn::Precision weights = m.parameters().precision();
+  return weights == nn::Precision::int8 || weights == nn::Precision::int4;
+}
+
+void set_batches(const DecodingOptions& o, const model::Model& m, search::ParallelOptions& p) {
   p.batch_size = static_cast<std::int32_t>(o.batch_size);
   p.threads = search::thread_count(o.threads);
   p.cache.use = !o.no_cache;
-  p.cache.kept = {
-      .precision = o.cache_precision == "int8" ? nn::KvCache::Precision::int8 : nn::KvCache::Precision::fp32,
-      .window = static_cast<std::int32_t>(o.attention_window),
-      .sinks = static_cast<std::int32_t>(o.attention_sinks)};
+  p.cache.kept = {.precision = keeps_int8(o, m) ? nn::KvCache::Precision::int8 : nn::KvCache::Precision::fp32,
+                  .window = static_cast<std::int32_t>(o.attention_window),
+                  .sinks = static_cast<std::int32_t>(o.attention_sinks)};
   p.cache.prompt_chunk = static_cast<std::int32_t>(o.prompt_chunk);
   if (o.attention_sinks > 0 && o.attention_window == 0)
     fail_usage("--attention-sinks", "without a window every token stays in sight", "pass --attention-window too");
-  if (o.no_cache && o.cache_precision != "fp32")
+  if (o.no_cache && o.cache_precision && *o.cache_precision != "fp32")
     fail_usage("--cache-precision", "with --no-cache there is none", "leave one of them out");
 }
 
@@ -324,7 +329,7 @@ search::TranslatorOptions translator_options(const DecodingOptions& o, const mod
         t.max_length);
   t.max_length_factor = o.max_length_factor;
 
-  set_batches(o, t.decoding);
+  set_batches(o, m, t.decoding);
   return t;
 }
 
@@ -345,7 +350,7 @@ search::GeneratorOptions generator_options(const DecodingOptions& o, const model
   if (o.max_new_tokens) t.min_new_tokens = std::min(t.min_new_tokens, *t.max_new_tokens);
   for (const std::string& stop : o.stops) check(!stop.empty(), "--stop", "an empty text would end everything at once");
   t.stops = o.stops;
-  set_batches(o, t.decoding);
+  set_batches(o, m, t.decoding);
   return t;
 }
 

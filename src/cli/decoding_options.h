@@ -33,7 +33,7 @@ struct DecodingOptions {
   std::int64_t n_best = 1;
   double max_length_factor = 3;
   bool no_cache = false;
-  std::string cache_precision = "fp32";
+  std::optional<std::string> cache_precision;  ///< none: int8 where the weights are int8 or int4, else fp32
   std::int64_t attention_window = 0, attention_sinks = 0, prompt_chunk = 1024;
 
   bool sampling = false;
