@@ -20,7 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 namespace {
 
-constexpr std::size_t kFew = 3;  // so many queries of a row still go one by one (bench_kern --benchmark_filter=cached)
+constexpr std::size_t kFew = 3;  // so many queries of a row still go one by one
 
 template <class T>
 struct RowsInSlots {
