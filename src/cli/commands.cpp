@@ -12,6 +12,7 @@ App make_app() {
   add_generate(app);
   add_score(app);
   add_attend(app);
+  add_shortlist(app);
   add_eval(app);
   add_inspect(app);
   add_quantize(app);

@@ -14,6 +14,7 @@ void add_translate(App& app);
 void add_generate(App& app);
 void add_score(App& app);
 void add_attend(App& app);
+void add_shortlist(App& app);
 void add_eval(App& app);
 void add_inspect(App& app);
 void add_quantize(App& app);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/progress.h"
+#include "cli/alignment_options.h"
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
 #include "cli/model_set.h"
@@ -28,6 +29,7 @@ struct ScoreOptions {
   bool word_scores = false, json = false, summary = false, skip_invalid = false;
   bool document = false, begin = false;
   search::WindowOptions windows;
+  AlignmentOptions alignment;
 };
 
 Fields fields_of(ScoreOptions& o) {
@@ -64,6 +66,8 @@ Fields fields_of(ScoreOptions& o) {
   f.add("summary", &o.summary, "print the totals alone: tokens, log-probability, perplexity, bits per character");
   f.add("word-scores", &o.word_scores, "print score ||| a b c: behind each line's score, that of each of its tokens");
   f.add("json", &o.json, "print a JSON object for each line");
+  add_alignment_fields(f, o.alignment);
+  f.excludes("summary", "alignment", "totals have no tokens");
   f.excludes("summary", "word-scores", "totals have no tokens");
   return f;
 }
@@ -172,8 +176,10 @@ class PairIds {
 };
 
 // @param tokens  those that are scored
+// @param source  what they translate
 std::string line_of(const ScoreOptions& o, const Tokenizer& tokenizer, std::int64_t number,
-                    std::span<const std::int32_t> tokens, const search::Score& score) {
+                    std::span<const std::int32_t> tokens, const search::Score& score,
+                    std::span<const std::int32_t> source = {}) {
   if (o.json) {
     nlohmann::ordered_json line{{"line", number}, {"log_prob", score.log_prob}, {"tokens", tokens.size()}};
     if (o.word_scores) {
@@ -182,16 +188,22 @@ std::string line_of(const ScoreOptions& o, const Tokenizer& tokenizer, std::int6
         words.push_back({{"piece", tokenizer.piece(tokens[i], Side::target)}, {"log_prob", score.token_log_probs[i]}});
       line["word_scores"] = words;
     }
+    if (!o.alignment.alignment.empty()) {
+      line["alignment"] = nlohmann::json::parse(alignment_json(o.alignment, score.attention, tokens.size()));
+      line["source_pieces"] = pieces_of(source, tokenizer, Side::source);
+      line["pieces"] = pieces_of(tokens, tokenizer, Side::target);
+    }
     return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   }
   std::string line = fmt::format("{:.6f}", score.log_prob);
   if (o.word_scores) line += fmt::format(" ||| {:.6f}", fmt::join(score.token_log_probs, " "));
+  if (!o.alignment.alignment.empty()) line += " ||| " + alignment_text(o.alignment, score.attention, tokens.size());
   return line + "\n";
 }
 
 std::string line_without_score(const ScoreOptions& o, std::int64_t number) {
   if (o.json) return nlohmann::ordered_json{{"line", number}, {"log_prob", nullptr}}.dump() + "\n";
-  return o.word_scores ? "nan |||\n" : "nan\n";
+  return std::string("nan") + (o.word_scores ? " |||" : "") + (o.alignment.alignment.empty() ? "" : " |||") + "\n";
 }
 
 int score_pairs(const ScoreOptions& o, const model::Model& model, const Tokenizer& tokenizer) {
@@ -201,17 +213,19 @@ int score_pairs(const ScoreOptions& o, const model::Model& model, const Tokenize
   const auto window = static_cast<std::size_t>(std::max<std::int64_t>(1024, 32 * batch * workers.count()));
 
   const ModelSet others(o.others, o.decoding, model, tokenizer);
+  const search::AttentionOptions attention = attention_options(o.alignment, model, false);
   PairIds pairs(o, tokenizer, model.max_positions());
   std::int64_t number = 0, invalid = 0;
   Totals totals;
   while (pairs.next(window)) {
     const std::vector<search::Score> scores =
-        search::score_all(workers, model, pairs.sources, pairs.targets, batch, others.ensemble());
+        search::score_all(workers, model, pairs.sources, pairs.targets, batch, {others.ensemble(), attention});
     std::string out;
     std::size_t i = 0;  // of the pairs that have a score
     for (const bool valid : pairs.valid) {
       ++number;
-      out += valid ? line_of(o, tokenizer, number, pairs.targets[i], scores[i]) : line_without_score(o, number);
+      out += valid ? line_of(o, tokenizer, number, pairs.targets[i], scores[i], pairs.sources[i])
+                   : line_without_score(o, number);
       if (valid) {
         totals.add(scores[i], pairs.target_characters[i]);
         ++i;
@@ -305,8 +319,9 @@ int score_files(const ScoreOptions& o, const Fields& fields) {
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   const bool pairs = model->has_encoder();
   const std::vector<std::string> useless =
-      pairs ? std::vector<std::string>{"document", "begin", "context", "stride"}
-            : std::vector<std::string>{"target", "target-language", "models", "weights"};
+      pairs
+          ? std::vector<std::string>{"document", "begin", "context", "stride"}
+          : std::vector<std::string>{"target", "target-language", "models", "weights", "alignment", "alignment-layer"};
   for (const std::string& name : useless)
     if (fields.given(name))
       fail_usage("--" + name,

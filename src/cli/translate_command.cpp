@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,12 +12,14 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "cli/alignment_options.h"
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
 #include "cli/line_stream.h"
 #include "cli/model_set.h"
 #include "cli/standard_output.h"
 #include "model/registry.h"
+#include "search/shortlist.h"
 #include "text/language_tag.h"
 
 namespace tril::cli {
@@ -27,6 +30,10 @@ struct TranslateOptions {
   ModelSetOptions others;
   std::int64_t mbr = 0;
   bool deterministic = false;
+  AlignmentOptions alignment;
+  double coverage_penalty = 0;
+  bool replace_unknowns = false;
+  std::vector<std::string> shortlist;
   std::string input = "-", output = "-";
   std::string target_language;
   std::optional<std::string> target_prefix, terminology;
@@ -59,6 +66,20 @@ Fields fields_of(TranslateOptions& o) {
       .at_most(1000);
   f.add("skip-invalid", &o.skip_invalid, "take a line that is not UTF-8 for an empty one");
   f.add("json", &o.json, "print a JSON object for each line, with scores");
+  f.group("Attention");
+  add_alignment_fields(f, o.alignment);
+  f.add("replace-unknowns", &o.replace_unknowns,
+        "an unknown token of the output becomes the source word that it looks at most");
+  f.add("coverage-penalty", &o.coverage_penalty,
+        "scores of finished hypotheses lose B for each source token's lack of attention, by its logarithm; 0: nothing")
+      .value_name("B")
+      .at_least(0)
+      .at_most(1000);
+  f.add(
+       "shortlist", &o.shortlist,
+       "a table of `tril shortlist`; behind it how many of the most frequent tokens (100) and how many translations of "
+       "each source token (100), of at least which probability (0), a translation may be made of")
+      .value_name("FILE [FIRST [BEST [P]]]");
   f.group("Search");
   add_search_fields(f, o.decoding);
   f.add("mbr", &o.mbr,
@@ -96,23 +117,33 @@ class Output {
   std::optional<AtomicFile> file_;
 };
 
-std::string json_line(std::int64_t number, const std::string& source, const std::vector<search::Translation>& list,
-                      bool terminology) {
+std::string json_line(const TranslateOptions& o, const Tokenizer& tokenizer, std::int64_t number,
+                      const std::string& source, const std::vector<search::Translation>& list) {
   nlohmann::ordered_json translations = nlohmann::json::array();
   for (const search::Translation& t : list) {
     nlohmann::ordered_json one{
         {"text", t.text}, {"score", t.score}, {"log_prob", t.log_prob}, {"tokens", t.tokens.size()}};
     if (t.cut == search::Cut::time_limit) one["cut"] = "time_limit";
-    if (terminology) {
+    if (o.terminology) {
       one["unsatisfied"] = nlohmann::json::array();
       for (const search::Term& term : t.unsatisfied)
         one["unsatisfied"].push_back(nlohmann::ordered_json{{"source", term.source}, {"target", term.target}});
+    }
+    if (!o.alignment.alignment.empty()) {
+      one["alignment"] = nlohmann::json::parse(alignment_json(o.alignment, t.attention, t.tokens.size()));
+      one["source_pieces"] = pieces_of(t.source, tokenizer, Side::source);
+      one["pieces"] = pieces_of(t.tokens, tokenizer, Side::target);
     }
     translations.push_back(std::move(one));
   }
   return nlohmann::ordered_json{{"line", number}, {"source", source}, {"translations", translations}}.dump(
              -1, ' ', false, nlohmann::json::error_handler_t::replace) +
          "\n";
+}
+
+// What stands behind a translation's text.
+std::string alignment_of(const TranslateOptions& o, const search::Translation& t) {
+  return o.alignment.alignment.empty() ? "" : " ||| " + alignment_text(o.alignment, t.attention, t.tokens.size());
 }
 
 // What befell the best translations, for warnings at the end.
@@ -162,6 +193,27 @@ DecodingOptions sampled(const TranslateOptions& o) {
   return d;
 }
 
+// --shortlist FILE [FIRST [BEST [P]]]
+std::shared_ptr<const search::Shortlist> shortlist_of(const TranslateOptions& o, const Tokenizer& tokenizer,
+                                                      const search::SearchOptions& s) {
+  if (o.shortlist.empty()) return nullptr;
+  check(o.shortlist.size() <= 4, "--shortlist", "expected FILE [FIRST [BEST [P]]], got {} values", o.shortlist.size());
+  search::ShortlistOptions options;
+  const auto number = [&](std::size_t i, auto& value) {
+    if (i >= o.shortlist.size()) return;
+    const std::string& text = o.shortlist[i];
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 0)
+      fail_usage("--shortlist", fmt::format("expected a number of at least 0 behind the file, got \"{}\"", text));
+  };
+  number(1, options.first), number(2, options.best), number(3, options.threshold);
+  std::int64_t unknown = 0;
+  const LexicalTable table = read_lexical_table(o.shortlist[0], tokenizer, unknown);
+  if (unknown > 0)
+    spdlog::warn("{}: lines with pieces that the vocabulary lacks: {}", o.shortlist[0], format_count(unknown));
+  return std::make_shared<search::Shortlist>(table, options, s);
+}
+
 int translate(const TranslateOptions& o, bool quiet) {
   if (o.target_prefix && *o.target_prefix == "-" && o.input == "-")
     fail_usage("--target-prefix", "standard input is already the text to translate", "pass a file's name");
@@ -172,6 +224,10 @@ int translate(const TranslateOptions& o, bool quiet) {
     spdlog::warn("{}: generation_config.json asks for {}, which is left out", o.decoding.model, key);
   search::TranslatorOptions options = translator_options(sampled(o), published, *model, *tokenizer);
   options.decoding.search.scores = o.json || o.decoding.n_best > 1;
+  options.decoding.search.attention =
+      attention_options(o.alignment, *model, o.replace_unknowns || o.coverage_penalty > 0);
+  options.decoding.search.coverage_penalty = o.coverage_penalty;
+  options.replace_unknowns = o.replace_unknowns;
   if (o.terminology) {
     if (!options.decoding.search.has_beam())
       fail_usage("--terminology", "greedy search and samples cannot say where a phrase belongs",
@@ -182,6 +238,7 @@ int translate(const TranslateOptions& o, bool quiet) {
   options.mbr_best = o.mbr > 0 ? static_cast<std::int32_t>(o.decoding.n_best) : 0;
   const ModelSet others(o.others, o.decoding, *model, *tokenizer);
   others.give_to(options.decoding);
+  options.decoding.search.shortlist = shortlist_of(o, *tokenizer, options.decoding.search);
   search::Translator translator(*model, tokenizer, options);
   const std::string prefix =
       o.target_language.empty() ? "" : language_prefix(*tokenizer, o.target_language, "--target-language");
@@ -210,12 +267,12 @@ int translate(const TranslateOptions& o, bool quiet) {
     for (std::size_t i = 0; i < texts.size(); ++i, ++number) {
       tally.add(translations[i][0]);
       if (o.json)
-        out += json_line(number + 1, texts[i], translations[i], o.terminology.has_value());
+        out += json_line(o, *tokenizer, number + 1, texts[i], translations[i]);
       else if (o.decoding.n_best > 1)
         for (const search::Translation& t : translations[i])
-          out += fmt::format("{} ||| {} ||| {:.6f}\n", number, t.text, t.score);
+          out += fmt::format("{} ||| {}{} ||| {:.6f}\n", number, t.text, alignment_of(o, t), t.score);
       else
-        out += translations[i][0].text + "\n";
+        out += translations[i][0].text + alignment_of(o, translations[i][0]) + "\n";
     }
     output.write(out);
     progress.update(number, {.before = {}, .after = {}, .amount = translator.target_tokens()});

@@ -118,6 +118,22 @@ HWY_INLINE void weighted_sum(const float* weights, const RowAt& row, std::size_t
   if (c < cols) sum_columns<1, 4, true>(weights, row, n, c, scale, y, cols - c);
 }
 
+/// s = exp(s - max); returns 1 / sum, for n > 0 scores.
+HWY_INLINE float exponentiate(float* HWY_RESTRICT s, std::size_t n) {
+  const Floats d;
+  Vec highest = hn::Set(d, -kInfinity);
+  ForEach(n, [&](std::size_t j, auto io)
+                 HWY_ATTR { highest = hn::Max(highest, io.or_else(io.load(s + j), hn::Set(d, -kInfinity))); });
+  const Vec shift = hn::MaxOfLanes(d, highest);
+  Vec sum = hn::Zero(d);
+  ForEach(n, [&](std::size_t j, auto io) HWY_ATTR {
+    const Vec e = FastExp(d, hn::Sub(io.load(s + j), shift));
+    io.store(e, s + j);
+    sum = hn::Add(sum, io.or_else(e, hn::Zero(d)));
+  });
+  return 1.0f / hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
 }  // namespace tril::kern::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -53,22 +53,6 @@ HWY_INLINE std::size_t most_keys(const CachedAttention& a, std::size_t row) {
   return a.window == 0 ? n : smaller(n, kept);
 }
 
-/// s = exp(s - max); returns 1 / sum, for n > 0 scores.
-HWY_INLINE float exponentiate(float* HWY_RESTRICT s, std::size_t n) {
-  const Floats d;
-  Vec highest = hn::Set(d, -kInfinity);
-  ForEach(n, [&](std::size_t j, auto io)
-                 HWY_ATTR { highest = hn::Max(highest, io.or_else(io.load(s + j), hn::Set(d, -kInfinity))); });
-  const Vec shift = hn::MaxOfLanes(d, highest);
-  Vec sum = hn::Zero(d);
-  ForEach(n, [&](std::size_t j, auto io) HWY_ATTR {
-    const Vec e = FastExp(d, hn::Sub(io.load(s + j), shift));
-    io.store(e, s + j);
-    sum = hn::Add(sum, io.or_else(e, hn::Zero(d)));
-  });
-  return 1.0f / hn::GetLane(hn::SumOfLanes(d, sum));
-}
-
 /// s[j] *= the scale of the key or value in slots[j]
 HWY_INLINE void times_scales(float* s, const float* scales, const std::int32_t* slots, std::size_t kv_heads,
                              std::size_t n) {

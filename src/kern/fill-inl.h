@@ -22,6 +22,7 @@ void fill_top_k(Kernels& k);             // top_k
 void fill_embedding(Kernels& k);         // gather, scatter_add, add_gathered
 void fill_optimizers(Kernels& k);        // adam, lion, adafactor*, add_normal
 void fill_attention(Kernels& k);         // attention*, cached_attention
+void fill_mean_attention(Kernels& k);    // mean_attention*, alignment_loss
 void fill_linear_attention(Kernels& k);  // linear_attention*
 void fill_gemm_bf16(Kernels& k);         // pack_right, packed_gemm
 void fill_memory_attention(Kernels& k);  // pack_memory, memory_attention

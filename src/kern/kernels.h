@@ -98,6 +98,21 @@ struct QuantizeSlots {
   float* scales = nullptr;    ///< [slots, heads]
 };
 
+/// The mean over some heads of the weights softmax(scale q k^T), where a query sees all keys of its row. Layout as in Attention.
+struct MeanAttention {
+  const float *q = nullptr, *k = nullptr;
+  std::size_t q_stride = 0, k_stride = 0;
+  const RowSpan* rows = nullptr;
+  std::size_t num_rows = 0;
+  std::size_t heads = 1, kv_heads = 1, d_k = 0;
+  float scale = 1;
+  const std::int32_t* chosen = nullptr;  ///< [num_chosen] heads that the mean is taken over
+  std::size_t num_chosen = 0;
+};
+
+/// What attention should be beside what it is, for each query of a row (see ops::alignment_loss).
+enum class AlignmentCost : std::uint8_t { ce, mse, mult };
+
 /// y_i = phi(q_i) S / phi(q_i) z, phi(x) = elu(x) + 1, S = sum phi(k_j) v_j^T, z = sum phi(k_j), over all keys of the row or,
 /// when causal, those with j <= i [Katharopoulos et al. 2020, eq. 5, 9]. Layout as in Attention, heads == kv_heads, not scaled.
 struct LinearAttention {
@@ -276,6 +291,15 @@ struct Kernels {
   void (*pack_memory)(const PackMemory& p);
   void (*memory_attention)(const MemoryAttention& a, float* out, std::size_t out_stride, float* scratch);
   void (*quantize_slots)(const QuantizeSlots& x);
+  /// weights: rows' [q_len, k_len], one behind the other. scratch: as many floats as the longest row has keys.
+  void (*mean_attention)(const MeanAttention& a, float* weights, float* scratch);
+  /// Adds to dq and dk. scratch: as many floats as the longest row has keys, plus d_k.
+  void (*mean_attention_backward)(const MeanAttention& a, const float* d_weights, float* dq, std::size_t dq_stride,
+                                  float* dk, std::size_t dk_stride, float* scratch);
+  /// losses [queries of all rows in order], and where d_weights is not null the gradient of gradient_scale * their sum.
+  /// wanted: laid out as weights; queries whose wanted weights are all zero cost nothing.
+  void (*alignment_loss)(AlignmentCost cost, const RowSpan* rows, std::size_t num_rows, const float* weights,
+                         const float* wanted, float gradient_scale, float* losses, float* d_weights);
 
   /// Floats of scratch for the three below.
   std::size_t (*linear_attention_scratch)(std::size_t d_k, std::size_t d_v);

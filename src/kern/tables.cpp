@@ -19,6 +19,7 @@ void fill_all(Kernels& k) {
   fill_embedding(k);
   fill_optimizers(k);
   fill_attention(k);
+  fill_mean_attention(k);
   fill_linear_attention(k);
   fill_gemm_bf16(k);
   fill_gemm_int8(k);

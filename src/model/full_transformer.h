@@ -26,6 +26,8 @@ class FullTransformer : public Model {
   std::int64_t max_positions() const override { return 0; }
   SpecialIds special_ids() const override { return {.pad = config_.pad_idx}; }
   bool has_encoder() const override { return true; }
+  std::int64_t cross_layers() const override { return config_.num_layers; }
+  std::int64_t cross_heads() const override { return config_.num_heads; }
   Memory encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows,
                 const ops::Mask& mask = ops::Mask::full()) const override;
   Tensor decode(Context& c, const DecoderInput& input) const override;

@@ -106,13 +106,45 @@ std::optional<double> find_number(const JsonObject& o, std::string_view key, dou
   return value;
 }
 
-}  // namespace
+std::optional<AlignmentHeads> find_alignment_heads(const JsonObject& o) {
+  constexpr std::string_view key = "alignment_heads";
+  if (!o.has(key)) return std::nullopt;
+  const nlohmann::json& list = o.json().at(std::string(key));
+  const auto expect = [&](bool ok) {
+    if (!ok) o.fail_at(key, "expected a list of pairs [layer, head], counted from 0, none of them twice");
+  };
+  expect(list.is_array());
+  AlignmentHeads found;
+  for (const nlohmann::json& pair : list) {
+    expect(pair.is_array() && pair.size() == 2 && pair[0].is_number_unsigned() && pair[1].is_number_unsigned() &&
+           pair[0].get<std::uint64_t>() < 1000 && pair[1].get<std::uint64_t>() < 1'000'000);
+    const auto layer = pair[0].get<std::int64_t>();
+    const auto head = pair[1].get<std::int32_t>();
+    if (found.layer >= 0 && found.layer != layer) return std::nullopt;  // named in not_obeyed
+    expect(std::find(found.heads.begin(), found.heads.end(), head) == found.heads.end());
+    found.layer = layer;
+    found.heads.push_back(head);
+  }
+  return found.heads.empty() ? std::nullopt : std::optional(found);
+}
 
-GenerationConfig load_generation_config(const std::string& directory) {
+std::filesystem::path generation_file(const std::string& directory) {
   const std::filesystem::path root(directory);
   std::filesystem::path path = root / "generation_config.json";
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) path = root / "config.json";
+  return std::filesystem::exists(path, ignored) ? path : root / "config.json";
+}
+
+}  // namespace
+
+std::optional<AlignmentHeads> load_alignment_heads(const std::string& directory) {
+  const std::filesystem::path path = generation_file(directory);
+  const nlohmann::json json = read_json(path.string());
+  return find_alignment_heads(JsonObject(json, path.string()));
+}
+
+GenerationConfig load_generation_config(const std::string& directory) {
+  const std::filesystem::path path = generation_file(directory);
   const nlohmann::json json = read_json(path.string());
   const JsonObject o(json, path.string());
 
@@ -145,7 +177,10 @@ GenerationConfig load_generation_config(const std::string& directory) {
   g.min_p = find_number(o, "min_p", 0, false, 1);
   g.typical_p = find_number(o, "typical_p", 0, true, 1);
   g.renormalize_logits = o.find<bool>("renormalize_logits").value_or(false);
+  g.alignment_heads = find_alignment_heads(o);
   g.not_obeyed = find_not_obeyed(o);
+  if (!g.alignment_heads && o.has("alignment_heads") && !o.json().at("alignment_heads").empty())
+    g.not_obeyed.emplace_back("alignment_heads of several layers");
   return g;
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "model/model.h"
+
 namespace tril::model {
 
 struct GenerationConfig {
@@ -31,6 +33,8 @@ struct GenerationConfig {
   std::optional<double> temperature, top_p, min_p, typical_p;  ///< obeyed where tokens are sampled
   std::optional<std::int64_t> top_k;                           ///< likewise; 0: all
   bool renormalize_logits = false;
+  /// [[layer, head], ...] of the decoder, from 0, as Whisper's directories have it; where they name heads of one layer.
+  std::optional<AlignmentHeads> alignment_heads;
 
   /// Keys that ask for what tril does not do ("eta_cutoff 0.1"), for a warning.
   std::vector<std::string> not_obeyed;
@@ -38,5 +42,8 @@ struct GenerationConfig {
 
 /// @throws Error naming file and key where a value is not what it should be
 GenerationConfig load_generation_config(const std::string& directory);
+
+/// Its alignment_heads alone; nothing where there are none.
+std::optional<AlignmentHeads> load_alignment_heads(const std::string& directory);
 
 }  // namespace tril::model

@@ -49,6 +49,8 @@ class Marian : public Model {
   std::int64_t max_positions() const override { return config_.max_position_embeddings; }
   SpecialIds special_ids() const override;
   bool has_encoder() const override { return true; }
+  std::int64_t cross_layers() const override { return config_.decoder_layers; }
+  std::int64_t cross_heads() const override { return config_.decoder_attention_heads; }
   StoredAs stored_as(const nn::Parameter& p) const override;
   bool is_redundant(std::string_view name) const override;
   Memory encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows,

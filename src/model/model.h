@@ -11,6 +11,7 @@
 
 #include "base/rows.h"
 #include "base/special_ids.h"
+#include "nn/attention.h"
 #include "nn/kv_cache.h"
 #include "nn/parameters.h"
 
@@ -40,6 +41,13 @@ struct DecoderInput {
   nn::KvCache* cache = nullptr;
   ops::Mask self_mask = ops::Mask::causal();
   ops::Mask memory_mask = ops::Mask::full();
+  nn::AttentionTap* tap = nullptr;  ///< told what one layer's cross-attention looks at; null: nobody asks
+};
+
+/// The heads of one decoder layer whose mean cross-attention says what a token is aligned to.
+struct AlignmentHeads {
+  std::int64_t layer = -1;          ///< -1: the last
+  std::vector<std::int32_t> heads;  ///< none: all
 };
 
 /// How files hold a weight, where that is not as the model does.
@@ -69,6 +77,10 @@ class Model {
   virtual std::int64_t max_positions() const = 0;  ///< 0: no bound
   virtual SpecialIds special_ids() const = 0;
   virtual bool has_encoder() const = 0;
+  /// Layers of the decoder, each with its cross-attention; a model without an encoder has none.
+  virtual std::int64_t cross_layers() const { return 0; }
+  /// Of each cross-attention.
+  virtual std::int64_t cross_heads() const { return 0; }
 
   /// How this family's files hold the weight `p`.
   virtual StoredAs stored_as(const nn::Parameter& p) const { return {{p.name}}; }
@@ -87,6 +99,10 @@ class Model {
   nn::Parameters& parameters() { return parameters_; }
   const nn::Parameters& parameters() const { return parameters_; }
 
+  /// The heads that were trained to say what a token is aligned to; nothing where none were.
+  const std::optional<AlignmentHeads>& alignment_heads() const { return alignment_heads_; }
+  void set_alignment_heads(std::optional<AlignmentHeads> heads) { alignment_heads_ = std::move(heads); }
+
   /// Whether layers are computed again in the backward pass instead of keeping their inside: less memory, about a third
   /// more time.
   bool gradient_checkpointing() const { return gradient_checkpointing_; }
@@ -95,7 +111,12 @@ class Model {
  protected:
   nn::Parameters parameters_;
   bool gradient_checkpointing_ = false;
+  std::optional<AlignmentHeads> alignment_heads_;
 };
+
+/// A tap of `heads`, or, where there is nothing, of all heads of the last layer.
+/// @throws Error(usage) where the model has no such layer or head
+nn::AttentionTap tap_of(const Model& m, const std::optional<AlignmentHeads>& heads);
 
 /// logits [N, V] of hidden states [N, d_model].
 Tensor logits(Context& c, const Model& m, const Tensor& hidden);

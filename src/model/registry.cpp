@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/full_transformer.h"
+#include "model/generation_config.h"
 #include "model/gpt2.h"
 #include "model/json_file.h"
 #include "model/learned_position_decoder.h"
@@ -120,6 +121,7 @@ std::unique_ptr<Model> load(const fs::path& directory, std::optional<nn::Precisi
   std::unique_ptr<Model> m = make(directory / "config.json");
   if (serving) m->parameters().allocate_serving(*serving);
   load_weights(*m, directory);
+  if (m->has_encoder()) m->set_alignment_heads(load_alignment_heads(directory.string()));
   return m;
 }
 
@@ -158,6 +160,9 @@ void save(const Model& m, const fs::path& directory, std::span<const float> flat
   if (config.contains("forced_eos_token_id") && !config["forced_eos_token_id"].is_null())
     generation["forced_eos_token_id"] = config["forced_eos_token_id"];
   if (m.max_positions() > 0) generation["max_length"] = m.max_positions();
+  if (m.alignment_heads())
+    for (const std::int32_t head : m.alignment_heads()->heads)
+      generation["alignment_heads"].push_back({m.alignment_heads()->layer, head});
   write_file_atomic(file("generation_config.json"), generation.dump(2) + "\n");
   write_file_atomic(file("config.json"), m.config_json() + "\n");
 }

@@ -31,18 +31,21 @@ Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const 
                   const Memory* memory, bool checkpointing, double layer_drop = 0) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const Layer& layer = layers[i];
-    if (left_out(c, layer.name, layer_drop)) continue;
+    const bool tapped = call->cross.taps(static_cast<std::int64_t>(i));  // it runs, and once
+    if (!tapped && left_out(c, layer.name, layer_drop)) continue;
     nn::Attention::KeysValues kv;
     if (layer.cross_attention) {
       check(memory != nullptr, layer.name, "the decoder attends to a memory and none was given");
       kv = memory->layers.empty()
                ? layer.cross_attention->keys_values(c, memory->states)
                : nn::Attention::KeysValues{memory->layers[i].keys, memory->layers[i].values, memory->layers[i].packed};
+      if (tapped && kv.packed && !call->cross.tap->keys)
+        call->cross.tap->keys = layer.cross_attention->keys_values(c, memory->states).keys;
     }
     const auto forward = [&layer, call, kv, i](Context& k, const Tensor& x) {
       return layer.forward(k, x, {.self = &call->self, .cross = &call->cross}, static_cast<std::int64_t>(i), kv);
     };
-    h = checkpointing ? ops::checkpoint(c, forward, h) : forward(c, h);
+    h = checkpointing && !tapped ? ops::checkpoint(c, forward, h) : forward(c, h);
   }
   return h;
 }

@@ -127,11 +127,18 @@ Attention::KeysValues Attention::keys_values(Context& c, const Tensor& memory) c
 }
 
 Tensor Attention::cross(Context& c, const Tensor& x, const KeysValues& memory, const CrossCall& call,
-                        const ops::LinearOptions& out) const {
+                        std::int64_t layer, const ops::LinearOptions& out) const {
   const auto at = c.scope(name_);
   const Tensor q = q_.forward(c, x);
   const Tensor y = memory.packed ? ops::memory_attention(c, q, *memory.packed, call.memory_spans)
                                  : ops::attention(c, q, memory.keys, memory.values, call.spans, op(call.mask));
+  if (call.taps(layer)) {
+    check(call.mask.kind == kern::MaskKind::full, name_, "what a token attends to is told under the full mask alone");
+    call.tap->weights =
+        ops::mean_attention(c, q, memory.packed ? call.tap->keys : memory.keys, call.spans,
+                            {.num_heads = o_.num_heads, .num_kv_heads = kv_heads(), .chosen = call.tap->heads});
+    call.tap->spans = call.spans;
+  }
   return out_.forward(c, y, out);
 }
 

@@ -38,11 +38,23 @@ class SelfCall {
   ops::Mask gathered_mask_;
 };
 
+/// What somebody wants to know of one layer's cross-attention, which writes it as it runs.
+struct AttentionTap {
+  std::int64_t layer = 0;
+  std::vector<std::int32_t> heads;  ///< that the mean is taken over; none: all
+  Tensor weights;                   ///< ops::mean_attention's: the rows' [tokens, tokens of memory]
+  ops::Spans spans;                 ///< of these
+  Tensor keys;                      ///< of that layer, of a memory that holds them packed: made once, as states are
+};
+
 /// What the cross-attention of every layer of one call shares.
 struct CrossCall {
   ops::Spans spans;
   ops::Mask mask;
   std::vector<kern::MemorySpan> memory_spans;  ///< the same for packed keys and values; empty: not to be used
+  AttentionTap* tap = nullptr;
+
+  bool taps(std::int64_t layer) const { return tap && tap->layer == layer; }
 };
 
 class Attention {
@@ -73,8 +85,8 @@ class Attention {
   /// Tokens of x [N, d_model] among themselves (and those in the cache, at layer number `layer`).
   Tensor self(Context& c, const Tensor& x, const SelfCall& call, std::int64_t layer,
               const ops::LinearOptions& out = {}) const;
-  /// Tokens of x against keys and values made of a memory.
-  Tensor cross(Context& c, const Tensor& x, const KeysValues& memory, const CrossCall& call,
+  /// Tokens of x against keys and values made of a memory, at layer number `layer`.
+  Tensor cross(Context& c, const Tensor& x, const KeysValues& memory, const CrossCall& call, std::int64_t layer,
                const ops::LinearOptions& out = {}) const;
   /// Keys and values of a memory [S, d_model], for cross().
   KeysValues keys_values(Context& c, const Tensor& memory) const;

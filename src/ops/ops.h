@@ -192,6 +192,26 @@ void copy_into(Context& c, const Tensor& x, const Tensor& y);
 void quantize_slots(Context& c, const Tensor& x, std::span<const std::int32_t> slots, std::int64_t num_kv_heads,
                     const Tensor& to, const Tensor& scales);
 
+// --- mean_attention.cpp, alignment_loss.cpp ---
+
+struct MeanAttentionOptions {
+  std::int64_t num_heads = 1;
+  std::int64_t num_kv_heads = 0;     ///< 0: num_heads
+  std::vector<std::int32_t> chosen;  ///< heads that the mean is taken over, none twice; none: all
+};
+
+/// The mean over heads of softmax(q k^T / sqrt(d_k)), every query seeing all keys of its row: q [Nq, H * d_k], k [Nk, Hkv
+/// * d_k] -> rows' [q_len, k_len], one behind the other, as one flat tensor.
+Tensor mean_attention(Context& c, const Tensor& q, const Tensor& k, const Spans& spans,
+                      const MeanAttentionOptions& options);
+
+using kern::AlignmentCost;
+
+/// How far weights of attention, as mean_attention() gives them, are from those wanted, laid out alike -> [1]. The sum over
+/// queries is divided by `normalizer`. Queries for which nothing is wanted do not count.
+Tensor alignment_loss(Context& c, const Tensor& weights, const Tensor& wanted, const Spans& spans, AlignmentCost cost,
+                      double normalizer);
+
 // --- linear_attention.cpp ---
 
 /// Attention with the kernel phi(x) = elu(x) + 1 in place of the exponential [Katharopoulos et al. 2020]: O(T) in time.

@@ -47,6 +47,7 @@ void BeamSearch::begin(const Request& request) {
   const std::int32_t most = options_->alternatives ? options_->n_best * options_->beam_size : options_->beam_size;
   const std::size_t room = static_cast<std::size_t>(most) * stride();
   if (history_.size() < room) history_.resize(room), next_history_.resize(room);
+  trail_.begin();
   history_[0] = request.start_id;
   std::copy(request.prefix.begin(), request.prefix.end(), history_.begin() + 1);
 
@@ -91,9 +92,10 @@ std::span<const std::int32_t> BeamSearch::tokens(std::int32_t row) const {
                                      given() + static_cast<std::size_t>(generated_));
 }
 
-void BeamSearch::advance(std::span<const Candidate> candidates, std::int32_t k) {
+void BeamSearch::advance(std::span<const Candidate> candidates, std::int32_t k, std::span<const float> attention) {
   check(!done() && candidates.size() == running_.size() * static_cast<std::size_t>(k), "BeamSearch",
         "{} candidates for {} rows of {}", candidates.size(), running_.size(), k);
+  trail_.look(attention);
   next_.clear();
   if (options_->alternatives && generated_ == 0) {
     rank(groups_[0], candidates, k);
@@ -116,6 +118,9 @@ void BeamSearch::advance(std::span<const Candidate> candidates, std::int32_t k) 
     const std::vector<std::int32_t> next = state_behind(beam);
     next_states_.insert(next_states_.end(), next.begin(), next.end());
   }
+  parents_.clear();
+  for (const Beam& beam : next_) parents_.push_back(beam.parent);
+  trail_.follow(parents_);
   history_.swap(next_history_);
   states_.swap(next_states_);
   running_.swap(next_);
@@ -237,24 +242,26 @@ void BeamSearch::finish(Group& group, const Beam& beam) {
   const auto before = tokens(beam.parent).subspan(given());
   std::vector<std::int32_t> text(before.begin(), before.end());
   text.push_back(beam.token);
-  insert(group, std::move(text), beam, state);
+  insert(group, std::move(text), beam, state, trail_.with_next(beam.parent));
 }
 
 // What there is so far is the answer.
 void BeamSearch::finish_unended(Group& group) {
   for (std::size_t row = group.first; row < group.first + group.count; ++row) {
     const auto text = tokens(static_cast<std::int32_t>(row)).subspan(given());
-    insert(group, {text.begin(), text.end()}, running_[row], state(row));
+    insert(group, {text.begin(), text.end()}, running_[row], state(row), trail_.so_far(static_cast<std::int32_t>(row)));
   }
 }
 
 void BeamSearch::insert(Group& group, std::vector<std::int32_t> text, const Beam& beam,
-                        std::span<const std::int32_t> state) {
+                        std::span<const std::int32_t> state, std::vector<float> attention) {
   const auto length = std::max(1, static_cast<std::int32_t>(text.size()));
-  const auto score = [&](double sum) { return normalized(sum, length, options_->length_penalty); };
+  const double penalty = coverage_penalty(attention, text.size(), options_->coverage_penalty);
+  const auto score = [&](double sum) { return normalized(sum, length, options_->length_penalty) + penalty; };
   Finished f{{std::move(text), beam.log_prob, score(beam.log_prob), phrases_.unsatisfied(state)},
              score(beam.sum),
              phrases_.missing(state)};
+  f.hypothesis.attention = std::move(attention);
   const auto place = std::find_if(group.finished.begin(), group.finished.end(), [&](const Finished& other) {
     return other.missing != f.missing ? other.missing > f.missing : other.rank_score < f.rank_score;
   });
@@ -326,6 +333,7 @@ void Sequences::begin(const Request& request) {
   samples_.resize(static_cast<std::size_t>(options_->n_best));
   for (Sample& s : samples_) {
     s.log_prob = 0;
+    s.attention.clear();
     s.cut = Cut::no;
     s.tokens.assign(1, request.start_id);
     s.tokens.insert(s.tokens.end(), request.prefix.begin(), request.prefix.end());
@@ -337,12 +345,17 @@ RowView Sequences::view(std::int32_t row) const {
   return {samples_[sample(row)].tokens, &request_, number, forked_ ? 1 : options_->n_best};
 }
 
-void Sequences::advance(std::span<const Candidate> candidates, std::int32_t k) {
+void Sequences::advance(std::span<const Candidate> candidates, std::int32_t k, std::span<const float> attention) {
   check(!done() && k >= 1 && candidates.size() == rows_.size() * static_cast<std::size_t>(k), "Sequences",
         "{} candidates for {} rows of {}", candidates.size(), rows_.size(), k);
   added_.clear();
   next_rows_.clear();
+  const std::size_t source = attention.size() / rows_.size();
   const auto go_on = [&](std::size_t sample, std::size_t row, const Candidate& candidate) {
+    if (candidate.log_prob > -INFINITY) {
+      const auto weights = attention.subspan(row * source, source);
+      samples_[sample].attention.insert(samples_[sample].attention.end(), weights.begin(), weights.end());
+    }
     if (extend(sample, candidate))
       next_rows_.push_back({static_cast<std::int32_t>(sample), static_cast<std::int32_t>(row)});
   };
@@ -392,7 +405,9 @@ std::vector<Hypothesis> Sequences::hypotheses() const {
     const auto text = s.tokens.begin() + 1 + static_cast<std::ptrdiff_t>(request_.prefix.size());
     Hypothesis h{{text, s.tokens.end()}, options_->scores ? s.log_prob : 0, 0};
     h.score = normalized(h.log_prob, std::max<std::int32_t>(1, static_cast<std::int32_t>(h.tokens.size())),
-                         options_->length_penalty);
+                         options_->length_penalty) +
+              coverage_penalty(s.attention, h.tokens.size(), options_->coverage_penalty);
+    h.attention = s.attention;
     h.cut = s.cut;
     list.push_back(std::move(h));
   }

@@ -31,6 +31,7 @@
 #include <span>
 #include <vector>
 
+#include "search/attention_trail.h"
 #include "search/options.h"
 #include "search/phrases.h"
 
@@ -47,7 +48,8 @@ class BeamSearch {
   std::int32_t rows() const { return static_cast<std::int32_t>(running_.size()); }
   RowView view(std::int32_t row) const;
   /// candidates [rows() * k]; those of log-probability -inf do not count.
-  void advance(std::span<const Candidate> candidates, std::int32_t k);
+  /// @param attention  [rows(), source tokens] of the step, where it is kept
+  void advance(std::span<const Candidate> candidates, std::int32_t k, std::span<const float> attention = {});
   /// Ends the search where it is: what is finished is the result, or where nothing is, what was running.
   void cut(Cut why);
   /// The best of the rows, by the sum of log-probabilities.
@@ -92,7 +94,8 @@ class BeamSearch {
   bool ends(const Beam& beam) const;
   void finish(Group& group, const Beam& beam);
   void finish_unended(Group& group);
-  void insert(Group& group, std::vector<std::int32_t> text, const Beam& beam, std::span<const std::int32_t> state);
+  void insert(Group& group, std::vector<std::int32_t> text, const Beam& beam, std::span<const std::int32_t> state,
+              std::vector<float> attention);
   static bool is_better(const Beam& a, const Beam& b);
   bool is_done(const Group& group) const;
 
@@ -107,6 +110,8 @@ class BeamSearch {
   Phrases phrases_;
   std::vector<std::int32_t> states_, next_states_;  // [rows, phrases_.state_size()]
   std::vector<std::vector<std::int32_t>> wanted_;   // of rows
+  AttentionTrail trail_;
+  std::vector<std::int32_t> parents_;
 };
 
 /// Hypotheses that go on by one token a step each, whatever becomes of the others: one, which is greedy search where
@@ -121,7 +126,7 @@ class Sequences {
   bool done() const { return rows_.empty(); }
   std::int32_t rows() const { return static_cast<std::int32_t>(rows_.size()); }
   RowView view(std::int32_t row) const;
-  void advance(std::span<const Candidate> candidates, std::int32_t k);
+  void advance(std::span<const Candidate> candidates, std::int32_t k, std::span<const float> attention = {});
   /// Ends all that go on where they are.
   void cut(Cut why);
   std::int32_t best_row() const { return 0; }
@@ -145,6 +150,7 @@ class Sequences {
   struct Sample {
     std::vector<std::int32_t> tokens;  ///< the start token and the prefix first
     double log_prob = 0;
+    std::vector<float> attention;
     Cut cut = Cut::no;
   };
   std::size_t sample(std::int32_t row) const {

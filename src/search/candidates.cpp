@@ -27,12 +27,13 @@ CandidateFinder::CandidateFinder(const SearchOptions& options, std::int64_t voca
   for (const auto& p : processors_) may_skip_logits_ &= p->has_rule();
 }
 
-std::span<const Candidate> CandidateFinder::find(Context& c, const Following& following,
-                                                 std::span<const RowView> rows) {
-  return following.logits ? find(c, following.logits, rows) : find_without_logits(c, following, rows);
+std::span<const Candidate> CandidateFinder::find(Context& c, const Following& following, std::span<const RowView> rows,
+                                                 std::span<const std::int32_t> columns) {
+  return following.logits ? find(c, following.logits, rows, columns) : find_without_logits(c, following, rows);
 }
 
-std::span<const Candidate> CandidateFinder::find(Context& c, const Tensor& logits, std::span<const RowView> rows) {
+std::span<const Candidate> CandidateFinder::find(Context& c, const Tensor& logits, std::span<const RowView> rows,
+                                                 std::span<const std::int32_t> columns) {
   const auto [R, V] = logits.dims<2>("logits");
   const auto n_rows = static_cast<std::size_t>(R), n_cols = static_cast<std::size_t>(V);
   // Only the repetition penalty sees whether it gets logits or log-probabilities.
@@ -41,7 +42,7 @@ std::span<const Candidate> CandidateFinder::find(Context& c, const Tensor& logit
 
   std::vector<float> log_sums;
   if (scores_ && !renormalize_ && !normalised) log_sums = sums(c, logits);
-  StepLogits editable(c, logits, log_sums);
+  StepLogits editable(c, logits, log_sums, columns);
   for (const auto& p : processors_) p->apply(rows, editable);
   if (scores_ && renormalize_) log_sums = sums(c, logits);
   if (log_sums.empty()) log_sums.assign(n_rows, 0.0f);
@@ -51,7 +52,10 @@ std::span<const Candidate> CandidateFinder::find(Context& c, const Tensor& logit
   width_ = k_ + static_cast<std::int32_t>(wanted);
   found_.assign(n_rows * static_cast<std::size_t>(width_), {-INFINITY, -1});
   sampling_.on ? draw_each(logits, log_sums, rows) : take_best(c, logits, log_sums);
-  if (wanted > 0) take_wanted(c, logits, log_sums, rows);
+  if (!columns.empty())
+    for (Candidate& f : found_)
+      if (f.token >= 0) f.token = columns[static_cast<std::size_t>(f.token)];
+  if (wanted > 0) take_wanted(c, logits, log_sums, rows, columns);
   return found_;
 }
 
@@ -86,9 +90,9 @@ std::span<const Candidate> CandidateFinder::find_without_logits(Context& c, cons
 
 void CandidateFinder::take_best(Context& c, const Tensor& logits, std::span<const float> log_sums) {
   const auto [R, V] = logits.dims<2>("logits");
-  const auto k = static_cast<std::size_t>(k_);
-  const Tensor values = c.empty({R, k_});
-  const Tensor ids = c.empty({R, k_}, DType::i32);
+  const auto k = static_cast<std::size_t>(std::min<std::int64_t>(k_, V));  // fewer where the columns are few
+  const Tensor values = c.empty({R, static_cast<std::int64_t>(k)});
+  const Tensor ids = c.empty({R, static_cast<std::int64_t>(k)}, DType::i32);
   c.kernels().top_k(logits.data<float>(), static_cast<std::size_t>(R), static_cast<std::size_t>(V), k,
                     values.data<float>(), ids.data<std::int32_t>());
   const std::vector<float> value = host_copy<float>(values);
@@ -99,8 +103,8 @@ void CandidateFinder::take_best(Context& c, const Tensor& logits, std::span<cons
 
 // What a row wants is a candidate once.
 void CandidateFinder::take_wanted(Context& c, const Tensor& logits, std::span<const float> log_sums,
-                                  std::span<const RowView> rows) {
-  StepLogits values(c, logits, {});
+                                  std::span<const RowView> rows, std::span<const std::int32_t> columns) {
+  StepLogits values(c, logits, {}, columns);
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const std::vector<float> value = values.at(static_cast<std::int64_t>(r), rows[r].wanted);
     const auto best = std::span(found_).subspan(r * static_cast<std::size_t>(width_), static_cast<std::size_t>(k_));

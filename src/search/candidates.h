@@ -31,13 +31,17 @@ class CandidateFinder {
   /// Whether what is asked of the logits can be said in rules, so that the best of them are enough.
   bool may_skip_logits() const { return may_skip_logits_; }
   /// [rows * k()]; valid until the next call. Logits are overwritten.
-  std::span<const Candidate> find(Context& c, const Following& following, std::span<const RowView> rows);
+  /// @param columns  the ids that those of the logits stand for, ascending; none: all
+  std::span<const Candidate> find(Context& c, const Following& following, std::span<const RowView> rows,
+                                  std::span<const std::int32_t> columns = {});
 
  private:
-  std::span<const Candidate> find(Context& c, const Tensor& logits, std::span<const RowView> rows);
+  std::span<const Candidate> find(Context& c, const Tensor& logits, std::span<const RowView> rows,
+                                  std::span<const std::int32_t> columns);
   std::span<const Candidate> find_without_logits(Context& c, const Following& following, std::span<const RowView> rows);
   void take_best(Context& c, const Tensor& logits, std::span<const float> log_sums);
-  void take_wanted(Context& c, const Tensor& logits, std::span<const float> log_sums, std::span<const RowView> rows);
+  void take_wanted(Context& c, const Tensor& logits, std::span<const float> log_sums, std::span<const RowView> rows,
+                   std::span<const std::int32_t> columns);
   void draw_each(const Tensor& logits, std::span<const float> log_sums, std::span<const RowView> rows);
 
   Processors processors_;

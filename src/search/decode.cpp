@@ -89,22 +89,35 @@ std::vector<std::vector<Hypothesis>> run(Context& c, Step& step, std::span<const
     const StepInput input{.ids = ids, .counts = counts, .parents = parents, .sentences = sentences};
     const Following following =
         finder.may_skip_logits() && !phrases ? step.following(c, input) : Following{.logits = step.logits(c, input)};
+    const std::span<const std::int32_t> columns = step.columns();
     if (following.logits)
-      check_shape(following.logits, {static_cast<std::int64_t>(counts.size()), step.vocab_size()}, "logits");
+      check_shape(following.logits,
+                  {static_cast<std::int64_t>(counts.size()),
+                   columns.empty() ? step.vocab_size() : static_cast<std::int64_t>(columns.size())},
+                  "logits");
     views.clear();
     for (const Sentence& s : live)
       for (std::int32_t r = 0; r < s.search.rows(); ++r) views.push_back(s.search.view(r));
-    const std::span<const Candidate> candidates = finder.find(c, following, views);
+    const std::span<const Candidate> candidates = finder.find(c, following, views, columns);
 
+    const Step::Attention* const looked = options.attention.on ? step.attention() : nullptr;
+    check(!options.attention.on || looked, "decode", "attention is to be kept and the step has none");
+    std::size_t first_weight = 0;
     ids.clear(), counts.clear(), parents.clear(), sentences.clear();
     std::int32_t first_row = 0;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < live.size(); ++i) {
       Search& search = live[i].search;
       const std::int32_t rows = search.rows();
+      std::span<const float> weights;
+      if (looked) {
+        const std::size_t source = static_cast<std::size_t>(looked->lengths[static_cast<std::size_t>(first_row)]);
+        weights = std::span(looked->weights).subspan(first_weight, static_cast<std::size_t>(rows) * source);
+        first_weight += weights.size();
+      }
       search.advance(candidates.subspan(static_cast<std::size_t>(first_row) * static_cast<std::size_t>(finder.k()),
                                         static_cast<std::size_t>(rows) * static_cast<std::size_t>(finder.k())),
-                     finder.k());
+                     finder.k(), weights);
       tell(live[i]);
       if (!search.done() && is_late(live[i].begun, options)) {
         search.cut(Cut::time_limit);

@@ -45,6 +45,15 @@ class Step {
   virtual Tensor logits(Context& c, const StepInput& input) = 0;
   /// The same for a search that needs no more than the best of them.
   virtual Following following(Context& c, const StepInput& input) { return {.logits = logits(c, input)}; }
+  /// The ids that the columns of the last logits() stand for, ascending; none: all ids.
+  virtual std::span<const std::int32_t> columns() const { return {}; }
+  /// What the rows of the last logits() looked at, where the step was made to keep it: row after row a weight for each
+  /// token of the source of its sentence.
+  struct Attention {
+    std::vector<float> weights;
+    std::vector<std::int32_t> lengths;  ///< [rows]
+  };
+  virtual const Attention* attention() const { return nullptr; }
 };
 
 /// A token as it is chosen, of a greedy search or a sample.

@@ -64,6 +64,9 @@ void check_options(const SearchOptions& o, std::int64_t vocab_size) {
   check(std::isfinite(o.length_penalty), "length penalty", "expected a finite number, got {}", o.length_penalty);
   check(o.time_limit >= 0 && std::isfinite(o.time_limit), "time limit", "expected at least 0 seconds, got {}",
         o.time_limit);
+  check(std::isfinite(o.coverage_penalty) && o.coverage_penalty >= 0, "coverage penalty",
+        "expected a number of at least 0, got {}", o.coverage_penalty);
+  check(o.coverage_penalty == 0 || o.attention.on, "coverage penalty", "needs the attention, which is not kept");
   check(o.no_repeat_ngram >= 0, "no-repeat n-gram size", "expected at least 0, got {}", o.no_repeat_ngram);
   check(o.continues_word.empty() || static_cast<std::int64_t>(o.continues_word.size()) == vocab_size,
         "continuations of words", "{} flags for a vocabulary of {}", o.continues_word.size(), vocab_size);

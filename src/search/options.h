@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -40,6 +41,15 @@ struct SamplingOptions {
   std::uint64_t seed = 1;
 };
 
+/// Whose cross-attention is kept for every generated token.
+struct AttentionOptions {
+  bool on = false;
+  std::int64_t layer = -1;          ///< of the decoder; -1: the last
+  std::vector<std::int32_t> heads;  ///< that the mean is taken over; none: all
+};
+
+class Shortlist;
+
 struct SearchOptions {
   std::int32_t beam_size = 1;  ///< 1: greedy, or sampling
   std::int32_t n_best = 1;     ///< hypotheses wanted for each sentence; at most beam_size, but any number of samples
@@ -59,6 +69,12 @@ struct SearchOptions {
   bool alternatives = false;
   /// A first token less probable than this begins no alternative; the likeliest one always does.
   double min_alternative_prob = 0;
+  /// Above 0, scores of finished hypotheses lose by source tokens that got little attention (attention_trail.h); needs
+  /// attention.on. It is no part of what running hypotheses rank by.
+  double coverage_penalty = 0;
+  AttentionOptions attention;
+  /// Of translation: the target tokens that each source calls for, the only ones that may come. May be none.
+  std::shared_ptr<const Shortlist> shortlist;
   bool scores = false;  ///< greedy search: work out log-probabilities too (a beam search always does)
 
   std::vector<std::int32_t> eos_ids;                 ///< any of these ends a hypothesis; may be empty
@@ -118,9 +134,11 @@ struct RowView {
 struct Hypothesis {
   std::vector<std::int32_t> tokens;  ///< as generated: EOS last, unless max_length came first or SearchOptions::ends
   double log_prob = 0;               ///< sum over the tokens; 0 from a greedy search without scores
-  double score = 0;                  ///< log_prob / tokens^length_penalty
+  double score = 0;                  ///< log_prob / tokens^length_penalty, and the coverage penalty
   std::vector<std::int32_t> unsatisfied = {};  ///< of Request::phrases, those that it lacks
   Cut cut = Cut::no;  ///< whether the search had come to its end; a hypothesis without an end may be one that was cut
+  /// [tokens, source tokens], each row's sum 1: what the token was made from; none unless SearchOptions::attention is on.
+  std::vector<float> attention = {};
 };
 
 /// One way to go on from a row.

@@ -87,6 +87,13 @@ ParallelDecoder::ParallelDecoder(const model::Model& model, ParallelOptions opti
   check(options_.batch_size >= 1 && options_.refill >= 1, "batch size", "expected at least 1, got {}",
         options_.batch_size);
   check_options(options_.search, model.vocab_size());
+  const SearchOptions& s = options_.search;
+  if (options_.speculative.on() && (s.attention.on || s.shortlist))
+    fail_usage("speculative decoding", "keeps no attention and knows no shortlist", "choose one of them");
+  if (options_.deterministic && s.shortlist)
+    fail_usage("shortlist", "its products are of another width in each batch, so bits may differ",
+               "leave it or --deterministic out");
+  if (s.attention.on) model::tap_of(model, model::AlignmentHeads{s.attention.layer, s.attention.heads});
   for (int i = 0; i < workers_.count(); ++i)
     sessions_.push_back(std::make_unique<Session>(
         workers_.context(i), model, SessionOptions{options_.cache, options_.ensemble, options_.speculative}));

@@ -187,8 +187,9 @@ class NewWord : public RuleProcessor {
 
 }  // namespace
 
-StepLogits::StepLogits(const Context& c, const Tensor& logits, std::span<const float> log_sums)
-    : context_(&c), kernels_(&c.kernels()), log_sums_(log_sums) {
+StepLogits::StepLogits(const Context& c, const Tensor& logits, std::span<const float> log_sums,
+                       std::span<const std::int32_t> columns)
+    : context_(&c), kernels_(&c.kernels()), log_sums_(log_sums), columns_(columns) {
   const auto [rows, V] = logits.dims<2>("logits");
   check_dense(logits, DType::f32, "logits");
   check(log_sums.empty() || static_cast<std::int64_t>(log_sums.size()) == rows, "StepLogits", "{} sums for {} rows",
@@ -197,29 +198,44 @@ StepLogits::StepLogits(const Context& c, const Tensor& logits, std::span<const f
   vocab_size_ = V;
 }
 
+std::optional<std::int32_t> StepLogits::column_of(std::int32_t id) const {
+  if (columns_.empty()) return id;
+  const auto at = std::lower_bound(columns_.begin(), columns_.end(), id);
+  if (at == columns_.end() || *at != id) return std::nullopt;
+  return static_cast<std::int32_t>(at - columns_.begin());
+}
+
 void StepLogits::forbid(std::int64_t row, std::int32_t id) {
-  kernels_->fill(minus_infinity, values_ + row * vocab_size_ + id, 1);
+  if (const auto column = column_of(id)) kernels_->fill(minus_infinity, values_ + row * vocab_size_ + *column, 1);
 }
 
 void StepLogits::force(std::int64_t row, std::int32_t id) {
   kernels_->fill(minus_infinity, values_ + row * vocab_size_, static_cast<std::size_t>(vocab_size_));
-  kernels_->fill(log_sums_.empty() ? 0.0f : log_sums_[static_cast<std::size_t>(row)], values_ + row * vocab_size_ + id,
-                 1);
+  if (const auto column = column_of(id))
+    kernels_->fill(log_sums_.empty() ? 0.0f : log_sums_[static_cast<std::size_t>(row)],
+                   values_ + row * vocab_size_ + *column, 1);
 }
 
 std::vector<float> StepLogits::at(std::int64_t row, std::span<const std::int32_t> ids) const {
-  if (ids.empty()) return {};
-  const auto n = static_cast<std::int64_t>(ids.size());
-  const Tensor found = context_->empty({n});
-  kernels_->gather(values_ + row * vocab_size_, context_->upload<std::int32_t>(ids, {n}).data<std::int32_t>(), 1.0f,
-                   found.data<float>(), ids.size(), 1);
-  return host_copy<float>(found);
+  std::vector<float> values(ids.size(), minus_infinity);
+  std::vector<std::int32_t> columns;
+  std::vector<std::size_t> places;  // of these among ids
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (const auto column = column_of(ids[i])) columns.push_back(*column), places.push_back(i);
+  if (columns.empty()) return values;
+  const Tensor found = context_->empty({static_cast<std::int64_t>(columns.size())});
+  kernels_->gather(values_ + row * vocab_size_, context_->upload(columns).data<std::int32_t>(), 1.0f,
+                   found.data<float>(), columns.size(), 1);
+  const std::vector<float> x = host_copy<float>(found);
+  for (std::size_t i = 0; i < x.size(); ++i) values[places[i]] = x[i];
+  return values;
 }
 
 void StepLogits::change(std::int64_t row, std::span<const std::int32_t> ids,
                         const std::function<float(float, std::size_t)>& f) {
   const std::vector<float> x = at(row, ids);
-  for (std::size_t i = 0; i < x.size(); ++i) kernels_->fill(f(x[i], i), values_ + row * vocab_size_ + ids[i], 1);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (const auto column = column_of(ids[i])) kernels_->fill(f(x[i], i), values_ + row * vocab_size_ + *column, 1);
 }
 
 Processors make_processors(const SearchOptions& o) {

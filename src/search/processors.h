@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,10 +24,13 @@ namespace tril::search {
 /// The logits of one step, to be changed.
 class StepLogits {
  public:
-  /// @param logits    [rows, V]
+  /// @param logits    [rows, V], or a column for each of `columns`
   /// @param log_sums  [rows], log(sum(exp(row))), so that a forced token can be given log-probability 0;
   ///                  empty: nobody asks
-  StepLogits(const Context& c, const Tensor& logits, std::span<const float> log_sums);
+  /// @param columns   ids, ascending; none: all. What is done to other ids is nothing, and one that is forced and not
+  ///                  there leaves nothing
+  StepLogits(const Context& c, const Tensor& logits, std::span<const float> log_sums,
+             std::span<const std::int32_t> columns = {});
 
   void forbid(std::int64_t row, std::int32_t id);
   /// Forbids everything else.
@@ -37,11 +41,15 @@ class StepLogits {
               const std::function<float(float x, std::size_t i)>& f);
 
  private:
+  /// Of an id; nothing where it has none.
+  std::optional<std::int32_t> column_of(std::int32_t id) const;
+
   const Context* context_;
   const kern::Kernels* kernels_;
   float* values_;
   std::int64_t vocab_size_;
   std::span<const float> log_sums_;
+  std::span<const std::int32_t> columns_;
 };
 
 /// All that is done to a row's logits where it can be said in few words.

@@ -1,5 +1,7 @@
 #include "search/score.h"
 
+#include <optional>
+
 #include "search/ensemble.h"
 #include "search/session.h"
 
@@ -12,15 +14,16 @@ struct Targets {
 };
 
 Tensor hidden_of(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources,
-                 const Targets& t) {
+                 const Targets& t, nn::AttentionTap* tap = nullptr) {
   const model::Memory memory = encode(c, model, sources);
-  return model.decode(c, {.ids = t.ids, .rows = t.rows, .memory = &memory, .memory_rows = {}, .cache = nullptr});
+  return model.decode(
+      c, {.ids = t.ids, .rows = t.rows, .memory = &memory, .memory_rows = {}, .cache = nullptr, .tap = tap});
 }
 
 // log p of each expected token by the models together.
 std::vector<float> together(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources,
-                            const Targets& t, const EnsembleOptions& ensemble) {
-  std::vector<Tensor> logits{model::logits(c, model, hidden_of(c, model, sources, t))};
+                            const Targets& t, const EnsembleOptions& ensemble, nn::AttentionTap* tap) {
+  std::vector<Tensor> logits{model::logits(c, model, hidden_of(c, model, sources, t, tap))};
   for (const model::Model* other : ensemble.others)
     logits.push_back(model::logits(c, *other, hidden_of(c, *other, sources, t)));
   const std::vector<double> weights = settled_weights(ensemble.weights, logits.size());
@@ -37,7 +40,7 @@ std::vector<float> together(Context& c, const model::Model& model, std::span<con
 
 std::vector<Score> score(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources,
                          std::span<const std::vector<std::int32_t>> targets, std::int32_t start_id,
-                         const EnsembleOptions& ensemble) {
+                         const ScoreOptions& options) {
   check(sources.size() == targets.size(), "score", "{} sources for {} targets", sources.size(), targets.size());
   std::vector<Score> scores(targets.size());
   if (targets.empty()) return scores;
@@ -52,13 +55,17 @@ std::vector<Score> score(Context& c, const model::Model& model, std::span<const 
   }
   if (ids.empty()) return scores;
 
+  std::optional<nn::AttentionTap> tap;
+  if (options.attention.on)
+    tap = model::tap_of(model, model::AlignmentHeads{options.attention.layer, options.attention.heads});
+  nn::AttentionTap* const asked = tap ? &*tap : nullptr;
   std::vector<float> log_probs;
-  if (ensemble.others.empty()) {
+  if (options.ensemble.others.empty()) {
     const model::OutputProjection output = model.output();
-    log_probs = host_copy<float>(
-        ops::target_log_probs(c, hidden_of(c, model, sources, t), output.weight, output.bias, c.upload(expected)));
+    log_probs = host_copy<float>(ops::target_log_probs(c, hidden_of(c, model, sources, t, asked), output.weight,
+                                                       output.bias, c.upload(expected)));
   } else {
-    log_probs = together(c, model, sources, t, ensemble);
+    log_probs = together(c, model, sources, t, options.ensemble, asked);
   }
 
   for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -66,13 +73,22 @@ std::vector<Score> score(Context& c, const model::Model& model, std::span<const 
     scores[i].token_log_probs.assign(log_probs.begin() + rows.begin(row), log_probs.begin() + rows.end(row));
     for (float p : scores[i].token_log_probs) scores[i].log_prob += static_cast<double>(p);
   }
+  if (tap) {
+    const std::vector<float> weights = host_copy<float>(tap->weights);
+    auto at = weights.begin();
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const auto end = at + static_cast<std::ptrdiff_t>(targets[i].size() * sources[i].size());
+      scores[i].attention.assign(at, end);
+      at = end;
+    }
+  }
   return scores;
 }
 
 std::vector<Score> score_all(WorkerPool& workers, const model::Model& model,
                              std::span<const std::vector<std::int32_t>> sources,
                              std::span<const std::vector<std::int32_t>> targets, std::int64_t batch_size,
-                             const EnsembleOptions& ensemble) {
+                             const ScoreOptions& options) {
   check(sources.size() == targets.size(), "score", "{} sources for {} targets", sources.size(), targets.size());
   check(batch_size >= 1, "score", "{} pairs in a batch, expected at least 1", batch_size);
   std::vector<std::size_t> lengths;
@@ -84,7 +100,7 @@ std::vector<Score> score_all(WorkerPool& workers, const model::Model& model,
   workers.run(jobs.size(), [&](Context& c, int, std::size_t job) {
     std::vector<std::vector<std::int32_t>> job_sources, job_targets;
     for (std::size_t i : jobs[job]) job_sources.push_back(sources[i]), job_targets.push_back(targets[i]);
-    std::vector<Score> found = score(c, model, job_sources, job_targets, start, ensemble);
+    std::vector<Score> found = score(c, model, job_sources, job_targets, start, options);
     for (std::size_t i = 0; i < found.size(); ++i) scores[jobs[job][i]] = std::move(found[i]);
   });
   return scores;

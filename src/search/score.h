@@ -9,9 +9,15 @@
 
 namespace tril::search {
 
+struct ScoreOptions {
+  EnsembleOptions ensemble = {};
+  AttentionOptions attention = {};  ///< of the first model
+};
+
 struct Score {
   std::vector<float> token_log_probs;  ///< of each token of the target
   double log_prob = 0;                 ///< their sum
+  std::vector<float> attention;        ///< [tokens, source tokens], where it is asked for
 };
 
 /// @param sources   ids, EOS included; none may be empty
@@ -20,13 +26,13 @@ struct Score {
 /// @param ensemble  models that decide together with `model`
 std::vector<Score> score(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources,
                          std::span<const std::vector<std::int32_t>> targets, std::int32_t start_id,
-                         const EnsembleOptions& ensemble = {});
+                         const ScoreOptions& options = {});
 
 /// The same for any number of pairs, `batch_size` at a time on each worker, in the pairs' order. The decoder starts as
 /// the model says.
 std::vector<Score> score_all(WorkerPool& workers, const model::Model& model,
                              std::span<const std::vector<std::int32_t>> sources,
                              std::span<const std::vector<std::int32_t>> targets, std::int64_t batch_size,
-                             const EnsembleOptions& ensemble = {});
+                             const ScoreOptions& options = {});
 
 }  // namespace tril::search

@@ -1,9 +1,11 @@
 #include "search/session.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "search/ensemble.h"
+#include "search/shortlist.h"
 #include "search/speculative.h"
 
 namespace tril::search {
@@ -41,12 +43,12 @@ Tensor ModelStep::answers(Context& c, const StepInput& input) {
 }
 
 Tensor ModelStep::logits(Context& c, const StepInput& input) {
-  return model::logits(c, *model_, answers(c, input));
+  return logits_of(c, answers(c, input), input.sentences);
 }
 
 Following ModelStep::following(Context& c, const StepInput& input) {
   const model::OutputProjection out = model_->output();
-  if (!out.weight.quantized) return {.logits = logits(c, input)};
+  if (!out.weight.quantized || !lists_.empty()) return {.logits = logits(c, input)};
   return {.hidden = answers(c, input), .weight = out.weight, .bias = out.bias};
 }
 
@@ -122,19 +124,20 @@ Tensor ModelStep::recomputed(Context& c, const StepInput& input) {
   return last_hidden(c, ids, rows, input);
 }
 
-Tensor ModelStep::hidden(Context& c, std::span<const std::int32_t> ids, Rows rows, const StepInput& input) const {
+Tensor ModelStep::hidden(Context& c, std::span<const std::int32_t> ids, Rows rows, const StepInput& input) {
   return model_->decode(c, {.ids = ids,
                             .rows = std::move(rows),
                             .memory = memory_,
                             .memory_rows = memory_ ? input.sentences : std::span<const std::int32_t>{},
                             .cache = cache_,
-                            .self_mask = ops::Mask::causal(options_.kept.window, options_.kept.sinks)});
+                            .self_mask = ops::Mask::causal(options_.kept.window, options_.kept.sinks),
+                            .tap = tap_ ? &*tap_ : nullptr});
 }
 
 // Those of the last token of each row, or of as many of the last as are asked for.
-Tensor ModelStep::last_hidden(Context& c, std::span<const std::int32_t> ids, const Rows& rows,
-                              const StepInput& input) const {
+Tensor ModelStep::last_hidden(Context& c, std::span<const std::int32_t> ids, const Rows& rows, const StepInput& input) {
   const Tensor h = hidden(c, ids, rows, input);
+  if (tap_) take_attention(rows, input.sentences);
   std::vector<std::int32_t> last;
   for (std::int64_t r = 0; r < rows.count(); ++r) {
     const std::int32_t n = input.answers.empty() ? 1 : input.answers[static_cast<std::size_t>(r)];
@@ -146,6 +149,75 @@ Tensor ModelStep::last_hidden(Context& c, std::span<const std::int32_t> ids, con
   c.kernels().gather(h.data<float>(), c.upload(last).data<std::int32_t>(), 1.0f, answered.data<float>(), last.size(),
                      static_cast<std::size_t>(D));
   return answered;
+}
+
+Tensor ModelStep::logits_of(Context& c, const Tensor& hidden, std::span<const std::int32_t> sentences) {
+  if (lists_.empty()) return model::logits(c, *model_, hidden);
+  choose_columns(c, sentences);
+  const Tensor logits = ops::linear(c, hidden, weight_, bias_);
+  std::int64_t place = -1;
+  for (std::size_t r = 0; r < sentences.size(); ++r) {
+    if (r == 0 || sentences[r] != sentences[r - 1]) ++place;
+    const auto row = static_cast<std::int64_t>(r);
+    c.kernels().axpy(1.0f, masks_.rows(place, place + 1).data<float>(), logits.rows(row, row + 1).data<float>(),
+                     columns_.size());
+  }
+  return logits;
+}
+
+// What all sentences of the step together may say. What only others may say is masked, so that a sentence's result does not
+// depend on them.
+void ModelStep::choose_columns(Context& c, std::span<const std::int32_t> sentences) {
+  std::vector<std::int32_t> distinct(sentences.begin(), sentences.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());  // equals are neighbours
+  if (distinct == chosen_for_) return;
+  chosen_for_ = std::move(distinct);
+  columns_.clear();
+  for (const std::int32_t s : chosen_for_) {
+    const auto& list = lists_[static_cast<std::size_t>(s)];
+    columns_.insert(columns_.end(), list.begin(), list.end());
+  }
+  std::sort(columns_.begin(), columns_.end());
+  columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
+
+  const auto n = static_cast<std::int64_t>(columns_.size());
+  const model::OutputProjection output = model_->output();
+  const Tensor ids = c.upload(columns_);
+  const auto rows_of = [&](const Tensor& table, std::int64_t width) {
+    const Tensor rows = c.empty({n, width});
+    c.kernels().gather(table.data<float>(), ids.data<std::int32_t>(), 1.0f, rows.data<float>(), columns_.size(),
+                       static_cast<std::size_t>(width));
+    return rows;
+  };
+  weight_ = {.value = output.weight.value ? rows_of(output.weight.value, output.weight.in())
+                                          : ops::embedding(c, output.weight.quantized, ids, 1.0f)};
+  if (output.bias) bias_ = rows_of(output.bias, 1).reshape({n});
+
+  std::vector<float> masks;
+  for (const std::int32_t s : chosen_for_) {
+    const auto& list = lists_[static_cast<std::size_t>(s)];
+    auto next = list.begin();
+    for (const std::int32_t id : columns_) {
+      const bool has = next != list.end() && *next == id;
+      masks.push_back(has ? 0.0f : -std::numeric_limits<float>::infinity());
+      if (has) ++next;
+    }
+  }
+  masks_ = c.upload<float>(masks, {static_cast<std::int64_t>(chosen_for_.size()), n});
+}
+
+// Of each row the weights of its last token.
+void ModelStep::take_attention(const Rows& rows, std::span<const std::int32_t> sentences) {
+  const std::vector<float> all = host_copy<float>(tap_->weights);
+  tap_->weights = {};
+  attention_.weights.clear(), attention_.lengths.clear();
+  auto at = all.begin();
+  for (std::int64_t r = 0; r < rows.count(); ++r) {
+    const std::int32_t source = memory_->rows.length(sentences[static_cast<std::size_t>(r)]);
+    at += static_cast<std::ptrdiff_t>(rows.length(r)) * source;
+    attention_.weights.insert(attention_.weights.end(), at - source, at);
+    attention_.lengths.push_back(source);
+  }
 }
 
 void check_options(const SessionOptions& o, const model::Model& model) {
@@ -193,7 +265,7 @@ void Session::end(Reader& r) {
   r.memory = {};
 }
 
-std::unique_ptr<Step> Session::step_of(Reader& r) {
+std::unique_ptr<ModelStep> Session::step_of(Reader& r) {
   const model::Memory* memory = r.model->has_encoder() ? &r.memory : nullptr;
   return std::make_unique<ModelStep>(*r.model, memory, r.cache.get(), options_.cache);
 }
@@ -217,9 +289,20 @@ std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector
   std::vector<std::unique_ptr<Step>> steps;
   const Emptied emptied{*this};
   const bool stopped = watch.stop.stop_requested();  // then no step is made, so nothing is attended to
+  std::vector<std::vector<std::int32_t>> lists;
+  if (options.shortlist) {
+    check(model.has_encoder(), "shortlist", "is for translation, a {} model has no source", model.family());
+    for (std::size_t s = 0; s < sources.size(); ++s)
+      lists.push_back(options.shortlist->of(sources[s], requests[s].phrases));
+  }
   for (Reader& r : models_) {
     if (!stopped) begin(r, sources);
-    steps.push_back(step_of(r));
+    std::unique_ptr<ModelStep> one = step_of(r);
+    if (options.shortlist) one->restrict_to(lists);
+    if (options.attention.on && &r == &models_[0])
+      one->keep_attention(
+          model::tap_of(model, model::AlignmentHeads{options.attention.layer, options.attention.heads}));
+    steps.push_back(std::move(one));
   }
   std::unique_ptr<Step> step = std::move(steps[0]);
   if (steps.size() > 1) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,18 +27,36 @@ class ModelStep : public Step {
   Tensor logits(Context& c, const StepInput& input) override;
   Following following(Context& c, const StepInput& input) override;
 
+  /// From now on attention() tells what the tap's layer looks at.
+  void keep_attention(nn::AttentionTap tap) { tap_ = std::move(tap); }
+  const Attention* attention() const override { return tap_ ? &attention_ : nullptr; }
+  /// From now on sentence s is made of the tokens lists[s] (ascending ids), and logits are worked out for those alone that
+  /// the sentences of a step have.
+  void restrict_to(std::vector<std::vector<std::int32_t>> lists) { lists_ = std::move(lists); }
+  std::span<const std::int32_t> columns() const override { return columns_; }
+
  private:
   Tensor answers(Context& c, const StepInput& input);  // hidden states of the tokens that are to be answered
   Tensor cached(Context& c, const StepInput& input);
   std::vector<std::int32_t> read_chunks(Context& c, const StepInput& input);
   Tensor recomputed(Context& c, const StepInput& input);
-  Tensor hidden(Context& c, std::span<const std::int32_t> ids, Rows rows, const StepInput& input) const;
-  Tensor last_hidden(Context& c, std::span<const std::int32_t> ids, const Rows& rows, const StepInput& input) const;
+  Tensor hidden(Context& c, std::span<const std::int32_t> ids, Rows rows, const StepInput& input);
+  Tensor last_hidden(Context& c, std::span<const std::int32_t> ids, const Rows& rows, const StepInput& input);
+  Tensor logits_of(Context& c, const Tensor& hidden, std::span<const std::int32_t> sentences);
+  void choose_columns(Context& c, std::span<const std::int32_t> sentences);
+  void take_attention(const Rows& rows, std::span<const std::int32_t> sentences);
 
   const model::Model* model_;
   const model::Memory* memory_;
   nn::KvCache* cache_;
   CacheOptions options_;
+  std::optional<nn::AttentionTap> tap_;
+  Attention attention_;
+  std::vector<std::vector<std::int32_t>> lists_;  ///< by sentence; none: all tokens
+  std::vector<std::int32_t> chosen_for_, columns_;
+  ops::Weight weight_;  ///< the output's rows of columns_
+  Tensor bias_;
+  Tensor masks_;  ///< [sentences chosen_for_, columns]: 0, or -inf for what a sentence has not
   std::vector<std::vector<std::int32_t>> histories_;  // of the rows, where there is no cache
 };
 
@@ -66,7 +85,7 @@ class Session {
   struct Emptied;
   void begin(Reader& reader, std::span<const std::vector<std::int32_t>> sources);
   static void end(Reader& reader);
-  std::unique_ptr<Step> step_of(Reader& reader);
+  std::unique_ptr<ModelStep> step_of(Reader& reader);
 
   Context* context_;
   SessionOptions options_;

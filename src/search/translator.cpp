@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "search/mbr.h"
+#include "text/alignment.h"
 #include "text/utf8.h"
 #include "text/word_boundary.h"
 
@@ -77,6 +78,8 @@ Translator::Translator(const model::Model& model, std::shared_ptr<const Tokenize
   check(options_.min_length >= 0, "minimum length", "expected at least 0, got {}", options_.min_length);
   check(!options_.terminology || options_.decoding.search.has_beam(), "terminology",
         "only a beam search can say where a phrase belongs, the beam size is {}", options_.decoding.search.beam_size);
+  check(!options_.replace_unknowns || options_.decoding.search.attention.on, "unknown words",
+        "they are replaced by attention, which is not kept");
   check(options_.max_length_factor >= 0, "maximum length factor", "expected at least 0, got {}",
         options_.max_length_factor);
 }
@@ -106,13 +109,20 @@ Request Translator::request_for(std::int64_t source_tokens, const std::string& p
 }
 
 // A prefix stays as it was given, whatever normalisation makes of it.
-std::string Translator::text_of(std::span<const std::int32_t> tokens, const Request& request,
-                                const std::string& prefix) const {
-  if (prefix.empty()) return tokenizer_->decode(tokens, Side::target);
-  std::vector<std::int32_t> ids = request.prefix;
-  const std::string given = tokenizer_->decode(ids, Side::target);
+std::string Translator::text_of(std::span<const std::int32_t> tokens, std::span<const float> attention,
+                                const Given& g) const {
+  const std::string& prefix = g.prefix;
+  const auto decoded = [&](std::span<const std::int32_t> ids, std::span<const float> weights) {
+    if (!options_.replace_unknowns || attention.empty()) return tokenizer_->decode(ids, Side::target);
+    return decode_replacing_unknowns(ids, weights, g.text, g.source, *tokenizer_);
+  };
+  if (prefix.empty()) return decoded(tokens, attention);
+  std::vector<std::int32_t> ids = g.request.prefix;
+  std::vector<float> weights(ids.size() * g.source.size(), 0.0f);  // what is given looks at nothing
+  const std::string given = decoded(ids, weights);
   ids.insert(ids.end(), tokens.begin(), tokens.end());
-  const std::string text = tokenizer_->decode(ids, Side::target);
+  weights.insert(weights.end(), attention.begin(), attention.end());
+  const std::string text = decoded(ids, weights);
   if (!text.starts_with(given)) return text;  // clean-up reached into it
   std::string_view rest = std::string_view(text).substr(given.size());
   if (ends_in_space(prefix) && rest.starts_with(' ')) rest.remove_prefix(1);
@@ -151,11 +161,14 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
   }
   texts_ += texts.size();
 
+  const auto given = [&](std::size_t s) {
+    return Given{requests[s], prefix_of(places[s]), texts[places[s]], sources[s]};
+  };
   std::mutex mutex;
   Watch tokens{.stop = watch.stop};
   if (watch.on_partial)
     tokens.on_partial = [&](const Partial& p) {
-      const std::string text = text_of(p.tokens, requests[p.request], prefix_of(places[p.request]));
+      const std::string text = text_of(p.tokens, {}, given(p.request));
       const std::lock_guard lock(mutex);
       watch.on_partial(places[p.request], text);
     };
@@ -164,7 +177,8 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
     std::vector<Translation>& list = results[places[s]];
     for (const Hypothesis& h : found[s]) {
       target_tokens_ += static_cast<std::int64_t>(h.tokens.size());
-      Translation t{text_of(h.tokens, requests[s], prefix_of(places[s])), h.tokens, h.log_prob, h.score, h.cut};
+      Translation t{text_of(h.tokens, h.attention, given(s)), h.tokens, h.log_prob, h.score, h.cut};
+      if (!h.attention.empty()) t.attention = h.attention, t.source = sources[s];
       t.unsatisfied = missing_terms(terms[s], t.text, *tokenizer_);
       list.push_back(std::move(t));
     }

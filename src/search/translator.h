@@ -25,14 +25,18 @@ struct TranslatorOptions {
   /// Minimum Bayes risk (mbr.h): of the search's samples the `mbr_best` of the highest expected chrF, which is their
   /// score; 0: the samples as they came.
   std::int32_t mbr_best = 0;
+  /// An unknown token of the output becomes the source word that it looks at most; needs SearchOptions::attention.
+  bool replace_unknowns = false;
 };
 
 struct Translation {
   std::string text;
-  std::vector<std::int32_t> tokens;    ///< as generated, EOS included, a given prefix not
-  double log_prob = 0, score = 0;      ///< see Hypothesis
-  Cut cut = Cut::no;                   ///< whether the search was ended before its end
-  std::vector<Term> unsatisfied = {};  ///< of the source, those whose target phrase the text lacks
+  std::vector<std::int32_t> tokens;       ///< as generated, EOS included, a given prefix not
+  double log_prob = 0, score = 0;         ///< see Hypothesis
+  Cut cut = Cut::no;                      ///< whether the search was ended before its end
+  std::vector<Term> unsatisfied = {};     ///< of the source, those whose target phrase the text lacks
+  std::vector<float> attention = {};      ///< [tokens, source tokens], where it is kept
+  std::vector<std::int32_t> source = {};  ///< ids that it looks at, EOS included; likewise
 };
 
 /// What is seen of a translation while it goes on, and how it is ended; the callback may be empty.
@@ -68,7 +72,15 @@ class Translator {
 
  private:
   Request request_for(std::int64_t source_tokens, const std::string& prefix, std::uint64_t number) const;
-  std::string text_of(std::span<const std::int32_t> tokens, const Request& request, const std::string& prefix) const;
+  /// What a hypothesis translates and goes on from.
+  struct Given {
+    const Request& request;
+    std::string prefix;
+    const std::string& text;
+    std::span<const std::int32_t> source;
+  };
+  /// @param attention  of the tokens; none: unknown ones are left out
+  std::string text_of(std::span<const std::int32_t> tokens, std::span<const float> attention, const Given& given) const;
 
   const model::Model* model_;
   std::shared_ptr<const Tokenizer> tokenizer_;

@@ -39,6 +39,22 @@ std::vector<float> Batch::token_weights() const {
   return of_tokens;
 }
 
+std::vector<float> Batch::wanted_attention() const {
+  std::vector<float> wanted;
+  for (std::size_t i = 0; i < alignments.size(); ++i) {
+    const auto sources = static_cast<std::size_t>(source.length(static_cast<std::int64_t>(i))),
+               targets = static_cast<std::size_t>(target.length(static_cast<std::int64_t>(i)));
+    const std::size_t begin = wanted.size();
+    wanted.resize(begin + sources * targets, 0.0f);
+    std::vector<float> count(targets, 0.0f);
+    for (const AlignmentPoint& p : alignments[i]) count[static_cast<std::size_t>(p.target)] += 1;
+    for (const AlignmentPoint& p : alignments[i])
+      wanted[begin + static_cast<std::size_t>(p.target) * sources + static_cast<std::size_t>(p.source)] =
+          1 / count[static_cast<std::size_t>(p.target)];
+  }
+  return wanted;
+}
+
 std::vector<Batch> split(const Batch& batch, int parts) {
   check(parts >= 1, "split", "{} parts, at least 1 is expected", parts);
   const auto tokens = [&](std::int64_t i) { return batch.source.length(i) + batch.target.length(i); };
@@ -65,6 +81,7 @@ std::vector<Batch> split(const Batch& batch, int parts) {
     Batch& part = result[part_of[pair]];
     part.append(batch.source_row(i), batch.target_row(i), batch.lines[pair]);
     if (!batch.weights.empty()) part.weights.push_back(batch.weights[pair]);
+    if (!batch.alignments.empty()) part.alignments.push_back(batch.alignments[pair]);
   }
   return result;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/rows.h"
+#include "text/alignment.h"
 
 namespace tril {
 
@@ -17,6 +18,7 @@ struct Batch {
   std::vector<std::int32_t> source_ids, target_ids;  ///< [source.tokens()], [target.tokens()]
   std::vector<std::int64_t> lines;                   ///< where each pair stands in the corpus, from 0
   std::vector<float> weights;                        ///< of each pair's loss; empty: all weigh 1
+  std::vector<Alignment> alignments;                 ///< of each pair's tokens; empty: none are known
   std::int64_t epoch = 0;                            ///< from 0
   bool last_of_epoch = false;
 
@@ -29,6 +31,10 @@ struct Batch {
   std::span<const std::int32_t> target_row(std::int64_t i) const;
   /// The weight of each target token, which is that of its pair: [target_tokens()], or empty.
   std::vector<float> token_weights() const;
+
+  /// The weight that each source token should have for each target token, 1 shared out among those aligned to it: rows'
+  /// [target length, source length], one behind the other. Tokens without alignment have zeros.
+  std::vector<float> wanted_attention() const;
 
   friend bool operator==(const Batch&, const Batch&) = default;
 };

@@ -24,6 +24,7 @@ constexpr std::uint64_t sampling_stream = 0x73756277;  // apart from every other
 struct EncodedPair {
   PairText text;
   std::vector<std::int32_t> source, target;  ///< without "</s>"
+  Alignment alignment;                       ///< of tokens
   std::int64_t line = 0;
   std::int64_t copy = 0;  ///< which of its several times in this epoch
 };
@@ -37,18 +38,36 @@ class PairEncoder {
   void encode(EncodedPair& pair) const {
     pair.source.clear();
     pair.target.clear();
+    pair.alignment.clear();
     if (!pair.text.valid) return;
     const RandomKey key =
         sub_key(sub_key(key_, static_cast<std::uint64_t>(pair.line)), static_cast<std::uint64_t>(pair.copy));
     cut(pair.text.target, Side::target, how_.target_sampler.get(), sub_key(key, 1), pair.target);
     const std::string& tag = how_.options.tags.empty() ? no_tag_ : how_.options.tags[pair.text.set];
-    if (tag.empty() || find_word(pair.text.source) == std::string::npos)
+    const bool tagged = !tag.empty() && find_word(pair.text.source) != std::string::npos;
+    if (!tagged)
       cut(pair.text.source, Side::source, how_.source_sampler.get(), sub_key(key, 0), pair.source);
     else  // as one who translates writes it
       cut(tag + " " + pair.text.source, Side::source, how_.source_sampler.get(), sub_key(key, 0), pair.source);
+    if (!pair.text.alignment.empty()) align(pair, tagged);
   }
 
  private:
+  void align(EncodedPair& pair, bool tagged) const {
+    const std::string where = fmt::format("--guided-alignment: pair {}", pair.line + 1);
+    if (how_.options.alignment_units == AlignmentUnits::words) {
+      pair.alignment = tokens_of_words(pair.text.alignment, words_of(pair.source, *how_.tokenizer, Side::source),
+                                       words_of(pair.target, *how_.tokenizer, Side::target), tagged ? 1 : 0, where);
+      return;
+    }
+    pair.alignment = pair.text.alignment;  // the ends of both sides are tokens too
+    for (const AlignmentPoint& p : pair.alignment)
+      check(p.source <= static_cast<std::int32_t>(pair.source.size()) &&
+                p.target <= static_cast<std::int32_t>(pair.target.size()),
+            where, "aligns token {} with token {}, and the texts have {} and {} tokens", p.source, p.target,
+            pair.source.size() + 1, pair.target.size() + 1);
+  }
+
   static std::size_t find_word(const std::string& text) { return text.find_first_not_of(" \t"); }
   void cut(const std::string& text, Side side, const SubwordSampler* sampler, RandomKey key,
            std::vector<std::int32_t>& ids) const {
@@ -125,6 +144,12 @@ void Chunk::append_weight(float weight) {
   bytes_ += 2 * sizeof(float);
 }
 
+void Chunk::append_alignment(std::span<const AlignmentPoint> points) {
+  points_.insert(points_.end(), points.begin(), points.end());
+  alignment_ends_.push_back(points_.size());
+  bytes_ += static_cast<std::int64_t>(2 * (points.size() * sizeof(AlignmentPoint) + sizeof(std::size_t)));
+}
+
 void Chunk::append(std::span<const std::int32_t> source, std::span<const std::int32_t> target, std::int64_t line) {
   const std::size_t n = source.size() + target.size();
   if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < n) {
@@ -173,14 +198,19 @@ Chunk read_chunk(PairReader& reader, const Preparation& how, std::int64_t epoch,
     if (pair.source.size() > longest || pair.target.size() > longest) {
       ++count.too_long;
       if (options.too_long == TooLong::skip) return;
-      crop(pair.source, longest, source_eos);
-      crop(pair.target, longest, target_eos);
+      const bool source_cut = crop(pair.source, longest, source_eos),
+                 target_cut = crop(pair.target, longest, target_eos);
+      std::erase_if(pair.alignment, [&](const AlignmentPoint& p) {
+        return (source_cut && p.source + 1 >= static_cast<std::int32_t>(longest)) ||
+               (target_cut && p.target + 1 >= static_cast<std::int32_t>(longest));
+      });
     }
     ++count.used;
     count.source_tokens += static_cast<std::int64_t>(pair.source.size());
     count.target_tokens += static_cast<std::int64_t>(pair.target.size());
     chunk.append(pair.source, pair.target, pair.line);
     if (!options.weights.empty()) chunk.append_weight(pair.text.weight);
+    if (!options.alignments.empty()) chunk.append_alignment(pair.alignment);
   };
 
   // Some pairs at a time, so that threads have work to share and the bound is kept closely: both decide the stream, so

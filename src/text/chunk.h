@@ -43,6 +43,7 @@ class Chunk {
 
   void append(std::span<const std::int32_t> source, std::span<const std::int32_t> target, std::int64_t line);
   void append_weight(float weight);  ///< of the pair appended last; for all pairs or for none
+  void append_alignment(std::span<const AlignmentPoint> points);  ///< likewise
 
   std::size_t size() const { return pairs_.size(); }
   std::int32_t source_length(std::size_t i) const { return pairs_[i].source_length; }
@@ -51,7 +52,12 @@ class Chunk {
   std::span<const std::int32_t> target(std::size_t i) const { return row(i).subspan(pairs_[i].source_offset()); }
   std::int64_t line(std::size_t i) const { return pairs_[i].line; }
   std::span<const float> weights() const { return weights_; }  ///< by pair; empty where all weigh 1
-  std::int64_t bytes() const { return bytes_; }                ///< memory taken, about
+  bool has_alignments() const { return !alignment_ends_.empty(); }
+  std::span<const AlignmentPoint> alignment(std::size_t i) const {
+    const std::size_t begin = i == 0 ? 0 : alignment_ends_[i - 1];
+    return std::span(points_).subspan(begin, alignment_ends_[i] - begin);
+  }
+  std::int64_t bytes() const { return bytes_; }  ///< memory taken, about
 
  private:
   struct Pair {
@@ -69,6 +75,8 @@ class Chunk {
   std::vector<std::vector<std::int32_t>> blocks_;
   std::vector<Pair> pairs_;
   std::vector<float> weights_;
+  std::vector<AlignmentPoint> points_;
+  std::vector<std::size_t> alignment_ends_;  ///< by pair, in points_
   std::int64_t bytes_ = 0;
 };
 

@@ -40,6 +40,8 @@ void check_options(const CorpusOptions& o) {
   check(o.weights.empty() || o.weights.size() == sets, "--data-weighting", "{} files for {} corpora", o.weights.size(),
         sets);
   check(o.tags.empty() || o.tags.size() == sets, "--language-tags", "{} tags for {} corpora", o.tags.size(), sets);
+  check(o.alignments.empty() || o.alignments.size() == sets, "--guided-alignment", "{} files for {} corpora",
+        o.alignments.size(), sets);
   check(o.shares.empty() || o.shares.size() == sets, "--corpus-weights", "{} for {} corpora", o.shares.size(), sets);
   for (double share : o.shares)
     check(share > 0 && std::isfinite(share), "--corpus-weights", "{}, expected numbers above 0", share);
@@ -54,6 +56,7 @@ std::vector<std::string> all_files(const CorpusOptions& options) {
   files.insert(files.end(), options.target.begin(), options.target.end());
   files.insert(files.end(), options.tsv.begin(), options.tsv.end());
   files.insert(files.end(), options.weights.begin(), options.weights.end());
+  files.insert(files.end(), options.alignments.begin(), options.alignments.end());
   return files;
 }
 
@@ -87,6 +90,8 @@ std::uint64_t fingerprint_of(const CorpusOptions& o, const Tokenizer& tokenizer)
   // What came later counts only where it is used, so that older states still fit.
   for (const std::string& tag : o.tags) print.add(tag);
   if (!o.weights.empty()) print.add("weights");
+  if (!o.alignments.empty())
+    print.add(o.alignment_units == AlignmentUnits::words ? "word alignments" : "token alignments");
   if (o.mix) {
     print.add("mixture");
     for (double number : o.shares) print.add(std::bit_cast<std::int64_t>(number));
@@ -237,6 +242,10 @@ class Stream {
       const std::uint32_t pair = plan_.order[i];
       batch.append(chunk_->source(pair), chunk_->target(pair), chunk_->line(pair));
       if (!chunk_->weights().empty()) batch.weights.push_back(chunk_->weights()[pair]);
+      if (chunk_->has_alignments()) {
+        const auto points = chunk_->alignment(pair);
+        batch.alignments.emplace_back(points.begin(), points.end());
+      }
     }
     return batch;
   }

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "text/alignment.h"
 #include "text/batch.h"
 #include "text/tokenizer.h"
 
@@ -28,6 +29,9 @@ struct CorpusOptions {
   /// A file for each set (pair of files, or tab-separated one) with the weight of each pair's loss, a number a line;
   /// empty: all weigh 1. Pairs of weight 0 are left out.
   std::vector<std::string> weights;
+  /// A file for each set with the alignment of each pair, "0-0 1-2", a line each; empty: there are none.
+  std::vector<std::string> alignments;
+  AlignmentUnits alignment_units = AlignmentUnits::words;  ///< words are what stands between spaces
   /// For each set the token that stands in front of its source texts (">>de<<"), "" for none; empty: none anywhere.
   std::vector<std::string> tags;
 

@@ -29,6 +29,7 @@ SetReader::SetReader(const CorpusOptions& options, std::size_t set)
     : options_(options), set_(set), source_(source_files(options)[set], how(options)) {
   if (options.tsv.empty()) target_.emplace(options.target[set], how(options));
   if (!options.weights.empty()) weights_.emplace(options.weights[set], ReadOptions{.refuse_empty = true});
+  if (!options.alignments.empty()) alignments_.emplace(options.alignments[set], ReadOptions{.refuse_empty = true});
 }
 
 void SetReader::fail_unequal() {
@@ -40,13 +41,13 @@ void SetReader::fail_unequal() {
        "check that the files belong together and neither is cut off");
 }
 
-void SetReader::fail_weights() {
+void SetReader::fail_lines(LineReader& of_pairs, std::string_view what) {
   source_.skip(all);
-  weights_->skip(all);
-  fail(weights_->name(),
-       fmt::format("has {} weights, {} has {} lines: line i of one weighs line i of the other", weights_->line_number(),
+  of_pairs.skip(all);
+  fail(of_pairs.name(),
+       fmt::format("has {} {}s, {} has {} lines: line i of one is of line i of the other", of_pairs.line_number(), what,
                    source_.name(), source_.line_number()),
-       "give one weight for each pair");
+       fmt::format("give one {} for each pair", what));
 }
 
 void SetReader::take_columns(PairText& pair) {
@@ -64,13 +65,21 @@ void SetReader::take_columns(PairText& pair) {
 
 void SetReader::take_weight(PairText& pair, bool at_end) {
   const bool none = weights_->next(line_) == Line::end;
-  if (none != at_end) fail_weights();
+  if (none != at_end) fail_lines(*weights_, "weight");
   if (at_end) return;
   const std::string_view text = trim(line_);
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), pair.weight);
   if (problem != std::errc{} || end != text.data() + text.size() || !std::isfinite(pair.weight) || pair.weight < 0)
     fail(fmt::format("{}: line {}", weights_->name(), weights_->line_number()),
          fmt::format("expected a weight of 0 or more, got \"{}\"", text), "give one number for each pair, such as 0.5");
+}
+
+void SetReader::take_alignment(PairText& pair, bool at_end) {
+  const bool none = alignments_->next(line_) == Line::end;
+  if (none != at_end) fail_lines(*alignments_, "alignment");
+  if (!at_end)
+    pair.alignment =
+        parse_alignment(line_, fmt::format("{}: line {}", alignments_->name(), alignments_->line_number()));
 }
 
 bool SetReader::next(PairText& pair) {
@@ -83,13 +92,15 @@ bool SetReader::next(PairText& pair) {
     if (!target_ && pair.valid) take_columns(pair);
   }
   if (weights_) take_weight(pair, source == Line::end);
+  if (alignments_) take_alignment(pair, source == Line::end);
   return source != Line::end;
 }
 
 std::int64_t SetReader::skip(std::int64_t count) {
   const std::int64_t n = source_.skip(count);
   if (target_ && target_->skip(count) != n) fail_unequal();
-  if (weights_ && weights_->skip(count) != n) fail_weights();
+  if (weights_ && weights_->skip(count) != n) fail_lines(*weights_, "weight");
+  if (alignments_ && alignments_->skip(count) != n) fail_lines(*alignments_, "alignment");
   return n;
 }
 

@@ -18,6 +18,7 @@ struct PairText {
   std::string source, target;
   bool valid = true;    ///< false: a side is not UTF-8 (met only with skip_invalid)
   float weight = 1;     ///< of the pair's loss
+  Alignment alignment;  ///< as the file has it
   std::size_t set = 0;  ///< which of the sets it comes from
 };
 
@@ -34,16 +35,18 @@ class SetReader {
 
  private:
   [[noreturn]] void fail_unequal();
-  [[noreturn]] void fail_weights();
+  [[noreturn]] void fail_lines(LineReader& of_pairs, std::string_view what);
   void take_columns(PairText& pair);
   void take_weight(PairText& pair, bool at_end);
+  void take_alignment(PairText& pair, bool at_end);
 
   const CorpusOptions& options_;
   std::size_t set_;
   LineReader source_;
   std::optional<LineReader> target_;   ///< none for tab-separated files
   std::optional<LineReader> weights_;  ///< none where all pairs weigh 1
-  std::string line_;                   ///< of a tab-separated file, or of the weights
+  std::optional<LineReader> alignments_;
+  std::string line_;  ///< of a tab-separated file, of the weights, or of the alignments
 };
 
 class PairReader {

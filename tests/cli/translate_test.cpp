@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <sstream>
 
 #include "cli/run_program.h"
@@ -383,6 +386,114 @@ TEST_F(Translate, BenchForcesTheLength) {
     EXPECT_EQ(j.at("target_tokens"), 18);
     for (const char* key : {"target_tokens_per_second", "p50_ms", "p99_ms", "peak_mib"}) EXPECT_GT(j.at(key), 0) << key;
   }
+}
+
+// What translation says a translation was made from is what scoring says of the same pair, in every form.
+TEST_F(Translate, AlignmentsOfTranslationAndOfScoring) {
+  const std::string sources = "a dog runs\nthe red ball\ntwo men\n";
+  const auto objects = lines_of(translate({"-b", "3", "--alignment", "soft", "--json"}, sources).out);
+  const auto hard = lines_of(translate({"-b", "3", "--alignment", "hard"}, sources).out),
+             some = lines_of(translate({"-b", "3", "--alignment", "0.15"}, sources).out),
+             plain = lines_of(translate({"-b", "3"}, sources).out),
+             best = lines_of(translate({"-b", "3", "--alignment", "hard", "--n-best", "2"}, sources).out);
+  ASSERT_EQ(objects.size(), 3u);
+  ASSERT_EQ(best.size(), 6u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto j = nlohmann::json::parse(objects[i]).at("translations")[0];
+    const auto soft = j.at("alignment").get<std::vector<std::vector<double>>>();
+    const auto source_pieces = j.at("source_pieces").get<std::vector<std::string>>(),
+               pieces = j.at("pieces").get<std::vector<std::string>>();
+    EXPECT_EQ(source_pieces.back(), "</s>");
+    ASSERT_EQ(soft.size(), pieces.size());
+    std::vector<std::pair<std::size_t, std::size_t>> highest, above;
+    for (std::size_t t = 0; t < soft.size(); ++t) {
+      ASSERT_EQ(soft[t].size(), source_pieces.size());
+      EXPECT_NEAR(std::accumulate(soft[t].begin(), soft[t].end(), 0.0), 1, 1e-5);
+      highest.emplace_back(std::max_element(soft[t].begin(), soft[t].end()) - soft[t].begin(), t);
+      for (std::size_t s = 0; s < soft[t].size(); ++s)
+        if (soft[t][s] > 0.15) above.emplace_back(s, t);
+    }
+    const auto text_of = [](std::vector<std::pair<std::size_t, std::size_t>> points) {
+      std::sort(points.begin(), points.end());
+      std::string list;
+      for (const auto& [s, t] : points) list += (list.empty() ? "" : " ") + std::to_string(s) + "-" + std::to_string(t);
+      return list;
+    };
+    EXPECT_EQ(hard[i], plain[i] + " ||| " + text_of(highest));
+    EXPECT_EQ(some[i], plain[i] + " ||| " + text_of(above));
+    EXPECT_TRUE(best[2 * i].starts_with(std::to_string(i) + " ||| " + hard[i] + " ||| ")) << best[2 * i];
+  }
+  // A translation that ends by itself, scored.
+  const std::string source = folder->write("aligned.src", sources);
+  const std::string target = folder->write("aligned.tgt", plain[0] + "\n" + plain[1] + "\n" + plain[2] + "\n");
+  const Ran scored = run_tril({"score", "-m", model, "-s", source, "-t", target, "--alignment", "soft", "--json"});
+  ASSERT_EQ(scored.code, 0) << scored.err;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto a = nlohmann::json::parse(lines_of(scored.out)[i]),
+               b = nlohmann::json::parse(objects[i]).at("translations")[0];
+    if (a.at("pieces") != b.at("pieces")) continue;  // it was cut another way, or reached its bound
+    const auto x = a.at("alignment").get<std::vector<std::vector<double>>>(),
+               y = b.at("alignment").get<std::vector<std::vector<double>>>();
+    for (std::size_t t = 0; t < x.size(); ++t)
+      for (std::size_t s = 0; s < x[t].size(); ++s) EXPECT_NEAR(x[t][s], y[t][s], 1e-5);
+  }
+  const auto text_lines =
+      lines_of(run_tril({"score", "-m", model, "-s", source, "-t", target, "--alignment", "hard"}).out);
+  ASSERT_EQ(text_lines.size(), 3u);
+  EXPECT_NE(text_lines[0].find(" ||| "), std::string::npos) << text_lines[0];
+  // Another layer looks elsewhere; the last is the one that is asked where nothing is said.
+  EXPECT_EQ(lines_of(translate({"-b", "3", "--alignment", "hard", "--alignment-layer", "last"}, sources).out), hard);
+  EXPECT_NE(translate({"-b", "3", "--alignment", "soft", "--alignment-layer", "1"}, sources).out,
+            translate({"-b", "3", "--alignment", "soft"}, sources).out);
+}
+
+TEST_F(Translate, UnknownTokensAreReplacedAndCoverageCounts) {
+  const std::string line = "two men play with a red ball in the snow and the old dog runs\n";
+  const auto best = [&](const std::vector<std::string>& args) {
+    const Ran ran = translate(args, line);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return nlohmann::json::parse(ran.out).at("translations")[0];
+  };
+  // The vocabulary's unknown token and one that the model says trade places: now it says the unknown one.
+  const auto plain = best({"-b", "1", "--json", "--alignment", "hard"});
+  const auto source_pieces = plain.at("source_pieces").get<std::vector<std::string>>();
+  std::string said;
+  for (const auto& piece : plain.at("pieces"))
+    if (said.empty() && piece != "</s>" &&
+        std::find(source_pieces.begin(), source_pieces.end(), piece) == source_pieces.end())
+      said = piece;
+  ASSERT_FALSE(said.empty());
+  auto vocabulary = nlohmann::json::parse(file_text(model + "/vocab.json"));
+  std::swap(vocabulary.at(said), vocabulary.at("<unk>"));
+  const std::string whole = model, other = folder->at("unknowing");
+  std::filesystem::copy(whole, other);
+  std::ofstream(other + "/vocab.json") << vocabulary;
+  model = other;
+  const auto unknown = best({"-b", "1", "--json", "--alignment", "hard"}),
+             replaced = best({"-b", "1", "--json", "--alignment", "hard", "--replace-unknowns"});
+  model = whole;
+  ASSERT_EQ(unknown.at("pieces"), replaced.at("pieces"));
+  const auto pieces = replaced.at("pieces").get<std::vector<std::string>>();
+  ASSERT_NE(std::find(pieces.begin(), pieces.end(), "<unk>"), pieces.end());
+  const auto words_in = [&](const nlohmann::json& t) {
+    int n = 0;
+    std::istringstream said_words(t.at("text").get<std::string>()), words(line);
+    const std::vector<std::string> known{std::istream_iterator<std::string>(words), {}};
+    for (std::string word; said_words >> word;) n += std::find(known.begin(), known.end(), word) != known.end() ? 1 : 0;
+    return n;
+  };
+  EXPECT_GT(words_in(replaced), words_in(unknown)) << replaced << unknown;
+
+  // More source tokens than generated ones: not all can be covered.
+  EXPECT_LT(best({"-b", "4", "--json", "--coverage-penalty", "3"}).at("score"),
+            best({"-b", "4", "--json"}).at("score"));
+  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--alignment", "some"},
+                                                {"--alignment", "1.5"},
+                                                {"--alignment", "hard", "--alignment-layer", "99"},
+                                                {"--alignment", "hard", "--alignment-layer", "x"},
+                                                {"--alignment-layer", "1"},
+                                                {"--coverage-penalty", "-1"}})
+    EXPECT_EQ(translate(wrong, "a\n").code, 2) << wrong[1];
 }
 
 }  // namespace

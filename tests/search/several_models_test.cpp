@@ -320,7 +320,8 @@ TEST(Ensemble, OfOneModelIsThatModelAndScoringAgreesWithSearching) {
         other += found[i][0].tokens != alone[i][0].tokens;
         for (const Hypothesis& h : found[i]) {
           const std::vector<Ids> source{sources[i]}, target{h.tokens};
-          EXPECT_NEAR(score_all(workers, *a, source, target, 4, o.ensemble)[0].log_prob, h.log_prob, 1e-3);
+          EXPECT_NEAR(score_all(workers, *a, source, target, 4, {.ensemble = o.ensemble})[0].log_prob, h.log_prob,
+                      1e-3);
         }
       }
       EXPECT_GT(other, 0u) << "the others have a say";
