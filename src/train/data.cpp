@@ -75,6 +75,8 @@ CorpusOptions training_corpus(const TrainOptions& options) {
   c.memory_bytes = d.data_memory_mib << 20;
   c.skip_invalid = d.skip_invalid;
   c.weights = d.data_weighting;
+  c.alignments = d.guided_alignment;
+  c.alignment_units = d.guided_alignment_units;
   c.tags = tags_of(d);
   c.mix = corpus_count(d) > 1;
   c.temperature = d.corpus_temperature;

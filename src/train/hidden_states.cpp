@@ -21,7 +21,7 @@ std::vector<std::int32_t> decoder_ids(const model::Model& m, const Batch& batch)
 
 }  // namespace
 
-Tensor hidden_states(Context& c, const model::Model& m, const Batch& batch) {
+Tensor hidden_states(Context& c, const model::Model& m, const Batch& batch, nn::AttentionTap* tap) {
   model::DecoderInput input;
   model::Memory memory;
   if (m.has_encoder()) {
@@ -31,6 +31,7 @@ Tensor hidden_states(Context& c, const model::Model& m, const Batch& batch) {
   const std::vector<std::int32_t> ids = decoder_ids(m, batch);
   input.ids = ids;
   input.rows = batch.target;
+  input.tap = tap;
   return m.decode(c, input);
 }
 

@@ -7,6 +7,6 @@
 namespace tril::train {
 
 /// The decoder's last states for every target token of the batch, whose predecessors it is given -> [N, d_model].
-Tensor hidden_states(Context& c, const model::Model& m, const Batch& batch);
+Tensor hidden_states(Context& c, const model::Model& m, const Batch& batch, nn::AttentionTap* tap = nullptr);
 
 }  // namespace tril::train

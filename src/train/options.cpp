@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "model/model.h"
 #include "search/parallel.h"
 
 namespace tril::train {
@@ -86,6 +87,13 @@ void data_fields(Fields& f, DataOptions& d) {
   f.add("tsv", &d.tsv, "the sets are one file each: source, tab, target");
   f.add("data-weighting", &d.data_weighting, "for each corpus, a file with the weight of each pair's loss, one a line")
       .value_name("FILE");
+  f.add("guided-alignment", &d.guided_alignment,
+        "for each corpus, a file with the alignment of each pair, one a line: \"0-0 1-2\", source first, from 0")
+      .value_name("FILE");
+  f.add("guided-alignment-units", &d.guided_alignment_units,
+        "what these count: words between spaces, or tokens of the vocabulary (a language tag and the end among them)",
+        {{"words", AlignmentUnits::words}, {"tokens", AlignmentUnits::tokens}});
+  f.needs("guided-alignment-units", "guided-alignment", "there are no alignments");
   f.add("language-tags", &d.language_tags,
         "for each corpus, the language that its source texts are tagged with in front (de: >>de<<); - for none")
       .value_name("NAME");
@@ -145,6 +153,20 @@ void learning_fields(Fields& f, LearningOptions& l) {
   f.add("lr-decay-updates", &l.lr_decay_updates, "update at which a linear or cosine schedule ends; 0: that of --after")
       .at_least(0);
   f.add("lr-min", &l.lr_min, "rate that a linear or cosine schedule ends at").at_least(0);
+  f.add("guided-alignment-cost", &l.guided_alignment_cost,
+        "how far attention is from the alignments: cross-entropy, squared error, or -log of the weight they have "
+        "together",
+        {{"ce", kern::AlignmentCost::ce}, {"mse", kern::AlignmentCost::mse}, {"mult", kern::AlignmentCost::mult}});
+  f.add("guided-alignment-weight", &l.guided_alignment_weight, "of that beside the loss of the targets").above(0);
+  f.add("guided-alignment-layer", &l.guided_alignment_layer,
+        "the decoder layer whose cross-attention learns alignments: its number from 1, or last")
+      .value_name("N");
+  f.add("guided-alignment-heads", &l.guided_alignment_heads,
+        "heads of that layer, the first ones, whose mean learns them; 0: all")
+      .at_least(0);
+  for (const char* name :
+       {"guided-alignment-cost", "guided-alignment-weight", "guided-alignment-layer", "guided-alignment-heads"})
+    f.needs(name, "guided-alignment", "there are no alignments");
   f.add("label-smoothing", &l.label_smoothing, "probability spread over the whole vocabulary").at_least(0).at_most(0.9);
   f.add("r-drop", &l.r_drop,
         "alpha of R-Drop: each batch passes twice, and what dropout makes of the two is drawn together; 0: off")
@@ -339,6 +361,7 @@ void settle_pairs(const DataOptions& d) {
         d.train_sets.size());
   check(d.valid_sets.size() % files == 0, "--valid-sets", "expected {}, got {} files", what, d.valid_sets.size());
   for (const auto& [name, list] : {std::pair{"--data-weighting", &d.data_weighting},
+                                   {"--guided-alignment", &d.guided_alignment},
                                    {"--language-tags", &d.language_tags},
                                    {"--corpus-weights", &d.corpus_weights}})
     check(list->empty() || list->size() == corpora, name, "expected one for each of {} corpora, got {}", corpora,
@@ -365,6 +388,7 @@ void settle_language_model(TrainOptions& o) {
         arch);
   check(!d.separate_vocabs, "--separate-vocabs", "{} has one side", arch);
   for (const auto& [name, list] : {std::pair{"--data-weighting", &d.data_weighting},
+                                   {"--guided-alignment", &d.guided_alignment},
                                    {"--language-tags", &d.language_tags},
                                    {"--corpus-weights", &d.corpus_weights}})
     check(list->empty(), name, "is for pairs; {} learns from one text", arch);
@@ -414,6 +438,7 @@ void settle(TrainOptions& o) {
   for (const std::string& teacher : l.teacher)
     check(teacher != o.run.model, "--teacher", "{} is the directory that is trained", teacher);
   if (!l.teacher.empty() && o.data.vocab.empty()) o.data.vocab = l.teacher[0];
+  if (!o.data.guided_alignment.empty()) guided_heads(l, m);
   check(l.ema == 0 || l.average_checkpoints == 1, "--average-checkpoints",
         "contradicts --ema: one average of the weights is saved, not two");
   const bool needs_end = l.lr_schedule == ScheduleKind::linear || l.lr_schedule == ScheduleKind::cosine;
@@ -450,6 +475,24 @@ void refuse_useless(const Fields& fields, const TrainOptions& o) {
   };
   for (const auto& [name, why] : useless)
     if (const Field* field = fields.find(name); field && field->given()) fail_usage(field->given_at(), why);
+}
+
+model::AlignmentHeads guided_heads(const LearningOptions& l, const ModelOptions& m) {
+  model::AlignmentHeads heads;
+  heads.layer = m.dec_depth - 1;
+  if (l.guided_alignment_layer != "last") {
+    const char* const end = l.guided_alignment_layer.data() + l.guided_alignment_layer.size();
+    const auto [at, error] = std::from_chars(l.guided_alignment_layer.data(), end, heads.layer);
+    check(error == std::errc() && at == end && heads.layer >= 1 && heads.layer <= m.dec_depth,
+          "--guided-alignment-layer", "expected last or a number from 1 to {}, got \"{}\"", m.dec_depth,
+          l.guided_alignment_layer);
+    --heads.layer;
+  }
+  check(l.guided_alignment_heads <= m.num_heads, "--guided-alignment-heads", "{} of {} heads", l.guided_alignment_heads,
+        m.num_heads);
+  const std::int64_t count = l.guided_alignment_heads > 0 ? l.guided_alignment_heads : m.num_heads;
+  for (std::int64_t h = 0; h < count; ++h) heads.heads.push_back(static_cast<std::int32_t>(h));
+  return heads;
 }
 
 std::vector<Metric> metrics_of(const ValidationOptions& v) {

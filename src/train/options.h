@@ -8,9 +8,15 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "kern/kernels.h"
+#include "text/alignment.h"
 #include "train/schedule.h"
 #include "train/units.h"
 #include "train/update_rule.h"
+
+namespace tril::model {
+struct AlignmentHeads;
+}
 
 namespace tril::train {
 
@@ -42,8 +48,10 @@ bool is_language_model(const ModelOptions& m);
 struct DataOptions {
   std::vector<std::string> train_sets, valid_sets;
   bool tsv = false;
-  std::vector<std::string> data_weighting;  ///< a file of weights for each training set
-  std::vector<std::string> language_tags;   ///< one for each training set; "-": none
+  std::vector<std::string> data_weighting;    ///< a file of weights for each training set
+  std::vector<std::string> guided_alignment;  ///< a file of alignments for each training set
+  AlignmentUnits guided_alignment_units = AlignmentUnits::words;
+  std::vector<std::string> language_tags;  ///< one for each training set; "-": none
   double corpus_temperature = 1;
   std::vector<std::string> corpus_weights;  ///< numbers, one for each training set
   double bpe_dropout = 0;
@@ -69,7 +77,11 @@ struct LearningOptions {
   std::int64_t lr_decay_updates = 0;
   double lr_min = 0;
   double label_smoothing = 0.1;
-  double r_drop = 0;  ///< alpha of Liang et al. 2021
+  kern::AlignmentCost guided_alignment_cost = kern::AlignmentCost::ce;
+  double guided_alignment_weight = 0.1;
+  std::string guided_alignment_layer = "last";  ///< or its number from 1
+  std::int64_t guided_alignment_heads = 1;      ///< the first so many; 0: all
+  double r_drop = 0;                            ///< alpha of Liang et al. 2021
   std::vector<std::string> teacher;
   double distillation_temperature = 1, distillation_mix = 0.5;
   OptimizerKind optimizer = OptimizerKind::adam;
@@ -148,6 +160,10 @@ void settle(TrainOptions& o);
 void refuse_useless(const Fields& fields, const TrainOptions& o);
 
 /// What validation measures, the deciding metric first; the loss where nothing was asked for.
+/// The heads that --guided-alignment-layer and --guided-alignment-heads name, all of them by number.
+/// @throws Error(usage) where the model has no such ones
+model::AlignmentHeads guided_heads(const LearningOptions& l, const ModelOptions& m);
+
 std::vector<Metric> metrics_of(const ValidationOptions& v);
 
 /// Workers that the options ask for: --threads, or every core.

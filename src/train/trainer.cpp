@@ -40,6 +40,8 @@ WorkersOptions workers_options(const TrainOptions& o) {
   w.loss.label_smoothing = l.label_smoothing;
   w.loss.r_drop = l.r_drop;
   w.loss.distillation = {static_cast<float>(l.distillation_temperature), static_cast<float>(l.distillation_mix)};
+  if (!o.data.guided_alignment.empty())
+    w.loss.guided = GuidedAlignment{guided_heads(l, o.model), l.guided_alignment_cost, l.guided_alignment_weight};
   w.dropout_warmup = o.model.dropout_warmup;
   w.clip_norm = o.learning.clip_norm;
   if (o.run.precision == "bf16") w.precision = nn::Precision::bf16;
@@ -114,6 +116,7 @@ Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<cons
   else
     begin();
   WorkersOptions w = workers_options(options_);
+  if (w.loss.guided) model_.set_alignment_heads(w.loss.guided->heads);
   if (const auto& teachers = options_.learning.teacher; !teachers.empty())
     w.loss.teachers = std::make_shared<const Teachers>(teachers, *tokenizer_, options_.data.max_length);
   workers_ = std::make_unique<Workers>(model_, *optimizer_, std::move(w));

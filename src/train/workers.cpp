@@ -21,15 +21,17 @@ Batch doubled(const Batch& batch) {
   Batch both = batch;
   for (std::int64_t i = 0; i < batch.sentences(); ++i)
     both.append(batch.source_row(i), batch.target_row(i), batch.lines[static_cast<std::size_t>(i)]);
+  both.alignments.insert(both.alignments.end(), batch.alignments.begin(), batch.alignments.end());
   return both;
 }
 
 }  // namespace
 
-Tensor batch_loss(Context& c, const model::Model& m, const Batch& batch, const LossSettings& settings,
-                  double normalizer) {
-  const bool twice = settings.r_drop > 0;
-  const Tensor hidden = twice ? hidden_states(c, m, doubled(batch)) : hidden_states(c, m, batch);
+namespace {
+
+// Of the targets alone.
+Tensor target_loss(Context& c, const model::Model& m, const Batch& batch, const LossSettings& settings,
+                   double normalizer, const Tensor& hidden) {
   const model::OutputProjection out = m.output();
   ops::LossOptions loss;
   loss.label_smoothing = static_cast<float>(settings.label_smoothing);
@@ -39,8 +41,27 @@ Tensor batch_loss(Context& c, const model::Model& m, const Batch& batch, const L
   if (settings.teachers)
     return ops::projected_distillation(c, {hidden, out.weight, out.bias}, settings.teachers->predict(c, batch), targets,
                                        loss, settings.distillation);
-  if (twice) return ops::r_drop(c, hidden, out.weight, out.bias, targets, loss, static_cast<float>(settings.r_drop));
+  if (settings.r_drop > 0)
+    return ops::r_drop(c, hidden, out.weight, out.bias, targets, loss, static_cast<float>(settings.r_drop));
   return ops::projected_cross_entropy(c, hidden, out.weight, out.bias, targets, loss);
+}
+
+}  // namespace
+
+Tensor batch_loss(Context& c, const model::Model& m, const Batch& given, const LossSettings& settings,
+                  double normalizer) {
+  const bool twice = settings.r_drop > 0, guided = settings.guided && !given.alignments.empty();
+  const Batch both = twice ? doubled(given) : Batch();
+  const Batch& batch = twice ? both : given;
+  nn::AttentionTap tap;
+  if (guided) tap = model::tap_of(m, settings.guided->heads);
+  const Tensor hidden = hidden_states(c, m, batch, guided ? &tap : nullptr);
+  const Tensor loss = target_loss(c, m, given, settings, normalizer, hidden);
+  if (!guided) return loss;
+  const double passes = twice ? 2 : 1;
+  return ops::add(c, loss,
+                  ops::alignment_loss(c, tap.weights, c.upload(batch.wanted_attention()), tap.spans,
+                                      settings.guided->cost, normalizer * passes / settings.guided->weight));
 }
 
 double Evaluation::perplexity() const {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,12 +21,20 @@
 
 namespace tril::train {
 
+/// How attention is taught what aligns with what (ops::alignment_loss), where batches have alignments.
+struct GuidedAlignment {
+  model::AlignmentHeads heads;
+  ops::AlignmentCost cost = ops::AlignmentCost::ce;
+  double weight = 0.1;  ///< beside the loss of the targets
+};
+
 /// What is minimised.
 struct LossSettings {
   double label_smoothing = 0;
   double r_drop = 0;                         ///< weight of the divergence between two passes of each batch; 0: one pass
   std::shared_ptr<const Teachers> teachers;  ///< whose predictions the model learns beside the targets; may be null
   ops::DistillationOptions distillation;     ///< how
+  std::optional<GuidedAlignment> guided;
 };
 
 /// The mean loss of target tokens of one part: what is differentiated. Records on the context's tape if there is one.
