@@ -279,9 +279,17 @@ bool BeamSearch::is_done(const Group& group) const {
   if (options_->early_stopping == EarlyStopping::yes || options_->beam_size == 1) return true;
   const bool look_ahead = options_->early_stopping == EarlyStopping::never && options_->length_penalty > 0;
   const std::int32_t length = look_ahead ? request_.max_length : generated_ + 1;
-  double best = next_[group.first].sum;
-  for (std::size_t row = group.first; row < next_.size(); ++row) best = std::max(best, next_[row].sum);
-  return normalized(best, length, options_->length_penalty) <= group.finished.back().rank_score;
+  const auto score = [&](const Beam& beam) {
+    // Looking ahead, all may yet be covered.
+    const double penalty = look_ahead || options_->coverage_penalty == 0
+                               ? 0
+                               : coverage_penalty(trail_.with_next(beam.parent), static_cast<std::size_t>(length),
+                                                  options_->coverage_penalty);
+    return normalized(beam.sum, length, options_->length_penalty) + penalty;
+  };
+  double best = score(next_[group.first]);
+  for (std::size_t row = group.first; row < next_.size(); ++row) best = std::max(best, score(next_[row]));
+  return best <= group.finished.back().rank_score;
 }
 
 void BeamSearch::cut(Cut why) {
