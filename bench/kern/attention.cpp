@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "kern/attention.h"
 #include "kern/kernels.h"
 
 namespace tril::kern {

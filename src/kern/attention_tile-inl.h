@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "hwy/highway.h"
+#include "kern/attention.h"
 #include "kern/kernels.h"
 #include "kern/math-inl.h"
 #include "kern/simd.h"

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kern/kernels.h"
+#include "kern/attention.h"
 
 namespace tril::kern {
 

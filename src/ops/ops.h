@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/rows.h"
+#include "kern/attention.h"
 #include "kern/gemm_int8.h"
 #include "kern/memory_attention.h"
 #include "tensor/context.h"

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "kern/attention.h"
 #include "kern/support.h"
 
 namespace tril::kern {

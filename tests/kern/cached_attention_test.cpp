@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "kern/attention.h"
 #include "kern/support.h"
 
 namespace tril::kern {

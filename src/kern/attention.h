@@ -1,0 +1,110 @@
+// What the attention kernels of the table (kernels.h) are told: rows, masks, strides.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kern/dropout.h"
+
+namespace tril::kern {
+
+/// Which keys a query may see, besides the row that it stands in. Query i of a row of q_len queries and k_len keys stands at
+/// position i + k_len - q_len: the last query sees the last key.
+enum class MaskKind : std::uint8_t {
+  full,        ///< every key of the row
+  causal,      ///< keys at or before the query's position; with window > 0, only the last `window` of these
+  explicit01,  ///< allow[...] = 1
+};
+
+/// One row of a ragged attention: its queries and its keys, as ranges of tokens.
+struct RowSpan {
+  std::int32_t q_begin = 0, q_len = 0, k_begin = 0, k_len = 0;
+};
+
+/// softmax(q k^T * scale) v over ragged rows, head by head. Head h of token t is at q + t * q_stride + h * d_k, and likewise
+/// k (+ (h / group) * d_k) and v (+ (h / group) * d_v), group = heads / kv_heads; strides are in floats.
+struct Attention {
+  const float *q = nullptr, *k = nullptr, *v = nullptr;
+  std::size_t q_stride = 0, k_stride = 0, v_stride = 0;
+  const RowSpan* rows = nullptr;
+  std::size_t num_rows = 0;
+  std::size_t heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
+  float scale = 1;
+  MaskKind mask = MaskKind::full;
+  std::int32_t window = 0;              ///< causal only; 0: no window
+  const std::uint8_t* allow = nullptr;  ///< explicit01: [rows][1 or heads][q_len][k_len] with these strides in bytes
+  std::size_t allow_row_stride = 0, allow_head_stride = 0, allow_query_stride = 0;
+  /// What a masked score becomes. -inf: a query that sees no key gets zeros. -1e9: it attends evenly to all its row's keys
+  /// (under `causal` too, so that both conventions hold for every mask).
+  bool masked_is_minus_1e9 = false;
+  Dropout
+      dropout;  ///< on the weights; the stream of row r, head h is sub_key(key, r * heads + h), index query * k_len + key
+  bool bf16 = false;  ///< operands of products may be rounded to bfloat16, where that is faster
+};
+
+/// What the backward pass of attention reads and writes beside the forward's arguments.
+struct AttentionGradient {
+  const float *out = nullptr, *d_out = nullptr;  ///< forward's result and its gradient
+  std::size_t out_stride = 0, d_out_stride = 0;
+  const float* lse = nullptr;  ///< [tokens of q, heads]: log-sum-exp of the scaled, masked scores
+  float *dq = nullptr, *dk = nullptr, *dv = nullptr;
+  std::size_t dq_stride = 0, dk_stride = 0, dv_stride = 0;
+  bool accumulate_q = false, accumulate_k = false, accumulate_v = false;
+};
+
+/// The last queries of each row against the keys and values of its sequence, which lie in slots of a cache: key j of row r
+/// is at k + slots[r][j] * k_stride. Query i of a row of n queries and m keys stands at key m - n + i and sees the keys up
+/// to there: all of them or, with a window, the last `window` and the first `sinks` of the row.
+struct CachedAttention {
+  const float* q = nullptr;
+  const float *k = nullptr, *v = nullptr;  ///< null where the cache holds 8 bits:
+  /// value = int8 * scale, a scale for each token and key head: at [slot * kv_heads + head]
+  const std::int8_t *k8 = nullptr, *v8 = nullptr;
+  const float *k_scales = nullptr, *v_scales = nullptr;
+  std::size_t q_stride = 0, k_stride = 0, v_stride = 0;
+  const std::int32_t* const* slots = nullptr;  ///< [rows] pointers to lengths[r] slot numbers
+  const std::int32_t* lengths = nullptr;       ///< [rows] keys, those of the queries themselves included
+  const std::int32_t* queries = nullptr;       ///< [rows] how many, at most lengths[r]; null: one each (none of no key)
+  std::size_t num_rows = 0;
+  std::size_t heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
+  float scale = 1;
+  std::int32_t window = 0, sinks = 0;  ///< window 0: none, and then sinks say nothing
+};
+
+/// Rows of keys or values on their way into 8-bit slots: row i of x goes to slot slots[i], each head divided by its
+/// largest magnitude / 127, its scale, and rounded to the nearest.
+struct QuantizeSlots {
+  const float* x = nullptr;
+  std::size_t x_stride = 0, rows = 0, heads = 1, d = 0;
+  const std::int32_t* slots = nullptr;
+  std::int8_t* to = nullptr;  ///< [slots, heads * d]
+  float* scales = nullptr;    ///< [slots, heads]
+};
+
+/// The mean over some heads of the weights softmax(scale q k^T), where a query sees all keys of its row. Layout as in Attention.
+struct MeanAttention {
+  const float *q = nullptr, *k = nullptr;
+  std::size_t q_stride = 0, k_stride = 0;
+  const RowSpan* rows = nullptr;
+  std::size_t num_rows = 0;
+  std::size_t heads = 1, kv_heads = 1, d_k = 0;
+  float scale = 1;
+  const std::int32_t* chosen = nullptr;  ///< [num_chosen] heads that the mean is taken over
+  std::size_t num_chosen = 0;
+};
+
+/// What attention should be beside what it is, for each query of a row (see ops::alignment_loss).
+enum class AlignmentCost : std::uint8_t { ce, mse, mult };
+
+/// y_i = phi(q_i) S / phi(q_i) z, phi(x) = elu(x) + 1, S = sum phi(k_j) v_j^T, z = sum phi(k_j), over all keys of the row or,
+/// when causal, those with j <= i [Katharopoulos et al. 2020, eq. 5, 9]. Layout as in Attention, heads == kv_heads, not scaled.
+struct LinearAttention {
+  const float *q = nullptr, *k = nullptr, *v = nullptr;
+  std::size_t q_stride = 0, k_stride = 0, v_stride = 0;
+  const RowSpan* rows = nullptr;
+  std::size_t num_rows = 0;
+  std::size_t heads = 1, d_k = 0, d_v = 0;
+  bool causal = false;
+};
+
+}  // namespace tril::kern
