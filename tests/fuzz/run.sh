@@ -19,6 +19,7 @@ for program in "$source"/tests/fuzz/fuzz_*.cpp; do
   mkdir -p "$corpus"
   case $name in
     fuzz_safetensors) seeds=$(find "$source/tests/golden" -name '*.safetensors' -size -24k) ;;
+    fuzz_gguf) seeds=$(find "$source/tests/golden" -name '*.gguf' -size -64k) ;;
     fuzz_json) seeds=$(find "$source/tests/golden" -name '*config.json') ;;
     *) seeds= ;;
   esac

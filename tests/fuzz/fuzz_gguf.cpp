@@ -1,0 +1,63 @@
+// libFuzzer: any bytes as a GGUF file. An Error is fine; a crash, a hang or an access outside the file is not.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/gguf.h"
+#include "kern/gguf_blocks.h"
+
+namespace {
+
+// A file in memory, the same one for all runs.
+int memory_file() {
+  static const int descriptor = ::memfd_create("fuzz", 0);
+  return descriptor;
+}
+
+bool put(const std::uint8_t* data, std::size_t size) {
+  if (::ftruncate(memory_file(), 0) != 0) return false;
+  return ::pwrite(memory_file(), data, size, 0) == static_cast<ssize_t>(size);
+}
+
+// Reads a key as everything that it may be.
+void read_key(const tril::GgufFile& file, const std::string& key) {
+  const auto attempt = [&]<class T>(T*) {
+    try {
+      if (!file.get<T>(key)) std::abort();
+    } catch (const tril::Error&) {  // of another kind
+    }
+  };
+  attempt(static_cast<bool*>(nullptr));
+  attempt(static_cast<std::int64_t*>(nullptr));
+  attempt(static_cast<double*>(nullptr));
+  attempt(static_cast<std::string_view*>(nullptr));
+  attempt(static_cast<std::vector<std::int64_t>*>(nullptr));
+  attempt(static_cast<std::vector<double>*>(nullptr));
+  attempt(static_cast<std::vector<std::string_view>*>(nullptr));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (!put(data, size)) return 0;
+  try {
+    const auto file = tril::GgufFile::open("/proc/self/fd/" + std::to_string(memory_file()));
+    for (const tril::GgufEntry& entry : file.metadata()) read_key(file, entry.key);
+    std::size_t bytes = 0;
+    for (const tril::GgufTensor& tensor : file.tensors()) {
+      bytes += tensor.bytes.size();
+      if (file.find_tensor(tensor.name) != &tensor) std::abort();
+      std::vector<float> values(static_cast<std::size_t>(tensor.elements()));
+      tril::kern::dequantize_blocks(tensor.type, tensor.bytes.data(), values.size(), values.data());
+    }
+    if (bytes > size) std::abort();
+  } catch (const tril::Error&) {
+  }
+  return 0;
+}
