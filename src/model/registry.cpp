@@ -4,6 +4,7 @@
 #include <deque>
 #include <nlohmann/json.hpp>
 
+#include "model/bart.h"
 #include "model/full_transformer.h"
 #include "model/generation_config.h"
 #include "model/gpt2.h"
@@ -28,6 +29,10 @@ struct Family {
 const std::vector<Family>& registry() {
   static const std::vector<Family> list{
       {"marian", make_marian},
+      {"bart", make_bart},
+      {"mbart", make_bart},
+      {"m2m_100", make_bart},
+      {"pegasus", make_bart},
       {"gpt2", make_gpt2},
       {"padded_decoder", make_padded_decoder},
       {"full_transformer", make_full_transformer},

@@ -6,8 +6,8 @@
 
 namespace tril::nn {
 
-SinusoidalPositions::SinusoidalPositions(std::int64_t d_model, Layout layout, std::int64_t kept)
-    : d_model_(d_model), layout_(layout) {
+SinusoidalPositions::SinusoidalPositions(std::int64_t d_model, Layout layout, std::int64_t kept, std::int32_t first)
+    : d_model_(d_model), layout_(layout), first_(first) {
   check(d_model % 2 == 0, "sinusoidal positions", "d_model {} is odd: a sine needs its cosine", d_model);
   const auto values = std::make_shared<std::vector<float>>(table(kept));
   kept_ = foreign_tensor(reinterpret_cast<std::byte*>(values->data()), {kept, d_model}, DType::f32, values);
@@ -17,11 +17,13 @@ std::vector<float> SinusoidalPositions::at(std::span<const std::int32_t> positio
   std::vector<float> t(positions.size() * static_cast<std::size_t>(d_model_));
   const std::int64_t half = d_model_ / 2;
   for (std::int64_t i = 0; i < half; ++i) {
-    const double frequency = std::pow(10000.0, -2.0 * static_cast<double>(i) / static_cast<double>(d_model_));
+    const auto of_all =
+        static_cast<double>(layout_ == Layout::tensor2tensor ? std::max<std::int64_t>(half - 1, 1) : half);
+    const double frequency = std::pow(10000.0, -static_cast<double>(i) / of_all);
     const std::int64_t sine = layout_ == Layout::interleaved ? 2 * i : i,
                        cosine = layout_ == Layout::interleaved ? 2 * i + 1 : half + i;
     for (std::size_t n = 0; n < positions.size(); ++n) {
-      const double angle = static_cast<double>(positions[n]) * frequency;
+      const double angle = (static_cast<double>(positions[n]) + first_) * frequency;
       float* const row = t.data() + n * static_cast<std::size_t>(d_model_);
       row[sine] = static_cast<float>(std::sin(angle));
       row[cosine] = static_cast<float>(std::cos(angle));
@@ -46,12 +48,14 @@ Tensor SinusoidalPositions::forward(Context& c, const Tensor& x, std::span<const
 }
 
 LearnedPositions::LearnedPositions(Parameters& p, const std::string& name, std::int64_t length, std::int64_t d_model,
-                                   double deviation)
-    : table_(&p.add(name, {length, d_model}, Init::normal(deviation))) {}
+                                   double deviation, std::int64_t offset)
+    : table_(&p.add(name, {offset + length, d_model}, Init::normal(deviation))),
+      offset_(static_cast<std::int32_t>(offset)) {}
 
 Tensor LearnedPositions::forward(Context& c, const Tensor& x, std::span<const std::int32_t> positions) const {
-  return ops::add_positions(c, x, table_->value,
-                            c.upload<std::int32_t>(positions, {static_cast<std::int64_t>(positions.size())}));
+  std::vector<std::int32_t> rows(positions.begin(), positions.end());
+  for (std::int32_t& row : rows) row += offset_;
+  return ops::add_positions(c, x, table_->value, c.upload(rows));
 }
 
 }  // namespace tril::nn

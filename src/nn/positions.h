@@ -14,9 +14,13 @@ class SinusoidalPositions {
   enum class Layout : std::uint8_t {
     interleaved,   ///< sin, cos, sin, cos, ... as the paper has it
     concatenated,  ///< all sines, then all cosines, as the authors' code and Marian have it
+    /// likewise, with 10000^(i/(d/2-1)) in place of 10000^(2i/d): the last sine is that of pos / 10000 itself, as the
+    /// authors' Tensor2Tensor and fairseq have it
+    tensor2tensor,
   };
   SinusoidalPositions() = default;
-  SinusoidalPositions(std::int64_t d_model, Layout layout, std::int64_t kept = 1024);
+  /// @param first  what position 0 is taken for
+  SinusoidalPositions(std::int64_t d_model, Layout layout, std::int64_t kept = 1024, std::int32_t first = 0);
 
   /// x + PE: x [N, d_model], positions [N].
   Tensor forward(Context& c, const Tensor& x, std::span<const std::int32_t> positions) const;
@@ -28,6 +32,7 @@ class SinusoidalPositions {
 
   std::int64_t d_model_ = 0;
   Layout layout_ = Layout::interleaved;
+  std::int32_t first_ = 0;
   Tensor kept_;  // [kept, d_model]
 };
 
@@ -35,13 +40,15 @@ class SinusoidalPositions {
 class LearnedPositions {
  public:
   LearnedPositions() = default;
-  /// Declares `name` [length, d_model].
-  LearnedPositions(Parameters& p, const std::string& name, std::int64_t length, std::int64_t d_model, double deviation);
+  /// Declares `name` [offset + length, d_model], whose row `offset` is that of position 0.
+  LearnedPositions(Parameters& p, const std::string& name, std::int64_t length, std::int64_t d_model, double deviation,
+                   std::int64_t offset = 0);
 
   Tensor forward(Context& c, const Tensor& x, std::span<const std::int32_t> positions) const;
 
  private:
   Parameter* table_ = nullptr;
+  std::int32_t offset_ = 0;
 };
 
 }  // namespace tril::nn

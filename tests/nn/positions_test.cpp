@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 namespace tril::nn {
@@ -31,6 +32,20 @@ TEST(SinusoidalPositions, TheFormula) {
         EXPECT_NEAR(row[layout == Layout::interleaved ? 2 * i + 1 : d / 2 + i], std::cos(angle), 1e-6);
       }
   }
+}
+
+// The authors' code, which fairseq follows: frequencies from 1 down to 1/10000 itself; and positions from another number.
+TEST(SinusoidalPositions, OfTensor2Tensor) {
+  const std::int64_t d = 6;
+  const SinusoidalPositions pe(d, Layout::tensor2tensor, 4, 2);
+  const std::vector<std::int32_t> positions{0, 3, 50};
+  const std::vector<float> got = encode(pe, d, positions);
+  for (std::size_t n = 0; n < positions.size(); ++n)
+    for (std::size_t i = 0; i < 3; ++i) {
+      const double angle = (positions[n] + 2) * std::array{1.0, 0.01, 0.0001}[i];
+      EXPECT_NEAR(got[n * 6 + i], std::sin(angle), 1e-6);
+      EXPECT_NEAR(got[n * 6 + 3 + i], std::cos(angle), 1e-6);
+    }
 }
 
 // PE(p + k) = R_k PE(p), R_k the same for all p: the property for which the authors chose sinusoids. R_k is found from

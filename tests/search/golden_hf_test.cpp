@@ -1,5 +1,5 @@
-// Translation with MarianMT directories: greedy and beam search, token for token and score for score what
-// `transformers` generates; and the ways of decoding that must not matter to the result.
+// Translation with directories of the encoder-decoder families: greedy and beam search, token for token and score for
+// score what `transformers` generates; and the ways of decoding that must not matter to the result.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-struct Marian {
-  explicit Marian(const std::filesystem::path& dir) {
+struct Reference {
+  explicit Reference(const std::filesystem::path& dir) {
     model = model::load(dir);
     published = model::load_generation_config(dir.string());
     const SafetensorsFile file = SafetensorsFile::open((dir / "expected.safetensors").string());
@@ -83,20 +83,20 @@ struct Marian {
 };
 
 // A loop and not a parameter for each case: the cases of another directory are not known when tests are listed.
-void for_each_model(const std::function<void(Marian&)>& test) {
+void for_each_model(const std::function<void(Reference&)>& test) {
   const auto directories = test::golden_model_directories("encoder-decoder");
   if (directories.empty() && test::other_golden_directory()) GTEST_SKIP() << "no model in " << test::golden_directory();
   ASSERT_FALSE(directories.empty()) << "no model in " << test::golden_directory();
   for (const auto& dir : directories) {
     SCOPED_TRACE(dir.string());
-    Marian m(dir);
+    Reference m(dir);
     test(m);
     if (::testing::Test::HasFatalFailure()) return;
   }
 }
 
-TEST(GoldenMarian, GreedyIsThatOfTransformers) {
-  for_each_model([](Marian& m) {
+TEST(GoldenEncoderDecoder, GreedyIsThatOfTransformers) {
+  for_each_model([](Reference& m) {
     for (bool use_cache : {true, false}) {
       Session session(m.c, *m.model, {.cache = {.use = use_cache}});
       const auto found = session.decode(m.sources, m.requests(m.sources.size(), m.greedy_length), m.options(1));
@@ -107,8 +107,8 @@ TEST(GoldenMarian, GreedyIsThatOfTransformers) {
   });
 }
 
-TEST(GoldenMarian, BeamSearchIsThatOfTransformers) {
-  for_each_model([](Marian& m) {
+TEST(GoldenEncoderDecoder, BeamSearchIsThatOfTransformers) {
+  for_each_model([](Reference& m) {
     const std::int32_t width = m.arguments.at("num_beams").get<std::int32_t>();
     const auto length = m.arguments.at("max_new_tokens").get<std::int32_t>();
     for (bool use_cache : {true, false}) {
@@ -129,8 +129,8 @@ TEST(GoldenMarian, BeamSearchIsThatOfTransformers) {
 }
 
 // Sentences in any company, by any number of workers, give the same hypotheses.
-TEST(GoldenMarian, BatchesAndWorkersDoNotMatter) {
-  for_each_model([](Marian& m) {
+TEST(GoldenEncoderDecoder, BatchesAndWorkersDoNotMatter) {
+  for_each_model([](Reference& m) {
     std::vector<Ids> many;
     for (std::size_t i = 0; i < 50; ++i) {
       Ids source = m.sources[i % m.sources.size()];
@@ -158,11 +158,11 @@ TEST(GoldenMarian, BatchesAndWorkersDoNotMatter) {
 }
 
 // Where nothing is forbidden or forced, what a search sums up is what scoring its output gives.
-TEST(GoldenMarian, ScoringAgreesWithSearching) {
-  for_each_model([](Marian& m) {
+TEST(GoldenEncoderDecoder, ScoringAgreesWithSearching) {
+  for_each_model([](Reference& m) {
     SearchOptions o = m.options(4);
     o.bad_words.clear();
-    o.forced_eos_id = -1;
+    o.forced_bos_id = o.forced_eos_id = -1;
     Session session(m.c, *m.model);
     const auto found = session.decode(m.sources, m.requests(m.sources.size(), 15), o);
     std::vector<Ids> from, targets;
@@ -183,8 +183,8 @@ TEST(GoldenMarian, ScoringAgreesWithSearching) {
 }
 
 // After the first sentences, decoding asks the system for no more memory.
-TEST(GoldenMarian, SteadyDecodingTakesNoMoreMemory) {
-  for_each_model([](Marian& m) {
+TEST(GoldenEncoderDecoder, SteadyDecodingTakesNoMoreMemory) {
+  for_each_model([](Reference& m) {
     {
       Session session(m.c, *m.model);
       const auto decode = [&] { session.decode(m.sources, m.requests(m.sources.size(), 15), m.options(4)); };

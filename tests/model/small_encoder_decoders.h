@@ -1,0 +1,29 @@
+// A config.json for every encoder-decoder family that Hugging Face has, small enough for tests.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace tril::testing {
+
+inline nlohmann::json bart_kin(const std::string& model_type, const nlohmann::json& rest) {
+  nlohmann::json j{{"model_type", model_type},     {"vocab_size", 13},    {"d_model", 8},
+                   {"encoder_attention_heads", 2}, {"encoder_layers", 2}, {"encoder_ffn_dim", 12},
+                   {"decoder_attention_heads", 4}, {"decoder_layers", 2}, {"decoder_ffn_dim", 16},
+                   {"max_position_embeddings", 9}, {"dropout", 0.25},     {"init_std", 0.5}};
+  j.update(rest);
+  return j;
+}
+
+inline std::vector<nlohmann::json> small_encoder_decoders() {
+  return {
+      bart_kin("marian", {{"pad_token_id", 12}, {"decoder_start_token_id", 12}, {"decoder_vocab_size", 13}}),
+      bart_kin("bart", {{"scale_embedding", true}, {"forced_eos_token_id", nullptr}}),
+      bart_kin("mbart", {{"tie_word_embeddings", false}, {"decoder_start_token_id", 5}}),
+      bart_kin("m2m_100", {{"scale_embedding", false}, {"activation_function", "gelu"}, {"encoder_layerdrop", 0.5}}),
+      bart_kin("pegasus", {{"activation_function", "silu"}, {"bos_token_id", 3}}),
+  };
+}
+
+}  // namespace tril::testing
