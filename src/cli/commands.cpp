@@ -11,6 +11,7 @@ App make_app() {
   add_translate(app);
   add_generate(app);
   add_score(app);
+  add_perplexity(app);
   add_attend(app);
   add_shortlist(app);
   add_eval(app);

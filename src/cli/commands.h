@@ -13,6 +13,7 @@ void add_report(App& app);
 void add_translate(App& app);
 void add_generate(App& app);
 void add_score(App& app);
+void add_perplexity(App& app);
 void add_attend(App& app);
 void add_shortlist(App& app);
 void add_eval(App& app);

@@ -1,6 +1,7 @@
 #include "search/text_score.h"
 
 #include <algorithm>
+#include <mutex>
 
 namespace tril::search {
 namespace {
@@ -62,7 +63,8 @@ WindowOptions settled(WindowOptions o, const model::Model& model) {
 }
 
 std::vector<Score> score_texts(WorkerPool& workers, const model::Model& model,
-                               std::span<const std::vector<std::int32_t>> texts, const WindowOptions& options) {
+                               std::span<const std::vector<std::int32_t>> texts, const WindowOptions& options,
+                               const std::function<void(std::int64_t tokens)>& on_scored) {
   check(!model.has_encoder(), "score", "a {} model scores translations, not texts", model.family());
   const WindowOptions o = settled(options, model);
   std::vector<Window> windows;
@@ -76,6 +78,7 @@ std::vector<Score> score_texts(WorkerPool& workers, const model::Model& model,
   std::vector<std::size_t> lengths;
   for (const Window& w : windows) lengths.push_back(w.read);
   const auto jobs = jobs_by_length(lengths, static_cast<std::size_t>(o.batch_size));
+  std::mutex telling;
   workers.run(jobs.size(), [&](Context& c, int, std::size_t job) {
     std::vector<Window> together;
     for (std::size_t i : jobs[job]) together.push_back(windows[i]);
@@ -87,6 +90,8 @@ std::vector<Score> score_texts(WorkerPool& workers, const model::Model& model,
                 scores[w.text].token_log_probs.begin() + static_cast<std::ptrdiff_t>(first));
       from += static_cast<std::ptrdiff_t>(w.scored);
     }
+    const std::lock_guard lock(telling);
+    if (on_scored) on_scored(static_cast<std::int64_t>(found.size()));
   });
   for (Score& s : scores)
     for (float p : s.token_log_probs) s.log_prob += static_cast<double>(p);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,7 +25,9 @@ WindowOptions settled(WindowOptions options, const model::Model& model);
 
 /// The scores of all tokens but the first of each text, in the texts' order: a text of n tokens has n - 1 (none of 0).
 /// Give a begin token in front where the first token is to be scored too.
+/// @param on_scored  told how many tokens more are scored, by one worker at a time; may be empty
 std::vector<Score> score_texts(WorkerPool& workers, const model::Model& model,
-                               std::span<const std::vector<std::int32_t>> texts, const WindowOptions& options);
+                               std::span<const std::vector<std::int32_t>> texts, const WindowOptions& options,
+                               const std::function<void(std::int64_t tokens)>& on_scored = {});
 
 }  // namespace tril::search

@@ -103,6 +103,57 @@ TEST_F(LanguageModel, TrainsResumesGeneratesAndIsScored) {
   EXPECT_NEAR(totals["cross_entropy"].get<double>(), best, 1e-4) << log;
 }
 
+// Beside `tril score` and the sums of its definitions, for several texts, from a pipe, and cut short.
+TEST_F(LanguageModel, PerplexityOfTexts) {
+  const auto perplexity = [&](std::vector<std::string> args, const std::string& input = "") {
+    args.insert(args.begin(), {"perplexity", "--model", model, "--json"});
+    const Ran ran = run_tril(args, input);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    std::vector<nlohmann::json> objects;
+    for (const std::string& line : lines_of(ran.out)) objects.push_back(nlohmann::json::parse(line));
+    return objects;
+  };
+  const auto value = [](const nlohmann::json& object, const char* key) { return object.at(key).get<double>(); };
+  const auto whole = perplexity({"-i", valid_text, "--stride", "5"}).at(0);
+  const auto scored =
+      nlohmann::json::parse(score({"--source", valid_text, "--document", "--summary", "--json", "--stride", "5"}).out);
+  EXPECT_NEAR(value(whole, "perplexity"), value(scored, "perplexity"), 1e-9);
+  EXPECT_NEAR(value(whole, "bits_per_character"), value(scored, "bits_per_character"), 1e-9);
+  const double log_prob = value(whole, "log_prob");
+  EXPECT_NEAR(value(whole, "word_perplexity"), std::exp(-log_prob / value(whole, "words")), 1e-6);
+  EXPECT_NEAR(value(whole, "bits_per_byte"), -log_prob / std::log(2.0) / value(whole, "bytes"), 1e-9);
+  EXPECT_NEAR(value(whole, "byte_perplexity"), std::exp(-log_prob / value(whole, "bytes")), 1e-9);
+  EXPECT_GT(value(whole, "standard_error"), 0);
+  EXPECT_EQ(value(whole, "stride"), 5);
+  EXPECT_EQ(value(whole, "context"), 24);
+
+  const std::string text = "the dog sees \u00e9l\u00e8ve 10 \u20ac.\n";
+  const auto small = perplexity({}, text).at(0);
+  EXPECT_EQ(small["input"], "standard input");
+  EXPECT_EQ(small["tokens"], 24) << "the first is given";
+  EXPECT_EQ(small["characters"], 24);
+  EXPECT_EQ(small["bytes"], 28);
+  EXPECT_EQ(small["words"], 6);
+  const auto begun = perplexity({"--begin"}, text).at(0);
+  EXPECT_EQ(begun["tokens"], 25);
+  EXPECT_EQ(begun["bytes"], 29);
+  const auto first = perplexity({"--tokens", "15"}, text).at(0);
+  EXPECT_EQ(first["tokens"], 15);
+  EXPECT_EQ(first["characters"], 15);
+  EXPECT_EQ(first["bytes"], 17);
+  EXPECT_GT(value(first, "log_prob"), value(small, "log_prob"));
+
+  const std::string other = folder->write("some", text);
+  const auto several = perplexity({"-i", valid_text, other, "--stride", "5"});
+  ASSERT_EQ(several.size(), 3u);
+  EXPECT_EQ(several[0], whole);
+  EXPECT_NEAR(value(several[2], "log_prob"), log_prob + value(several[1], "log_prob"), 1e-9);
+  EXPECT_EQ(value(several[2], "tokens"), value(whole, "tokens") + 24);
+
+  const Ran shown = run_tril({"perplexity", "--model", model, "-i", other});
+  EXPECT_NE(shown.out.find("tokens 24  words 6  characters 24  bytes 28"), std::string::npos) << shown.out;
+}
+
 TEST_F(LanguageModel, TheSameSeedGivesTheSameTextInAnyCompany) {
   const std::vector<std::string> prompts{"the ", "one cat is", "a", "x", "a \u00e9"};
   const auto texts = [&](const std::vector<std::string>& more) {
@@ -266,6 +317,9 @@ TEST_F(LanguageModel, UselessAndContradictoryOptionsAreRefused) {
   refused(generate({"-p", "a", "--min-new-tokens", "9", "--max-new-tokens", "4"}), "--min-new-tokens", "above");
   refused(generate({"-p", "the dog sees it. the dog sees it."}), "prompt 1", "the model has 24 positions");
   refused(score({"--source", valid_text, "--context", "25"}), "context", "24 positions");
+  refused(run_tril({"perplexity", "--model", model, "-i", valid_text, "--stride", "25"}), "stride",
+          "24 tokens, got 25");
+  refused(run_tril({"perplexity", "--model", translating, "-i", valid_text}), "marian model translates", "tril score");
 }
 
 }  // namespace
