@@ -123,6 +123,8 @@ class GgufMetadata {
   void add(std::string_view key, std::span<const std::string> values);
   void add(std::string_view key, std::span<const std::int32_t> values);
   void add(std::string_view key, std::span<const float> values);
+  void add_bytes(std::string_view key, std::string_view values);
+  void append(const GgufMetadata& more);
 
   std::uint64_t count() const { return count_; }
   const std::string& bytes() const { return bytes_; }

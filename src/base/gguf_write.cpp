@@ -71,6 +71,16 @@ void GgufMetadata::add(std::string_view key, std::span<const float> values) {
   for (const float v : values) put(bytes_, v);
 }
 
+void GgufMetadata::add_bytes(std::string_view key, std::string_view values) {
+  begin_array(key, GgufKind::u8, values.size());
+  bytes_ += values;
+}
+
+void GgufMetadata::append(const GgufMetadata& more) {
+  count_ += more.count_;
+  bytes_ += more.bytes_;
+}
+
 std::uint64_t GgufTensorHeader::bytes() const {
   check(!shape.empty() && shape.size() <= 4, name, "has {} dimensions, GGUF has 1 to 4", shape.size());
   std::uint64_t count = 1;

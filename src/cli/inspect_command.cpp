@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/gguf.h"
 #include "base/printable.h"
 #include "cli/commands.h"
 #include "model/quantized_files.h"
@@ -28,7 +29,7 @@ struct InspectOptions {
 Fields fields_of(InspectOptions& o) {
   Fields f;
   f.group("Model");
-  f.add("model", &o.model, "a model directory").value_name("DIR").positional().required();
+  f.add("model", &o.model, "a model directory or a GGUF file").value_name("DIR").positional().required();
   f.group("Output");
   f.add("tensors", &o.tensors, "list every weight with its shape and type");
   f.add("json", &o.json, "print one JSON object");
@@ -46,7 +47,7 @@ Stored stored(const WeightFiles& files) {
     const WeightView& view = files.at(name);
     s.parameters += view.elements();
     s.bytes += static_cast<std::int64_t>(view.bytes.size());
-    s.parameters_by_type[std::string(name_of(view.dtype))] += view.elements();
+    s.parameters_by_type[std::string(view.type_name())] += view.elements();
   }
   return s;
 }
@@ -91,9 +92,9 @@ int inspect(const InspectOptions& o) {
   std::error_code problem_with_path;
   if (!fs::exists(directory, problem_with_path))
     fail(printable(o.model, 400), "there is no such directory, or it cannot be looked at", "check the path");
-  if (!fs::is_directory(directory, problem_with_path))
-    fail(o.model, "is not a directory", "give the directory that holds config.json");
-  const auto m = model::make(directory / "config.json");
+  if (!fs::is_directory(directory, problem_with_path) && !is_gguf_file(o.model))
+    fail(o.model, "is neither a directory nor a GGUF file", "give the directory that holds config.json");
+  const auto m = model::make_of(directory);
   const WeightFiles files = WeightFiles::open(o.model);
   const Stored s = stored(files);
   const std::string problem = problem_of(*m, files);
@@ -107,7 +108,7 @@ int inspect(const InspectOptions& o) {
                              {"stored_parameters", s.parameters},
                              {"stored_bytes", s.bytes},
                              {"types", s.parameters_by_type},
-                             {"files", files.files().size()},
+                             {"files", files.file_count()},
                              {"max_positions", m->max_positions()},
                              {"config", nlohmann::ordered_json::parse(m->config_json())},
                              {"tokenizer", tokenizer_json(o.model)},
@@ -117,7 +118,7 @@ int inspect(const InspectOptions& o) {
     out["tensors"] = nlohmann::ordered_json::array();
     for (const std::string& name : files.names()) {
       const WeightView& view = files.at(name);
-      out["tensors"].push_back({{"name", name}, {"type", name_of(view.dtype)}, {"shape", view.shape}});
+      out["tensors"].push_back({{"name", name}, {"type", view.type_name()}, {"shape", view.shape}});
     }
   }
   if (o.json) {
@@ -145,8 +146,8 @@ int inspect(const InspectOptions& o) {
   std::string types;
   for (const auto& [type, count] : s.parameters_by_type)
     types += fmt::format("{}{} {}", types.empty() ? "" : ", ", count, type);
-  line("stored", fmt::format("{} in {} file{} ({})", human(static_cast<double>(s.bytes)), files.files().size(),
-                             files.files().size() == 1 ? "" : "s", types));
+  line("stored", fmt::format("{} in {} file{} ({})", human(static_cast<double>(s.bytes)), files.file_count(),
+                             files.file_count() == 1 ? "" : "s", types));
   const nlohmann::ordered_json& t = out["tokenizer"];
   if (t.contains("problem"))
     line("tokenizer", t["problem"].get<std::string>());

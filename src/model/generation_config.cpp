@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "model/gguf_config.h"
 #include "model/json_file.h"
 
 namespace tril::model {
@@ -128,25 +129,31 @@ std::optional<AlignmentHeads> find_alignment_heads(const JsonObject& o) {
   return found.heads.empty() ? std::nullopt : std::optional(found);
 }
 
-std::filesystem::path generation_file(const std::string& directory) {
-  const std::filesystem::path root(directory);
+// generation_config.json, or config.json where there is none; what a GGUF file has in its place.
+struct GenerationFile {
+  std::string where;
+  nlohmann::json json;
+};
+
+GenerationFile generation_file(const std::string& model) {
+  if (is_gguf_file(model)) return {model, generation_config_of_gguf(GgufFile::open(model))};
+  const std::filesystem::path root(model);
   std::filesystem::path path = root / "generation_config.json";
   std::error_code ignored;
-  return std::filesystem::exists(path, ignored) ? path : root / "config.json";
+  if (!std::filesystem::exists(path, ignored)) path = root / "config.json";
+  return {path.string(), read_json(path.string())};
 }
 
 }  // namespace
 
 std::optional<AlignmentHeads> load_alignment_heads(const std::string& directory) {
-  const std::filesystem::path path = generation_file(directory);
-  const nlohmann::json json = read_json(path.string());
-  return find_alignment_heads(JsonObject(json, path.string()));
+  const GenerationFile file = generation_file(directory);
+  return find_alignment_heads(JsonObject(file.json, file.where));
 }
 
 GenerationConfig load_generation_config(const std::string& directory) {
-  const std::filesystem::path path = generation_file(directory);
-  const nlohmann::json json = read_json(path.string());
-  const JsonObject o(json, path.string());
+  const GenerationFile file = generation_file(directory);
+  const JsonObject o(file.json, file.where);
 
   GenerationConfig g;
   g.num_beams = find_count(o, "num_beams");

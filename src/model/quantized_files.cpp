@@ -4,7 +4,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/gguf.h"
 #include "kern/gemm_int8.h"
+#include "model/gguf_config.h"
 #include "model/registry.h"
 #include "nn/serving.h"
 
@@ -66,6 +68,16 @@ Written rounded(const std::vector<float>& w, std::size_t n, std::size_t k, int b
   return q;
 }
 
+// 8 bits where most of a file's values have fewer than 16: they keep what there is (docs/gguf.md has the figures).
+nn::Precision gguf_precision(const GgufFile& file) {
+  std::int64_t in_blocks = 0, all = 0;
+  for (const GgufTensor& t : file.tensors()) {
+    all += t.elements();
+    in_blocks += values_of_block(t.type) > 1 ? t.elements() : 0;
+  }
+  return 2 * in_blocks > all ? nn::Precision::int8 : nn::Precision::fp32;
+}
+
 }  // namespace
 
 int quantized_bits(const JsonObject& config) {
@@ -84,6 +96,7 @@ int quantized_bits(const JsonObject& config) {
 }
 
 nn::Precision stored_precision(const fs::path& directory) {
+  if (is_gguf_file(directory.string())) return gguf_precision(GgufFile::open(directory.string()));
   const nlohmann::json json = read_json((directory / "config.json").string());
   const int bits = quantized_bits(JsonObject(json, (directory / "config.json").string()));
   return bits == 8 ? nn::Precision::int8 : bits == 4 ? nn::Precision::int4 : nn::Precision::fp32;
@@ -154,10 +167,12 @@ std::vector<float> transposed_values(std::span<const float> values, std::int64_t
 }
 
 void quantize(const fs::path& from, const fs::path& to, int bits) {
-  nlohmann::ordered_json config = nlohmann::ordered_json::parse(read_text((from / "config.json").string(), 16 << 20));
+  const bool gguf = is_gguf_file(from.string());
+  const std::unique_ptr<Model> m = make_of(from);
+  nlohmann::ordered_json config =
+      nlohmann::ordered_json::parse(gguf ? m->config_json() : read_text((from / "config.json").string(), 16 << 20));
   if (config.contains("quantization_config"))
     fail(from.string(), "is quantised already", "quantise the directory that it was made of");
-  const std::unique_ptr<Model> m = make(from / "config.json");
   const WeightFiles files = WeightFiles::open(from.string());
   const nn::Precision precision = bits == 8 ? nn::Precision::int8 : nn::Precision::int4;
 
@@ -202,7 +217,11 @@ void quantize(const fs::path& from, const fs::path& to, int bits) {
     writer.write(name + "_scale", std::as_bytes(std::span(q.scales)));
   }
   writer.commit();
-  copy_companions(from, to);
+  if (gguf)
+    write_file_atomic((to / "generation_config.json").string(),
+                      generation_config_of_gguf(GgufFile::open(from.string())).dump(2) + "\n");
+  else
+    copy_companions(from, to);
   config["quantization_config"] = {{"quant_method", "tril"}, {"bits", bits}, {"group_size", group}};
   write_file_atomic((to / "config.json").string(), config.dump(2) + "\n");
 }

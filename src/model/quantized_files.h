@@ -18,7 +18,7 @@ namespace tril::model {
 
 /// Bits that config.json says, 0 where it says nothing. Throws Error for what others' methods have stored.
 int quantized_bits(const JsonObject& config);
-/// The same of a directory, and what its weights serve in where nothing else is asked for.
+/// What the weights of a directory or a GGUF file serve in where nothing else is asked for.
 nn::Precision stored_precision(const std::filesystem::path& directory);
 
 /// A weight as the files have it.
@@ -37,7 +37,8 @@ std::vector<float> floats_of(const nn::Parameter& p, const StoredWeight& stored)
 /// [rows, columns] -> [columns, rows]
 std::vector<float> transposed_values(std::span<const float> values, std::int64_t rows, std::int64_t columns);
 
-/// Writes `from`, a directory of weights in floats, to `to` with matrices of `bits`, and the tokenizer's files beside.
+/// Writes `from`, a directory of weights in floats or a GGUF file, to `to` with matrices of `bits`, and what goes with a
+/// model beside: from a directory the tokenizer's files too, of a GGUF file they are not here (text/ makes them).
 void quantize(const std::filesystem::path& from, const std::filesystem::path& to, int bits);
 
 }  // namespace tril::model

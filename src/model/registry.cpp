@@ -7,6 +7,7 @@
 #include "model/bart.h"
 #include "model/full_transformer.h"
 #include "model/generation_config.h"
+#include "model/gguf_config.h"
 #include "model/gpt2.h"
 #include "model/json_file.h"
 #include "model/learned_position_decoder.h"
@@ -63,9 +64,9 @@ std::vector<std::string> families() {
   return names;
 }
 
-std::unique_ptr<Model> make(const fs::path& config_json) {
-  const nlohmann::json json = read_json(config_json.string());
-  const JsonObject config(json, config_json.string());
+namespace {
+
+std::unique_ptr<Model> make_by(const JsonObject& config) {
   quantized_bits(config);  // refuses what is not to be read
   std::string type = config.get<std::string>("model_type");
   const std::string key = type == "tril" ? "architecture" : "model_type";
@@ -74,6 +75,19 @@ std::unique_ptr<Model> make(const fs::path& config_json) {
     if (f.name == type) return f.make(config);
   config.fail_at(key, fmt::format("'{}' is not a family that is supported", type),
                  fmt::format("there are {}", fmt::join(families(), ", ")));
+}
+
+}  // namespace
+
+std::unique_ptr<Model> make(const fs::path& config_json) {
+  const nlohmann::json json = read_json(config_json.string());
+  return make_by(JsonObject(json, config_json.string()));
+}
+
+std::unique_ptr<Model> make_of(const fs::path& model) {
+  if (!is_gguf_file(model.string())) return make(model / "config.json");
+  const nlohmann::json json = config_of_gguf(GgufFile::open(model.string()));
+  return make_by(JsonObject(json, model.string()));
 }
 
 namespace {
@@ -123,7 +137,7 @@ void load_weights(Model& m, const fs::path& directory) {
 }
 
 std::unique_ptr<Model> load(const fs::path& directory, std::optional<nn::Precision> serving) {
-  std::unique_ptr<Model> m = make(directory / "config.json");
+  std::unique_ptr<Model> m = make_of(directory);
   if (serving) m->parameters().allocate_serving(*serving);
   load_weights(*m, directory);
   if (m->has_encoder()) m->set_alignment_heads(load_alignment_heads(directory.string()));

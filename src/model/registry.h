@@ -1,5 +1,5 @@
 // A model directory as Hugging Face lays it out: config.json says the family, model.safetensors (or its shards) has the
-// weights.
+// weights. Wherever a directory is read, a GGUF file may stand in its place (gguf_weights.h).
 #pragma once
 
 #include <filesystem>
@@ -19,13 +19,16 @@ std::vector<std::string> families();
 /// A model by its config.json alone, weights neither allocated nor set.
 std::unique_ptr<Model> make(const std::filesystem::path& config_json);
 
-/// The model of a directory, its weights read. An Error names the first file, key or tensor that is missing or of
+/// The same of a model directory or a GGUF file.
+std::unique_ptr<Model> make_of(const std::filesystem::path& model);
+
+/// The model of a directory or a GGUF file, its weights read. An Error names the first file, key or tensor that is missing or of
 /// another size.
 /// @param serving  how products are to be computed by a model that serves alone, which takes less memory; none: in
 ///                 float32, by one that can be trained and saved too
 std::unique_ptr<Model> load(const std::filesystem::path& directory, std::optional<nn::Precision> serving = {});
 
-/// Reads the weights of `directory` into a model that was made for it.
+/// Reads the weights of `directory` (or GGUF file) into a model that was made for it.
 void load_weights(Model& m, const std::filesystem::path& directory);
 
 /// Writes config.json, generation_config.json and model.safetensors, each whole or not at all.

@@ -5,12 +5,15 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/half.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "model/gguf_weights.h"
 #include "model/safetensors_header.h"
 
 namespace tril {
@@ -77,21 +80,23 @@ std::size_t index_of(const List& list, std::string_view name, NameOf name_of_ent
 }  // namespace
 
 std::size_t size_of(StoredType type) {
-  constexpr std::array<std::size_t, 10> sizes{8, 4, 2, 2, 8, 4, 2, 1, 1, 1};
+  constexpr std::array<std::size_t, 11> sizes{8, 4, 2, 2, 8, 4, 2, 1, 1, 1, 1};
   return sizes[static_cast<std::size_t>(type)];
 }
 
 std::string_view name_of(StoredType type) {
-  constexpr std::array<std::string_view, 10> names{"F64", "F32", "F16", "BF16", "I64",
-                                                   "I32", "I16", "I8",  "U8",   "BOOL"};
+  constexpr std::array<std::string_view, 11> names{"F64", "F32", "F16", "BF16", "I64",   "I32",
+                                                   "I16", "I8",  "U8",  "BOOL", "blocks"};
   return names[static_cast<std::size_t>(type)];
 }
 
 bool is_floating(StoredType type) {
-  return type <= StoredType::bf16;
+  return type <= StoredType::bf16 || type == StoredType::blocks;
 }
 
 std::int64_t WeightView::elements() const {
+  if (dtype == StoredType::blocks)
+    return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
   return static_cast<std::int64_t>(bytes.size() / size_of(dtype));
 }
 
@@ -112,6 +117,8 @@ void to_f32(const WeightView& view, std::span<float> out) {
       return for_values<std::uint16_t>(view, [&](std::size_t i, std::uint16_t h) { out[i] = f16_to_f32(h); });
     case StoredType::bf16:
       return for_values<std::uint16_t>(view, [&](std::size_t i, std::uint16_t h) { out[i] = bf16_to_f32(h); });
+    case StoredType::blocks:
+      return view.read(out);
     default:
       fail(printable(view.name), fmt::format("holds {}, expected floating-point numbers", name_of(view.dtype)));
   }
@@ -166,13 +173,14 @@ const WeightFiles::Place* WeightFiles::place(std::string_view name) const {
 
 const WeightView* WeightFiles::find(std::string_view name) const {
   const Place* const p = place(name);
-  return p ? &files_[p->file].tensors()[p->tensor] : nullptr;
+  if (!p) return nullptr;
+  return gguf_ ? &gguf_->weights[p->tensor] : &files_[p->file].tensors()[p->tensor];
 }
 
 const WeightView& WeightFiles::at(std::string_view name) const {
   const WeightView* const found = find(name);
   if (!found) {
-    const std::string where = files_.size() == 1 ? files_[0].path() : directory_;
+    const std::string where = files_.size() == 1 ? files_[0].path() : directory_;  // of GGUF the same
     fail(printable(where, 400), fmt::format("has no tensor {}", printable(name)), did_you_mean(name, names_));
   }
   return *found;
@@ -186,7 +194,7 @@ const std::string& WeightFiles::file_of(std::string_view name) const {
   const Place* const p = place(name);
   if (!p)
     fail(printable(directory_, 400), fmt::format("has no tensor {}", printable(name)), did_you_mean(name, names_));
-  return files_[p->file].path();
+  return gguf_ ? directory_ : files_[p->file].path();
 }
 
 }  // namespace tril

@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,10 +20,11 @@
 
 namespace tril {
 
-/// What a file stores for each value.
-enum class StoredType { f64, f32, f16, bf16, i64, i32, i16, i8, u8, boolean };
+/// What a file stores for each value. `blocks` is no type of safetensors: numbers that other files (gguf_weights.h) hold
+/// in another form or order, of which WeightView::read makes floats.
+enum class StoredType { f64, f32, f16, bf16, i64, i32, i16, i8, u8, boolean, blocks };
 
-std::size_t size_of(StoredType type);       ///< bytes for a value
+std::size_t size_of(StoredType type);       ///< bytes for a value, of all but blocks
 std::string_view name_of(StoredType type);  ///< "F32", as the header has it
 bool is_floating(StoredType type);
 
@@ -32,13 +35,18 @@ struct WeightView {
   std::vector<std::int64_t> shape;   ///< row-major; [] is a scalar
   std::span<const std::byte> bytes;  ///< elements * size_of(dtype), at any address
 
+  // Of blocks alone.
+  std::string form;                                 ///< how the file calls them: "Q4_K"
+  std::function<void(std::span<float>)> read = {};  ///< all values, row-major
+
   std::int64_t elements() const;
+  std::string_view type_name() const { return dtype == StoredType::blocks ? form : name_of(dtype); }
 };
 
 /// Keys with texts, in order of key.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-/// The values as float: F32, F64 (one beyond float's range is an Error), F16, BF16; integers are an Error.
+/// The values as float: F32, F64 (one beyond float's range is an Error), F16, BF16, blocks; integers are an Error.
 std::vector<float> to_f32(const WeightView& view);
 /// The same into memory that the caller has; out.size() must be view.elements().
 void to_f32(const WeightView& view, std::span<float> out);
@@ -99,16 +107,20 @@ class SafetensorsWriter {
 /// Writes tensors that are in memory, in the order given. `transformers` wants the metadata {"format": "pt"}.
 void write_safetensors(const std::string& path, const std::vector<WeightView>& tensors, const Metadata& metadata);
 
-/// The weights of a model directory: model.safetensors, or all the shards that model.safetensors.index.json names.
+/// The weights of a GGUF file under the names that Hugging Face's files have (gguf_weights.h).
+struct GgufWeights;
+
+/// The weights of a model directory: model.safetensors, or all the shards that model.safetensors.index.json names; or of
+/// a GGUF file.
 class WeightFiles {
  public:
-  static WeightFiles open(const std::string& directory);
+  static WeightFiles open(const std::string& model);
 
   const std::string& directory() const { return directory_; }
   const std::vector<std::string>& names() const { return names_; }  ///< in order
   const WeightView* find(std::string_view name) const;              ///< null where there is none
   const WeightView& at(std::string_view name) const;  ///< Error, with the nearest name, where there is none
-  const std::vector<SafetensorsFile>& files() const { return files_; }
+  std::size_t file_count() const { return gguf_ ? 1 : files_.size(); }
   /// Says that `bytes` of a tensor will not be read again soon: the system may take their memory.
   void release(std::span<const std::byte> bytes) const;
   const std::string& file_of(std::string_view name) const;  ///< path of the file that holds this tensor
@@ -119,8 +131,10 @@ class WeightFiles {
   };
   const Place* place(std::string_view name) const;
   static WeightFiles open_shards(const std::string& directory, const std::string& index);
+  static WeightFiles open_gguf(const std::string& path);
 
-  std::string directory_;
+  std::string directory_;  ///< or the GGUF file
+  std::shared_ptr<const GgufWeights> gguf_;
   std::vector<SafetensorsFile> files_;
   std::vector<std::string> names_;
   std::vector<Place> places_;  ///< beside names_

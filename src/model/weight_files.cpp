@@ -1,4 +1,4 @@
-// A model directory's weights: one file, or the shards of an index {"weight_map": {tensor: file name}}.
+// A model directory's weights: one file, or the shards of an index {"weight_map": {tensor: file name}}; or a GGUF file's.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "model/gguf_weights.h"
 #include "model/json_file.h"
 #include "model/safetensors.h"
 
@@ -34,6 +35,7 @@ std::string shown(const fs::path& path) {
 }  // namespace
 
 WeightFiles WeightFiles::open(const std::string& directory) {
+  if (is_gguf_file(directory)) return open_gguf(directory);
   const fs::path folder(directory), single = folder / "model.safetensors",
                                     index = folder / "model.safetensors.index.json";
   if (!is_there(folder)) fail(shown(folder), "there is no such directory", "give the directory of a model");
@@ -46,6 +48,17 @@ WeightFiles WeightFiles::open(const std::string& directory) {
   weights.files_.push_back(SafetensorsFile::open(single.string()));
   weights.names_ = weights.files_[0].names();
   for (std::size_t t = 0; t < weights.names_.size(); ++t) weights.places_.push_back({0, t});
+  return weights;
+}
+
+WeightFiles WeightFiles::open_gguf(const std::string& path) {
+  WeightFiles weights;
+  weights.directory_ = path;
+  weights.gguf_ = std::make_shared<const GgufWeights>(open_gguf_weights(path));
+  for (const WeightView& w : weights.gguf_->weights) {
+    weights.places_.push_back({0, weights.names_.size()});
+    weights.names_.push_back(w.name);
+  }
   return weights;
 }
 

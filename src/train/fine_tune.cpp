@@ -82,7 +82,7 @@ void add_adapters(nn::Parameters& parameters, const FineTuneOptions& tune) {
 }
 
 std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
-  std::unique_ptr<model::Model> m = model::make(options.tune.init_from + "/config.json");
+  std::unique_ptr<model::Model> m = model::make_of(options.tune.init_from);
   if (const auto* marian = dynamic_cast<const model::Marian*>(m.get())) {
     model::MarianConfig c = marian->config();
     c.dropout = static_cast<float>(options.model.dropout);

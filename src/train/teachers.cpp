@@ -47,7 +47,7 @@ class Serving {
 }  // namespace
 
 void check_teacher(const std::string& directory, const Tokenizer& student, std::int64_t max_length) {
-  const std::unique_ptr<model::Model> m = model::make(std::filesystem::path(directory) / "config.json");
+  const std::unique_ptr<model::Model> m = model::make_of(directory);
   if (!m->has_encoder())
     fail_usage(directory, "a teacher reads the source, and this model has no encoder", "choose an encoder-decoder");
   if (m->max_positions() > 0 && m->max_positions() < max_length)

@@ -41,7 +41,7 @@ TEST(WeightFiles, ShardsOfAnIndex) {
   EXPECT_EQ(weights.names(), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(value(weights, "a"), 2);
   EXPECT_EQ(value(weights, "b"), 1);
-  EXPECT_EQ(weights.files().size(), 2u);
+  EXPECT_EQ(weights.file_count(), 2u);
   EXPECT_EQ(weights.file_of("b"), directory.path("model-1.safetensors"));
   const WeightFiles moved = std::move(weights);
   EXPECT_EQ(value(moved, "a"), 2);
