@@ -11,6 +11,7 @@ find_package(yaml-cpp REQUIRED)
 find_package(ICU REQUIRED COMPONENTS uc)
 
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
+pkg_check_modules(ONIGURUMA REQUIRED IMPORTED_TARGET oniguruma)
 pkg_check_modules(SENTENCEPIECE REQUIRED IMPORTED_TARGET sentencepiece)
 find_library(DNNL_LIBRARY dnnl REQUIRED)
 find_path(DNNL_INCLUDE_DIR dnnl.h REQUIRED)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/error.h"
 #include "text/protobuf.h"
 #include "text/utf8.h"
 
@@ -21,14 +22,7 @@ std::uint32_t little_endian(std::string_view bytes, std::size_t at) {
   return value;
 }
 
-// A double array's unit [Aoe 1989], in the layout of the Darts-clone library.
-struct Unit {
-  std::uint32_t bits;
-  bool has_leaf() const { return (bits >> 8 & 1) != 0; }
-  std::uint32_t value() const { return bits & 0x7fffffffu; }
-  std::uint32_t label() const { return bits & 0x800000ffu; }
-  std::size_t offset() const { return std::size_t{bits >> 10} << ((bits & 1u << 9) >> 6); }
-};
+using Unit = CharacterMap::Unit;
 
 std::string map_fault(std::string_view map) {
   if (map.empty()) return "";  // nothing is mapped
@@ -65,6 +59,32 @@ std::string map_fault(std::string_view map) {
 }
 
 }  // namespace
+
+CharacterMap::CharacterMap(std::string_view map, const std::string& where) {
+  if (const std::string fault = map_fault(map); !fault.empty())
+    fail(where, "its map of characters is damaged: " + fault, "fetch the file anew");
+  if (map.empty()) return;
+  const std::size_t trie_bytes = little_endian(map, 0);
+  for (std::size_t i = 0; i < trie_bytes / 4; ++i) units_.push_back({little_endian(map, 4 + 4 * i)});
+  strings_ = map.substr(4 + trie_bytes);
+}
+
+CharacterMap::Match CharacterMap::find(std::string_view text, Want want) const {
+  Match match;
+  if (units_.empty()) return match;
+  std::size_t node = units_[0].offset();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<std::uint8_t>(text[i]);
+    node ^= byte;
+    const Unit unit = units_[node];
+    if (unit.label() != byte) break;
+    node ^= unit.offset();
+    if (!unit.has_leaf()) continue;
+    match = {i + 1, strings_.c_str() + units_[node].value()};
+    if (want == Want::shortest) break;
+  }
+  return match;
+}
 
 std::string character_map_fault(std::string_view bytes) {
   std::string fault;

@@ -1,5 +1,5 @@
-// GPT-2's tokenizer as Hugging Face keeps it: byte-level byte-pair encoding [Sennrich et al. 2016; Radford et al. 2019].
-// Text is cut into words (gpt2_pattern.h); a word's bytes are tokens, and the pair of neighbours that stands first in
+// Byte-level byte-pair encoding [Sennrich et al. 2016; Radford et al. 2019] as Hugging Face kept it before tokenizer.json:
+// vocab.json and merges.txt. Text is cut into words (word_patterns.h); a word's bytes are tokens, and the pair of neighbours that stands first in
 // merges.txt becomes one token, again and again, until no pair is left that is listed. Every text comes back byte by
 // byte: spaces, their runs and newlines are tokens like any other.
 #pragma once
@@ -30,7 +30,8 @@ std::shared_ptr<const Tokenizer> make_character_tokenizer(std::string_view text,
 /// Whether `directory` holds a tokenizer of this form (a merges.txt).
 bool is_gpt2_directory(const std::string& directory);
 
-/// Reads vocab.json, merges.txt and, where it is there, tokenizer_config.json.
+/// Reads vocab.json, merges.txt and what tokenizer_config.h reads; its tokenizer_class says which words there are and what
+/// stands around a text: GPT-2's, RoBERTa's (BART's) or Qwen 2's.
 std::shared_ptr<const Tokenizer> load_gpt2_tokenizer(const std::string& directory);
 
 /// Bytes as GPT-2 writes them in vocab.json and merges.txt: printable ones as themselves, the others as letters from

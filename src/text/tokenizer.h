@@ -72,8 +72,8 @@ class Tokenizer {
   std::string decode(std::span<const std::int32_t> ids) const { return decode(ids, Side::target); }
 };
 
-/// The tokenizer of a model directory: GPT-2's vocab.json and merges.txt, or Marian's source.spm, target.spm, vocab.json (and target_vocab.json, where the
-/// sides' vocabularies differ), tokenizer_config.json. Text becomes what Hugging Face's MarianTokenizer makes of it.
+/// The tokenizer of a model directory: Marian's source.spm, target.spm and vocab.json; else tokenizer.json; else GPT-2's
+/// vocab.json and merges.txt. Text becomes what Hugging Face's tokenizers make of it.
 /// @throws Error naming the file that is missing or wrong
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& directory);
 

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "support/paths.h"
-#include "text/gpt2_pattern.h"
 #include "text/temporary.h"
+#include "text/word_patterns.h"
 
 namespace tril {
 namespace {
@@ -103,10 +103,10 @@ TEST(Gpt2Tokenizer, DamagedFilesAreErrorsThatNameThem) {
   dir.write("merges.txt", "#version: 0.2\na b\nc\n");
   says("merges.txt: line 3");
   dir.write("merges.txt", "a qqq\n");
-  says("names a piece that vocab.json lacks");
+  says("names a piece that the vocabulary lacks");
   dir.write("merges.txt", "");
-  dir.write("tokenizer_config.json", R"({"add_prefix_space": true})");
-  says("add_prefix_space");
+  dir.write("tokenizer_config.json", R"({"tokenizer_class": "CLIPTokenizer"})");
+  says("CLIPTokenizer");
   dir.write("tokenizer_config.json", "[]");
   says("tokenizer_config.json");
 }
@@ -115,7 +115,7 @@ TEST(Gpt2Pattern, CutsWords) {
   const auto words = [](std::string_view text) {
     std::vector<std::string> list;
     for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = end_of_gpt2_word(text, at);
+      const std::size_t end = end_of_gpt2_word(CharacterKinds::table(), text, at);
       list.emplace_back(text.substr(at, end - at));
       at = end;
     }

@@ -1,0 +1,14 @@
+// Base64 [RFC 4648, section 4].
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tril {
+
+std::string to_base64(std::string_view bytes);
+/// Nothing where `text` is no Base64.
+std::optional<std::string> from_base64(std::string_view text);
+
+}  // namespace tril

@@ -1,0 +1,45 @@
+// tokenizer_config.json and its companions (special_tokens_map.json, chat_template.jinja, added_tokens.json) of a Hugging
+// Face directory: what a tokenizer is besides its parts.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "text/tokenizer.h"
+#include "text/tokenizer_parts.h"
+
+namespace tril {
+
+struct TokenizerConfig {
+  std::string tokenizer_class;
+  std::vector<std::pair<std::string, std::string>> special_tokens;  ///< "bos_token" and its text, ...; in a fixed order
+  std::vector<std::string> additional_special_tokens;
+  std::vector<AddedToken> added_tokens;  ///< added_tokens_decoder, added_tokens.json
+  std::optional<bool> add_bos_token, add_eos_token, add_prefix_space;
+  bool clean_up_spaces = false, legacy_behaviour = false, split_special_tokens = false;
+  std::optional<std::int32_t> model_max_length;
+  std::string source_language, target_language;
+  std::optional<std::int32_t> extra_ids;  ///< T5's
+  std::vector<std::pair<std::string, std::string>> chat_templates;
+  std::vector<TokenizerFile> files;  ///< those that were read
+
+  /// The text of a special token ("eos_token"); "" where there is none.
+  std::string special(std::string_view name) const;
+  /// Sets it unless there is one.
+  void set_default(std::string_view name, std::string_view text);
+};
+
+/// What the directory says; everything is optional.
+/// @throws Error naming the file that is no JSON, or a value that is of the wrong kind
+TokenizerConfig read_tokenizer_config(const std::string& directory);
+
+/// The text of tokenizer_config.json.
+std::string tokenizer_config_json(const TokenizerConfig& config);
+
+/// A file of a directory, or nothing where it is not there. Files of a tokenizer are 256 MiB at most.
+std::optional<TokenizerFile> read_tokenizer_file(const std::string& directory, const std::string& name);
+
+}  // namespace tril
