@@ -1,7 +1,7 @@
 // Attention in tiles with a running softmax: no matrix of q_len x k_len ever exists [Vaswani et al. 2017, eq. 1;
 // Milakov & Gimelshein 2018; Dao et al. 2022, algorithm 1]. For each tile of keys, with m and l the maximum and the sum
 // so far:
-//   S = scale Q K^T   m' = max(m, max S)   P = exp(S - m')   l = l exp(m - m') + sum P   O = O exp(m - m') + drop(P) V
+//   S = scale Q K^T + B   m' = max(m, max S)   P = exp(S - m')   l = l exp(m - m') + sum P   O = O exp(m - m') + drop(P) V
 // and at the end O / l, lse = m + log l. O is kept in `out` itself. A row whose keys fit one tile meets the loop once.
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
@@ -38,14 +38,15 @@ void scores(const Attention& a, const QueryBlock& b, const KeyTile& t, std::size
     const RowsInOrder rows{head.k + t.start * a.k_stride, a.k_stride};
     for (std::size_t i = 0; i < b.count; ++i)
       dot_rows(q + i * a.q_stride, a.d_k, rows, used, a.scale, s + i * t.stride);
-    return;
+  } else {
+    SmallGemm g{.m = b.count, .n = round_up(used), .k = a.d_k, .a = q, .a_row = a.q_stride};
+    g.b = keys.of(head.k, a.k_stride, a.d_k, t);
+    g.b_stride = g.c_stride = t.stride;
+    g.c = s;
+    g.scale = a.scale;
+    small_gemm(g);
   }
-  SmallGemm g{.m = b.count, .n = round_up(used), .k = a.d_k, .a = q, .a_row = a.q_stride};
-  g.b = keys.of(head.k, a.k_stride, a.d_k, t);
-  g.b_stride = g.c_stride = t.stride;
-  g.c = s;
-  g.scale = a.scale;
-  small_gemm(g);
+  for (std::size_t i = 0; i < b.count && a.bias; ++i) add_bias(bias_of(a, b, t, i), used, s + i * t.stride);
 }
 
 /// s = drop(exp(s - shift)) in the range and zero in the rest of [0, used); returns the sums before dropout, by lanes.

@@ -21,7 +21,17 @@ struct RowSpan {
   std::int32_t q_begin = 0, q_len = 0, k_begin = 0, k_len = 0;
 };
 
-/// softmax(q k^T * scale) v over ragged rows, head by head. Head h of token t is at q + t * q_stride + h * d_k, and likewise
+/// What is added to scaled scores by how far a key stands behind its query: T5's buckets, slopes of ALiBi, or anything
+/// else that is a function of head and distance [Raffel et al. 2020, section 2.1; Press et al. 2022]. It must be there for
+/// every distance from -(k_len - 1) to q_len - 1 of every row.
+struct RelativeBias {
+  const float* at_zero = nullptr;  ///< head h's for a key at position j and a query at i: at_zero[h * stride + j - i]
+  std::size_t stride = 0;
+
+  explicit operator bool() const { return at_zero != nullptr; }
+};
+
+/// softmax(q k^T * scale + bias) v over ragged rows, head by head. Head h of token t is at q + t * q_stride + h * d_k, and likewise
 /// k (+ (h / group) * d_k) and v (+ (h / group) * d_v), group = heads / kv_heads; strides are in floats.
 struct Attention {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
@@ -30,6 +40,7 @@ struct Attention {
   std::size_t num_rows = 0;
   std::size_t heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
   float scale = 1;
+  RelativeBias bias;
   MaskKind mask = MaskKind::full;
   std::int32_t window = 0;              ///< causal only; 0: no window
   const std::uint8_t* allow = nullptr;  ///< explicit01: [rows][1 or heads][q_len][k_len] with these strides in bytes
@@ -50,6 +61,7 @@ struct AttentionGradient {
   float *dq = nullptr, *dk = nullptr, *dv = nullptr;
   std::size_t dq_stride = 0, dk_stride = 0, dv_stride = 0;
   bool accumulate_q = false, accumulate_k = false, accumulate_v = false;
+  float* d_bias = nullptr;  ///< the bias's, laid out as it is, distance 0 first; always added to; null: not wanted
 };
 
 /// The last queries of each row against the keys and values of its sequence, which lie in slots of a cache: key j of row r
@@ -68,6 +80,7 @@ struct CachedAttention {
   std::size_t num_rows = 0;
   std::size_t heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
   float scale = 1;
+  RelativeBias bias;                   ///< distances in the order of the row's slots
   std::int32_t window = 0, sinks = 0;  ///< window 0: none, and then sinks say nothing
 };
 

@@ -1,8 +1,9 @@
 // Attention in products of tiles, for mixed precision where the processor has them: q, k, v, the weights and their
 // gradients are rounded to bfloat16 as they are packed, sums and softmax stay float32. The keys and values of a row are
 // packed once for the heads that share them, and 32 queries at a time meet all the keys that they see:
-//   S = scale Q K^T   P = exp(S - max S)   O = drop(P) V / sum P   lse = max S + log sum P
-//   R = drop(exp(S - lse))   dV = R^T dO   dR = dO V^T   dS = P * (drop(dR) - dO . O) * scale   dQ = dS K   dK = dS^T Q
+//   S = scale Q K^T + B   P = exp(S - max S)   O = drop(P) V / sum P   lse = max S + log sum P
+//   R = drop(exp(S - lse))   dV = R^T dO   dR = dO V^T   dB = P * (drop(dR) - dO . O)   dS = dB * scale   dQ = dS K
+//   dK = dS^T Q
 // Rows of more than kLongest keys, windows and explicit masks go to the float32 kernels, whose scores need no room for a
 // whole row.                                                                               [Vaswani et al. 2017, eq. 1]
 #include "kern/simd.h"
@@ -100,6 +101,21 @@ struct Strip {
   std::size_t stride() const { return blocks() * 32; }  // of scores
 };
 
+/// The biases of query i of the strip and the row's keys.
+HWY_INLINE const float* bias_of(const Attention& a, const Strip& t, std::size_t i) {
+  return a.bias.at_zero + t.head * a.bias.stride - position_of(a, t.row, t.first + i);
+}
+
+/// Scores of query i become scaled and biased; returns what is still to scale them by.
+HWY_INLINE float biased(const Attention& a, const Strip& t, std::size_t i, float* HWY_RESTRICT s) {
+  if (!a.bias) return a.scale;
+  const float* const bias = bias_of(a, t, i);
+  const Vec scale = hn::Set(Floats(), a.scale);
+  ForEach(t.seen(i), [&](std::size_t j, auto io)
+                         HWY_ATTR { io.store(hn::MulAdd(io.load(s + j), scale, io.load(bias + j)), s + j); });
+  return 1;
+}
+
 // Packing, of those tiles alone that products will read.
 
 /// x [rows, k] as a left operand
@@ -194,7 +210,9 @@ void attend(const Attention& a, const Strip& t, const Space& x, float* out, std:
   pack_rows(head.q + t.first * a.q_stride, a.q_stride, t.count, a.d_k, x.queries);
   times_keys(t, x.queries, x.keys_across, a.d_k, x.s);
   for (std::size_t i = 0; i < t.count; ++i) {
-    highest[i] = softmax_row(drop, t.first + i, t.seen(i), t.stride(), a.scale, x.s + i * t.stride(), sum[i]);
+    float* const s = x.s + i * t.stride();
+    const float scale = biased(a, t, i, s);
+    highest[i] = softmax_row(drop, t.first + i, t.seen(i), t.stride(), scale, s, sum[i]);
   }
   pack_rows(x.s, t.stride(), t.count, t.stride(), x.weights);
   const std::size_t panel = tiles_of(static_cast<std::size_t>(a.rows[t.row].k_len), 32);
@@ -237,13 +255,20 @@ void attention_bf16(const Attention& a, float* out, std::size_t out_stride, floa
   Tiles::end();
 }
 
+/// How one query's weights come from its scores.
+struct QueryState {
+  float of_scores, scale;  ///< what scores are still to be scaled by, and what they were scaled by in all
+  float lse, d_of;         ///< d_of: dO . O
+  float* d_bias;           ///< takes in dB; null: not wanted
+};
+
 /// Scores s and gradients dr of the dropped weights of one query: s becomes drop(P), dr becomes dS.
 HWY_INLINE void weights_and_gradient(const WeightDropout& drop, std::size_t query, std::size_t seen, std::size_t stride,
-                                     float scale, float lse, float d_of, float* HWY_RESTRICT s,
-                                     float* HWY_RESTRICT dr) {
+                                     const QueryState& state, float* HWY_RESTRICT s, float* HWY_RESTRICT dr) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d);
-  const Vec factor = hn::Set(d, scale), shift = hn::Set(d, lse), mean = hn::Set(d, d_of);
+  const Vec factor = hn::Set(d, state.of_scores), shift = hn::Set(d, state.lse), mean = hn::Set(d, state.d_of),
+            scale = hn::Set(d, state.scale);
   std::size_t j = 0;
   for (; j < seen; j += lanes) {
     Vec p = FastExp(d, hn::MulSub(hn::Load(d, s + j), factor, shift));
@@ -253,7 +278,8 @@ HWY_INLINE void weights_and_gradient(const WeightDropout& drop, std::size_t quer
       dropped = drop.apply(p, query, j);
       dp = drop.apply(dp, query, j);
     }
-    const Vec ds = hn::Mul(hn::Mul(p, hn::Sub(dp, mean)), factor);
+    const Vec db = hn::Mul(p, hn::Sub(dp, mean)), ds = hn::Mul(db, scale);
+    if (state.d_bias) add_part(db, smaller(lanes, seen - j), state.d_bias + j);
     hn::Store(dropped, d, s + j);
     hn::Store(j + lanes > seen ? hn::IfThenElseZero(hn::FirstN(d, seen - j), ds) : ds, d, dr + j);
   }
@@ -286,8 +312,13 @@ void strip_backward(const Attention& a, const AttentionGradient& g, const Strip&
     const float d_of = Sum(a.d_v, [&](std::size_t c, auto io) HWY_ATTR {
       return hn::Mul(io.load(out + i * g.out_stride + c), io.load(d_out + i * g.d_out_stride + c));
     });
-    weights_and_gradient(drop, t.first + i, t.seen(i), t.stride(), a.scale, g.lse[(token + i) * a.heads + t.head], d_of,
-                         x.s + i * t.stride(), x.ds + i * t.stride());
+    float* const s = x.s + i * t.stride();
+    const QueryState state{.of_scores = biased(a, t, i, s),
+                           .scale = a.scale,
+                           .lse = g.lse[(token + i) * a.heads + t.head],
+                           .d_of = d_of,
+                           .d_bias = g.d_bias ? g.d_bias + (bias_of(a, t, i) - a.bias.at_zero) : nullptr};
+    weights_and_gradient(drop, t.first + i, t.seen(i), t.stride(), state, s, x.ds + i * t.stride());
   }
 
   pack_rows(x.ds, t.stride(), t.count, t.stride(), x.weights);

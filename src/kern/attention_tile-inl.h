@@ -187,6 +187,25 @@ struct QueryBlock {
   }
 };
 
+/// Where a query of a row stands among its keys.
+HWY_INLINE std::ptrdiff_t position_of(const Attention& a, std::size_t row, std::size_t query) {
+  return static_cast<std::ptrdiff_t>(query) + a.rows[row].k_len - a.rows[row].q_len;
+}
+
+/// s[j] += from[j] for j < n: the biases of one query and keys that follow each other
+HWY_INLINE void add_bias(const float* HWY_RESTRICT from, std::size_t n, float* HWY_RESTRICT s) {
+  ForEach(n, [&](std::size_t j, auto io) HWY_ATTR { io.store(hn::Add(io.load(s + j), io.load(from + j)), s + j); });
+}
+
+/// y[j] += the lanes of x, for j < n; n at most their number
+HWY_INLINE void add_part(Vec x, std::size_t n, float* y) {
+  const Floats d;
+  if (n == hn::Lanes(d))
+    hn::StoreU(hn::Add(hn::LoadU(d, y), x), d, y);
+  else
+    StorePart(hn::Add(LoadPart(d, y, n), x), d, y, n);
+}
+
 /// Keys [start, start + cols) of a row; scores of the tile lie in rows of `stride` floats.
 struct KeyTile {
   std::size_t start, cols, stride;
@@ -196,6 +215,12 @@ struct KeyTile {
 HWY_INLINE KeyTile tile_at(const Attention& a, std::size_t row, std::size_t start) {
   const std::size_t cols = smaller(kKeys, static_cast<std::size_t>(a.rows[row].k_len) - start);
   return {start, cols, round_up(cols)};
+}
+
+/// The biases of query i of the block and the keys of the tile.
+HWY_INLINE const float* bias_of(const Attention& a, const QueryBlock& b, const KeyTile& t, std::size_t i) {
+  return a.bias.at_zero + b.head * a.bias.stride +
+         (static_cast<std::ptrdiff_t>(t.start) - position_of(a, b.row, b.first + i));
 }
 
 /// The transposed rows of the tile that was asked for last: the heads that share them, and all blocks of queries of a

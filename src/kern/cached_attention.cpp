@@ -1,5 +1,5 @@
-// Attention over a cache [the decoding step of Vaswani et al. 2017, section 3.2.1]: s_j = scale q . k_j, w = softmax(s),
-// y = sum of w_j v_j, head by head, keys and values in whatever slots they lie, as float32 or as 8 bits and a scale.
+// Attention over a cache [the decoding step of Vaswani et al. 2017, section 3.2.1]: s_j = scale q . k_j + bias of j - i, w =
+// softmax(s), y = sum of w_j v_j, head by head, keys and values in whatever slots they lie, as float32 or as 8 bits and a scale.
 //
 // A few queries go one by one, all their scores at once: dot products with whole keys need no transposed copy. More of
 // them (a prompt's chunk, tokens to be verified) go through the cache tile by tile with a running softmax, as in
@@ -59,11 +59,16 @@ HWY_INLINE void times_scales(float* s, const float* scales, const std::int32_t* 
   for (std::size_t j = 0; j < n; ++j) s[j] *= scales[static_cast<std::size_t>(slots[j]) * kv_heads];
 }
 
-/// One query of a row that sees the keys in slots[0], ..., slots[n - 1]. scores: heads * n floats
+/// The biases of head h for a query at position `query` and the row's keys.
+HWY_INLINE const float* bias_of(const CachedAttention& a, std::size_t h, std::size_t query) {
+  return a.bias.at_zero + h * a.bias.stride - static_cast<std::ptrdiff_t>(query);
+}
+
+/// One query of a row, the key before sight.end, that sees the keys in slots[0], slots[1], ... scores: heads * as many
 template <class T>
 void attend_one(const CachedAttention& a, const T* keys, const T* values, const float* q, const std::int32_t* slots,
-                std::size_t n, float* y, float* scores) {
-  const std::size_t group = a.heads / a.kv_heads;
+                const Sight& sight, float* y, float* scores) {
+  const std::size_t group = a.heads / a.kv_heads, n = sight.count();
   if (n == 0) {
     for (std::size_t c = 0; c < a.heads * a.d_v; ++c) y[c] = 0;
     return;
@@ -73,6 +78,11 @@ void attend_one(const CachedAttention& a, const T* keys, const T* values, const 
     dot_rows(q + h * a.d_k, a.d_k, RowsInSlots<T>{keys + h / group * a.d_k, slots, a.k_stride}, n, a.scale,
              scores + h * n);
     if (a.k_scales) times_scales(scores + h * n, a.k_scales + h / group, slots, a.kv_heads, n);
+    if (a.bias) {
+      const float* const bias = bias_of(a, h, sight.end - 1);
+      add_bias(bias, sight.sinks, scores + h * n);
+      add_bias(bias + sight.begin, sight.end - sight.begin, scores + h * n + sight.sinks);
+    }
   }
   for (std::size_t h = 0; h < a.heads; ++h) {
     const float scale = exponentiate(scores + h * n, n);
@@ -100,7 +110,7 @@ void attend_one_by_one(const CachedAttention& a, const T* keys, const T* values,
     } else if (sight.sinks > 0) {
       slots = a.slots[row];
     }
-    attend_one(a, keys, values, q + i * a.q_stride, slots, sight.count(), out + i * out_stride, scores);
+    attend_one(a, keys, values, q + i * a.q_stride, slots, sight, out + i * out_stride, scores);
   }
 }
 
@@ -172,6 +182,8 @@ void attend_tile(const CachedAttention& a, std::size_t before, std::size_t head,
   g.c = w.scores;
   g.scale = a.scale;
   small_gemm(g);
+  for (std::size_t i = 0; i < count && a.bias; ++i)
+    add_bias(bias_of(a, head, before + first + i) + start, cols, w.scores + i * stride);
   float* y = out + first * out_stride + head * a.d_v;
   for (std::size_t i = 0; i < count; ++i) {
     float &highest = w.highest[(first + i) * a.heads + head], &sum = w.sum[(first + i) * a.heads + head];

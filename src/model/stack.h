@@ -17,9 +17,12 @@ struct StackCall {
 };
 
 /// A decoder's call: rows among themselves under input.self_mask, and against input.memory where there is one.
-std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& input);
+/// @param bias  of self-attention's distances; null: none
+std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& input,
+                                              const nn::RelativeBias* bias = nullptr);
 /// An encoder's call: rows among themselves under `mask`.
-std::shared_ptr<const StackCall> encoder_call(Context& c, const Rows& rows, const ops::Mask& mask);
+std::shared_ptr<const StackCall> encoder_call(Context& c, const Rows& rows, const ops::Mask& mask,
+                                              const nn::RelativeBias* bias = nullptr);
 
 /// Whether training leaves the layer of this name out of the present pass, which it does with probability p: the same
 /// for all parts of a batch [LayerDrop, Fan et al. 2020].

@@ -4,11 +4,12 @@
 
 namespace tril::nn {
 
-SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache)
+SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache, const RelativeBias* bias)
     : rows_(rows), mask_(std::move(mask)), spans_(ops::spans_of(rows, rows)), cache_(cache) {
   const bool sinks = mask_.sinks > 0 && mask_.window > 0;
   if (!cache) {
     if (sinks) mask_ = ops::window_and_sinks(c, spans_, mask_.window, mask_.sinks);
+    if (bias) bias_ = bias->forward(c, rows.longest(), rows.longest());
     return;
   }
   check(cache->rows() == rows.count(), "attention", "{} rows of tokens for a cache of {} rows", rows.count(),
@@ -31,6 +32,8 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache)
     slots_.push_back(cache->slots(r).data());
     lengths_.push_back(static_cast<std::int32_t>(cache->slots(r).size()));
   }
+  const std::int32_t most_keys = lengths_.empty() ? 1 : *std::max_element(lengths_.begin(), lengths_.end());
+  if (bias) bias_ = bias->forward(c, rows.longest(), most_keys);
   // Single tokens that begin their rows go the way of those that follow.
   const bool one_each = rows.tokens() == rows.count() && rows.longest() == 1;
   const bool exact = kept.precision == KvCache::Precision::fp32;
@@ -75,12 +78,14 @@ Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
   out_ = Linear(p, prefix + "." + o.out, o.num_heads * d_v(), o.d_model, o.out_bias);
 }
 
-ops::AttentionOptions Attention::op(ops::Mask mask) const {
+ops::AttentionOptions Attention::op(ops::Mask mask, const ops::RelativeBias& bias) const {
   return {.num_heads = o_.num_heads,
           .num_kv_heads = kv_heads(),
           .mask = std::move(mask),
+          .scale = o_.scale,
           .dropout = o_.dropout,
-          .bf16 = out_.weight()->packed || out_.weight()->quantized};
+          .bf16 = out_.weight()->packed || out_.weight()->quantized,
+          .bias = bias};
 }
 
 Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::int64_t layer,
@@ -99,20 +104,21 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
     kv = keys_values(c, x);
   }
 
+  const ops::AttentionOptions options = op(call.mask_, call.bias_);
   Tensor y;
   if (!call.cache_) {
-    y = ops::attention(c, q, kv.keys, kv.values, call.spans_, op(call.mask_));
+    y = ops::attention(c, q, kv.keys, kv.values, call.spans_, options);
   } else {
     KvCache& cache = *call.cache_;
     cache.store(c, layer, kv.keys, kv.values);
     if (call.alone_) {
-      y = ops::attention(c, q, kv.keys, kv.values, call.spans_, op(call.mask_));
+      y = ops::attention(c, q, kv.keys, kv.values, call.spans_, options);
     } else if (call.gathered_slots_) {
       const Tensor keys = ops::embedding(c, cache.keys(layer), call.gathered_slots_, 1.0f, -1);
       const Tensor values = ops::embedding(c, cache.values(layer), call.gathered_slots_, 1.0f, -1);
-      y = ops::attention(c, q, keys, values, call.gathered_spans_, op(call.gathered_mask_));
+      y = ops::attention(c, q, keys, values, call.gathered_spans_, op(call.gathered_mask_, call.bias_));
     } else {
-      y = ops::cached_attention(c, q, cache.layer(layer), {call.slots_, call.lengths_, call.queries_}, op(call.mask_));
+      y = ops::cached_attention(c, q, cache.layer(layer), {call.slots_, call.lengths_, call.queries_}, options);
     }
   }
   return out_.forward(c, y, out);
@@ -130,13 +136,13 @@ Tensor Attention::cross(Context& c, const Tensor& x, const KeysValues& memory, c
                         std::int64_t layer, const ops::LinearOptions& out) const {
   const auto at = c.scope(name_);
   const Tensor q = q_.forward(c, x);
-  const Tensor y = memory.packed ? ops::memory_attention(c, q, *memory.packed, call.memory_spans)
+  const Tensor y = memory.packed ? ops::memory_attention(c, q, *memory.packed, call.memory_spans, o_.scale)
                                  : ops::attention(c, q, memory.keys, memory.values, call.spans, op(call.mask));
   if (call.taps(layer)) {
     check(call.mask.kind == kern::MaskKind::full, name_, "what a token attends to is told under the full mask alone");
-    call.tap->weights =
-        ops::mean_attention(c, q, memory.packed ? call.tap->keys : memory.keys, call.spans,
-                            {.num_heads = o_.num_heads, .num_kv_heads = kv_heads(), .chosen = call.tap->heads});
+    call.tap->weights = ops::mean_attention(
+        c, q, memory.packed ? call.tap->keys : memory.keys, call.spans,
+        {.num_heads = o_.num_heads, .num_kv_heads = kv_heads(), .chosen = call.tap->heads, .scale = o_.scale});
     call.tap->spans = call.spans;
   }
   return out_.forward(c, y, out);

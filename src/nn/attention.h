@@ -8,6 +8,7 @@
 
 #include "nn/kv_cache.h"
 #include "nn/layers.h"
+#include "nn/relative_bias.h"
 
 namespace tril::nn {
 
@@ -18,7 +19,8 @@ class SelfCall {
   /// @param mask  of the rows among themselves; with a cache it must be causal, and where the cache keeps a window, its
   ///              window and sinks are the mask's
   /// @param cache  its rows are extended by these tokens; null: nothing was before and nothing is kept
-  SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache = nullptr);
+  /// @param bias  of the distances between these tokens; null: none
+  SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache = nullptr, const RelativeBias* bias = nullptr);
 
   const Rows& rows() const { return rows_; }
   const ops::Mask& mask() const { return mask_; }
@@ -27,6 +29,7 @@ class SelfCall {
   friend class Attention;
   Rows rows_;
   ops::Mask mask_;
+  ops::RelativeBias bias_;
   ops::Spans spans_;  // queries and keys of this call's tokens alone
   KvCache* cache_ = nullptr;
   bool alone_ = false;                      // these tokens are all that there is: the cache need not be read
@@ -71,6 +74,7 @@ class Attention {
     Projections projections = Projections::separate;
     bool bias = true, out_bias = true;
     float dropout = 0;  ///< on the weights
+    float scale = 0;    ///< of scores; 0: 1 / sqrt(d_k)
     std::string q = "q_proj", k = "k_proj", v = "v_proj", qkv = "qkv_proj", kv = "kv_proj", out = "out_proj";
   };
   struct KeysValues {
@@ -102,7 +106,7 @@ class Attention {
  private:
   std::int64_t d_k() const { return o_.d_k ? o_.d_k : o_.d_model / o_.num_heads; }
   std::int64_t d_v() const { return o_.d_v ? o_.d_v : d_k(); }
-  ops::AttentionOptions op(ops::Mask mask) const;
+  ops::AttentionOptions op(ops::Mask mask, const ops::RelativeBias& bias = {}) const;
 
   Options o_;
   std::string name_;

@@ -1,6 +1,7 @@
-// attention: y = P v,  P = softmax(S),  S = scale q k^T + mask, head by head               [Vaswani et al. 2017, eq. 1]
+// attention: y = P v,  P = softmax(S),  S = scale q k^T + bias + mask, head by head        [Vaswani et al. 2017, eq. 1]
 //   dv = P^T dy    dP = dy v^T    dS = P (dP - sum(dy y))    dq = scale dS k    dk = scale dS^T q
-//   q [Nq, H d_k]   k [Nk, Hkv d_k]   v [Nk, Hkv d_v]   y [Nq, H d_v]
+//   dbias of a distance = sum of dS over the pairs of a query and a key that stand so
+//   q [Nq, H d_k]   k [Nk, Hkv d_k]   v [Nk, Hkv d_v]   y [Nq, H d_v]   bias [H, distances]
 // Saves q, k, v, y and the log-sum-exp of each row of S [Nq, H]; P is computed again tile by tile
 // [Dao et al. 2022, alg. 4].
 #include <algorithm>
@@ -43,6 +44,10 @@ kern::Attention arguments(const Tensor& q, const Tensor& k, const Tensor& v, con
   a.masked_is_minus_1e9 = o.mask.masked_is_minus_1e9;
   a.dropout = drop;
   a.bf16 = o.bf16;
+  std::int32_t most_queries = 0, most_keys = 0;
+  for (const kern::RowSpan& s : *spans)
+    most_queries = std::max(most_queries, s.q_len), most_keys = std::max(most_keys, s.k_len);
+  a.bias = bias_of(o.bias, heads_of(q, k, v, o).heads, most_queries, most_keys);
   if (a.mask == kern::MaskKind::explicit01) {
     const auto [B, H, Tq, Tk] = o.mask.allow.dims<4>("attention: mask");
     check_dense(o.mask.allow, DType::u8, "attention: mask");
@@ -131,7 +136,8 @@ Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, 
 
   if (c.tape()) {
     c.tape()->record(
-        "attention", {&q, &k, &v}, y, [q, k, v, y, lse, spans, o, drop, cover](Context& x, const Tensor& dy, Grads& d) {
+        "attention", {&q, &k, &v, &o.bias.table}, y,
+        [q, k, v, y, lse, spans, o, drop, cover](Context& x, const Tensor& dy, Grads& d) {
           auto dq = d.into(x, q), dk = d.into(x, k), dv = d.into(x, v);
           // The kernel stores row by row: what rows share, or leave out, is added to zeros instead; so are the three
           // gradients where they are one.
@@ -148,6 +154,7 @@ Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, 
           g.out_stride = g.d_out_stride = z(y.row_stride());
           g.dq = to_q.data<float>(), g.dk = to_k.data<float>(), g.dv = to_v.data<float>();
           g.dq_stride = z(to_q.row_stride()), g.dk_stride = z(to_k.row_stride()), g.dv_stride = z(to_v.row_stride());
+          if (float* const d_bias = sum_into(x, d.into(x, o.bias.table))) g.d_bias = d_bias + o.bias.zero;
           g.accumulate_q = dq.accumulate, g.accumulate_k = dk.accumulate, g.accumulate_v = dv.accumulate;
           const kern::Attention args = arguments(q, k, v, spans, o, drop);
           x.worked([&] { return work_of(args, 3, 2, bytes_of(q, k, v, y, dy, q, k, v)); });

@@ -1,4 +1,4 @@
-// cached_attention: y = softmax(scale q k^T + mask) v for the last tokens of each row, over keys and values that lie in
+// cached_attention: y = softmax(scale q k^T + bias + mask) v for the last tokens of each row, over keys and values that lie in
 // a cache [Vaswani et al. 2017, eq. 1], with a window and attention sinks [Xiao et al. 2024, section 3] if the mask has
 // them. No gradient.
 #include <algorithm>
@@ -47,6 +47,10 @@ kern::CachedAttention arguments(const Tensor& q, const CachedKeysValues& kv, con
   a.heads = z(heads), a.kv_heads = z(kv_heads), a.d_k = z(Dq / heads), a.d_v = z(Dv / kv_heads);
   a.scale = o.scale != 0 ? o.scale : 1.0f / std::sqrt(static_cast<float>(a.d_k));
   a.window = o.mask.window, a.sinks = o.mask.sinks;
+  std::int32_t most_keys = 0, most_queries = 0;
+  for (std::size_t r = 0; r < rows.lengths.size(); ++r)
+    most_keys = std::max(most_keys, rows.lengths[r]), most_queries = std::max(most_queries, rows.queries[r]);
+  a.bias = bias_of(o.bias, heads, most_queries, most_keys);
   return a;
 }
 

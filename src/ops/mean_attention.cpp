@@ -1,5 +1,5 @@
-// mean_attention: W = 1/n sum over chosen heads h of P_h,  P_h = softmax(S_h),  S_h = q_h k_h^T / sqrt(d_k)
-//   dP_h = dW / n    dS_h = P_h (dP_h - sum(dP_h P_h))    dq_h += dS_h k_h / sqrt(d_k)    dk_h += dS_h^T q_h / sqrt(d_k)
+// mean_attention: W = 1/n sum over chosen heads h of P_h,  P_h = softmax(S_h),  S_h = scale q_h k_h^T
+//   dP_h = dW / n    dS_h = P_h (dP_h - sum(dP_h P_h))    dq_h += scale dS_h k_h    dk_h += scale dS_h^T q_h
 //   q [Nq, H d_k]   k [Nk, Hkv d_k]   W: rows' [q_len, k_len]
 // Saves q and k; P_h is computed again.
 #include <algorithm>
@@ -30,7 +30,7 @@ kern::MeanAttention arguments(const Tensor& q, const Tensor& k, const Spans& spa
   a.q_stride = z(q.row_stride()), a.k_stride = z(k.row_stride());
   a.rows = spans->data(), a.num_rows = spans->size();
   a.heads = z(heads), a.kv_heads = z(kv_heads), a.d_k = z(Dq / heads);
-  a.scale = 1.0f / std::sqrt(static_cast<float>(Dq / heads));
+  a.scale = o.scale != 0 ? o.scale : 1.0f / std::sqrt(static_cast<float>(Dq / heads));
   a.chosen = o.chosen.data(), a.num_chosen = o.chosen.size();
   return a;
 }

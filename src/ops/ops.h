@@ -151,6 +151,12 @@ struct Mask {
   static Mask explicit01(Tensor allow) { return {kern::MaskKind::explicit01, 0, std::move(allow), false}; }
 };
 
+/// A number for each head and distance, which is added to scaled scores: T5's buckets, ALiBi's slopes.
+struct RelativeBias {
+  Tensor table;           ///< [H, distances]; none: nothing is added
+  std::int64_t zero = 0;  ///< the column of distance 0; that of a key at position j and a query at i is zero + j - i
+};
+
 struct AttentionOptions {
   std::int64_t num_heads = 1;
   std::int64_t num_kv_heads = 0;  ///< 0: as many as num_heads; otherwise a divisor of it
@@ -158,9 +164,11 @@ struct AttentionOptions {
   float scale = 0;    ///< 0: 1 / sqrt(d_k)
   float dropout = 0;  ///< on the weights; only while training
   bool bf16 = false;  ///< in mixed precision: operands of products may be rounded to bfloat16 (kern/attention_bf16.cpp)
+  /// Distances from 1 - (longest k_len) to (longest q_len) - 1; the last query of a row stands where its last key does.
+  RelativeBias bias = {};
 };
 
-/// softmax(q k^T * scale) v, head by head [Vaswani et al. 2017, eq. 1], in tiles with a running softmax: memory grows
+/// softmax(q k^T * scale + bias) v, head by head [Vaswani et al. 2017, eq. 1], in tiles with a running softmax: memory grows
 /// with N. q [Nq, H * d_k], k [Nk, Hkv * d_k], v [Nk, Hkv * d_v] -> [Nq, H * d_v]; they may be slices of columns.
 /// `spans` says for each row which of q's and k's tokens are its own. While the context probes, the weights are sent as
 /// "weights": row after row [H, q_len, k_len], as one [B, H, Tq, Tk] where all rows are alike.
@@ -199,9 +207,10 @@ struct MeanAttentionOptions {
   std::int64_t num_heads = 1;
   std::int64_t num_kv_heads = 0;     ///< 0: num_heads
   std::vector<std::int32_t> chosen;  ///< heads that the mean is taken over, none twice; none: all
+  float scale = 0;                   ///< of scores; 0: 1 / sqrt(d_k)
 };
 
-/// The mean over heads of softmax(q k^T / sqrt(d_k)), every query seeing all keys of its row: q [Nq, H * d_k], k [Nk, Hkv
+/// The mean over heads of softmax(scale q k^T), every query seeing all keys of its row: q [Nq, H * d_k], k [Nk, Hkv
 /// * d_k] -> rows' [q_len, k_len], one behind the other, as one flat tensor.
 Tensor mean_attention(Context& c, const Tensor& q, const Tensor& k, const Spans& spans,
                       const MeanAttentionOptions& options);

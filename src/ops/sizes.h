@@ -1,6 +1,7 @@
 // Small helpers that op files share.
 #pragma once
 
+#include "kern/attention.h"
 #include "kern/gemm.h"
 #include "ops/ops.h"
 
@@ -66,6 +67,18 @@ inline Cover cover_of(const Spans& spans, std::int64_t Nq, std::int64_t Nk) {
   }
   cover.queries &= q == Nq, cover.keys &= k == Nk;
   return cover;
+}
+
+/// The bias as kernels take it, for rows of at most so many queries and keys.
+inline kern::RelativeBias bias_of(const RelativeBias& bias, std::int64_t heads, std::int64_t queries,
+                                  std::int64_t keys) {
+  if (!bias.table) return {};
+  const auto [H, distances] = bias.table.dims<2>("attention: bias");
+  check_dense(bias.table, DType::f32, "attention: bias");
+  check(H == heads && bias.zero >= 0 && bias.zero + 1 >= keys && distances - bias.zero >= queries, "attention: bias",
+        "{} with distance 0 at {} for {} heads, {} queries and {} keys", bias.table.shape(), bias.zero, heads, queries,
+        keys);
+  return {bias.table.data<float>() + bias.zero, z(distances)};
 }
 
 /// Zeroes a matrix [N, D], which may be a slice of columns.

@@ -1,5 +1,5 @@
 // Ragged attention of every instruction set against plain loops in double: values, log-sum-exp, weights and gradients,
-// for all masks and both conventions; the loops' own gradient against finite differences; the cached form against the
+// for all masks, both conventions, and a bias by distance; the loops' own gradient against finite differences; the cached form against the
 // ragged.
 #include <gtest/gtest.h>
 
@@ -27,6 +27,7 @@ struct Case {
   bool mask_for_each_head = false;
   double spread = 1;  ///< standard deviation of q and k
   bool bf16 = false;  ///< products may round their operands: 8 bits remain
+  bool bias = false;  ///< by distance
 };
 
 /// The arguments of one case, in guarded memory. Two tokens before the rows and one after belong to no row.
@@ -36,14 +37,20 @@ struct Data {
   std::size_t q_tokens = gap, k_tokens = gap, q_stride, k_stride, v_stride;
   std::vector<RowSpan> rows;
   std::vector<std::uint8_t> allow;
-  std::size_t max_q = 0, max_k = 0;
-  Floats32 q, k, v;
+  std::size_t max_q = 0, max_k = 0, bias_zero = 0;
+  Floats32 q, k, v, bias;
   Attention a;
 
   static std::size_t tokens(const Case& c, bool queries) {
     std::size_t n = gap + 1;
     for (auto [q_len, k_len] : c.rows) n += static_cast<std::size_t>(queries ? q_len : k_len);
     return n;
+  }
+  /// From -(the longest k_len - 1) to the longest q_len - 1: no more than is promised.
+  static std::size_t distances(const Case& c) {
+    int q = 1, k = 1;
+    for (auto [q_len, k_len] : c.rows) q = std::max(q, q_len), k = std::max(k, k_len);
+    return static_cast<std::size_t>(q + k - 1);
   }
   explicit Data(const Case& c_, std::size_t slack)
       : c(c_),
@@ -52,7 +59,8 @@ struct Data {
         v_stride(c.fused ? q_stride : c.kv_heads * c.d_v + 1),
         q(tokens(c, true) * q_stride, slack),
         k(c.fused ? 0 : tokens(c, false) * k_stride, slack),
-        v(c.fused ? 0 : tokens(c, false) * v_stride, slack) {
+        v(c.fused ? 0 : tokens(c, false) * v_stride, slack),
+        bias(c.bias ? c.heads * distances(c) : 0, slack) {
     for (auto [q_len, k_len] : c.rows) {
       rows.push_back({static_cast<int>(q_tokens), q_len, static_cast<int>(k_tokens), k_len});
       q_tokens += static_cast<std::size_t>(q_len), k_tokens += static_cast<std::size_t>(k_len);
@@ -73,6 +81,11 @@ struct Data {
     a.mask = c.mask, a.window = c.window, a.masked_is_minus_1e9 = c.minus_1e9;
     a.dropout = {c.p, random_key(5, 6)};
     a.bf16 = c.bf16;
+    if (c.bias) {
+      fill_normal(bias, 8);
+      bias_zero = std::max<std::size_t>(max_k, 1) - 1;
+      a.bias = {bias.data() + bias_zero, distances(c)};
+    }
     if (c.mask == MaskKind::explicit01) {
       a.allow_query_stride = max_k + 1;
       a.allow_head_stride = c.mask_for_each_head ? max_q * a.allow_query_stride : 0;
@@ -103,17 +116,27 @@ bool visible(const Attention& a, std::size_t r, std::size_t h, int i, int j) {
   return false;
 }
 
+/// Biases [heads, distances], of which `zero` is distance 0.
+struct Biases {
+  std::vector<double> x;
+  std::size_t zero = 0, stride = 0;
+  std::size_t at(std::size_t h, int distance) const {
+    return h * stride + static_cast<std::size_t>(static_cast<int>(zero) + distance);
+  }
+};
+
 /// The definition, in double. Everything is [tokens, heads * d]; gradients are those of sum(out * d_out).
 struct Twin {
-  std::vector<double> out, lse, weights, dq, dk, dv;
+  std::vector<double> out, lse, weights, dq, dk, dv, d_bias;
 
   Twin(const Attention& a, std::size_t q_tokens, std::size_t k_tokens, const std::vector<double>& d_out,
-       const std::vector<double>& q, const std::vector<double>& k, const std::vector<double>& v)
+       const std::vector<double>& q, const std::vector<double>& k, const std::vector<double>& v, const Biases& bias)
       : out(q_tokens * a.heads * a.d_v),
         lse(q_tokens * a.heads),
         dq(q_tokens * a.heads * a.d_k),
         dk(k_tokens * a.kv_heads * a.d_k),
-        dv(k_tokens * a.kv_heads * a.d_v) {
+        dv(k_tokens * a.kv_heads * a.d_v),
+        d_bias(bias.x.size()) {
     for (std::size_t r = 0; r < a.num_rows; ++r) {
       const RowSpan s = a.rows[r];
       for (std::size_t h = 0; h < a.heads; ++h) {
@@ -130,6 +153,7 @@ struct Twin {
           for (std::size_t j = 0; j < n; ++j) {
             for (std::size_t c = 0; c < a.d_k; ++c) score[j] += qi[c] * k[key_token(j) * a.d_k + c];
             score[j] *= static_cast<double>(a.scale);
+            if (!bias.x.empty()) score[j] += bias.x[bias.at(h, static_cast<int>(j) - (i + s.k_len - s.q_len))];
             if (!visible(a, r, h, i, static_cast<int>(j))) score[j] = a.masked_is_minus_1e9 ? -1e9 : kNone;
             highest = std::max(highest, score[j]);
           }
@@ -154,7 +178,8 @@ struct Twin {
           }
           for (std::size_t j = 0; j < n; ++j) {
             if (!visible(a, r, h, i, static_cast<int>(j))) continue;  // a constant: no gradient
-            const double ds = p[j] * (dp[j] - mean) * static_cast<double>(a.scale);
+            const double db = p[j] * (dp[j] - mean), ds = db * static_cast<double>(a.scale);
+            if (!bias.x.empty()) d_bias[bias.at(h, static_cast<int>(j) - (i + s.k_len - s.q_len))] += db;
             for (std::size_t c = 0; c < a.d_k; ++c) {
               dq[(token * a.heads + h) * a.d_k + c] += ds * k[key_token(j) * a.d_k + c];
               dk[key_token(j) * a.d_k + c] += ds * qi[c];
@@ -170,6 +195,10 @@ std::vector<double> dense(const float* x, std::size_t stride, std::size_t rows, 
   std::vector<double> y;
   for (std::size_t i = 0; i < rows; ++i) y.insert(y.end(), x + i * stride, x + i * stride + cols);
   return y;
+}
+
+Biases biases(const Data& d) {
+  return {{d.bias.data(), d.bias.data() + d.bias.size()}, d.bias_zero, d.a.bias.stride};
 }
 
 /// A result matrix with a wider stride; what no row owns keeps its first value.
@@ -204,7 +233,7 @@ void check_case(const Kernels& kernels, const Case& c, std::size_t slack) {
   fill_normal(d_out, 4);
   const Twin twin(a, d.q_tokens, d.k_tokens, dense(d_out, hv + 1, d.q_tokens, hv),
                   dense(a.q, a.q_stride, d.q_tokens, hk), dense(a.k, a.k_stride, d.k_tokens, gk),
-                  dense(a.v, a.v_stride, d.k_tokens, gv));
+                  dense(a.v, a.v_stride, d.k_tokens, gv), biases(d));
 
   Floats32 scratch(kernels.attention_scratch(c.d_k, c.d_v), slack);
   Result out(d.q_tokens, hv, slack), lse(d.q_tokens, c.heads, slack);
@@ -235,7 +264,14 @@ void check_case(const Kernels& kernels, const Case& c, std::size_t slack) {
   g.dq = dq.x, g.dk = dk.x, g.dv = dv.x;
   g.dq_stride = dq.stride, g.dk_stride = dk.stride, g.dv_stride = dv.stride;
   g.accumulate_q = g.accumulate_v = c.accumulate, g.accumulate_k = !c.accumulate;
+  Floats32 d_bias(d.bias.size(), slack);
+  fill_normal(d_bias, 78);
+  std::vector<double> d_bias_expected(d_bias.data(), d_bias.data() + d_bias.size());
+  for (std::size_t i = 0; i < twin.d_bias.size(); ++i) d_bias_expected[i] += twin.d_bias[i];
+  if (c.bias) g.d_bias = d_bias.data() + d.bias_zero;
   kernels.attention_backward(a, g, scratch);
+  expect_close(d_bias, d_bias_expected, 5e-5 + 2 * rounding, name + ": d_bias");
+  EXPECT_TRUE(d_bias.intact()) << name << ": d_bias overrun";
   dq.expect(twin.dq, Data::gap, q_end, g.accumulate_q, 5e-5 + 2 * rounding, name + ": dq");
   dk.expect(twin.dk, Data::gap, k_end, g.accumulate_k, 5e-5 + 2 * rounding, name + ": dk");
   dv.expect(twin.dv, Data::gap, k_end, g.accumulate_v, 5e-5 + 2 * rounding, name + ": dv");
@@ -259,6 +295,7 @@ std::vector<Case> cases() {
         c.p = n % 3 == 2 ? 0.3f : 0.0f;
         c.accumulate = n % 2;
         c.mask_for_each_head = n % 2;
+        c.bias = n % 4 < 2;
         c.rows = short_rows;
         c.name = "case " + std::to_string(n) + " d " + std::to_string(d) + " mask " +
                  std::to_string(static_cast<int>(mask)) + (minus ? " -1e9" : " -inf");
@@ -283,6 +320,7 @@ std::vector<Case> cases() {
       Case mixed{.name = "bf16 d " + std::to_string(d), .heads = 4, .kv_heads = d == 64 ? 1u : 4u, .d_k = d, .d_v = d};
       mixed.rows = {{1, 1}, {15, 15}, {16, 16}, {17, 17}, {1, 15}, {0, 4}, {2, 33}, {40, 64}, {130, 257}, {257, 512}};
       mixed.mask = mask, mixed.bf16 = true;
+      mixed.bias = d > 8 && d < 80;
       mixed.d_v = d == 33 ? 20 : d, mixed.p = d == 32 ? 0.3f : 0.0f, mixed.accumulate = d % 2;
       all.push_back(mixed);
       mixed.rows.push_back({3, 513}), mixed.name += " and a row too long";
@@ -291,6 +329,8 @@ std::vector<Case> cases() {
   Case window{
       .name = "window", .heads = 1, .kv_heads = 1, .d_k = 8, .d_v = 8, .rows = {{600, 600}, {40, 600}, {300, 20}}};
   window.mask = MaskKind::causal, window.window = 9, window.minus_1e9 = true;
+  all.push_back(window);
+  window.bias = true, window.name += " and bias";
   all.push_back(window);
   return all;
 }
@@ -307,27 +347,31 @@ TEST(AttentionTwin, GradientIsThatOfFiniteDifferences) {
   for (MaskKind mask : {MaskKind::full, MaskKind::causal, MaskKind::explicit01}) {
     Case c{.name = "differences", .heads = 4, .kv_heads = 2, .d_k = 3, .d_v = 2, .rows = {{3, 4}, {4, 2}}};
     c.mask = mask, c.minus_1e9 = mask == MaskKind::causal, c.p = mask == MaskKind::full ? 0.25f : 0.0f;
+    c.bias = true;
     const Data d(c, 0);
     const Attention& a = d.a;
     std::vector<double> d_out(d.q_tokens * 8);
     for (std::size_t i = 0; i < d_out.size(); ++i) d_out[i] = std::sin(static_cast<double>(i));
     std::vector<double> x[3] = {dense(a.q, a.q_stride, d.q_tokens, 12), dense(a.k, a.k_stride, d.k_tokens, 6),
                                 dense(a.v, a.v_stride, d.k_tokens, 4)};
-    const auto run = [&] { return Twin(a, d.q_tokens, d.k_tokens, d_out, x[0], x[1], x[2]); };
+    Biases bias = biases(d);
+    const auto run = [&] { return Twin(a, d.q_tokens, d.k_tokens, d_out, x[0], x[1], x[2], bias); };
     const auto value = [&] {
       const auto out = run().out;
       return std::inner_product(out.begin(), out.end(), d_out.begin(), 0.0);
     };
     const Twin at = run();
-    const std::vector<double>* gradient[3] = {&at.dq, &at.dk, &at.dv};
-    for (int which = 0; which < 3; ++which) {
-      for (std::size_t i = 0; i < x[which].size(); ++i) {
-        const double kept = x[which][i], step = 1e-5;
-        x[which][i] = kept + step;
+    std::vector<double>* const inputs[4] = {&x[0], &x[1], &x[2], &bias.x};
+    const std::vector<double>* gradient[4] = {&at.dq, &at.dk, &at.dv, &at.d_bias};
+    for (int which = 0; which < 4; ++which) {
+      for (std::size_t i = 0; i < inputs[which]->size(); ++i) {
+        double& element = (*inputs[which])[i];
+        const double kept = element, step = 1e-5;
+        element = kept + step;
         const double above = value();
-        x[which][i] = kept - step;
+        element = kept - step;
         const double below = value();
-        x[which][i] = kept;
+        element = kept;
         ASSERT_NEAR((above - below) / (2 * step), (*gradient[which])[i], 1e-7) << "input " << which << " element " << i;
       }
     }

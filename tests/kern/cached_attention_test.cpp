@@ -1,5 +1,5 @@
 // Attention over a cache of every instruction set against plain loops in double: one query and many, windows and sinks,
-// grouped heads, float32 and 8 bits.
+// grouped heads, a bias by distance, float32 and 8 bits.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -24,11 +24,13 @@ struct Data {
   std::size_t k_stride, v_stride, total = 0, tokens = 0;
   std::vector<std::int32_t> slot;
   std::vector<const std::int32_t*> slots;
-  Floats32 q, keys, values, key_scales, value_scales;
+  Floats32 q, keys, values, key_scales, value_scales, bias;
   Guarded<std::int8_t> keys8, values8;
   CachedAttention a;
 
-  Data(const Sizes& s, Kept kept, bool int8, std::size_t slack)
+  static constexpr std::size_t most_keys = 300, most_queries = 130;
+
+  Data(const Sizes& s, Kept kept, bool int8, std::size_t slack, bool biased = false)
       : k_stride(s.kv_heads * s.d_k + (int8 ? 0 : slack)),
         v_stride(s.kv_heads * s.d_v),
         total(static_cast<std::size_t>(std::accumulate(lengths.begin(), lengths.end(), 0))),
@@ -39,6 +41,7 @@ struct Data {
         values(total * v_stride, slack),
         key_scales(total * s.kv_heads, slack),
         value_scales(total * s.kv_heads, slack),
+        bias(biased ? s.heads * (most_keys + most_queries - 1) : 0, slack),
         keys8(total * k_stride, slack),
         values8(total * v_stride, slack) {
     std::iota(slot.begin(), slot.end(), 0);
@@ -51,6 +54,8 @@ struct Data {
     a.slots = slots.data(), a.lengths = lengths.data(), a.queries = queries.data(), a.num_rows = slots.size();
     a.heads = s.heads, a.kv_heads = s.kv_heads, a.d_k = s.d_k, a.d_v = s.d_v, a.scale = 0.3f;
     a.window = kept.window, a.sinks = kept.sinks;
+    fill_normal(bias, 5);
+    if (biased) a.bias = {bias.data() + most_keys - 1, most_keys + most_queries - 1};
     if (!int8) {
       a.k = keys.data(), a.v = values.data();
       return;
@@ -93,7 +98,10 @@ struct Data {
             for (std::size_t c = 0; c < a.d_k; ++c)
               s += static_cast<double>(a.q[token * a.q_stride + h * a.d_k + c]) *
                    key(static_cast<std::size_t>(slots[r][j]), g, c);
-            sum += p[static_cast<std::size_t>(j)] = sees(i, j) ? std::exp(s * static_cast<double>(a.scale)) : 0;
+            s *= static_cast<double>(a.scale);
+            if (a.bias)
+              s += static_cast<double>(bias[h * a.bias.stride + most_keys - 1 - static_cast<std::size_t>(i - j)]);
+            sum += p[static_cast<std::size_t>(j)] = sees(i, j) ? std::exp(s) : 0;
           }
           for (int j = 0; j <= i; ++j)
             for (std::size_t c = 0; c < a.d_v; ++c)
@@ -114,9 +122,10 @@ TEST_P(CachedAttentionTest, MatchesTheDefinition) {
     for (const Kept kept : {Kept{0, 0}, {1, 0}, {7, 2}, {40, 4}, {130, 0}, {100, 150}})
       for (const bool int8 : {false, true}) {
         const std::size_t slack = n++ % 4;
-        const Data d(s, kept, int8, slack);
+        const bool biased = n % 3 == 0;
+        const Data d(s, kept, int8, slack, biased);
         const std::string name = "d_k " + std::to_string(s.d_k) + " window " + std::to_string(kept.window) + " sinks " +
-                                 std::to_string(kept.sinks) + (int8 ? " int8" : "");
+                                 std::to_string(kept.sinks) + (int8 ? " int8" : "") + (biased ? " bias" : "");
         const std::size_t width = s.heads * s.d_v, stride = width + 1;
         Floats32 out(d.tokens * stride, slack), scratch(k.cached_attention_scratch(d.a), slack);
         std::fill_n(out.data(), out.size(), 7.0f);

@@ -17,6 +17,7 @@ struct Setting {
   float dropout = 0;
   std::vector<std::uint8_t> allow;  // explicit01, of this shape
   Shape allow_shape;
+  bool bias = false;  // by distance: a fourth input [H, distances]
 };
 
 std::int64_t queries(const Setting& s) {
@@ -29,6 +30,18 @@ std::int64_t keys(const Setting& s) {
   for (const RowSpan& r : s.spans) n = std::max<std::int64_t>(n, r.k_begin + r.k_len);
   return n;
 }
+// The distances of the longest rows: from 1 - k_len to q_len - 1.
+std::int64_t longest_keys(const Setting& s) {
+  std::int64_t n = 1;
+  for (const RowSpan& r : s.spans) n = std::max<std::int64_t>(n, r.k_len);
+  return n;
+}
+std::int64_t distances(const Setting& s) {
+  std::int64_t n = 1;
+  for (const RowSpan& r : s.spans) n = std::max<std::int64_t>(n, r.q_len);
+  return n + longest_keys(s) - 1;
+}
+
 ops::Spans shared(const std::vector<RowSpan>& spans) {
   return std::make_shared<const std::vector<RowSpan>>(spans);
 }
@@ -64,6 +77,7 @@ Doubles weights_in_double(const Setting& s, std::span<const Doubles> x, std::siz
       score += at(x[0], r.q_begin + i, h * s.d_k + d, s.heads * s.d_k) *
                at(x[1], r.k_begin + j, kv * s.d_k + d, s.kv_heads * s.d_k);
     score /= std::sqrt(static_cast<double>(s.d_k));
+    if (s.bias) score += at(x[3], h, longest_keys(s) - 1 + j - (i + r.k_len - r.q_len), distances(s));
     if (!sees(s, row, h, i, j)) score = s.mask.masked_is_minus_1e9 ? -1e9 : -INFINITY;
     w.push_back(score);
     largest = std::max(largest, score);
@@ -78,12 +92,14 @@ OpCase attention_case(const Setting& s) {
   op.name = s.name;
   op.shapes = {{queries(s), s.heads * s.d_k}, {keys(s), s.kv_heads * s.d_k}, {keys(s), s.kv_heads * s.d_v}};
   op.columns = {0, 1, 2};
+  if (s.bias) op.shapes.push_back({s.heads, distances(s)});
   op.training = s.dropout > 0;
   op.tolerance = 2e-5;
   op.gradient_tolerance = 1e-4;
   op.run = [s](Context& c, std::span<const Tensor> x) {
     ops::AttentionOptions o{.num_heads = s.heads, .num_kv_heads = s.kv_heads, .mask = s.mask, .dropout = s.dropout};
     if (s.mask.kind == MaskKind::explicit01) o.mask.allow = c.upload<std::uint8_t>(s.allow, s.allow_shape);
+    if (s.bias) o.bias = {x[3], longest_keys(s) - 1};
     return ops::attention(c, x[0], x[1], x[2], shared(s.spans), o);
   };
   op.reference = [s](std::span<const Doubles> x) {
@@ -129,6 +145,30 @@ TEST(Attention, MasksAndHeads) {
                                .d_v = d_v,
                                .mask = ops::Mask::causal()}));
     }
+}
+
+TEST(Attention, BiasByDistance) {
+  for (const auto* spans : {&self_rows, &cross_rows})
+    check_op(attention_case({.name = "bias", .spans = *spans, .heads = 4, .kv_heads = 2, .bias = true}));
+  check_op(attention_case({.name = "bias, causal, continued, dropout",
+                           .spans = {{0, 2, 0, 6}, {2, 1, 6, 3}},
+                           .heads = 2,
+                           .kv_heads = 2,
+                           .mask = ops::Mask::causal(),
+                           .dropout = 0.3f,
+                           .bias = true}));
+  check_op(attention_case({.name = "bias, 70 x 150", .spans = {{0, 70, 0, 150}}, .d_k = 3, .d_v = 2, .bias = true}));
+
+  Arena arena;
+  Context c(arena);
+  const Tensor x = c.zeros({6, 8});
+  const auto with = [&](const Shape& shape, std::int64_t zero) {
+    ops::attention(c, x, x, x, shared({{0, 2, 0, 4}}), {.num_heads = 2, .bias = {c.zeros(shape), zero}});
+  };
+  with({2, 5}, 3);
+  expect_error([&] { with({1, 5}, 3); }, "for 2 heads, 2 queries and 4 keys");
+  expect_error([&] { with({2, 5}, 2); }, "attention: bias");
+  expect_error([&] { with({2, 4}, 3); }, "attention: bias");
 }
 
 TEST(Attention, WindowAndContinuedRows) {
