@@ -159,7 +159,8 @@ HWY_INLINE void times_keys(const Strip& t, const std::uint16_t* left, const std:
                            float* c) {
   const std::size_t depth = tiles_of(k, 32);
   for (std::size_t j = 0; j < t.end; j += 32)
-    Tiles::product(left, depth, right + j / 32 * depth * 2 * tile_values, depth, t.count, t.end - j, c + j, t.stride());
+    Tiles::product(left, depth, right + j / 32 * depth * 2 * tile_values, depth, t.count, t.end - j,
+                   {nullptr, 0, c + j, t.stride()});
 }
 
 /// A product of a strip [rows, n], 32 columns at a time, the right operand's panels being `panel` tiles deep:
@@ -170,7 +171,8 @@ HWY_INLINE void by_columns(const std::uint16_t* left, std::size_t row_tiles, con
                            const Finish& finish) {
   for (std::size_t c = 0; c < n; c += 32) {
     const std::size_t columns = smaller(32, n - c);
-    Tiles::product(left, row_tiles, right + c / 32 * panel * 2 * tile_values, depth, rows, columns, product, 32);
+    Tiles::product(left, row_tiles, right + c / 32 * panel * 2 * tile_values, depth, rows, columns,
+                   {nullptr, 0, product, 32});
     finish(c, columns);
   }
 }

@@ -171,6 +171,18 @@ HWY_INLINE void PackRightOf(const PackRight& b) {
   }
 }
 
+/// Where the sums of a product of two blocks begin, and where they go; both pointers may be one.
+struct Sums {
+  const float* from = nullptr;  ///< null: at zero
+  std::size_t from_stride = 0;  ///< floats from row to row
+  float* to = nullptr;
+  std::size_t stride = 0;
+
+  Sums down(std::size_t rows) const {
+    return {from ? from + rows * from_stride : nullptr, from_stride, to + rows * stride, stride};
+  }
+};
+
 /// The product of two packed blocks in float32.
 struct Emulated {
   static void begin() {}
@@ -186,20 +198,20 @@ struct Emulated {
   }
   static HWY_INLINE void transpose_tile(std::uint16_t* tile) { TransposeTile(tile); }
 
-  /// c [32, 32] = the product of two rows of `depth` left tiles, `row_tiles` apart, and a panel of `depth` pairs of right
+  /// c [32, 32] += the product of two rows of `depth` left tiles, `row_tiles` apart, and a panel of `depth` pairs of right
   /// tiles. rows <= 16 leaves the lower half of c alone.
   static HWY_NOINLINE void block(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b,
-                                 std::size_t depth, std::size_t rows, float* HWY_RESTRICT c) {
+                                 std::size_t depth, std::size_t rows, const Sums& c) {
     const std::size_t lanes = hn::Lanes(Floats());
     for (std::size_t i = 0; i < rows; i += 4)
       for (std::size_t j = 0; j < 32; j += 2 * lanes < 32 ? 2 * lanes : 32)
-        quarter(a + i / 16 * row_tiles * tile_values + i % 16 * 32, b, depth, j, c + i * 32 + j);
+        quarter(a + i / 16 * row_tiles * tile_values + i % 16 * 32, b, depth, j, c.down(i));
   }
 
  private:
   /// Four rows by two vectors of columns from column j on.
   static HWY_INLINE void quarter(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, std::size_t j,
-                                 float* HWY_RESTRICT c) {
+                                 const Sums& c) {
     const Floats d;
     const Words du;
     const std::size_t lanes = hn::Lanes(d), j1 = j + lanes;
@@ -208,7 +220,11 @@ struct Emulated {
     const auto high = [upper](WordVec w) HWY_ATTR { return hn::BitCast(Floats(), hn::And(w, upper)); };
     const auto* const b0 = reinterpret_cast<const std::uint32_t*>(b) + j / 16 * (tile_values / 2) + j % 16;
     const auto* const b1 = reinterpret_cast<const std::uint32_t*>(b) + j1 / 16 * (tile_values / 2) + j1 % 16;
-    Vec s00 = hn::Zero(d), s01 = s00, s10 = s00, s11 = s00, s20 = s00, s21 = s00, s30 = s00, s31 = s00;
+    const auto begin = [&](std::size_t row, std::size_t column) HWY_ATTR {
+      return c.from ? hn::LoadU(d, c.from + row * c.from_stride + column) : hn::Zero(d);
+    };
+    Vec s00 = begin(0, j), s01 = begin(0, j1), s10 = begin(1, j), s11 = begin(1, j1);
+    Vec s20 = begin(2, j), s21 = begin(2, j1), s30 = begin(3, j), s31 = begin(3, j1);
     for (std::size_t l = 0; l < depth; ++l) {
       const auto* const x = reinterpret_cast<const std::uint32_t*>(a + l * tile_values);
       for (std::size_t p = 0; p < 16; ++p) {
@@ -227,10 +243,11 @@ struct Emulated {
         add(3, s30, s31);
       }
     }
-    hn::StoreU(s00, d, c), hn::StoreU(s01, d, c + lanes);
-    hn::StoreU(s10, d, c + 32), hn::StoreU(s11, d, c + 32 + lanes);
-    hn::StoreU(s20, d, c + 64), hn::StoreU(s21, d, c + 64 + lanes);
-    hn::StoreU(s30, d, c + 96), hn::StoreU(s31, d, c + 96 + lanes);
+    float *const r0 = c.to + j, *const r1 = r0 + c.stride, *const r2 = r1 + c.stride, *const r3 = r2 + c.stride;
+    hn::StoreU(s00, d, r0), hn::StoreU(s01, d, r0 + lanes);
+    hn::StoreU(s10, d, r1), hn::StoreU(s11, d, r1 + lanes);
+    hn::StoreU(s20, d, r2), hn::StoreU(s21, d, r2 + lanes);
+    hn::StoreU(s30, d, r3), hn::StoreU(s31, d, r3 + lanes);
   }
 };
 

@@ -94,9 +94,9 @@ struct PairProducts {
   }
 
   TRIL_BF16 static void block(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b, std::size_t depth,
-                              std::size_t rows, float* c) {
+                              std::size_t rows, const Sums& c) {
     for (std::size_t i = 0; i < rows; i += 8)
-      eighth(a + i / 16 * row_tiles * tile_values + i % 16 * 32, b, depth, c + i * 32);
+      eighth(a + i / 16 * row_tiles * tile_values + i % 16 * 32, b, depth, c.down(i));
   }
 
  private:
@@ -115,9 +115,13 @@ struct PairProducts {
   }
 
   /// Eight rows by 32 columns.
-  TRIL_BF16 static void eighth(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, float* c) {
+  TRIL_BF16 static void eighth(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, const Sums& c) {
     __m512 sum[8][2];
-    for (auto& row : sum) row[0] = row[1] = _mm512_setzero_ps();
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < 8; ++i) {
+      sum[i][0] = c.from ? _mm512_loadu_ps(c.from + i * c.from_stride) : _mm512_setzero_ps();
+      sum[i][1] = c.from ? _mm512_loadu_ps(c.from + i * c.from_stride + 16) : _mm512_setzero_ps();
+    }
     for (std::size_t l = 0; l < depth; ++l, a += tile_values, b += 2 * tile_values) {
       const auto* const x = reinterpret_cast<const int*>(a);
       for (std::size_t p = 0; p < 16; ++p) {
@@ -132,8 +136,8 @@ struct PairProducts {
     }
 #pragma GCC unroll 8
     for (std::size_t i = 0; i < 8; ++i) {
-      _mm512_storeu_ps(c + i * 32, sum[i][0]);
-      _mm512_storeu_ps(c + i * 32 + 16, sum[i][1]);
+      _mm512_storeu_ps(c.to + i * c.stride, sum[i][0]);
+      _mm512_storeu_ps(c.to + i * c.stride + 16, sum[i][1]);
     }
   }
 };
@@ -152,34 +156,43 @@ struct TileProducts : PairProducts {
   TRIL_AMX static void end() { _tile_release(); }
 
   TRIL_AMX static void block(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b, std::size_t depth,
-                             std::size_t rows, float* c) {
-    product(a, row_tiles, b, depth, rows, 32, c, 32);
+                             std::size_t rows, const Sums& c) {
+    product(a, row_tiles, b, depth, rows, 32, c);
   }
 
-  /// The same of up to 32 columns, with rows of c `stride` floats apart. Sixteen rows and columns are the least that is
-  /// written.
+  /// The same of up to 32 columns. Sixteen rows and columns are the least that is read and written.
   TRIL_AMX static void product(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b, std::size_t depth,
-                               std::size_t rows, std::size_t columns, float* c, std::size_t stride) {
+                               std::size_t rows, std::size_t columns, const Sums& c) {
     const std::uint16_t* const below = a + row_tiles * tile_values;
-    if (rows > 16 && columns > 16) return whole(a, below, b, depth, c, stride);
-    if (rows > 16) return left_half(a, below, b, depth, c, stride);
-    if (columns > 16) return upper_half(a, b, depth, c, stride);
-    _tile_zero(0);
+    if (rows > 16 && columns > 16) return whole(a, below, b, depth, c);
+    if (rows > 16) return left_half(a, below, b, depth, c);
+    if (columns > 16) return upper_half(a, b, depth, c);
+    if (c.from)
+      _tile_loadd(0, c.from, c.from_stride * sizeof(float));
+    else
+      _tile_zero(0);
     for (std::size_t l = 0; l < depth; ++l, a += tile_values, b += 2 * tile_values) {
       _tile_loadd(4, a, 64);
       _tile_loadd(6, b, 64);
       _tile_dpbf16ps(0, 4, 6);
     }
-    _tile_stored(0, c, stride * sizeof(float));
+    _tile_stored(0, c.to, c.stride * sizeof(float));
   }
 
  private:
   TRIL_AMX static void whole(const std::uint16_t* a, const std::uint16_t* below, const std::uint16_t* b,
-                             std::size_t depth, float* c, std::size_t stride) {
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
+                             std::size_t depth, const Sums& c) {
+    if (c.from) {
+      _tile_loadd(0, c.from, c.from_stride * sizeof(float));
+      _tile_loadd(1, c.from + 16, c.from_stride * sizeof(float));
+      _tile_loadd(2, c.from + 16 * c.from_stride, c.from_stride * sizeof(float));
+      _tile_loadd(3, c.from + 16 * c.from_stride + 16, c.from_stride * sizeof(float));
+    } else {
+      _tile_zero(0);
+      _tile_zero(1);
+      _tile_zero(2);
+      _tile_zero(3);
+    }
     for (std::size_t l = 0; l < depth; ++l, a += tile_values, below += tile_values, b += 2 * tile_values) {
       _tile_loadd(4, a, 64);
       _tile_loadd(6, b, 64);
@@ -190,16 +203,21 @@ struct TileProducts : PairProducts {
       _tile_dpbf16ps(1, 4, 7);
       _tile_dpbf16ps(3, 5, 7);
     }
-    _tile_stored(0, c, stride * sizeof(float));
-    _tile_stored(1, c + 16, stride * sizeof(float));
-    _tile_stored(2, c + 16 * stride, stride * sizeof(float));
-    _tile_stored(3, c + 16 * stride + 16, stride * sizeof(float));
+    _tile_stored(0, c.to, c.stride * sizeof(float));
+    _tile_stored(1, c.to + 16, c.stride * sizeof(float));
+    _tile_stored(2, c.to + 16 * c.stride, c.stride * sizeof(float));
+    _tile_stored(3, c.to + 16 * c.stride + 16, c.stride * sizeof(float));
   }
 
   TRIL_AMX static void left_half(const std::uint16_t* a, const std::uint16_t* below, const std::uint16_t* b,
-                                 std::size_t depth, float* c, std::size_t stride) {
-    _tile_zero(0);
-    _tile_zero(2);
+                                 std::size_t depth, const Sums& c) {
+    if (c.from) {
+      _tile_loadd(0, c.from, c.from_stride * sizeof(float));
+      _tile_loadd(2, c.from + 16 * c.from_stride, c.from_stride * sizeof(float));
+    } else {
+      _tile_zero(0);
+      _tile_zero(2);
+    }
     for (std::size_t l = 0; l < depth; ++l, a += tile_values, below += tile_values, b += 2 * tile_values) {
       _tile_loadd(4, a, 64);
       _tile_loadd(6, b, 64);
@@ -207,14 +225,18 @@ struct TileProducts : PairProducts {
       _tile_dpbf16ps(0, 4, 6);
       _tile_dpbf16ps(2, 5, 6);
     }
-    _tile_stored(0, c, stride * sizeof(float));
-    _tile_stored(2, c + 16 * stride, stride * sizeof(float));
+    _tile_stored(0, c.to, c.stride * sizeof(float));
+    _tile_stored(2, c.to + 16 * c.stride, c.stride * sizeof(float));
   }
 
-  TRIL_AMX static void upper_half(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, float* c,
-                                  std::size_t stride) {
-    _tile_zero(0);
-    _tile_zero(1);
+  TRIL_AMX static void upper_half(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, const Sums& c) {
+    if (c.from) {
+      _tile_loadd(0, c.from, c.from_stride * sizeof(float));
+      _tile_loadd(1, c.from + 16, c.from_stride * sizeof(float));
+    } else {
+      _tile_zero(0);
+      _tile_zero(1);
+    }
     for (std::size_t l = 0; l < depth; ++l, a += tile_values, b += 2 * tile_values) {
       _tile_loadd(4, a, 64);
       _tile_loadd(6, b, 64);
@@ -222,8 +244,8 @@ struct TileProducts : PairProducts {
       _tile_dpbf16ps(0, 4, 6);
       _tile_dpbf16ps(1, 4, 7);
     }
-    _tile_stored(0, c, stride * sizeof(float));
-    _tile_stored(1, c + 16, stride * sizeof(float));
+    _tile_stored(0, c.to, c.stride * sizeof(float));
+    _tile_stored(1, c.to + 16, c.stride * sizeof(float));
   }
 };
 

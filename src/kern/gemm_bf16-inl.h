@@ -9,6 +9,7 @@
 
 #include <type_traits>
 
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "kern/activation-inl.h"
 #include "kern/bf16-inl.h"
@@ -30,42 +31,56 @@ struct Tail {
   float *z, *c;
   std::size_t stride, n;
   std::size_t first;  ///< index of the block's first value in the stream of dropout
-  bool add;           ///< the sums go on from what stands in C
 };
 
-template <class F, bool kDrops>
+template <class F, bool kDrops, bool kStreams>
 HWY_INLINE void FinishBlock(const Tail& t, std::size_t rows, std::size_t cols, const float* HWY_RESTRICT tile,
                             const Drop& drop, F f) {
   const float *const bias = t.bias, *const residual = t.residual;
   float *const z = t.z, *const c = t.c;
   const std::size_t stride = t.stride, n = t.n, first = t.first;
-  const bool add = t.add;
+  const auto put = [](Vec v, float* to, auto io) HWY_ATTR {
+    if constexpr (kStreams)
+      hn::Stream(v, Floats(), to);
+    else
+      io.store(v, to);
+  };
   for (std::size_t i = 0; i < rows; ++i) {
     ForEach(cols, [=](std::size_t j, auto io) HWY_ATTR {
       const std::size_t at = i * stride + j;
       Vec s = hn::Load(Floats(), tile + i * 32 + j);
-      if (add) s = hn::Add(s, io.load(c + at));
       if (bias) s = hn::Add(s, io.load(bias + j));
-      if (z) io.store(s, z + at);
+      if (z) put(s, z + at, io);
       Vec y = f.value(s);
       if constexpr (kDrops) y = drop(y, first + i * n + j);
       if (residual) y = hn::Add(y, io.load(residual + at));
-      io.store(y, c + at);
+      put(y, c + at, io);
     });
   }
 }
 
+HWY_INLINE bool StartsLine(const float* p) {
+  return reinterpret_cast<std::uintptr_t>(p) % 64 == 0;
+}
+
+/// Whether anything is done to g's sums before they are stored.
+HWY_INLINE bool HasTail(const PackedGemm& g) {
+  return g.bias || g.residual || g.z || g.activation != Activation::none || g.dropout.p > 0;
+}
+
 /// Finishes the block at (row, col): with all of g's tail after the last of A's columns, as plain sums before.
-HWY_INLINE void Finish(const PackedGemm& g, const Block& at, bool add, bool last, const float* tile) {
+HWY_INLINE void Finish(const PackedGemm& g, const Block& at, bool last, bool streams, const float* tile) {
   const std::size_t begin = at.row * g.c_stride + at.col;
-  Tail t{nullptr, nullptr, nullptr, g.c + begin, g.c_stride, g.n, at.row * g.n + at.col, add};
+  Tail t{nullptr, nullptr, nullptr, g.c + begin, g.c_stride, g.n, at.row * g.n + at.col};
   const Drop drop(g.dropout);
   // The common sizes as constants: rows of a whole block are two vectors of AVX-512.
   const auto finish = [&](auto f, auto drops) HWY_ATTR {
-    if (at.cols == 32)
-      FinishBlock<decltype(f), drops>(t, at.rows, 32, tile, drop, f);
+    if (at.cols == 32 && streams)
+      FinishBlock<decltype(f), drops, true>(t, at.rows, 32, tile, drop, f);
+    else if (at.cols == 32)
+      FinishBlock<decltype(f), drops, false>(t, at.rows, 32, tile, drop, f);
     else
-      FinishBlock<decltype(f), drops>(t, at.rows, at.cols, tile, drop, f);
+      FinishBlock<decltype(f), drops, false>(t, at.rows, at.cols, tile, drop, f);
   };
   if (!last) return finish(Identity(), std::false_type());
   if (g.bias) t.bias = g.bias + at.col;
@@ -79,9 +94,17 @@ HWY_INLINE void Finish(const PackedGemm& g, const Block& at, bool add, bool last
   });
 }
 
-/// Panels of B that 32 rows of A meet before the next 32, and tiles of depth that they are multiplied over before C is
-/// added to: 16 KiB of A and as much of a panel lie in the first cache, the panels and their part of C in the second.
-constexpr std::size_t kPanels = 4, kDeep = 8;
+/// A block of C at c as a whole one in `tile`, zeros beyond its edges.
+HWY_INLINE void Fetch(const Block& at, const float* c, std::size_t stride, float* HWY_RESTRICT tile) {
+  for (std::size_t i = 0; i < at.rows; ++i) {
+    ForEach(at.cols, [=](std::size_t j, auto io)
+                         HWY_ATTR { hn::Store(io.load(c + i * stride + j), Floats(), tile + i * 32 + j); });
+  }
+}
+
+/// Tiles of depth that a block is multiplied over before its sums are put down: 16 KiB of A and as much of a panel of B
+/// lie in the first cache, the panels of sweep_columns and the sums in the second.
+constexpr std::size_t kDeep = 8;
 
 /// Rows of A that lie packed, `deep` tiles of columns each, from row m0 and column k0 of A on.
 struct PackedRows {
@@ -89,34 +112,50 @@ struct PackedRows {
   std::size_t deep, m0, rows, k0;
 };
 
-/// C's rows m0 ... = A B over the packed columns: sums that are added where `add`, finished with g's tail where `last`.
+/// C's rows m0 ... = A B over the packed columns: sums that go on from C where `add`, finished with g's tail where `last`.
+/// Where C is streamed, a sum that is not complete waits in `sums` (sweep_sums(p.rows)), since a line that lies in a cache
+/// is streamed slowly; else in C itself.
 template <class Isa>
-HWY_INLINE void Sweep(const PackedGemm& g, const PackedRows& p, bool add, bool last) {
+HWY_INLINE void Sweep(const PackedGemm& g, const PackedRows& p, bool add, bool last, float* sums) {
   struct Waiting {
     Block at;
-    bool add, last;
+    bool last;
   };
-  HWY_ALIGN float tiles[2][32 * 32];
+  HWY_ALIGN float tiles[2][32 * 32] = {};
   int turn = 0;
   bool waiting = false;
   Waiting before{};
+  const bool streams = g.stream && last && !add && StartsLine(g.c) && StartsLine(g.z) && g.c_stride % 16 == 0;
+  const bool through_tile = HasTail(g) || streams;
   const std::size_t depth = tiles_of(g.k, 32);
-  for (std::size_t group = 0; group < g.n; group += 32 * kPanels)
+  for (std::size_t group = 0; group < g.n; group += sweep_columns)
     for (std::size_t l = 0; l < p.deep || l == 0; l += kDeep) {
       const std::size_t deep = smaller(p.deep - l, kDeep);
+      const bool first = !add && l == 0, finishes = last && l + deep == p.deep;
       for (std::size_t i = 0; i < p.rows; i += 32)
-        for (std::size_t n0 = group; n0 < g.n && n0 < group + 32 * kPanels; n0 += 32) {
+        for (std::size_t n0 = group; n0 < g.n && n0 < group + sweep_columns; n0 += 32) {
           const std::uint16_t* const b = g.b + (n0 / 32 * depth + p.k0 / 32 + l) * 2 * tile_values;
           const Block at{p.m0 + i, n0, smaller(p.rows - i, 32), smaller(g.n - n0, 32)};
-          Isa::block(p.a + (i / 16 * p.deep + l) * tile_values, p.deep, b, deep, at.rows, tiles[turn]);
+          float* const tile = tiles[turn];
+          float* c = g.c + at.row * g.c_stride + at.col;
+          std::size_t stride = g.c_stride;
+          const bool whole = at.rows == 32 && at.cols == 32;
+          if (whole && streams) c = sums + i * sweep_columns + (n0 - group), stride = sweep_columns;
+          const bool in_place = whole && !(finishes && through_tile);
+          Sums s{first ? nullptr : c, stride, in_place ? c : tile, in_place ? stride : 32};
+          if (!whole && !first) {
+            Fetch(at, c, stride, tile);
+            s.from = tile, s.from_stride = 32;
+          }
+          Isa::block(p.a + (i / 16 * p.deep + l) * tile_values, p.deep, b, deep, at.rows, s);
           // The block before is finished while this one is being multiplied.
-          if (waiting) Finish(g, before.at, before.add, before.last, tiles[1 - turn]);
-          before = {at, add || l > 0, last && l + deep == p.deep};
-          waiting = true;
-          turn = 1 - turn;
+          if (waiting) Finish(g, before.at, before.last, streams, tiles[1 - turn]);
+          waiting = !in_place;
+          if (waiting) before = {at, finishes}, turn = 1 - turn;
         }
     }
-  if (waiting) Finish(g, before.at, before.add, before.last, tiles[1 - turn]);
+  if (waiting) Finish(g, before.at, before.last, streams, tiles[1 - turn]);
+  if (streams) hwy::FlushStream();
 }
 
 }  // namespace tril::kern::HWY_NAMESPACE

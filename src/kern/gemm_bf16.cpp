@@ -1,4 +1,4 @@
-// C = A B with packed operands. A is packed in blocks of 256 rows by 512 values that stay in the second cache; the panels
+// C = A B with packed operands. A is packed in blocks of 256 rows by 2048 values that stay in the second cache; the panels
 // of B pass by them, and each 32 x 32 block of C is finished (bias, activation, dropout, residual) while it is in the first:
 //   for rows of A: for depth: pack A; for four panels of B: for 32 rows: C_block = A_block B_panel; finish
 #include "kern/gemm_bf16.h"
@@ -20,6 +20,7 @@ template <class Isa>
 void multiply(const PackedGemm& g) {
   if (g.m == 0 || g.n == 0) return;
   std::uint16_t* const a = AlignedUp(g.scratch);
+  auto* const sums = reinterpret_cast<float*>(a + packed_left_values(packed_gemm_rows, packed_gemm_depth));
   Isa::begin();
   for (std::size_t m0 = 0; m0 < g.m; m0 += packed_gemm_rows) {
     const std::size_t rows = smaller(g.m - m0, packed_gemm_rows);
@@ -31,7 +32,7 @@ void multiply(const PackedGemm& g) {
       else
         PackLeft<Isa>(g.a + m0 * g.a_stride + k0, g.a_stride, rows, k, a);
       const bool add = g.accumulate || k0 > 0, last = k == left;  // without `accumulate`, the tail follows
-      Sweep<Isa>(g, {a, deep, m0, rows, k0}, add, last);
+      Sweep<Isa>(g, {a, deep, m0, rows, k0}, add, last, sums);
       if (last) break;
     }
   }

@@ -51,12 +51,20 @@ struct PackedGemm {
   Activation activation = Activation::none;
   float* z = nullptr;  ///< where not null, A B + bias is kept there too, with the stride of C
   Dropout dropout;
-  const float* residual = nullptr;   ///< with the stride of C
+  const float* residual = nullptr;  ///< with the stride of C
+  /// C will not be read soon: it is written past the caches, whose lines would have to be fetched first.
+  bool stream = false;
   std::uint16_t* scratch = nullptr;  ///< packed_gemm_scratch values
 };
 
-/// A block of A: 256 rows by 512 values.
-constexpr std::size_t packed_gemm_rows = 256, packed_gemm_depth = 512;
-constexpr std::size_t packed_gemm_scratch = packed_left_values(packed_gemm_rows, packed_gemm_depth) + 32;
+/// A block of A: 256 rows by 2048 values.
+constexpr std::size_t packed_gemm_rows = 256, packed_gemm_depth = 2048;
+/// Columns of C whose sums are completed before the next, and values that these take for `rows` rows where C is streamed.
+constexpr std::size_t sweep_columns = 128;
+constexpr std::size_t sweep_sums(std::size_t rows) {
+  return rows * sweep_columns * 2;
+}
+constexpr std::size_t packed_gemm_scratch =
+    packed_left_values(packed_gemm_rows, packed_gemm_depth) + sweep_sums(packed_gemm_rows) + 32;
 
 }  // namespace tril::kern

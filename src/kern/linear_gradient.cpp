@@ -1,4 +1,4 @@
-// For 512 tokens at a time: dz is made in blocks of 32 x 32 and packed twice, as the left operand of dz W and, turned, of
+// For 256 tokens at a time: dz is made in blocks of 32 x 32 and packed twice, as the left operand of dz W and, turned, of
 // dz^T x; then both products sweep over it.
 #include "kern/linear_gradient.h"
 
@@ -21,6 +21,7 @@ namespace {
 /// Where the operands of `tokens` tokens lie in the scratch.
 struct Operands {
   std::uint16_t *along, *down, *x;  ///< dz [tokens, out], dz^T [out, tokens], x [tokens, in]
+  float* sums;
   std::size_t out_tiles, token_tiles;
 
   Operands(const LinearGradient& g, std::size_t tokens)
@@ -29,6 +30,7 @@ struct Operands {
     along = AlignedUp(g.scratch);
     down = along + packed_left_values(most, g.out);
     x = down + packed_left_values(g.out, most);
+    sums = reinterpret_cast<float*>(x + packed_right_values(most, g.in));
   }
 };
 
@@ -86,11 +88,22 @@ void pack_dz(const LinearGradient& g, std::size_t begin, std::size_t tokens, con
   }
 }
 
+/// C = A B over `deep` tiles of columns, rows by rows, so that the part of A that is swept over stays in the second cache.
+template <class Isa>
+HWY_INLINE void SweepAll(const PackedGemm& g, const std::uint16_t* a, std::size_t deep, bool add, float* sums) {
+  for (std::size_t m0 = 0; m0 < g.m; m0 += packed_gemm_rows)
+    Sweep<Isa>(g, {a + m0 / 16 * deep * tile_values, deep, m0, smaller(g.m - m0, packed_gemm_rows), 0}, add, true,
+               sums);
+}
+
 template <class Isa>
 void gradient(const LinearGradient& g) {
   Isa::begin();
-  for (std::size_t begin = 0; begin < g.tokens || begin == 0; begin += linear_gradient_tokens) {
-    const std::size_t tokens = smaller(g.tokens - begin, linear_gradient_tokens);
+  // In equal parts: each costs a reading and a writing of dW.
+  const std::size_t parts = larger(tiles_of(g.tokens, linear_gradient_tokens), 1);
+  const std::size_t part = larger(tiles_of(tiles_of(g.tokens, parts), 32), 1) * 32;
+  for (std::size_t begin = 0; begin == 0 || begin < g.tokens; begin += part) {
+    const std::size_t tokens = smaller(g.tokens - begin, part);
     const Operands packed(g, tokens);
     WithActivation(g.saved ? g.activation : Activation::none, [&](auto f) HWY_ATTR {
       if (g.dropout.p > 0)
@@ -101,12 +114,17 @@ void gradient(const LinearGradient& g) {
     if (g.dw) {
       PackRightOf<Isa>({g.x + begin * g.x_stride, g.x_stride, tokens, g.in, false, packed.x});
       PackedGemm dw{.m = g.out, .n = g.in, .k = tokens, .b = packed.x, .c = g.dw, .c_stride = g.in};
-      Sweep<Isa>(dw, {packed.down, packed.token_tiles, 0, g.out, 0}, g.add_dw || begin > 0, false);
+      SweepAll<Isa>(dw, packed.down, packed.token_tiles, g.add_dw || begin > 0, packed.sums);
     }
     if (g.dx) {
-      PackedGemm dx{
-          .m = tokens, .n = g.in, .k = g.out, .b = g.w, .c = g.dx + begin * g.dx_stride, .c_stride = g.dx_stride};
-      Sweep<Isa>(dx, {packed.along, packed.out_tiles, 0, tokens, 0}, g.add_dx, false);
+      PackedGemm dx{.m = tokens,
+                    .n = g.in,
+                    .k = g.out,
+                    .b = g.w,
+                    .c = g.dx + begin * g.dx_stride,
+                    .c_stride = g.dx_stride,
+                    .stream = g.stream_dx};
+      SweepAll<Isa>(dx, packed.along, packed.out_tiles, g.add_dx, packed.sums);
     }
   }
   Isa::end();

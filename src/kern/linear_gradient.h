@@ -8,7 +8,7 @@
 namespace tril::kern {
 
 /// Tokens that are worked through at a time.
-constexpr std::size_t linear_gradient_tokens = 512;
+constexpr std::size_t linear_gradient_tokens = 256;
 /// Rows of y that share one stream of dropout: block i of them draws from sub_key(dropout.key, i).
 constexpr std::size_t linear_dropout_rows = 256;
 
@@ -27,12 +27,13 @@ struct LinearGradient {
   float* dx = nullptr;  ///< [tokens, in]; may be none
   std::size_t dx_stride = 0;
   bool add_dx = false;
+  bool stream_dx = false;            ///< as PackedGemm::stream
   std::uint16_t* scratch = nullptr;  ///< linear_gradient_scratch(tokens, out, in) values
 };
 
 constexpr std::size_t linear_gradient_scratch(std::size_t tokens, std::size_t out, std::size_t in) {
   const std::size_t n = tokens < linear_gradient_tokens ? tokens : linear_gradient_tokens;
-  return packed_left_values(n, out) + packed_left_values(out, n) + packed_right_values(n, in) + 32;
+  return packed_left_values(n, out) + packed_left_values(out, n) + packed_right_values(n, in) + sweep_sums(n) + 32;
 }
 
 }  // namespace tril::kern

@@ -97,7 +97,7 @@ void strip_forward(const ProjectedCrossEntropy& p, std::size_t begin, std::size_
       for (std::size_t v = v0; v < v0 + width; v += 32) {
         const LogitBlock b{begin + i, v, count, smaller(32, p.vocab - v), tile};
         Isa::block(space.x_left + i / 16 * depth * tile_values, depth, p.w + v / 32 * depth * 2 * tile_values, depth,
-                   count, tile);
+                   count, {nullptr, 0, tile, 32});
         AddBias(b, p.bias);
         for (std::size_t r = 0; r < count; ++r)
           for (std::size_t j = 0; j < 32; j += lanes)
@@ -184,7 +184,7 @@ void rows_backward(const ProjectedCrossEntropy& p, const ProjectedGradients& g, 
         const std::size_t v = v0 + l * 32;
         const LogitBlock b{begin + i, v, count, smaller(32, p.vocab - v), tile};
         Isa::block(space.x_left + i / 16 * depth * tile_values, depth, p.w + v / 32 * depth * 2 * tile_values, depth,
-                   count, tile);
+                   count, {nullptr, 0, tile, 32});
         AddBias(b, p.bias);
         Gradient(p, b, g.db);
         for (std::size_t r = 0; r < 32 && g.dx; ++r)
@@ -197,7 +197,7 @@ void rows_backward(const ProjectedCrossEntropy& p, const ProjectedGradients& g, 
       }
       for (std::size_t j = 0; j < p.d && g.dx; j += 32) {
         const std::uint16_t* const w = p.w_transposed + (j / 32 * words + v0 / 32) * 2 * tile_values;
-        Isa::block(space.dz_along, along, w, along, count, tile);
+        Isa::block(space.dz_along, along, w, along, count, {nullptr, 0, tile, 32});
         PutTile(tile, count, smaller(32, p.d - j), g.dx + (begin + i) * g.dx_stride + j, g.dx_stride,
                 v0 > 0 || g.accumulate_x);
       }
@@ -206,7 +206,7 @@ void rows_backward(const ProjectedCrossEntropy& p, const ProjectedGradients& g, 
       const std::uint16_t* const right = space.x_right + j / 32 * down * 2 * tile_values;
       for (std::size_t v = 0; v < width; v += 32) {
         const std::size_t count = smaller(32, width - v);
-        Isa::block(space.dz_down + v / 16 * down * tile_values, down, right, down, count, tile);
+        Isa::block(space.dz_down + v / 16 * down * tile_values, down, right, down, count, {nullptr, 0, tile, 32});
         PutTile(tile, count, smaller(32, p.d - j), g.dw + (v0 + v) * p.d + j, p.d, begin > 0 || g.accumulate_w);
       }
     }

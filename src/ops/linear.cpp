@@ -54,7 +54,9 @@ void mixed_gradient(Context& c, const Tensor& dy, const Tensor& x, const Weight&
   g.w = w.packed_transposed.data<std::uint16_t>();
   g.db = sum_into(c, db);
   if (dw) g.dw = dw.grad.data<float>(), g.add_dw = dw.accumulate;
-  if (dx) g.dx = dx.grad.data<float>(), g.dx_stride = z(dx.grad.row_stride()), g.add_dx = dx.accumulate;
+  if (dx)
+    g.dx = dx.grad.data<float>(), g.dx_stride = z(dx.grad.row_stride()), g.add_dx = dx.accumulate,
+    g.stream_dx = streams(c, dy.size(0) * x.size(1));
   const Tensor scratch =
       c.empty({static_cast<std::int64_t>(kern::linear_gradient_scratch(g.tokens, g.out, g.in))}, DType::bf16);
   g.scratch = scratch.data<std::uint16_t>();
@@ -98,7 +100,8 @@ Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
                     .activation = f,
                     .dropout = of_block(drop, i),
                     .residual = o.residual ? o.residual.data<float>() + i * out : nullptr,
-                    .z = keep_z ? zs.data<float>() + i * out : nullptr};
+                    .z = keep_z ? zs.data<float>() + i * out : nullptr,
+                    .stream = streams(c, N * out)};
     product(c, x, i, std::min(block_rows, N - i), w, tail, space, y.data<float>() + i * out);
   }
 

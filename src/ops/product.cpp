@@ -78,6 +78,7 @@ void product(Context& c, const Tensor& x, std::int64_t begin, std::int64_t rows,
                    .z = tail.z,
                    .dropout = tail.dropout,
                    .residual = tail.residual,
+                   .stream = tail.stream,
                    .scratch = space.operand.data<std::uint16_t>()});
     return;
   }

@@ -18,8 +18,15 @@ struct Tail {
   Activation activation = Activation::none;
   kern::Dropout dropout;
   const float* residual = nullptr;
-  float* z = nullptr;  ///< where x W^T + b is kept, may be none
+  float* z = nullptr;   ///< where x W^T + b is kept, may be none
+  bool stream = false;  ///< see kern::PackedGemm
 };
+
+/// Whether a training step had better write `values` values past the caches: they would push each other out before the
+/// backward pass reads them.
+inline bool streams(const Context& c, std::int64_t values) {
+  return c.tape() && values >= 1 << 17;
+}
 
 /// What a product with w reads of it.
 const Tensor& operand_of(const Weight& w);

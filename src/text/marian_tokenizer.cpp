@@ -137,6 +137,12 @@ class MarianTokenizer : public Tokenizer {
 
   std::unique_ptr<const SubwordSampler> sampler(Side side, const SubwordSampling& how) const override;
 
+  TextFrame frame(Side side, std::string_view language) const override {
+    TextFrame frame = Tokenizer::frame(side, language);
+    frame.suffix = {special(side).eos};
+    return frame;
+  }
+
   // Calls `cut` for what is to be cut into pieces and takes care of the rest.
   template <class Cut>
   static void encode_by(std::string_view text, const OneSide& side, std::vector<std::int32_t>& ids, const Cut& cut) {

@@ -22,6 +22,13 @@ struct SentencePieceEntry {
 struct SentencePieceFile {
   SubwordAlgorithm algorithm = SubwordAlgorithm::unigram;
   std::vector<SentencePieceEntry> pieces;  ///< by id
+  // How text is normalised before it is cut.
+  std::string character_map;             ///< precompiled_charsmap; "": characters stay as they are
+  bool add_dummy_prefix = true;          ///< a space in front
+  bool remove_extra_whitespaces = true;  ///< no spaces at the ends, one where there are several
+  bool escape_whitespaces = true;        ///< a space becomes U+2581
+  bool whitespace_as_suffix = false;     ///< the dummy space stands behind the text
+  bool byte_fallback = false;            ///< an unknown character becomes its bytes' pieces
 };
 
 /// @throws Error where `bytes` (a model that parse_sentencepiece takes) is damaged

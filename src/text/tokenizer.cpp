@@ -1,9 +1,12 @@
 #include "text/tokenizer.h"
 
+#include <fmt/ranges.h>
+
 #include <filesystem>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/printable.h"
 #include "text/gpt2_tokenizer.h"
 #include "text/marian_tokenizer.h"
 #include "text/tokenizer_json.h"
@@ -13,6 +16,26 @@ namespace tril {
 std::unique_ptr<const SubwordSampler> Tokenizer::sampler(Side, const SubwordSampling&) const {
   fail_usage("subword sampling", "this tokenizer cuts a text in one way only",
              "use a SentencePiece vocabulary, or leave --bpe-dropout and --subword-alpha away");
+}
+
+TextFrame Tokenizer::frame(Side, std::string_view language) const {
+  if (!language.empty()) language_id(language);
+  return {};
+}
+
+std::int32_t Tokenizer::language_id(std::string_view code) const {
+  if (const auto id = find_language(code)) return *id;
+  const std::vector<std::string> known = languages();
+  if (known.empty())
+    fail_usage("language", fmt::format("the tokenizer has no languages, \"{}\" was asked for", printable(code)),
+               "leave the language away");
+  std::string hint = did_you_mean(code, known);
+  fail_usage("language", fmt::format("the tokenizer has no \"{}\"", printable(code)),
+             hint.empty() ? fmt::format("it has {}", fmt::join(known, ", ")) : hint);
+}
+
+std::optional<ChatSource> Tokenizer::chat_template(std::string_view) const {
+  return std::nullopt;
 }
 
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& directory) {

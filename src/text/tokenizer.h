@@ -39,12 +39,35 @@ class SubwordSampler {
   virtual void encode(std::string_view text, RandomKey key, std::vector<std::int32_t>& ids) const = 0;
 };
 
+/// Special tokens around a text that a model reads: Llama's "<s> X", T5's "X </s>".
+struct TextFrame {
+  std::vector<std::int32_t> prefix, suffix;
+};
+
+/// A chat template (chat_template.h), and the special tokens that it may name ("bos_token", "<s>").
+struct ChatSource {
+  std::string text;
+  std::vector<std::pair<std::string, std::string>> special_tokens;
+};
+
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  /// Appends the ids of `text` to `ids`, without end-of-sentence.
+  /// Appends the ids of `text` to `ids`, without what frame() puts around it. Special tokens that the text spells out
+  /// become themselves, so a chat template's output is encoded by this alone.
   virtual void encode(std::string_view text, Side side, std::vector<std::int32_t>& ids) const = 0;
+  /// What a model of this tokenizer expects around a text. `language` is one of languages(), or "" for the directory's
+  /// own (src_lang and tgt_lang of tokenizer_config.json).
+  /// @throws Error(usage) for a language that the tokenizer does not have, and for any where it has none
+  virtual TextFrame frame(Side side, std::string_view language = {}) const;
+  /// The languages that have a token of their own, by the codes that language_id() takes: "de_DE" (mBART), "deu_Latn"
+  /// (NLLB), "de" (M2M100). A translation into one begins with its token: forced_bos_token_id is language_id(code).
+  virtual std::vector<std::string> languages() const { return {}; }
+  /// @throws Error(usage) that names the languages which there are
+  std::int32_t language_id(std::string_view code) const;
+  /// The chat template of this name ("": "default", or the only one), or nothing.
+  virtual std::optional<ChatSource> chat_template(std::string_view name = {}) const;
   /// One that cuts this side's text at random; it must not outlive the tokenizer.
   /// @throws Error(usage) where the vocabulary is of another kind than `how` asks for; always, unless overridden
   virtual std::unique_ptr<const SubwordSampler> sampler(Side side, const SubwordSampling& how) const;
@@ -70,6 +93,10 @@ class Tokenizer {
     return ids;
   }
   std::string decode(std::span<const std::int32_t> ids) const { return decode(ids, Side::target); }
+
+ private:
+  /// The token of a language, or nothing.
+  virtual std::optional<std::int32_t> find_language(std::string_view) const { return std::nullopt; }
 };
 
 /// The tokenizer of a model directory: Marian's source.spm, target.spm and vocab.json; else tokenizer.json; else GPT-2's

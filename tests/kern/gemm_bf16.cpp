@@ -115,6 +115,43 @@ TEST_P(GemmBf16, FinishesWithBiasActivationDropoutAndResidual) {
             }
 }
 
+// Past the caches or through them: the same bits, where lines begin with rows and where they do not.
+TEST_P(GemmBf16, StreamedResultsAreTheSame) {
+  struct alignas(64) Line {
+    float values[16];
+  };
+  const Dropout drop{.p = 0.3f, .key = {0x12345678u, 0x9abcdef0u}};
+  for (const auto& [m, n, depth] : {Size{300, 160, 600}, Size{33, 48, 40}, Size{64, 32, 0}, Size{70, 160, 2100}})
+    for (const std::size_t offset : {0, 1}) {
+      Floats32 a(m * depth, 1), b(depth * n, 2), bias(n, 1), r(m * n, 1);
+      fill_normal(a, 1), fill_normal(b, 2), fill_normal(bias, 3), fill_normal(r, 4);
+      std::vector<std::uint16_t> packed(packed_right_values(depth, n)), scratch(packed_gemm_scratch);
+      k.pack_right({.b = b, .stride = n, .k = depth, .n = n, .packed = packed.data()});
+      std::vector<std::vector<float>> results;
+      for (const bool stream : {false, true}) {
+        std::vector<Line> y(m * n / 16 + 1), z(m * n / 16 + 1);
+        float *const to = y[0].values + offset, *const raw = z[0].values;
+        k.packed_gemm({.m = m,
+                       .n = n,
+                       .k = depth,
+                       .a = a,
+                       .a_stride = depth,
+                       .b = packed.data(),
+                       .c = to,
+                       .c_stride = n,
+                       .bias = bias,
+                       .activation = Activation::silu,
+                       .z = raw,
+                       .dropout = drop,
+                       .residual = r,
+                       .stream = stream,
+                       .scratch = scratch.data()});
+        results.emplace_back(to, to + m * n).insert(results.back().end(), raw, raw + m * n);
+      }
+      EXPECT_EQ(results[0], results[1]) << m << " " << n << " " << depth << " " << offset;
+    }
+}
+
 TEST_P(GemmBf16, RoundsAsTheStandardDoesAndKeepsWhatIsNotANumber) {
   // One value times one: what comes out is the value as it was packed, on either side.
   std::vector<float> values{0.0f,

@@ -93,6 +93,7 @@ TEST_P(LinearGradientTest, EqualsItsTwin) {
     g.db = db;
     if (!c.only_x) g.dw = dw, g.add_dw = c.add;
     if (!c.only_w) g.dx = dx, g.dx_stride = stride, g.add_dx = c.add;
+    g.stream_dx = c.tokens % 2 == 0;
     g.scratch = scratch.data();
     const std::vector<float> dx_before = dx.copy(), dw_before = dw.copy();
     k.linear_gradient(g);
