@@ -20,6 +20,7 @@ void fill_norms(Kernels& k);             // layer_norm, rms_norm
 void fill_softmax(Kernels& k);           // log_softmax, log_sum_exp, cross_entropy, distillation
 void fill_top_k(Kernels& k);             // top_k
 void fill_embedding(Kernels& k);         // gather, scatter_add, add_gathered
+void fill_rotary(Kernels& k);            // rotary
 void fill_optimizers(Kernels& k);        // adam, lion, adafactor*, add_normal
 void fill_attention(Kernels& k);         // attention*, cached_attention
 void fill_mean_attention(Kernels& k);    // mean_attention*, alignment_loss

@@ -74,6 +74,7 @@ struct PackMemory;                        // memory_attention.h
 struct MemoryAttention;                   // memory_attention.h
 struct ProjectedCrossEntropy;             // projected_loss.h
 struct ProjectedGradients;                // projected_loss.h
+struct Rotary;                            // rotary.h
 
 struct Kernels {
   std::string_view name;  ///< "generic" (SSSE3), "avx2", "avx512", "avx512_vnni", "avx512_bf16", "amx"
@@ -151,6 +152,8 @@ struct Kernels {
   /// y[i] = x[i] + table[positions[i]]
   void (*add_gathered)(const float* x, const float* table, const std::int32_t* positions, float* y, std::size_t rows,
                        std::size_t cols);
+  /// Heads rotated by their tokens' positions: see rotary.h.
+  void (*rotary)(const Rotary& r);
 
   // --- softmax and losses over rows of logits [rows, cols] ---
   /// y = x - log(sum(exp(x))) by row; in place allowed.

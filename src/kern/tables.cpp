@@ -17,6 +17,7 @@ void fill_all(Kernels& k) {
   fill_softmax(k);
   fill_top_k(k);
   fill_embedding(k);
+  fill_rotary(k);
   fill_optimizers(k);
   fill_attention(k);
   fill_mean_attention(k);

@@ -55,6 +55,10 @@ struct StoredAs {
   std::vector<std::string> names;  ///< the one it is written under first, then others it may be read under
   bool transposed = false;         ///< files have [in, out] where the model has [out, in]
   bool optional = false;           ///< files that leave it out mean zero
+  float added = 0;                 ///< files have the values less this
+  /// Row i of the model's is row row_order[i] of the files', whatever its width; empty: the same. Quantised matrices are
+  /// as the model has them.
+  std::vector<std::int32_t> row_order = {};
 };
 
 /// The matrix that turns hidden states into logits: hidden W^T + b.

@@ -123,7 +123,7 @@ StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFil
     }
     return w;
   }
-  w.transposed = stored.transposed;
+  w.transposed = stored.transposed, w.added = stored.added, w.row_order = stored.row_order;
   std::vector<std::int64_t> expected;
   for (std::size_t i = 0; i < p.shape.rank(); ++i) expected.push_back(p.shape[i]);
   if (w.transposed) std::reverse(expected.begin(), expected.end());
@@ -138,7 +138,17 @@ StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFil
 std::vector<float> floats_of(const nn::Parameter& p, const StoredWeight& stored) {
   if (stored.bits() == 0) {
     std::vector<float> values = to_f32(*stored.values);
-    return stored.transposed ? transposed_values(values, p.shape[1], p.shape[0]) : values;
+    if (stored.transposed) values = transposed_values(values, p.shape[1], p.shape[0]);
+    if (!stored.row_order.empty()) {
+      const std::vector<float> files = values;
+      const std::size_t width = files.size() / stored.row_order.size();
+      for (std::size_t i = 0; i < stored.row_order.size(); ++i)
+        std::copy_n(files.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(stored.row_order[i]) * width),
+                    width, values.begin() + static_cast<std::ptrdiff_t>(i * width));
+    }
+    if (stored.added != 0)
+      for (float& v : values) v += stored.added;
+    return values;
   }
   const auto n = static_cast<std::size_t>(p.shape[0]), k = static_cast<std::size_t>(p.shape[1]);
   const std::vector<float> scales = to_f32(*stored.scales);
@@ -156,6 +166,20 @@ std::vector<float> floats_of(const nn::Parameter& p, const StoredWeight& stored)
       values[j * k + i] = scales[j] * static_cast<float>(q);
     }
   return values;
+}
+
+std::vector<float> values_to_store(std::span<const float> values, const Shape& shape, const StoredAs& stored) {
+  std::vector<float> result(values.begin(), values.end());
+  if (stored.added != 0)
+    for (float& v : result) v -= stored.added;
+  if (!stored.row_order.empty()) {
+    const std::vector<float> own = result;
+    const std::size_t width = own.size() / stored.row_order.size();
+    for (std::size_t i = 0; i < stored.row_order.size(); ++i)
+      std::copy_n(own.begin() + static_cast<std::ptrdiff_t>(i * width), width,
+                  result.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(stored.row_order[i]) * width));
+  }
+  return stored.transposed ? transposed_values(result, shape[0], shape[1]) : result;
 }
 
 std::vector<float> transposed_values(std::span<const float> values, std::int64_t rows, std::int64_t columns) {

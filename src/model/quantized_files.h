@@ -25,6 +25,11 @@ nn::Precision stored_precision(const std::filesystem::path& directory);
 struct StoredWeight {
   const WeightView *values = nullptr, *scales = nullptr, *multipliers = nullptr;
   bool transposed = false;  ///< values are [in, out]
+  float added = 0;          ///< see StoredAs
+  std::vector<std::int32_t> row_order = {};
+
+  /// Whether floats lie in the file as the model has them.
+  bool as_in_model() const { return !transposed && added == 0 && row_order.empty(); }
 
   int bits() const { return !scales ? 0 : multipliers ? 4 : 8; }  ///< 0: floats
 };
@@ -33,6 +38,9 @@ struct StoredWeight {
 StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFiles& files);
 /// Its values in float32, as the model has them.
 std::vector<float> floats_of(const nn::Parameter& p, const StoredWeight& stored);
+
+/// What is to be written for the values of a weight: the inverse of what reading does to them.
+std::vector<float> values_to_store(std::span<const float> values, const Shape& shape, const StoredAs& stored);
 
 /// [rows, columns] -> [columns, rows]
 std::vector<float> transposed_values(std::span<const float> values, std::int64_t rows, std::int64_t columns);

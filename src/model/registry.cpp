@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/bart.h"
+#include "model/decoder_families.h"
 #include "model/full_transformer.h"
 #include "model/generation_config.h"
 #include "model/gguf_config.h"
@@ -35,6 +36,17 @@ const std::vector<Family>& registry() {
       {"m2m_100", make_bart},
       {"pegasus", make_bart},
       {"gpt2", make_gpt2},
+      {"gemma", make_gemma},
+      {"gpt_neox", make_gpt_neox},
+      {"granite", make_granite},
+      {"llama", make_llama},
+      {"mistral", make_mistral},
+      {"olmo2", make_olmo2},
+      {"opt", make_opt},
+      {"phi", make_phi},
+      {"phi3", make_phi3},
+      {"qwen2", make_qwen2},
+      {"qwen3", make_qwen3},
       {"padded_decoder", make_padded_decoder},
       {"full_transformer", make_full_transformer},
       {"learned_position_decoder", make_learned_position_decoder},
@@ -64,9 +76,7 @@ std::vector<std::string> families() {
   return names;
 }
 
-namespace {
-
-std::unique_ptr<Model> make_by(const JsonObject& config) {
+std::unique_ptr<Model> make(const JsonObject& config) {
   quantized_bits(config);  // refuses what is not to be read
   std::string type = config.get<std::string>("model_type");
   const std::string key = type == "tril" ? "architecture" : "model_type";
@@ -77,17 +87,15 @@ std::unique_ptr<Model> make_by(const JsonObject& config) {
                  fmt::format("there are {}", fmt::join(families(), ", ")));
 }
 
-}  // namespace
-
 std::unique_ptr<Model> make(const fs::path& config_json) {
   const nlohmann::json json = read_json(config_json.string());
-  return make_by(JsonObject(json, config_json.string()));
+  return make(JsonObject(json, config_json.string()));
 }
 
 std::unique_ptr<Model> make_of(const fs::path& model) {
   if (!is_gguf_file(model.string())) return make(model / "config.json");
   const nlohmann::json json = config_of_gguf(GgufFile::open(model.string()));
-  return make_by(JsonObject(json, model.string()));
+  return make(JsonObject(json, model.string()));
 }
 
 namespace {
@@ -105,7 +113,7 @@ void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& store
     return parameters.set(kernels, p, {stored.bits(), bytes(&view), bytes(stored.multipliers), scales});
   }
   const bool aligned = reinterpret_cast<std::uintptr_t>(view.bytes.data()) % alignof(float) == 0;
-  if (view.dtype == StoredType::f32 && aligned && !stored.transposed)
+  if (view.dtype == StoredType::f32 && aligned && stored.as_in_model())
     parameters.set(kernels, p,
                    std::span(reinterpret_cast<const float*>(view.bytes.data()), view.bytes.size() / sizeof(float)));
   else
@@ -162,7 +170,8 @@ void save(const Model& m, const fs::path& directory, std::span<const float> flat
     const std::size_t begin = static_cast<std::size_t>(m.parameters().offset_of(p));
     std::span<const float> values = flat.subspan(begin, static_cast<std::size_t>(p.shape.count()));
     const StoredAs stored = m.stored_as(p);
-    if (stored.transposed) values = turned.emplace_back(transposed_values(values, p.shape[0], p.shape[1]));
+    if (stored.transposed || stored.added != 0 || !stored.row_order.empty())
+      values = turned.emplace_back(values_to_store(values, p.shape, stored));
     weights.push_back({stored.names[0], StoredType::f32, stored_sizes(p, stored), std::as_bytes(values)});
   }
   write_safetensors(file("model.safetensors"), weights, {{"format", "pt"}});

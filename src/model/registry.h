@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/json_file.h"
 #include "model/model.h"
 
 namespace tril::model {
@@ -18,6 +19,8 @@ std::vector<std::string> families();
 
 /// A model by its config.json alone, weights neither allocated nor set.
 std::unique_ptr<Model> make(const std::filesystem::path& config_json);
+/// The same of what stands in one.
+std::unique_ptr<Model> make(const JsonObject& config);
 
 /// The same of a model directory or a GGUF file.
 std::unique_ptr<Model> make_of(const std::filesystem::path& model);

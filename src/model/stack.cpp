@@ -44,7 +44,8 @@ bool left_out(const Context& c, std::string_view layer, double p) {
   return random_bits(sub_key(c.shared_key(), hash_of(layer)), 0) < dropout_threshold(static_cast<float>(p));
 }
 
-std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& input, const nn::RelativeBias* bias) {
+std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& input, const nn::RelativeBias* bias,
+                                              const nn::RotaryPositions* rotary) {
   check(static_cast<std::int64_t>(input.ids.size()) == input.rows.tokens(), "decoder", "{} ids in rows of {} tokens",
         input.ids.size(), input.rows.tokens());
   nn::CrossCall cross;
@@ -57,7 +58,7 @@ std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& in
     }
   }
   return std::make_shared<const StackCall>(
-      StackCall{nn::SelfCall(c, input.rows, input.self_mask, input.cache, bias), std::move(cross)});
+      StackCall{nn::SelfCall(c, input.rows, input.self_mask, input.cache, bias, rotary), std::move(cross)});
 }
 
 std::shared_ptr<const StackCall> encoder_call(Context& c, const Rows& rows, const ops::Mask& mask,

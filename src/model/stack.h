@@ -18,8 +18,10 @@ struct StackCall {
 
 /// A decoder's call: rows among themselves under input.self_mask, and against input.memory where there is one.
 /// @param bias  of self-attention's distances; null: none
+/// @param rotary  turns queries and keys of self-attention; null: nothing does
 std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& input,
-                                              const nn::RelativeBias* bias = nullptr);
+                                              const nn::RelativeBias* bias = nullptr,
+                                              const nn::RotaryPositions* rotary = nullptr);
 /// An encoder's call: rows among themselves under `mask`.
 std::shared_ptr<const StackCall> encoder_call(Context& c, const Rows& rows, const ops::Mask& mask,
                                               const nn::RelativeBias* bias = nullptr);
@@ -37,13 +39,15 @@ Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const 
     const bool tapped = call->cross.taps(static_cast<std::int64_t>(i));  // it runs, and once
     if (!tapped && left_out(c, layer.name, layer_drop)) continue;
     nn::Attention::KeysValues kv;
-    if (layer.cross_attention) {
-      check(memory != nullptr, layer.name, "the decoder attends to a memory and none was given");
-      kv = memory->layers.empty()
-               ? layer.cross_attention->keys_values(c, memory->states)
-               : nn::Attention::KeysValues{memory->layers[i].keys, memory->layers[i].values, memory->layers[i].packed};
-      if (tapped && kv.packed && !call->cross.tap->keys)
-        call->cross.tap->keys = layer.cross_attention->keys_values(c, memory->states).keys;
+    if constexpr (requires { layer.cross_attention; }) {
+      if (layer.cross_attention) {
+        check(memory != nullptr, layer.name, "the decoder attends to a memory and none was given");
+        kv = memory->layers.empty() ? layer.cross_attention->keys_values(c, memory->states)
+                                    : nn::Attention::KeysValues{memory->layers[i].keys, memory->layers[i].values,
+                                                                memory->layers[i].packed};
+        if (tapped && kv.packed && !call->cross.tap->keys)
+          call->cross.tap->keys = layer.cross_attention->keys_values(c, memory->states).keys;
+      }
     }
     const auto forward = [&layer, call, kv, i](Context& k, const Tensor& x) {
       return layer.forward(k, x, {.self = &call->self, .cross = &call->cross}, static_cast<std::int64_t>(i), kv);

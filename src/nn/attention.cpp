@@ -2,10 +2,26 @@
 
 #include <algorithm>
 
-namespace tril::nn {
+#include "ops/dense.h"
 
-SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache, const RelativeBias* bias)
+namespace tril::nn {
+namespace {
+
+// What a layer with a window of its own sees under a call's mask: the narrower of the two.
+ops::Mask within(const ops::Mask& mask, std::int32_t window, std::string_view where) {
+  if (window == 0 || (mask.window > 0 && mask.window < window)) return mask;
+  check(mask.kind == kern::MaskKind::causal, where, "a layer with a window of {} tokens has a causal mask", window);
+  ops::Mask own = mask;
+  own.window = window, own.sinks = 0;
+  return own;
+}
+
+}  // namespace
+
+SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache, const RelativeBias* bias,
+                   const RotaryPositions* rotary)
     : rows_(rows), mask_(std::move(mask)), spans_(ops::spans_of(rows, rows)), cache_(cache) {
+  if (rotary) rotation_ = rotary->rotation(c, rows);
   const bool sinks = mask_.sinks > 0 && mask_.window > 0;
   if (!cache) {
     if (sinks) mask_ = ops::window_and_sinks(c, spans_, mask_.window, mask_.sinks);
@@ -76,6 +92,11 @@ Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
       break;
   }
   out_ = Linear(p, prefix + "." + o.out, o.num_heads * d_v(), o.d_model, o.out_bias);
+  if (const HeadNorms& n = o.head_norms; n.over != HeadNorms::Over::none) {
+    const bool head = n.over == HeadNorms::Over::head;
+    q_norm_ = Norm(p, prefix + "." + std::string(n.q), head ? d_k() : q_size, n.eps, n.kind);
+    k_norm_ = Norm(p, prefix + "." + std::string(n.k), head ? d_k() : key_size(), n.eps, n.kind);
+  }
 }
 
 ops::AttentionOptions Attention::op(ops::Mask mask, const ops::RelativeBias& bias) const {
@@ -86,6 +107,18 @@ ops::AttentionOptions Attention::op(ops::Mask mask, const ops::RelativeBias& bia
           .dropout = o_.dropout,
           .bf16 = out_.weight()->packed || out_.weight()->quantized,
           .bias = bias};
+}
+
+// Queries or keys as scores are made of them: normed, then turned.
+Tensor Attention::prepared(Context& c, const Tensor& x, const SelfCall& call, const Norm& norm,
+                           std::int64_t heads) const {
+  using Over = HeadNorms::Over;
+  Tensor y = x;
+  if (o_.head_norms.over != Over::none) y = ops::dense(c, y);
+  if (o_.head_norms.over == Over::projection) y = norm.forward(c, y);
+  if (o_.head_norms.over == Over::head)
+    y = norm.forward(c, y.reshape({y.size(0) * heads, d_k()})).reshape({y.size(0), heads * d_k()});
+  return call.rotation_ ? ops::rotary(c, y, call.rotation_, heads) : y;
 }
 
 Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::int64_t layer,
@@ -104,7 +137,10 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
     kv = keys_values(c, x);
   }
 
-  const ops::AttentionOptions options = op(call.mask_, call.bias_);
+  q = prepared(c, q, call, q_norm_, o_.num_heads);
+  kv.keys = prepared(c, kv.keys, call, k_norm_, kv_heads());
+  const ops::AttentionOptions options = op(within(call.mask_, o_.window, name_), call.bias_);
+
   Tensor y;
   if (!call.cache_) {
     y = ops::attention(c, q, kv.keys, kv.values, call.spans_, options);
@@ -116,7 +152,8 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
     } else if (call.gathered_slots_) {
       const Tensor keys = ops::embedding(c, cache.keys(layer), call.gathered_slots_, 1.0f, -1);
       const Tensor values = ops::embedding(c, cache.values(layer), call.gathered_slots_, 1.0f, -1);
-      y = ops::attention(c, q, keys, values, call.gathered_spans_, op(call.gathered_mask_, call.bias_));
+      y = ops::attention(c, q, keys, values, call.gathered_spans_,
+                         op(within(call.gathered_mask_, o_.window, name_), call.bias_));
     } else {
       y = ops::cached_attention(c, q, cache.layer(layer), {call.slots_, call.lengths_, call.queries_}, options);
     }

@@ -9,6 +9,7 @@
 #include "nn/kv_cache.h"
 #include "nn/layers.h"
 #include "nn/relative_bias.h"
+#include "nn/rotary.h"
 
 namespace tril::nn {
 
@@ -20,7 +21,9 @@ class SelfCall {
   ///              window and sinks are the mask's
   /// @param cache  its rows are extended by these tokens; null: nothing was before and nothing is kept
   /// @param bias  of the distances between these tokens; null: none
-  SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache = nullptr, const RelativeBias* bias = nullptr);
+  /// @param rotary  turns queries and keys; null: nothing does
+  SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache = nullptr, const RelativeBias* bias = nullptr,
+           const RotaryPositions* rotary = nullptr);
 
   const Rows& rows() const { return rows_; }
   const ops::Mask& mask() const { return mask_; }
@@ -30,6 +33,7 @@ class SelfCall {
   Rows rows_;
   ops::Mask mask_;
   ops::RelativeBias bias_;
+  ops::Rotation rotation_;
   ops::Spans spans_;  // queries and keys of this call's tokens alone
   KvCache* cache_ = nullptr;
   bool alone_ = false;                      // these tokens are all that there is: the cache need not be read
@@ -67,14 +71,23 @@ class Attention {
     qkv,       ///< one matrix, q's rows first, then k's, then v's (self-attention)
     q_kv,      ///< q, and one matrix for k and v (cross-attention)
   };
+  /// Norms of queries and keys before they are turned.
+  struct HeadNorms {
+    enum class Over : std::uint8_t { none, head, projection } over = Over::none;  ///< each head, or all together
+    Norm::Kind kind = Norm::Kind::rms;
+    float eps = 1e-6f;
+    std::string_view q = "q_norm", k = "k_norm";  ///< literals
+  };
   struct Options {
     std::int64_t d_model = 0, num_heads = 1;
     std::int64_t num_kv_heads = 0;  ///< 0: num_heads
     std::int64_t d_k = 0, d_v = 0;  ///< of one head; 0: d_model / num_heads
     Projections projections = Projections::separate;
     bool bias = true, out_bias = true;
-    float dropout = 0;  ///< on the weights
-    float scale = 0;    ///< of scores; 0: 1 / sqrt(d_k)
+    float dropout = 0;        ///< on the weights
+    float scale = 0;          ///< of scores; 0: 1 / sqrt(d_k)
+    std::int32_t window = 0;  ///< of self-attention: a token sees itself and window - 1 tokens before it; 0: all
+    HeadNorms head_norms;
     std::string q = "q_proj", k = "k_proj", v = "v_proj", qkv = "qkv_proj", kv = "kv_proj", out = "out_proj";
   };
   struct KeysValues {
@@ -107,10 +120,12 @@ class Attention {
   std::int64_t d_k() const { return o_.d_k ? o_.d_k : o_.d_model / o_.num_heads; }
   std::int64_t d_v() const { return o_.d_v ? o_.d_v : d_k(); }
   ops::AttentionOptions op(ops::Mask mask, const ops::RelativeBias& bias = {}) const;
+  Tensor prepared(Context& c, const Tensor& x, const SelfCall& call, const Norm& norm, std::int64_t heads) const;
 
   Options o_;
   std::string name_;
   Linear q_, k_, v_, qkv_, kv_, out_;
+  Norm q_norm_, k_norm_;
   const Stack* stack_ = nullptr;  // q, k, v where they are separate
 };
 

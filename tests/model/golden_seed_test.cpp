@@ -218,14 +218,10 @@ TEST(GoldenSeed, MultiHeadAttention) {
     const auto& k = golden.config();
     auto parameters = std::make_shared<nn::Parameters>();
     // The case's names have no common beginning; the module's does, so the names are mapped.
-    auto attention = std::make_shared<nn::Attention>(*parameters, "mha",
-                                                     nn::Attention::Options{.d_model = k["d_model"],
-                                                                            .num_heads = k["num_heads"],
-                                                                            .d_v = k["d_v"],
-                                                                            .q = "q_linear",
-                                                                            .k = "k_linear",
-                                                                            .v = "v_linear",
-                                                                            .out = "out"});
+    nn::Attention::Options options;
+    options.d_model = k["d_model"], options.num_heads = k["num_heads"], options.d_v = k["d_v"];
+    options.q = "q_linear", options.k = "k_linear", options.v = "v_linear", options.out = "out";
+    auto attention = std::make_shared<nn::Attention>(*parameters, "mha", options);
     for (nn::Parameter& p : parameters->all()) p.name = p.name.substr(4);
     golden.fill(*parameters);
     check_case(

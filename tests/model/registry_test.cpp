@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/safetensors.h"
+#include "small_decoders.h"
 #include "small_encoder_decoders.h"
 #include "small_marian.h"
 
@@ -94,6 +95,9 @@ TEST_F(Registry, EveryFamilyIsReadAsItWasWritten) {
   std::vector<nlohmann::json> every(std::begin(configs), std::end(configs));
   for (const nlohmann::json& j : testing::small_encoder_decoders())
     if (j["model_type"] != "marian") every.push_back(j);
+  std::string last = "gpt2";
+  for (const nlohmann::json& j : testing::small_decoders())  // of each family the first
+    if (j["model_type"] != last) every.push_back(j), last = j["model_type"];
   for (const nlohmann::json& j : every) {
     fs::remove_all(directory), fs::create_directories(directory);
     const auto m = make(write(j));

@@ -1,5 +1,5 @@
-// Ten AdamW steps of the reference (tests/golden/README.md, training_steps): every loss, gradient norm and final
-// weight.
+// Ten AdamW steps of the reference (tests/golden/README.md, training_steps; llama_steps.safetensors is of the same
+// kind, made by make_llama_steps.py): every loss, gradient norm and final weight.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,17 +22,11 @@ struct Bounds {
 };
 constexpr Bounds in_fp32{1e-4, 1e-3, 1e-3}, in_bf16{2e-3, 2e-2, 0.2};
 
-void run_case(const GoldenCase& g, nn::Precision precision) {
+void run_case(const GoldenCase& g, model::Model& m, nn::Precision precision) {
   const Bounds bounds = precision == nn::Precision::bf16 ? in_bf16 : in_fp32;
   const nlohmann::json& o = g.config().at("optimizer");
   const std::vector<std::int64_t> sizes = g.shape("in.ids");  // [steps, B, T + 1]
   const std::int64_t steps = sizes[0], B = sizes[1], T = sizes[2] - 1;
-  model::TiedDecoder m({.vocab_size = g.size("vocab_size"),
-                        .d_model = g.size("d_model"),
-                        .num_heads = g.size("num_heads"),
-                        .d_ff = g.size("d_ff"),
-                        .num_layers = g.size("num_layers"),
-                        .max_length = T});
   g.fill(m.parameters());
   nn::Parameters& p = m.parameters();
   p.set_precision(precision);
@@ -113,8 +107,21 @@ TEST_P(GoldenTraining, TenStepsOfAdamW) {
   ASSERT_FALSE(files.empty()) << "no case of this kind in " << test::golden_directory();
   for (const auto& path : files) {
     SCOPED_TRACE(path.string());
-    run_case(GoldenCase(path), GetParam());
+    const GoldenCase g(path);
+    model::TiedDecoder m({.vocab_size = g.size("vocab_size"),
+                          .d_model = g.size("d_model"),
+                          .num_heads = g.size("num_heads"),
+                          .d_ff = g.size("d_ff"),
+                          .num_layers = g.size("num_layers"),
+                          .max_length = g.shape("in.ids")[2] - 1});
+    run_case(g, m, GetParam());
   }
+}
+
+TEST_P(GoldenTraining, TenStepsOfAdamWForLlama) {
+  const GoldenCase g(test::test_dir() + "/train/llama_steps.safetensors");
+  const auto m = model::make(JsonObject(g.config().at("model"), "config.json"));
+  run_case(g, *m, GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(BothPrecisions, GoldenTraining, testing::Values(nn::Precision::fp32, nn::Precision::bf16),

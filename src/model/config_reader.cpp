@@ -1,0 +1,153 @@
+#include "model/config_reader.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace tril::model {
+namespace {
+
+// What every config.json may say and no family computes by: names, versions, what goes beside the logits, and keys of
+// generation, which generation_config.cpp reads.
+constexpr std::string_view common[] = {"architectures",
+                                       "model_type",
+                                       "architecture",
+                                       "auto_map",
+                                       "dtype",
+                                       "torch_dtype",
+                                       "transformers_version",
+                                       "use_cache",
+                                       "quantization_config",
+                                       "output_attentions",
+                                       "output_hidden_states",
+                                       "output_past",
+                                       "return_dict",
+                                       "return_dict_in_generate",
+                                       "output_scores",
+                                       "torchscript",
+                                       "keys_to_ignore_at_inference",
+                                       "chunk_size_feed_forward",
+                                       "gradient_checkpointing",
+                                       "id2label",
+                                       "label2id",
+                                       "num_labels",
+                                       "problem_type",
+                                       "task_specific_params",
+                                       "tokenizer_class",
+                                       "finetuning_task",
+                                       "prefix",
+                                       "sep_token_id",
+                                       "cls_token_id",
+                                       "decoder_start_token_id",
+                                       "is_encoder_decoder",
+                                       "is_decoder",
+                                       "cross_attention_hidden_size",
+                                       "pruned_heads",
+                                       "classifier_dropout",
+                                       "initializer_range",
+                                       "tf_legacy_loss",
+                                       "use_bfloat16",
+                                       "do_sample",
+                                       "temperature",
+                                       "top_k",
+                                       "top_p",
+                                       "typical_p",
+                                       "num_beams",
+                                       "num_beam_groups",
+                                       "num_return_sequences",
+                                       "diversity_penalty",
+                                       "length_penalty",
+                                       "repetition_penalty",
+                                       "encoder_no_repeat_ngram_size",
+                                       "no_repeat_ngram_size",
+                                       "early_stopping",
+                                       "max_length",
+                                       "max_new_tokens",
+                                       "min_length",
+                                       "bad_words_ids",
+                                       "forced_bos_token_id",
+                                       "forced_eos_token_id",
+                                       "suppress_tokens",
+                                       "begin_suppress_tokens",
+                                       "exponential_decay_length_penalty",
+                                       "remove_invalid_values",
+                                       "unsloth_version",
+                                       "unsloth_fixed"};
+
+// Whether a value asks for nothing: null, false, 0, empty.
+bool is_off(const nlohmann::json& v) {
+  return v.is_null() || v == false || (v.is_number() && v == 0) ||
+         ((v.is_structured() || v.is_string()) && v.size() == 0) || v == "";
+}
+
+}  // namespace
+
+ConfigReader::ConfigReader(const JsonObject& config, std::string family)
+    : config_(&config), family_(std::move(family)), known_(std::begin(common), std::end(common)) {}
+
+bool ConfigReader::has(const std::string& key) {
+  known_.insert(key);
+  return config_->has(key);
+}
+
+bool ConfigReader::says_null(const std::string& key) {
+  known_.insert(key);
+  const auto at = config_->json().find(key);
+  return at != config_->json().end() && at->is_null();
+}
+
+std::int64_t ConfigReader::size(const std::string& key, std::int64_t otherwise) {
+  known_.insert(key);
+  return config_->size(key, otherwise);
+}
+
+float ConfigReader::share(const std::string& key, double otherwise) {
+  const double value = get<double>(key, otherwise);
+  if (!(value >= 0 && value < 1)) config_->fail_at(key, fmt::format("{} is not in [0, 1)", value));
+  return static_cast<float>(value);
+}
+
+double ConfigReader::positive(const std::string& key, double otherwise) {
+  const double value = get<double>(key, otherwise);
+  if (!(value > 0 && std::isfinite(value))) config_->fail_at(key, fmt::format("{} is not a positive number", value));
+  return value;
+}
+
+double ConfigReader::at_least_0(const std::string& key, double otherwise) {
+  const double value = get<double>(key, otherwise);
+  if (!(value >= 0 && std::isfinite(value)))
+    config_->fail_at(key, fmt::format("{} is not a number of at least 0", value));
+  return value;
+}
+
+std::int32_t ConfigReader::id_of(const std::string& key, std::int64_t otherwise, std::int64_t vocab_size) {
+  if (says_null(key)) return -1;
+  const auto at = config_->json().find(key);
+  std::int64_t id = otherwise < vocab_size ? otherwise : -1;
+  if (at != config_->json().end() && at->is_array()) {
+    const auto list = config_->get<std::vector<std::int64_t>>(key);
+    id = list.empty() ? -1 : list[0];
+  } else {
+    id = token_id_of(*config_, key, id);
+  }
+  if (id < -1 || id >= vocab_size)
+    config_->fail_at(key, fmt::format("{} is not an id of the vocabulary of {}", id, vocab_size));
+  return static_cast<std::int32_t>(id);
+}
+
+void ConfigReader::ignore(std::initializer_list<std::string_view> keys) {
+  known_.insert(keys.begin(), keys.end());
+}
+
+void ConfigReader::finish() const {
+  for (const auto& [key, value] : config_->json().items())
+    if (!known_.contains(key) && !key.starts_with('_') && !is_off(value))
+      config_->fail_at(key, fmt::format("is not a key of {} that is known here, and might change results", family_),
+                       did_you_mean(key, {known_.begin(), known_.end()}));
+}
+
+void check_size(const JsonObject& config, std::string_view key, std::int64_t value, std::int64_t most) {
+  if (value <= 0 || value > most)
+    config.fail_at(key, fmt::format("{} is not from 1 to the {} that are supported", value, most));
+}
+
+}  // namespace tril::model

@@ -1,0 +1,26 @@
+// The families of decoder-only models, one file each: config.json -> the model, weights neither allocated nor set.
+#pragma once
+
+#include <memory>
+
+#include "model/json_file.h"
+#include "model/model.h"
+
+namespace tril::model {
+
+// Built by llama_like.h:
+std::unique_ptr<Model> make_gemma(const JsonObject& config);
+std::unique_ptr<Model> make_granite(const JsonObject& config);
+std::unique_ptr<Model> make_llama(const JsonObject& config);
+std::unique_ptr<Model> make_mistral(const JsonObject& config);
+std::unique_ptr<Model> make_olmo2(const JsonObject& config);
+std::unique_ptr<Model> make_phi3(const JsonObject& config);
+std::unique_ptr<Model> make_qwen2(const JsonObject& config);
+std::unique_ptr<Model> make_qwen3(const JsonObject& config);
+// By parallel_decoder.h:
+std::unique_ptr<Model> make_gpt_neox(const JsonObject& config);
+std::unique_ptr<Model> make_phi(const JsonObject& config);
+// By opt.h:
+std::unique_ptr<Model> make_opt(const JsonObject& config);
+
+}  // namespace tril::model

@@ -1,0 +1,48 @@
+// gpt_neox: parallel sublayers with a norm each, a quarter of each head turned, one matrix of q, k, v head by head [Black
+// et al. 2022, section 2].
+#include <nlohmann/json.hpp>
+
+#include "model/decoder_families.h"
+#include "model/parallel_decoder.h"
+
+namespace tril::model {
+
+std::unique_ptr<Model> make_gpt_neox(const JsonObject& config) {
+  ConfigReader reader(config, "gpt_neox");
+  ParallelDecoderConfig defaults{.family = "gpt_neox",
+                                 .architecture = "GPTNeoXForCausalLM",
+                                 .vocab_size = 50432,
+                                 .hidden_size = 6144,
+                                 .intermediate_size = 24576,
+                                 .num_hidden_layers = 44,
+                                 .num_attention_heads = 64,
+                                 .bos_token_id = 0,
+                                 .eos_token_id = 2};
+  defaults.rope.theta = reader.get<double>("rotary_emb_base", 10000);
+  defaults.partial_rotary_factor = reader.get<double>("rotary_pct", 0.25);
+  ParallelDecoderConfig k = read_parallel_decoder(reader, defaults);
+  k.parallel = reader.get<bool>("use_parallel_residual", true);
+  k.attention_bias = reader.get<bool>("attention_bias", true);
+  k.hidden_dropout = k.embedding_dropout = reader.share("hidden_dropout");
+  k.head_by_head = true;
+  k.names = {.embedding = "gpt_neox.embed_in",
+             .layers = "gpt_neox.layers",
+             .attention = "attention",
+             .out = "dense",
+             .qkv = "query_key_value",
+             .first = "dense_h_to_4h",
+             .second = "dense_4h_to_h",
+             .final_norm = "gpt_neox.final_layer_norm",
+             .output = "embed_out"};
+  k.own_keys = nlohmann::json{{"use_parallel_residual", k.parallel},
+                              {"attention_bias", k.attention_bias},
+                              {"hidden_dropout", k.hidden_dropout},
+                              {"rotary_emb_base", k.rope.theta},
+                              {"rotary_pct", static_cast<double>(k.rope.dim * k.num_attention_heads) /
+                                                 static_cast<double>(k.hidden_size)}}
+                   .dump();
+  reader.finish();
+  return std::make_unique<ParallelDecoder>(std::move(k));
+}
+
+}  // namespace tril::model

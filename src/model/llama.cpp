@@ -1,0 +1,20 @@
+// llama: Llama 2 and 3 [Touvron et al. 2023; Llama team 2024] and all that say so in config.json.
+#include <nlohmann/json.hpp>
+
+#include "model/decoder_families.h"
+#include "model/llama_like.h"
+
+namespace tril::model {
+
+std::unique_ptr<Model> make_llama(const JsonObject& config) {
+  ConfigReader reader(config, "llama");
+  LlamaLikeConfig k = read_llama_like(reader, {.family = "llama", .architecture = "LlamaForCausalLM"});
+  k.attention_bias = k.attention_out_bias = reader.get<bool>("attention_bias", false);
+  k.mlp_bias = reader.get<bool>("mlp_bias", false);
+  k.own_keys = nlohmann::json{{"attention_bias", k.attention_bias}, {"mlp_bias", k.mlp_bias}}.dump();
+  reader.ignore({"pretraining_tp"});  // how products were once cut for several devices
+  reader.finish();
+  return std::make_unique<LlamaLike>(std::move(k));
+}
+
+}  // namespace tril::model

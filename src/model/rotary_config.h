@@ -1,0 +1,28 @@
+// Rotary positions as config.json says them: rope_parameters, or rope_theta, rope_scaling and partial_rotary_factor as
+// older files have it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "model/config_reader.h"
+#include "nn/rotary.h"
+
+namespace tril::model {
+
+struct RotaryDefaults {
+  std::int64_t head_dim = 0;
+  std::int64_t max_positions = 0;  ///< max_position_embeddings
+  double theta = 10000, partial = 1;
+  /// A top-level original_max_position_embeddings, where the family has one; 0: none.
+  std::int64_t original = 0;
+};
+
+/// @throws Error naming the key that is wrong, or of a kind of scaling that is not there
+nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& defaults);
+
+/// Adds rope_parameters, rope_theta and rope_scaling to a config: both spellings, which every version reads.
+/// @param default_partial  what share of a head is turned where files do not say it
+void write_rotary(nlohmann::ordered_json& config, const nn::RotaryOptions& options, std::int64_t head_dim,
+                  double default_partial = 1);
+
+}  // namespace tril::model

@@ -1,0 +1,29 @@
+#include "nn/decoder_layer.h"
+
+namespace tril::nn {
+namespace {
+
+Tensor normed(Context& c, const std::optional<Norm>& norm, const Tensor& x) {
+  return norm ? norm->forward(c, x) : x;
+}
+
+}  // namespace
+
+Tensor DecoderLayer::forward(Context& c, const Tensor& h, const LayerCall& call, std::int64_t layer,
+                             const Attention::KeysValues&) const {
+  const auto at = c.scope(name);
+  // h + r norm(sublayer(out)): where nothing comes between the sublayer's last product and the sum, both are one.
+  const auto add = [&](const Tensor& to, const std::optional<Norm>& norm, const auto& sublayer) {
+    if (!norm && residual_scale == 1) return sublayer(ops::LinearOptions{.residual = to, .dropout = dropout});
+    const Tensor x = normed(c, norm, sublayer(ops::LinearOptions{}));
+    return ops::residual(c, to, residual_scale == 1 ? x : ops::scale(c, x, residual_scale), dropout);
+  };
+  const Tensor middle = add(h, after_attention, [&](const ops::LinearOptions& out) {
+    return self_attention.self(c, normed(c, before_attention, h), *call.self, layer, out);
+  });
+  return add(middle, after_feed_forward, [&](const ops::LinearOptions& out) {
+    return feed_forward.forward(c, normed(c, before_feed_forward, middle), out);
+  });
+}
+
+}  // namespace tril::nn

@@ -1,0 +1,28 @@
+// The layer of the Llama family: two sublayers, each between norms.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "nn/blocks.h"
+#include "nn/gated_feed_forward.h"
+
+namespace tril::nn {
+
+/// h += r N2(SelfAttention(N1(h))),  h += r N4(FF(N3(h))); a norm that is not there passes its input on. With N1 and N3
+/// alone this is pre-norm [Llama: Touvron et al. 2023, section 2.2], with all four the norms of Gemma 2 [2024, section
+/// 2], with N2 and N4 alone those of OLMo 2 [2025, section 3.1].
+struct DecoderLayer {
+  std::string name;
+  std::optional<Norm> before_attention, after_attention, before_feed_forward, after_feed_forward;
+  Attention self_attention;
+  GatedFeedForward feed_forward;
+  float residual_scale = 1;  ///< r
+  float dropout = 0;         ///< on each sublayer's result, before it is added
+
+  /// h [N, d_model]
+  Tensor forward(Context& c, const Tensor& h, const LayerCall& call, std::int64_t layer,
+                 const Attention::KeysValues& memory = {}) const;
+};
+
+}  // namespace tril::nn

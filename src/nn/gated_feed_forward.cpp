@@ -1,0 +1,30 @@
+#include "nn/gated_feed_forward.h"
+
+#include "ops/gated_columns.h"
+
+namespace tril::nn {
+
+GatedFeedForward::GatedFeedForward(Parameters& p, const std::string& prefix, const Options& o)
+    : name_(prefix.substr(prefix.rfind('.') + 1)), activation_(o.activation) {
+  const auto make = [&](const std::string& name, std::int64_t in, std::int64_t out) {
+    return Linear(p, prefix + "." + name, in, out, o.bias);
+  };
+  if (!o.gate_up.empty()) {
+    gate_up_ = make(o.gate_up, o.d_model, 2 * o.d_ff);
+  } else {
+    gate_ = make(o.gate, o.d_model, o.d_ff), up_ = make(o.up, o.d_model, o.d_ff);
+    stack_ = p.stack({gate_.weight(), up_.weight()},
+                     o.bias ? std::vector<Parameter*>{gate_.bias(), up_.bias()} : std::vector<Parameter*>{});
+  }
+  down_ = make(o.down, o.d_ff, o.d_model);
+}
+
+Tensor GatedFeedForward::forward(Context& c, const Tensor& x, const ops::LinearOptions& out) const {
+  const auto at = c.scope(name_);
+  if (stack_ && stack_->from.empty())
+    return down_.forward(c, ops::gated(c, activation_, gate_.forward(c, x), up_.forward(c, x)), out);
+  const Tensor both = stack_ ? ops::linear(c, x, stack_->from[0].weight, stack_->from[0].bias) : gate_up_.forward(c, x);
+  return down_.forward(c, ops::gated_columns(c, activation_, both), out);
+}
+
+}  // namespace tril::nn

@@ -1,0 +1,33 @@
+// The feed-forward of Llama and most that came after it.
+#pragma once
+
+#include "nn/layers.h"
+
+namespace tril::nn {
+
+/// FF(x) = (f(x W_gate^T) * (x W_up^T)) W_down^T [Shazeer 2020, eq. 6], biases where asked, then dropout and residual as
+/// asked.
+class GatedFeedForward {
+ public:
+  struct Options {
+    std::int64_t d_model = 0, d_ff = 0;
+    ops::Activation activation = ops::Activation::silu;
+    bool bias = false;
+    std::string gate = "gate_proj", up = "up_proj", down = "down_proj";
+    std::string gate_up;  ///< one matrix of both, gate's rows first; "": two
+  };
+  GatedFeedForward() = default;
+  /// Declares the projections under `prefix`; its last component names the scope.
+  GatedFeedForward(Parameters& p, const std::string& prefix, const Options& options);
+
+  Tensor forward(Context& c, const Tensor& x, const ops::LinearOptions& out = {}) const;
+  const Linear& down() const { return down_; }
+
+ private:
+  std::string name_;
+  Linear gate_, up_, gate_up_, down_;
+  const Stack* stack_ = nullptr;  // gate, up where they are two
+  ops::Activation activation_ = ops::Activation::silu;
+};
+
+}  // namespace tril::nn

@@ -1,0 +1,126 @@
+#include "nn/rotary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numbers>
+#include <numeric>
+
+namespace tril::nn {
+namespace {
+
+using Scaling = RotaryOptions::Scaling;
+
+// Models were trained with frequencies rounded like this: power, then its inverse, in float32.
+std::vector<float> plain(std::int64_t dim, double theta) {
+  std::vector<float> f;
+  for (std::int64_t i = 0; i < dim; i += 2)
+    f.push_back(1.0f / static_cast<float>(std::pow(theta, static_cast<double>(i) / static_cast<double>(dim))));
+  return f;
+}
+
+// [Llama 3.1's apply_scaling] with the wavelength w = 2 pi / f and the blend s = (original / w - low) / (high - low):
+// f where w < original / high, f / factor where w > original / low, else (1 - s) f / factor + s f.
+void scale_llama3(std::vector<float>& f, const RotaryOptions& o) {
+  const auto original = static_cast<double>(o.original);
+  for (float& frequency : f) {
+    const double value = frequency, wave = 2 * std::numbers::pi / value;
+    if (wave < original / o.high_freq_factor) continue;
+    const double s = (original / wave - o.low_freq_factor) / (o.high_freq_factor - o.low_freq_factor);
+    frequency = static_cast<float>(wave > original / o.low_freq_factor ? value / o.factor
+                                                                       : (1 - s) * value / o.factor + s * value);
+  }
+}
+
+// [Peng et al. 2023, eq. 18-23]: pair i makes beta turns within `original` tokens at i = dim ln(original / (2 pi beta)) /
+// (2 ln theta); pairs that make many keep their frequency, pairs that make few are divided by the factor.
+void scale_yarn(std::vector<float>& f, const RotaryOptions& o) {
+  const auto dim = static_cast<double>(o.dim);
+  const auto pair_of = [&](double turns) {
+    return dim * std::log(static_cast<double>(o.original) / (turns * 2 * std::numbers::pi)) / (2 * std::log(o.theta));
+  };
+  double low = pair_of(o.beta_fast), high = pair_of(o.beta_slow);
+  if (o.truncate) low = std::floor(low), high = std::ceil(high);
+  low = std::max(low, 0.0), high = std::min(high, dim - 1);
+  if (low == high) high += 0.001;
+  for (std::size_t i = 0; i < f.size(); ++i) {
+    const double ramp = std::clamp((static_cast<double>(i) - low) / (high - low), 0.0, 1.0);
+    f[i] = static_cast<float>(static_cast<double>(f[i]) * (ramp / o.factor + 1 - ramp));
+  }
+}
+
+}  // namespace
+
+std::vector<float> rotary_frequencies(const RotaryOptions& o, std::int64_t length) {
+  const bool beyond = length > o.original;
+  double theta = o.theta;
+  if (o.scaling == Scaling::dynamic && beyond) {
+    const double stretched = o.factor * static_cast<double>(length) / static_cast<double>(o.original) - (o.factor - 1);
+    theta *= std::pow(stretched, static_cast<double>(o.dim) / static_cast<double>(o.dim - 2));
+  }
+  std::vector<float> f = plain(o.dim, theta);
+  if (o.scaling == Scaling::linear)
+    for (float& frequency : f) frequency /= static_cast<float>(o.factor);
+  if (o.scaling == Scaling::llama3) scale_llama3(f, o);
+  if (o.scaling == Scaling::yarn) scale_yarn(f, o);
+  if (o.scaling == Scaling::longrope) {
+    const std::vector<double>& factors = beyond ? o.long_factors : o.short_factors;
+    for (std::size_t i = 0; i < f.size(); ++i)
+      f[i] = static_cast<float>(static_cast<double>(f[i]) / static_cast<double>(static_cast<float>(factors[i])));
+  }
+  return f;
+}
+
+RotaryPositions::RotaryPositions(RotaryOptions options, std::int64_t kept) : options_(std::move(options)) {
+  check(options_.dim > 0 && options_.dim % 2 == 0, "rotary positions", "{} values do not make pairs", options_.dim);
+  if (options_.depends_on_length()) kept = std::min(kept, options_.original);
+  std::vector<std::int32_t> positions(static_cast<std::size_t>(kept));
+  std::iota(positions.begin(), positions.end(), 0);
+  const auto values = std::make_shared<std::vector<float>>();
+  fill(*values, positions, rotary_frequencies(options_, 0));
+  kept_ = foreign_tensor(reinterpret_cast<std::byte*>(values->data()), {kept, options_.dim}, DType::f32, values);
+}
+
+void RotaryPositions::fill(std::vector<float>& table, std::span<const std::int32_t> positions,
+                           const std::vector<float>& frequencies) const {
+  const std::size_t half = frequencies.size();
+  const double scale = options_.attention_factor;
+  std::size_t at = table.size();
+  table.resize(at + positions.size() * 2 * half);
+  for (const std::int32_t p : positions) {
+    for (std::size_t i = 0; i < half; ++i) {
+      const float angle = static_cast<float>(p) * frequencies[i];  // rounded as in training
+      table[at + i] = static_cast<float>(scale * std::cos(static_cast<double>(angle)));
+      table[at + half + i] = static_cast<float>(scale * std::sin(static_cast<double>(angle)));
+    }
+    at += 2 * half;
+  }
+}
+
+ops::Rotation RotaryPositions::rotation(Context& c, const Rows& rows) const {
+  std::vector<std::int32_t> positions = rows.positions();
+  const auto N = static_cast<std::int64_t>(positions.size());
+  std::int64_t longest = 0;
+  for (std::int64_t r = 0; r < rows.count(); ++r)
+    longest = std::max<std::int64_t>(longest, rows.length(r) ? rows.start(r) + rows.length(r) : 0);
+  if (longest <= kept_.size(0)) return {kept_, c.upload<std::int32_t>(positions, {N}), options_.interleaved};
+
+  // Every token brings its own row of angles.
+  std::vector<float> table;
+  const std::vector<float> common = rotary_frequencies(options_, 0);
+  for (std::int64_t r = 0; r < rows.count(); ++r) {
+    const auto own =
+        std::span(positions).subspan(static_cast<std::size_t>(rows.begin(r)), static_cast<std::size_t>(rows.length(r)));
+    const std::int64_t length = rows.start(r) + rows.length(r);
+    const bool other = options_.depends_on_length() && length > options_.original;
+    check(options_.scaling != Scaling::longrope || !other || rows.start(r) == 0 || rows.start(r) > options_.original,
+          "rotary positions",
+          "a row grows from {} to {} tokens, and beyond {} all of its angles are others: it must be read anew",
+          rows.start(r), length, options_.original);
+    fill(table, own, other ? rotary_frequencies(options_, length) : common);
+  }
+  std::iota(positions.begin(), positions.end(), 0);
+  return {c.upload<float>(table, {N, options_.dim}), c.upload<std::int32_t>(positions, {N}), options_.interleaved};
+}
+
+}  // namespace tril::nn

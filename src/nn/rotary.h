@@ -1,0 +1,60 @@
+// Rotary positions: queries and keys are turned by angles that grow with their positions, so that a score depends on
+// the distance of the two alone [Su et al. 2021]. What the world's models do to the frequencies so as to reach beyond
+// the lengths that they were trained on is here too, as `transformers` computes it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ops/rotary.h"
+
+namespace tril::nn {
+
+struct RotaryOptions {
+  enum class Scaling : std::uint8_t {
+    none,      ///< f_i = theta^(-2i/dim) [Su et al. 2021, section 3.2.2]
+    linear,    ///< f_i / factor [Chen et al. 2023, eq. 4]
+    dynamic,   ///< theta grows with a row's length beyond `original` tokens [bloc97; emozilla 2023]
+    llama3,    ///< long waves divided by the factor, short ones kept, between both a blend [Llama 3.1, 2024]
+    yarn,      ///< the same by a ramp over the pairs, and a temperature [Peng et al. 2023, section 3.3 and 3.4]
+    longrope,  ///< each frequency divided by a factor of its own: another for rows beyond `original` [Ding et al. 2024]
+  };
+  std::int64_t dim = 0;  ///< rotated values of each head; even
+  double theta = 10000;
+  Scaling scaling = Scaling::none;
+  double factor = 1;
+  std::int64_t original = 0;                         ///< tokens that the model was trained on before it was scaled
+  double low_freq_factor = 1, high_freq_factor = 4;  ///< llama3: wavelengths original / these bound the blend
+  double beta_fast = 32, beta_slow = 1;              ///< yarn: turns within `original` that bound the ramp
+  bool truncate = true;                              ///< yarn: the ramp's ends are whole pairs
+  double attention_factor = 1;                       ///< of cosines and sines: its square is that of the scores
+  std::vector<double> short_factors, long_factors;   ///< longrope: [dim / 2]
+  bool interleaved = false;                          ///< pairs (2i, 2i + 1) instead of (i, i + dim/2)
+
+  /// Whether a token's angle depends on the length of its row too.
+  bool depends_on_length() const { return scaling == Scaling::dynamic || scaling == Scaling::longrope; }
+};
+
+/// The frequencies [dim / 2] for rows of up to `length` tokens.
+std::vector<float> rotary_frequencies(const RotaryOptions& options, std::int64_t length);
+
+class RotaryPositions {
+ public:
+  RotaryPositions() = default;
+  /// @param kept  positions whose angles are computed once; later ones when they come
+  explicit RotaryPositions(RotaryOptions options, std::int64_t kept = 4096);
+
+  const RotaryOptions& options() const { return options_; }
+  /// The angles of these rows' tokens. Where they depend on the length, that of the row so far, these tokens included,
+  /// counts: keys that a cache holds keep the angles that they had.
+  ops::Rotation rotation(Context& c, const Rows& rows) const;
+
+ private:
+  void fill(std::vector<float>& table, std::span<const std::int32_t> positions,
+            const std::vector<float>& frequencies) const;
+
+  RotaryOptions options_;
+  Tensor kept_;  // [kept, dim], for rows of up to `original` tokens where lengths count
+};
+
+}  // namespace tril::nn

@@ -1,0 +1,35 @@
+// gated_columns: y = f(gate) up,  x = [gate, up]                                             [Shazeer 2020, eq. 5-6]
+//   d gate = f'(gate) up dy,  d up = f(gate) dy
+//   x [N, 2 F]   y [N, F]   saves x. Row by row, since the halves of rows are not neighbours.
+#include "ops/gated_columns.h"
+
+#include "ops/sizes.h"
+
+namespace tril::ops {
+
+Tensor gated_columns(Context& c, Activation f, const Tensor& x) {
+  const auto [N, both] = x.dims<2>("gated_columns: x");
+  check(both % 2 == 0, "gated_columns", "{} has no two halves", x.shape());
+  const std::int64_t F = both / 2;
+  Tensor y = c.empty({N, F});
+  const auto time = c.timed("gated", "forward", [&] { return Work{.bytes = bytes_of(x, y)}; });
+  for (std::int64_t i = 0; i < N; ++i) {
+    const float* const row = x.data<float>() + i * x.row_stride();
+    c.kernels().gated(f, row, row + F, y.data<float>() + i * F, z(F));
+  }
+  if (c.tape())
+    c.tape()->record("gated", {&x}, y, [x, f](Context& k, const Tensor& dy, Grads& d) {
+      const auto dx = d.into(k, x);
+      k.worked([&] { return Work{.bytes = bytes_of(x, dy, dx.grad)}; });
+      const std::int64_t width = dy.size(1);
+      for (std::int64_t i = 0; i < dy.size(0); ++i) {
+        const float* const row = x.data<float>() + i * x.row_stride();
+        float* const to = dx.grad.data<float>() + i * dx.grad.row_stride();
+        k.kernels().gated_backward(f, row, row + width, dy.data<float>() + i * width, to, to + width, dx.accumulate,
+                                   z(width));
+      }
+    });
+  return y;
+}
+
+}  // namespace tril::ops

@@ -1,0 +1,46 @@
+// rotary: (y_a, y_b) = R (x_a, x_b),  R = [cos t, -sin t; sin t, cos t],  t = position * frequency of the pair
+//                                                                                  [Su et al. 2021, eq. 15 and 34]
+//   dx = R^T dy: the same with the angle's sign changed. q R_m (k R_n)^T depends on n - m alone.
+//   x, y [N, H d]   table [positions, dim], dim <= d   saves the positions
+#include "ops/rotary.h"
+
+#include "kern/rotary.h"
+#include "ops/sizes.h"
+
+namespace tril::ops {
+namespace {
+
+kern::Rotary arguments(const Tensor& from, const Tensor& to, const Rotation& r, std::int64_t heads) {
+  kern::Rotary a;
+  a.x = from.data<float>(), a.y = to.data<float>();
+  a.x_stride = z(from.row_stride()), a.y_stride = z(to.row_stride());
+  a.table = r.table.data<float>(), a.positions = r.positions.data<std::int32_t>();
+  a.tokens = z(from.size(0)), a.heads = z(heads), a.d = z(from.size(1) / heads), a.dim = z(r.table.size(1));
+  a.interleaved = r.interleaved;
+  return a;
+}
+
+}  // namespace
+
+Tensor rotary(Context& c, const Tensor& x, const Rotation& r, std::int64_t heads) {
+  const auto [N, D] = x.dims<2>("rotary: x");
+  const auto [T, dim] = r.table.dims<2>("rotary: table");
+  check_dense(r.table, DType::f32, "rotary: table");
+  check_shape(r.positions, {N}, "rotary: positions");
+  check(heads > 0 && D % heads == 0 && dim <= D / heads && dim % 2 == 0, "rotary",
+        "x {} of {} heads cannot be rotated by pairs of the first {} values", x.shape(), heads, dim);
+  Tensor y = c.empty({N, D});
+  const auto time = c.timed("rotary", "forward", [&] { return Work{.bytes = bytes_of(x, y)}; });
+  c.kernels().rotary(arguments(x, y, r, heads));
+  if (c.tape())
+    c.tape()->record("rotary", {&x}, y, [x, r, heads](Context& k, const Tensor& dy, Grads& d) {
+      const auto dx = d.into(k, x);
+      k.worked([&] { return Work{.bytes = bytes_of(dy, dx.grad)}; });
+      kern::Rotary a = arguments(dy, dx.grad, r, heads);
+      a.transposed = true, a.accumulate = dx.accumulate;
+      k.kernels().rotary(a);
+    });
+  return y;
+}
+
+}  // namespace tril::ops

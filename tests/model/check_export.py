@@ -1,0 +1,37 @@
+"""Whether directories that tril wrote are the same models to `transformers`: logits of one forward pass each.
+
+usage: TRIL_EXPORT_DIR=DIR build/tests/test_model --gtest_filter='*DirectoriesAreWrittenAndRead'
+       check_export.py DIR      (needs torch, transformers, safetensors)
+
+Each directory of DIR has, beside the model, expected.safetensors with input_ids [1, T] (for encoder-decoders
+decoder_input_ids too) and logits [T, V] as tril computes them. Prints the largest difference of each; fails above 1e-4.
+"""
+import pathlib
+import sys
+
+import torch
+from safetensors.torch import load_file
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM
+
+
+def main(root):
+    worst, checked = 0.0, 0
+    for directory in sorted(p.parent for p in pathlib.Path(root).glob("*/expected.safetensors")):
+        expected = load_file(directory / "expected.safetensors")
+        seq2seq = AutoConfig.from_pretrained(directory).is_encoder_decoder
+        auto = AutoModelForSeq2SeqLM if seq2seq else AutoModelForCausalLM
+        model, notes = auto.from_pretrained(directory, attn_implementation="eager", output_loading_info=True,
+                                            dtype=torch.float32)
+        inputs = {k: v.long() for k, v in expected.items() if k.endswith("input_ids")}
+        with torch.no_grad():
+            logits = model.eval()(**inputs).logits[0]
+        off = float(((logits - expected["logits"]).abs() / (1 + expected["logits"].abs())).max())
+        strange = {k: sorted(v) for k, v in notes.items() if v}
+        print(f"{directory.name}: {off:.2e}", strange or "")
+        worst, checked = max(worst, off), checked + 1
+    print(f"{checked} directories, at most {worst:.2e} apart")
+    return 0 if checked and worst < 1e-4 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

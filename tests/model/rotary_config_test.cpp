@@ -1,0 +1,79 @@
+// Rotary positions in config.json: frequencies as `transformers` computes them, in both spellings, and what is refused.
+#include "model/rotary_config.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "support/paths.h"
+#include "text/temporary.h"
+
+namespace tril::model {
+namespace {
+
+using Json = nlohmann::json;
+
+nn::RotaryOptions read(const Json& j, std::int64_t original = 0) {
+  const JsonObject object(j, "config.json");
+  ConfigReader reader(object, "llama");
+  const nn::RotaryOptions o = read_rotary(reader, {.head_dim = 16, .max_positions = 256, .original = original});
+  reader.finish();
+  return o;
+}
+
+TEST(RotaryConfig, FrequenciesAreThoseOfTransformers) {
+  const Json cases = Json::parse(std::ifstream(test::test_dir() + "/model/rotary_cases.json"));
+  ASSERT_GE(cases.size(), 16u);
+  for (const Json& k : cases) {
+    SCOPED_TRACE(k.dump());
+    const auto original = k.at("original").get<std::int64_t>();
+    const nn::RotaryOptions fresh = read({{"rope_parameters", k.at("rope")}}, original);
+    // As version 4 wrote it: rope_theta outside, "type" or "rope_type".
+    Json scaling = k.at("rope");
+    scaling.erase("rope_theta");
+    const nn::RotaryOptions old =
+        read({{"rope_scaling", scaling}, {"rope_theta", k.at("rope").at("rope_theta")}}, original);
+    scaling["type"] = scaling.at("rope_type");
+    scaling.erase("rope_type");
+    const nn::RotaryOptions oldest =
+        read({{"rope_scaling", scaling}, {"rope_theta", k.at("rope").at("rope_theta")}}, original);
+    nlohmann::ordered_json written;
+    write_rotary(written, fresh, 16);
+    const nn::RotaryOptions again = read(written, original);
+    for (const nn::RotaryOptions& o : {fresh, old, oldest, again}) {
+      EXPECT_NEAR(o.attention_factor, k.at("attention_factor").get<double>(), 1e-12);
+      const std::vector<float> got = nn::rotary_frequencies(o, k.at("length").get<std::int64_t>());
+      const auto expected = k.at("frequencies").get<std::vector<double>>();
+      ASSERT_EQ(got.size(), expected.size());
+      for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-6 * expected[i]) << i;
+    }
+  }
+}
+
+TEST(RotaryConfig, PartOfAHead) {
+  EXPECT_EQ(read({{"partial_rotary_factor", 0.5}}).dim, 8);
+  EXPECT_EQ(read({{"rope_parameters", {{"rope_type", "default"}, {"partial_rotary_factor", 0.25}}}}).dim, 4);
+  EXPECT_EQ(read(Json::object()).dim, 16);
+  EXPECT_EQ(read({{"rope_scaling", nullptr}, {"rope_theta", 1e6}}).theta, 1e6);
+}
+
+TEST(RotaryConfig, WhatIsRefused) {
+  const auto says = [](const Json& j, const std::string& part) {
+    const std::string text = error_of([&] { read(j); });
+    EXPECT_TRUE(contains(text, part)) << text;
+  };
+  says({{"rope_scaling", {{"rope_type", "proportional"}, {"factor", 2.0}}}}, "'proportional' is not supported");
+  says({{"rope_scaling", {{"rope_type", "linear"}}}}, "factor");
+  says({{"rope_scaling", {{"rope_type", "linear"}, {"factor", 0.0}}}}, "not a positive number");
+  says({{"rope_scaling", {{"rope_type", "linear"}, {"factor", 2.0}, {"mrope_section", {1}}}}}, "mrope_section");
+  says({{"rope_parameters", {{"full_attention", {{"rope_type", "default"}}}}}}, "full_attention");
+  says({{"rope_scaling", {{"rope_type", "longrope"}, {"short_factor", {1.0}}, {"long_factor", {1.0}}}}},
+       "1 factors for 8 pairs");
+  says({{"rope_theta", 0.5}}, "not above 1");
+  says({{"partial_rotary_factor", 0.1}}, "cannot be turned in pairs");
+  says({{"partial_rotary_factor", 1.5}}, "cannot be turned in pairs");
+}
+
+}  // namespace
+}  // namespace tril::model
