@@ -19,6 +19,10 @@ if(TRIL_SANITIZE)
   target_link_options(tril_options INTERFACE -fsanitize=${TRIL_SANITIZE})
 endif()
 
+# Oniguruma has functions of POSIX's names (regcomp, regexec) that are not POSIX's: the C library comes before it, so that
+# whoever calls these by their names, as GoogleTest does, gets the C library's.
+target_link_options(tril_options INTERFACE "LINKER:--push-state,--no-as-needed,-lc,--pop-state")
+
 function(tril_layer name)
   cmake_parse_arguments(LAYER "" "" "USES;LINK" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*.cpp)

@@ -118,7 +118,7 @@ TEST_F(Hostile, TextFiles) {
       {{"train", "--train-sets", corpus, corpus, "-m", corpus}, 1, "is a file, expected a directory"},
       {{"train", "--train-sets", corpus, short_file, "-m", folder->at("unequal"), "--vocab-size", "40"}, 1, "lines"},
       {{"inspect", folder->at("nowhere")}, 1, "nowhere: there is no such directory"},
-      {{"inspect", corpus}, 1, "is not a directory"},
+      {{"inspect", corpus}, 1, "is neither a directory nor a GGUF file"},
   };
   for (const Case& c : cases) expect_refusal(run_tril(c.args), c.code, c.message);
   EXPECT_FALSE(fs::exists(new_file));
