@@ -44,7 +44,8 @@ TEST(RelativeBias, ATableOfDistances) {
     for (std::int64_t r = -29; r <= 3; ++r)
       EXPECT_EQ(table[static_cast<std::size_t>(h * 33 + 29 + r)],
                 w[static_cast<std::size_t>(relative_bucket(r, true, 8, 20) * 3 + h)]);
-  EXPECT_THROW(RelativeBias(p, "few", {.num_buckets = 2}), Error);
+  Parameters others;
+  EXPECT_THROW(RelativeBias(others, "few", {.num_buckets = 2}), Error);
 }
 
 // ALiBi [Press et al. 2022]: a table of its own gives what adding slope * distance to each score gives.
