@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "base/error.h"
 #include "base/printable.h"
@@ -83,12 +82,12 @@ class BytePairs : public SubwordModel {
       ids.push_back(*whole);
       return;
     }
-    if (!seams_on_) return merge(word, scratch, ids);
+    if (affixed()) return merge(word, scratch, ids);
     std::size_t begin = 0;
     Character last = character_at(word, 0);
     for (std::size_t at = last.length; at < word.size();) {
       const Character c = character_at(word, at);
-      if (!seams_.may_merge(last.code, c.code, word, at)) {
+      if (!seams_.may_merge(last.code, c.code, word, at) && known(word, at - last.length, last) && known(word, at, c)) {
         encode_stretch(word.substr(begin, at - begin), scratch, ids);
         begin = at;
       }
@@ -99,6 +98,14 @@ class BytePairs : public SubwordModel {
       merge(word, scratch, ids);
     else
       encode_stretch(word.substr(begin), scratch, ids);
+  }
+
+  // Whether a character stands for itself. One that does not becomes tokens whose merges spell other text.
+  bool known(std::string_view word, std::size_t at, Character c) const {
+    if (form_ == WordForm::text) return character_id(c.code) != none;
+    for (std::size_t i = at; i < at + c.length; ++i)
+      if (byte_ids_[static_cast<std::uint8_t>(word[i])] == none) return false;
+    return true;
   }
 
   // A part of a word between two seams.
@@ -208,12 +215,6 @@ class BytePairs : public SubwordModel {
   }
 
   void take_merges(const BpeParts& parts, const IdOf& ids, const std::string& where) {
-    const bool bytes_complete =
-        byte_fallback_ && std::find(fallback_ids_.begin(), fallback_ids_.end(), none) == fallback_ids_.end();
-    seams_on_ = !affixed() && (unk_ == none || bytes_complete || (!fuse_unk_ && !byte_fallback_));
-    std::unordered_set<std::int32_t> spell_other_text;  // than they stand for
-    if (byte_fallback_) spell_other_text.insert(fallback_ids_.begin(), fallback_ids_.end());
-    if (unk_ != none) spell_other_text.insert(unk_);
     std::string product;
     for (std::size_t rank = 0; rank < parts.merges.size(); ++rank) {
       const auto& [left, right] = parts.merges[rank];
@@ -227,12 +228,10 @@ class BytePairs : public SubwordModel {
         fail(where, fmt::format("merge {}, \"{} {}\", names a piece that the vocabulary lacks", rank + 1,
                                 printable(left), printable(right)));
       table_.set(a->second, b->second, {static_cast<std::int32_t>(rank), both->second});
-      if (!seams_on_) continue;
       if (form_ == WordForm::bytes)
         seams_.add(bytes_of_letters(product).value_or(""));
       else
         seams_.add(product);
-      if (spell_other_text.contains(a->second) || spell_other_text.contains(b->second)) seams_on_ = false;
     }
   }
 
@@ -259,7 +258,6 @@ class BytePairs : public SubwordModel {
   PrefixTree affixed_ids_, whole_words_;
   MergeTable table_;
   MergeSeams seams_;
-  bool seams_on_ = false;
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ std::uint8_t kinds_of(char32_t code) {
   const std::uint32_t category = U_GET_GC_MASK(c);
   UVersionInfo age{};
   u_charAge(c, age);
-  const bool old = age[0] <= 7;
+  const bool old = age[0] <= 8;
   std::uint8_t kinds = 0;
   const auto set = [&](bool is, CharacterKind kind) { kinds = static_cast<std::uint8_t>(kinds | (is ? kind : 0)); };
   const bool ascii_sign = c > 0x20 && c < 0x7f && !(category & (U_GC_L_MASK | U_GC_N_MASK));
@@ -21,7 +21,7 @@ std::uint8_t kinds_of(char32_t code) {
   set((category & U_GC_N_MASK) != 0, kind_number);
   set(u_hasBinaryProperty(c, UCHAR_WHITE_SPACE) != 0, kind_space);
   set(c == '\r' || c == '\n', kind_newline);
-  set((category & U_GC_M_MASK) != 0, kind_mark);
+  set((category & U_GC_M_MASK) != 0 && age[0] <= 9, kind_mark);
   set((category & U_GC_MN_MASK) != 0 && old, kind_nonspacing);
   set(((category & U_GC_P_MASK) != 0 && old) || ascii_sign, kind_punctuation);
   set((category & (U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK)) != 0 || u_hasBinaryProperty(c, UCHAR_ALPHABETIC) ||

@@ -16,9 +16,9 @@ enum CharacterKind : std::uint8_t {
   kind_number = 2,        ///< category N
   kind_space = 4,         ///< White_Space
   kind_newline = 8,       ///< \r and \n
-  kind_mark = 16,         ///< category M
-  kind_nonspacing = 32,   ///< category Mn of Unicode 7, which is what Hugging Face's tokenizers know
-  kind_punctuation = 64,  ///< category P of Unicode 7, and what ASCII counts as such
+  kind_mark = 16,         ///< category M of Unicode 9, which is what Hugging Face's StripAccents knows
+  kind_nonspacing = 32,   ///< category Mn of Unicode 8, which is what its BERT parts know
+  kind_punctuation = 64,  ///< category P of Unicode 8, and what ASCII counts as such
   kind_word = 128,        ///< \w of UTS #18: alphabetic, marks, decimal digits, connectors, joiners
 };
 

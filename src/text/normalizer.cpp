@@ -196,7 +196,7 @@ class ToBertText : public Normalizer {
     UVersionInfo age{};
     u_charAge(static_cast<UChar32>(c), age);
     const std::uint32_t category = U_GET_GC_MASK(static_cast<UChar32>(c));
-    return (category & (U_GC_CC_MASK | U_GC_CO_MASK)) != 0 || ((category & U_GC_CF_MASK) != 0 && age[0] <= 7);
+    return (category & (U_GC_CC_MASK | U_GC_CO_MASK)) != 0 || ((category & U_GC_CF_MASK) != 0 && age[0] <= 8);
   }
   // The CJK blocks without kana and Hangul.
   static bool is_chinese(char32_t c) {
