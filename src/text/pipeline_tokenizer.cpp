@@ -102,6 +102,7 @@ class PipelineTokenizer : public Tokenizer {
       if (const std::string& one = piece(id, Side::target); !special_[static_cast<std::size_t>(id)])
         pieces.push_back(one);
     std::string text = sentencepiece_ ? sentencepiece_->join(pieces) : decoder_.decode(std::move(pieces));
+    if (settings_.strip_decoded) text = std::string(trim(text));
     if (settings_.clean_up_spaces) clean_up_spaces(text);
     return text;
   }

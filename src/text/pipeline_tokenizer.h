@@ -26,6 +26,7 @@ struct TokenizerSettings {
   std::vector<std::pair<std::string, std::string>> chat_templates;  ///< "default" and its Jinja, ...
   std::int32_t model_max_length = 1 << 30;
   bool clean_up_spaces = false;  ///< of decoded text
+  bool strip_decoded = false;    ///< no white space at the ends of decoded text
   LanguageFrame language_frame = LanguageFrame::none;
   std::vector<std::pair<std::string, std::int32_t>> languages;  ///< code and id of its token
   std::string source_language, target_language;                 ///< where nobody asks for another

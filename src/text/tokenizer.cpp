@@ -9,6 +9,7 @@
 #include "base/printable.h"
 #include "text/gpt2_tokenizer.h"
 #include "text/marian_tokenizer.h"
+#include "text/sentencepiece_directory.h"
 #include "text/tokenizer_json.h"
 
 namespace tril {
@@ -43,6 +44,7 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& directory) {
   if (is_marian_directory(directory)) return load_marian_tokenizer(directory);
   if (is_tokenizer_json_directory(directory)) return load_tokenizer_json(directory);
   if (is_gpt2_directory(directory)) return load_gpt2_tokenizer(directory);
+  if (is_sentencepiece_directory(directory)) return load_sentencepiece_directory(directory);
   fail(directory, "has no tokenizer that tril reads: source.spm, tokenizer.json and merges.txt are missing",
        "a Marian model's directory holds source.spm, target.spm and vocab.json, a GPT-2's vocab.json and merges.txt, "
        "most "

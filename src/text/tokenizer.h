@@ -100,7 +100,7 @@ class Tokenizer {
 };
 
 /// The tokenizer of a model directory: Marian's source.spm, target.spm and vocab.json; else tokenizer.json; else GPT-2's
-/// vocab.json and merges.txt. Text becomes what Hugging Face's tokenizers make of it.
+/// vocab.json and merges.txt; else a SentencePiece model (sentencepiece_directory.h). Text becomes what Hugging Face's tokenizers make of it.
 /// @throws Error naming the file that is missing or wrong
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& directory);
 

@@ -87,6 +87,115 @@ TEST_P(GoldenSentencePiece, IdsPiecesAndTextAreThoseOfTheLibrary) {
 INSTANTIATE_TEST_SUITE_P(Both, GoldenSentencePiece, testing::Values("spm_bpe", "spm_unigram"),
                          [](const auto& one) { return std::string(one.param); });
 
+// Directories with a SentencePiece model alone: the model's ids, numbered as each family numbers them.
+class SentencePieceDirectory : public testing::Test {
+ protected:
+  std::shared_ptr<const Tokenizer> load(const char* model, const std::string& file, const nlohmann::json& config) {
+    directory_.emplace();
+    directory_->write(file, read_text(golden_directory(model) + "/spm.model", 1 << 28));
+    if (!config.is_null()) directory_->write("tokenizer_config.json", config.dump());
+    if (!vocab.is_null()) directory_->write("vocab.json", vocab.dump());
+    return load_tokenizer(directory_->path());
+  }
+
+  // Holds every case of the model, each id made another by `renumber`.
+  template <class Renumber>
+  void expect_ids(const Tokenizer& tokenizer, const char* model, const Renumber& renumber) {
+    int compared = 0;
+    for (const auto& c : parsed(golden_directory(model) + "/cases.json")) {
+      const auto text = c["text"].get<std::string>();
+      if (contains(text, "<") || contains(text, "__")) continue;  // may spell tokens of the family's own
+      Ids expected;
+      for (std::int32_t id : c["ids"].get<Ids>()) expected.push_back(renumber(id));
+      EXPECT_EQ(tokenizer.encode(text), expected) << text;
+      ++compared;
+    }
+    EXPECT_GT(compared, 40);
+  }
+
+  SentencePieceFile model_file(const char* model) {
+    return read_sentencepiece_file(read_text(golden_directory(model) + "/spm.model", 1 << 28));
+  }
+
+  nlohmann::json vocab;
+  std::optional<TemporaryDirectory> directory_;
+};
+
+TEST_F(SentencePieceDirectory, T5HasItsSentinelsBehindTheModel) {
+  const auto t = load("spm_unigram", "spiece.model", nullptr);
+  const auto size = static_cast<std::int32_t>(model_file("spm_unigram").pieces.size());
+  expect_ids(*t, "spm_unigram", [](std::int32_t id) { return id; });
+  EXPECT_EQ(t->size(Side::source), size + 100);
+  EXPECT_EQ(t->encode("<extra_id_0>"), Ids{size + 99});
+  EXPECT_EQ(t->encode("<extra_id_99>"), Ids{size});
+  EXPECT_EQ(t->frame(Side::source).suffix, Ids{t->special(Side::source).eos});
+  const TemporaryDirectory again;
+  save_tokenizer(*t, again.path());
+  EXPECT_EQ(load_tokenizer(again.path())->encode("Hello"), t->encode("Hello"));
+}
+
+TEST_F(SentencePieceDirectory, LlamaBeginsATextAndKeepsTheIds) {
+  const auto t = load("spm_bpe", "tokenizer.model", nullptr);
+  expect_ids(*t, "spm_bpe", [](std::int32_t id) { return id; });
+  EXPECT_EQ(t->frame(Side::source).prefix, Ids{t->special(Side::source).bos});
+  EXPECT_EQ(t->decode(t->encode("Hello  there, \u4e16!")), "Hello  there, \u4e16!");
+}
+
+TEST_F(SentencePieceDirectory, PegasusCountsFrom103) {
+  const auto t = load("spm_unigram", "spiece.model", {{"tokenizer_class", "PegasusTokenizer"}});
+  expect_ids(*t, "spm_unigram", [](std::int32_t id) { return id + 103; });
+  EXPECT_EQ(t->special(Side::source).pad, 0);
+  EXPECT_EQ(t->special(Side::source).eos, 1);
+  EXPECT_EQ(t->encode("<mask_1>"), Ids{2});
+  EXPECT_EQ(t->encode("<unk_2>"), Ids{4});
+  EXPECT_EQ(t->encode("<unk_102>"), Ids{104});
+}
+
+TEST_F(SentencePieceDirectory, FairseqsFamiliesCountOneFurtherAndHaveLanguages) {
+  const SentencePieceFile model = model_file("spm_unigram");
+  const auto size = static_cast<std::int32_t>(model.pieces.size());
+  const auto renumber = [&](std::int32_t id) {
+    return model.pieces[static_cast<std::size_t>(id)].type == PieceType::unknown ? 3 : id + 1;
+  };
+  const auto mbart = load("spm_unigram", "sentencepiece.bpe.model", {{"tokenizer_class", "MBartTokenizer"}});
+  expect_ids(*mbart, "spm_unigram", renumber);
+  EXPECT_EQ(mbart->languages().size(), 25u);
+  EXPECT_EQ(mbart->language_id("ar_AR"), size + 1);
+  EXPECT_EQ(mbart->encode("<mask>"), Ids{size + 26});
+  EXPECT_EQ(mbart->frame(Side::source, "de_DE").suffix, (Ids{2, size + 3}));
+  EXPECT_EQ(mbart->frame(Side::source).suffix, (Ids{2, mbart->language_id("en_XX")}));
+  const auto mbart50 = load("spm_unigram", "sentencepiece.bpe.model",
+                            {{"tokenizer_class", "MBart50Tokenizer"}, {"src_lang", "fr_XX"}, {"tgt_lang", "sl_SI"}});
+  EXPECT_EQ(mbart50->frame(Side::source).prefix, Ids{size + 8});
+  EXPECT_EQ(mbart50->frame(Side::target).prefix, Ids{size + 52});
+  EXPECT_EQ(mbart50->frame(Side::target).suffix, Ids{2});
+  const auto nllb = load("spm_unigram", "sentencepiece.bpe.model", {{"tokenizer_class", "NllbTokenizer"}});
+  EXPECT_EQ(nllb->language_id("ace_Arab"), size + 1);
+  EXPECT_TRUE(contains(error_of([&] { nllb->language_id("deu_Latin"); }), "deu_Latn"));
+}
+
+TEST_F(SentencePieceDirectory, M2M100NumbersPiecesByVocabJson) {
+  const SentencePieceFile model = model_file("spm_unigram");
+  vocab = {{"<s>", 0}, {"<pad>", 1}, {"</s>", 2}, {"<unk>", 3}};
+  for (std::size_t i = model.pieces.size(); i-- > 0;)  // backwards, so that it matters
+    if (model.pieces[i].type == PieceType::normal && i % 7 != 0) vocab[model.pieces[i].text] = vocab.size();
+  const auto t = load("spm_unigram", "sentencepiece.bpe.model", {{"tokenizer_class", "M2M100Tokenizer"}});
+  expect_ids(*t, "spm_unigram",
+             [&](std::int32_t id) { return vocab.value(model.pieces[static_cast<std::size_t>(id)].text, 3); });
+  EXPECT_EQ(t->languages().size(), 100u);
+  EXPECT_EQ(t->language_id("af"), static_cast<std::int32_t>(vocab.size()));
+  EXPECT_EQ(t->encode("__af__"), Ids{t->language_id("af")});
+  EXPECT_EQ(t->frame(Side::source, "de").prefix, Ids{t->language_id("de")});
+}
+
+TEST_F(SentencePieceDirectory, OtherFamiliesAreRefusedByName) {
+  EXPECT_TRUE(contains(error_of([&] {
+                         load("spm_bpe", "tokenizer.model", {{"tokenizer_class", "XLNetTokenizer"}});
+                       }),
+                       "XLNetTokenizer"));
+  EXPECT_NE(error_of([&] { load("spm_bpe", "sentencepiece.bpe.model", nullptr); }), "");
+}
+
 // Generated text of many scripts (make_tokenizer_cases.py).
 class ManyScripts : public testing::TestWithParam<const char*> {};
 
