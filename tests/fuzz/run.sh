@@ -21,6 +21,7 @@ for program in "$source"/tests/fuzz/fuzz_*.cpp; do
     fuzz_safetensors) seeds=$(find "$source/tests/golden" -name '*.safetensors' -size -24k) ;;
     fuzz_gguf) seeds=$(find "$source/tests/golden" -name '*.gguf' -size -64k) ;;
     fuzz_json) seeds=$(find "$source/tests/golden" -name '*config.json') ;;
+    fuzz_tokenizer_json) seeds=$(find "$source/tests" -name tokenizer.json -size -64k) ;;
     *) seeds= ;;
   esac
   for file in $seeds; do cp "$file" "$corpus/seed-$(echo "$file" | cksum | cut -d ' ' -f 1)"; done
