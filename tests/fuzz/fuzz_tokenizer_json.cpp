@@ -17,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<std::int32_t> ids = tokenizer->encode(sample), again = tokenizer->encode(sample);
     if (ids != again) std::abort();  // words that were seen before
     tokenizer->decode(ids);
-    const auto copy = tril::make_pipeline_tokenizer(tril::read_tokenizer_json(tril::tokenizer_json(parts), "again"), {});
+    const auto copy =
+        tril::make_pipeline_tokenizer(tril::read_tokenizer_json(tril::tokenizer_json(parts), "again"), {});
     if (copy->encode(sample) != ids) std::abort();
   } catch (const tril::Error&) {
   }
