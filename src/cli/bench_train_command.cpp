@@ -27,8 +27,8 @@ Fields fields_of(BenchTrainOptions& o) {
   TrainOptions& t = o.train;
   Fields f;
   f.group("Work");
-  f.add("arch", &t.model.arch, "family of the model: marian translates, gpt2 is a language model")
-      .choices({"marian", "gpt2"});
+  f.add("arch", &t.model.arch, "family of the model: gpt2 is a language model, the others turn one text into another")
+      .choices(train::architectures());
   f.add("preset", &t.model.preset, "sizes and dropouts of the model",
         {{"tiny", Preset::tiny}, {"base", Preset::base}, {"big", Preset::big}});
   f.add("d-model", &t.model.d_model, "width of the model, instead of the preset's").at_least(2).at_most(65536);

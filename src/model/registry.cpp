@@ -16,6 +16,7 @@
 #include "model/padded_decoder.h"
 #include "model/quantized_files.h"
 #include "model/safetensors.h"
+#include "model/t5.h"
 #include "model/tied_decoder.h"
 
 namespace tril::model {
@@ -26,6 +27,8 @@ namespace fs = std::filesystem;
 struct Family {
   std::string name;
   std::unique_ptr<Model> (*make)(const JsonObject& config);
+  /// Instead, where config.json does not say all of it. An empty directory: there is none to look into.
+  std::unique_ptr<Model> (*make_of_files)(const JsonObject& config, const fs::path& directory) = nullptr;
 };
 
 const std::vector<Family>& registry() {
@@ -35,6 +38,8 @@ const std::vector<Family>& registry() {
       {"mbart", make_bart},
       {"m2m_100", make_bart},
       {"pegasus", make_bart},
+      {"t5", nullptr, make_t5},
+      {"mt5", nullptr, make_t5},
       {"gpt2", make_gpt2},
       {"gemma", make_gemma},
       {"gpt_neox", make_gpt_neox},
@@ -76,26 +81,36 @@ std::vector<std::string> families() {
   return names;
 }
 
-std::unique_ptr<Model> make(const JsonObject& config) {
+namespace {
+
+// @param directory  where the weights are, if they are files of a directory
+std::unique_ptr<Model> make_by(const JsonObject& config, const fs::path& directory) {
   quantized_bits(config);  // refuses what is not to be read
   std::string type = config.get<std::string>("model_type");
   const std::string key = type == "tril" ? "architecture" : "model_type";
   if (type == "tril") type = config.get<std::string>("architecture");
   for (const Family& f : registry())
-    if (f.name == type) return f.make(config);
+    if (f.name == type) return f.make ? f.make(config) : f.make_of_files(config, directory);
   config.fail_at(key, fmt::format("'{}' is not a family that is supported", type),
                  fmt::format("there are {}", fmt::join(families(), ", ")));
 }
 
+}  // namespace
+
+std::unique_ptr<Model> make(const JsonObject& config) {
+  return make_by(config, {});
+}
+
 std::unique_ptr<Model> make(const fs::path& config_json) {
   const nlohmann::json json = read_json(config_json.string());
-  return make(JsonObject(json, config_json.string()));
+  return make_by(JsonObject(json, config_json.string()),
+                 config_json.has_parent_path() ? config_json.parent_path() : ".");
 }
 
 std::unique_ptr<Model> make_of(const fs::path& model) {
   if (!is_gguf_file(model.string())) return make(model / "config.json");
   const nlohmann::json json = config_of_gguf(GgufFile::open(model.string()));
-  return make(JsonObject(json, model.string()));
+  return make_by(JsonObject(json, model.string()), {});
 }
 
 namespace {

@@ -12,8 +12,9 @@ Tensor PostNormLayer::forward(Context& c, Tensor h, const LayerCall& call, std::
   return feed_forward_norm.forward(c, feed_forward.forward(c, h, {.residual = h, .dropout = dropout}));
 }
 
-Tensor PreNormLayer::forward(Context& c, Tensor h, const LayerCall& call, std::int64_t layer,
-                             const Attention::KeysValues& memory) const {
+template <class FF>
+Tensor PreNorm<FF>::forward(Context& c, Tensor h, const LayerCall& call, std::int64_t layer,
+                            const Attention::KeysValues& memory) const {
   const auto at = c.scope(name);
   h = self_attention.self(c, self_norm.forward(c, h), *call.self, layer, {.residual = h, .dropout = dropout});
   if (cross_attention)
@@ -21,5 +22,8 @@ Tensor PreNormLayer::forward(Context& c, Tensor h, const LayerCall& call, std::i
                                {.residual = h, .dropout = dropout});
   return feed_forward.forward(c, feed_forward_norm.forward(c, h), {.residual = h, .dropout = dropout});
 }
+
+template struct PreNorm<FeedForward>;
+template struct PreNorm<GatedFeedForward>;
 
 }  // namespace tril::nn

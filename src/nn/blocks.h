@@ -7,6 +7,7 @@
 #include <string>
 
 #include "nn/attention.h"
+#include "nn/gated_feed_forward.h"
 
 namespace tril::nn {
 
@@ -35,18 +36,21 @@ struct PostNormLayer {
 
 /// h += SelfAttention(norm1(h)),  h += CrossAttention(norm2(h), memory),  h += FF(norm3(h))
 /// [Xiong et al. 2020, figure 1b]
-struct PreNormLayer {
+template <class FF>
+struct PreNorm {
   std::string name;
   Attention self_attention;
   Norm self_norm;
   std::optional<Attention> cross_attention;
   Norm cross_norm;
-  FeedForward feed_forward;
+  FF feed_forward;
   Norm feed_forward_norm;
   float dropout = 0;
 
   Tensor forward(Context& c, Tensor h, const LayerCall& call, std::int64_t layer,
                  const Attention::KeysValues& memory = {}) const;
 };
+using PreNormLayer = PreNorm<FeedForward>;
+using GatedPreNormLayer = PreNorm<GatedFeedForward>;
 
 }  // namespace tril::nn

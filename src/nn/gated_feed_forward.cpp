@@ -5,7 +5,7 @@
 namespace tril::nn {
 
 GatedFeedForward::GatedFeedForward(Parameters& p, const std::string& prefix, const Options& o)
-    : name_(prefix.substr(prefix.rfind('.') + 1)), activation_(o.activation) {
+    : name_(prefix.substr(prefix.rfind('.') + 1)), activation_(o.activation), dropout_(o.dropout) {
   const auto make = [&](const std::string& name, std::int64_t in, std::int64_t out) {
     return Linear(p, prefix + "." + name, in, out, o.bias);
   };
@@ -21,10 +21,10 @@ GatedFeedForward::GatedFeedForward(Parameters& p, const std::string& prefix, con
 
 Tensor GatedFeedForward::forward(Context& c, const Tensor& x, const ops::LinearOptions& out) const {
   const auto at = c.scope(name_);
-  if (stack_ && stack_->from.empty())
-    return down_.forward(c, ops::gated(c, activation_, gate_.forward(c, x), up_.forward(c, x)), out);
+  const auto end = [&](const Tensor& h) { return down_.forward(c, ops::dropout(c, h, dropout_), out); };
+  if (stack_ && stack_->from.empty()) return end(ops::gated(c, activation_, gate_.forward(c, x), up_.forward(c, x)));
   const Tensor both = stack_ ? ops::linear(c, x, stack_->from[0].weight, stack_->from[0].bias) : gate_up_.forward(c, x);
-  return down_.forward(c, ops::gated_columns(c, activation_, both), out);
+  return end(ops::gated_columns(c, activation_, both));
 }
 
 }  // namespace tril::nn

@@ -13,6 +13,7 @@ class GatedFeedForward {
     std::int64_t d_model = 0, d_ff = 0;
     ops::Activation activation = ops::Activation::silu;
     bool bias = false;
+    float dropout = 0;  ///< before the last product
     std::string gate = "gate_proj", up = "up_proj", down = "down_proj";
     std::string gate_up;  ///< one matrix of both, gate's rows first; "": two
   };
@@ -28,6 +29,7 @@ class GatedFeedForward {
   Linear gate_, up_, gate_up_, down_;
   const Stack* stack_ = nullptr;  // gate, up where they are two
   ops::Activation activation_ = ops::Activation::silu;
+  float dropout_ = 0;
 };
 
 }  // namespace tril::nn

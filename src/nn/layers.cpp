@@ -45,8 +45,8 @@ Tensor Embedding::forward(Context& c, std::span<const std::int32_t> ids) const {
 }
 
 FeedForward::FeedForward(Parameters& p, const std::string& prefix, const Options& o)
-    : first_(p, prefix + "." + o.first, o.d_model, o.d_ff),
-      second_(p, prefix + "." + o.second, o.d_ff, o.d_model),
+    : first_(p, prefix + "." + o.first, o.d_model, o.d_ff, o.bias),
+      second_(p, prefix + "." + o.second, o.d_ff, o.d_model, o.bias),
       activation_(o.activation),
       dropout_(o.dropout) {}
 

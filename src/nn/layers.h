@@ -59,13 +59,15 @@ class Embedding {
   Options options_;
 };
 
-/// FF(x) = f(x W1^T + b1) W2^T + b2 [Vaswani et al. 2017, eq. 2], then dropout and residual as asked.
+/// FF(x) = f(x W1^T + b1) W2^T + b2 [Vaswani et al. 2017, eq. 2], biases where asked, then dropout and residual as
+/// asked.
 class FeedForward {
  public:
   struct Options {
     std::int64_t d_model = 0, d_ff = 0;
     ops::Activation activation = ops::Activation::relu;
     float dropout = 0;  ///< between the two products
+    bool bias = true;
     std::string first = "fc1", second = "fc2";
   };
   FeedForward() = default;

@@ -16,6 +16,20 @@ void scale_by_depth(nn::Parameters& parameters) {
   }
 }
 
+void set_dropouts(model::BartConfig& c, const ModelOptions& options) {
+  c.dropout = static_cast<float>(options.dropout);
+  c.embedding_dropout = static_cast<float>(options.embedding_dropout.value_or(-1));
+  c.attention_dropout = static_cast<float>(options.attention_dropout);
+  c.activation_dropout = static_cast<float>(options.activation_dropout);
+}
+
+void set_dropouts(model::T5Config& c, const ModelOptions& options) {
+  c.dropout_rate = static_cast<float>(options.dropout);
+  c.embedding_dropout = static_cast<float>(options.embedding_dropout.value_or(-1));
+  c.attention_dropout = static_cast<float>(options.attention_dropout);
+  c.activation_dropout = static_cast<float>(options.activation_dropout);
+}
+
 namespace {
 
 std::unique_ptr<model::Model> build_gpt2(const ModelOptions& options, const Tokenizer& tokenizer) {
@@ -37,8 +51,14 @@ std::unique_ptr<model::Model> build_gpt2(const ModelOptions& options, const Toke
   return std::make_unique<model::Gpt2>(c);
 }
 
-std::unique_ptr<model::Model> build_marian(const ModelOptions& options, const Tokenizer& tokenizer) {
-  model::MarianConfig c;
+void check_one_vocabulary(const ModelOptions& options, const Tokenizer& tokenizer) {
+  check(tokenizer.shared_vocabulary(), "--vocab", "--arch {} has one vocabulary for both sides, this has two",
+        options.arch);
+}
+
+// Marian and its kin.
+std::unique_ptr<model::Model> build_bart(const ModelOptions& options, const Tokenizer& tokenizer) {
+  model::BartConfig c;
   c.vocab_size = tokenizer.size(Side::source);
   c.decoder_vocab_size = tokenizer.size(Side::target);
   c.share_encoder_decoder_embeddings = tokenizer.shared_vocabulary();
@@ -55,20 +75,46 @@ std::unique_ptr<model::Model> build_marian(const ModelOptions& options, const To
   c.decoder_start_token_id = special.decoder_start;
   c.init_std =
       1 / std::sqrt(static_cast<double>(options.d_model));  // of embeddings: times sqrt(d_model) they begin at 1
-  c.dropout = static_cast<float>(options.dropout);
-  c.embedding_dropout = static_cast<float>(options.embedding_dropout.value_or(-1));
-  c.attention_dropout = static_cast<float>(options.attention_dropout);
-  c.activation_dropout = static_cast<float>(options.activation_dropout);
+  set_dropouts(c, options);
   c.encoder_layerdrop = c.decoder_layerdrop = options.layer_drop;
+  if (options.arch == "bart" ||
+      options.arch == "mbart")  // a norm over embeddings and learned positions: as they have it
+    c.scale_embedding = false, c.init_std = 0.02;
   c.validate("model");
 
-  return std::make_unique<model::Marian>(c);
+  if (options.arch == "marian") return std::make_unique<model::Marian>(c);
+  check_one_vocabulary(options, tokenizer);
+  return model::make_bart(options.arch, c);
+}
+
+std::unique_ptr<model::Model> build_t5(const ModelOptions& options, const Tokenizer& tokenizer) {
+  check_one_vocabulary(options, tokenizer);
+  model::T5Config c;
+  c.family = options.arch;
+  c.vocab_size = tokenizer.size(Side::target);
+  c.d_model = options.d_model;
+  c.d_kv = options.d_model / options.num_heads;
+  c.d_ff = options.ffn_dim;
+  c.num_layers = options.enc_depth;
+  c.num_decoder_layers = options.dec_depth;
+  c.num_heads = options.num_heads;
+  c.dense_act_fn = options.activation;
+  c.is_gated_act = options.arch == "mt5";
+  c.tie_word_embeddings = c.scale_decoder_outputs = options.arch == "t5";
+  const SpecialIds& special = tokenizer.special(Side::target);
+  c.pad_token_id = special.pad;
+  c.eos_token_id = special.eos;
+  c.decoder_start_token_id = special.decoder_start;
+  set_dropouts(c, options);
+  return model::make_t5(c);
 }
 
 }  // namespace
 
 std::unique_ptr<model::Model> build_model(const ModelOptions& options, const Tokenizer& tokenizer) {
-  auto m = is_language_model(options) ? build_gpt2(options, tokenizer) : build_marian(options, tokenizer);
+  auto m = is_language_model(options) ? build_gpt2(options, tokenizer)
+           : is_t5(options)           ? build_t5(options, tokenizer)
+                                      : build_bart(options, tokenizer);
   if (options.depth_scaled_init) scale_by_depth(m->parameters());
   m->set_gradient_checkpointing(options.gradient_checkpointing);
   if (!m->parameters().flat()) m->parameters().allocate();

@@ -11,6 +11,7 @@
 #include "model/registry.h"
 #include "model/safetensors.h"
 #include "nn/lora.h"
+#include "train/build_model.h"
 
 namespace tril::train {
 namespace {
@@ -83,13 +84,17 @@ void add_adapters(nn::Parameters& parameters, const FineTuneOptions& tune) {
 
 std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
   std::unique_ptr<model::Model> m = model::make_of(options.tune.init_from);
-  if (const auto* marian = dynamic_cast<const model::Marian*>(m.get())) {
-    model::MarianConfig c = marian->config();
-    c.dropout = static_cast<float>(options.model.dropout);
-    c.embedding_dropout = static_cast<float>(options.model.embedding_dropout.value_or(-1));
-    c.attention_dropout = static_cast<float>(options.model.attention_dropout);
-    c.activation_dropout = static_cast<float>(options.model.activation_dropout);
-    m = std::make_unique<model::Marian>(c);
+  if (const auto* bart = dynamic_cast<const model::Bart*>(m.get())) {
+    model::BartConfig c = bart->config();
+    set_dropouts(c, options.model);
+    if (m->family() == "marian")
+      m = std::make_unique<model::Marian>(c);
+    else
+      m = model::make_bart(m->family(), c);
+  } else if (const auto* t5 = dynamic_cast<const model::T5*>(m.get())) {
+    model::T5Config c = t5->config();
+    set_dropouts(c, options.model);
+    m = model::make_t5(c);
   }
   if (m->has_encoder() == is_language_model(options.model))
     fail_usage("--arch", fmt::format("{} holds a model of the family {}", options.tune.init_from, m->family()),

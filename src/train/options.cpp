@@ -47,8 +47,8 @@ std::optional<double> share_of(const std::string& text) {
 
 void model_fields(Fields& f, ModelOptions& m) {
   f.group("Model");
-  f.add("arch", &m.arch, "family of the model: marian translates, gpt2 is a language model")
-      .choices({"marian", "gpt2"});
+  f.add("arch", &m.arch, "family of the model: gpt2 is a language model, the others turn one text into another")
+      .choices(architectures());
   f.add("preset", &m.preset, "sizes, dropouts and learning rate to begin with; other options override them",
         {{"tiny", Preset::tiny}, {"base", Preset::base}, {"big", Preset::big}});
   f.add("d-model", &m.d_model, "width of the model, d_model").at_least(2).at_most(65536);
@@ -318,6 +318,14 @@ std::size_t corpus_count(const DataOptions& d) {
   return d.train_sets.size() / (d.tsv ? 1 : 2);
 }
 
+std::vector<std::string> architectures() {
+  return {"marian", "bart", "mbart", "m2m_100", "pegasus", "t5", "mt5", "gpt2"};
+}
+
+bool is_t5(const ModelOptions& m) {
+  return m.arch == "t5" || m.arch == "mt5";
+}
+
 bool is_language_model(const ModelOptions& m) {
   return m.arch == "gpt2";
 }
@@ -342,6 +350,9 @@ void apply_preset(TrainOptions& o) {
       m.dropout = 0.3, o.learning.learn_rate = 0.0005, o.learning.warmup = 4000;
       break;
   }
+  if (is_t5(m)) m.attention_dropout = m.activation_dropout = m.dropout;
+  if (m.arch == "mt5") m.activation = "gelu_new";
+  if (m.arch == "bart" || m.arch == "mbart") m.activation = "gelu";
   if (!is_language_model(m)) return;
   m.activation = "gelu_new";
   m.attention_dropout = m.dropout;
@@ -433,8 +444,11 @@ void settle(TrainOptions& o) {
   if (is_language_model(m)) {
     check(l.teacher.empty(), "--teacher", "teaches translation models, and --arch {} is a language model", m.arch);
     check(m.layer_drop == 0, "--layer-drop", "is for encoder-decoders, and --arch {} is a language model", m.arch);
-    check(!m.depth_scaled_init, "--depth-scaled-init", "is for post-norm, and --arch {} has pre-norm", m.arch);
   }
+  check(!is_t5(m) || m.layer_drop == 0, "--layer-drop", "--arch {} is trained with all its layers", m.arch);
+  check(!m.depth_scaled_init || m.arch == "marian" || m.arch == "bart", "--depth-scaled-init",
+        "is for post-norm, and --arch {} has pre-norm", m.arch);
+  check(!o.data.separate_vocabs || m.arch == "marian", "--separate-vocabs", "--arch {} has one for both sides", m.arch);
   for (const std::string& teacher : l.teacher)
     check(teacher != o.run.model, "--teacher", "{} is the directory that is trained", teacher);
   if (!l.teacher.empty() && o.data.vocab.empty()) o.data.vocab = l.teacher[0];

@@ -42,6 +42,12 @@ struct ModelOptions {
   bool gradient_checkpointing = false;
 };
 
+/// The families that can be made: what --arch may say.
+std::vector<std::string> architectures();
+
+/// Whether these are the options of t5 or mt5.
+bool is_t5(const ModelOptions& m);
+
 /// Whether these are the options of a decoder alone, which learns from one text instead of from pairs.
 bool is_language_model(const ModelOptions& m);
 

@@ -16,6 +16,21 @@ inline nlohmann::json bart_kin(const std::string& model_type, const nlohmann::js
   return j;
 }
 
+inline nlohmann::json t5_kin(const std::string& model_type, const nlohmann::json& rest) {
+  nlohmann::json j{{"model_type", model_type},
+                   {"vocab_size", 13},
+                   {"d_model", 8},
+                   {"d_kv", 3},
+                   {"d_ff", 12},
+                   {"num_layers", 2},
+                   {"num_heads", 2},
+                   {"dropout_rate", 0.25},
+                   {"relative_attention_num_buckets", 8},
+                   {"relative_attention_max_distance", 6}};
+  j.update(rest);
+  return j;
+}
+
 inline std::vector<nlohmann::json> small_encoder_decoders() {
   return {
       bart_kin("marian", {{"pad_token_id", 12}, {"decoder_start_token_id", 12}, {"decoder_vocab_size", 13}}),
@@ -23,6 +38,8 @@ inline std::vector<nlohmann::json> small_encoder_decoders() {
       bart_kin("mbart", {{"tie_word_embeddings", false}, {"decoder_start_token_id", 5}}),
       bart_kin("m2m_100", {{"scale_embedding", false}, {"activation_function", "gelu"}, {"encoder_layerdrop", 0.5}}),
       bart_kin("pegasus", {{"activation_function", "silu"}, {"bos_token_id", 3}}),
+      t5_kin("t5", {{"feed_forward_proj", "silu"}, {"num_decoder_layers", 1}}),
+      t5_kin("mt5", {{"tie_word_embeddings", false}}),
   };
 }
 
