@@ -51,6 +51,5 @@ struct PreNorm {
                  const Attention::KeysValues& memory = {}) const;
 };
 using PreNormLayer = PreNorm<FeedForward>;
-using GatedPreNormLayer = PreNorm<GatedFeedForward>;
 
 }  // namespace tril::nn

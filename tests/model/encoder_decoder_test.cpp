@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 
 #include "model/registry.h"
+#include "model/safetensors.h"
 #include "small_encoder_decoders.h"
 #include "small_marian.h"
 #include "text/temporary.h"
@@ -205,6 +207,60 @@ TEST(EncoderDecoder, GradientCheckpointingChangesNoNumber) {
     ASSERT_EQ(found[0].size(), found[1].size());
     for (std::size_t i = 0; i < found[0].size(); ++i) expect_near(found[1][i], found[0][i], 1e-5);
   });
+}
+
+// The directory for tests/model/check_export.py, which has `transformers` compute the same.
+void leave_for_others(const Model& m, Context& c, const std::filesystem::path& root) {
+  static int number = 0;
+  const auto dir = root / fmt::format("{}_{}", m.family(), ++number);
+  save(m, dir);
+  const Batch b{{3, 1, 4, 1, 5, 9, 2}, {6, 5, 3, 5, 8}, Rows::rectangle(1, 7), Rows::rectangle(1, 5)};
+  // M2M100 counts positions by the tokens that are no padding.
+  const std::int32_t pad = m.special_ids().pad;
+  Batch used = b;
+  for (std::int32_t& id : used.source) id = id == pad ? 10 : id;
+  for (std::int32_t& id : used.target) id = id == pad ? 10 : id;
+  const std::vector<float> values = host_copy<float>(logits_of(c, m, used));
+  write_safetensors((dir / "expected.safetensors").string(),
+                    {{"input_ids", StoredType::i32, {1, 7}, std::as_bytes(std::span(used.source))},
+                     {"decoder_input_ids", StoredType::i32, {1, 5}, std::as_bytes(std::span(used.target))},
+                     {"logits", StoredType::f32, {5, vocab}, std::as_bytes(std::span(values))}},
+                    {});
+}
+
+// A directory saved is the model that it was, and says so in the same words.
+TEST(EncoderDecoder, DirectoriesAreWrittenAndRead) {
+  for_each_family([](const nlohmann::json& config) {
+    const TemporaryDirectory dir;
+    const auto m = random_model(config);
+    save(*m, dir.path());
+    const auto again = load(dir.path());
+    EXPECT_EQ(again->config_json(), m->config_json());
+    EXPECT_EQ(again->family(), config.at("model_type"));
+    Arena arena;
+    Context c(arena);
+    if (const char* root = std::getenv("TRIL_EXPORT_DIR")) leave_for_others(*m, c, root);
+    const Batch b = batch(7);
+    EXPECT_EQ(host_copy<float>(logits_of(c, *again, b)), host_copy<float>(logits_of(c, *m, b)));
+  });
+}
+
+// The files say whether T5's output is tied, whatever config.json says; in version 4 its `false` also meant that the
+// output is not scaled, which mT5's never is.
+TEST(EncoderDecoder, T5FilesSayWhetherTheOutputIsTied) {
+  for (const bool tied : {false, true}) {
+    const TemporaryDirectory dir;
+    nlohmann::json config = testing::t5_kin("t5", {{"tie_word_embeddings", tied}});
+    save(*random_model(config), dir.path());
+    EXPECT_EQ(load(dir.path())->parameters().find("lm_head.weight") == nullptr, tied);
+    for (const bool said : {false, true}) {
+      config["tie_word_embeddings"] = said;
+      std::ofstream(dir.path("config.json")) << config.dump();
+      const auto m = load(dir.path());
+      EXPECT_EQ(m->parameters().find("lm_head.weight") == nullptr, tied) << said;
+      EXPECT_EQ(nlohmann::json::parse(m->config_json()).at("scale_decoder_outputs"), said);
+    }
+  }
 }
 
 // The same weights with fewer bits: nearly the same logits, all at once and step by step.

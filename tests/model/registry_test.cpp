@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include "small_decoders.h"
 #include "small_encoder_decoders.h"
 #include "small_marian.h"
+#include "support/paths.h"
 
 namespace tril::model {
 namespace {
@@ -125,7 +127,33 @@ TEST_F(Registry, EveryFamilyIsReadAsItWasWritten) {
   }
   std::vector<std::string> all = families();
   std::sort(all.begin(), all.end()), std::sort(seen.begin(), seen.end());
+  seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
   EXPECT_EQ(seen, all) << "a family without a case";
+}
+
+// The first cells of the tables of a page: "| `name` |".
+std::vector<std::string> first_cells(const std::string& page) {
+  std::ifstream in(fs::path(test::test_dir()).parent_path() / "docs" / page);
+  std::vector<std::string> names;
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("| `") && line.find("`", 3) != line.npos)
+      names.push_back(line.substr(3, line.find("`", 3) - 3));
+  return names;
+}
+
+TEST_F(Registry, ThePagesNameTheFamiliesThatThereAre) {
+  const std::vector<std::string> published = first_cells("families.md"), own = first_cells("decoders.md"),
+                                 all = families();
+  ASSERT_FALSE(published.empty());
+  const auto has = [](const std::vector<std::string>& list, const std::string& name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  };
+  for (const std::string& name : published) {
+    if (name == "model_type") continue;  // the head of a table
+    EXPECT_EQ(std::count(published.begin(), published.end(), name), 1) << name;
+    EXPECT_TRUE(has(all, name)) << "docs/families.md has " << name;
+  }
+  for (const std::string& name : all) EXPECT_TRUE(has(published, name) || has(own, name)) << "no page has " << name;
 }
 
 TEST_F(Registry, MissingFiles) {

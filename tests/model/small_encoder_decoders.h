@@ -39,6 +39,7 @@ inline std::vector<nlohmann::json> small_encoder_decoders() {
       bart_kin("m2m_100", {{"scale_embedding", false}, {"activation_function", "gelu"}, {"encoder_layerdrop", 0.5}}),
       bart_kin("pegasus", {{"activation_function", "silu"}, {"bos_token_id", 3}}),
       t5_kin("t5", {{"feed_forward_proj", "silu"}, {"num_decoder_layers", 1}}),
+      t5_kin("t5", {{"feed_forward_proj", "gated-gelu"}, {"tie_word_embeddings", false}}),
       t5_kin("mt5", {{"tie_word_embeddings", false}}),
   };
 }
