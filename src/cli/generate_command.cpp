@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/commands.h"
+#include "cli/constraint_options.h"
 #include "cli/decoding_options.h"
 #include "cli/line_stream.h"
 #include "cli/model_set.h"
@@ -22,6 +23,7 @@ namespace {
 struct GenerateOptions {
   DecodingOptions decoding;
   ModelSetOptions others;
+  ConstraintOptions constraint;
   std::vector<std::string> prompts;
   std::string input = "-";
   bool json = false, stream = false, no_echo = false, skip_invalid = false;
@@ -49,6 +51,7 @@ Fields fields_of(GenerateOptions& o) {
   f.group("Search");
   add_continuation_fields(f, o.decoding);
   add_sampling_fields(f, o.decoding);
+  add_constraint_fields(f, o.constraint);
   f.group("Several models");
   add_ensemble_fields(f, o.others);
   add_speculative_fields(f, o.others);
@@ -142,6 +145,7 @@ int generate(const GenerateOptions& o, const Fields& fields, bool quiet) {
   if (o.stream && s.has_beam())
     fail_usage("--stream", fmt::format("a beam of {} knows its text only at the end", s.beam_size), "pass -b 1");
   options.decoding.search.scores = o.json;
+  options.decoding.search.constraint = make_constraint(o.constraint, *tokenizer);
   const ModelSet others(o.others, o.decoding, *model, *tokenizer);
   others.give_to(options.decoding);
   search::Generator generator(*model, tokenizer, options);
@@ -216,7 +220,8 @@ void add_generate(App& app) {
                      "five of each prompt, from the most probable tokens"},
                     {"tril generate -m plays -p \"First Citizen:\" --stop \"First Citizen:\" --max-new-tokens 200",
                      "greedy, up to a text"},
-                    {"tril generate -m plays -i prompts.txt --sampling --json", "a file of prompts, as JSON lines"}},
+                    {"tril generate -m plays -i prompts.txt --sampling --json", "a file of prompts, as JSON lines"},
+                    {"tril generate -m plays -p \"Who? \" --json-schema person.json --no-echo", "JSON of a schema"}},
        .fields = fields_of(*o),
        .reads_config = true,
        .apply_preset = {},

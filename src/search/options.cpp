@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "search/constraint.h"
 
 namespace tril::search {
 namespace {
@@ -43,6 +44,15 @@ void check_beam(const SearchOptions& o) {
   }
 }
 
+void check_constraint(const SearchOptions& o, std::int64_t vocab_size) {
+  check(o.constraint->vocab_size() <= vocab_size, "constraint", "is of {} tokens, the vocabulary has {}",
+        o.constraint->vocab_size(), vocab_size);
+  check(!o.shortlist, "constraint", "a shortlist may lack the tokens that it calls for");
+  check(o.forced_bos_id == -1, "constraint", "the model's first token is another's to choose (forced BOS {})",
+        o.forced_bos_id);
+  check(!o.ends, "constraint", "a text that something else ends may be none that it allows");
+}
+
 }  // namespace
 
 std::int32_t SearchOptions::pool_size() const {
@@ -67,6 +77,7 @@ void check_options(const SearchOptions& o, std::int64_t vocab_size) {
   check(std::isfinite(o.coverage_penalty) && o.coverage_penalty >= 0, "coverage penalty",
         "expected a number of at least 0, got {}", o.coverage_penalty);
   check(o.coverage_penalty == 0 || o.attention.on, "coverage penalty", "needs the attention, which is not kept");
+  if (o.constraint) check_constraint(o, vocab_size);
   check(o.no_repeat_ngram >= 0, "no-repeat n-gram size", "expected at least 0, got {}", o.no_repeat_ngram);
   check(o.continues_word.empty() || static_cast<std::int64_t>(o.continues_word.size()) == vocab_size,
         "continuations of words", "{} flags for a vocabulary of {}", o.continues_word.size(), vocab_size);

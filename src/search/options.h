@@ -48,6 +48,7 @@ struct AttentionOptions {
   std::vector<std::int32_t> heads;  ///< that the mean is taken over; none: all
 };
 
+class Constraint;
 class Shortlist;
 
 struct SearchOptions {
@@ -75,6 +76,9 @@ struct SearchOptions {
   AttentionOptions attention;
   /// Of translation: the target tokens that each source calls for, the only ones that may come. May be none.
   std::shared_ptr<const Shortlist> shortlist;
+  /// What generated text must be: a regular expression, JSON of a schema (constraint.h). May be none. What it forbids never
+  /// comes, and what other options forbid comes where nothing else may.
+  std::shared_ptr<const Constraint> constraint;
   bool scores = false;  ///< greedy search: work out log-probabilities too (a beam search always does)
 
   std::vector<std::int32_t> eos_ids;                 ///< any of these ends a hypothesis; may be empty

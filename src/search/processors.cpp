@@ -1,7 +1,11 @@
 #include "search/processors.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <limits>
+
+#include "search/constraint.h"
 
 namespace tril::search {
 namespace {
@@ -185,6 +189,43 @@ class NewWord : public RuleProcessor {
   std::vector<std::int32_t> others_;
 };
 
+// Only what keeps the text one of the constraint's, and leaves tokens enough to end it. Where other processors have left
+// none of those, the next token of the shortest text is forced: the constraint comes first.
+class ConstraintProcessor : public LogitsProcessor {
+ public:
+  ConstraintProcessor(std::shared_ptr<const Constraint> constraint, std::vector<std::int32_t> eos_ids)
+      : constraint_(std::move(constraint)), eos_ids_(std::move(eos_ids)) {}
+  void apply(std::span<const RowView> rows, StepLogits& logits) const override {
+    for (std::size_t r = 0; r < rows.size(); ++r) apply(rows[r], static_cast<std::int64_t>(r), logits);
+  }
+
+ private:
+  void apply(const RowView& row, std::int64_t r, StepLogits& logits) const {
+    const std::int64_t left = row.request->max_length - row.generated() - (eos_ids_.empty() ? 0 : 1);
+    if (row.generated() == 0)
+      check(constraint_->least_tokens() <= left, "constraint",
+            "the shortest text that it allows has {} tokens, and {} may come: allow more", constraint_->least_tokens(),
+            left);
+    Constraint::Allowed allowed = constraint_->after(row.new_tokens(), left);
+    if (!allowed.possible) return;  // behind a token that was proposed, and will not be taken
+    const std::size_t words = (static_cast<std::size_t>(constraint_->vocab_size()) + 63) / 64;
+    allowed.mask.resize(words, 0);
+    if (allowed.complete)
+      for (const std::int32_t id : eos_ids_) {
+        const auto bit = static_cast<std::size_t>(id);
+        if (bit / 64 >= allowed.mask.size()) allowed.mask.resize(bit / 64 + 1, 0);
+        allowed.mask[bit / 64] |= std::uint64_t{1} << (bit % 64);
+        ++allowed.count;
+      }
+    const bool any = logits.keep(r, allowed.mask, allowed.count);
+    if (any || allowed.count == 0) return;
+    logits.force(r, allowed.shortest >= 0 || eos_ids_.empty() ? allowed.shortest : eos_ids_[0]);
+  }
+
+  std::shared_ptr<const Constraint> constraint_;
+  std::vector<std::int32_t> eos_ids_;
+};
+
 }  // namespace
 
 StepLogits::StepLogits(const Context& c, const Tensor& logits, std::span<const float> log_sums,
@@ -214,6 +255,48 @@ void StepLogits::force(std::int64_t row, std::int32_t id) {
   if (const auto column = column_of(id))
     kernels_->fill(log_sums_.empty() ? 0.0f : log_sums_[static_cast<std::size_t>(row)],
                    values_ + row * vocab_size_ + *column, 1);
+}
+
+// Few are taken out and put back; of many the mask is added, 0 or -inf.
+bool StepLogits::keep(std::int64_t row, std::span<const std::uint64_t> mask, std::int64_t count) {
+  check(columns_.empty(), "StepLogits", "a mask is of all ids, and these logits are of {}", columns_.size());
+  constexpr std::int64_t few = 256;
+  float* const values = values_ + row * vocab_size_;
+  const auto n = static_cast<std::size_t>(vocab_size_);
+  if (count > few) {
+    std::vector<float> addend(n, minus_infinity);
+    std::vector<std::int32_t> some;  // of those that are kept
+    for (std::size_t word = 0; word < mask.size(); ++word) {
+      if (mask[word] == ~std::uint64_t{0}) {
+        std::fill_n(addend.begin() + static_cast<std::ptrdiff_t>(word * 64), 64, 0.0f);
+        continue;
+      }
+      for (std::uint64_t bits = mask[word]; bits != 0; bits &= bits - 1) {
+        const std::size_t id = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+        addend[id] = 0;
+        if (some.size() < 8) some.push_back(static_cast<std::int32_t>(id));
+      }
+    }
+    kernels_->axpy(1.0f, context_->upload<float>(addend, {vocab_size_}).data<float>(), values, n);
+    const std::vector<float> x = at(row, some);
+    if (std::any_of(x.begin(), x.end(), [](float v) { return v > minus_infinity; })) return true;
+    const Tensor sum = context_->empty({1});
+    kernels_->log_sum_exp(values, sum.data<float>(), 1, n);
+    return host_copy<float>(sum)[0] > minus_infinity;
+  }
+  std::vector<std::int32_t> ids;
+  for (std::size_t word = 0; word < mask.size(); ++word)
+    for (std::uint64_t bits = mask[word]; bits != 0; bits &= bits - 1)
+      ids.push_back(static_cast<std::int32_t>(word * 64) + std::countr_zero(bits));
+  const std::vector<float> kept = at(row, ids);
+  kernels_->fill(minus_infinity, values, n);
+  bool any = false;
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (kept[i] != minus_infinity) {  // what is NaN is told of later
+      kernels_->fill(kept[i], values + ids[i], 1);
+      any = true;
+    }
+  return any;
 }
 
 std::vector<float> StepLogits::at(std::int64_t row, std::span<const std::int32_t> ids) const {
@@ -252,6 +335,7 @@ Processors make_processors(const SearchOptions& o) {
   if (!o.begin_suppress_ids.empty())
     list.push_back(std::make_unique<SuppressAtBeginning>(o.begin_suppress_ids, o.forced_bos_id >= 0));
   if (!o.begins_word.empty()) list.push_back(std::make_unique<NewWord>(o.begins_word, o.eos_ids));
+  if (o.constraint) list.push_back(std::make_unique<ConstraintProcessor>(o.constraint, o.eos_ids));
   return list;
 }
 

@@ -2,7 +2,8 @@
 // logits where they lie, a few values through kernels; they run in the order in which make_processors() lists them,
 // which is that of `transformers`:
 //   repetition penalty, presence and frequency penalty, repeated n-grams, bad words, minimum length, forced BOS, forced
-//   EOS, suppressed tokens, tokens suppressed at the beginning, the beginning of a word behind a given prefix
+//   EOS, suppressed tokens, tokens suppressed at the beginning, the beginning of a word behind a given prefix, a
+//   constraint on the whole text
 // (it has no presence and frequency penalties: those are OpenAI's, and count what was generated alone, where the
 // repetition penalty counts what was given too). What narrows the choice of a sample comes after them (warpers.h).
 // They act on logits, in a beam search on log-probabilities, without renormalising: what is forbidden takes nothing from
@@ -35,6 +36,8 @@ class StepLogits {
   void forbid(std::int64_t row, std::int32_t id);
   /// Forbids everything else.
   void force(std::int64_t row, std::int32_t id);
+  /// Forbids all ids but those whose bit is set in `mask`, `count` of them. Whether anything is left. Not with columns.
+  bool keep(std::int64_t row, std::span<const std::uint64_t> mask, std::int64_t count);
   std::vector<float> at(std::int64_t row, std::span<const std::int32_t> ids) const;
   /// Each value x of ids[i], no id twice, becomes f(x, i).
   void change(std::int64_t row, std::span<const std::int32_t> ids,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 #include "base/rng.h"
@@ -152,6 +153,45 @@ TEST_F(LanguageModel, PerplexityOfTexts) {
 
   const Ran shown = run_tril({"perplexity", "--model", model, "-i", other});
   EXPECT_NE(shown.out.find("tokens 24  words 6  characters 24  bytes 28"), std::string::npos) << shown.out;
+}
+
+// A vocabulary of characters that has neither { nor "; what it can spell keeps to the form, greedily, drawn and in a beam.
+TEST_F(LanguageModel, WritesWhatARegularExpressionOrASchemaAllows) {
+  const std::string schema = folder->write("schema.json", R"({"enum": [10, 100, 1]})");
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{}, {"--sampling", "--n", "3", "--temperature", "3"}, {"-b", "3", "--n", "2"}}) {
+    const auto texts = [&](std::vector<std::string> args) {
+      args.insert(args.end(), {"--prompt", "the dog ", "--max-new-tokens", "16", "--json"});
+      args.insert(args.end(), more.begin(), more.end());
+      const Ran ran = generate(args);
+      EXPECT_EQ(ran.code, 0) << ran.err;
+      std::vector<std::string> list;
+      const auto object = nlohmann::json::parse(ran.out);
+      for (const auto& g : object["generations"]) {
+        EXPECT_EQ(g["finish_reason"], "end_token");
+        list.push_back(g["text"]);
+      }
+      return list;
+    };
+    for (const std::string& text : texts({"--regex", "(us|it|\u20ac)+ [^a-z]{2,3}"}))
+      EXPECT_TRUE(std::regex_match(text, std::regex("(us|it|\u20ac)+ [^a-z]{2,9}"))) << text;
+    for (const std::string& text : texts({"--json-schema", schema}))
+      EXPECT_TRUE(text == "10" || text == "1" || text == "100") << text;
+  }
+  const auto refused = [&](std::vector<std::string> args, const std::string& expected) {
+    args.insert(args.end(), {"--prompt", "the "});
+    const Ran ran = generate(args);
+    EXPECT_EQ(ran.code, 2) << ran.err;
+    EXPECT_NE(ran.err.find(expected), std::string::npos) << ran.err;
+  };
+  refused({"--json-object"}, "the vocabulary has no token for");
+  refused({"--regex", "it{40}", "--max-new-tokens", "9"},
+          "the shortest text that it allows has 41 tokens, and 8 may come");
+  refused({"--regex", "a(?=b)"}, "look-ahead");
+  refused({"--regex", "a", "--stop", "b"}, "--stop");
+  refused({"--regex", "a", "--json-object"}, "held to one of them");
+  refused({"--json-space", "none"}, "no JSON is asked for");
+  refused({"--json-schema", folder->write("not.json", R"({"not": {}})")}, "the keyword \"not\" is not supported");
 }
 
 TEST_F(LanguageModel, TheSameSeedGivesTheSameTextInAnyCompany) {

@@ -1,0 +1,76 @@
+// Regular expressions as automata over characters (code points), to be combined before they are written as bytes.
+//
+// Understood: characters, ., [classes] with ranges and ^, \d \w \s \D \W \S (of ASCII; \s and \S know Unicode's spaces),
+// \t \n \r \f \v \0 \xHH \uHHHH \u{H...}, ( ), (?: ), (?<name> ), |, * + ? {n} {n,} {n,m} and their lazy forms, ^ and $.
+// A point is any character but \n, \r, U+2028 and U+2029. Refused by name: look-around, back references, \b, \B, \p, flags.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tril::search {
+
+struct CharRange {
+  char32_t least, most;
+  friend bool operator==(const CharRange&, const CharRange&) = default;
+};
+/// Ascending ranges that neither touch nor overlap.
+using CharSet = std::vector<CharRange>;
+
+constexpr char32_t last_char = 0x10ffff;
+/// All code points but the surrogates.
+CharSet all_chars();
+CharSet normalized(CharSet ranges);
+CharSet intersection(const CharSet& a, const CharSet& b);
+/// Of all_chars().
+CharSet complement(const CharSet& a);
+
+class Pattern {
+ public:
+  struct Edge {
+    CharSet on;
+    std::int32_t to;
+  };
+  struct State {
+    std::vector<Edge> edges;
+    std::vector<std::int32_t> jumps;
+  };
+  static constexpr std::size_t most_states = 500'000;
+
+  /// Whether a text must match as a whole, or only contain a match, as `pattern` of JSON schema has it.
+  enum class Match : std::uint8_t { whole, part };
+  /// @throws Error(usage) naming the place and what is not supported
+  static Pattern of_regex(std::string_view regex, Match match);
+  /// Any text of that many characters.
+  static Pattern of_length(std::int64_t least, std::optional<std::int64_t> most);
+  /// One of these texts.
+  static Pattern of_texts(std::span<const std::string> texts);
+  /// Any text but these.
+  static Pattern except(std::span<const std::string> texts);
+
+  /// What both allow.
+  Pattern operator&(const Pattern& other) const;
+  bool matches(std::string_view text) const;
+
+  std::int32_t start() const { return 0; }
+  std::int32_t end() const { return 1; }
+  const std::vector<State>& states() const { return states_; }
+
+ private:
+  Pattern() : states_(2) {}
+  std::int32_t add_state();
+  void add_edge(std::int32_t from, CharSet on, std::int32_t to);
+  void add_jump(std::int32_t from, std::int32_t to);
+  friend class PatternBuilder;
+
+  std::vector<State> states_;  // 0 is the start, 1 the end
+};
+
+/// The code points of a text. @throws Error(usage) where it is not UTF-8
+std::u32string code_points(std::string_view text, std::string_view what);
+
+}  // namespace tril::search
