@@ -234,14 +234,20 @@ DemoPair demo_pair(RandomSequence& random, DemoKind kind) {
 }
 
 DemoCorpus make_demo_corpus(const DemoCorpusOptions& o) {
-  check(!o.kinds.empty() && o.train > 0 && o.valid > 0 && o.test > 0, "demo corpus",
-        "expected at least one kind and one line of each part");
+  check(!o.kinds.empty(), "demo corpus", "expected at least one kind");
+  return make_demo_corpus({o.train, o.valid, o.test, o.seed}, [&](RandomSequence& random) {
+    return demo_pair(random, o.kinds[random.below(o.kinds.size())]);
+  });
+}
+
+DemoCorpus make_demo_corpus(const DemoSizes& o, const std::function<DemoPair(RandomSequence&)>& draw) {
+  check(o.train > 0 && o.valid > 0 && o.test > 0, "demo corpus", "expected at least one line of each part");
   RandomSequence random(o.seed, /*stream=*/0);
   std::unordered_set<std::string> seen;
   std::vector<DemoPair> all;
   const std::int64_t wanted = o.train + o.valid + o.test;
   for (std::int64_t misses = 0; static_cast<std::int64_t>(all.size()) < wanted;) {
-    DemoPair pair = demo_pair(random, o.kinds[random.below(o.kinds.size())]);
+    DemoPair pair = draw(random);
     if (seen.insert(pair.source).second) {
       all.push_back(std::move(pair));
       misses = 0;

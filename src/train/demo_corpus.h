@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,11 @@ struct DemoPair {
 /// One line of a kind: its value, language and form are drawn.
 DemoPair demo_pair(RandomSequence& random, DemoKind kind);
 
+struct DemoSizes {
+  std::int64_t train, valid, test;  ///< lines
+  std::uint64_t seed = 1;
+};
+
 struct DemoCorpusOptions {
   std::vector<DemoKind> kinds{DemoKind::dates, DemoKind::times, DemoKind::numbers};
   std::int64_t train = 80'000, valid = 1'000, test = 1'000;  ///< lines
@@ -38,6 +44,8 @@ struct DemoCorpus {
   std::vector<DemoPair> train, valid, test;
 };
 
+/// Of pairs that `pair` draws. @throws Error(usage) where it does not give that many different lines
+DemoCorpus make_demo_corpus(const DemoSizes& sizes, const std::function<DemoPair(RandomSequence&)>& pair);
 /// A function of the options. @throws Error(usage) where the forms do not give that many different lines
 DemoCorpus make_demo_corpus(const DemoCorpusOptions& options);
 
