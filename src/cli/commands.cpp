@@ -10,6 +10,7 @@ App make_app() {
   add_report(app);
   add_translate(app);
   add_generate(app);
+  add_chat(app);
   add_score(app);
   add_perplexity(app);
   add_attend(app);

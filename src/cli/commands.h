@@ -12,6 +12,7 @@ void add_find_rate(App& app);
 void add_report(App& app);
 void add_translate(App& app);
 void add_generate(App& app);
+void add_chat(App& app);
 void add_score(App& app);
 void add_perplexity(App& app);
 void add_attend(App& app);

@@ -3,9 +3,11 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/log.h"
 #include "base/progress.h"
@@ -13,6 +15,7 @@
 #include "cli/constraint_options.h"
 #include "cli/decoding_options.h"
 #include "cli/line_stream.h"
+#include "cli/model_identity.h"
 #include "cli/model_set.h"
 #include "cli/standard_output.h"
 #include "model/registry.h"
@@ -24,6 +27,8 @@ struct GenerateOptions {
   DecodingOptions decoding;
   ModelSetOptions others;
   ConstraintOptions constraint;
+  std::string prompt_cache;
+  bool prompt_cache_ro = false;
   std::vector<std::string> prompts;
   std::string input = "-";
   bool json = false, stream = false, no_echo = false, skip_invalid = false;
@@ -45,6 +50,14 @@ Fields fields_of(GenerateOptions& o) {
   f.add("stream", &o.stream, "print text as it comes, as is done on a terminal");
   f.add("json", &o.json, "print a JSON object for each prompt, with scores and why each generation ended");
   f.add("skip-invalid", &o.skip_invalid, "take a line that is not UTF-8 for an empty one");
+  f.add(
+       "prompt-cache", &o.prompt_cache,
+       "file of the prompt's keys and values: what it has in common with the prompt need not be read, and the prompt's "
+       "are left there")
+      .value_name("FILE");
+  f.add("prompt-cache-ro", &o.prompt_cache_ro, "leave that file as it is");
+  f.needs("prompt-cache-ro", "prompt-cache", "there is no file to be left as it is");
+  f.excludes("prompt-cache", "input", "it is of one prompt");
   f.excludes("prompt", "input", "prompts come from the command line or from a file");
   f.excludes("stream", "json", "an object is printed once it is complete");
   f.excludes("no-echo", "json", "prompt and text are apart in an object");
@@ -133,6 +146,39 @@ void report(const search::Generator& generator, const std::map<search::Finish, s
                  format_count(generator.unknown()));
 }
 
+/// The prompt's keys and values in a file, where --prompt-cache names one.
+class PromptCache {
+ public:
+  PromptCache(const GenerateOptions& o, const model::Model& model, const search::GeneratorOptions& options)
+      : path_(o.prompt_cache), leave_(o.prompt_cache_ro), context_(arena_) {
+    if (path_.empty()) return;
+    if (o.prompts.size() != 1)
+      fail_usage("--prompt-cache", fmt::format("is of one prompt, there are {}", o.prompts.size()),
+                 "give one --prompt");
+    if (!options.decoding.ensemble.others.empty() || options.decoding.speculative.on())
+      fail_usage("--prompt-cache", "is of one model, and several are at work", "leave one of them out");
+    context_.set_threads(search::threads_of_one(model, options.decoding.threads));
+    kept_.emplace(context_, model, options.decoding.cache, model_identity(o.decoding));
+  }
+  /// Reads the prompt, what the file has of it from there; null where there is no file.
+  search::KeptText* read(const std::vector<std::int32_t>& prompt) {
+    if (!kept_) return nullptr;
+    if (std::filesystem::exists(path_)) kept_->load(path_);
+    kept_->read(prompt);
+    spdlog::info("{} tokens of the prompt from {}, {} read", format_count(kept_->reused()), path_,
+                 format_count(kept_->newly_read()));
+    if (kept_->newly_read() > 0 && !leave_) kept_->save(path_);
+    return &*kept_;
+  }
+
+ private:
+  std::string path_;
+  bool leave_;
+  Arena arena_;
+  Context context_;
+  std::optional<search::KeptText> kept_;
+};
+
 int generate(const GenerateOptions& o, const Fields& fields, bool quiet) {
   const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
@@ -149,6 +195,8 @@ int generate(const GenerateOptions& o, const Fields& fields, bool quiet) {
   const ModelSet others(o.others, o.decoding, *model, *tokenizer);
   others.give_to(options.decoding);
   search::Generator generator(*model, tokenizer, options);
+  PromptCache cache(o, *model, options);
+  search::KeptText* const kept = o.prompt_cache.empty() ? nullptr : cache.read(generator.prompt_ids(o.prompts[0], 0));
 
   const bool live = s.beam_size == 1 && !o.json && (o.stream || isatty(STDOUT_FILENO) == 1);
   const auto samples = static_cast<std::size_t>(s.n_best);
@@ -184,7 +232,11 @@ int generate(const GenerateOptions& o, const Fields& fields, bool quiet) {
         done += piece.ended ? 1 : 0;
         progress.update(done, {.before = {}, .after = {}, .amount = ++pieces});
       };
-    const auto found = generator.generate(prompts, on_text);
+    std::vector<std::vector<search::Generation>> found;
+    if (kept)
+      found.push_back(generator.generate(*kept, prompts[0], on_text));
+    else
+      found = generator.generate(prompts, on_text);
     std::string out;
     for (std::size_t i = 0; i < prompts.size(); ++i, ++number) {
       for (const search::Generation& g : found[i]) ++finishes[g.finish];

@@ -98,21 +98,23 @@ struct Encoded {
 
 Encoded encode(const PerplexityOptions& o, const model::Model& model, const Tokenizer& tokenizer,
                const std::string& text) {
-  Encoded e{{}, text};
-  if (o.begin) {
+  Encoded e{tokenizer.frame(Side::target).prefix, text};
+  const bool framed = !e.ids.empty();  // by what the tokenizer's models expect in front of a text, which is given
+  if (o.begin && !framed) {
     const std::int32_t begin =
         model.special_ids().bos >= 0 ? model.special_ids().bos : tokenizer.special(Side::target).bos;
     check(begin >= 0, "--begin", "the model has no token to begin a text with");
     e.ids.push_back(begin);
   }
+  const std::size_t given = e.ids.size();
   tokenizer.encode(text, Side::target, e.ids);
   const std::size_t most = static_cast<std::size_t>(o.tokens) + 1;
   if (o.tokens > 0 && e.ids.size() > most) {
     e.ids.resize(most);
-    const std::span<const std::int32_t> read = std::span<const std::int32_t>(e.ids).subspan(o.begin ? 1 : 0);
+    const std::span<const std::int32_t> read = std::span<const std::int32_t>(e.ids).subspan(given);
     e.scored = e.scored.substr(0, tokenizer.decode(read).size());
   }
-  if (!o.begin && !e.ids.empty())
+  if (given == 0 && !e.ids.empty())
     e.scored.remove_prefix(
         std::min(e.scored.size(), tokenizer.decode(std::span<const std::int32_t>(e.ids).first(1)).size()));
   return e;

@@ -33,6 +33,7 @@ class KvCache {
   void configure(const Options& options);
   const Options& options() const { return options_; }
 
+  std::int64_t num_layers() const { return sizes_.num_layers; }
   std::int64_t rows() const { return static_cast<std::int64_t>(rows_.size()); }
   /// Tokens that row r has seen.
   std::int32_t length(std::int64_t r) const { return rows_[static_cast<std::size_t>(r)].length; }

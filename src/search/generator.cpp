@@ -10,6 +10,14 @@ namespace {
 
 constexpr std::int32_t default_new_tokens = 256;
 
+// The last tokens of what is given: enough to know whether a blank that follows stands within a text.
+std::vector<std::int32_t> end_of(const Request& request) {
+  std::vector<std::int32_t> all{request.start_id};
+  all.insert(all.end(), request.prefix.begin(), request.prefix.end());
+  if (all.size() > 8) all.erase(all.begin(), all.end() - 8);
+  return all;
+}
+
 // The search's part of the options: no token that has no text, and an end where a stop text comes.
 ParallelOptions completed(GeneratorOptions o, const model::Model& model,
                           const std::shared_ptr<const Tokenizer>& tokenizer) {
@@ -67,6 +75,7 @@ Generator::Generator(const model::Model& model, std::shared_ptr<const Tokenizer>
     : model_(&model),
       tokenizer_(std::move(tokenizer)),
       options_(std::move(options)),
+      search_(completed(options_, model, tokenizer_).search),
       decoder_(model, completed(options_, model, tokenizer_)) {
   check(options_.max_new_tokens.value_or(1) >= 1, "new tokens", "expected at least 1, got {}",
         options_.max_new_tokens.value_or(1));
@@ -75,14 +84,16 @@ Generator::Generator(const model::Model& model, std::shared_ptr<const Tokenizer>
 
 std::vector<std::int32_t> Generator::prompt_ids(const std::string& prompt, std::uint64_t number) const {
   const std::string where = fmt::format("prompt {}", number + 1);
-  std::vector<std::int32_t> ids = tokenizer_->encode(prompt, Side::target);
+  std::vector<std::int32_t> ids = tokenizer_->frame(Side::target).prefix;
+  const std::size_t framed = ids.size();
+  tokenizer_->encode(prompt, Side::target, ids);
   if (ids.empty() && prompt.empty()) {
     const std::int32_t begin =
         model_->special_ids().bos >= 0 ? model_->special_ids().bos : tokenizer_->special(Side::target).bos;
     check(begin >= 0, where, "is empty, and the model has no token to begin a text with");
     ids.push_back(begin);
   }
-  check(!ids.empty(), where, "has no character that the vocabulary knows");
+  check(prompt.empty() || ids.size() > framed, where, "has no character that the vocabulary knows");
   const std::int64_t positions = model_->max_positions();
   if (positions > 0 && static_cast<std::int64_t>(ids.size()) > positions)
     fail_usage(where, fmt::format("has {} tokens, the model has {} positions", ids.size(), positions),
@@ -107,7 +118,7 @@ Request Generator::request_for(std::vector<std::int32_t> ids, std::uint64_t numb
 
 Generation Generator::result(const Hypothesis& h, const Request& request) const {
   const auto& eos = options_.decoding.search.eos_ids;
-  Generation g{tokenizer_->decode(h.tokens), h.tokens, h.log_prob, h.score, Finish::dead_end};
+  Generation g{text_behind(*tokenizer_, end_of(request), h.tokens), h.tokens, h.log_prob, h.score, Finish::dead_end};
   const std::size_t stop = find_stop(g.text, options_.stops);
   const auto given = static_cast<std::int64_t>(request.prefix.size()) + 1;
   if (stop != std::string::npos) {
@@ -126,40 +137,67 @@ Generation Generator::result(const Hypothesis& h, const Request& request) const 
   return g;
 }
 
-std::vector<std::vector<Generation>> Generator::generate(std::span<const std::string> prompts, const OnText& on_text,
-                                                         std::stop_token stop) {
-  const std::int32_t samples = options_.decoding.search.n_best;
-  std::vector<Request> requests;
+Request Generator::next_request(const std::string& prompt) {
   const std::int32_t unk = tokenizer_->special(Side::target).unk;
-  for (const std::string& prompt : prompts) {
-    const std::uint64_t number = prompts_++;
-    std::vector<std::int32_t> ids = prompt_ids(prompt, number);
-    if (!prompt.empty() && unk >= 0) unknown_ += std::count(ids.begin(), ids.end(), unk);
-    prompt_tokens_ += static_cast<std::int64_t>(ids.size());
-    requests.push_back(request_for(std::move(ids), number));
-  }
+  const std::uint64_t number = prompts_++;
+  std::vector<std::int32_t> ids = prompt_ids(prompt, number);
+  if (!prompt.empty() && unk >= 0) unknown_ += std::count(ids.begin(), ids.end(), unk);
+  prompt_tokens_ += static_cast<std::int64_t>(ids.size());
+  return request_for(std::move(ids), number);
+}
 
-  std::vector<TextStream> streams;
-  std::mutex mutex;
-  OnToken on_token;
-  if (on_text) {
-    streams.assign(prompts.size() * static_cast<std::size_t>(samples), TextStream(tokenizer_, options_.stops));
-    on_token = [&](const NewToken& t) {
-      const std::lock_guard lock(mutex);
-      TextStream& stream = streams[t.request * static_cast<std::size_t>(samples) + static_cast<std::size_t>(t.sample)];
+// Tokens of any number of requests and samples as text, told one at a time.
+class Generator::Streams {
+ public:
+  Streams(const Generator& generator, std::span<const Request> requests, const OnText& on_text)
+      : samples_(static_cast<std::size_t>(generator.options_.decoding.search.n_best)), on_text_(&on_text) {
+    for (const Request& r : requests)
+      for (std::size_t s = 0; s < samples_; ++s)
+        streams_.emplace_back(generator.tokenizer_, generator.options_.stops, end_of(r));
+  }
+  OnToken on_token() {
+    if (!*on_text_) return {};
+    return [this](const NewToken& t) {
+      const std::lock_guard lock(mutex_);
+      TextStream& stream = streams_[t.request * samples_ + static_cast<std::size_t>(t.sample)];
       std::string text = t.token >= 0 ? stream.push(t.token) : "";
       if (t.ended) text += stream.finish();
-      if (!text.empty() || t.ended) on_text({t.request, t.sample, std::move(text), t.ended});
+      if (!text.empty() || t.ended) (*on_text_)({t.request, t.sample, std::move(text), t.ended});
     };
   }
 
-  const auto found = decoder_.decode({}, requests, {.on_token = on_token, .stop = std::move(stop)});
+ private:
+  std::size_t samples_;
+  const OnText* on_text_;
+  std::vector<TextStream> streams_;
+  std::mutex mutex_;
+};
+
+std::vector<std::vector<Generation>> Generator::generate(std::span<const std::string> prompts, const OnText& on_text,
+                                                         std::stop_token stop) {
+  std::vector<Request> requests;
+  for (const std::string& prompt : prompts) requests.push_back(next_request(prompt));
+  Streams streams(*this, requests, on_text);
+  const auto found = decoder_.decode({}, requests, {.on_token = streams.on_token(), .stop = std::move(stop)});
   std::vector<std::vector<Generation>> results(prompts.size());
   for (std::size_t i = 0; i < found.size(); ++i)
     for (const Hypothesis& h : found[i]) {
       new_tokens_ += static_cast<std::int64_t>(h.tokens.size());
       results[i].push_back(result(h, requests[i]));
     }
+  return results;
+}
+
+std::vector<Generation> Generator::generate(KeptText& kept, const std::string& prompt, const OnText& on_text,
+                                            std::stop_token stop) {
+  const Request request = next_request(prompt);
+  Streams streams(*this, {&request, 1}, on_text);
+  std::vector<Generation> results;
+  for (const Hypothesis& h :
+       kept.decode(request, search_, {.on_token = streams.on_token(), .on_partial = {}, .stop = std::move(stop)})) {
+    new_tokens_ += static_cast<std::int64_t>(h.tokens.size());
+    results.push_back(result(h, request));
+  }
   return results;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "search/kept_text.h"
 #include "search/parallel.h"
 #include "text/tokenizer.h"
 
@@ -64,7 +65,11 @@ class Generator {
   std::vector<std::vector<Generation>> generate(std::span<const std::string> prompts, const OnText& on_text = {},
                                                 std::stop_token stop = {});
 
-  /// The ids of a prompt.
+  /// The same for one prompt, of which `kept` may have read the beginning already.
+  std::vector<Generation> generate(KeptText& kept, const std::string& prompt, const OnText& on_text = {},
+                                   std::stop_token stop = {});
+
+  /// The ids of a prompt, what a model expects in front of a text included.
   std::vector<std::int32_t> prompt_ids(const std::string& prompt, std::uint64_t number) const;
 
   /// Tokens so far: read as prompts, and generated.
@@ -75,12 +80,15 @@ class Generator {
   std::int64_t unknown() const { return unknown_; }
 
  private:
+  class Streams;
+  Request next_request(const std::string& prompt);
   Request request_for(std::vector<std::int32_t> ids, std::uint64_t number) const;
   Generation result(const Hypothesis& h, const Request& request) const;
 
   const model::Model* model_;
   std::shared_ptr<const Tokenizer> tokenizer_;
   GeneratorOptions options_;
+  SearchOptions search_;  ///< completed
   ParallelDecoder decoder_;
   std::uint64_t prompts_ = 0;  // so far
   std::int64_t prompt_tokens_ = 0, new_tokens_ = 0, unknown_ = 0;

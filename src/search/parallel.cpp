@@ -22,6 +22,10 @@ int thread_count(std::int64_t wanted) {
   return wanted > 0 ? static_cast<int>(wanted) : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
+int threads_of_one(const model::Model& model, int threads) {
+  return model.parameters().count() >= large_model ? threads : 1;
+}
+
 std::vector<std::vector<std::size_t>> jobs_by_length(std::span<const std::size_t> lengths, std::size_t job_size) {
   std::vector<std::size_t> order(lengths.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -82,7 +86,7 @@ void WorkerPool::run(std::size_t jobs, const std::function<void(Context&, int, s
 
 ParallelDecoder::ParallelDecoder(const model::Model& model, ParallelOptions options)
     : options_(std::move(options)),
-      threads_for_one_(model.parameters().count() >= large_model ? options_.threads : 1),
+      threads_for_one_(threads_of_one(model, options_.threads)),
       workers_(options_.threads, options_.deterministic ? kern::batch_invariant(kern::best()) : kern::best()) {
   check(options_.batch_size >= 1 && options_.refill >= 1, "batch size", "expected at least 1, got {}",
         options_.batch_size);

@@ -18,6 +18,9 @@ namespace tril::search {
 /// Threads to use: as many as wanted, or for 0 one for every core.
 int thread_count(std::int64_t wanted);
 
+/// Of those, how many share the matrix products of a single sentence: all for a large model, else one.
+int threads_of_one(const model::Model& model, int threads);
+
 /// Numbers 0 to lengths.size() - 1, longest first (of equals the lower first), cut into jobs of at most `job_size`.
 std::vector<std::vector<std::size_t>> jobs_by_length(std::span<const std::size_t> lengths, std::size_t job_size);
 

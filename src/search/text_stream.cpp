@@ -22,20 +22,31 @@ std::size_t find_stop(std::string_view text, const std::vector<std::string>& sto
   return first;
 }
 
-TextStream::TextStream(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stops)
-    : tokenizer_(std::move(tokenizer)), stops_(std::move(stops)) {}
+std::string text_behind(const Tokenizer& tokenizer, std::span<const std::int32_t> before,
+                        std::span<const std::int32_t> tokens) {
+  if (before.empty()) return tokenizer.decode(tokens);
+  std::vector<std::int32_t> all(before.begin(), before.end());
+  all.insert(all.end(), tokens.begin(), tokens.end());
+  const std::string in_front = tokenizer.decode(before), text = tokenizer.decode(all);
+  return text.starts_with(in_front) ? text.substr(in_front.size()) : tokenizer.decode(tokens);
+}
+
+TextStream::TextStream(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stops,
+                       std::vector<std::int32_t> before)
+    : tokenizer_(std::move(tokenizer)), stops_(std::move(stops)), before_(std::move(before)) {}
 
 std::string TextStream::push(std::int32_t token) {
   pending_.push_back(token);
-  const std::string text = tokenizer_->decode(pending_);
+  const std::string text = text_behind(*tokenizer_, before_, pending_);
   if (text.ends_with(replacement)) return "";
+  if (!text.empty()) before_ = pending_;  // a token without text has nothing that others could stand behind
   pending_.clear();
   held_ += text;
   return release(false);
 }
 
 std::string TextStream::finish() {
-  held_ += tokenizer_->decode(pending_);
+  held_ += text_behind(*tokenizer_, before_, pending_);
   pending_.clear();
   return release(true);
 }

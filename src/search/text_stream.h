@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,8 +15,11 @@ namespace tril::search {
 
 class TextStream {
  public:
-  /// @param stops  texts that end the generation and are no part of it
-  TextStream(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stops);
+  /// @param stops   texts that end the generation and are no part of it
+  /// @param before  the last tokens of what stands in front, so that a blank between it and the text is not taken for one
+  ///                at a text's beginning, which decode() strips
+  TextStream(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stops,
+             std::vector<std::int32_t> before = {});
 
   /// Takes a token and returns the text that is certain now; valid UTF-8, may be empty.
   std::string push(std::int32_t token);
@@ -29,10 +33,15 @@ class TextStream {
 
   std::shared_ptr<const Tokenizer> tokenizer_;
   std::vector<std::string> stops_;
+  std::vector<std::int32_t> before_;   // the last tokens whose text is known
   std::vector<std::int32_t> pending_;  // tokens whose bytes end within a character
   std::string held_;                   // text that may be the beginning of a stop
   bool stopped_ = false;
 };
+
+/// What `tokens` add to a text that ends with the tokens `before`.
+std::string text_behind(const Tokenizer& tokenizer, std::span<const std::int32_t> before,
+                        std::span<const std::int32_t> tokens);
 
 /// Where the first of `stops` begins in the text, npos where there is none.
 std::size_t find_stop(std::string_view text, const std::vector<std::string>& stops);

@@ -149,5 +149,6 @@ template std::vector<std::int8_t> host_copy<std::int8_t>(const Tensor&);
 template void host_write<float>(const Tensor&, std::span<const float>);
 template void host_write<std::int32_t>(const Tensor&, std::span<const std::int32_t>);
 template void host_write<std::uint8_t>(const Tensor&, std::span<const std::uint8_t>);
+template void host_write<std::int8_t>(const Tensor&, std::span<const std::int8_t>);
 
 }  // namespace tril
