@@ -4,6 +4,7 @@
 
 #include "model/quantized_files.h"
 #include "model/registry.h"
+#include "search/bad_words.h"
 #include "search/parallel.h"
 
 namespace tril::cli {
@@ -183,18 +184,6 @@ void add_sampling_fields(Fields& f, DecodingOptions& o) {
 
 namespace {
 
-// A text may be cut in two ways, at the beginning of a text and behind a space; both are forbidden.
-void forbid(const std::string& text, const Tokenizer& tokenizer, std::vector<std::vector<std::int32_t>>& bad_words) {
-  bool any = false;
-  for (const std::string& form : {text, " " + text}) {
-    std::vector<std::int32_t> ids = tokenizer.encode(form, Side::target);
-    if (ids.empty() || std::find(bad_words.begin(), bad_words.end(), ids) != bad_words.end()) continue;
-    any = true;
-    bad_words.push_back(std::move(ids));
-  }
-  check(any, "--bad-words", "\"{}\" has no token", text);
-}
-
 search::SamplingOptions sampling_options(const DecodingOptions& o, const model::GenerationConfig& g) {
   // The first flag that says how to draw, "" where none does.
   std::string narrowing;
@@ -276,7 +265,7 @@ search::SearchOptions search_options(const DecodingOptions& o, const model::Gene
   s.forced_bos_id = g.forced_bos_token_id.value_or(-1);
   s.forced_eos_id = g.forced_eos_token_id.value_or(-1);
   s.bad_words = g.bad_words_ids;
-  for (const std::string& text : o.bad_words) forbid(text, tokenizer, s.bad_words);
+  for (const std::string& text : o.bad_words) search::forbid(text, tokenizer, "--bad-words", s.bad_words);
   s.suppress_ids = g.suppress_tokens;
   s.begin_suppress_ids = g.begin_suppress_tokens;
   s.no_repeat_ngram = static_cast<std::int32_t>(o.no_repeat_ngram.value_or(g.no_repeat_ngram_size));

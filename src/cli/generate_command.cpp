@@ -196,7 +196,8 @@ int generate(const GenerateOptions& o, const Fields& fields, bool quiet) {
   others.give_to(options.decoding);
   search::Generator generator(*model, tokenizer, options);
   PromptCache cache(o, *model, options);
-  search::KeptText* const kept = o.prompt_cache.empty() ? nullptr : cache.read(generator.prompt_ids(o.prompts[0], 0));
+  search::KeptText* const kept =
+      o.prompt_cache.empty() ? nullptr : cache.read(generator.text().prompt_ids(o.prompts[0], "prompt 1"));
 
   const bool live = s.beam_size == 1 && !o.json && (o.stream || isatty(STDOUT_FILENO) == 1);
   const auto samples = static_cast<std::size_t>(s.n_best);

@@ -342,6 +342,7 @@ void Sequences::begin(const Request& request) {
   for (Sample& s : samples_) {
     s.log_prob = 0;
     s.attention.clear();
+    s.token_scores.clear();
     s.cut = Cut::no;
     s.tokens.assign(1, request.start_id);
     s.tokens.insert(s.tokens.end(), request.prefix.begin(), request.prefix.end());
@@ -353,7 +354,8 @@ RowView Sequences::view(std::int32_t row) const {
   return {samples_[sample(row)].tokens, &request_, number, forked_ ? 1 : options_->n_best};
 }
 
-void Sequences::advance(std::span<const Candidate> candidates, std::int32_t k, std::span<const float> attention) {
+void Sequences::advance(std::span<const Candidate> candidates, std::int32_t k, std::span<const float> attention,
+                        std::span<const Candidate> tops) {
   check(!done() && k >= 1 && candidates.size() == rows_.size() * static_cast<std::size_t>(k), "Sequences",
         "{} candidates for {} rows of {}", candidates.size(), rows_.size(), k);
   added_.clear();
@@ -363,6 +365,10 @@ void Sequences::advance(std::span<const Candidate> candidates, std::int32_t k, s
     if (candidate.log_prob > -INFINITY) {
       const auto weights = attention.subspan(row * source, source);
       samples_[sample].attention.insert(samples_[sample].attention.end(), weights.begin(), weights.end());
+      if (options_->top_log_probs >= 0) {
+        const auto likeliest = tops.subspan(row * (tops.size() / rows_.size()), tops.size() / rows_.size());
+        samples_[sample].token_scores.push_back({candidate.log_prob, {likeliest.begin(), likeliest.end()}});
+      }
     }
     if (extend(sample, candidate))
       next_rows_.push_back({static_cast<std::int32_t>(sample), static_cast<std::int32_t>(row)});
@@ -403,7 +409,7 @@ bool Sequences::extend(std::size_t sample, const Candidate& candidate) {
   const auto length = static_cast<std::int32_t>(text.size());
   const bool ended =
       is_eos(*options_, candidate.token) || length == request_.max_length || (options_->ends && options_->ends(text));
-  added_.push_back({static_cast<std::int32_t>(sample), candidate.token, ended});
+  added_.push_back({static_cast<std::int32_t>(sample), candidate.token, ended, candidate.log_prob});
   return !ended;
 }
 
@@ -416,6 +422,7 @@ std::vector<Hypothesis> Sequences::hypotheses() const {
                          options_->length_penalty) +
               coverage_penalty(s.attention, h.tokens.size(), options_->coverage_penalty);
     h.attention = s.attention;
+    h.token_scores = s.token_scores;
     h.cut = s.cut;
     list.push_back(std::move(h));
   }

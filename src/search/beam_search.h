@@ -126,7 +126,9 @@ class Sequences {
   bool done() const { return rows_.empty(); }
   std::int32_t rows() const { return static_cast<std::int32_t>(rows_.size()); }
   RowView view(std::int32_t row) const;
-  void advance(std::span<const Candidate> candidates, std::int32_t k, std::span<const float> attention = {});
+  /// @param tops  [rows() * tops / rows()]: the likeliest of each row, where SearchOptions::top_log_probs asks for them
+  void advance(std::span<const Candidate> candidates, std::int32_t k, std::span<const float> attention = {},
+               std::span<const Candidate> tops = {});
   /// Ends all that go on where they are.
   void cut(Cut why);
   std::int32_t best_row() const { return 0; }
@@ -140,7 +142,13 @@ class Sequences {
   struct Added {
     std::int32_t sample, token;  ///< token -1: none, since nothing may follow
     bool ended;
+    float log_prob = 0;  ///< of the token, with scores
   };
+  /// Of the last token of a sample, where they are kept.
+  const TokenScore* last_score(std::int32_t sample) const {
+    const auto& scores = samples_[static_cast<std::size_t>(sample)].token_scores;
+    return scores.empty() ? nullptr : &scores.back();
+  }
   std::span<const Added> added() const { return added_; }
 
  private:
@@ -151,6 +159,7 @@ class Sequences {
     std::vector<std::int32_t> tokens;  ///< the start token and the prefix first
     double log_prob = 0;
     std::vector<float> attention;
+    std::vector<TokenScore> token_scores;
     Cut cut = Cut::no;
   };
   std::size_t sample(std::int32_t row) const {

@@ -20,16 +20,21 @@ CandidateFinder::CandidateFinder(const SearchOptions& options, std::int64_t voca
     : processors_(make_processors(options)),
       sampling_(options.sampling),
       k_(sampling_.on ? k : static_cast<std::int32_t>(std::min<std::int64_t>(k, vocab_size))),
+      top_(static_cast<std::int32_t>(std::clamp<std::int64_t>(options.top_log_probs, 0, vocab_size))),
       scores_(scores),
       renormalize_(options.renormalize),
       on_log_probs_(options.has_beam() && options.repetition_penalty != 1) {
-  may_skip_logits_ = !sampling_.on && !renormalize_ && !on_log_probs_;
+  may_skip_logits_ = !sampling_.on && !renormalize_ && !on_log_probs_ && top_ == 0;
   for (const auto& p : processors_) may_skip_logits_ &= p->has_rule();
 }
 
 std::span<const Candidate> CandidateFinder::find(Context& c, const Following& following, std::span<const RowView> rows,
                                                  std::span<const std::int32_t> columns) {
-  return following.logits ? find(c, following.logits, rows, columns) : find_without_logits(c, following, rows);
+  if (following.logits) return find(c, following.logits, rows, columns);
+  const ProjectedFinder::Part all{this, rows};
+  const std::span<const Candidate> found = projected_.find(c, following, {&all, 1});
+  width_ = projected_.k();
+  return found;
 }
 
 std::span<const Candidate> CandidateFinder::find(Context& c, const Tensor& logits, std::span<const RowView> rows,
@@ -51,34 +56,48 @@ std::span<const Candidate> CandidateFinder::find(Context& c, const Tensor& logit
   for (const RowView& row : rows) wanted = std::max(wanted, row.wanted.size());
   width_ = k_ + static_cast<std::int32_t>(wanted);
   found_.assign(n_rows * static_cast<std::size_t>(width_), {-INFINITY, -1});
-  sampling_.on ? draw_each(logits, log_sums, rows) : take_best(c, logits, log_sums);
+  tops_.assign(n_rows * static_cast<std::size_t>(top_), {-INFINITY, -1});
+  if (top_ > 0) take_best(c, logits, log_sums, top_, top_, tops_);
+  sampling_.on ? draw_each(logits, log_sums, rows) : take_best(c, logits, log_sums, k_, width_, found_);
   if (!columns.empty())
-    for (Candidate& f : found_)
-      if (f.token >= 0) f.token = columns[static_cast<std::size_t>(f.token)];
+    for (std::vector<Candidate>* list : {&found_, &tops_})
+      for (Candidate& f : *list)
+        if (f.token >= 0) f.token = columns[static_cast<std::size_t>(f.token)];
   if (wanted > 0) take_wanted(c, logits, log_sums, rows, columns);
   return found_;
 }
 
-std::span<const Candidate> CandidateFinder::find_without_logits(Context& c, const Following& following,
-                                                                std::span<const RowView> rows) {
-  rules_.resize(rows.size());
-  forbidden_.resize(rows.size());
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    rules_[r].forced = -1;
-    rules_[r].forbidden.clear();
-    for (const auto& p : processors_) p->rule(rows[r], rules_[r]);
-    forbidden_[r].swap(rules_[r].forbidden);
+void CandidateFinder::rule(const RowView& row, RowRule& rule) const {
+  rule.forced = -1;
+  rule.forbidden.clear();
+  for (const auto& p : processors_) p->rule(row, rule);
+}
+
+std::span<const Candidate> ProjectedFinder::find(Context& c, const Following& following, std::span<const Part> parts) {
+  std::size_t n = 0;
+  k_ = 1;
+  bool scores = false;
+  for (const Part& part : parts) {
+    if (rules_.size() < n + part.rows.size()) rules_.resize(n + part.rows.size());
+    if (forbidden_.size() < rules_.size()) forbidden_.resize(rules_.size());
+    for (const RowView& row : part.rows) {
+      part.finder->rule(row, rules_[n]);
+      forbidden_[n].swap(rules_[n].forbidden);
+      ++n;
+    }
+    k_ = std::max(k_, part.finder->candidates_wanted());
+    scores |= part.finder->scores();
   }
+  const std::span<const std::vector<std::int32_t>> forbidden(forbidden_.data(), n);
   const ops::Best best =
-      ops::projected_top_k(c, following.hidden, following.weight, following.bias, k_, forbidden_, scores_);
+      ops::projected_top_k(c, following.hidden, following.weight, following.bias, k_, forbidden, scores);
   const std::vector<float> value = host_copy<float>(best.values),
-                           sum = scores_ ? host_copy<float>(best.log_sums) : std::vector<float>(rows.size(), 0.0f);
+                           sum = scores ? host_copy<float>(best.log_sums) : std::vector<float>(n, 0.0f);
   const std::vector<std::int32_t> id = host_copy<std::int32_t>(best.ids);
   const auto k = static_cast<std::size_t>(k_);
-  width_ = k_;
-  found_.resize(rows.size() * k);
+  found_.resize(n * k);
   for (std::size_t i = 0; i < found_.size(); ++i) found_[i] = {value[i] - sum[i / k], id[i]};
-  for (std::size_t r = 0; r < rows.size(); ++r) {
+  for (std::size_t r = 0; r < n; ++r) {
     const std::int32_t forced = rules_[r].forced;
     if (forced < 0) continue;
     std::fill_n(&found_[r * k], k, Candidate{-INFINITY, -1});
@@ -88,9 +107,10 @@ std::span<const Candidate> CandidateFinder::find_without_logits(Context& c, cons
   return found_;
 }
 
-void CandidateFinder::take_best(Context& c, const Tensor& logits, std::span<const float> log_sums) {
+void CandidateFinder::take_best(Context& c, const Tensor& logits, std::span<const float> log_sums, std::int32_t wanted,
+                                std::int32_t width, std::vector<Candidate>& to) {
   const auto [R, V] = logits.dims<2>("logits");
-  const auto k = static_cast<std::size_t>(std::min<std::int64_t>(k_, V));  // fewer where the columns are few
+  const auto k = static_cast<std::size_t>(std::min<std::int64_t>(wanted, V));  // fewer where the columns are few
   const Tensor values = c.empty({R, static_cast<std::int64_t>(k)});
   const Tensor ids = c.empty({R, static_cast<std::int64_t>(k)}, DType::i32);
   c.kernels().top_k(logits.data<float>(), static_cast<std::size_t>(R), static_cast<std::size_t>(V), k,
@@ -98,7 +118,7 @@ void CandidateFinder::take_best(Context& c, const Tensor& logits, std::span<cons
   const std::vector<float> value = host_copy<float>(values);
   const std::vector<std::int32_t> id = host_copy<std::int32_t>(ids);
   for (std::size_t i = 0; i < value.size(); ++i)
-    found_[i / k * static_cast<std::size_t>(width_) + i % k] = {value[i] - log_sums[i / k], id[i]};
+    to[i / k * static_cast<std::size_t>(width) + i % k] = {value[i] - log_sums[i / k], id[i]};
 }
 
 // What a row wants is a candidate once.

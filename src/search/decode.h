@@ -1,5 +1,5 @@
-// Drives the searches of many sentences over one step function. A step's batch holds the live rows of all live
-// sentences; a sentence that is done leaves at once, and the next one that waits takes its place.
+// Decodes a list of sentences over one step function: as one of those that go on together ends, the next one that waits
+// takes its place (running_batch.h).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct StepInput {
   std::span<const std::int32_t> sentences;  ///< [rows] whose row it is: an index into decode()'s requests
   /// [rows] how many of the last tokens that its parent read a row has not taken; empty: it has taken all.
   std::span<const std::int32_t> cuts = {};
-  /// [rows] how many of a row's last new tokens are to be answered, at least one; empty: the last one alone.
+  /// [rows] how many of a row's last new tokens are to be answered; empty: the last one of each alone.
   std::span<const std::int32_t> answers = {};
 };
 
@@ -45,6 +45,8 @@ class Step {
   virtual Tensor logits(Context& c, const StepInput& input) = 0;
   /// The same for a search that needs no more than the best of them.
   virtual Following following(Context& c, const StepInput& input) { return {.logits = logits(c, input)}; }
+  /// Takes tokens none of which is to be answered: the beginnings of prompts.
+  virtual void read(Context& c, const StepInput& input) { logits(c, input); }
   /// The ids that the columns of the last logits() stand for, ascending; none: all ids.
   virtual std::span<const std::int32_t> columns() const { return {}; }
   /// What the rows of the last logits() looked at, where the step was made to keep it: row after row a weight for each
@@ -62,6 +64,7 @@ struct NewToken {
   std::int32_t sample;
   std::int32_t token;  ///< -1: none, the sample ends without another
   bool ended;
+  const TokenScore* score = nullptr;  ///< where SearchOptions::top_log_probs asks for it; gone after the call
 };
 using OnToken = std::function<void(const NewToken&)>;
 

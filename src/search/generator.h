@@ -4,43 +4,18 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "search/continuation_text.h"
 #include "search/kept_text.h"
 #include "search/parallel.h"
-#include "text/tokenizer.h"
 
 namespace tril::search {
 
-struct GeneratorOptions {
+struct GeneratorOptions : ContinuationOptions {
   ParallelOptions decoding;
-  std::int32_t min_new_tokens = 0;
-  /// Nothing: as max_length says, or 256 tokens. The model's positions bound it too.
-  std::optional<std::int32_t> max_new_tokens;
-  std::optional<std::int32_t> max_length;  ///< of prompt and generated tokens together
-  std::vector<std::string> stops;          ///< texts before which a generation ends
-};
-
-/// Why a generation ended.
-enum class Finish : std::uint8_t {
-  end_token,   ///< the model said so
-  stop,        ///< a stop text came
-  length,      ///< as many tokens as were asked for
-  positions,   ///< the model has no more positions
-  dead_end,    ///< nothing may follow
-  time_limit,  ///< SearchOptions::time_limit was up
-  cancelled    ///< the caller asked for it
-};
-std::string_view name_of(Finish finish);
-
-struct Generation {
-  std::string text;                  ///< without the prompt, up to a stop
-  std::vector<std::int32_t> tokens;  ///< as generated, an end token included
-  double log_prob = 0, score = 0;    ///< see Hypothesis
-  Finish finish = Finish::length;
 };
 
 /// A piece of text as it becomes certain, of the prompt and sample of these numbers; `ended` once, with the last.
@@ -69,9 +44,7 @@ class Generator {
   std::vector<Generation> generate(KeptText& kept, const std::string& prompt, const OnText& on_text = {},
                                    std::stop_token stop = {});
 
-  /// The ids of a prompt, what a model expects in front of a text included.
-  std::vector<std::int32_t> prompt_ids(const std::string& prompt, std::uint64_t number) const;
-
+  const ContinuationText& text() const { return text_; }
   /// Tokens so far: read as prompts, and generated.
   std::int64_t prompt_tokens() const { return prompt_tokens_; }
   std::int64_t new_tokens() const { return new_tokens_; }
@@ -82,19 +55,13 @@ class Generator {
  private:
   class Streams;
   Request next_request(const std::string& prompt);
-  Request request_for(std::vector<std::int32_t> ids, std::uint64_t number) const;
-  Generation result(const Hypothesis& h, const Request& request) const;
 
-  const model::Model* model_;
-  std::shared_ptr<const Tokenizer> tokenizer_;
+  ContinuationText text_;
   GeneratorOptions options_;
   SearchOptions search_;  ///< completed
   ParallelDecoder decoder_;
   std::uint64_t prompts_ = 0;  // so far
   std::int64_t prompt_tokens_ = 0, new_tokens_ = 0, unknown_ = 0;
 };
-
-/// Throws Error(usage) where this is no language model, or the tokenizer's ids do not fit it.
-void check_language_model(const model::Model& model, const Tokenizer& tokenizer);
 
 }  // namespace tril::search

@@ -62,32 +62,34 @@ std::string precision_of(const nn::KvCache::Options& o) {
 
 }  // namespace
 
-// The step of a row that is there already: of what a new row begins with, the first tokens need not be read again.
+// The step of a row that is there already: of what a new row begins with, the first tokens need not be read again. A long
+// beginning comes in portions.
 class KeptText::Resumed : public Step {
  public:
-  Resumed(Step& step, std::size_t there) : step_(&step), there_(there) {}
+  Resumed(Step& step, std::size_t there) : step_(&step), left_(static_cast<std::int32_t>(there)) {}
   std::int64_t vocab_size() const override { return step_->vocab_size(); }
   Tensor logits(Context& c, const StepInput& input) override { return step_->logits(c, resumed(input)); }
   Following following(Context& c, const StepInput& input) override { return step_->following(c, resumed(input)); }
+  void read(Context& c, const StepInput& input) override {
+    if (const StepInput rest = resumed(input); !rest.ids.empty()) step_->read(c, rest);
+  }
 
  private:
   StepInput resumed(StepInput input) {
-    if (begun_) return input;
-    begun_ = true;
-    if (there_ == 0) return input;
-    check(input.counts.size() == 1 && static_cast<std::size_t>(input.counts[0]) > there_, "KeptText",
-          "{} tokens of {} rows behind {} that were read", input.ids.size(), input.counts.size(), there_);
-    count_ = input.counts[0] - static_cast<std::int32_t>(there_);
-    input.ids = input.ids.subspan(there_);
+    if (left_ == 0) return input;
+    check(input.counts.size() == 1, "KeptText", "{} rows behind a text that was read", input.counts.size());
+    const std::int32_t skipped = std::min(left_, input.counts[0]);
+    left_ -= skipped;
+    count_ = input.counts[0] - skipped;
+    input.ids = input.ids.subspan(static_cast<std::size_t>(skipped));
     input.counts = {&count_, 1};
     input.parents = {&parent_, 1};
     return input;
   }
 
   Step* step_;
-  std::size_t there_;
+  std::int32_t left_;  ///< tokens that are there and still to come
   std::int32_t count_ = 0, parent_ = 0;
-  bool begun_ = false;
 };
 
 KeptText::KeptText(Context& c, const model::Model& model, CacheOptions options, std::string identity)

@@ -78,6 +78,8 @@ void check_options(const SearchOptions& o, std::int64_t vocab_size) {
         "expected a number of at least 0, got {}", o.coverage_penalty);
   check(o.coverage_penalty == 0 || o.attention.on, "coverage penalty", "needs the attention, which is not kept");
   if (o.constraint) check_constraint(o, vocab_size);
+  check(o.top_log_probs < 0 || (o.scores && !o.has_beam()), "log-probabilities of tokens",
+        "are kept of a greedy search or of samples, with scores");
   check(o.no_repeat_ngram >= 0, "no-repeat n-gram size", "expected at least 0, got {}", o.no_repeat_ngram);
   check(o.continues_word.empty() || static_cast<std::int64_t>(o.continues_word.size()) == vocab_size,
         "continuations of words", "{} flags for a vocabulary of {}", o.continues_word.size(), vocab_size);
@@ -92,6 +94,13 @@ void check_options(const SearchOptions& o, std::int64_t vocab_size) {
     check(!word.empty(), "bad words", "an empty sequence cannot be forbidden");
     for (std::int32_t id : word) check_id(id, vocab_size, "bad words");
   }
+}
+
+void check_phrases(const Request& request, const SearchOptions& options, std::int64_t vocab_size) {
+  check(request.phrases.empty() || options.has_beam(), "phrases",
+        "only a beam search can say where they belong, the beam size is {}", options.beam_size);
+  for (const auto& phrase : request.phrases)
+    for (std::int32_t id : phrase) check_id(id, vocab_size, "phrases");
 }
 
 double normalized(double log_prob, std::int32_t length, double length_penalty) {

@@ -80,6 +80,9 @@ struct SearchOptions {
   /// comes, and what other options forbid comes where nothing else may.
   std::shared_ptr<const Constraint> constraint;
   bool scores = false;  ///< greedy search: work out log-probabilities too (a beam search always does)
+  /// Greedy search and samples, with scores: keep the log-probability of each token, and so many of the likeliest at its
+  /// place; -1: keep none.
+  std::int32_t top_log_probs = -1;
 
   std::vector<std::int32_t> eos_ids;                 ///< any of these ends a hypothesis; may be empty
   std::int32_t forced_bos_id = -1;                   ///< the first token of every hypothesis; -1: free
@@ -123,6 +126,9 @@ struct Request {
   std::vector<std::vector<std::int32_t>> phrases = {};
 };
 
+/// Throws Error(usage) where the request's phrases do not go with the options, or name ids outside [0, vocab_size).
+void check_phrases(const Request& request, const SearchOptions& options, std::int64_t vocab_size);
+
 /// What may be known of a running hypothesis.
 struct RowView {
   std::span<const std::int32_t> tokens;  ///< the start token, the prefix, then what was generated
@@ -135,6 +141,19 @@ struct RowView {
   std::span<const std::int32_t> new_tokens() const { return tokens.subspan(1 + request->prefix.size()); }
 };
 
+/// One way to go on from a row.
+struct Candidate {
+  float log_prob = 0;
+  std::int32_t token = 0;
+};
+
+/// How probable a generated token was, and the likeliest ones at its place, best first. Log-probabilities are the model's,
+/// behind all that forbids and penalises, before what narrows the choice of a sample.
+struct TokenScore {
+  float log_prob = 0;
+  std::vector<Candidate> top;
+};
+
 struct Hypothesis {
   std::vector<std::int32_t> tokens;  ///< as generated: EOS last, unless max_length came first or SearchOptions::ends
   double log_prob = 0;               ///< sum over the tokens; 0 from a greedy search without scores
@@ -143,12 +162,7 @@ struct Hypothesis {
   Cut cut = Cut::no;  ///< whether the search had come to its end; a hypothesis without an end may be one that was cut
   /// [tokens, source tokens], each row's sum 1: what the token was made from; none unless SearchOptions::attention is on.
   std::vector<float> attention = {};
-};
-
-/// One way to go on from a row.
-struct Candidate {
-  float log_prob = 0;
-  std::int32_t token = 0;
+  std::vector<TokenScore> token_scores = {};  ///< of each token, where SearchOptions::top_log_probs asks for them
 };
 
 /// The score of a hypothesis of `length` tokens.

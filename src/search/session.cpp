@@ -35,8 +35,8 @@ void check_options(const CacheOptions& o) {
     fail_usage("cache precision", "there is no cache", "leave it out");
 }
 
-ModelStep::ModelStep(const model::Model& model, const model::Memory* memory, nn::KvCache* cache, CacheOptions options)
-    : model_(&model), memory_(memory), cache_(cache), options_(options) {}
+ModelStep::ModelStep(const model::Model& model, const Sources* sources, nn::KvCache* cache, CacheOptions options)
+    : model_(&model), sources_(sources), cache_(cache), options_(options) {}
 
 Tensor ModelStep::answers(Context& c, const StepInput& input) {
   return cache_ ? cached(c, input) : recomputed(c, input);
@@ -125,10 +125,14 @@ Tensor ModelStep::recomputed(Context& c, const StepInput& input) {
 }
 
 Tensor ModelStep::hidden(Context& c, std::span<const std::int32_t> ids, Rows rows, const StepInput& input) {
+  memory_rows_.clear();
+  if (sources_)
+    for (const std::int32_t sentence : input.sentences) memory_rows_.push_back(sources_->row(sentence));
+  if (tap_ && std::exchange(tapped_version_, sources_->version()) != sources_->version()) tap_->keys = {};
   return model_->decode(c, {.ids = ids,
                             .rows = std::move(rows),
-                            .memory = memory_,
-                            .memory_rows = memory_ ? input.sentences : std::span<const std::int32_t>{},
+                            .memory = sources_ ? &sources_->memory() : nullptr,
+                            .memory_rows = memory_rows_,
                             .cache = cache_,
                             .self_mask = ops::Mask::causal(options_.kept.window, options_.kept.sinks),
                             .tap = tap_ ? &*tap_ : nullptr});
@@ -143,7 +147,7 @@ Tensor ModelStep::last_hidden(Context& c, std::span<const std::int32_t> ids, con
     const std::int32_t n = input.answers.empty() ? 1 : input.answers[static_cast<std::size_t>(r)];
     for (std::int32_t i = n; i > 0; --i) last.push_back(rows.end(r) - i);
   }
-  if (rows.tokens() == static_cast<std::int64_t>(last.size())) return h;
+  if (last.empty() || rows.tokens() == static_cast<std::int64_t>(last.size())) return h;
   const auto [N, D] = h.dims<2>("hidden");
   const Tensor answered = c.empty({static_cast<std::int64_t>(last.size()), D});
   c.kernels().gather(h.data<float>(), c.upload(last).data<std::int32_t>(), 1.0f, answered.data<float>(), last.size(),
@@ -213,7 +217,7 @@ void ModelStep::take_attention(const Rows& rows, std::span<const std::int32_t> s
   attention_.weights.clear(), attention_.lengths.clear();
   auto at = all.begin();
   for (std::int64_t r = 0; r < rows.count(); ++r) {
-    const std::int32_t source = memory_->rows.length(sentences[static_cast<std::size_t>(r)]);
+    const std::int32_t source = sources_->length(sentences[static_cast<std::size_t>(r)]);
     at += static_cast<std::ptrdiff_t>(rows.length(r)) * source;
     attention_.weights.insert(attention_.weights.end(), at - source, at);
     attention_.lengths.push_back(source);
@@ -251,23 +255,26 @@ Session::Session(Context& c, const model::Model& model, const SessionOptions& op
 }
 
 Session::Reader Session::reader_of(const model::Model& model, const nn::KvCache::Options& kept) const {
-  Reader r{&model, options_.cache.use ? model.make_cache(*context_) : nullptr, {}};
+  Reader r{&model, options_.cache.use ? model.make_cache(*context_) : nullptr, Sources(model)};
   if (r.cache) r.cache->configure(kept);
   return r;
 }
 
 void Session::begin(Reader& r, std::span<const std::vector<std::int32_t>> sources) {
-  if (r.model->has_encoder()) r.memory = encode(*context_, *r.model, sources);
+  if (!r.model->has_encoder()) return;
+  std::vector<std::int32_t> numbers(sources.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  r.sources.add(*context_, sources, numbers);
 }
 
 void Session::end(Reader& r) {
   if (r.cache) r.cache->reorder({});
-  r.memory = {};
+  r.sources.clear();
 }
 
 std::unique_ptr<ModelStep> Session::step_of(Reader& r) {
-  const model::Memory* memory = r.model->has_encoder() ? &r.memory : nullptr;
-  return std::make_unique<ModelStep>(*r.model, memory, r.cache.get(), options_.cache);
+  const Sources* sources = r.model->has_encoder() ? &r.sources : nullptr;
+  return std::make_unique<ModelStep>(*r.model, sources, r.cache.get(), options_.cache);
 }
 
 // Whatever ends a search.
@@ -314,25 +321,14 @@ std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector
   std::unique_ptr<Proposer> proposer;
   if (draft_) {
     if (!stopped) begin(*draft_, sources);
-    const model::Memory* memory = model.has_encoder() ? &draft_->memory : nullptr;
-    proposer = std::make_unique<DraftModel>(*draft_->model, memory, draft_->cache.get(), options_.cache);
+    const Sources* of_draft = model.has_encoder() ? &draft_->sources : nullptr;
+    proposer = std::make_unique<DraftModel>(*draft_->model, of_draft, draft_->cache.get(), options_.cache);
   } else {
     const bool shared = model.source_vocab_size() == model.vocab_size();
     proposer = std::make_unique<Lookup>(shared ? sources : sources.first(0), options_.speculative.lookup);
   }
   return decode_speculatively(*context_, *step, *proposer, options_.speculative.tokens, requests, options, max_live,
                               watch, speculation_);
-}
-
-model::Memory encode(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources) {
-  Rows rows;
-  std::vector<std::int32_t> ids;
-  for (const auto& source : sources) {
-    check(!source.empty(), "encode", "a source without tokens");
-    rows.append(static_cast<std::int32_t>(source.size()));
-    ids.insert(ids.end(), source.begin(), source.end());
-  }
-  return model.encode(c, ids, rows);
 }
 
 }  // namespace tril::search

@@ -11,24 +11,27 @@
 #include "model/model.h"
 #include "search/decode.h"
 #include "search/session_options.h"
+#include "search/sources.h"
 
 namespace tril::search {
 
-/// The step of a model: of a decoder, or of an encoder-decoder over the memory of its sources, where sentence s attends
-/// to row s of the memory. Rows of a sentence that is done are named no more, and the cache takes their slots back.
+/// The step of a model: of a decoder, or of an encoder-decoder over what its sentences translate. Rows of a sentence that
+/// is done are named no more, and the cache takes their slots back.
 class ModelStep : public Step {
  public:
-  /// @param memory  null for a model without an encoder
+  /// @param sources  of all sentences that a step names; null for a model without an encoder
   /// @param cache  where keys and values of earlier tokens are kept, without rows yet; null: every step computes its
   ///               rows' tokens all over again, which gives the same logits slowly
-  ModelStep(const model::Model& model, const model::Memory* memory, nn::KvCache* cache, CacheOptions options = {});
+  ModelStep(const model::Model& model, const Sources* sources, nn::KvCache* cache, CacheOptions options = {});
 
   std::int64_t vocab_size() const override { return model_->vocab_size(); }
   Tensor logits(Context& c, const StepInput& input) override;
   Following following(Context& c, const StepInput& input) override;
+  void read(Context& c, const StepInput& input) override { answers(c, input); }
 
   /// From now on attention() tells what the tap's layer looks at.
   void keep_attention(nn::AttentionTap tap) { tap_ = std::move(tap); }
+  void keep_no_attention() { tap_.reset(); }
   const Attention* attention() const override { return tap_ ? &attention_ : nullptr; }
   /// From now on sentence s is made of the tokens lists[s] (ascending ids), and logits are worked out for those alone that
   /// the sentences of a step have.
@@ -47,16 +50,18 @@ class ModelStep : public Step {
   void take_attention(const Rows& rows, std::span<const std::int32_t> sentences);
 
   const model::Model* model_;
-  const model::Memory* memory_;
+  const Sources* sources_;
   nn::KvCache* cache_;
   CacheOptions options_;
   std::optional<nn::AttentionTap> tap_;
+  std::uint64_t tapped_version_ = 0;  ///< of the sources whose keys the tap keeps
   Attention attention_;
   std::vector<std::vector<std::int32_t>> lists_;  ///< by sentence; none: all tokens
   std::vector<std::int32_t> chosen_for_, columns_;
   ops::Weight weight_;  ///< the output's rows of columns_
   Tensor bias_;
   Tensor masks_;  ///< [sentences chosen_for_, columns]: 0, or -inf for what a sentence has not
+  std::vector<std::int32_t> memory_rows_;
   std::vector<std::vector<std::int32_t>> histories_;  // of the rows, where there is no cache
 };
 
@@ -79,7 +84,7 @@ class Session {
   struct Reader {
     const model::Model* model;
     std::unique_ptr<nn::KvCache> cache;
-    model::Memory memory;
+    Sources sources;
   };
   Reader reader_of(const model::Model& model, const nn::KvCache::Options& kept) const;
   struct Emptied;
@@ -93,8 +98,5 @@ class Session {
   std::unique_ptr<Reader> draft_;
   Speculation speculation_;
 };
-
-/// The memory of sources given as lists of ids.
-model::Memory encode(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources);
 
 }  // namespace tril::search

@@ -16,9 +16,9 @@ std::size_t common_prefix(std::span<const std::int32_t> a, std::span<const std::
 
 }  // namespace
 
-DraftModel::DraftModel(const model::Model& model, const model::Memory* memory, nn::KvCache* cache,
+DraftModel::DraftModel(const model::Model& model, const Sources* sources, nn::KvCache* cache,
                        const CacheOptions& options)
-    : model_(&model), step_(model, memory, cache, options) {}
+    : model_(&model), step_(model, sources, cache, options) {}
 
 // The likeliest next token of each row.
 std::vector<std::int32_t> DraftModel::take(Context& c, const StepInput& input) {

@@ -32,9 +32,9 @@ class Proposer {
 /// A small model of the same vocabulary goes on greedily.
 class DraftModel : public Proposer {
  public:
-  /// @param memory  its own, of the same sources; null for a model without an encoder
+  /// @param sources  as its own encoder reads them; null for a model without an encoder
   /// @param cache  its own, without rows yet; null: it computes everything again
-  DraftModel(const model::Model& model, const model::Memory* memory, nn::KvCache* cache, const CacheOptions& options);
+  DraftModel(const model::Model& model, const Sources* sources, nn::KvCache* cache, const CacheOptions& options);
   void propose(Context& c, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) override;
 
  private:

@@ -8,35 +8,12 @@
 #include <vector>
 
 #include "search/parallel.h"
-#include "search/terminology.h"
-#include "text/tokenizer.h"
+#include "search/translation_text.h"
 
 namespace tril::search {
 
-struct TranslatorOptions {
+struct TranslatorOptions : TextOptions {
   ParallelOptions decoding;
-  std::int32_t min_length = 0;
-  std::int32_t max_length = 512;  ///< of the output in tokens, EOS counted; the model's positions bound it too
-  /// The output is also bounded by max_length_factor * source tokens + 20, so that a model that cannot stop does not
-  /// run on; 0: not.
-  double max_length_factor = 3;
-  /// What source phrases must be translated by; may be null. For a beam search.
-  std::shared_ptr<const Terminology> terminology = {};
-  /// Minimum Bayes risk (mbr.h): of the search's samples the `mbr_best` of the highest expected chrF, which is their
-  /// score; 0: the samples as they came.
-  std::int32_t mbr_best = 0;
-  /// An unknown token of the output becomes the source word that it looks at most; needs SearchOptions::attention.
-  bool replace_unknowns = false;
-};
-
-struct Translation {
-  std::string text;
-  std::vector<std::int32_t> tokens;       ///< as generated, EOS included, a given prefix not
-  double log_prob = 0, score = 0;         ///< see Hypothesis
-  Cut cut = Cut::no;                      ///< whether the search was ended before its end
-  std::vector<Term> unsatisfied = {};     ///< of the source, those whose target phrase the text lacks
-  std::vector<float> attention = {};      ///< [tokens, source tokens], where it is kept
-  std::vector<std::int32_t> source = {};  ///< ids that it looks at, EOS included; likewise
 };
 
 /// What is seen of a translation while it goes on, and how it is ended; the callback may be empty.
@@ -71,31 +48,11 @@ class Translator {
   Speculation speculation() const { return decoder_.speculation(); }
 
  private:
-  Request request_for(std::int64_t source_tokens, const std::string& prefix, std::uint64_t number) const;
-  /// What a hypothesis translates and goes on from.
-  struct Given {
-    const Request& request;
-    std::string prefix;
-    const std::string& text;
-    std::span<const std::int32_t> source;
-  };
-  /// @param attention  of the tokens; none: unknown ones are left out
-  std::string text_of(std::span<const std::int32_t> tokens, std::span<const float> attention, const Given& given) const;
-
-  const model::Model* model_;
-  std::shared_ptr<const Tokenizer> tokenizer_;
+  TranslationText text_;
   TranslatorOptions options_;
   ParallelDecoder decoder_;
   std::uint64_t texts_ = 0;  // so far
   std::int64_t truncated_ = 0, unknown_ = 0, target_tokens_ = 0;
 };
-
-/// The ids of a source text: its tokens, cut so that EOS still fits into max_positions (0: no bound), then EOS. Sets
-/// `cut`.
-std::vector<std::int32_t> source_ids(const Tokenizer& tokenizer, const std::string& text, std::int64_t max_positions,
-                                     bool& cut);
-
-/// Throws Error(usage) where the model does not translate, or the tokenizer's ids do not fit its vocabularies.
-void check_tokenizer(const model::Model& model, const Tokenizer& tokenizer);
 
 }  // namespace tril::search

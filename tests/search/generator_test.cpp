@@ -158,7 +158,7 @@ TEST(Generator, LogProbabilitiesAreThoseOfScoring) {
     const Results found = generator.generate(texts);
     for (std::size_t i = 0; i < texts.size(); ++i)
       for (const Generation& g : found[i]) {
-        std::vector<std::int32_t> ids = generator.prompt_ids(texts[i], i);
+        std::vector<std::int32_t> ids = generator.text().prompt_ids(texts[i], "prompt");
         const std::size_t given = ids.size();
         ids.insert(ids.end(), g.tokens.begin(), g.tokens.end());
         const Score score = score_texts(workers, *lm.m, std::span(&ids, 1), {})[0];

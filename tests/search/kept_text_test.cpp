@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "model/gpt2.h"
+#include "search/running_batch.h"
 
 namespace tril::search {
 namespace {
@@ -17,10 +18,10 @@ namespace {
 using Ids = std::vector<std::int32_t>;
 
 struct Small {
-  explicit Small(std::uint64_t seed = 3) {
+  explicit Small(std::uint64_t seed = 3, std::int32_t positions = 64) {
     model::Gpt2Config k;
     k.vocab_size = 30;
-    k.n_positions = 64;
+    k.n_positions = positions;
     k.n_embd = 32, k.n_layer = 2, k.n_head = 4;
     k.initializer_range = 0.5;
     k.bos_token_id = k.eos_token_id = 29;
@@ -101,6 +102,21 @@ TEST(KeptText, GivesWhatReadingAnewGives) {
       expect_same(kept.decode(request_of(text, 5), o), anew(request_of(text, 5)));
       EXPECT_EQ(kept.newly_read(), 1);
     }
+}
+
+// A search reads at most so many tokens at a time: what is there may end in any portion.
+TEST(KeptText, LongTextsAreReadInPortionsBehindWhatIsThere) {
+  constexpr int portion = RunningBatch::default_prompt_tokens;
+  Small small(3, 2 * portion + 100);
+  const Ids text = some_ids(6, 2 * portion + 50);
+  const Request whole = request_of(text, 4);
+  const auto expected = KeptText(small.c, *small.m, {}).decode(whole, greedy());
+  for (const int there : {10, portion, portion + 10, 2 * portion + 40}) {
+    KeptText kept(small.c, *small.m, {});
+    kept.read(Ids(text.begin(), text.begin() + there));
+    expect_same(kept.decode(whole, greedy()), expected);
+    EXPECT_EQ(kept.reused(), there);
+  }
 }
 
 TEST(KeptText, KeepsWhatWasReadWhenAnAnswerIsCutShort) {

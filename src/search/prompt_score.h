@@ -1,0 +1,18 @@
+// How probable a language model finds the tokens of a prompt, and what it would rather have read.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/model.h"
+#include "search/options.h"
+
+namespace tril::search {
+
+/// Of each token but the first, behind those before it; with the `top` likeliest at its place. The prompt must not be longer
+/// than the model reads at once.
+std::vector<TokenScore> prompt_scores(Context& c, const model::Model& model, std::span<const std::int32_t> ids,
+                                      std::int32_t top);
+
+}  // namespace tril::search

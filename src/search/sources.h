@@ -1,0 +1,57 @@
+// What the sentences of an encoder-decoder translate: the encoder's outputs ("memories") of those that are there now, in
+// one, so that one step serves them all. Sentences come and go while others go on: a new one's rows are copied into room
+// that others left, and nothing else is moved until there is too little of it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/model.h"
+
+namespace tril::search {
+
+/// The memory of sources given as lists of ids.
+model::Memory encode(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources);
+
+class Sources {
+ public:
+  /// The model must outlive it.
+  explicit Sources(const model::Model& model) : model_(&model) {}
+
+  /// Encodes sources [n], which become those of the sentences of these numbers; none of them may be there already.
+  void add(Context& c, std::span<const std::vector<std::int32_t>> sources, std::span<const std::int32_t> sentences);
+  /// Forgets a sentence's source; nothing where it has none.
+  void remove(std::int32_t sentence);
+  void clear();
+
+  /// With rows for all who are there, and others that stand for room.
+  const model::Memory& memory() const { return memory_; }
+  /// A sentence's row of it, from one add() to the next.
+  std::int32_t row(std::int32_t sentence) const { return row_of_[static_cast<std::size_t>(sentence)]; }
+  /// Tokens of a sentence's source.
+  std::int32_t length(std::int32_t sentence) const { return memory_.rows.length(row(sentence)); }
+  /// Another number after every add(): what was worked out from the memory's values holds no more.
+  std::uint64_t version() const { return version_; }
+  std::size_t count() const;
+
+ private:
+  /// A stretch of the memory's tokens; begin and room in whole blocks.
+  struct Stretch {
+    std::int32_t sentence = -1;  ///< -1: nobody's
+    std::int32_t begin = 0, length = 0, room = 0;
+  };
+  void take_over(model::Memory fresh, std::span<const std::int32_t> sentences);
+  void make_room(Context& c, const model::Memory& like, std::span<const std::int32_t> wanted);
+  bool has_room(std::span<const std::int32_t> wanted) const;
+  static std::int32_t place(std::vector<Stretch>& stretches, std::int32_t sentence, std::int32_t length);
+  void number_rows();
+
+  const model::Model* model_;
+  model::Memory memory_;
+  std::vector<Stretch> stretches_;  ///< in the order of their tokens, all of the memory; none: rows are as encoded
+  std::vector<std::int32_t> row_of_;
+  std::uint64_t version_ = 0;
+};
+
+}  // namespace tril::search
