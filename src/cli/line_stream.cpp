@@ -14,7 +14,7 @@ namespace tril::cli {
 // Shared with the reading thread, which may outlive the stream: a read from a terminal cannot be called off.
 struct LineStream::State {
   std::mutex mutex;
-  std::condition_variable changed;
+  std::condition_variable_any changed;
   std::deque<std::string> lines;
   std::size_t capacity = 0;
   bool at_end = false, abandoned = false;
@@ -62,13 +62,13 @@ std::int64_t LineStream::invalid() const {
   return state_->invalid;
 }
 
-std::vector<std::string> LineStream::next(std::size_t most) {
+std::vector<std::string> LineStream::next(std::size_t most, const std::stop_token& stop) {
   constexpr std::chrono::milliseconds pause{20};  // a writer that is silent for so long is waiting for an answer
   State& s = *state_;
   std::vector<std::string> window;
   std::unique_lock lock(s.mutex);
-  s.changed.wait(lock, [&] { return s.at_end || !s.lines.empty(); });
-  while (window.size() < most && s.changed.wait_for(lock, pause, [&] { return s.at_end || !s.lines.empty(); }) &&
+  s.changed.wait(lock, stop, [&] { return s.at_end || !s.lines.empty(); });
+  while (window.size() < most && s.changed.wait_for(lock, stop, pause, [&] { return s.at_end || !s.lines.empty(); }) &&
          !s.lines.empty()) {
     while (window.size() < most && !s.lines.empty()) {
       window.push_back(std::move(s.lines.front()));

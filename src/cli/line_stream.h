@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ class LineStream {
 
   /// The next lines, at most `most`, at least one unless the text is at its end: waits for the first, and then for
   /// others as long as they keep coming. An error in the text is thrown once the lines before it have been handed out.
-  std::vector<std::string> next(std::size_t most);
+  /// Once `stop` asks for it, what there is, or nothing.
+  std::vector<std::string> next(std::size_t most, const std::stop_token& stop = {});
   /// Lines so far that were not UTF-8.
   std::int64_t invalid() const;
 

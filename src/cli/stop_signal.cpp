@@ -18,12 +18,14 @@ sigset_t stop_signals() {
 // The signals are the process's own, so what came of them is too; objects within another one's life share its watcher.
 std::atomic<bool> signal_came = false;
 std::atomic<int> alive = 0;
+std::stop_source stop_source;
 
 }  // namespace
 
 StopSignal::StopSignal() {
   if (alive.fetch_add(1) > 0) return;
   signal_came = false;
+  stop_source = std::stop_source();
   const sigset_t set = stop_signals();
   pthread_sigmask(SIG_BLOCK, &set, &before_);
   watcher_ = std::thread([this] { watch(); });
@@ -41,6 +43,10 @@ bool StopSignal::came() const {
   return signal_came;
 }
 
+std::stop_token StopSignal::token() const {
+  return stop_source.get_token();
+}
+
 void StopSignal::watch() {
   using Clock = std::chrono::steady_clock;
   const sigset_t set = stop_signals();
@@ -49,7 +55,10 @@ void StopSignal::watch() {
   while (!ending_) {
     const int signal = sigtimedwait(&set, nullptr, &moment);
     if (signal != SIGINT && signal != SIGTERM) continue;
-    if (!signal_came.exchange(true)) first = Clock::now();
+    if (!signal_came.exchange(true)) {
+      first = Clock::now();
+      stop_source.request_stop();
+    }
     // Some senders signal both the process and its group: what follows within a second is the same wish.
     if (Clock::now() - first < std::chrono::seconds(1)) continue;
     // A later one: whoever sends it does not want to wait.

@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM as a question that a loop asks between its steps.
+// SIGINT and SIGTERM as a question that a loop asks between its steps, or as a stop token.
 //
 // They are blocked in every thread and waited for in one of their own, instead of being caught by a handler: a handler runs on
 // the stack of whichever thread it interrupts, and the matrix products' generated code keeps other things than a stack in
@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <stop_token>
 #include <thread>
 
 namespace tril::cli {
@@ -21,6 +22,8 @@ class StopSignal {
   StopSignal& operator=(const StopSignal&) = delete;
 
   bool came() const;
+  /// Asked to stop once a signal came: for a search, or for whoever waits for something else.
+  std::stop_token token() const;
 
  private:
   void watch();

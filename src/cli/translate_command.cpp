@@ -18,6 +18,7 @@
 #include "cli/line_stream.h"
 #include "cli/model_set.h"
 #include "cli/standard_output.h"
+#include "cli/stop_signal.h"
 #include "model/registry.h"
 #include "search/shortlist.h"
 #include "text/language_tag.h"
@@ -97,11 +98,14 @@ Fields fields_of(TranslateOptions& o) {
   return f;
 }
 
-// Where results go: a file that comes into being whole, or standard output as they come.
+// Where results go: a file that comes into being whole, or standard output as they come. Of a translation that is stopped
+// the file's beginning is left beside it.
 class Output {
  public:
-  explicit Output(const std::string& path) {
-    if (path != "-") file_.emplace(path);
+  explicit Output(const std::string& path) : path_(path) {
+    if (path == "-") return;
+    const AtomicFile possible(path);  // told now, not at the end
+    file_.emplace(path + ".partial");
   }
   void write(const std::string& text) {
     if (file_)
@@ -110,10 +114,19 @@ class Output {
       write_stdout(text);
   }
   void commit() {
-    if (file_) file_->commit();
+    if (!file_) return;
+    file_->commit();
+    rename_durably(file_->path(), path_);
+  }
+  /// What there is stays, under the name that is returned.
+  std::string leave() {
+    if (!file_) return "standard output";
+    file_->commit();
+    return file_->path();
   }
 
  private:
+  std::string path_;
   std::optional<AtomicFile> file_;
 };
 
@@ -217,6 +230,7 @@ std::shared_ptr<const search::Shortlist> shortlist_of(const TranslateOptions& o,
 int translate(const TranslateOptions& o, bool quiet) {
   if (o.target_prefix && *o.target_prefix == "-" && o.input == "-")
     fail_usage("--target-prefix", "standard input is already the text to translate", "pass a file's name");
+  const StopSignal stop;
   const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   const model::GenerationConfig published = model::load_generation_config(o.decoding.model);
@@ -255,16 +269,24 @@ int translate(const TranslateOptions& o, bool quiet) {
                      .enabled = !quiet && stderr_is_terminal() && (o.output != "-" || isatty(STDOUT_FILENO) == 0),
                      .seconds = {},
                      .write = {}});
-  std::int64_t number = 0;
+  std::int64_t number = 0, translated = 0;
   Tally tally;
-  for (std::vector<std::string> texts = lines.next(window); !texts.empty(); texts = lines.next(window)) {
+  const auto next = [&] { return lines.next(window, stop.token()); };
+  for (std::vector<std::string> texts = next(); !texts.empty() && !stop.came(); texts = next()) {
     std::vector<std::string> tagged;
     if (!prefix.empty())
       for (const std::string& text : texts) tagged.push_back(text.empty() ? text : prefix + text);
-    const auto translations = translator.translate(
-        prefix.empty() ? texts : tagged, prefixes ? prefixes->next(texts.size()) : std::vector<std::string>{});
+    const auto translations = translator.translate(prefix.empty() ? texts : tagged,
+                                                   prefixes ? prefixes->next(texts.size()) : std::vector<std::string>{},
+                                                   {.on_partial = {}, .stop = stop.token()});
     std::string out;
     for (std::size_t i = 0; i < texts.size(); ++i, ++number) {
+      if (translations[i][0].cut == search::Cut::cancelled) {
+        // Behind a line that is missing others would stand beside the wrong ones, but for objects, which have numbers.
+        if (!o.json) break;
+        continue;
+      }
+      ++translated;
       tally.add(translations[i][0]);
       if (o.json)
         out += json_line(o, *tokenizer, number + 1, texts[i], translations[i]);
@@ -278,6 +300,10 @@ int translate(const TranslateOptions& o, bool quiet) {
     progress.update(number, {.before = {}, .after = {}, .amount = translator.target_tokens()});
   }
   progress.finish();
+  if (stop.came()) {
+    spdlog::warn("stopped: {} lines are translated, in {}", format_count(translated), output.leave());
+    return exit_failure;
+  }
   if (prefixes) prefixes->check_end();
   output.commit();
   report_speculation(translator.speculation());

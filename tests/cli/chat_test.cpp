@@ -1,9 +1,13 @@
 // tril chat and --prompt-cache from outside, with a small model of characters: pipes, commands, signals, files.
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <termios.h>
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -23,13 +27,43 @@ class Chat : public ::testing::Test {
       text += std::array{"User: ", "Assistant: ", "how are you?", "well, 1 and 2.", "\n", "{a} "}[random.below(6)];
     }
     const std::string train = folder->write("train", text);
-    model = folder->at("model");
-    const Ran trained =
-        run_tril({"train", "--arch",       "gpt2", "--model",      model,  "--train-sets", train, "--vocab-type",
-                  "char",  "--d-model",    "32",   "--num-heads",  "2",    "--ffn-dim",    "64",  "--dec-depth",
-                  "2",     "--max-length", "2048", "--max-tokens", "2048", "--warmup",     "2",   "--after",
-                  "4u",    "--threads",    "1"});
-    ASSERT_EQ(trained.code, 0) << trained.err;
+    model = train_model("model", train, "2048");
+  }
+  static std::string train_model(const std::string& name, const std::string& text, const std::string& positions) {
+    const Ran trained = run_tril({"train",
+                                  "--arch",
+                                  "gpt2",
+                                  "--model",
+                                  folder->at(name),
+                                  "--train-sets",
+                                  text,
+                                  "--vocab-type",
+                                  "char",
+                                  "--d-model",
+                                  "32",
+                                  "--num-heads",
+                                  "2",
+                                  "--ffn-dim",
+                                  "64",
+                                  "--dec-depth",
+                                  "2",
+                                  "--max-length",
+                                  positions,
+                                  "--max-tokens",
+                                  positions,
+                                  "--warmup",
+                                  "2",
+                                  "--after",
+                                  "4u",
+                                  "--threads",
+                                  "1"});
+    EXPECT_EQ(trained.code, 0) << trained.err;
+    return folder->at(name);
+  }
+  /// Its answers can be so long that a signal comes in time, however busy the machine is.
+  static const std::string& long_winded() {
+    static const std::string directory = train_model("long", folder->at("train"), "16384");
+    return directory;
   }
   static void TearDownTestSuite() { delete folder; }
 
@@ -177,10 +211,121 @@ TEST_F(Chat, ASignalEndsTheAnswerAndAtThePromptTheProgram) {
   };
   // Letters alone, and as many as there are positions.
   const Ran ran = run_tril(
-      {"chat", "--model", model, "--format", "plain", "--max-new-tokens", "1900", "--regex", "[a-z]{1800,1850}"},
+      {"chat", "--model", long_winded(), "--format", "plain", "--max-new-tokens", "16000", "--regex", "[a-z]{15800}"},
       launch);
   EXPECT_EQ(ran.code, 0) << ran.signal << ran.err;
   EXPECT_NE(ran.err.find("2 answers of "), std::string::npos) << ran.err;
+  close(ends[0]), close(ends[1]);
+}
+
+// A terminal of its own: what a person types is written to it, what a person sees is read from it.
+class Terminal {
+ public:
+  Terminal() : end_(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
+    if (end_ < 0 || grantpt(end_) != 0 || unlockpt(end_) != 0) throw std::runtime_error("no terminal");
+    name_ = ptsname(end_);
+  }
+  ~Terminal() { close(end_); }
+  /// In the new process: its terminal is this one, and Ctrl-C there is for it.
+  void become_ours() const {
+    setsid();
+    const int other = open(name_.c_str(), O_RDWR);
+    ioctl(other, TIOCSCTTY, 0);
+    termios mode{};
+    tcgetattr(other, &mode);
+    mode.c_lflag &= ~static_cast<tcflag_t>(ECHO);  // so that what is seen is the program's own
+    tcsetattr(other, TCSANOW, &mode);
+    dup2(other, 0), dup2(other, 1);
+  }
+  void type(const std::string& text) const { EXPECT_EQ(write(end_, text.data(), text.size()), std::ssize(text)); }
+  /// Reads up to `text`; what comes behind it is for the next call.
+  void see(const std::string& text) {
+    const auto begun = std::chrono::steady_clock::now();
+    for (;;) {
+      if (const std::size_t at = unread_.find(text); at != std::string::npos) {
+        unread_.erase(0, at + text.size());
+        return;
+      }
+      ASSERT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(60))
+          << "no " << text << " in " << unread_;
+      pollfd wait{end_, POLLIN, 0};
+      if (poll(&wait, 1, 100) <= 0) continue;
+      char bytes[1024];
+      const ssize_t n = read(end_, bytes, sizeof bytes);
+      ASSERT_GT(n, 0) << "the end, and no " << text << " in " << unread_;
+      unread_.append(bytes, static_cast<std::size_t>(n));
+    }
+  }
+
+ private:
+  int end_;
+  std::string name_, unread_;
+};
+
+TEST_F(Chat, TalksInATerminal) {
+  Terminal terminal;
+  Launch launch;
+  launch.before = [&] { terminal.become_ours(); };
+  launch.meanwhile = [&](pid_t) {
+    terminal.see("> ");
+    terminal.type("/rest\n");  // a mistake ends nothing
+    terminal.see("> ");
+    terminal.type("/set max-new-tokens 4\n/set\n");
+    terminal.see("max-new-tokens 4");
+    terminal.see("> ");
+    terminal.type("/set max-new-tokens 16000\nyou?\n");
+    terminal.see("a");  // the answer comes while it is made
+    terminal.type("\x03");
+    terminal.see("> ");
+    terminal.type("/save " + folder->at("terminal.json") + "\n");
+    terminal.see("> ");
+    terminal.type("\x04");
+  };
+  const Ran ran = run_tril({"chat", "--model", long_winded(), "--format", "plain", "--regex", "a{15800}"}, launch);
+  EXPECT_EQ(ran.code, 0) << ran.signal << ran.err;
+  EXPECT_NE(ran.err.find("/help says what there is"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("did you mean reset"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("(ended)"), std::string::npos) << ran.err;
+  const auto said = talk(folder->at("terminal.json"));
+  ASSERT_EQ(said.size(), 2u);
+  const std::string answer = said[1]["content"];
+  EXPECT_GT(answer.size(), 0u);
+  EXPECT_LT(answer.size(), 15800u) << "as far as it came";
+}
+
+// Ctrl-C ends a generation with what it is by then.
+TEST_F(Chat, ASignalEndsAGeneration) {
+  const std::string out = folder->write("generated", "");
+  Launch launch;
+  launch.stdout_to = out;
+  launch.meanwhile = [&](pid_t child) {
+    for (int i = 0; i < 6000 && file_text(out).size() < 40; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    kill(child, SIGINT);
+  };
+  const Ran ran = run_tril({"generate", "--model", long_winded(), "--prompt", "how", "--stream", "--max-new-tokens",
+                            "16000", "--regex", "[a-z]{15800}"},
+                           launch);
+  EXPECT_EQ(ran.code, 1) << ran.signal;
+  EXPECT_NE(ran.err.find("ended: 1 since they were to stop"), std::string::npos) << ran.err;
+  const std::string text = file_text(out);
+  EXPECT_TRUE(text.starts_with("how") && text.ends_with("\n")) << text;
+  EXPECT_LT(text.size(), 15800u);
+
+  // So does one while it waits for prompts.
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  launch.stdout_to = folder->write("waiting", "");
+  launch.before = [&] { dup2(ends[0], 0); };
+  launch.meanwhile = [&](pid_t child) {
+    ASSERT_EQ(write(ends[1], "how\n", 4), 4);
+    for (int i = 0; i < 6000 && file_text(launch.stdout_to).empty(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    kill(child, SIGTERM);
+  };
+  const Ran waited = run_tril({"generate", "--model", model, "--json", "--max-new-tokens", "3"}, launch);
+  EXPECT_EQ(waited.code, 1) << waited.signal << waited.err;
+  EXPECT_EQ(lines_of(file_text(launch.stdout_to)).size(), 1u);
   close(ends[0]), close(ends[1]);
 }
 

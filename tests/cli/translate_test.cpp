@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
+#include <thread>
 
 #include "cli/run_program.h"
 #include "support/paths.h"
@@ -76,6 +78,56 @@ TEST_F(Translate, TheWayOfDecodingDoesNotMatter) {
     EXPECT_EQ(translate({"-b", beam, "-o", out}, many).code, 0);
     EXPECT_EQ(file_text(out), one.out);
   }
+}
+
+// Ctrl-C loses no line that is done, and a file is not there before it is whole.
+TEST_F(Translate, ASignalLeavesWhatIsTranslated) {
+  std::string many;
+  for (int i = 0; i < 10'000; ++i) many += text;
+  const std::string shown = folder->write("shown", ""), out = folder->at("stopped");
+  Launch launch;
+  launch.input = many;
+  launch.stdout_to = shown;
+  launch.meanwhile = [&](pid_t child) {
+    for (int i = 0; i < 6000 && file_text(shown).empty(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    kill(child, SIGINT);
+  };
+  const std::vector<std::string> args{"translate", "--model", model, "-b", "2", "--threads", "1"};
+  const Ran ran = run_tril(args, launch);
+  EXPECT_EQ(ran.code, 1) << ran.signal;
+  const auto lines = lines_of(file_text(shown));
+  EXPECT_GE(lines.size(), 1024u);
+  EXPECT_LT(lines.size(), 40'000u);
+  const auto first = lines_of(translate({"-b", "2"}, text).out);
+  for (std::size_t i = 0; i < lines.size(); ++i) ASSERT_EQ(lines[i], first[i % 4]) << i;
+  EXPECT_NE(ran.err.find("lines are translated, in standard output"), std::string::npos) << ran.err;
+
+  launch.stdout_to.clear();
+  launch.meanwhile = [&](pid_t child) {
+    const auto begun = [&] {  // its temporary file is there
+      const std::filesystem::directory_iterator files(std::filesystem::path(out).parent_path());
+      return std::any_of(begin(files), end(files), [&](const auto& file) {
+        return file.path().filename().string().find("stopped.partial") != std::string::npos;
+      });
+    };
+    for (int i = 0; i < 6000 && !begun(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    kill(child, SIGINT);
+  };
+  std::vector<std::string> to_file = args;
+  to_file.insert(to_file.end(), {"-o", out});
+  const Ran filed = run_tril(to_file, launch);
+  EXPECT_EQ(filed.code, 1) << filed.signal;
+  EXPECT_FALSE(std::filesystem::exists(out));
+  EXPECT_NE(filed.err.find("in " + out + ".partial"), std::string::npos) << filed.err;
+  const auto kept = lines_of(file_text(out + ".partial"));
+  EXPECT_LT(kept.size(), 40'000u);
+  for (std::size_t i = 0; i < kept.size(); ++i) ASSERT_EQ(kept[i], first[i % 4]) << i;
+
+  to_file.insert(to_file.end(), {"-i", folder->write("few", text)});
+  EXPECT_EQ(run_tril(to_file).code, 0);
+  EXPECT_EQ(lines_of(file_text(out)), first);
+  EXPECT_FALSE(std::filesystem::exists(out + ".partial"));
 }
 
 TEST_F(Translate, NBestAreSortedByScore) {
