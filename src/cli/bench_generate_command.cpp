@@ -10,7 +10,9 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
+#include "kern/gemm_int8.h"
 #include "model/registry.h"
+#include "train/roof.h"
 
 namespace tril::cli {
 namespace {
@@ -33,11 +35,19 @@ Fields fields_of(BenchOptions& o) {
 }
 
 // Bytes of weights that one step reads: every matrix that is multiplied by, and of tables one row a token.
-std::int64_t weight_bytes(const model::Model& m) {
-  std::int64_t values = 0;
-  for (const nn::Parameter& p : m.parameters().all())
-    values += p.in_products || p.shape.rank() == 1 ? p.shape.count() : p.shape.count() / p.shape[0];
-  return values * static_cast<std::int64_t>(sizeof(float));
+double weight_bytes(const model::Model& m) {
+  double bytes = 0;
+  for (const nn::Parameter& p : m.parameters().all()) {
+    const ops::QuantizedMatrix& q = p.quantized;
+    const double values = static_cast<double>(p.shape.count()), rows = static_cast<double>(p.shape[0]);
+    double size = values * sizeof(float);
+    if (q)
+      size = values * q.bits / 8 + rows * sizeof(float) + (q.multipliers ? values / kern::int4_group : 0);
+    else if (p.in_products && m.parameters().precision() == nn::Precision::bf16)
+      size = values * 2;
+    bytes += p.in_products || p.shape.rank() == 1 ? size : size / rows;
+  }
+  return bytes;
 }
 
 struct Timing {
@@ -85,7 +95,8 @@ int bench(const BenchOptions& o) {
 
   Arena arena;
   Context c(arena);
-  c.set_threads(search::thread_count(o.decoding.threads));
+  Team team(search::thread_count(o.decoding.threads));
+  c.set_team(&team);
   const std::unique_ptr<nn::KvCache> cache = model->make_cache(c);
   check(cache != nullptr, "--model", "a {} model has no cache of keys and values", model->family());
   Timing best;
@@ -97,11 +108,16 @@ int bench(const BenchOptions& o) {
 
   const auto read = static_cast<double>(prompts.size());
   const auto made = static_cast<double>(batch) * static_cast<double>(o.new_tokens - 1);
+  const double bytes = weight_bytes(*model), steps = static_cast<double>(o.new_tokens - 1) / best.generation;
+  const double peak = peak_mib();  // of the work, not of what it is compared with
+  const double bandwidth = train::measure_read_bandwidth(c.kernels(), c.threads());
   const nlohmann::ordered_json result{
       {"prompt_tokens_per_second", read / best.prompt},
       {"generate_tokens_per_second", o.new_tokens > 1 ? nlohmann::ordered_json(made / best.generation) : nullptr},
-      {"weight_bytes_per_token", static_cast<double>(weight_bytes(*model)) / static_cast<double>(batch)},
-      {"peak_mib", peak_mib()},
+      {"weight_bytes_per_token", bytes / static_cast<double>(batch)},
+      {"read_bandwidth", bandwidth},
+      {"share_of_bandwidth", o.new_tokens > 1 ? nlohmann::ordered_json(steps * bytes / bandwidth) : nullptr},
+      {"peak_mib", peak},
       {"batch_size", batch},
       {"parameters", model->parameters().count()},
       {"threads", c.threads()}};
@@ -118,7 +134,9 @@ void add_bench_generate(App& app) {
            .summary = "time the continuation of text",
            .description =
                "Prints one JSON object: tokens a second of reading prompts and of generating behind them (the "
-               "best of --repeat runs), the bytes of weights that a generated token reads, the peak of memory.",
+               "best of --repeat runs), the bytes of weights that a generated token reads, the bytes a second that the "
+               "machine "
+               "reads of memory and the share of them that generating reached, the peak of memory.",
            .examples = {{"tril bench generate --model plays --prompt-length 64 --new-tokens 128", "one text at a time"},
                         {"tril bench generate -m plays --batch-size 32 --threads 1", "32 together"}},
            .fields = fields_of(*o),

@@ -132,7 +132,8 @@ class Chat {
         talk_fields_(talk_fields(o)) {
     search::check_language_model(*model_, *tokenizer_);
     const search::GeneratorOptions g = generator_options(o_.decoding, published_, *model_, *tokenizer_);
-    context_.set_threads(search::threads_of_one(*model_, search::thread_count(o.decoding.threads)));
+    team_ = search::team_of_one(*model_, search::thread_count(o.decoding.threads));
+    context_.set_team(team_.get());
     kept_ = std::make_unique<search::KeptText>(context_, *model_, g.decoding.cache, model_identity(o.decoding));
     reset();
     if (!o.load.empty()) load(o.load);
@@ -389,6 +390,7 @@ class Chat {
   model::GenerationConfig published_;
   Format format_;
   Arena arena_;
+  std::unique_ptr<Team> team_;
   Context context_;
   std::shared_ptr<const search::Constraint> constraint_;
   Fields talk_fields_;

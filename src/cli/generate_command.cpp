@@ -158,7 +158,8 @@ class PromptCache {
                  "give one --prompt");
     if (!options.decoding.ensemble.others.empty() || options.decoding.speculative.on())
       fail_usage("--prompt-cache", "is of one model, and several are at work", "leave one of them out");
-    context_.set_threads(search::threads_of_one(model, options.decoding.threads));
+    team_ = search::team_of_one(model, options.decoding.threads);
+    context_.set_team(team_.get());
     kept_.emplace(context_, model, options.decoding.cache, model_identity(o.decoding));
   }
   /// Reads the prompt, what the file has of it from there; null where there is no file.
@@ -176,6 +177,7 @@ class PromptCache {
   std::string path_;
   bool leave_;
   Arena arena_;
+  std::unique_ptr<Team> team_;
   Context context_;
   std::optional<search::KeptText> kept_;
 };

@@ -70,9 +70,10 @@ struct AttentionGradient {
 struct CachedAttention {
   const float* q = nullptr;
   const float *k = nullptr, *v = nullptr;  ///< null where the cache holds 8 bits:
-  /// value = int8 * scale, a scale for each token and key head: at [slot * kv_heads + head]
+  /// value = int8 * scale, a scale for each token and key head: at [slot * scale_stride + head]
   const std::int8_t *k8 = nullptr, *v8 = nullptr;
   const float *k_scales = nullptr, *v_scales = nullptr;
+  std::size_t scale_stride = 0;
   std::size_t q_stride = 0, k_stride = 0, v_stride = 0;
   const std::int32_t* const* slots = nullptr;  ///< [rows] pointers to lengths[r] slot numbers
   const std::int32_t* lengths = nullptr;       ///< [rows] keys, those of the queries themselves included

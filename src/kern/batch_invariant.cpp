@@ -35,7 +35,6 @@ void batch_invariant_gemm(const Gemm& g) {
     block.m = std::min(invariant_rows, g.m - i);
     block.a = g.a + i * g.a_stride;
     block.c = g.c + i * g.c_stride;
-    block.threads = 1;
     block.m == invariant_rows ? gemm(block) : short_block(block);
   }
 }

@@ -185,7 +185,7 @@ struct Sums {
 
 /// The product of two packed blocks in float32.
 struct Emulated {
-  static void begin() {}
+  static void begin(std::size_t = 0) {}
   static void end() {}
   static HWY_INLINE void pack_row(const float* x, std::size_t k, std::size_t depth, std::uint16_t* to) {
     PackRow(x, k, to);

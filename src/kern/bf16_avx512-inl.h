@@ -21,7 +21,7 @@ namespace tril::kern::N_AVX3 {
 
 /// Packing with the processor's own rounding, products of pairs.
 struct PairProducts {
-  static void begin() {}
+  static void begin(std::size_t = 0) {}
   static void end() {}
 
   TRIL_BF16 static void pack_row(const float* x, std::size_t k, std::size_t depth, std::uint16_t* to) {
@@ -144,13 +144,15 @@ struct PairProducts {
 
 /// Products of tiles. Tiles 0-3 sum, 4 and 5 are of A, 6 and 7 of B.
 struct TileProducts : PairProducts {
-  TRIL_AMX static void begin() {
+  /// Products of up to 16 rows work on no more than these have.
+  TRIL_AMX static void begin(std::size_t most_rows = 32) {
     struct alignas(64) Config {
       std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
       std::uint16_t bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
       std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-    };
-    static constexpr Config config;  // in memory as a whole: the intrinsic names only its first bytes to the compiler
+    } config;
+    if (most_rows < 16) config.rows[0] = config.rows[1] = config.rows[4] = static_cast<std::uint8_t>(most_rows);
+    __asm__ volatile("" : : "r"(&config) : "memory");  // the intrinsic names only its first bytes to the compiler
     _tile_loadconfig(&config);
   }
   TRIL_AMX static void end() { _tile_release(); }
@@ -229,6 +231,13 @@ struct TileProducts : PairProducts {
     _tile_stored(2, c.to + 16 * c.stride, c.stride * sizeof(float));
   }
 
+  /// Few rows: weights stream by from far away. One line of four, well ahead, shows the processor where this leads.
+  static void fetch(const std::uint16_t* b) {
+    constexpr std::size_t ahead = 24 << 10;  // values
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < 2 * tile_values; i += 128) __builtin_prefetch(b + ahead + i, 0, 2);
+  }
+
   TRIL_AMX static void upper_half(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, const Sums& c) {
     if (c.from) {
       _tile_loadd(0, c.from, c.from_stride * sizeof(float));
@@ -238,6 +247,7 @@ struct TileProducts : PairProducts {
       _tile_zero(1);
     }
     for (std::size_t l = 0; l < depth; ++l, a += tile_values, b += 2 * tile_values) {
+      fetch(b);
       _tile_loadd(4, a, 64);
       _tile_loadd(6, b, 64);
       _tile_loadd(7, b + tile_values, 64);

@@ -54,9 +54,9 @@ HWY_INLINE std::size_t most_keys(const CachedAttention& a, std::size_t row) {
 }
 
 /// s[j] *= the scale of the key or value in slots[j]
-HWY_INLINE void times_scales(float* s, const float* scales, const std::int32_t* slots, std::size_t kv_heads,
+HWY_INLINE void times_scales(float* s, const float* scales, const std::int32_t* slots, std::size_t stride,
                              std::size_t n) {
-  for (std::size_t j = 0; j < n; ++j) s[j] *= scales[static_cast<std::size_t>(slots[j]) * kv_heads];
+  for (std::size_t j = 0; j < n; ++j) s[j] *= scales[static_cast<std::size_t>(slots[j]) * stride];
 }
 
 /// The biases of head h for a query at position `query` and the row's keys.
@@ -77,7 +77,7 @@ void attend_one(const CachedAttention& a, const T* keys, const T* values, const 
   for (std::size_t h = 0; h < a.heads; ++h) {
     dot_rows(q + h * a.d_k, a.d_k, RowsInSlots<T>{keys + h / group * a.d_k, slots, a.k_stride}, n, a.scale,
              scores + h * n);
-    if (a.k_scales) times_scales(scores + h * n, a.k_scales + h / group, slots, a.kv_heads, n);
+    if (a.k_scales) times_scales(scores + h * n, a.k_scales + h / group, slots, a.scale_stride, n);
     if (a.bias) {
       const float* const bias = bias_of(a, h, sight.end - 1);
       add_bias(bias, sight.sinks, scores + h * n);
@@ -86,7 +86,7 @@ void attend_one(const CachedAttention& a, const T* keys, const T* values, const 
   }
   for (std::size_t h = 0; h < a.heads; ++h) {
     const float scale = exponentiate(scores + h * n, n);
-    if (a.v_scales) times_scales(scores + h * n, a.v_scales + h / group, slots, a.kv_heads, n);
+    if (a.v_scales) times_scales(scores + h * n, a.v_scales + h / group, slots, a.scale_stride, n);
     weighted_sum(scores + h * n, RowsInSlots<T>{values + h / group * a.d_v, slots, a.v_stride}, n, a.d_v, scale,
                  y + h * a.d_v);
   }
@@ -231,7 +231,7 @@ void attend_by_tiles(const CachedAttention& a, const T* keys, const T* values, s
     for (std::size_t kv = 0; kv < a.kv_heads; ++kv) {
       for (std::size_t j = 0; j < cols; ++j) {
         const std::size_t slot = static_cast<std::size_t>(slots[j]);
-        const auto scale = [&](const float* of) { return of ? of[slot * a.kv_heads + kv] : 1.0f; };
+        const auto scale = [&](const float* of) { return of ? of[slot * a.scale_stride + kv] : 1.0f; };
         copy_floats(keys + slot * a.k_stride + kv * a.d_k, scale(a.k_scales), a.d_k, w.keys + j * a.d_k);
         copy_floats(values + slot * a.v_stride + kv * a.d_v, scale(a.v_scales), a.d_v, w.values + j * a.d_v);
       }

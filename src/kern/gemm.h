@@ -18,7 +18,6 @@ struct Gemm {
   float* c = nullptr;
   std::size_t c_stride = 0;
   bool transpose_a = false, transpose_b = false, accumulate = false;
-  int threads = 1;
 };
 
 void gemm(const Gemm& g);

@@ -21,7 +21,7 @@ void multiply(const PackedGemm& g) {
   if (g.m == 0 || g.n == 0) return;
   std::uint16_t* const a = AlignedUp(g.scratch);
   auto* const sums = reinterpret_cast<float*>(a + packed_left_values(packed_gemm_rows, packed_gemm_depth));
-  Isa::begin();
+  Isa::begin(g.m);
   for (std::size_t m0 = 0; m0 < g.m; m0 += packed_gemm_rows) {
     const std::size_t rows = smaller(g.m - m0, packed_gemm_rows);
     for (std::size_t k0 = 0; k0 < g.k || k0 == 0; k0 += packed_gemm_depth) {

@@ -21,10 +21,34 @@ struct IntBlock {
   const float* row_scales;  ///< of the block's first row
 };
 
+/// The same for few rows and 4 bits, which are not unpacked then.
+template <class Isa, class Finish>
+HWY_INLINE void SweepFewOfInt4(const QuantizedRight& b, const float* a, std::size_t a_stride, std::size_t m,
+                               std::uint8_t* scratch, const Finish& finish) {
+  using Products = typename Isa::FewOfFourBits;
+  HWY_ALIGN std::int32_t sums[32 * 32];
+  float scales[Products::most_rows];
+  const std::size_t depth = int8_depth(b.k), deep = depth / int8_tile_depth;
+  auto* const q = reinterpret_cast<std::int8_t*>(scratch + (64 - reinterpret_cast<std::uintptr_t>(scratch) % 64) % 64);
+  auto* const groups = reinterpret_cast<std::int32_t*>(q + m * depth);
+  for (std::size_t i = 0; i < m; ++i) {
+    scales[i] = QuantizeRow(a + i * a_stride, b.k, q + i * depth);
+    Products::begin_groups(q + i * depth, deep, groups + i * 2 * deep);
+  }
+  for (std::size_t n0 = 0; n0 < b.n; n0 += 32) {
+    const std::size_t before = n0 * depth;  // values
+    Products::block(q, depth, b.values + before / 2, b.multipliers + before / int4_group, deep, m, groups, sums);
+    finish(IntBlock{0, n0, m, smaller(b.n - n0, 32), sums, scales});
+  }
+}
+
 /// finish(IntBlock) for all blocks of A W^T, a panel of 32 columns after the other, for up to 256 rows at a time.
 template <class Isa, class Finish>
 HWY_INLINE void SweepInt8(const QuantizedRight& b, const float* a, std::size_t a_stride, std::size_t m,
                           std::uint8_t* scratch, const Finish& finish) {
+  if constexpr (Isa::FewOfFourBits::most_rows > 0)
+    if (b.bits == 4 && m <= Isa::FewOfFourBits::most_rows)
+      return SweepFewOfInt4<Isa>(b, a, a_stride, m, scratch, finish);
   HWY_ALIGN std::int32_t tiles[2][32 * 32];
   const std::size_t depth = int8_depth(b.k), deep = depth / int8_tile_depth;
   const std::size_t panel_bytes = 2 * deep * int8_tile_bytes * static_cast<std::size_t>(b.bits) / 8;

@@ -256,7 +256,7 @@ class TopK {
         const auto lane = static_cast<std::size_t>(__builtin_ctz(bits));
         const std::size_t at = v * lanes + lane;
         const float value = values[lane];
-        const auto id = static_cast<std::int32_t>(col + at);
+        const auto id = t_.first_id + static_cast<std::int32_t>(col + at);
         if (at >= cols || value <= best.beaten || is_forbidden(row, id)) continue;
         if (heap.size == t_.k) {
           heap.offer(value, id);

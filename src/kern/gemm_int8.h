@@ -41,6 +41,18 @@ struct QuantizedRight {
   const std::uint8_t* multipliers = nullptr;  ///< 4 bits: int4_multipliers(n, k)
   const float* scales = nullptr;              ///< [int8_columns(n)]
   const std::int32_t* sums = nullptr;         ///< [int8_columns(n)] 128 times the sum of the row's integers
+
+  /// Columns [first, first + count) of it; `first` begins a panel.
+  QuantizedRight columns(std::size_t first, std::size_t count) const {
+    const std::size_t packed = first * int8_depth(k);  // values before it
+    return {.n = count,
+            .k = k,
+            .bits = bits,
+            .values = values + packed * static_cast<std::size_t>(bits) / 8,
+            .multipliers = multipliers ? multipliers + packed / int4_group : nullptr,
+            .scales = scales + first,
+            .sums = sums + first};
+  }
 };
 
 /// Rows of integers as files hold them, to be packed: 8 bits [n, k]; 4 bits [n, ceil(k / 2)], the first of two values in
@@ -78,7 +90,8 @@ struct QuantizedTopK {
   const float* a = nullptr;
   std::size_t a_stride = 0;
   const float* bias = nullptr;
-  std::size_t k = 1;  ///< where fewer columns are not forbidden, -inf and -1 follow
+  std::int32_t first_id = 0;  ///< what the first column is called in `forbidden` and `indices`
+  std::size_t k = 1;          ///< where fewer columns are not forbidden, -inf and -1 follow
   /// By row, forbidden_counts[i] numbers of columns that are not to be among the k; they count in the sums.
   const std::int32_t* const* forbidden = nullptr;
   const std::int32_t* forbidden_counts = nullptr;

@@ -20,9 +20,9 @@ void gemm(const Gemm& g) {
   check(g.m < limit && g.n < limit && g.k < limit, "gemm", "[{}, {}] x [{}, {}] is beyond 2^31 a side", g.m, g.k, g.k,
         g.n);
 
-  // The library divides the work by the calling thread's OpenMP setting; it is a thread's own, so that workers of one
-  // thread and a context of many do not meet.
-  if (omp_get_max_threads() != g.threads) omp_set_num_threads(g.threads);
+  // Work is shared out above (Context::share_out), by threads that are there already: the library has this one alone. The
+  // setting is the calling thread's own.
+  if (omp_get_max_threads() != 1) omp_set_num_threads(1);
   const dnnl_status_t status = dnnl_sgemm(
       g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', static_cast<dnnl_dim_t>(g.m), static_cast<dnnl_dim_t>(g.n),
       static_cast<dnnl_dim_t>(g.k), 1.0f, g.a, static_cast<dnnl_dim_t>(g.a_stride), g.b,

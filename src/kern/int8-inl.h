@@ -93,8 +93,14 @@ HWY_INLINE void UnpackInt4(const std::uint8_t* HWY_RESTRICT values, const std::u
     }
 }
 
+/// Products of 4 bits that come as 8, for any number of rows.
+struct NoFourBitProducts {
+  static constexpr std::size_t most_rows = 0;
+};
+
 /// Products of 16-bit pairs, which every processor has.
 struct WidenedProducts {
+  using FewOfFourBits = NoFourBitProducts;
   static void begin(std::size_t) {}
   static void end() {}
 

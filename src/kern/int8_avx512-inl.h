@@ -18,9 +18,96 @@
 
 namespace tril::kern::N_AVX3 {
 
+/// Few rows times a panel of 4 bits as it lies in memory. The instruction takes n + 8 as it is stored, without a sign, and a
+/// group's sum begins with what these eights add to it. Then it is within 32 * 8 * 127, so 16 bits hold it, and the product
+/// with the group's multiplier adds to the total at once.
+struct FourBitProducts {
+  static constexpr std::size_t most_rows = 4;
+
+  /// to[2 l + g] = -8 times the sum of the row's values of group g of tile l.
+  TRIL_VNNI static void begin_groups(const std::int8_t* q, std::size_t deep, std::int32_t* to) {
+    const __m512i eights = _mm512_set1_epi8(8);
+    for (std::size_t l = 0; l < deep; ++l) {
+      const __m512i sums = _mm512_dpbusd_epi32(_mm512_setzero_si512(), eights, _mm512_loadu_si512(q + l * 64));
+      to[2 * l] = -_mm512_mask_reduce_add_epi32(0x00ff, sums);
+      to[2 * l + 1] = -_mm512_mask_reduce_add_epi32(0xff00, sums);
+    }
+  }
+
+  /// c [32, 32] = rows of a times the panel; groups: begin_groups' of each row, 2 * deep apart.
+  TRIL_VNNI static void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b,
+                              const std::uint8_t* multipliers, std::size_t deep, std::size_t rows,
+                              const std::int32_t* groups, std::int32_t* c) {
+    switch (rows) {
+      case 1:
+        return some_rows<1>(a, a_stride, b, multipliers, deep, groups, c);
+      case 2:
+        return some_rows<2>(a, a_stride, b, multipliers, deep, groups, c);
+      case 3:
+        return some_rows<3>(a, a_stride, b, multipliers, deep, groups, c);
+      default:
+        return some_rows<4>(a, a_stride, b, multipliers, deep, groups, c);
+    }
+  }
+
+ private:
+  template <std::size_t kRows>
+  TRIL_VNNI static void some_rows(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b,
+                                  const std::uint8_t* multipliers, std::size_t deep, const std::int32_t* groups,
+                                  std::int32_t* c) {
+    constexpr std::size_t tile_bytes = int8_tile_bytes / 2, ahead = 16 << 10;
+    const __m512i low_half = _mm512_set1_epi8(0x0f);
+    __m512i total[kRows][2];
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < kRows; ++i) total[i][0] = total[i][1] = _mm512_setzero_si512();
+    for (std::size_t l = 0; l < deep; ++l, a += 64, groups += 2)
+#pragma GCC unroll 2
+      for (std::size_t t = 0; t < 2; ++t, b += tile_bytes, multipliers += 32) {
+        __m512i low[kRows], high[kRows];  // sums of the groups; the upper halves count 16 times
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < kRows; ++i) {
+          low[i] = _mm512_set1_epi32(groups[i * 2 * deep]);
+          high[i] = _mm512_set1_epi32(groups[i * 2 * deep + 1] * 16);
+        }
+#pragma GCC unroll 8
+        for (std::size_t p = 0; p < 8; ++p) {
+          if (p % 4 == 0) __builtin_prefetch(b + ahead + p * 64, 0, 2);
+          const __m512i both = _mm512_loadu_si512(b + p * 64);
+          const __m512i lower = _mm512_and_si512(both, low_half), upper = _mm512_andnot_si512(low_half, both);
+#pragma GCC unroll 4
+          for (std::size_t i = 0; i < kRows; ++i) {
+            low[i] = _mm512_dpbusd_epi32(low[i], lower, four(a + i * a_stride + p * 4));
+            high[i] = _mm512_dpbusd_epi32(high[i], upper, four(a + i * a_stride + 32 + p * 4));
+          }
+        }
+        const auto multiplier = [&](std::size_t g) __attribute__((target("avx512f,avx512vnni"))) {
+          return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(multipliers + 16 * g)));
+        };
+        const __m512i m0 = multiplier(0), m1 = multiplier(1);
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < kRows; ++i) {
+          total[i][t] = _mm512_dpwssd_epi32(total[i][t], low[i], m0);
+          total[i][t] = _mm512_dpwssd_epi32(total[i][t], _mm512_srai_epi32(high[i], 4), m1);
+        }
+      }
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < kRows; ++i) {
+      _mm512_storeu_si512(c + i * 32, total[i][0]);
+      _mm512_storeu_si512(c + i * 32 + 16, total[i][1]);
+    }
+  }
+
+  TRIL_VNNI static __m512i four(const std::int8_t* p) {
+    std::int32_t values;
+    __builtin_memcpy(&values, p, sizeof values);
+    return _mm512_set1_epi32(values);
+  }
+};
+
 /// Products of fours in vectors. The instruction takes its left operand without a sign: rows come with 128 added, which
 /// the sums of the weights' rows take off again.
 struct FourProducts {
+  using FewOfFourBits = FourBitProducts;
   static void begin(std::size_t) {}
   static void end() {}
 
@@ -63,6 +150,7 @@ struct FourProducts {
 
 /// Products of tiles. Tiles 0-3 sum, 4 and 5 are of A, 6 and 7 of B.
 struct FourTiles {
+  using FewOfFourBits = FourBitProducts;
   /// A product of up to 16 rows works on no more than it has.
   TRIL_AMX_INT8 static void begin(std::size_t rows) {
     struct alignas(64) Config {

@@ -38,6 +38,7 @@ kern::CachedAttention arguments(const Tensor& q, const CachedKeysValues& kv, con
     check_shape(kv.value_scales, {S, kv_heads}, "cached_attention: scales of values");
     a.k8 = kv.keys.data<std::int8_t>(), a.v8 = kv.values.data<std::int8_t>();
     a.k_scales = kv.key_scales.data<float>(), a.v_scales = kv.value_scales.data<float>();
+    a.scale_stride = z(kv_heads);
   } else {
     a.k = kv.keys.data<float>(), a.v = kv.values.data<float>();
   }
@@ -66,6 +67,54 @@ Work work_of(const kern::CachedAttention& a) {
           .bytes = keys * static_cast<double>(a.kv_heads) * width * (a.k8 ? 1 : 4)};
 }
 
+// Rows [first, first + count) of a, whose queries begin `queries_before` queries behind its own.
+kern::CachedAttention rows_of(kern::CachedAttention a, std::size_t first, std::size_t count,
+                              std::size_t queries_before) {
+  a.q += queries_before * a.q_stride;
+  a.slots += first, a.lengths += first, a.queries += first;
+  a.num_rows = count;
+  return a;
+}
+
+// Heads of keys [first, first + count) of a, and the heads that share them.
+kern::CachedAttention heads_of(kern::CachedAttention a, std::size_t first, std::size_t count) {
+  const std::size_t group = a.heads / a.kv_heads;
+  a.q += first * group * a.d_k;
+  if (a.k8) {
+    a.k8 += first * a.d_k, a.v8 += first * a.d_v;
+    a.k_scales += first, a.v_scales += first;
+  } else {
+    a.k += first * a.d_k, a.v += first * a.d_v;
+  }
+  if (a.bias) a.bias.at_zero += first * group * a.bias.stride;
+  a.heads = count * group, a.kv_heads = count;
+  return a;
+}
+
+// What a thread of a team does: of several rows some, of one row some heads.
+struct Share {
+  kern::CachedAttention attention;
+  std::size_t offset;  // of its result
+};
+
+// How many threads share a: each takes some of several rows, or of one row some heads.
+std::int64_t parts_of(const Context& c, const kern::CachedAttention& a) {
+  if (c.threads() == 1) return 1;
+  const Work work = work_of(a);
+  if (work.bytes < 1 << 17 && work.flops < 1 << 21) return 1;
+  return std::min<std::int64_t>(c.threads(), static_cast<std::int64_t>(a.num_rows > 1 ? a.num_rows : a.kv_heads));
+}
+
+Share share_of(const kern::CachedAttention& a, std::size_t part, std::size_t parts, std::size_t out_stride) {
+  if (parts == 1) return {a, 0};
+  const std::size_t units = a.num_rows > 1 ? a.num_rows : a.kv_heads;
+  const std::size_t first = units * part / parts, count = units * (part + 1) / parts - first;
+  if (a.num_rows == 1) return {heads_of(a, first, count), first * (a.heads / a.kv_heads) * a.d_v};
+  std::size_t queries = 0;
+  for (std::size_t r = 0; r < first; ++r) queries += z(a.queries[r]);
+  return {rows_of(a, first, count, queries), queries * out_stride};
+}
+
 }  // namespace
 
 Mask window_and_sinks(Context& c, const Spans& spans, std::int32_t window, std::int32_t sinks) {
@@ -85,9 +134,21 @@ Tensor cached_attention(Context& c, const Tensor& q, const CachedKeysValues& kv,
                         const AttentionOptions& o) {
   const kern::CachedAttention a = arguments(q, kv, rows, o);
   const Tensor y = c.empty({q.size(0), static_cast<std::int64_t>(a.heads * a.d_v)});
-  const Tensor scratch = c.empty({static_cast<std::int64_t>(c.kernels().cached_attention_scratch(a))});
+  const std::size_t stride = z(y.row_stride());
+  const std::int64_t parts = parts_of(c, a);
+  const auto share = [&](std::int64_t part) { return share_of(a, z(part), z(parts), stride); };
+  std::size_t needed = 0;
+  for (std::int64_t p = 0; p < parts; ++p)
+    needed = std::max(needed, c.kernels().cached_attention_scratch(share(p).attention));
+  const Tensor scratch = c.empty({parts, static_cast<std::int64_t>((needed + 15) / 16 * 16)});
   const auto time = c.timed("cached_attention", "forward", [&] { return work_of(a); });
-  c.kernels().cached_attention(a, y.data<float>(), z(y.row_stride()), scratch.data<float>());
+  c.share_out(parts, [&](int, std::int64_t first, std::int64_t end) {
+    for (std::int64_t p = first; p < end; ++p) {
+      const Share s = share(p);
+      c.kernels().cached_attention(s.attention, y.data<float>() + s.offset, stride,
+                                   scratch.data<float>() + p * scratch.size(1));
+    }
+  });
   return y;
 }
 

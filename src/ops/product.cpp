@@ -10,6 +10,16 @@ Tensor packed_space(const Context& c, std::size_t values) {
   return c.empty({static_cast<std::int64_t>(values)}, DType::bf16);
 }
 
+// Columns of a product's result.
+struct Columns {
+  std::int64_t first, count;
+};
+
+template <class T>
+T* from(T* p, std::int64_t offset) {
+  return p ? p + offset : nullptr;
+}
+
 // A product of `rows` rows with W [out, in] or for it; `matrix` is what it reads or writes of W's size.
 Work work_of(const Weight& w, const Tensor& matrix, const Tensor& dz) {
   const std::int64_t rows = dz.size(0), out = w.value.size(0), in = w.value.size(1);
@@ -36,73 +46,92 @@ const Tensor& operand_of(const Weight& w) {
 }
 
 ProductSpace::ProductSpace(Context& c, const Weight& w, std::int64_t rows, bool tail) {
-  const std::int64_t block = std::min(rows, block_rows);
+  const std::int64_t block = std::min(rows, block_rows), threads = is_shared(c, w) ? c.threads() : 1;
+  const auto space = [&](std::size_t values, DType dtype) {
+    return c.empty({threads, static_cast<std::int64_t>((values + 63) / 64 * 64)},
+                   dtype);  // no cache line of two threads
+  };
   if (w.quantized)
-    operand = c.empty({static_cast<std::int64_t>(kern::quantized_gemm_scratch(z(block), z(w.in()), w.quantized.bits))},
-                      DType::u8);
+    operand = space(kern::quantized_gemm_scratch(z(block), z(w.in()), w.quantized.bits), DType::u8);
   else if (w.packed)
-    operand = packed_space(c, kern::packed_gemm_scratch);
+    operand = space(kern::packed_gemm_scratch, DType::bf16);
   else if (tail)
     sums = c.empty({block, w.out()});
 }
 
+namespace {
+
+void quantized_product(const Context& c, std::size_t rows, const Weight& w, const Tail& tail, Columns of,
+                       kern::QuantizedGemm g) {
+  g.m = rows;
+  g.b = w.quantized.right().columns(z(of.first), z(of.count));
+  g.c += of.first, g.c_stride = z(w.out());
+  g.bias = from(tail.bias, of.first);
+  g.activation = tail.activation;
+  g.residual = from(tail.residual, of.first);
+  c.kernels().quantized_gemm(g);
+}
+
+void packed_product(const Context& c, std::size_t rows, const Weight& w, const Tail& tail, Columns of,
+                    kern::PackedGemm g) {
+  g.m = rows, g.n = z(of.count), g.k = z(w.in());
+  g.b = w.packed.data<std::uint16_t>() + kern::packed_right_values(g.k, z(of.first));
+  g.c += of.first, g.c_stride = z(w.out());
+  g.bias = from(tail.bias, of.first);
+  g.activation = tail.activation;
+  g.z = from(tail.z, of.first);
+  g.dropout = tail.dropout;
+  g.residual = from(tail.residual, of.first);
+  g.stream = tail.stream;
+  c.kernels().packed_gemm(g);
+}
+
+// x W^T alone, without what follows.
+void float_product(const Context& c, std::size_t rows, const Weight& w, Columns of, kern::Gemm g) {
+  const bool direct = !w.transposed;
+  g.m = rows, g.n = z(of.count), g.k = z(w.in());
+  g.b = direct ? w.value.data<float>() + of.first * w.in() : w.transposed.data<float>() + of.first;
+  g.b_stride = z(direct ? w.in() : w.out());
+  g.transpose_b = direct;
+  g.c += of.first, g.c_stride = z(w.out());
+  c.kernels().gemm(g);
+}
+
+}  // namespace
+
 void product(Context& c, const Tensor& x, std::int64_t begin, std::int64_t rows, const Weight& w, const Tail& tail,
              const ProductSpace& space, float* y) {
-  const std::int64_t out = w.out(), in = w.in();
+  const std::int64_t out = w.out();
   const float* const a = x.data<float>() + begin * x.row_stride();
-  const kern::Kernels& k = c.kernels();
-  if (w.quantized) {
-    k.quantized_gemm({.m = z(rows),
-                      .b = w.quantized.right(),
-                      .a = a,
-                      .a_stride = z(x.row_stride()),
-                      .c = y,
-                      .c_stride = z(out),
-                      .bias = tail.bias,
-                      .activation = tail.activation,
-                      .residual = tail.residual,
-                      .scratch = space.operand.data<std::uint8_t>()});
-    return;
-  }
-  if (w.packed) {
-    k.packed_gemm({.m = z(rows),
-                   .n = z(out),
-                   .k = z(in),
-                   .a = a,
-                   .a_stride = z(x.row_stride()),
-                   .b = w.packed.data<std::uint16_t>(),
-                   .c = y,
-                   .c_stride = z(out),
-                   .bias = tail.bias,
-                   .activation = tail.activation,
-                   .z = tail.z,
-                   .dropout = tail.dropout,
-                   .residual = tail.residual,
-                   .stream = tail.stream,
-                   .scratch = space.operand.data<std::uint16_t>()});
-    return;
-  }
-
-  const bool direct = !w.transposed, finish_apart = tail.dropout.p > 0 || tail.residual;
-  float* const at = finish_apart ? space.sums.data<float>() : y;
+  const std::size_t a_stride = z(x.row_stride());
+  float* const at = space.sums ? space.sums.data<float>() : y;
   float* const raw = tail.z ? tail.z : at;
-  k.gemm({.m = z(rows),
-          .n = z(out),
-          .k = z(in),
-          .a = a,
-          .a_stride = z(x.row_stride()),
-          .b = direct ? w.value.data<float>() : w.transposed.data<float>(),
-          .b_stride = direct ? z(in) : z(out),
-          .c = raw,
-          .c_stride = z(out),
-          .transpose_b = direct,
-          .threads = c.threads()});
+
+  const auto columns = [&](int member, Columns of) {
+    if (w.quantized)
+      quantized_product(c, z(rows), w, tail, of,
+                        {.a = a, .a_stride = a_stride, .c = y, .scratch = space.operand_of<std::uint8_t>(member)});
+    else if (w.packed)
+      packed_product(c, z(rows), w, tail, of,
+                     {.a = a, .a_stride = a_stride, .c = y, .scratch = space.operand_of<std::uint16_t>(member)});
+    else
+      float_product(c, z(rows), w, of, {.a = a, .a_stride = a_stride, .c = raw});
+  };
+  if (is_shared(c, w) && tail.dropout.p == 0)  // dropout counts through whole rows
+    c.share_out((out + panel_columns - 1) / panel_columns, [&](int member, std::int64_t first, std::int64_t last) {
+      columns(member, {first * panel_columns, std::min(out, last * panel_columns) - first * panel_columns});
+    });
+  else
+    columns(0, {0, out});
+  if (w.quantized || w.packed) return;
+
+  const kern::Kernels& k = c.kernels();
   const Activation f = tail.activation;
   if (tail.bias) k.bias_activate(tail.z ? Activation::none : f, raw, tail.bias, raw, z(rows), z(out));
   if (tail.z || (!tail.bias && f != Activation::none)) k.activate(f, raw, at, z(rows * out));
   if (tail.residual)
     k.add_dropout(tail.dropout, tail.residual, at, y, z(rows * out));
-  else if (finish_apart)
+  else if (tail.dropout.p > 0)
     k.dropout(tail.dropout, at, y, z(rows * out));
 }
 
@@ -133,8 +162,7 @@ void input_gradient(Context& c, const Tensor& dz, const Weight& w, float* dx, st
                     .b_stride = z(in),
                     .c = dx,
                     .c_stride = z(dx_stride),
-                    .accumulate = accumulate,
-                    .threads = c.threads()});
+                    .accumulate = accumulate});
 }
 
 void weight_gradient(Context& c, const Tensor& dz, const Tensor& x, const Weight& w, float* dw, bool accumulate) {
@@ -151,8 +179,7 @@ void weight_gradient(Context& c, const Tensor& dz, const Tensor& x, const Weight
                       .c = dw,
                       .c_stride = z(in),
                       .transpose_a = true,
-                      .accumulate = accumulate,
-                      .threads = c.threads()});
+                      .accumulate = accumulate});
     return;
   }
   constexpr std::int64_t tokens = 2048;  // packed at a time: bounds the space, and dW is seldom added to

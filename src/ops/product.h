@@ -31,12 +31,26 @@ inline bool streams(const Context& c, std::int64_t values) {
 /// What a product with w reads of it.
 const Tensor& operand_of(const Weight& w);
 
+/// Columns of a weight's product that lie together, whatever its precision: threads share them out by whole panels.
+inline constexpr std::int64_t panel_columns = 32;
+
+/// Whether a product with w is worth sharing out: a smaller weight is read sooner than another thread has begun.
+inline bool is_shared(const Context& c, const Weight& w) {
+  return c.threads() > 1 && w.in() * w.out() >= 1 << 16;
+}
+
 /// Space for products, to be reused between blocks.
 struct ProductSpace {
   /// @param tail  whether dropout or residual will follow
   ProductSpace(Context& c, const Weight& w, std::int64_t rows, bool tail);
   Tensor sums;     ///< float32: the product before dropout and residual
-  Tensor operand;  ///< the left operand, rounded and packed, where it is
+  Tensor operand;  ///< [threads, ...] the left operand, rounded and packed, where it is
+
+  /// Where a thread of the team packs its operand.
+  template <class T>
+  T* operand_of(int member) const {
+    return operand.data<T>() + member * operand.size(1);
+  }
 };
 
 /// y [rows, out] = the map of x's rows [begin, begin + rows), at most block_rows of them.

@@ -12,9 +12,12 @@
 namespace tril::search {
 namespace {
 
-// Weights from which on it pays to share one sentence's matrix products: a step of 60 million reads them in about 7 ms,
-// and its 70 products would lose half of that to waking the other threads (24 to 44 us each).
-constexpr std::int64_t large_model = 200'000'000;
+// Weights from which on it pays to share the ops of one job.
+constexpr std::int64_t shared_model = 20'000'000;
+
+bool is_shared(const model::Model& model, int threads) {
+  return threads > 1 && model.parameters().count() >= shared_model;
+}
 
 }  // namespace
 
@@ -22,8 +25,8 @@ int thread_count(std::int64_t wanted) {
   return wanted > 0 ? static_cast<int>(wanted) : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-int threads_of_one(const model::Model& model, int threads) {
-  return model.parameters().count() >= large_model ? threads : 1;
+std::unique_ptr<Team> team_of_one(const model::Model& model, int threads) {
+  return is_shared(model, threads) ? std::make_unique<Team>(threads) : nullptr;
 }
 
 std::vector<std::vector<std::size_t>> jobs_by_length(std::span<const std::size_t> lengths, std::size_t job_size) {
@@ -86,7 +89,7 @@ void WorkerPool::run(std::size_t jobs, const std::function<void(Context&, int, s
 
 ParallelDecoder::ParallelDecoder(const model::Model& model, ParallelOptions options)
     : options_(std::move(options)),
-      threads_for_one_(threads_of_one(model, options_.threads)),
+      shares_(!options_.deterministic && is_shared(model, options_.threads)),
       workers_(options_.threads, options_.deterministic ? kern::batch_invariant(kern::best()) : kern::best()) {
   check(options_.batch_size >= 1 && options_.refill >= 1, "batch size", "expected at least 1, got {}",
         options_.batch_size);
@@ -130,8 +133,10 @@ std::vector<std::vector<Hypothesis>> ParallelDecoder::decode(std::span<const std
 
   std::vector<std::vector<Hypothesis>> results(requests.size());
   job_seconds_.assign(jobs.size(), 0.0);
+  if (jobs.size() == 1 && shares_ && !team_) team_ = std::make_unique<Team>(options_.threads);
+  Team* const team = jobs.size() == 1 ? team_.get() : nullptr;
   workers_.run(jobs.size(), [&](Context& c, int worker, std::size_t job) {
-    c.set_threads(jobs.size() == 1 ? threads_for_one_ : 1);
+    c.set_team(team);
     const auto begin = std::chrono::steady_clock::now();
     std::vector<std::vector<std::int32_t>> job_sources;
     std::vector<Request> job_requests;

@@ -18,8 +18,8 @@ namespace tril::search {
 /// Threads to use: as many as wanted, or for 0 one for every core.
 int thread_count(std::int64_t wanted);
 
-/// Of those, how many share the matrix products of a single sentence: all for a large model, else one.
-int threads_of_one(const model::Model& model, int threads);
+/// Those that share the work inside the ops of a single sentence, or null where the model is too small for that.
+std::unique_ptr<Team> team_of_one(const model::Model& model, int threads);
 
 /// Numbers 0 to lengths.size() - 1, longest first (of equals the lower first), cut into jobs of at most `job_size`.
 std::vector<std::vector<std::size_t>> jobs_by_length(std::span<const std::size_t> lengths, std::size_t job_size);
@@ -72,8 +72,9 @@ class ParallelDecoder {
 
  private:
   ParallelOptions options_;
-  int threads_for_one_;  ///< inside the matrix products, where there is but one job
+  bool shares_;  ///< whether threads work inside the ops where there is but one job
   WorkerPool workers_;
+  std::unique_ptr<Team> team_;  ///< begun when it is first wanted
   std::vector<std::unique_ptr<Session>> sessions_;
   std::vector<double> job_seconds_;
 };

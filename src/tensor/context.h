@@ -1,6 +1,7 @@
 // Context: what a computation needs, and nothing global. It is the first argument of every op and module.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "base/team.h"
 #include "kern/kernels.h"
 #include "tensor/arena.h"
 #include "tensor/profile.h"
@@ -47,9 +49,20 @@ class Context {
   RandomKey shared_key() const { return shared_key_; }
   void set_shared_key(RandomKey key) { shared_key_ = key; }
 
-  /// Cores that one matrix product may use.
-  int threads() const { return threads_; }
-  void set_threads(int n) { threads_ = n; }
+  /// Threads that share the work inside one op, or null: there is only this one. Training has none, its workers take a part
+  /// of the batch each.
+  Team* team() const { return team_; }
+  void set_team(Team* team) { team_ = team; }
+  int threads() const { return team_ ? team_->size() : 1; }
+  /// work(member, begin, end) for even parts of [0, n), each on a thread of the team.
+  template <class F>
+  void share_out(std::int64_t n, const F& work) const {
+    const std::int64_t parts = std::min<std::int64_t>(threads(), n);
+    if (parts <= 1) return work(0, std::int64_t{0}, n);
+    team_->run([&](int member) {
+      if (member < parts) work(member, n * member / parts, n * (member + 1) / parts);
+    });
+  }
 
   /// An uninitialised dense tensor in the arena.
   Tensor empty(Shape shape, DType dtype = DType::f32) const;
@@ -117,7 +130,7 @@ class Context {
   bool training_ = false;
   float dropout_factor_ = 1;
   RandomKey shared_key_;
-  int threads_ = 1;
+  Team* team_ = nullptr;
   std::vector<std::string_view> names_;
   Probe probe_;
   Profile* profile_ = nullptr;

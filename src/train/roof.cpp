@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/team.h"
 #include "kern/gemm.h"
 #include "kern/gemm_bf16.h"
 #include "tensor/arena.h"
 #include "tensor/context.h"
-#include "train/team.h"
 
 namespace tril::train {
 namespace {
@@ -83,6 +83,12 @@ Load copy(const Context& c, int threads) {
           2.0 * static_cast<double>(x.bytes())};
 }
 
+Load read(const Context& c, int threads) {
+  const std::int64_t n = (std::int64_t{1} << 27) / std::max(threads, 4);
+  const Tensor x = ones(c, n);
+  return {[=, &k = c.kernels()] { k.sum_squares(x.data<float>(), z(n)); }, static_cast<double>(x.bytes())};
+}
+
 /// The most that all members do in a second, each repeating a load of its own.
 double best_rate(Team& team, const kern::Kernels& kernels, const std::function<Load(const Context&)>& make) {
   std::vector<double> rates(static_cast<std::size_t>(team.size()));
@@ -138,6 +144,11 @@ Roof measure_roof(const kern::Kernels& kernels, int threads, nn::Precision preci
   if (precision == nn::Precision::bf16) roof.mixed_flops = best_product(team, kernels, mixed_product);
   roof.bytes = best_rate(team, kernels, [&](const Context& c) { return copy(c, threads); });
   return roof;
+}
+
+double measure_read_bandwidth(const kern::Kernels& kernels, int threads) {
+  Team team(threads);
+  return best_rate(team, kernels, [&](const Context& c) { return read(c, threads); });
 }
 
 }  // namespace tril::train

@@ -27,4 +27,7 @@ struct Roof {
 /// Takes about a second. bf16 measures both kinds of product.
 Roof measure_roof(const kern::Kernels& kernels, int threads, nn::Precision precision);
 
+/// Bytes a second that all threads together read of memory that no cache holds.
+double measure_read_bandwidth(const kern::Kernels& kernels, int threads);
+
 }  // namespace tril::train

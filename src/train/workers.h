@@ -11,13 +11,13 @@
 #include <span>
 #include <vector>
 
+#include "base/team.h"
 #include "model/model.h"
 #include "text/batch.h"
 #include "train/gradient_noise.h"
 #include "train/guard.h"
 #include "train/optimizer.h"
 #include "train/teachers.h"
-#include "train/team.h"
 
 namespace tril::train {
 

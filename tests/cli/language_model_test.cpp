@@ -292,8 +292,8 @@ TEST_F(LanguageModel, BenchmarksPrintOneObject) {
                                    "--batch-size", "2", "--repeat", "1", "--threads", "1"});
   ASSERT_EQ(generating.code, 0) << generating.err;
   auto figures = nlohmann::json::parse(generating.out);
-  for (const char* key :
-       {"prompt_tokens_per_second", "generate_tokens_per_second", "weight_bytes_per_token", "peak_mib"})
+  for (const char* key : {"prompt_tokens_per_second", "generate_tokens_per_second", "weight_bytes_per_token",
+                          "read_bandwidth", "share_of_bandwidth", "peak_mib"})
     EXPECT_GT(figures[key].get<double>(), 0) << key;
   const Ran training_speed =
       run_tril({"bench",       "train", "--arch",      "gpt2", "--train-sets", train_text, "--d-model",    "16",

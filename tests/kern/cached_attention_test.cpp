@@ -67,7 +67,7 @@ struct Data {
       value_scales[i] = static_cast<float>(0.01 + 0.01 * random.uniform());
     }
     a.k8 = keys8.data(), a.v8 = values8.data();
-    a.k_scales = key_scales.data(), a.v_scales = value_scales.data();
+    a.k_scales = key_scales.data(), a.v_scales = value_scales.data(), a.scale_stride = a.kv_heads;
   }
 
   double key(std::size_t at, std::size_t g, std::size_t c) const {

@@ -1,10 +1,10 @@
-#include "train/team.h"
+#include "base/team.h"
 
 #include <system_error>
 
 #include "base/error.h"
 
-namespace tril::train {
+namespace tril {
 namespace {
 
 void relax() {
@@ -108,4 +108,4 @@ void Team::barrier() {
   if (failed_.load(std::memory_order_acquire)) throw Left{};
 }
 
-}  // namespace tril::train
+}  // namespace tril

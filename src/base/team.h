@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace tril::train {
+namespace tril {
 
 class Team {
  public:
@@ -46,4 +46,4 @@ class Team {
   std::atomic<bool> failed_{false}, ending_{false};
 };
 
-}  // namespace tril::train
+}  // namespace tril

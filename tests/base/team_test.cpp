@@ -1,4 +1,4 @@
-#include "train/team.h"
+#include "base/team.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 
-namespace tril::train {
+namespace tril {
 namespace {
 
 TEST(Team, EveryMemberWorksAndBarriersKeepStep) {
@@ -79,4 +79,4 @@ TEST(Team, TooFewThreadsAreAnErrorAndNotTheEnd) {
 }
 
 }  // namespace
-}  // namespace tril::train
+}  // namespace tril

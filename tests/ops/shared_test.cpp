@@ -1,0 +1,161 @@
+// What a team of threads makes of an op is what one thread makes of it: the same bits where sums are of whole numbers or
+// go by the same kernel, and up to the order of sums where the library picks another one for fewer columns.
+#include <cmath>
+#include <numeric>
+
+#include "kern/gemm_int8.h"
+#include "support/op_case.h"
+
+namespace tril::test {
+namespace {
+
+class Shared : public testing::TestWithParam<const kern::Kernels*> {
+ protected:
+  Tensor normal(Shape shape, std::uint64_t seed) {
+    const Tensor x = c_.empty(std::move(shape));
+    std::vector<float> values(static_cast<std::size_t>(x.count()));
+    RandomSequence random(seed, 1);
+    for (float& v : values) v = static_cast<float>(random.normal());
+    host_write<float>(x, std::span<const float>(values));
+    return x;
+  }
+
+  // W [out, in] of 8 or 4 bits, packed.
+  ops::Weight quantized(std::int64_t out, std::int64_t in, int bits, std::uint64_t seed) {
+    const auto n = static_cast<std::size_t>(out), k = static_cast<std::size_t>(in), groups = (k + 31) / 32;
+    const std::size_t row_bytes = bits == 8 ? k : (k + 1) / 2;
+    const Tensor w = normal({out, in}, seed);
+    std::vector<std::uint8_t> rows(n * row_bytes), multipliers(n * groups);
+    std::vector<float> scales(kern::int8_columns(n), 0.0f);
+    if (bits == 8)
+      c_.kernels().quantize_rows(w.data<float>(), k, n, k, reinterpret_cast<std::int8_t*>(padded(n, k)), scales.data());
+    else
+      kern::quantize_int4(w.data<float>(), k, n, k, rows.data(), multipliers.data(), scales.data());
+    for (std::size_t j = 0; bits == 8 && j < n; ++j)
+      std::copy_n(padded_.data() + j * kern::int8_depth(k), k, rows.data() + j * k);
+    ops::Weight weight;
+    weight.given = {out, in};
+    ops::QuantizedMatrix& q = weight.quantized;
+    q.shape = {out, in};
+    q.bits = bits;
+    const auto bytes = [&](std::size_t count) { return c_.empty({static_cast<std::int64_t>(count)}, DType::u8); };
+    q.values = bytes(kern::int8_packed_bytes(n, k, bits));
+    if (bits == 4) q.multipliers = bytes(kern::int4_multipliers(n, k));
+    q.scales = c_.upload(scales);
+    q.sums = c_.empty({static_cast<std::int64_t>(kern::int8_columns(n))}, DType::i32);
+    c_.kernels().pack_quantized({.n = n,
+                                 .k = k,
+                                 .bits = bits,
+                                 .rows = rows.data(),
+                                 .row_bytes = row_bytes,
+                                 .row_multipliers = multipliers.data(),
+                                 .values = q.values.data<std::uint8_t>(),
+                                 .multipliers = bits == 4 ? q.multipliers.data<std::uint8_t>() : nullptr,
+                                 .sums = q.sums.data<std::int32_t>()});
+    return weight;
+  }
+
+  // f() alone and by teams of two and three.
+  template <class F>
+  void compare(const std::string& what, double tolerance, F f) {
+    const std::vector<Tensor> alone = f();
+    for (const int threads : {2, 3}) {
+      Team team(threads);
+      c_.set_team(&team);
+      const std::vector<Tensor> shared = f();
+      c_.set_team(nullptr);
+      for (std::size_t t = 0; t < alone.size(); ++t) {
+        if (alone[t].dtype() == DType::i32) {
+          EXPECT_EQ(host_copy<std::int32_t>(shared[t]), host_copy<std::int32_t>(alone[t])) << what << " " << threads;
+          continue;
+        }
+        const std::vector<float> a = host_copy<float>(alone[t]), b = host_copy<float>(shared[t]);
+        ASSERT_EQ(a.size(), b.size());
+        for (std::size_t i = 0; i < a.size(); ++i)
+          ASSERT_NEAR(a[i], b[i], tolerance * (1 + std::abs(a[i]))) << what << " " << threads << " at " << i;
+      }
+    }
+  }
+
+  std::int8_t* padded(std::size_t n, std::size_t k) {
+    padded_.resize(n * kern::int8_depth(k));
+    return padded_.data();
+  }
+
+  Arena arena_;
+  Context c_{arena_, *GetParam()};
+  std::vector<std::int8_t> padded_;
+};
+
+constexpr std::int64_t in = 257, out = 421;  // neither a whole tile nor a whole panel; worth sharing
+
+TEST_P(Shared, Linear) {
+  for (const std::int64_t rows : {1, 2, 5, 37, 300})
+    for (const bool tail : {false, true}) {
+      const Tensor x = normal({rows, in}, 1), b = normal({out}, 2), r = normal({rows, out}, 3);
+      const auto linear = [&](const ops::Weight& w) {
+        ops::LinearOptions o;
+        if (tail) o.activation = ops::Activation::gelu, o.residual = r;
+        return std::vector{ops::linear(c_, x, w, tail ? b : Tensor(), o)};
+      };
+      for (const int bits : {8, 4}) {
+        const ops::Weight w = quantized(out, in, bits, 4);
+        compare(fmt::format("{} bits, {} rows, tail {}", bits, rows, tail), 0, [&] { return linear(w); });
+      }
+      const Tensor values = normal({out, in}, 4);
+      const ops::Weight packed = mixed(c_, values), plain{values, {}};
+      compare(fmt::format("bf16, {} rows, tail {}", rows, tail), 0, [&] { return linear(packed); });
+      compare(fmt::format("fp32, {} rows, tail {}", rows, tail), 1e-4, [&] { return linear(plain); });
+    }
+}
+
+TEST_P(Shared, TopKOfAVocabulary) {
+  for (const int bits : {8, 4})
+    for (const std::int64_t rows : {1, 3, 40}) {
+      const ops::Weight w = quantized(out, in, bits, 5);
+      const Tensor x = normal({rows, in}, 6), b = normal({out}, 7);
+      std::vector<std::vector<std::int32_t>> forbidden(static_cast<std::size_t>(rows), {0, 200, 420});
+      forbidden[0].resize(out);  // all of them
+      std::iota(forbidden[0].begin(), forbidden[0].end(), 0);
+      for (const std::int64_t k : {1, 5, 60})
+        compare(fmt::format("{} bits, {} rows, k {}", bits, rows, k), 1e-6, [&] {
+          const ops::Best best = ops::projected_top_k(c_, x, w, b, k, forbidden, true);
+          std::vector<float> finite = host_copy<float>(best.values);
+          for (float& v : finite) v = std::max(v, -1e30f);  // -inf less -inf is no number
+          return std::vector{c_.upload(finite), best.ids, best.log_sums};
+        });
+    }
+}
+
+TEST_P(Shared, CachedAttention) {
+  constexpr std::int64_t heads = 6, kv_heads = 3, d = 16, slots = 700;
+  const Tensor keys = normal({slots, kv_heads * d}, 8), values = normal({slots, kv_heads * d}, 9);
+  std::vector<std::int32_t> slot(slots);
+  for (std::int32_t i = 0; i < slots; ++i) slot[static_cast<std::size_t>(i)] = i * 37 % slots;
+  ops::CachedKeysValues bytes;
+  bytes.keys = c_.empty(keys.shape(), DType::i8), bytes.values = c_.empty(values.shape(), DType::i8);
+  bytes.key_scales = c_.empty({slots, kv_heads}), bytes.value_scales = c_.empty({slots, kv_heads});
+  ops::quantize_slots(c_, keys, slot, kv_heads, bytes.keys, bytes.key_scales);
+  ops::quantize_slots(c_, values, slot, kv_heads, bytes.values, bytes.value_scales);
+  const std::vector<std::vector<std::int32_t>> cases{{1}, {40}, {1, 1, 1, 1, 1}, {0, 33, 1, 2}};  // queries of each row
+  for (const auto& queries : cases)
+    for (const bool bits8 : {false, true}) {
+      const std::vector<const std::int32_t*> at(queries.size(), slot.data());
+      std::vector<std::int32_t> lengths(queries.size());
+      for (std::size_t r = 0; r < queries.size(); ++r) lengths[r] = 700 - 90 * static_cast<std::int32_t>(r);
+      const Tensor q = normal({std::accumulate(queries.begin(), queries.end(), std::int64_t{0}), heads * d}, 10);
+      ops::AttentionOptions o;
+      o.num_heads = heads, o.num_kv_heads = kv_heads;
+      o.mask = ops::Mask::causal();
+      compare(fmt::format("{} rows, first with {}, 8 bits {}", queries.size(), queries[0], bits8), 0, [&] {
+        return std::vector{ops::cached_attention(c_, q, bits8 ? bytes : ops::CachedKeysValues{keys, values, {}, {}},
+                                                 {at, lengths, queries}, o)};
+      });
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Shared, testing::ValuesIn(kern::tables()),
+                         [](const auto& table) { return std::string(table.param->name); });
+
+}  // namespace
+}  // namespace tril::test
