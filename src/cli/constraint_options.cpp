@@ -1,7 +1,7 @@
 #include "cli/constraint_options.h"
 
 #include "base/file.h"
-#include "text/token_bytes.h"
+#include "search/text_form.h"
 
 namespace tril::cli {
 namespace {
@@ -31,21 +31,18 @@ std::shared_ptr<const search::Constraint> make_constraint(const ConstraintOption
   if (o.json_space && o.json_schema.empty() && !o.json_object)
     fail_usage("--json-space", "no JSON is asked for", "pass --json-schema or --json-object");
   if (o.regex.empty() && o.json_schema.empty() && !o.json_object) return nullptr;
-  const auto trie = std::make_shared<search::TokenTrie>(token_bytes(tokenizer));
-  const search::JsonStyle style{o.json_space == "none"    ? none
-                                : o.json_space == "lines" ? lines
-                                                          : space,
-                                trie->alphabet()};
-  const auto grammar = [&] {
-    if (!o.regex.empty()) return search::regex_grammar(o.regex, trie->alphabet());
-    if (o.json_object) return search::json_object_grammar(style);
-    try {
-      return search::json_schema_grammar(read_text(o.json_schema, most_schema_bytes), style);
-    } catch (const Error& error) {
-      throw error.within(o.json_schema);
-    }
-  };
-  return std::make_shared<search::Constraint>(grammar(), trie);
+  const std::shared_ptr<const search::TokenTrie> tokens = search::token_trie(tokenizer);
+  const search::JsonSpace between = o.json_space == "none"    ? none
+                                    : o.json_space == "lines" ? lines
+                                                              : search::JsonSpace::space;
+  if (!o.regex.empty()) return search::regex_constraint(o.regex, tokens);
+  if (o.json_object) return search::json_object_constraint(tokens, between);
+  const std::string schema = read_text(o.json_schema, most_schema_bytes);
+  try {
+    return search::json_schema_constraint(schema, tokens, between);
+  } catch (const Error& error) {
+    throw error.within(o.json_schema);
+  }
 }
 
 }  // namespace tril::cli

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <regex>
+#include <set>
 
 #include "search/decode.h"
 #include "search/json_schema.h"
@@ -130,6 +131,138 @@ TEST(Pattern, MatchesWhatStandardRegularExpressionsMatch) {
       EXPECT_EQ(part.matches(text), std::regex_search(text, expected)) << p << " in " << text;
     }
   }
+}
+
+// A regular expression drawn at random, as a tree: what it looks like, and what it matches by the definition.
+struct Expression {
+  enum class Kind : std::uint8_t { letters, sequence, either, repeat };
+  Kind kind = Kind::letters;
+  std::u32string letters;  // any of these
+  std::vector<Expression> parts;
+  int least = 0, most = 0;  // of parts[0]; most -1: any number
+  std::string text;
+
+  /// Where a match that begins at `i` may end.
+  std::set<std::size_t> ends(const std::u32string& on, std::size_t i) const {
+    std::set<std::size_t> found;
+    if (kind == Kind::letters) {
+      if (i < on.size() && letters.find(on[i]) != std::u32string::npos) found.insert(i + 1);
+      return found;
+    }
+    if (kind == Kind::either) {
+      for (const Expression& part : parts) found.merge(part.ends(on, i));
+      return found;
+    }
+    std::set<std::size_t> now{i};
+    const auto step = [&](const Expression& part) {
+      std::set<std::size_t> next;
+      for (const std::size_t at : now) next.merge(part.ends(on, at));
+      now = next;
+    };
+    if (kind == Kind::sequence) {
+      for (const Expression& part : parts) step(part);
+      return now;
+    }
+    for (int n = 0; n < least; ++n) step(parts[0]);
+    found = now;  // more rounds than there are letters bring nothing new
+    for (int n = least; n < (most < 0 ? least + static_cast<int>(on.size()) + 1 : most); ++n) {
+      step(parts[0]);
+      found.insert(now.begin(), now.end());
+    }
+    return found;
+  }
+  bool matches(const std::u32string& on) const { return ends(on, 0).contains(on.size()); }
+};
+
+const std::vector<std::pair<char32_t, std::string>>& some_letters() {
+  static const std::vector<std::pair<char32_t, std::string>> list{
+      {U'a', "a"}, {U'b', "b"}, {U'.', "\\."}, {U'\u00e9', "\u00e9"}, {U'\U0001f600', "\U0001f600"}};
+  return list;
+}
+
+Expression random_expression(RandomSequence& random, int depth) {
+  using enum Expression::Kind;
+  const auto letter = [&] { return some_letters()[random.below(some_letters().size())]; };
+  Expression e;
+  switch (depth >= 4 ? random.below(2) : random.below(7)) {
+    case 0: {
+      const auto [c, text] = letter();
+      e.letters = c, e.text = text;
+      return e;
+    }
+    case 1: {
+      const bool others = random.below(3) == 0;
+      std::u32string listed;
+      e.text = others ? "[^" : "[";
+      for (std::uint64_t n = 1 + random.below(3); n > 0; --n) {
+        const auto [c, text] = letter();
+        listed += c, e.text += text;
+      }
+      e.text += "]";
+      for (const auto& [c, text] : some_letters())
+        if ((listed.find(c) != std::u32string::npos) != others) e.letters += c;
+      return e;
+    }
+    case 2:
+    case 3:
+      e.kind = sequence;
+      for (std::uint64_t n = random.below(4); n > 0; --n) {
+        e.parts.push_back(random_expression(random, depth + 1));
+        e.text += e.parts.back().kind == either ? "(?:" + e.parts.back().text + ")" : e.parts.back().text;
+      }
+      return e;
+    case 4:
+      e.kind = either;
+      for (std::uint64_t n = 2 + random.below(2); n > 0; --n) {
+        e.parts.push_back(random_expression(random, depth + 1));
+        e.text += (e.parts.size() > 1 ? "|" : "") + e.parts.back().text;
+      }
+      return e;
+    default: {
+      e.kind = repeat;
+      e.parts.push_back(random_expression(random, depth + 1));
+      e.text = e.parts[0].kind == letters ? e.parts[0].text : "(" + e.parts[0].text + ")";
+      const std::vector<std::tuple<const char*, int, int>> marks{
+          {"*", 0, -1}, {"+", 1, -1}, {"?", 0, 1}, {"{2}", 2, 2}, {"{1,3}", 1, 3}, {"{2,}", 2, -1}, {"*?", 0, -1}};
+      const auto& [mark, least, most] = marks[random.below(marks.size())];
+      e.text += mark, e.least = least, e.most = most;
+      return e;
+    }
+  }
+}
+
+// 500 expressions drawn at random, and the grammars that are made of them, against the definition; no search goes wrong
+// under any of them.
+TEST(Pattern, MatchesWhatTheDefinitionSays) {
+  Searches searches(tokens());
+  RandomSequence random(77, 1);
+  std::int64_t yes = 0, no = 0;
+  for (int i = 0; i < 500; ++i) {
+    const Expression e = random_expression(random, 0);
+    SCOPED_TRACE(e.text);
+    const Pattern pattern = Pattern::of_regex(e.text, Pattern::Match::whole);
+    const auto constraint = std::make_shared<const Constraint>(regex_grammar(e.text), searches.trie);
+    for (int n = 0; n < 60; ++n) {
+      std::u32string text;
+      std::string bytes;
+      for (std::uint64_t length = random.below(7); length > 0; --length) {
+        const char32_t c = some_letters()[random.below(random.below(2) ? 2 : some_letters().size())].first;
+        text += c;
+        bytes += c == U'\u00e9' ? "\u00e9" : c == U'\U0001f600' ? "\U0001f600" : std::string(1, static_cast<char>(c));
+      }
+      const bool expected = e.matches(text);
+      (expected ? yes : no)++;
+      EXPECT_EQ(pattern.matches(bytes), expected) << bytes;
+      EXPECT_EQ(constraint->allows(bytes), expected) << bytes;
+    }
+    SearchOptions o = searches.options(constraint);
+    o.sampling.on = i % 2 == 0;
+    const std::string found = searches.text(searches.run(
+        o, static_cast<std::int32_t>(constraint->least_tokens()) + 1 + i % 9, static_cast<std::uint64_t>(i))[0]);
+    EXPECT_TRUE(pattern.matches(found)) << found;
+  }
+  EXPECT_GT(yes, 1500);
+  EXPECT_GT(no, 5000);
 }
 
 TEST(Pattern, KnowsCharactersAndCombines) {
