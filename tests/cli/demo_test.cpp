@@ -38,6 +38,42 @@ TEST(Demo, TrainsAndTranslatesWhatItHasNotSeen) {
   EXPECT_NEAR(100.0 * right / lines, result["exact_match"].get<double>(), 1e-9);
 }
 
+// The applications, with as much training as a test may take: enough that what was learned is told from what was not.
+struct Application {
+  const char* name;
+  const char* lines;
+  const char* updates;
+  const char* figure;
+  double least, most;
+};
+
+class DemoApplication : public ::testing::TestWithParam<Application> {};
+
+TEST_P(DemoApplication, LearnsItsTask) {
+  const Application& a = GetParam();
+  const ScratchFolder folder;
+  const std::string out = folder.at("demo");
+  const Ran ran =
+      run_tril({"demo", a.name, "--out", out, "--lines", a.lines, "--updates", a.updates, "--threads", "2", "--json"});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const nlohmann::json result = nlohmann::json::parse(ran.out);
+  EXPECT_EQ(result["task"], a.name);
+  EXPECT_GT(result[a.figure].get<double>(), a.least) << ran.out;
+  EXPECT_LT(result[a.figure].get<double>(), a.most) << ran.out;
+  for (const std::string& file :
+       {out + "/" + a.name + ".yml", out + "/model/model.safetensors", out + "/model/report.html"})
+    EXPECT_TRUE(std::filesystem::exists(file)) << file;
+}
+
+// Without training BLEU and exact match are 0, and a letter of a story costs 4 bits by its frequency alone.
+INSTANTIATE_TEST_SUITE_P(Demo, DemoApplication,
+                         ::testing::Values(Application{"translation", "4000", "150", "bleu", 20, 100},
+                                           Application{"reading", "8000", "500", "exact_match", 6, 100},
+                                           Application{"dialogue", "4000", "150", "bleu", 20, 100},
+                                           Application{"summary", "4000", "150", "bleu", 30, 100},
+                                           Application{"text", "1500", "60", "bits_per_character", 0, 2.6}),
+                         [](const auto& application) { return std::string(application.param.name); });
+
 TEST(Demo, ShowsWhatItRunsAndWhereThingsAre) {
   const ScratchFolder folder;
   const std::string out = folder.at("demo");
