@@ -110,17 +110,18 @@ int bench(const BenchOptions& o) {
   const auto made = static_cast<double>(batch) * static_cast<double>(o.new_tokens - 1);
   const double bytes = weight_bytes(*model), steps = static_cast<double>(o.new_tokens - 1) / best.generation;
   const double peak = peak_mib();  // of the work, not of what it is compared with
-  const double bandwidth = train::measure_read_bandwidth(c.kernels(), c.threads());
+  const double bandwidth = o.new_tokens > 1 ? train::measure_read_bandwidth(c.kernels(), c.threads()) : 0;
   const nlohmann::ordered_json result{
       {"prompt_tokens_per_second", read / best.prompt},
       {"generate_tokens_per_second", o.new_tokens > 1 ? nlohmann::ordered_json(made / best.generation) : nullptr},
       {"weight_bytes_per_token", bytes / static_cast<double>(batch)},
-      {"read_bandwidth", bandwidth},
+      {"read_bandwidth", o.new_tokens > 1 ? nlohmann::ordered_json(bandwidth) : nullptr},
       {"share_of_bandwidth", o.new_tokens > 1 ? nlohmann::ordered_json(steps * bytes / bandwidth) : nullptr},
       {"peak_mib", peak},
       {"batch_size", batch},
       {"parameters", model->parameters().count()},
-      {"threads", c.threads()}};
+      {"threads", c.threads()},
+      {"instruction_set", c.kernels().name}};
   std::cout << result.dump() << "\n";
   return exit_success;
 }

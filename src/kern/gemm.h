@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 namespace tril::kern {
 
@@ -21,5 +22,8 @@ struct Gemm {
 };
 
 void gemm(const Gemm& g);
+
+/// Keeps the library to the instruction set of a table (Kernels::name). It has no effect behind the first product.
+void limit_gemm(std::string_view table);
 
 }  // namespace tril::kern

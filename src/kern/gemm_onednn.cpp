@@ -32,4 +32,12 @@ void gemm(const Gemm& g) {
          fmt::format("oneDNN refused [{}, {}] x [{}, {}] (status {})", g.m, g.k, g.k, g.n, static_cast<int>(status)));
 }
 
+void limit_gemm(std::string_view table) {
+  if (table == "generic")
+    dnnl_set_max_cpu_isa(dnnl_cpu_isa_sse41);
+  else if (table == "avx2")
+    dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2);
+  // Products of float32 are the same in all others.
+}
+
 }  // namespace tril::kern

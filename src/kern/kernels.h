@@ -220,7 +220,8 @@ struct Kernels {
 
 /// The tables that this processor can run, the plainest first.
 std::span<const Kernels* const> tables();
-/// The fastest of them.
+/// The fastest of them, or the one that the environment variable TRIL_INSTRUCTION_SET names.
+/// @throws Error(usage) where that is none of them
 const Kernels& best();
 /// By name, or null where this processor lacks it or no such table exists.
 const Kernels* table(std::string_view name);

@@ -33,7 +33,13 @@ void fill_all(Kernels& k) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include <fmt/format.h>
+
 #include <array>
+#include <cstdlib>
+#include <string>
+
+#include "base/error.h"
 
 #include "hwy/targets.h"
 #include "kern/gemm.h"
@@ -95,6 +101,19 @@ const Tables& all() {
   return tables;
 }
 
+const Kernels& wanted() {
+  constexpr const char* variable = "TRIL_INSTRUCTION_SET";
+  const char* const name = std::getenv(variable);
+  if (!name || *name == '\0') return *tables().back();
+  if (const Kernels* const k = table(name)) {
+    limit_gemm(name);
+    return *k;
+  }
+  std::string names;
+  for (const Kernels* k : tables()) names += fmt::format("{}{}", names.empty() ? "" : ", ", k->name);
+  fail_usage(variable, fmt::format("'{}' is none that this processor has", name), "one of " + names);
+}
+
 }  // namespace
 
 std::span<const Kernels* const> tables() {
@@ -102,7 +121,8 @@ std::span<const Kernels* const> tables() {
 }
 
 const Kernels& best() {
-  return *tables().back();
+  static const Kernels& chosen = wanted();
+  return chosen;
 }
 
 const Kernels* table(std::string_view name) {

@@ -295,6 +295,18 @@ TEST_F(LanguageModel, BenchmarksPrintOneObject) {
   for (const char* key : {"prompt_tokens_per_second", "generate_tokens_per_second", "weight_bytes_per_token",
                           "read_bandwidth", "share_of_bandwidth", "peak_mib"})
     EXPECT_GT(figures[key].get<double>(), 0) << key;
+  const auto with = [&](const char* instruction_set) {
+    return run_tril({"bench", "generate", "--model", model, "--prompt-length", "2", "--new-tokens", "1"},
+                    {.input = {},
+                     .stdout_to = {},
+                     .before = [=] { setenv("TRIL_INSTRUCTION_SET", instruction_set, 1); },
+                     .meanwhile = {}});
+  };
+  EXPECT_EQ(nlohmann::json::parse(with("generic").out)["instruction_set"], "generic");
+  const Ran refused = with("mmx");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("'mmx' is none that this processor has; one of generic"), std::string::npos)
+      << refused.err;
   const Ran training_speed =
       run_tril({"bench",       "train", "--arch",      "gpt2", "--train-sets", train_text, "--d-model",    "16",
                 "--num-heads", "2",     "--dec-depth", "1",    "--max-length", "16",       "--max-tokens", "64",
