@@ -61,7 +61,10 @@ HWY_INLINE void SweepInt8(const QuantizedRight& b, const float* a, std::size_t a
   Isa::begin(m);
   for (std::size_t m0 = 0; m0 < m; m0 += quantized_gemm_rows) {
     const std::size_t rows = smaller(m - m0, quantized_gemm_rows);
-    for (std::size_t i = 0; i < rows; ++i) scales[i] = QuantizeRow(a + (m0 + i) * a_stride, b.k, q + i * depth);
+    for (std::size_t i = 0; i < rows; ++i) {
+      scales[i] = QuantizeRow(a + (m0 + i) * a_stride, b.k, q + i * depth);
+      Isa::prepare(q + i * depth, depth);
+    }
     int turn = 0;
     bool waiting = false;
     IntBlock before{};

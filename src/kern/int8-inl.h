@@ -103,6 +103,7 @@ struct WidenedProducts {
   using FewOfFourBits = NoFourBitProducts;
   static void begin(std::size_t) {}
   static void end() {}
+  static void prepare(std::int8_t*, std::size_t) {}
 
   /// c [32, 32] = a [rows, deep * 64] times a panel; rows of a lie a_stride bytes apart.
   static HWY_NOINLINE void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
