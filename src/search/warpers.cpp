@@ -62,11 +62,18 @@ void apply_temperature(Choices& choices, double temperature) {
 void keep_top_k(Choices& choices, std::int32_t k) {
   const auto wanted = static_cast<std::size_t>(k);
   if (wanted >= choices.size()) return;
-  std::vector<double> logits;
-  for (const Choice& c : choices) logits.push_back(c.logit);
-  const auto last = logits.begin() + static_cast<std::ptrdiff_t>(wanted) - 1;
-  std::nth_element(logits.begin(), last, logits.end(), std::greater<>());
-  std::erase_if(choices, [least = *last](const Choice& c) { return c.logit < least; });
+  // The best so far as a heap, the least of them in front: of a whole vocabulary few get that far.
+  std::vector<double> best;
+  best.reserve(wanted);
+  for (std::size_t i = 0; i < wanted; ++i) best.push_back(choices[i].logit);
+  std::make_heap(best.begin(), best.end(), std::greater<>());
+  for (std::size_t i = wanted; i < choices.size(); ++i) {
+    if (choices[i].logit <= best.front()) continue;
+    std::pop_heap(best.begin(), best.end(), std::greater<>());
+    best.back() = choices[i].logit;
+    std::push_heap(best.begin(), best.end(), std::greater<>());
+  }
+  std::erase_if(choices, [least = best.front()](const Choice& c) { return c.logit < least; });
 }
 
 void keep_top_p(Choices& choices, double mass) {
