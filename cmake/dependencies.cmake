@@ -9,6 +9,8 @@ find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(ICU REQUIRED COMPONENTS uc)
+find_package(Boost 1.74 REQUIRED)  # Asio and Beast, headers alone
+find_package(OpenSSL REQUIRED)
 
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(ONIGURUMA REQUIRED IMPORTED_TARGET oniguruma)

@@ -1,8 +1,10 @@
 # tril_embed(target function files...)
 #
-# Compiles text files into a library: std::string_view FUNCTION(std::string_view name) finds them by their name.
+# Compiles text files into a library: std::string_view FUNCTION(std::string_view name), in the namespace of the header's
+# folder, finds them by their name.
 function(tril_embed target header function)
   set(cases "")
+  get_filename_component(folder ${header} DIRECTORY)
   foreach(file IN LISTS ARGN)
     file(READ ${CMAKE_CURRENT_SOURCE_DIR}/${file} text)
     get_filename_component(name ${file} NAME)
@@ -10,8 +12,8 @@ function(tril_embed target header function)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   endforeach()
   string(CONCAT source "// Made by cmake/embed.cmake.\n#include <string_view>\n\n#include \"${header}\"\n\n"
-         "namespace tril::train {\n\nstd::string_view ${function}(std::string_view name) {\n" "${cases}"
-         "  return {};\n}\n\n}  // namespace tril::train\n")
+         "namespace tril::${folder} {\n\nstd::string_view ${function}(std::string_view name) {\n" "${cases}"
+         "  return {};\n}\n\n}  // namespace tril::${folder}\n")
   set(path ${CMAKE_BINARY_DIR}/embedded/${function}.cpp)
   file(CONFIGURE OUTPUT ${path} CONTENT "@source@" @ONLY)
   target_sources(${target} PRIVATE ${path})

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <new>
+#include <sstream>
 #include <system_error>
 
 #include "base/log.h"
@@ -41,6 +44,22 @@ void apply_file(Fields& fields, const std::vector<GivenValue>& values) {
   for (const GivenValue& value : values)
     if (Field& field = fields.at(value.name, value.where); field.texts() != value.texts)
       field.set(value.texts, value.where);
+}
+
+// What the environment says of the fields.
+std::vector<GivenValue> read_environment(const Fields& fields) {
+  std::vector<GivenValue> values;
+  for (const Field& field : fields) {
+    std::string name = "TRIL_" + field.name();
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return c == '-' ? '_' : static_cast<char>(std::toupper(c)); });
+    const char* const text = std::getenv(name.c_str());
+    if (!text) continue;
+    std::istringstream words(text);
+    std::vector<std::string> texts{std::istream_iterator<std::string>(words), {}};
+    values.push_back({field.name(), field.is_list() ? std::move(texts) : std::vector<std::string>{text}, name});
+  }
+  return values;
 }
 
 // How many of the arguments name a command: two of "bench translate", one of "train", none of what is no command.
@@ -97,6 +116,7 @@ int App::run_command(Command& command, const std::vector<std::string>& args) {
       general.config.empty() ? std::vector<GivenValue>{} : read_yaml(general.config, command.fields);
   apply_preset(command, {file, own});
   apply_file(command.fields, file);
+  if (command.reads_environment) apply_flags(command.fields, read_environment(command.fields));
   apply_flags(command.fields, own);
   if (general.dump_config) {
     std::cout << to_yaml(command.fields);

@@ -40,6 +40,9 @@ struct Command {
   std::vector<Example> examples;
   Fields fields;
   bool reads_config = false;  ///< takes --config FILE (YAML, the same names) and --dump-config
+  /// Whether options may stand in the environment as well: --queue-size is TRIL_QUEUE_SIZE there, a list's values apart by
+  /// white space. Flags win over it, it over the file.
+  bool reads_environment = false;
   /// Where there is a field "preset": called once its value stands, before any other value is set, so that flags and
   /// file both win over the preset.
   std::function<void()> apply_preset;

@@ -13,6 +13,7 @@ App make_app() {
   add_chat(app);
   add_score(app);
   add_perplexity(app);
+  add_serve(app);
   add_attend(app);
   add_shortlist(app);
   add_eval(app);

@@ -15,6 +15,7 @@ void add_generate(App& app);
 void add_chat(App& app);
 void add_score(App& app);
 void add_perplexity(App& app);
+void add_serve(App& app);
 void add_attend(App& app);
 void add_shortlist(App& app);
 void add_eval(App& app);

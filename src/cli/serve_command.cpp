@@ -1,0 +1,365 @@
+// tril serve: models over HTTP, to many at once.
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/decoding_options.h"
+#include "cli/standard_output.h"
+#include "model/json_file.h"
+#include "serve/http_server.h"
+#include "serve/service.h"
+#include "text/chat_template.h"
+#include "text/utf8.h"
+
+namespace tril::cli {
+namespace {
+
+struct ServeOptions {
+  std::vector<std::string> models, languages, cors_origins;
+  DecodingOptions decoding;
+  std::int64_t queue_size = 1024, cache_tokens = 0, prompt_tokens = 512;
+  bool deterministic = false;
+
+  std::string host = "127.0.0.1", api_key_file, admin_key_file, tls_certificate, tls_key, access_log = "-";
+  std::int64_t port = 8080, http_threads = 2, max_connections = 1024, max_body_kib = 4096, max_texts = 256,
+               max_characters = 200'000, max_new_tokens = 4096;
+  double request_timeout = 120, idle_timeout = 75;
+  bool allow_anyone = false, log_texts = false;
+};
+
+Fields fields_of(ServeOptions& o) {
+  Fields f;
+  f.group("Models");
+  f.add("model", &o.models, "a directory, or several: NAME=DIR, whose first names the default")
+      .value_name("[NAME=]DIR")
+      .letter('m')
+      .required();
+  f.add("precision", &o.decoding.precision, "numbers of weights in products; as the directory stores them unless given")
+      .choices({"fp32", "bf16", "int8", "int4"})
+      .value_name("NAME");
+  f.add("languages", &o.languages, "what models translate: NAME=en:de; unset: as their tokenizer_config.json says")
+      .value_name("NAME=FROM:TO");
+  f.add("beam-size", &o.decoding.beam_size,
+        "of translations whose requests say nothing; unset: as the model's directory says, or 4")
+      .letter('b')
+      .at_least(1)
+      .at_most(64);
+  f.group("Work");
+  f.add("threads", &o.decoding.threads, "cores to use; 0 takes all").at_least(0).at_most(4096);
+  f.add("batch-size", &o.decoding.batch_size, "sentences that a worker decodes together").at_least(1).at_most(10'000);
+  f.add("queue-size", &o.queue_size, "sentences that may wait, of one client half of them; beyond, requests get 429")
+      .at_least(1)
+      .at_most(10'000'000);
+  f.add("cache-tokens", &o.cache_tokens,
+        "tokens of all hypotheses whose keys and values may be kept, which bounds memory; 0: 262144")
+      .at_least(0)
+      .at_most(1e12);
+  f.add("cache-precision", &o.decoding.cache_precision,
+        "numbers that they are kept in; int8 with --precision int8 and int4 unless given, else fp32")
+      .choices({"fp32", "int8"})
+      .value_name("NAME");
+  f.add("prompt-tokens", &o.prompt_tokens,
+        "tokens of prompts or sources that are read between two steps of those who go on")
+      .at_least(1)
+      .at_most(1'000'000);
+  f.add("deterministic", &o.deterministic, "the same answer to the last bit whatever else is asked; slower");
+  f.group("Server");
+  f.add("host", &o.host, "address to listen on; other than this machine's own needs keys").value_name("ADDRESS");
+  f.add("port", &o.port, "0 takes any that is free").at_least(0).at_most(65'535);
+  f.add("http-threads", &o.http_threads, "threads that speak with clients").at_least(1).at_most(256);
+  f.add("api-key-file", &o.api_key_file, "a key a line, one of which requests must bring; TRIL_API_KEY is one too")
+      .value_name("FILE");
+  f.add("admin-key-file", &o.admin_key_file, "keys of those who may load and unload models and go before others")
+      .value_name("FILE");
+  f.add("allow-anyone", &o.allow_anyone, "listen on other addresses without keys");
+  f.add("cors-origins", &o.cors_origins, "pages from which browsers may ask; * is any").value_name("ORIGIN");
+  f.add("tls-certificate", &o.tls_certificate, "certificate chain in PEM; with --tls-key HTTPS is spoken")
+      .value_name("FILE");
+  f.add("tls-key", &o.tls_key, "its private key").value_name("FILE");
+  f.add("access-log", &o.access_log, "where a JSON object goes for each request; - is standard output, empty nowhere")
+      .value_name("FILE");
+  f.add("log-texts", &o.log_texts, "write what is asked into the access log");
+  f.group("Limits");
+  f.add("max-connections", &o.max_connections, "connections at a time").at_least(1).at_most(1'000'000);
+  f.add("max-body-kib", &o.max_body_kib, "of a request").at_least(1).at_most(60'000);
+  f.add("max-texts", &o.max_texts, "of a request").at_least(1).at_most(100'000);
+  f.add("max-characters", &o.max_characters, "bytes of a request's texts").at_least(1).at_most(60'000'000);
+  f.add("max-new-tokens", &o.max_new_tokens, "that a request may ask for").at_least(1).at_most(1'000'000);
+  f.add("request-timeout", &o.request_timeout, "seconds; then what is decoded is cut")
+      .value_name("SECONDS")
+      .above(0)
+      .at_most(1e6);
+  f.add("idle-timeout", &o.idle_timeout, "seconds that a connection may say nothing")
+      .value_name("SECONDS")
+      .above(0)
+      .at_most(1e6);
+  f.needs("tls-certificate", "tls-key", "a certificate is of no use without its key");
+  f.needs("tls-key", "tls-certificate", "a key is of no use without its certificate");
+  return f;
+}
+
+// "de=models/de" -> {"de", "models/de"}; a directory alone is called as its last part is.
+std::pair<std::string, std::string> named(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals != std::string::npos) return {text.substr(0, equals), text.substr(equals + 1)};
+  std::filesystem::path path = std::filesystem::path(text).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  return {path.filename().string(), text};
+}
+
+std::vector<std::string> read_keys(const std::string& path) {
+  std::vector<std::string> keys;
+  if (path.empty()) return keys;
+  std::istringstream lines(read_text(path, 1 << 20));
+  for (std::string line; std::getline(lines, line);)
+    if (const std::string_view key = trim(line); !key.empty() && key[0] != '#') {
+      check(key.size() >= 8, path, "a key of {} characters is soon guessed, expected at least 8", key.size());
+      keys.emplace_back(key);
+    }
+  check(!keys.empty(), path, "has no key");
+  return keys;
+}
+
+bool is_own_machine(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+// What a directory's tokenizer_config.json says of languages.
+std::string language(const std::string& directory, const char* key) {
+  const std::string path = directory + "/tokenizer_config.json";
+  if (!std::filesystem::exists(path)) return "";
+  const nlohmann::json config = read_json(path);
+  return config.contains(key) && config[key].is_string() ? config[key].get<std::string>() : "";
+}
+
+// What writes a chat down for the model, by the template that its directory has; nothing where it has none.
+std::function<std::string(const nlohmann::ordered_json&, bool)> chat_of(const Tokenizer& tokenizer,
+                                                                        const std::string& directory) {
+  const std::optional<ChatSource> source = tokenizer.chat_template();
+  if (!source) return {};
+  auto chat = std::make_shared<const ChatTemplate>(source->text, directory + ": chat template");
+  return [chat, special_tokens = source->special_tokens](const nlohmann::ordered_json& messages, bool answers) {
+    return chat->render({.messages = messages,
+                         .tools = nullptr,
+                         .documents = nullptr,
+                         .add_generation_prompt = answers,
+                         .special_tokens = special_tokens,
+                         .variables = nullptr,
+                         .now = {}});
+  };
+}
+
+serve::Loaded load(const ServeOptions& o, const std::string& name, const std::string& directory) {
+  DecodingOptions d = o.decoding;
+  d.model = directory;
+  serve::Loaded l;
+  l.model = load_model(d);
+  l.tokenizer = load_tokenizer(directory);
+  const model::GenerationConfig published = model::load_generation_config(directory);
+  for (const std::string& key : published.not_obeyed)
+    spdlog::warn("{}: generation_config.json asks for {}, which is left out", directory, key);
+  search::ParallelOptions decoding;
+  if (l.model->has_encoder()) {
+    search::TranslatorOptions t = translator_options(d, published, *l.model, *l.tokenizer);
+    decoding = t.decoding;
+    l.text = t;
+    l.source_language = language(directory, "source_lang"), l.target_language = language(directory, "target_lang");
+  } else {
+    d.beam_size.reset();
+    search::GeneratorOptions g = generator_options(d, published, *l.model, *l.tokenizer);
+    decoding = g.decoding;
+    l.continuation = g;
+    l.chat = chat_of(*l.tokenizer, directory);
+    if (!published.top_k) decoding.search.sampling.top_k = 0;  // as OpenAI's clients expect
+  }
+  l.search = decoding.search;
+  for (const std::string& text : o.languages) {
+    const auto [of, pair] = named(text);
+    const std::size_t colon = pair.find(':');
+    check(text.find('=') != std::string::npos && colon != std::string::npos, "--languages",
+          "expected NAME=FROM:TO, got \"{}\"", text);
+    if (of == name) l.source_language = pair.substr(0, colon), l.target_language = pair.substr(colon + 1);
+  }
+  l.engine = {.threads = decoding.threads,
+              .batch_size = decoding.batch_size,
+              .queue_size = static_cast<std::size_t>(o.queue_size),
+              .cache_tokens = o.cache_tokens,
+              .session = {.cache = decoding.cache,
+                          .prompt_tokens = static_cast<std::int32_t>(o.prompt_tokens),
+                          .attention = l.model->alignment_heads().value_or(model::AlignmentHeads{})},
+              .deterministic = o.deterministic};
+  return l;
+}
+
+// Lines of the access log, from whatever thread.
+class AccessLog {
+ public:
+  explicit AccessLog(const std::string& path) : path_(path) {
+    if (path.empty() || path == "-") return;
+    file_.open(path, std::ios::app);
+    if (!file_) fail(path, "the access log cannot be written");
+  }
+  void write(const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    if (lost_) return;
+    try {
+      if (path_ == "-")
+        write_stdout(line + "\n");
+      else if (!(file_ << line << std::endl))
+        fail(path_, "cannot be written");
+    } catch (const std::exception& error) {  // serving is worth more than its log
+      lost_ = true;
+      spdlog::error("the access log is at its end: {}", error.what());
+    }
+  }
+
+ private:
+  std::string path_;
+  std::ofstream file_;
+  std::mutex mutex_;
+  bool lost_ = false;
+};
+
+// SIGINT, SIGTERM and SIGHUP, blocked in all threads from here on and waited for in this one (stop_signal.h says why).
+class Signals {
+ public:
+  Signals() {
+    sigemptyset(&set_);
+    for (const int s : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set_, s);
+    pthread_sigmask(SIG_BLOCK, &set_, &before_);
+  }
+  ~Signals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  /// The next one, or 0 where none came within a tenth of a second.
+  int wait() const {
+    const timespec moment{0, 100'000'000};
+    const int signal = sigtimedwait(&set_, nullptr, &moment);
+    return signal > 0 ? signal : 0;
+  }
+  /// Ends the process by the signal.
+  void end_by(int signal) const {
+    std::signal(signal, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &set_, nullptr);
+    raise(signal);
+  }
+
+ private:
+  sigset_t set_{}, before_{};
+};
+
+int serve(const ServeOptions& o) {
+  const Signals signals;
+  serve::ServiceOptions options;
+  options.api_keys = read_keys(o.api_key_file);
+  if (const char* const key = std::getenv("TRIL_API_KEY"); key && *key) options.api_keys.emplace_back(key);
+  options.admin_keys = read_keys(o.admin_key_file);
+  if (!is_own_machine(o.host) && options.api_keys.empty() && !o.allow_anyone)
+    fail_usage("--host", fmt::format("{} lets other machines in, and nobody needs a key", o.host),
+               "pass --api-key-file, or --allow-anyone if that is what you want");
+  options.cors_origins = o.cors_origins;
+  options.log_texts = o.log_texts;
+  AccessLog log(o.access_log);
+  if (!o.access_log.empty()) options.log = [&](const std::string& line) { log.write(line); };
+  options.request_seconds = o.request_timeout;
+  options.most_texts = static_cast<std::size_t>(o.max_texts);
+  options.most_characters = static_cast<std::size_t>(o.max_characters);
+  options.most_new_tokens = o.max_new_tokens;
+
+  std::vector<serve::ModelSource> sources;
+  for (const std::string& text : o.models) {
+    const auto [name, directory] = named(text);
+    check(!name.empty() && !directory.empty(), "--model", "expected [NAME=]DIR, got \"{}\"", text);
+    if (!std::filesystem::is_directory(directory)) fail_usage("--model", directory + " is no directory");
+    sources.push_back({name, [o, n = name, d = directory] { return load(o, n, d); }});
+  }
+
+  serve::Models models(std::move(sources));
+  serve::Service service(options, models);
+  serve::HttpServer server({.address = o.host == "localhost" ? "127.0.0.1" : o.host,
+                            .port = static_cast<std::uint16_t>(o.port),
+                            .threads = static_cast<int>(o.http_threads),
+                            .certificate_file = o.tls_certificate,
+                            .key_file = o.tls_key,
+                            .most_connections = static_cast<std::size_t>(o.max_connections),
+                            .most_body_bytes = static_cast<std::size_t>(o.max_body_kib) * 1024,
+                            .idle_seconds = o.idle_timeout},
+                           [&](serve::HttpRequest request, std::shared_ptr<serve::Responder> responder) {
+                             service.handle(std::move(request), std::move(responder));
+                           });
+  spdlog::info("listening on {}://{}:{}", o.tls_certificate.empty() ? "http" : "https", o.host, server.port());
+
+  for (;;) {
+    const int signal = signals.wait();
+    if (signal == SIGHUP) {
+      spdlog::info("loading the models again");
+      models.reload();
+      try {
+        if (!o.tls_certificate.empty()) server.reload_certificate();
+      } catch (const Error& error) {
+        spdlog::error("{}", error.what());
+      }
+    } else if (signal != 0) {
+      break;
+    }
+  }
+
+  // What was begun is ended; a second signal does not wait for it.
+  spdlog::info("ending what was begun");
+  service.drain();
+  server.drain();
+  std::atomic<bool> done = false;
+  std::thread drainer([&] {
+    models.drain();
+    const auto until = serve::Clock::now() + std::chrono::seconds(10);
+    while (server.connections() > 0 && serve::Clock::now() < until)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    done = true;
+  });
+  const auto began = serve::Clock::now();
+  while (!done)
+    if (const int signal = signals.wait();
+        (signal == SIGINT || signal == SIGTERM) && serve::Clock::now() - began > std::chrono::milliseconds(500))
+      signals.end_by(signal);
+  drainer.join();
+  return exit_success;
+}
+
+}  // namespace
+
+void add_serve(App& app) {
+  auto o = std::make_shared<ServeOptions>();
+  app.add(
+      {.name = "serve",
+       .summary = "translate and continue text for others, over HTTP",
+       .description =
+           "Speaks as LibreTranslate does (/translate), as OpenAI does (/v1/completions, /v1/chat/completions) and "
+           "tells "
+           "scores, tokens and attention; /openapi.json describes all of it. Requests join and leave the batch that "
+           "is being decoded at every step. Options may stand in the environment too: TRIL_PORT is --port. SIGHUP "
+           "loads the models again without dropping a request; SIGTERM ends what was begun and then the program, a "
+           "second "
+           "one at once.",
+       .examples =
+           {{"tril serve --model models/de", "on this machine alone, port 8080"},
+            {"tril serve -m de=models/de plays=models/plays --precision int8 --port 9000", "two models"},
+            {"tril serve -m de=models/de --host 0.0.0.0 --api-key-file keys --tls-certificate c.pem --tls-key k.pem",
+             "for others, by HTTPS, with keys"}},
+       .fields = fields_of(*o),
+       .reads_config = true,
+       .reads_environment = true,
+       .apply_preset = {},
+       .run = [o](const Invocation&) { return serve(*o); }});
+}
+
+}  // namespace tril::cli

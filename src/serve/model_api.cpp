@@ -1,0 +1,232 @@
+// What a model thinks of texts, without generating any:
+//   POST /score   POST /tokenize   POST /detokenize   POST /attention
+#include <cmath>
+
+#include "base/printable.h"
+#include "search/score.h"
+#include "search/text_score.h"
+#include "serve/service.h"
+#include "train/attention_maps.h"
+
+namespace tril::serve {
+namespace {
+
+Json rounded(std::span<const float> values) {
+  Json list = Json::array();
+  for (const float v : values) list.push_back(std::round(static_cast<double>(v) * 1e6) / 1e6);
+  return list;
+}
+
+Json pieces(std::span<const std::int32_t> ids, const Tokenizer& tokenizer, Side side) {
+  Json list = Json::array();
+  for (const std::int32_t id : ids) list.push_back(tokenizer.piece(id, side));
+  return list;
+}
+
+struct ScoreRequest {
+  std::string model;
+  std::vector<std::string> source, target, text;
+};
+Fields fields_of(ScoreRequest& r) {
+  Fields f;
+  f.add("model", &r.model, "a model's name; unset: the first that fits");
+  f.add("source", &r.source, "a text, or a list of them; with target");
+  f.add("target", &r.target, "a translation of each, whose probability is wanted");
+  f.add("text", &r.text, "of a language model: a text, or a list of them");
+  return f;
+}
+
+// Ids that fit the model, with an end where it is given.
+std::vector<std::int32_t> ids_of(const std::string& text, Side side, const ServedModel& m, bool end) {
+  std::vector<std::int32_t> ids = m.tokenizer().encode(text, side);
+  if (end) ids.push_back(m.tokenizer().special(side).eos);
+  const std::int64_t positions = m.model().max_positions();
+  if (positions > 0 && static_cast<std::int64_t>(ids.size()) > positions)
+    throw HttpError(400, fmt::format("a text of {} tokens, the model has {} positions", ids.size(), positions));
+  return ids;
+}
+
+void score_translations(Service& service, const CallPtr& call, const ModelPtr& m, const ScoreRequest& r) {
+  if (r.source.size() != r.target.size())
+    throw HttpError(400, fmt::format("{} sources and {} targets", r.source.size(), r.target.size()), "target");
+  std::vector<std::vector<std::int32_t>> sources, targets;
+  for (const std::string& text : r.source) sources.push_back(ids_of(text, Side::source, *m, true));
+  for (const std::string& text : r.target) targets.push_back(ids_of(text, Side::target, *m, true));
+  service.aside(call,
+                [call, m, sources = std::move(sources), targets = std::move(targets)](search::WorkerPool& worker) {
+                  const auto list = search::score_all(worker, m->model(), sources, targets, 16);
+                  Json scores = Json::array();
+                  for (std::size_t i = 0; i < list.size(); ++i)
+                    scores.push_back({{"log_prob", list[i].log_prob},
+                                      {"tokens", pieces(targets[i], m->tokenizer(), Side::target)},
+                                      {"token_log_probs", rounded(list[i].token_log_probs)}});
+                  call->send({{"model", m->name()}, {"scores", std::move(scores)}});
+                });
+}
+
+void score_texts(Service& service, const CallPtr& call, const ModelPtr& m, const ScoreRequest& r) {
+  std::vector<std::vector<std::int32_t>> texts;
+  for (const std::string& text : r.text) {
+    texts.push_back(m->tokenizer().encode(text, Side::target));
+    if (texts.back().empty()) throw HttpError(400, "text: has no token", "text");
+  }
+  service.aside(call, [call, m, texts = std::move(texts)](search::WorkerPool& worker) {
+    const auto list = search::score_texts(worker, m->model(), texts, {.batch_size = 4});
+    Json scores = Json::array();
+    for (std::size_t i = 0; i < list.size(); ++i)
+      scores.push_back({{"log_prob", list[i].log_prob},
+                        {"tokens", pieces(texts[i], m->tokenizer(), Side::target)},
+                        {"token_log_probs", rounded(list[i].token_log_probs)}});
+    call->send({{"model", m->name()}, {"scores", std::move(scores)}});
+  });
+}
+
+struct TokenizeRequest {
+  std::string model, text, side;
+};
+Fields fields_of(TokenizeRequest& r) {
+  Fields f;
+  f.add("model", &r.model, "a model's name; unset: the first");
+  f.add("text", &r.text, "what is to be cut into tokens").required();
+  f.add("side", &r.side, "of a model that translates: source (unset) or target").choices({"", "source", "target"});
+  return f;
+}
+
+Side side_of(const std::string& side, const ServedModel& m) {
+  return m.translates() && side != "target" ? Side::source : Side::target;
+}
+
+struct AttentionRequest {
+  std::string model, source, target;
+  std::int64_t max_tokens = 100;
+};
+Fields fields_of(AttentionRequest& r) {
+  Fields f;
+  f.add("model", &r.model, "a model's name; unset: the first");
+  f.add("source", &r.source, "a sentence; of a language model the text").required();
+  f.add("target", &r.target, "its translation");
+  f.add("max-tokens", &r.max_tokens, "of a side that are told").at_least(1).at_most(200);
+  return f;
+}
+
+template <class Request>
+Json schema() {
+  Request r;
+  return schema_of(fields_of(r));
+}
+
+template <class Request>
+Request read(const CallPtr& call) {
+  Request r;
+  Fields fields = fields_of(r);
+  read_fields(parse_object(call->request.body), fields);
+  for (const Field& field : fields)
+    if (field.is_required() && !field.given()) throw HttpError(400, field.name() + " is missing", field.name());
+  return r;
+}
+
+}  // namespace
+
+void Service::add_model_routes() {
+  routes_.push_back({.method = "POST",
+                     .path = "/score",
+                     .summary = "Log-probabilities of given translations, or of texts",
+                     .request_schema = schema<ScoreRequest>(),
+                     .response = "for each its log-probability, and those of its tokens",
+                     .handle = [this](const CallPtr& call) {
+                       const auto r = read<ScoreRequest>(call);
+                       const bool pairs = !r.target.empty() || !r.source.empty();
+                       if (pairs == !r.text.empty()) throw HttpError(400, "give source and target, or text");
+                       for (const auto* list : {&r.source, &r.target, &r.text}) check_texts(*list, "text");
+                       const ModelPtr m = model_for(r.model, pairs);
+                       pairs ? score_translations(*this, call, m, r) : score_texts(*this, call, m, r);
+                     }});
+  routes_.push_back({.method = "POST",
+                     .path = "/tokenize",
+                     .summary = "The tokens of a text",
+                     .request_schema = schema<TokenizeRequest>(),
+                     .response = "ids and pieces, without an end of sentence",
+                     .handle = [this](const CallPtr& call) {
+                       const auto r = read<TokenizeRequest>(call);
+                       check_texts({r.text}, "text");
+                       const ModelPtr m = model_for(r.model, std::nullopt);
+                       const Side side = side_of(r.side, *m);
+                       const std::vector<std::int32_t> ids = m->tokenizer().encode(r.text, side);
+                       call->send({{"model", m->name()}, {"ids", ids}, {"pieces", pieces(ids, m->tokenizer(), side)}});
+                     }});
+  routes_.push_back(
+      {.method = "POST",
+       .path = "/detokenize",
+       .summary = "The text of tokens",
+       .request_schema = {{"type", "object"},
+                          {"properties",
+                           {{"model", {{"type", "string"}}},
+                            {"ids", {{"type", "array"}, {"items", {{"type", "integer"}}}}},
+                            {"side", {{"type", "string"}, {"enum", {"source", "target"}}}}}},
+                          {"required", {"ids"}}},
+       .response = "the text",
+       .handle = [this](const CallPtr& call) {
+         const Json body = parse_object(call->request.body);
+         const auto given = body.find("ids");
+         if (given == body.end() || !given->is_array())
+           throw HttpError(400, "ids: expected a list of whole numbers", "ids");
+         const auto text = [&](const char* name) {
+           const auto at = body.find(name);
+           return at != body.end() && at->is_string() ? at->get<std::string>() : std::string();
+         };
+         const ModelPtr m = model_for(text("model"), std::nullopt);
+         const std::string side = text("side");
+         const Side of = m->translates() && side == "source" ? Side::source : Side::target;
+         std::vector<std::int32_t> ids;
+         for (const Json& id : *given) {
+           const std::int64_t n = id.is_number_integer() ? id.get<std::int64_t>() : -1;
+           if (n < 0 || n >= m->tokenizer().size(of))
+             throw HttpError(400, fmt::format("ids: expected whole numbers below {}", m->tokenizer().size(of)), "ids");
+           ids.push_back(static_cast<std::int32_t>(n));
+         }
+         call->send({{"model", m->name()}, {"text", m->tokenizer().decode(ids, of)}});
+       }});
+  routes_.push_back(
+      {.method = "POST",
+       .path = "/attention",
+       .summary = "What every head looks at in a sentence and its translation, or in a text",
+       .request_schema = schema<AttentionRequest>(),
+       .response = "maps by kind and layer: weights [heads][queries][keys]",
+       .handle = [this](const CallPtr& call) {
+         const auto r = read<AttentionRequest>(call);
+         check_texts({r.source, r.target}, "source");
+         const ModelPtr m = model_for(r.model, std::nullopt);
+         if (m->translates() && r.target.empty()) throw HttpError(400, "target is missing", "target");
+         if (!m->translates() && !r.target.empty()) throw HttpError(400, "target: is for translations", "target");
+         aside(call, [call, m, r](search::WorkerPool& worker) {
+           const auto maps = train::all_attention_maps(worker.context(0), m->model(), m->tokenizer(), r.source,
+                                                       r.target, {.tokens = r.max_tokens, .heads = 512});
+           Json list = Json::array();
+           for (const train::AttentionMaps& map : maps) {
+             Json layers = Json::array();
+             for (const auto& layer : map.layers) {
+               Json heads = Json::array();
+               const std::size_t Q = map.queries.size(), K = map.keys.size();
+               for (std::size_t h = 0; h < static_cast<std::size_t>(layer.heads); ++h) {
+                 Json rows = Json::array();
+                 for (std::size_t q = 0; q < Q; ++q) {
+                   Json row = Json::array();
+                   for (std::size_t k = 0; k < K; ++k)
+                     row.push_back(std::round(static_cast<double>(layer.weights[(h * Q + q) * K + k]) * 1e4) / 1e4);
+                   rows.push_back(std::move(row));
+                 }
+                 heads.push_back(std::move(rows));
+               }
+               layers.push_back({{"name", layer.name}, {"heads", std::move(heads)}});
+             }
+             list.push_back({{"kind", std::string(train::name_of(map.kind))},
+                             {"queries", map.queries},
+                             {"keys", map.keys},
+                             {"layers", std::move(layers)}});
+           }
+           call->send({{"model", m->name()}, {"maps", std::move(list)}});
+         });
+       }});
+}
+
+}  // namespace tril::serve

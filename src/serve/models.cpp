@@ -1,0 +1,147 @@
+#include "serve/models.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace tril::serve {
+
+Models::Models(std::vector<ModelSource> sources) {
+  for (ModelSource& source : sources) {
+    check(!source.name.empty() && !knows(source.name), "models", "two models are called \"{}\"", source.name);
+    to_load_.push_back(entries_.size());
+    entries_.push_back({.source = std::move(source), .status = {}});
+    entries_.back().status.name = entries_.back().source.name;
+  }
+  loader_ = std::thread([this] { run(); });
+}
+
+Models::~Models() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  loader_.join();
+  for (Entry& entry : entries_) {
+    if (!entry.status.model) continue;
+    entry.status.model->engine().cancel_all();
+    retire(std::exchange(entry.status.model, nullptr));
+  }
+  for (std::thread& t : retiring_) t.join();
+}
+
+void Models::run() {
+  for (;;) {
+    std::size_t next = 0;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return stopping_ || !to_load_.empty(); });
+      if (stopping_) return;
+      next = to_load_.front();
+      to_load_.pop_front();
+    }
+    load(next);
+  }
+}
+
+void Models::load(std::size_t i) {
+  ModelPtr fresh;
+  std::string error;
+  try {
+    fresh = std::make_shared<ServedModel>(entries_[i].source.name, entries_[i].source.load());
+  } catch (const std::exception& e) {
+    error = e.what();
+    spdlog::error("model {}: {}", entries_[i].source.name, error);
+  }
+  ModelPtr before;
+  {
+    const std::lock_guard lock(mutex_);
+    Status& status = entries_[i].status;
+    entries_[i].tried = true;
+    status.error = error;
+    if (fresh) {
+      before = std::exchange(status.model, fresh);
+      status.state = State::ready;
+    } else if (!status.model) {
+      status.state = State::failed;
+    }
+    if (before) retire(std::move(before));
+  }
+  changed_.notify_all();
+  if (fresh) spdlog::info("model {} is ready", fresh->name());
+}
+
+// Whoever was given the model before it was replaced may still submit to it, so its engine stays open until nobody holds it.
+void Models::retire(ModelPtr model) {
+  retiring_.emplace_back([held = std::move(model)]() mutable {
+    while (held.use_count() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    held.reset();
+  });
+}
+
+std::vector<Models::Status> Models::status() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Status> list;
+  for (const Entry& entry : entries_) list.push_back(entry.status);
+  return list;
+}
+
+bool Models::loading() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(entries_.begin(), entries_.end(), [](const Entry& e) { return !e.tried; });
+}
+
+void Models::wait() const {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock,
+                [&] { return std::all_of(entries_.begin(), entries_.end(), [](const Entry& e) { return e.tried; }); });
+}
+
+ModelPtr Models::find(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  for (const Entry& entry : entries_)
+    if (entry.source.name == name) return entry.status.model;
+  return nullptr;
+}
+
+bool Models::knows(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.source.name == name; });
+}
+
+bool Models::reload(const std::string& name) {
+  bool any = false;
+  {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < entries_.size(); ++i)
+      if (name.empty() || entries_[i].source.name == name) {
+        any = true;
+        if (std::find(to_load_.begin(), to_load_.end(), i) == to_load_.end()) to_load_.push_back(i);
+      }
+  }
+  changed_.notify_all();
+  return any;
+}
+
+bool Models::unload(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  for (Entry& entry : entries_)
+    if (entry.source.name == name && entry.status.model) {
+      retire(std::exchange(entry.status.model, nullptr));
+      entry.status.state = State::unloaded;
+      return true;
+    }
+  return false;
+}
+
+void Models::drain() {
+  std::vector<ModelPtr> all;
+  for (Status& s : status())
+    if (s.model) all.push_back(std::move(s.model));
+  for (const ModelPtr& model : all) model->engine().drain();
+}
+
+}  // namespace tril::serve

@@ -1,0 +1,110 @@
+#include "serve/request_fields.h"
+
+#include <algorithm>
+
+#include "model/json_file.h"
+#include "serve/http_error.h"
+
+namespace tril::serve {
+namespace {
+
+constexpr int most_depth = 64;
+
+std::string key_of(const Field& field) {
+  std::string key = field.name();
+  std::replace(key.begin(), key.end(), '-', '_');
+  return key;
+}
+
+[[noreturn]] void refuse(const std::string& key, const std::string& expected) {
+  throw HttpError(400, fmt::format("{}: expected {}", key, expected), key);
+}
+
+// A value as the text that Field::set() reads.
+std::string text_of(const Field& field, const std::string& key, const Json& value) {
+  const std::string expected = field.expected();
+  switch (field.kind()) {
+    case FieldKind::boolean:
+      if (!value.is_boolean()) refuse(key, "true or false");
+      return value.get<bool>() ? "true" : "false";
+    case FieldKind::number:
+      if (!value.is_number()) refuse(key, expected);
+      if (value.is_number_float()) {  // 5.0 is a whole number to many a client
+        const double x = value.get<double>();
+        if (x == static_cast<double>(static_cast<std::int64_t>(std::clamp(x, -1e15, 1e15))))
+          return std::to_string(static_cast<std::int64_t>(x));
+      }
+      return value.dump();
+    default:
+      if (value.is_number() || value.is_boolean()) return value.dump();
+      if (!value.is_string()) refuse(key, expected);
+      return value.get<std::string>();
+  }
+}
+
+}  // namespace
+
+Json parse_object(const std::string& body) {
+  Json object;
+  try {
+    object = parse_json(body, "the body", {.bytes = std::uint64_t{64} << 20, .depth = most_depth});
+  } catch (const Error& error) {
+    throw HttpError(400, error.what());
+  }
+  if (!object.is_object()) throw HttpError(400, "the body is not a JSON object");
+  return object;
+}
+
+void read_fields(const Json& object, Fields& fields) {
+  for (const std::string& name : fields.names()) {
+    const Field& field = fields.at(name);
+    const std::string key = key_of(field);
+    const auto value = object.find(key);
+    if (value == object.end() || value->is_null()) continue;
+    std::vector<std::string> texts;
+    if (field.is_list() && value->is_array())
+      for (const Json& one : *value) texts.push_back(text_of(field, key, one));
+    else
+      texts.push_back(text_of(field, key, *value));
+    try {
+      fields.at(name, key).set(texts, key);
+    } catch (const Error& error) {
+      throw HttpError(400, error.what(), key);
+    }
+  }
+}
+
+Json schema_of(const Fields& fields) {
+  Json properties = Json::object(), required = Json::array();
+  for (const Field& field : fields) {
+    Json one{{"description", field.help()}};
+    switch (field.kind()) {
+      case FieldKind::boolean:
+        one["type"] = "boolean";
+        break;
+      case FieldKind::number:
+        one["type"] = "number";
+        break;
+      case FieldKind::list:
+        one["oneOf"] =
+            Json::array({Json{{"type", "string"}}, Json{{"type", "array"}, {"items", {{"type", "string"}}}}});
+        break;
+      default:
+        one["type"] = "string";
+    }
+    if (const auto allowed = field.allowed(); !allowed.empty() && field.kind() == FieldKind::text)
+      one["enum"] = allowed;
+    if (const std::string range = field.range(); !range.empty()) one["description"] = field.help() + " (" + range + ")";
+    properties[key_of(field)] = std::move(one);
+    if (field.is_required()) required.push_back(key_of(field));
+  }
+  Json schema{{"type", "object"}, {"properties", std::move(properties)}};
+  if (!required.empty()) schema["required"] = std::move(required);
+  return schema;
+}
+
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace tril::serve

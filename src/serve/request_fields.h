@@ -1,0 +1,30 @@
+// The fields of a JSON request, declared once as the program's options are (base/fields.h): from one list come how they
+// are read and checked, and their schema in the API's description. A field "length-penalty" is "length_penalty" here.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/fields.h"
+
+namespace tril::serve {
+
+using Json = nlohmann::ordered_json;
+
+/// The body as a JSON object of moderate depth. @throws HttpError (400)
+Json parse_object(const std::string& body);
+
+/// Sets the fields that the object has; null is as if absent. A list may be given as one text. What is no field is passed
+/// over.
+/// @throws HttpError (400) naming the field whose value is not what it should be
+void read_fields(const Json& object, Fields& fields);
+
+/// {"type": "object", "properties": ...}
+Json schema_of(const Fields& fields);
+
+/// JSON text, whatever bytes its strings hold.
+std::string dumped(const Json& json);
+
+}  // namespace tril::serve

@@ -1,0 +1,68 @@
+#include "serve/served_model.h"
+
+#include <algorithm>
+
+#include "search/json_schema.h"
+#include "text/token_bytes.h"
+
+namespace tril::serve {
+namespace {
+
+constexpr std::size_t kept_options = 64, kept_constraints = 16;
+
+}  // namespace
+
+ServedModel::ServedModel(std::string name, Loaded loaded) : name_(std::move(name)), loaded_(std::move(loaded)) {
+  if (translates()) {
+    translation_ = std::make_unique<search::TranslationText>(model(), loaded_.tokenizer);
+    loaded_.search = search::with_vocabulary(std::move(loaded_.search), model(), tokenizer());
+    search::check_options(loaded_.text, loaded_.search);
+  } else {
+    continuation_ = std::make_unique<search::ContinuationText>(model(), loaded_.tokenizer);
+  }
+  search::check_options(loaded_.search, model().vocab_size());
+  engine_ = std::make_unique<Engine>(loaded_.model, loaded_.engine, statistics_);
+}
+
+std::shared_ptr<const search::SearchOptions> ServedModel::options(const std::string& key,
+                                                                  const std::function<search::SearchOptions()>& make) {
+  const auto fresh = [&] {
+    auto made = std::make_shared<const search::SearchOptions>(make());
+    search::check_options(*made, model().vocab_size());
+    return made;
+  };
+  if (key.empty()) return fresh();
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = std::find_if(recent_.begin(), recent_.end(), [&](const auto& r) { return r.first == key; });
+    if (known != recent_.end()) {
+      recent_.splice(recent_.begin(), recent_, known);
+      return recent_.front().second;
+    }
+  }
+  auto made = fresh();
+  const std::lock_guard lock(mutex_);
+  recent_.emplace_front(key, made);
+  if (recent_.size() > kept_options) recent_.pop_back();
+  return made;
+}
+
+std::shared_ptr<const search::Constraint> ServedModel::json_constraint(const std::string* schema) {
+  const std::string key = schema ? *schema : "";
+  const std::lock_guard lock(constraints_mutex_);
+  const auto known =
+      std::find_if(constraints_.begin(), constraints_.end(), [&](const auto& c) { return c.first == key; });
+  if (known != constraints_.end()) {
+    constraints_.splice(constraints_.begin(), constraints_, known);
+    return known->second;
+  }
+  if (!trie_) trie_ = std::make_shared<const search::TokenTrie>(token_bytes(tokenizer()));
+  const search::JsonStyle style{search::JsonSpace::space, trie_->alphabet()};
+  auto made = std::make_shared<const search::Constraint>(
+      schema ? search::json_schema_grammar(*schema, style) : search::json_object_grammar(style), trie_);
+  constraints_.emplace_front(key, made);
+  if (constraints_.size() > kept_constraints) constraints_.pop_back();
+  return made;
+}
+
+}  // namespace tril::serve

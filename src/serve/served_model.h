@@ -1,0 +1,78 @@
+// A model that is served under a name: what was loaded, the engine that decodes with it, and its numbers.
+#pragma once
+
+#include <ctime>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "search/constraint.h"
+#include "search/continuation_text.h"
+#include "search/translation_text.h"
+#include "serve/engine.h"
+
+namespace tril::serve {
+
+/// What a directory holds and how it is to be served.
+struct Loaded {
+  std::shared_ptr<const model::Model> model;
+  std::shared_ptr<const Tokenizer> tokenizer;
+  search::SearchOptions search;              ///< of requests that say nothing
+  search::TextOptions text;                  ///< of a model that translates
+  search::ContinuationOptions continuation;  ///< of one that continues text
+  EngineOptions engine;
+  /// The prompt that a chat's messages come to: [{"role": "user", "content": "..."}, ...], with the beginning of an answer
+  /// where `answers`. Empty: the model has no chat template.
+  std::function<std::string(const nlohmann::ordered_json& messages, bool answers)> chat;
+  std::string source_language, target_language;  ///< "en"; empty: not known
+};
+
+class ServedModel {
+ public:
+  /// @throws Error where model, tokenizer and options do not go together
+  ServedModel(std::string name, Loaded loaded);
+
+  const std::string& name() const { return name_; }
+  const Loaded& loaded() const { return loaded_; }
+  const model::Model& model() const { return *loaded_.model; }
+  const Tokenizer& tokenizer() const { return *loaded_.tokenizer; }
+  bool translates() const { return loaded_.model->has_encoder(); }
+  std::time_t created() const { return created_; }
+  Engine& engine() { return *engine_; }
+  const Engine& engine() const { return *engine_; }
+  Statistics& statistics() { return statistics_; }
+  const Statistics& statistics() const { return statistics_; }
+  /// Of a model that translates.
+  const search::TranslationText& translation() const { return *translation_; }
+  /// Of one that continues text.
+  const search::ContinuationText& continuation() const { return *continuation_; }
+
+  /// One and the same object for all requests that ask for the same (search::RunningBatch shares work among them).
+  /// @param key  says all that the options depend on; empty: nobody else may ask for the same
+  std::shared_ptr<const search::SearchOptions> options(const std::string& key,
+                                                       const std::function<search::SearchOptions()>& make);
+  /// What makes an answer JSON: of a schema (a JSON text), or any object where it is null. Those asked for last are kept.
+  /// @throws Error for a schema that is none, or says what is not supported
+  std::shared_ptr<const search::Constraint> json_constraint(const std::string* schema);
+
+ private:
+  std::string name_;
+  Loaded loaded_;
+  std::time_t created_ = std::time(nullptr);
+  std::unique_ptr<search::TranslationText> translation_;
+  std::unique_ptr<search::ContinuationText> continuation_;
+  std::mutex mutex_;
+  std::list<std::pair<std::string, std::shared_ptr<const search::SearchOptions>>> recent_;  ///< the last used first
+  std::mutex constraints_mutex_;
+  std::shared_ptr<const search::TokenTrie> trie_;  ///< of the vocabulary; made when a constraint is asked for
+  std::list<std::pair<std::string, std::shared_ptr<const search::Constraint>>> constraints_;  ///< the last used first
+  Statistics statistics_;
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace tril::serve

@@ -1,0 +1,376 @@
+#include "serve/service.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "base/hash.h"
+#include "base/printable.h"
+#include "base/version.h"
+#include "text/utf8.h"
+
+namespace tril::serve {
+
+bool equal_in_constant_time(std::string_view a, std::string_view b) {
+  unsigned difference = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b.empty() ? 1 : b[i % b.size()]);
+  return difference == 0;
+}
+
+std::string now_as_text() {
+  const auto now = std::chrono::system_clock::now();
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                     utc.tm_hour, utc.tm_min, utc.tm_sec, millis);
+}
+
+namespace {
+
+// What every answer says, so that a browser makes no more of it than it is.
+const Headers& security_headers() {
+  static const Headers headers{{"X-Content-Type-Options", "nosniff"},
+                               {"X-Frame-Options", "DENY"},
+                               {"Referrer-Policy", "no-referrer"},
+                               {"Cross-Origin-Opener-Policy", "same-origin"},
+                               {"Cache-Control", "no-store"}};
+  return headers;
+}
+
+// The key that a request brings: in its head, in its address, or in its body as LibreTranslate has it.
+std::string key_of(const HttpRequest& request) {
+  if (const auto bearer = request.header("authorization"))
+    if (bearer->size() > 7 && bearer->starts_with("Bearer ")) return bearer->substr(7);
+  if (const auto key = request.header("x-api-key")) return *key;
+  if (const auto key = request.query.find("api_key"); key != request.query.end()) return key->second;
+  if (request.body.find("\"api_key\"") == std::string::npos) return "";
+  try {
+    const Json body = parse_object(request.body);
+    const auto key = body.find("api_key");
+    return key != body.end() && key->is_string() ? key->get<std::string>() : "";
+  } catch (const HttpError&) {
+    return "";
+  }
+}
+
+bool holds(const std::vector<std::string>& keys, const std::string& key) {
+  bool found = false;
+  for (const std::string& known : keys) found |= equal_in_constant_time(known, key);
+  return found && !key.empty();
+}
+
+}  // namespace
+
+// Adds what every answer says, and writes the access log's line when the answer is over.
+class Service::Logged : public Responder {
+ public:
+  Logged(Service& service, std::shared_ptr<Responder> out, Headers headers, std::string route, Json line)
+      : service_(service),
+        out_(std::move(out)),
+        headers_(std::move(headers)),
+        route_(std::move(route)),
+        line_(std::move(line)) {}
+  ~Logged() override { log(); }
+
+  void send(HttpResponse r) override {
+    note(r);
+    bytes_ += r.body.size();
+    add(r);
+    out_->send(std::move(r));
+    log();
+  }
+  void begin(HttpResponse r) override {
+    note(r);
+    add(r);
+    out_->begin(std::move(r));
+  }
+  void write(std::string_view more) override {
+    bytes_ += more.size();
+    out_->write(more);
+  }
+  void finish() override {
+    out_->finish();
+    log();
+  }
+  void on_gone(std::function<void()> f) override {
+    out_->on_gone([self = weak, f = std::move(f)] {
+      if (const auto here = self.lock()) here->gone_ = true;
+      f();
+    });
+  }
+  std::weak_ptr<Logged> weak;
+
+ private:
+  void note(const HttpResponse& r) { status_ = r.status; }
+  void add(HttpResponse& r) const {
+    for (const auto& [name, value] : headers_)
+      if (std::none_of(r.headers.begin(), r.headers.end(), [&](const auto& h) { return h.first == name; }))
+        r.headers.emplace_back(name, value);
+  }
+  void log() {
+    if (logged_.exchange(true)) return;
+    const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
+    const int status = gone_ ? 499 : status_.load();
+    {
+      const std::lock_guard lock(service_.mutex_);
+      ++service_.answers_[{route_, status}];
+    }
+    service_.seconds_.add(seconds);
+    if (!service_.options_.log) return;
+    line_["status"] = status;
+    line_["bytes"] = bytes_.load();
+    line_["seconds"] = std::round(seconds * 1e6) / 1e6;
+    service_.options_.log(dumped(line_));
+  }
+
+  Service& service_;
+  std::shared_ptr<Responder> out_;
+  Headers headers_;
+  std::string route_;
+  Json line_;
+  Clock::time_point begun_ = Clock::now();
+  std::atomic<int> status_ = 500;
+  std::atomic<std::size_t> bytes_ = 0;
+  std::atomic<bool> gone_ = false, logged_ = false;
+};
+
+Service::Service(const ServiceOptions& options, Models& models) : options_(options), models_(models) {
+  run_id_ = fmt::format("{:08x}", std::random_device()());
+  add_translate_routes();
+  add_openai_routes();
+  add_model_routes();
+  add_status_routes();
+}
+
+Service::~Service() = default;
+
+const Route& Service::route_of(const HttpRequest& request) const {
+  std::string allowed;
+  for (const Route& route : routes_) {
+    if (route.path != request.path) continue;
+    if (route.method == request.method || (request.method == "HEAD" && route.method == "GET")) return route;
+    allowed += (allowed.empty() ? "" : ", ") + route.method;
+  }
+  if (!allowed.empty())
+    throw HttpError(405,
+                    fmt::format("{} is not for {}, but for {}", request.path, printable(request.method, 20), allowed));
+  throw HttpError(404, fmt::format("there is nothing at {}", printable(request.path)));
+}
+
+void Service::authorise(Call& call, const Route& route) const {
+  const std::string key = key_of(call.request);
+  call.admin = holds(options_.admin_keys, key);
+  const bool known = call.admin || holds(options_.api_keys, key);
+  // A client is known by its key; without one, by its address.
+  call.client = known ? fmt::format("key-{:016x}", hash_of(key)) : call.request.address;
+  if (route.who == Route::Who::admins && !call.admin)
+    throw HttpError(403, "this needs the key of an administrator", "", "permission_error");
+  if (route.who == Route::Who::keyholders && !options_.api_keys.empty() && !known)
+    throw HttpError(401, key.empty() ? "this needs a key: Authorization: Bearer ..." : "this key is not known", "",
+                    "authentication_error");
+}
+
+Headers Service::cors_headers(const HttpRequest& request) const {
+  const auto origin = request.header("origin");
+  if (!origin) return {};
+  for (const std::string& allowed : options_.cors_origins)
+    if (allowed == "*" || allowed == *origin)
+      return {{"Access-Control-Allow-Origin", allowed == "*" ? "*" : *origin},
+              {"Access-Control-Allow-Headers", "Authorization, Content-Type, X-API-Key"},
+              {"Access-Control-Allow-Methods", "GET, POST, OPTIONS"},
+              {"Access-Control-Max-Age", "600"},
+              {"Vary", "Origin"}};
+  return {};
+}
+
+void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) {
+  auto call = std::make_shared<Call>();
+  call->id = fmt::format("{}-{}", run_id_, ++requests_);
+  call->deadline = call->begun + std::chrono::milliseconds(static_cast<std::int64_t>(options_.request_seconds * 1000));
+  Headers headers = security_headers();
+  headers.emplace_back("X-Request-Id", call->id);
+  for (auto& header : cors_headers(request)) headers.push_back(std::move(header));
+
+  Json line{{"time", now_as_text()},
+            {"id", call->id},
+            {"address", request.address},
+            {"method", printable(request.method, 20)},
+            {"path", printable(request.path)}};
+  if (options_.log_texts) line["body"] = request.body;
+  const bool preflight = request.method == "OPTIONS" && request.header("origin");
+  const Route* route = nullptr;
+  std::exception_ptr error;
+  if (!preflight) {
+    try {
+      route = &route_of(request);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+  call->request = std::move(request);
+  const auto logged = std::make_shared<Logged>(*this, std::move(responder), std::move(headers),
+                                               route ? route->path : "other", std::move(line));
+  logged->weak = logged;
+  call->out = logged;
+  if (preflight) return call->out->send({.status = 204, .content_type = ""});
+  try {
+    if (error) std::rethrow_exception(error);
+    authorise(*call, *route);
+    if (draining_ && route->who != Route::Who::anybody) {
+      HttpError stopping(503, "the server is about to stop", "", "server_error");
+      stopping.retry_after = 5;
+      throw stopping;
+    }
+    route->handle(call);
+  } catch (...) {
+    fail(call, std::current_exception());
+  }
+}
+
+void Service::fail(const CallPtr& call, const std::exception_ptr& error) const {
+  int status = 500;
+  std::string message = "internal error", type = "server_error", parameter;
+  Headers headers;
+  try {
+    std::rethrow_exception(error);
+  } catch (const HttpError& e) {
+    status = e.status(), message = e.what(), type = e.type(), parameter = e.parameter();
+    if (e.retry_after) headers.emplace_back("Retry-After", std::to_string(*e.retry_after));
+    if (status == 401) headers.emplace_back("WWW-Authenticate", "Bearer");
+  } catch (const Error& e) {
+    status = e.kind() == ErrorKind::usage ? 400 : 500;
+    message = e.what();
+    if (status == 400)
+      type = invalid_request;
+    else
+      spdlog::error("{}: {}", call->request.path, e.what());
+  } catch (const std::bad_alloc&) {
+    status = 503, message = "out of memory";
+    spdlog::error("{}: out of memory", call->request.path);
+  } catch (const std::exception& e) {
+    spdlog::error("{}: internal error: {}", call->request.path, e.what());
+  }
+  bool libretranslate = false;
+  for (const Route& route : routes_)
+    if (route.path == call->request.path) libretranslate = route.errors == ErrorStyle::libretranslate;
+  const Json body = libretranslate ? Json{{"error", message}}
+                                   : Json{{"error",
+                                           {{"message", message},
+                                            {"type", type},
+                                            {"param", parameter.empty() ? Json(nullptr) : Json(parameter)},
+                                            {"code", status}}}};
+  call->out->send({.status = status, .body = dumped(body) + "\n", .headers = std::move(headers)});
+}
+
+ModelPtr Service::model_for(const std::string& name, std::optional<bool> translates) const {
+  bool loading = false, any = false;
+  for (const Models::Status& s : models_.status()) {
+    if (!name.empty() && s.name != name) continue;
+    any = true;
+    loading |= s.state == Models::State::loading;
+    if (!s.model) continue;
+    if (!translates || s.model->translates() == *translates) return s.model;
+    if (!name.empty())
+      throw HttpError(
+          400,
+          fmt::format("model {} {}", printable(name),
+                      *translates ? "continues text, it does not translate" : "translates, it does not continue text"),
+          "model");
+  }
+  if (loading) {
+    HttpError error(503, "the model is being loaded", "model", "server_error");
+    error.retry_after = 1;
+    throw error;
+  }
+  if (!name.empty() && any)
+    throw HttpError(503, fmt::format("model {} is not loaded", printable(name)), "model", "server_error");
+  throw HttpError(404,
+                  name.empty() ? fmt::format("there is no model here that {}",
+                                             translates.value_or(true) ? "translates" : "continues text")
+                               : fmt::format("there is no model {}", printable(name)),
+                  "model");
+}
+
+void Service::submit(const CallPtr& call, const ModelPtr& model, const std::vector<WorkPtr>& works) {
+  for (const WorkPtr& work : works) {
+    work->client = call->client;
+    work->deadline = std::min(work->deadline, call->deadline);
+  }
+  switch (model->engine().submit(works)) {
+    case Engine::Answer::taken:
+      break;
+    case Engine::Answer::full: {
+      HttpError error(429, "too many are waiting", "", "rate_limit_error");
+      error.retry_after = std::clamp(static_cast<int>(std::ceil(model->engine().expected_wait())), 1, 60);
+      throw error;
+    }
+    case Engine::Answer::closed: {
+      HttpError error(503, "the model is being replaced", "", "server_error");
+      error.retry_after = 1;
+      throw error;
+    }
+  }
+  call->out->on_gone([works, weak = std::weak_ptr<ServedModel>(model)] {
+    for (const WorkPtr& work : works) work->cancelled = true;
+    if (const ModelPtr m = weak.lock()) m->engine().notify();
+  });
+}
+
+void Service::aside(const CallPtr& call, std::function<void(search::WorkerPool&)> job) {
+  const bool taken = side_.push([this, call, job = std::move(job)](search::WorkerPool& worker) {
+    try {
+      if (call->deadline <= Clock::now()) throw HttpError(503, "the request waited for too long", "", "server_error");
+      job(worker);
+    } catch (...) {
+      fail(call, std::current_exception());
+    }
+  });
+  if (taken) return;
+  HttpError error(429, "too many are waiting", "", "rate_limit_error");
+  error.retry_after = 1;
+  throw error;
+}
+
+void Service::check_texts(const std::vector<std::string>& texts, const std::string& name) const {
+  if (texts.size() > options_.most_texts)
+    throw HttpError(
+        400, fmt::format("{}: {} texts, at most {} may come together", name, texts.size(), options_.most_texts), name);
+  std::size_t bytes = 0;
+  for (const std::string& text : texts) {
+    bytes += text.size();
+    if (!is_utf8(text)) throw HttpError(400, name + ": is not UTF-8", name);
+  }
+  if (bytes > options_.most_characters)
+    throw HttpError(
+        413, fmt::format("{}: {} bytes, at most {} may come together", name, bytes, options_.most_characters), name);
+}
+
+Json Service::openapi() const {
+  Json paths = Json::object();
+  for (const Route& route : routes_) {
+    Json one{{"summary", route.summary},
+             {"operationId", route.method + route.path},
+             {"responses",
+              {{"200", {{"description", route.response}, {"content", {{route.response_type, Json::object()}}}}},
+               {"default", {{"description", "what is wrong with the request"}}}}}};
+    if (!route.request_schema.is_null())
+      one["requestBody"] = {{"required", true},
+                            {"content", {{"application/json", {{"schema", route.request_schema}}}}}};
+    if (route.who == Route::Who::anybody) one["security"] = Json::array();
+    std::string method = route.method;
+    std::transform(method.begin(), method.end(), method.begin(), [](unsigned char c) { return std::tolower(c); });
+    paths[route.path][method] = std::move(one);
+  }
+  return {{"openapi", "3.0.3"},
+          {"info", {{"title", "tril"}, {"version", std::string(version)}}},
+          {"components", {{"securitySchemes", {{"key", {{"type", "http"}, {"scheme", "bearer"}}}}}}},
+          {"security", Json::array({Json{{"key", Json::array()}}})},
+          {"paths", paths}};
+}
+
+}  // namespace tril::serve

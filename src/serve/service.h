@@ -1,0 +1,119 @@
+// What the server answers: the table of its routes, who may ask, how errors are told, and the log of who asked what. The
+// routes themselves are in files of their own (translate_api.cpp, openai_api.cpp, model_api.cpp, status_api.cpp).
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "serve/http.h"
+#include "serve/http_error.h"
+#include "serve/models.h"
+#include "serve/request_fields.h"
+#include "serve/side_worker.h"
+
+namespace tril::serve {
+
+struct ServiceOptions {
+  std::vector<std::string> api_keys;      ///< one of them must come with a request; none: anybody may ask
+  std::vector<std::string> admin_keys;    ///< who may load and unload models; none: nobody
+  std::vector<std::string> cors_origins;  ///< pages from there may ask too; "*": from anywhere
+  bool log_texts = false;                 ///< whether the access log holds what was asked
+  /// A line of the access log, without its end; empty: none is kept.
+  std::function<void(const std::string& line)> log;
+  double request_seconds = 120;                             ///< then what is decoded for a request is cut
+  std::size_t most_texts = 256, most_characters = 200'000;  ///< of a request
+  std::int64_t most_hypotheses = 32, most_new_tokens = 4096;
+};
+
+/// One request on its way through the service.
+struct Call {
+  HttpRequest request;
+  std::shared_ptr<Responder> out;
+  std::string client;  ///< whose turn it is: a name made of the key, or the address
+  bool admin = false;
+  Clock::time_point begun = Clock::now(), deadline;
+  std::string id;  ///< also told to whoever asked
+
+  void send(const Json& body, int status = 200) { out->send({.status = status, .body = dumped(body) + "\n"}); }
+};
+using CallPtr = std::shared_ptr<Call>;
+
+/// How errors of a route look.
+enum class ErrorStyle : std::uint8_t { openai, libretranslate };
+
+struct Route {
+  std::string method, path, summary;
+  Json request_schema;   ///< of the body; null: it has none
+  std::string response;  ///< what comes back, in words
+  std::function<void(const CallPtr&)> handle;
+  ErrorStyle errors = ErrorStyle::openai;
+  enum class Who : std::uint8_t { anybody, keyholders, admins } who = Who::keyholders;
+  std::string response_type = "application/json";
+};
+
+class Service {
+ public:
+  /// The models must outlive it.
+  Service(const ServiceOptions& options, Models& models);
+  ~Service();
+
+  /// For the server: answers, now or later.
+  void handle(HttpRequest request, std::shared_ptr<Responder> responder);
+  /// From now on requests get 503, and /ready says so.
+  void drain() { draining_ = true; }
+
+  const std::vector<Route>& routes() const { return routes_; }
+  /// The API's description in OpenAPI 3.
+  Json openapi() const;
+  /// Seconds that requests took, by route, for /metrics.
+  const ServiceOptions& options() const { return options_; }
+  Models& models() { return models_; }
+
+  // --- for the routes ---
+
+  /// The model that a request names, or the first that does what is asked (translates, or continues text).
+  /// @throws HttpError where there is none, or it is not ready
+  ModelPtr model_for(const std::string& name, std::optional<bool> translates) const;
+  /// Gives works to a model's engine; a request that goes away cancels them. @throws HttpError where there is no room
+  void submit(const CallPtr& call, const ModelPtr& model, const std::vector<WorkPtr>& works);
+  /// Does something longer than a moment away from the server's threads; what it throws is the answer.
+  void aside(const CallPtr& call, std::function<void(search::WorkerPool& worker)> job);
+  /// Answers with what went wrong.
+  void fail(const CallPtr& call, const std::exception_ptr& error) const;
+  void check_texts(const std::vector<std::string>& texts, const std::string& name) const;
+  std::size_t requests() const { return requests_; }
+
+ private:
+  class Logged;
+  void add_translate_routes();
+  void add_openai_routes();
+  void add_model_routes();
+  void add_status_routes();
+  const Route& route_of(const HttpRequest& request) const;
+  void authorise(Call& call, const Route& route) const;
+  Headers cors_headers(const HttpRequest& request) const;
+
+  ServiceOptions options_;
+  Models& models_;
+  std::vector<Route> routes_;
+  std::atomic<bool> draining_ = false;
+  std::atomic<std::size_t> requests_ = 0;
+  std::string run_id_;
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::string, int>, std::uint64_t> answers_;  ///< by route and status
+  Histogram seconds_;
+  SideWorker side_;
+};
+
+/// Whether two texts are the same, in a time that tells nothing of where they differ.
+bool equal_in_constant_time(std::string_view a, std::string_view b);
+
+/// "2026-11-21T22:04:05.123Z"
+std::string now_as_text();
+
+}  // namespace tril::serve

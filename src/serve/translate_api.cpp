@@ -1,0 +1,473 @@
+// Translation as LibreTranslate's clients ask for it, with every option of the search besides:
+//   POST /translate   GET /languages   POST /detect   GET /frontend/settings
+#include <algorithm>
+#include <mutex>
+
+#include "base/printable.h"
+#include "serve/search_request.h"
+#include "serve/service.h"
+#include "serve/text_pieces.h"
+#include "text/language_tag.h"
+#include "text/utf8.h"
+
+namespace tril::serve {
+namespace {
+
+struct TranslateRequest {
+  std::vector<std::string> q;
+  std::string model, source = "auto", target, format = "text", api_key, split = "sentences", prefix;
+  std::int64_t alternatives = 0, priority = 0;
+  std::optional<std::int64_t> min_length, max_length;
+  std::optional<double> max_length_factor, time_limit;
+  bool scores = false, alignment = false, replace_unknowns = false, stream = false;
+  SearchRequest search;
+};
+
+Fields fields_of(TranslateRequest& r) {
+  Fields f;
+  f.add("q", &r.q, "a text to translate, or a list of them").required();
+  f.add("source", &r.source, "language that it is in, or auto");
+  f.add("target", &r.target, "language to translate into");
+  f.add("format", &r.format, "text, or html, whose markup is kept").choices({"text", "html"});
+  f.add("alternatives", &r.alternatives, "further translations of each").at_least(0).at_most(31);
+  f.add("api-key", &r.api_key, "the key, which may come in the head as well");
+  f.add("model", &r.model, "a model's name; unset: one for these languages");
+  f.add("split", &r.split, "how a text is cut before it is translated").choices({"sentences", "lines", "none"});
+  f.add("prefix", &r.prefix, "what the translation begins with; goes with split none");
+  f.add("scores", &r.scores, "tell scores, log-probabilities and tokens too");
+  f.add("alignment", &r.alignment, "tell what each token was made from too: its cross-attention");
+  f.add("replace-unknowns", &r.replace_unknowns, "an unknown token becomes the source word that it looks at most");
+  f.add("stream", &r.stream, "tell by server-sent events how far it has come");
+  f.add("priority", &r.priority, "a number; the higher are translated first; above 0 for administrators alone")
+      .at_least(-100)
+      .at_most(100);
+  f.add("min-length", &r.min_length, "tokens at least").at_least(0).at_most(100'000);
+  f.add("max-length", &r.max_length, "tokens at most").at_least(1).at_most(100'000);
+  f.add("max-length-factor", &r.max_length_factor, "tokens at most, as a multiple of the source's, plus 20")
+      .at_least(0)
+      .at_most(1000);
+  f.add("time-limit", &r.time_limit, "seconds; what is best by then is the answer").above(0).at_most(1e6);
+  add_search_fields(f, r.search, true);
+  return f;
+}
+
+// {"dog": "Hund"} or [["dog", "Hund"], ...]
+std::shared_ptr<const search::Terminology> terminology_of(const Json& body) {
+  const auto given = body.find("terminology");
+  if (given == body.end() || given->is_null()) return nullptr;
+  const HttpError wrong(400, "terminology: expected {\"phrase\": \"translation\", ...} or [[phrase, translation], ...]",
+                        "terminology");
+  std::vector<search::Term> terms;
+  if (given->is_object()) {
+    for (const auto& [source, target] : given->items()) {
+      if (!target.is_string()) throw wrong;
+      terms.push_back({source, target.get<std::string>()});
+    }
+  } else if (given->is_array()) {
+    for (const Json& pair : *given) {
+      if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string()) throw wrong;
+      terms.push_back({pair[0].get<std::string>(), pair[1].get<std::string>()});
+    }
+  } else {
+    throw wrong;
+  }
+  if (terms.size() > 1000) throw HttpError(400, "terminology: at most 1000 phrases", "terminology");
+  if (terms.empty()) return nullptr;
+  return std::make_shared<const search::Terminology>(std::move(terms));
+}
+
+// The tags that a vocabulary of several languages has.
+std::vector<std::string> tags_of(const Tokenizer& tokenizer) {
+  std::vector<std::string> tags;
+  for (std::int32_t id = 0; id < tokenizer.size(Side::source); ++id) {
+    const std::string& piece = tokenizer.piece(id, Side::source);
+    if (piece.size() > 4 && piece.starts_with(">>") && piece.ends_with("<<"))
+      tags.push_back(piece.substr(2, piece.size() - 4));
+  }
+  return tags;
+}
+
+// What a model translates from and into; "" is not known.
+struct Languages {
+  std::string source;
+  std::vector<std::string> targets;
+};
+Languages languages_of(const ServedModel& m) {
+  Languages l{m.loaded().source_language, tags_of(m.tokenizer())};
+  if (l.targets.empty() && !m.loaded().target_language.empty()) l.targets.push_back(m.loaded().target_language);
+  return l;
+}
+
+bool fits(const ServedModel& m, const std::string& source, const std::string& target) {
+  const Languages l = languages_of(m);
+  const bool from = source.empty() || source == "auto" || l.source.empty() || l.source == source;
+  return from && (target.empty() || l.targets.empty() ||
+                  std::find(l.targets.begin(), l.targets.end(), target) != l.targets.end());
+}
+
+ModelPtr model_for(const Service& service, Models& models, const TranslateRequest& r) {
+  if (!r.model.empty()) return service.model_for(r.model, true);
+  for (const Models::Status& s : models.status())
+    if (s.model && s.model->translates() && fits(*s.model, r.source, r.target)) return s.model;
+  service.model_for("", true);  // says so where there is none at all, or none yet
+  throw HttpError(
+      400, fmt::format("no model here translates from {} into {}", printable(r.source), printable(r.target)), "target");
+}
+
+// A request on its way: its texts' pieces, and of each piece that is translated its translations.
+class Translating : public std::enable_shared_from_this<Translating> {
+ public:
+  Translating(CallPtr call, ModelPtr model, TranslateRequest request, bool list)
+      : call_(std::move(call)), model_(std::move(model)), r_(std::move(request)), list_(list) {}
+
+  void start(Service& service, const Json& body) {
+    text_ = model_->loaded().text;
+    text_.terminology = terminology_of(body);
+    text_.replace_unknowns = r_.replace_unknowns;
+    if (r_.max_length) text_.max_length = static_cast<std::int32_t>(*r_.max_length);
+    if (r_.min_length) text_.min_length = static_cast<std::int32_t>(*r_.min_length);
+    if (r_.max_length_factor) text_.max_length_factor = *r_.max_length_factor;
+    text_.min_length = std::min(text_.min_length, text_.max_length);
+    const auto n = r_.alternatives + 1;
+    search::SearchOptions s = search_options(r_.search, model_->loaded().search, n, model_->tokenizer());
+    if (text_.terminology && !s.has_beam()) s.beam_size = 8;
+    if (r_.alignment || text_.replace_unknowns) s.attention.on = true;
+    if (s.attention.on)
+      s.attention.layer = model_->loaded().engine.session.attention.layer,
+      s.attention.heads = model_->loaded().engine.session.attention.heads;
+    s.scores = true;
+    search::check_options(text_, s);
+    const std::string key = s.sampling.on ? "" : to_json(fields_of_search());
+    const auto options = model_->options(key, [&] { return std::move(s); });
+    if (r_.priority > 0 && !call_->admin)
+      throw HttpError(403, "priority: above 0 for administrators alone", "priority", "permission_error");
+    const Split split = r_.split == "none" ? Split::none : r_.split == "lines" ? Split::lines : Split::sentences;
+    if (!r_.prefix.empty() && split != Split::none)
+      throw HttpError(400, "prefix: goes with \"split\": \"none\"", "prefix");
+
+    const std::string tag = languages_of(*model_).targets.size() > 1 && !r_.target.empty()
+                                ? language_prefix(model_->tokenizer(), r_.target, "target")
+                                : "";
+    std::uint64_t number = 0;
+    for (const std::string& q : r_.q) {
+      texts_.push_back({r_.format == "html" ? pieces_of_html(q, split) : pieces_of_text(q, split), {}});
+      Text& text = texts_.back();
+      for (std::size_t p = 0; p < text.pieces.size(); ++p) {
+        text.translations.emplace_back();
+        if (!text.pieces[p].translated) continue;
+        add_work(texts_.size() - 1, p, tag, number++, *options, options);
+      }
+    }
+    left_ = works_.size();
+    if (r_.stream) call_->out->begin({.content_type = "text/event-stream", .body = {}});
+    if (works_.empty()) return finish();
+    try {
+      service.submit(call_, model_, std::exchange(works_, {}));
+    } catch (const std::exception& error) {
+      if (!r_.stream) throw;
+      event({{"error", error.what()}});
+      call_->out->finish();
+    }
+  }
+
+ private:
+  struct Text {
+    std::vector<TextPiece> pieces;
+    std::vector<std::vector<search::Translation>> translations;  ///< of each piece
+    std::string told;                                            ///< of a stream
+  };
+
+  // What the options of the search depend on.
+  Fields fields_of_search() {
+    Fields f;
+    add_search_fields(f, r_.search, true);
+    f.add("alternatives", &r_.alternatives, "");
+    f.add("alignment", &r_.alignment, "");
+    f.add("replace-unknowns", &r_.replace_unknowns, "");
+    terms_ = text_.terminology != nullptr;
+    f.add("terms", &terms_, "");
+    return f;
+  }
+
+  void add_work(std::size_t i, std::size_t p, const std::string& tag, std::uint64_t number,
+                const search::SearchOptions& search, std::shared_ptr<const search::SearchOptions> options) {
+    auto prepared = std::make_shared<search::TextToTranslate>(
+        model_->translation().prepare(tag + texts_[i].pieces[p].text, r_.prefix, number, text_, search));
+    if (prepared->is_empty()) {
+      texts_[i].translations[p] = model_->translation().finish(*prepared, {}, text_);
+      return;
+    }
+    auto work = std::make_shared<Work>();
+    work->source = prepared->source;
+    work->request = prepared->request;
+    work->options = std::move(options);
+    work->priority = static_cast<int>(r_.priority);
+    if (r_.time_limit)
+      work->deadline =
+          Clock::now() + std::chrono::milliseconds(static_cast<std::int64_t>(std::min(*r_.time_limit, 1e6) * 1000));
+    if (r_.stream)
+      work->on_partial = [self = shared_from_this(), i, p, prepared](std::span<const std::int32_t> tokens) {
+        self->tell(i, p, self->model_->translation().partial(*prepared, tokens));
+      };
+    work->on_end = [self = shared_from_this(), i, p, prepared](Outcome&& outcome) {
+      self->take(i, p, *prepared, std::move(outcome));
+    };
+    works_.push_back(std::move(work));
+  }
+
+  void event(const Json& json) { call_->out->write("data: " + dumped(json) + "\n\n"); }
+
+  void tell(std::size_t i, std::size_t p, const std::string& so_far) {
+    const std::lock_guard lock(mutex_);
+    const std::string text = assembled(i, 0, p, &so_far);
+    if (text == texts_[i].told) return;
+    texts_[i].told = text;
+    event({{"index", i}, {"partial", text}});
+  }
+
+  void take(std::size_t i, std::size_t p, const search::TextToTranslate& prepared, Outcome outcome) {
+    try {
+      if (outcome.error) std::rethrow_exception(outcome.error);
+      if (outcome.hypotheses.empty())
+        throw HttpError(outcome.cut == search::Cut::cancelled ? 499 : 503, "the request waited for too long", "",
+                        "server_error");
+      auto list = model_->translation().finish(prepared, outcome.hypotheses, text_);
+      const std::lock_guard lock(mutex_);
+      texts_[i].translations[p] = std::move(list);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+    }
+    if (--left_ == 0) finish();
+  }
+
+  // Alternative `n` of a text: its pieces in a row. `so_far` stands for piece p, what is not there yet is left out.
+  std::string assembled(std::size_t i, std::size_t n, std::size_t p = 0, const std::string* so_far = nullptr) const {
+    std::string text;
+    const Text& t = texts_[i];
+    for (std::size_t k = 0; k < t.pieces.size(); ++k) {
+      const bool html = r_.format == "html";
+      if (!t.pieces[k].translated)
+        text += t.pieces[k].text;
+      else if (so_far && k == p && t.translations[k].empty())
+        text += html ? html_escaped(*so_far) : *so_far;
+      else if (!t.translations[k].empty()) {
+        const std::string& one = t.translations[k][std::min(n, t.translations[k].size() - 1)].text;
+        text += html ? html_escaped(one) : one;
+      }
+    }
+    return text;
+  }
+
+  // Different texts of all alternatives but the first.
+  Json alternatives_of(std::size_t i) const {
+    std::size_t most = 1;
+    for (const auto& list : texts_[i].translations) most = std::max(most, list.size());
+    std::vector<std::string> seen{assembled(i, 0)};
+    for (std::size_t n = 1; n < most; ++n) {
+      std::string one = assembled(i, n);
+      if (std::find(seen.begin(), seen.end(), one) == seen.end()) seen.push_back(std::move(one));
+    }
+    Json list = Json::array();
+    for (std::size_t n = 1; n < seen.size(); ++n) list.push_back(seen[n]);
+    return list;
+  }
+
+  Json details_of(std::size_t i) const {
+    Json pieces = Json::array();
+    const Text& t = texts_[i];
+    for (std::size_t k = 0; k < t.pieces.size(); ++k) {
+      if (!t.pieces[k].translated) continue;
+      Json list = Json::array();
+      for (const search::Translation& one : t.translations[k]) {
+        Json j{{"text", one.text}, {"score", one.score}, {"log_prob", one.log_prob}};
+        Json tokens = Json::array();
+        for (const std::int32_t id : one.tokens) tokens.push_back(model_->tokenizer().piece(id, Side::target));
+        j["tokens"] = std::move(tokens);
+        if (one.cut != search::Cut::no) j["cut"] = "time_limit";
+        if (text_.terminology) {
+          j["unsatisfied"] = Json::array();
+          for (const search::Term& term : one.unsatisfied)
+            j["unsatisfied"].push_back({{"source", term.source}, {"target", term.target}});
+        }
+        if (r_.alignment && !one.source.empty()) {
+          j["source_tokens"] = Json::array();
+          for (const std::int32_t id : one.source)
+            j["source_tokens"].push_back(model_->tokenizer().piece(id, Side::source));
+          Json rows = Json::array();
+          for (std::size_t at = 0; at + one.source.size() <= one.attention.size(); at += one.source.size()) {
+            Json row = Json::array();
+            for (std::size_t x = 0; x < one.source.size(); ++x)
+              row.push_back(std::round(one.attention[at + x] * 1e4) / 1e4);
+            rows.push_back(std::move(row));
+          }
+          j["attention"] = std::move(rows);
+        }
+        list.push_back(std::move(j));
+      }
+      pieces.push_back({{"source", t.pieces[k].text}, {"translations", std::move(list)}});
+    }
+    return pieces;
+  }
+
+  void finish() {
+    try {
+      if (error_) std::rethrow_exception(error_);
+    } catch (const std::exception& e) {
+      const auto* http = dynamic_cast<const HttpError*>(&e);
+      if (r_.stream) {
+        event({{"error", e.what()}});
+        return call_->out->finish();
+      }
+      return call_->send({{"error", e.what()}}, http ? http->status() : 500);
+    }
+    Json texts = Json::array(), alternatives = Json::array(), details = Json::array();
+    for (std::size_t i = 0; i < texts_.size(); ++i) {
+      texts.push_back(assembled(i, 0));
+      if (r_.alternatives > 0) alternatives.push_back(alternatives_of(i));
+      if (r_.scores || r_.alignment) details.push_back(details_of(i));
+    }
+    const auto shaped = [&](Json& all) { return list_ ? std::move(all) : std::move(all[0]); };
+    Json body{{"translatedText", shaped(texts)}};
+    if (r_.alternatives > 0) body["alternatives"] = shaped(alternatives);
+    if (r_.scores || r_.alignment) body["details"] = shaped(details);
+    if (r_.source == "auto" && !model_->loaded().source_language.empty()) {
+      const Json found{{"confidence", 100}, {"language", model_->loaded().source_language}};
+      body["detectedLanguage"] = list_ ? Json(std::vector<Json>(texts_.size(), found)) : found;
+    }
+    if (!r_.stream) return call_->send(body);
+    event(body);
+    call_->out->write("data: [DONE]\n\n");
+    call_->out->finish();
+  }
+
+  CallPtr call_;
+  ModelPtr model_;
+  TranslateRequest r_;
+  bool list_, terms_ = false;
+  search::TextOptions text_;
+  std::vector<Text> texts_;
+  std::vector<WorkPtr> works_;
+  std::atomic<std::size_t> left_ = 0;
+  std::mutex mutex_;
+  std::exception_ptr error_;
+};
+
+Json schema() {
+  TranslateRequest r;
+  Json schema = schema_of(fields_of(r));
+  schema["properties"]["terminology"] = {{"type", "object"},
+                                         {"description", "source phrases and what they must be translated by"}};
+  return schema;
+}
+
+// LibreTranslate's clients send a form as well; what looks like an object is one, whatever its type is called.
+Json body_of(const HttpRequest& request) {
+  const std::string type = request.header("content-type").value_or("");
+  if (type.find("application/x-www-form-urlencoded") == std::string::npos || trim(request.body).starts_with('{'))
+    return parse_object(request.body);
+  const auto form = parse_query(request.body);
+  if (!form) throw HttpError(400, "the form is not well formed");
+  Json object = Json::object();
+  for (const auto& [name, value] : *form) {
+    const bool number = name == "alternatives" && !value.empty() && value.size() < 4 &&
+                        std::all_of(value.begin(), value.end(), [](unsigned char c) { return std::isdigit(c); });
+    object[name] = number ? Json(std::stoi(value)) : Json(value);
+  }
+  return object;
+}
+
+}  // namespace
+
+void Service::add_translate_routes() {
+  routes_.push_back({.method = "POST",
+                     .path = "/translate",
+                     .summary = "Translates a text or a list of them, as LibreTranslate does",
+                     .request_schema = schema(),
+                     .response = "translatedText, and what else was asked for",
+                     .handle =
+                         [this](const CallPtr& call) {
+                           const Json body = body_of(call->request);
+                           TranslateRequest r;
+                           Fields fields = fields_of(r);
+                           read_fields(body, fields);
+                           if (!fields.given("q")) throw HttpError(400, "Invalid request: missing q parameter", "q");
+                           check_texts(r.q, "q");
+                           const ModelPtr model = serve::model_for(*this, models_, r);
+                           const bool list = body["q"].is_array();
+                           std::make_shared<Translating>(call, model, r, list)->start(*this, body);
+                         },
+                     .errors = ErrorStyle::libretranslate});
+
+  routes_.push_back({.method = "GET",
+                     .path = "/languages",
+                     .summary = "What can be translated into what",
+                     .request_schema = nullptr,
+                     .response = "a list of languages with their targets",
+                     .handle =
+                         [this](const CallPtr& call) {
+                           std::map<std::string, std::vector<std::string>> known;
+                           for (const Models::Status& s : models_.status()) {
+                             if (!s.model || !s.model->translates()) continue;
+                             const Languages l = languages_of(*s.model);
+                             auto& targets = known[l.source.empty() ? "auto" : l.source];
+                             targets.insert(targets.end(), l.targets.begin(), l.targets.end());
+                             for (const std::string& target : l.targets) known[target];
+                           }
+                           Json list = Json::array();
+                           for (const auto& [code, targets] : known)
+                             list.push_back({{"code", code}, {"name", code}, {"targets", targets}});
+                           call->send(list);
+                         },
+                     .errors = ErrorStyle::libretranslate});
+
+  routes_.push_back({.method = "POST",
+                     .path = "/detect",
+                     .summary = "The language of a text, where all models here read the same one",
+                     .request_schema = {{"type", "object"}, {"properties", {{"q", {{"type", "string"}}}}}},
+                     .response = "a list of languages with confidences",
+                     .handle =
+                         [this](const CallPtr& call) {
+                           const Json body = body_of(call->request);
+                           if (!body.contains("q") || !body["q"].is_string())
+                             throw HttpError(400, "Invalid request: missing q parameter", "q");
+                           std::string only;
+                           for (const Models::Status& s : models_.status()) {
+                             if (!s.model || !s.model->translates()) continue;
+                             const std::string& language = s.model->loaded().source_language;
+                             if (language.empty() || (!only.empty() && only != language))
+                               throw HttpError(501, "the models here do not tell languages apart");
+                             only = language;
+                           }
+                           if (only.empty()) throw HttpError(501, "there is no model here that translates");
+                           call->send(Json::array({Json{{"confidence", 100}, {"language", only}}}));
+                         },
+                     .errors = ErrorStyle::libretranslate});
+
+  routes_.push_back({.method = "GET",
+                     .path = "/frontend/settings",
+                     .summary = "What a page needs to know, as LibreTranslate tells it",
+                     .request_schema = nullptr,
+                     .response = "limits and languages",
+                     .handle =
+                         [this](const CallPtr& call) {
+                           Json source{{"code", "auto"}, {"name", "Auto Detect"}}, target{{"code", ""}, {"name", ""}};
+                           for (const Models::Status& s : models_.status()) {
+                             if (!s.model || !s.model->translates()) continue;
+                             const Languages l = languages_of(*s.model);
+                             if (!l.source.empty()) source = {{"code", l.source}, {"name", l.source}};
+                             if (!l.targets.empty()) target = {{"code", l.targets[0]}, {"name", l.targets[0]}};
+                             break;
+                           }
+                           call->send({{"apiKeys", !options_.api_keys.empty()},
+                                       {"charLimit", options_.most_characters},
+                                       {"frontendTimeout", 500},
+                                       {"keyRequired", !options_.api_keys.empty()},
+                                       {"language", {{"source", source}, {"target", target}}},
+                                       {"suggestions", false},
+                                       {"supportedFilesFormat", Json::array()}});
+                         },
+                     .errors = ErrorStyle::libretranslate});
+}
+
+}  // namespace tril::serve

@@ -1,0 +1,90 @@
+// How texts are cut: the pieces in a row are the text, sentences end where they do, markup stays.
+#include "serve/text_pieces.h"
+
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "serve/http.h"
+
+namespace tril::serve {
+namespace {
+
+// Translated pieces in [], the others as they are.
+std::string shown(const std::vector<TextPiece>& pieces) {
+  std::string s;
+  for (const TextPiece& p : pieces) s += p.translated ? "[" + p.text + "]" : p.text;
+  return s;
+}
+std::string sentences(std::string_view text) {
+  return shown(pieces_of_text(text, Split::sentences));
+}
+std::string html(std::string_view text) {
+  return shown(pieces_of_html(text, Split::sentences));
+}
+
+TEST(TextPieces, SentencesEndWhereTheyDo) {
+  EXPECT_EQ(sentences("A dog runs."), "[A dog runs.]");
+  EXPECT_EQ(sentences(" A dog runs. Two men play!  Why? "), " [A dog runs.] [Two men play!]  [Why?] ");
+  EXPECT_EQ(sentences("one\n\n two \r\nthree"), "[one]\n\n [two] \r\n[three]");
+  EXPECT_EQ(sentences("Mr. Smith met J. R. Miller. They sat."), "[Mr. Smith met J. R. Miller.] [They sat.]");
+  EXPECT_EQ(sentences("It costs 3.50 euros. Cheap, e.g. here."), "[It costs 3.50 euros.] [Cheap, e.g. here.]");
+  EXPECT_EQ(sentences("Am 3. Mai regnet es. Ja."), "[Am 3. Mai regnet es.] [Ja.]");
+  EXPECT_EQ(sentences("\"Stop!\" He ran. (So.) End"), "[\"Stop!\"] [He ran.] [(So.)] [End]");
+  EXPECT_EQ(sentences("wait... what? yes"), "[wait... what? yes]") << "what goes on in small letters goes on";
+  EXPECT_EQ(sentences("\u72ac\u304c\u8d70\u308b\u3002\u732b\u3082\u3002"),
+            "[\u72ac\u304c\u8d70\u308b\u3002][\u732b\u3082\u3002]");
+  EXPECT_EQ(sentences(""), "");
+  EXPECT_EQ(sentences(" \n "), " \n ");
+  EXPECT_EQ(shown(pieces_of_text("A. B\nC", Split::lines)), "[A. B]\n[C]");
+  EXPECT_EQ(shown(pieces_of_text(" A. B\nC ", Split::none)), "[ A. B\nC ]");
+}
+
+TEST(TextPieces, MarkupStays) {
+  EXPECT_EQ(html("<p>A dog.</p>"), "<p>[A dog.]</p>");
+  EXPECT_EQ(html("<p class=\"a>b\">A <b>red</b> ball. Yes</p><br/>"),
+            "<p class=\"a>b\">[A] <b>[red]</b> [ball.] [Yes]</p><br/>");
+  EXPECT_EQ(html("<!DOCTYPE html><!-- no <b> --><script>if (a < b) \"</p>\"</script>x"),
+            "<!DOCTYPE html><!-- no <b> --><script>if (a < b) \"</p>\"</script>[x]");
+  EXPECT_EQ(html("<div translate=\"no\">Tril <div>x</div> y</div> z"),
+            "<div translate=\"no\">Tril <div>x</div> y</div> [z]");
+  EXPECT_EQ(html("<span class=notranslate>Tril</span> runs"), "<span class=notranslate>Tril</span> [runs]");
+  EXPECT_EQ(html("1 < 2 & 3 &amp; 4 &lt;b&gt; &#228;&#xe4;&auml; &nope; &"),
+            "[1 < 2 & 3 & 4 <b> \u00e4\u00e4\u00e4 &nope; &]");
+  EXPECT_EQ(html("<p>never closed <b"), "<p>[never closed <b]");
+  EXPECT_EQ(html("<style>p{}"), "<style>p{}");
+  EXPECT_EQ(html("a\nb"), "[a b]") << "lines do not matter";
+  EXPECT_EQ(html_escaped("a<b>&c"), "a&lt;b&gt;&amp;c");
+  EXPECT_EQ(html_unescaped("&#0;&#xd800;&#x110000;&#;&amp"), "&#0;&#xd800;&#x110000;&#;&amp");
+}
+
+TEST(TextPieces, InARowTheyAreTheText) {
+  RandomSequence random(2, 2);
+  const std::vector<std::string> parts{"A",   "dog",  ".",     " ",          "\n",       "! ", "<b>",    "</b>",
+                                       "<",   ">",    "&amp;", "\"",         "Mr",       ". ", "\u3002", "<p ",
+                                       "=\"", "<!--", "-->",   "x</script>", "<script>", "3",  "&#"};
+  for (int i = 0; i < 5000; ++i) {
+    std::string text;
+    for (std::uint64_t n = random.below(20); n > 0; --n) text += parts[random.below(parts.size())];
+    for (const Split split : {Split::none, Split::lines, Split::sentences}) {
+      std::string row;
+      for (const TextPiece& p : pieces_of_text(text, split)) row += p.text;
+      ASSERT_EQ(row, text);
+      std::string markup;
+      for (const TextPiece& p : pieces_of_html(text, split)) markup += p.translated ? html_escaped(p.text) : p.text;
+      ASSERT_EQ(html_unescaped(markup).size(), html_unescaped(text).size()) << text << "\n" << markup;
+    }
+  }
+}
+
+TEST(Http, AddressesAreDecoded) {
+  EXPECT_EQ(url_decoded("a%20b+c", false), "a b+c");
+  EXPECT_EQ(url_decoded("a%20b+c%2B", true), "a b c+");
+  EXPECT_FALSE(url_decoded("%4", true));
+  EXPECT_FALSE(url_decoded("%zz", true));
+  const auto query = parse_query("a=1&b&=2&c=%41&&a=3");
+  ASSERT_TRUE(query);
+  EXPECT_EQ(*query, (std::map<std::string, std::string>{{"", "2"}, {"a", "3"}, {"b", ""}, {"c", "A"}}));
+}
+
+}  // namespace
+}  // namespace tril::serve
