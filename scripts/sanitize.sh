@@ -15,7 +15,7 @@ for what in "$@"; do
   case $what in
     address) run asan "test_base test_tensor test_ops test_nn test_model test_text test_search test_train" '^(base|tensor|ops|nn|model|text|search|train)\.' ;;
     # OpenMP's own synchronisation is invisible to the thread sanitizer, so it runs where threads are the project's own.
-    thread) run tsan "test_tensor test_text test_train" '^(tensor|text|train)\..*(Arena|Corpus|Team)' ;;
+    thread) run tsan "test_base test_tensor test_text" '^(base|tensor|text)\..*(Arena|Corpus|Team)' ;;
     *) echo "sanitize: '$what' is not one of address, thread" >&2; exit 2 ;;
   esac
 done
