@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <ctime>
 #include <utility>
 
 #include "base/error.h"
@@ -18,20 +17,10 @@ namespace {
 
 constexpr std::size_t longest_line = std::size_t{64} << 20;
 
-sigset_t signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
-  return set;
-}
-
 }  // namespace
 
 Interrupt::Interrupt() : event_(eventfd(0, EFD_CLOEXEC)) {
   if (event_ < 0) fail("chat", fmt::format("no event can be waited for ({})", std::strerror(errno)));
-  const sigset_t set = signals();
-  pthread_sigmask(SIG_BLOCK, &set, &before_);
   watcher_ = std::thread([this] { watch(); });
 }
 
@@ -39,7 +28,6 @@ Interrupt::~Interrupt() {
   ending_ = true;
   watcher_.join();
   close(event_);
-  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 std::stop_token Interrupt::begin_answer() {
@@ -55,18 +43,14 @@ void Interrupt::end_answer() {
 
 void Interrupt::watch() {
   using Clock = std::chrono::steady_clock;
-  const sigset_t set = signals();
-  const timespec moment{0, 50'000'000};
   Clock::time_point stopped_at;
   while (!ending_) {
-    const int signal = sigtimedwait(&set, nullptr, &moment);
-    if (signal != SIGINT && signal != SIGTERM) continue;
+    const int signal = signals_.wait(std::chrono::milliseconds(50));
+    if (signal == 0) continue;
     const std::lock_guard lock(mutex_);
     if (answer_ && answer_->stop_requested()) {
       if (Clock::now() - stopped_at < std::chrono::seconds(1)) continue;  // the same wish, sent twice
-      std::signal(signal, SIG_DFL);
-      pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-      raise(signal);
+      signals_.end_by(signal);
     }
     if (answer_) {
       answer_->request_stop();

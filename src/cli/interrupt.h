@@ -1,14 +1,15 @@
-// Ctrl-C in a program that goes on: it ends the answer that is being written, and at the prompt the program. As in
-// stop_signal.h the signals are blocked everywhere and waited for in a thread of their own.
+// Ctrl-C in a program that goes on: it ends the answer that is being written, and at the prompt the program. The signals are
+// waited for in a thread of their own (blocked_signals.h says why).
 #pragma once
 
 #include <atomic>
-#include <csignal>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
+
+#include "cli/blocked_signals.h"
 
 namespace tril::cli {
 
@@ -30,7 +31,7 @@ class Interrupt {
  private:
   void watch();
 
-  sigset_t before_{};
+  BlockedSignals signals_{SIGINT, SIGTERM};
   int event_ = -1;  ///< readable once the program is to end
   std::atomic<bool> ending_ = false;
   std::mutex mutex_;

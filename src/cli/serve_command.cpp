@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "cli/blocked_signals.h"
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
 #include "cli/standard_output.h"
@@ -229,37 +230,8 @@ class AccessLog {
   bool lost_ = false;
 };
 
-// SIGINT, SIGTERM and SIGHUP, blocked in all threads from here on and waited for in this one (stop_signal.h says why).
-class Signals {
- public:
-  Signals() {
-    sigemptyset(&set_);
-    for (const int s : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set_, s);
-    pthread_sigmask(SIG_BLOCK, &set_, &before_);
-  }
-  ~Signals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  Signals(const Signals&) = delete;
-  Signals& operator=(const Signals&) = delete;
-
-  /// The next one, or 0 where none came within a tenth of a second.
-  int wait() const {
-    const timespec moment{0, 100'000'000};
-    const int signal = sigtimedwait(&set_, nullptr, &moment);
-    return signal > 0 ? signal : 0;
-  }
-  /// Ends the process by the signal.
-  void end_by(int signal) const {
-    std::signal(signal, SIG_DFL);
-    pthread_sigmask(SIG_UNBLOCK, &set_, nullptr);
-    raise(signal);
-  }
-
- private:
-  sigset_t set_{}, before_{};
-};
-
 int serve(const ServeOptions& o) {
-  const Signals signals;
+  const BlockedSignals signals{SIGINT, SIGTERM, SIGHUP};
   serve::ServiceOptions options;
   options.api_keys = read_keys(o.api_key_file);
   if (const char* const key = std::getenv("TRIL_API_KEY"); key && *key) options.api_keys.emplace_back(key);
@@ -300,7 +272,7 @@ int serve(const ServeOptions& o) {
   spdlog::info("listening on {}://{}:{}", o.tls_certificate.empty() ? "http" : "https", o.host, server.port());
 
   for (;;) {
-    const int signal = signals.wait();
+    const int signal = signals.wait(std::chrono::milliseconds(100));
     if (signal == SIGHUP) {
       spdlog::info("loading the models again");
       models.reload();
@@ -328,7 +300,7 @@ int serve(const ServeOptions& o) {
   });
   const auto began = serve::Clock::now();
   while (!done)
-    if (const int signal = signals.wait();
+    if (const int signal = signals.wait(std::chrono::milliseconds(100));
         (signal == SIGINT || signal == SIGTERM) && serve::Clock::now() - began > std::chrono::milliseconds(500))
       signals.end_by(signal);
   drainer.join();

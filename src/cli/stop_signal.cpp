@@ -1,19 +1,9 @@
 #include "cli/stop_signal.h"
 
 #include <chrono>
-#include <csignal>
-#include <ctime>
 
 namespace tril::cli {
 namespace {
-
-sigset_t stop_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
-  return set;
-}
 
 // The signals are the process's own, so what came of them is too; objects within another one's life share its watcher.
 std::atomic<bool> signal_came = false;
@@ -26,8 +16,7 @@ StopSignal::StopSignal() {
   if (alive.fetch_add(1) > 0) return;
   signal_came = false;
   stop_source = std::stop_source();
-  const sigset_t set = stop_signals();
-  pthread_sigmask(SIG_BLOCK, &set, &before_);
+  signals_.emplace({SIGINT, SIGTERM});
   watcher_ = std::thread([this] { watch(); });
 }
 
@@ -36,7 +25,6 @@ StopSignal::~StopSignal() {
   if (!watcher_.joinable()) return;
   ending_ = true;
   watcher_.join();
-  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 bool StopSignal::came() const {
@@ -49,12 +37,10 @@ std::stop_token StopSignal::token() const {
 
 void StopSignal::watch() {
   using Clock = std::chrono::steady_clock;
-  const sigset_t set = stop_signals();
-  const timespec moment{0, 50'000'000};
   Clock::time_point first;
   while (!ending_) {
-    const int signal = sigtimedwait(&set, nullptr, &moment);
-    if (signal != SIGINT && signal != SIGTERM) continue;
+    const int signal = signals_->wait(std::chrono::milliseconds(50));
+    if (signal == 0) continue;
     if (!signal_came.exchange(true)) {
       first = Clock::now();
       stop_source.request_stop();
@@ -62,9 +48,7 @@ void StopSignal::watch() {
     // Some senders signal both the process and its group: what follows within a second is the same wish.
     if (Clock::now() - first < std::chrono::seconds(1)) continue;
     // A later one: whoever sends it does not want to wait.
-    std::signal(signal, SIG_DFL);
-    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-    raise(signal);
+    signals_->end_by(signal);
   }
 }
 

@@ -1,14 +1,13 @@
-// SIGINT and SIGTERM as a question that a loop asks between its steps, or as a stop token.
-//
-// They are blocked in every thread and waited for in one of their own, instead of being caught by a handler: a handler runs on
-// the stack of whichever thread it interrupts, and the matrix products' generated code keeps other things than a stack in
-// the stack pointer, so that a handler's frame would overwrite them.
+// SIGINT and SIGTERM as a question that a loop asks between its steps, or as a stop token. They are waited for in a thread of
+// their own (blocked_signals.h says why).
 #pragma once
 
 #include <atomic>
-#include <csignal>
+#include <optional>
 #include <stop_token>
 #include <thread>
+
+#include "cli/blocked_signals.h"
 
 namespace tril::cli {
 
@@ -28,7 +27,7 @@ class StopSignal {
  private:
   void watch();
 
-  sigset_t before_{};
+  std::optional<BlockedSignals> signals_;  ///< of the first object alone
   std::atomic<bool> ending_ = false;
   std::thread watcher_;
 };

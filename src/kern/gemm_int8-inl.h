@@ -21,7 +21,7 @@ struct IntBlock {
   const float* row_scales;  ///< of the block's first row
 };
 
-/// The same for few rows and 4 bits, which are not unpacked then.
+/// SweepInt8 for few rows and 4 bits, which are not unpacked then.
 template <class Isa, class Finish>
 HWY_INLINE void SweepFewOfInt4(const QuantizedRight& b, const float* a, std::size_t a_stride, std::size_t m,
                                std::uint8_t* scratch, const Finish& finish) {
