@@ -231,13 +231,6 @@ struct TileProducts : PairProducts {
     _tile_stored(2, c.to + 16 * c.stride, c.stride * sizeof(float));
   }
 
-  /// Few rows: weights stream by from far away. One line of four, well ahead, shows the processor where this leads.
-  static void fetch(const std::uint16_t* b) {
-    constexpr std::size_t ahead = 24 << 10;  // values
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < 2 * tile_values; i += 128) __builtin_prefetch(b + ahead + i, 0, 2);
-  }
-
   TRIL_AMX static void upper_half(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, const Sums& c) {
     if (c.from) {
       _tile_loadd(0, c.from, c.from_stride * sizeof(float));
@@ -247,7 +240,6 @@ struct TileProducts : PairProducts {
       _tile_zero(1);
     }
     for (std::size_t l = 0; l < depth; ++l, a += tile_values, b += 2 * tile_values) {
-      fetch(b);
       _tile_loadd(4, a, 64);
       _tile_loadd(6, b, 64);
       _tile_loadd(7, b + tile_values, 64);
