@@ -3,6 +3,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 DIR ?= tests/golden
 SECONDS_EACH ?= 600
+RUNS_EACH ?=
 
 .PHONY: help deps configure build demo test golden soak bench cost format check-format layers tidy docs clean
 
@@ -32,11 +33,12 @@ golden: configure ## run the golden tests over another directory of cases: make 
 	@cmake --build $(BUILD) -j $(JOBS) --target test_model test_train test_search
 	@cd $(BUILD) && TRIL_GOLDEN_DIR="$(abspath $(DIR))" ctest --output-on-failure -R '[Gg]olden'
 
-soak: configure ## the long forms of the fuzz and kill tests (SECONDS_EACH=600 for each fuzzer)
+soak: configure ## the long forms of the fuzz, kill and soak tests (SECONDS_EACH=600 for each fuzzer, or RUNS_EACH=100000)
 	@scripts/deps.sh clang $$(apt-cache depends clang | sed -n 's/.*Depends: clang-\([0-9]*\)$$/libclang-rt-\1-dev/p' | head -n 1)
 	@cmake --build $(BUILD) -j $(JOBS)
-	@cd $(BUILD) && TRIL_FUZZ_RUNS=100000 TRIL_KILLS=50 TRIL_SOAK_UPDATES=10000 ctest --output-on-failure -R '[Ff]uzz|[Kk]ill'
-	@tests/fuzz/run.sh $(SECONDS_EACH)
+	@cd $(BUILD) && TRIL_FUZZ_RUNS=100000 TRIL_KILLS=50 TRIL_SOAK_UPDATES=10000 TRIL_SOAK_SENTENCES=200000 ctest --output-on-failure -R '[Ff]uzz|[Kk]ill|Soak'
+	@TRIL_SOAK_SECONDS=1800 TRIL_SLOW_CLIENTS=256 $(BUILD)/tests/test_serve --gtest_filter='*Soak*'
+	@tests/fuzz/run.sh $(if $(RUNS_EACH),--runs $(RUNS_EACH),$(SECONDS_EACH))
 
 bench: configure ## time every kernel and op beside the machine's roof
 	@cmake --build $(BUILD) -j $(JOBS) --target bench_kern bench_ops

@@ -66,7 +66,44 @@ if args.writer:
         said = client.chat.completions.create(**chat)
         parts = client.chat.completions.create(**chat, stream=True)
         text = "".join(c.choices[0].delta.content or "" for c in parts if c.choices)
-        check(text == said.choices[0].message.content, f"chat.completions: {text!r}")
+        whole = said.choices[0].message.content
+        check(text == whole and said.choices[0].message.role == "assistant", f"chat.completions and its stream: {text!r}")
+        check(said.choices[0].finish_reason in ("length", "stop"), f"finish_reason: {said.choices[0].finish_reason}")
+        check(said.usage.total_tokens == said.usage.prompt_tokens + said.usage.completion_tokens, "usage adds up")
+        *_, last = client.chat.completions.create(**chat, stream=True, stream_options={"include_usage": True})
+        check(last.usage.total_tokens == said.usage.total_tokens, "usage at the end of a stream")
+        stop = whole[len(whole) // 2 :][:2]
+        cut = client.chat.completions.create(**chat, stop=stop).choices[0]
+        check(cut.message.content == whole[: whole.find(stop)] and cut.finish_reason == "stop", f"stop at {stop!r}")
+        parts = client.chat.completions.create(**chat, stop=stop, stream=True)
+        text = "".join(c.choices[0].delta.content or "" for c in parts if c.choices)
+        check(text == whole[: whole.find(stop)], "stop in a stream")
+        drawn = dict(chat, temperature=1, seed=7, n=3)
+        one, two = (client.chat.completions.create(**drawn) for _ in range(2))
+        check([c.message.content for c in one.choices] == [c.message.content for c in two.choices], "n and seed")
+        tops = client.chat.completions.create(**chat, logprobs=True, top_logprobs=2).choices[0].logprobs.content
+        check("".join(t.token for t in tops) == whole and all(len(t.top_logprobs) == 2 for t in tops), "logprobs")
+        check(all(abs(t.logprob - t.top_logprobs[0].logprob) < 1e-5 for t in tops), "the likeliest is what was said")
+        talk = chat["messages"] + [{"role": "assistant", "content": whole}, {"role": "user", "content": "And?"}]
+        check(client.chat.completions.create(**dict(chat, messages=talk)).choices, "a second turn")
+        for wrong, param in (
+            (dict(messages=[]), "messages"),
+            (dict(messages=[{"role": "user"}]), "messages"),
+            (dict(temperature=-1), "temperature"),
+            (dict(top_logprobs=3), "top_logprobs"),
+            (dict(logit_bias={"5": 101}), "logit_bias"),
+            (dict(tools=[{"type": "function", "function": {"name": "f", "parameters": {}}}]), "tools"),
+            (dict(response_format={"type": "xml"}), "response_format"),
+        ):
+            try:
+                client.chat.completions.create(**dict(chat, **wrong))
+                check(False, f"a wrong {param} is refused")
+            except openai.BadRequestError as error:
+                check(error.param == param, f"errors: {error.message}")
+        stream = client.chat.completions.create(**dict(chat, max_tokens=60), stream=True)
+        next(iter(stream))
+        stream.close()
+        check(client.chat.completions.create(**chat).choices[0].message.content == whole, "who goes away is missed by nobody")
     else:
         try:
             client.chat.completions.create(**chat)

@@ -93,10 +93,11 @@ Cost linear(std::int64_t length) {
   Context c(arena);
   const Tensor qkv = random_chunk(c);
   const std::int64_t d = d_model / heads;
-  const Tensor state = c.zeros({1, heads * (d * d + d)});
+  const Tensor state = c.zeros({1, ops::linear_attention_state(heads, d, d)});
+  const std::vector<std::int32_t> slot{0};
   const auto read = [&](std::int64_t n) {
     const auto part = [&](std::int64_t i) { return qkv.rows(0, n).columns(i * d_model, (i + 1) * d_model); };
-    ops::linear_attention_step(c, part(0), part(1), part(2), Rows::rectangle(1, n), state, heads);
+    ops::linear_attention_step(c, part(0), part(1), part(2), Rows::rectangle(1, n), state, slot, heads);
   };
   return measure(c, length, read, [&] { return state.bytes(); });
 }

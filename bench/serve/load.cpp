@@ -7,6 +7,8 @@
 //   bench_load --port 8080 --text test.en --clients 64 --seconds 30
 //
 // Prints one JSON object: answers a second, source words a second, latencies in milliseconds, and what else came.
+#include <sys/resource.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <boost/asio.hpp>
@@ -32,41 +34,41 @@ struct Options {
   std::string text, model, key;
   double rate = 0, seconds = 10, zipf = 1, ramp = 1;
   std::uint64_t seed = 1;
-  int beam = 0;
+  int beam = 0, print = 0;
+  bool as_they_are = false;
 };
 
 // Sentences by length, drawn by Zipf's law.
 class Sentences {
  public:
-  Sentences(const std::string& path, double s, std::uint64_t seed) : random_(seed, 1) {
+  Sentences(const Options& o) : random_(o.seed, 1) {
     std::map<std::size_t, std::vector<std::string>> by_words;
-    std::ifstream file(path);
+    std::ifstream file(o.text);
     for (std::string line; std::getline(file, line);) {
-      const auto words = static_cast<std::size_t>(std::count(line.begin(), line.end(), ' ')) + 1;
-      if (!line.empty()) by_words[words].push_back(line);
+      if (!line.empty()) by_words[o.as_they_are ? 0 : words_of(line)].push_back(line);
     }
-    if (by_words.empty()) throw std::runtime_error(path + " has no lines");
+    if (by_words.empty()) throw std::runtime_error(o.text + " has no lines");
     double sum = 0;
-    for (auto& [words, list] : by_words) {
-      sum += 1 / std::pow(static_cast<double>(lengths_.size() + 1), s);
-      lengths_.push_back({words, std::move(list), sum});
+    for (auto& [words, list] : by_words) {  // the shortest first
+      sum += 1 / std::pow(static_cast<double>(lengths_.size() + 1), o.zipf);
+      lengths_.push_back({std::move(list), sum});
     }
   }
   const std::string& draw(std::size_t& words) {
     const double at = random_.uniform() * lengths_.back().sum;
-    for (const Length& l : lengths_)
-      if (at <= l.sum) {
-        words = l.words;
-        return l.list[random_.below(l.list.size())];
-      }
-    words = lengths_.back().words;
-    return lengths_.back().list[0];
+    const auto length =
+        std::find_if(lengths_.begin(), lengths_.end() - 1, [&](const Length& l) { return at <= l.sum; });
+    const std::string& line = length->list[random_.below(length->list.size())];
+    words = words_of(line);
+    return line;
   }
   double exponential(double rate) { return -std::log(1 - random_.uniform()) / rate; }
 
  private:
+  static std::size_t words_of(const std::string& line) {
+    return static_cast<std::size_t>(std::count(line.begin(), line.end(), ' ')) + 1;
+  }
   struct Length {
-    std::size_t words;
     std::vector<std::string> list;
     double sum;
   };
@@ -75,10 +77,20 @@ class Sentences {
 };
 
 struct Result {
-  std::vector<double> milliseconds;
+  std::vector<double> milliseconds, lengths;
   std::map<std::string, int> outcomes;
   std::size_t words = 0, sent = 0;
 };
+
+// Of this program so far: what the load itself takes from the machine.
+double cpu_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
 
 class Load;
 
@@ -103,7 +115,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
 class Load {
  public:
-  explicit Load(const Options& o) : o_(o), sentences_(o.text, o.zipf, o.seed), timer_(io_) {
+  explicit Load(const Options& o) : o_(o), sentences_(o), timer_(io_) {
     end_ = Clock::now() + std::chrono::microseconds(static_cast<std::int64_t>(o.seconds * 1e6));
     measured_from_ = Clock::now() + std::chrono::microseconds(static_cast<std::int64_t>(o.ramp * 1e6));
   }
@@ -123,6 +135,7 @@ class Load {
       ++result_.outcomes[outcome];
       if (outcome == "200") {
         result_.milliseconds.push_back(std::chrono::duration<double, std::milli>(now - begun).count());
+        result_.lengths.push_back(static_cast<double>(words));
         if (now < end_) result_.words += words;
       }
     }
@@ -232,21 +245,32 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", o.seconds, "how long");
   app.add_option("--ramp", o.ramp, "seconds at the beginning that do not count");
   app.add_option("--zipf", o.zipf, "exponent of the law by which lengths are drawn; 0: all lengths alike");
+  app.add_flag("--as-they-are", o.as_they_are, "instead: every line of the file alike");
   app.add_option("--model", o.model, "a model's name");
   app.add_option("--beam-size", o.beam, "of each request; unset: as the server has it");
   app.add_option("--key", o.key, "an API key");
   app.add_option("--seed", o.seed, "of times and sentences");
+  app.add_option("--print", o.print, "ask nothing, print so many sentences as they would be drawn: for tril translate");
   CLI11_PARSE(app, argc, argv);
+  if (o.print > 0) {
+    Sentences sentences(o);
+    for (std::size_t words = 0; o.print > 0; --o.print) std::cout << sentences.draw(words) << "\n";
+    return 0;
+  }
   if ((o.rate > 0) == (o.clients > 0)) {
     std::cerr << "bench_load: give --rate or --clients\n";
     return 2;
   }
   Result r = Load(o).run();
   std::sort(r.milliseconds.begin(), r.milliseconds.end());
-  const auto quantile = [&](double q) {
-    return r.milliseconds.empty()
-               ? 0.0
-               : r.milliseconds[static_cast<std::size_t>(q * static_cast<double>(r.milliseconds.size() - 1))];
+  std::sort(r.lengths.begin(), r.lengths.end());
+  const auto quantile_of = [](const std::vector<double>& x, double q) {
+    return x.empty() ? 0.0 : x[static_cast<std::size_t>(q * static_cast<double>(x.size() - 1))];
+  };
+  const auto quantile = [&](double q) { return quantile_of(r.milliseconds, q); };
+  // A sentence of twice the tokens takes twice the steps, so the one is held against the other.
+  const auto spread = [&](const std::vector<double>& x) {
+    return x.empty() ? 0.0 : quantile_of(x, 0.99) / quantile_of(x, 0.5);
   };
   const double seconds = o.seconds - o.ramp;
   std::cout << nlohmann::ordered_json{{"answers_per_second", static_cast<double>(r.milliseconds.size()) / seconds},
@@ -254,7 +278,10 @@ int main(int argc, char** argv) {
                                       {"p50_ms", quantile(0.5)},
                                       {"p90_ms", quantile(0.9)},
                                       {"p99_ms", quantile(0.99)},
-                                      {"outcomes", r.outcomes}}
+                                      {"p99_over_p50", spread(r.milliseconds)},
+                                      {"words_p99_over_p50", spread(r.lengths)},
+                                      {"outcomes", r.outcomes},
+                                      {"own_cpu_seconds", cpu_seconds()}}
             << std::endl;
   return 0;
 }

@@ -30,6 +30,7 @@
 #include "model/full_transformer.h"
 #include "model/generation_config.h"
 #include "model/learned_position_decoder.h"
+#include "model/linear_decoder.h"
 #include "model/marian.h"
 #include "model/masks.h"
 #include "model/padded_decoder.h"

@@ -272,7 +272,7 @@ void Field::set(const std::vector<std::string>& texts, const std::string& where)
 }
 
 Field& Fields::append(Field field) {
-  check(!find(field.name()), "--" + field.name(), "this option is declared twice");
+  if (find(field.name())) fail("--" + field.name(), "this option is declared twice");
   return fields_.emplace_back(std::move(field));
 }
 

@@ -97,6 +97,7 @@ class Field {
   /// Whether somebody gave this value, and where ("--size", "run.yml: line 3: size"); a default was not given.
   bool given() const { return !given_at_.empty(); }
   const std::string& given_at() const { return given_at_; }
+  void forget_given() { given_at_.clear(); }
 
  private:
   void check_text(const std::string& text, const std::string& where) const;
@@ -153,6 +154,10 @@ class Fields {
     set_from_texts(name, {text}, where);
   }
 
+  /// Nothing counts as given any more; values stay as they are.
+  void forget_given() {
+    for (Field& field : fields_) field.forget_given();
+  }
   /// Checks what is required, and what excludes or needs what. @throws Error(usage)
   void check_complete() const;
 

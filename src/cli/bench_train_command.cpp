@@ -27,7 +27,8 @@ Fields fields_of(BenchTrainOptions& o) {
   TrainOptions& t = o.train;
   Fields f;
   f.group("Work");
-  f.add("arch", &t.model.arch, "family of the model: gpt2 is a language model, the others turn one text into another")
+  f.add("arch", &t.model.arch,
+        "family of the model: gpt2 and linear_decoder are language models, the others turn one text into another")
       .choices(train::architectures());
   f.add("preset", &t.model.preset, "sizes and dropouts of the model",
         {{"tiny", Preset::tiny}, {"base", Preset::base}, {"big", Preset::big}});

@@ -8,11 +8,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
+#include "kern/batch_invariant.h"
 #include "model/registry.h"
 #include "text/reader.h"
+#include "train/roof.h"
 
 namespace tril::cli {
 namespace {
@@ -21,6 +24,7 @@ struct BenchOptions {
   DecodingOptions decoding;
   std::string input = "-";
   std::int64_t sentences = 0, repeat = 3;
+  bool profile = false;
 };
 
 Fields fields_of(BenchOptions& o) {
@@ -31,6 +35,10 @@ Fields fields_of(BenchOptions& o) {
   f.add("input", &o.input, "text to translate, a sentence a line; - is standard input").letter('i').value_name("FILE");
   f.add("sentences", &o.sentences, "lines to take from its beginning; 0: all").at_least(0);
   f.add("repeat", &o.repeat, "runs, of which the fastest counts").at_least(1).at_most(1000);
+  f.add(
+      "profile", &o.profile,
+      "run once more, one worker alone, and say where its time went, what its products came to, and what products of 8 "
+      "bits come to at most");
   f.group("Search");
   add_search_fields(f, o.decoding);
   add_sampling_fields(f, o.decoding);
@@ -41,6 +49,53 @@ double percentile(std::vector<double> values, double p) {
   std::sort(values.begin(), values.end());
   const auto rank = static_cast<std::size_t>(p * static_cast<double>(values.size() - 1) + 0.5);
   return values[rank];
+}
+
+// Where the time of one worker goes, by op; "rest" is in no op: the search itself, and waiting.
+nlohmann::ordered_json profile_of(const model::Model& model, const search::ParallelOptions& o,
+                                  std::span<const std::vector<std::int32_t>> sources,
+                                  std::span<const search::Request> requests) {
+  Arena arena;
+  Context c(arena, o.deterministic ? kern::batch_invariant(kern::best()) : kern::best());
+  const std::unique_ptr<Team> team = o.batch_size == 1 ? search::team_of_one(model, o.threads) : nullptr;
+  c.set_team(team.get());
+  search::Session session(c, model, {o.cache, o.ensemble, o.speculative});
+  const auto batch = static_cast<std::size_t>(o.batch_size);
+  session.decode(sources.first(std::min(batch, sources.size())), requests.first(std::min(batch, sources.size())),
+                 o.search, o.batch_size);
+  Profile profile;
+  c.set_profile(&profile);
+  std::int64_t tokens = 0;
+  const double start = seconds_now();
+  for (std::size_t i = 0; i < sources.size(); i += batch) {
+    const std::size_t n = std::min(batch, sources.size() - i);
+    for (const auto& list : session.decode(sources.subspan(i, n), requests.subspan(i, n), o.search, o.batch_size))
+      tokens += static_cast<std::int64_t>(list[0].tokens.size());
+  }
+  const double wall = seconds_now() - start;
+  c.set_profile(nullptr);
+  std::vector<ProfileRow> rows = profile.rows();
+  std::sort(rows.begin(), rows.end(), [](const ProfileRow& a, const ProfileRow& b) { return a.seconds > b.seconds; });
+  double operations = 0;
+  nlohmann::ordered_json list = nlohmann::json::array();
+  for (const ProfileRow& r : rows) {
+    const double made = r.work.flops + r.work.mixed_flops;
+    operations += made;
+    list.push_back({{"name", fmt::format("{}: {}", r.op, r.part)},
+                    {"calls", r.calls},
+                    {"share", r.seconds / wall},
+                    {"gflop", made / 1e9},
+                    {"gflops", r.seconds > 0 ? made / r.seconds / 1e9 : 0}});
+  }
+  list.push_back({{"name", "rest"}, {"share", 1 - profile.seconds() / wall}});
+  const double most = train::measure_quantized_products(c.kernels(), c.threads());
+  return {{"threads", c.threads()},
+          {"target_tokens_per_second", static_cast<double>(tokens) / wall},
+          {"mflop_per_token", operations / static_cast<double>(tokens) / 1e6},
+          {"gflops", operations / wall / 1e9},
+          {"int8_gflops", most / 1e9},
+          {"share_of_int8", operations / wall / most},
+          {"rows", list}};
 }
 
 int bench(const BenchOptions& o) {
@@ -91,14 +146,14 @@ int bench(const BenchOptions& o) {
     if (run == 0 || took < fastest) fastest = took, tokens = made, batch_seconds = seconds;
   }
 
-  std::cout << nlohmann::ordered_json{{"target_tokens_per_second", static_cast<double>(tokens) / fastest},
-                                      {"p50_ms", 1e3 * percentile(batch_seconds, 0.5)},
-                                      {"p99_ms", 1e3 * percentile(batch_seconds, 0.99)},
-                                      {"peak_mib", peak_mib()},
-                                      {"sentences", sources.size()},
-                                      {"target_tokens", tokens}}
-                   .dump()
-            << "\n";
+  nlohmann::ordered_json result{{"target_tokens_per_second", static_cast<double>(tokens) / fastest},
+                                {"p50_ms", 1e3 * percentile(batch_seconds, 0.5)},
+                                {"p99_ms", 1e3 * percentile(batch_seconds, 0.99)},
+                                {"peak_mib", peak_mib()},
+                                {"sentences", sources.size()},
+                                {"target_tokens", tokens}};
+  if (o.profile) result["profile"] = profile_of(*model, options.decoding, sources, requests);
+  std::cout << result.dump() << "\n";
   return exit_success;
 }
 

@@ -19,6 +19,8 @@ App make_app() {
   add_eval(app);
   add_inspect(app);
   add_quantize(app);
+  add_export(app);
+  add_pack(app);
   add_bench_translate(app);
   add_bench_generate(app);
   add_bench_train(app);

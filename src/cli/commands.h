@@ -21,6 +21,8 @@ void add_shortlist(App& app);
 void add_eval(App& app);
 void add_inspect(App& app);
 void add_quantize(App& app);
+void add_export(App& app);
+void add_pack(App& app);
 void add_bench_translate(App& app);
 void add_bench_generate(App& app);
 void add_bench_train(App& app);

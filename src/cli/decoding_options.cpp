@@ -4,18 +4,24 @@
 
 #include "model/quantized_files.h"
 #include "model/registry.h"
+#include "nn/serving.h"
 #include "search/bad_words.h"
+#include "search/logit_bias.h"
 #include "search/parallel.h"
 
 namespace tril::cli {
 
+Field& precision_field(Field& f) {
+  return f.choices({nn::precision_names.begin(), nn::precision_names.end()}).value_name("NAME");
+}
+
+nn::Precision precision_of(std::string_view name) {
+  const auto& names = nn::precision_names;
+  return static_cast<nn::Precision>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
 std::unique_ptr<model::Model> load_model(const DecodingOptions& o) {
-  using enum nn::Precision;
-  if (!o.precision) return model::load(o.model, model::stored_precision(o.model));
-  return model::load(o.model, *o.precision == "bf16"   ? bf16
-                              : *o.precision == "int8" ? int8
-                              : *o.precision == "int4" ? int4
-                                                       : fp32);
+  return model::load(o.model, o.precision ? precision_of(*o.precision) : model::stored_precision(o.model));
 }
 
 void add_model_fields(Fields& f, DecodingOptions& o) {
@@ -23,11 +29,9 @@ void add_model_fields(Fields& f, DecodingOptions& o) {
       .letter('m')
       .value_name("DIR")
       .required();
-  f.add(
-       "precision", &o.precision,
-       "numbers of weights in products, fewer bits being faster and smaller; as the directory stores them unless given")
-      .choices({"fp32", "bf16", "int8", "int4"})
-      .value_name("NAME");
+  precision_field(f.add("precision", &o.precision,
+                        "numbers of weights in products, fewer bits being faster and smaller; as the directory stores "
+                        "them unless given"));
   f.add("threads", &o.threads, "cores to use, a worker each; 0 takes all").at_least(0).at_most(4096);
 }
 
@@ -180,6 +184,9 @@ void add_sampling_fields(Fields& f, DecodingOptions& o) {
   f.add("bad-words", &o.bad_words,
         "texts that never come: their tokens, at the beginning of a word and without a space")
       .value_name("TEXT");
+  f.add("logit-bias", &o.logit_bias,
+        "added to the logits of a token, by its id or as a text of one token: from -100, which forbids it, to 100")
+      .value_name("TOKEN=BIAS");
 }
 
 namespace {
@@ -267,6 +274,7 @@ search::SearchOptions search_options(const DecodingOptions& o, const model::Gene
   s.bad_words = g.bad_words_ids;
   for (const std::string& text : o.bad_words) search::forbid(text, tokenizer, "--bad-words", s.bad_words);
   s.suppress_ids = g.suppress_tokens;
+  for (const std::string& pair : o.logit_bias) search::add_bias(pair, tokenizer, "--logit-bias", s);
   s.begin_suppress_ids = g.begin_suppress_tokens;
   s.no_repeat_ngram = static_cast<std::int32_t>(o.no_repeat_ngram.value_or(g.no_repeat_ngram_size));
   s.repetition_penalty = o.repetition_penalty.value_or(g.repetition_penalty);
@@ -280,6 +288,7 @@ namespace {
 
 bool keeps_int8(const DecodingOptions& o, const model::Model& m) {
   if (o.cache_precision) return *o.cache_precision == "int8";
+  if (m.is_linear() || o.no_cache) return false;
   const nn::Precision weights = m.parameters().precision();
   return weights == nn::Precision::int8 || weights == nn::Precision::int4;
 }

@@ -43,7 +43,7 @@ struct DecodingOptions {
   std::optional<double> repetition_penalty;
   double presence_penalty = 0, frequency_penalty = 0;
   std::optional<std::int64_t> no_repeat_ngram;
-  std::vector<std::string> bad_words;
+  std::vector<std::string> bad_words, logit_bias;
 
   std::optional<std::int64_t> min_new_tokens, max_new_tokens;  ///< of `generate`
   std::vector<std::string> stops;                              ///< likewise
@@ -51,6 +51,9 @@ struct DecodingOptions {
 
 /// The model as --model and --precision say.
 std::unique_ptr<model::Model> load_model(const DecodingOptions& o);
+/// Says that a field is a choice of nn::precision_names, and which one a choice is.
+Field& precision_field(Field& f);
+nn::Precision precision_of(std::string_view name);
 /// --model, --precision, --threads: what every command that runs a model takes.
 void add_model_fields(Fields& f, DecodingOptions& o);
 /// --batch-size, --no-cache.

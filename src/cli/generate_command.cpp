@@ -20,6 +20,8 @@
 #include "cli/standard_output.h"
 #include "cli/stop_signal.h"
 #include "model/registry.h"
+#include "text/token_bytes.h"
+#include "text/utf8.h"
 
 namespace tril::cli {
 namespace {
@@ -28,6 +30,7 @@ struct GenerateOptions {
   DecodingOptions decoding;
   ModelSetOptions others;
   ConstraintOptions constraint;
+  std::optional<std::int64_t> logprobs;
   std::string prompt_cache;
   bool prompt_cache_ro = false;
   std::vector<std::string> prompts;
@@ -50,6 +53,12 @@ Fields fields_of(GenerateOptions& o) {
   f.add("no-echo", &o.no_echo, "print what was generated without the prompt in front");
   f.add("stream", &o.stream, "print text as it comes, as is done on a terminal");
   f.add("json", &o.json, "print a JSON object for each prompt, with scores and why each generation ended");
+  f.add("logprobs", &o.logprobs,
+        "print the log-probability of each token behind the text, and this many of the likeliest at its place; with "
+        "--json as \"logprobs\"")
+      .at_least(0)
+      .at_most(1000)
+      .value_name("N");
   f.add("skip-invalid", &o.skip_invalid, "take a line that is not UTF-8 for an empty one");
   f.add(
        "prompt-cache", &o.prompt_cache,
@@ -62,6 +71,7 @@ Fields fields_of(GenerateOptions& o) {
   f.excludes("prompt", "input", "prompts come from the command line or from a file");
   f.excludes("stream", "json", "an object is printed once it is complete");
   f.excludes("no-echo", "json", "prompt and text are apart in an object");
+  f.excludes("logprobs", "stream", "they are printed once the text is complete");
   f.group("Search");
   add_continuation_fields(f, o.decoding);
   add_sampling_fields(f, o.decoding);
@@ -112,17 +122,75 @@ class Printer {
   std::vector<char> ended_;
 };
 
-std::string json_line(std::int64_t number, const std::string& prompt, const std::vector<search::Generation>& list) {
-  nlohmann::ordered_json generations = nlohmann::json::array();
-  for (const search::Generation& g : list)
+using Json = nlohmann::ordered_json;
+
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// How probable tokens were, where --logprobs asks for it.
+class LogProbs {
+ public:
+  LogProbs(const GenerateOptions& o, const Tokenizer& tokenizer) : on_(o.logprobs.has_value()), tokenizer_(&tokenizer) {
+    if (on_) bytes_ = token_bytes(tokenizer);
+  }
+  bool on() const { return on_; }
+
+  Json json(const search::Generation& g) const {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < g.token_scores.size(); ++i) {
+      Json entry = json({g.token_scores[i].log_prob, g.tokens[i]});
+      entry["top"] = Json::array();
+      for (const search::Candidate& c : g.token_scores[i].top)
+        if (c.token >= 0) entry["top"].push_back(json(c));
+      list.push_back(std::move(entry));
+    }
+    return list;
+  }
+
+  /// A line for each token: what it adds to the text, and behind tabs the likeliest.
+  std::string lines(const search::Generation& g) const {
+    std::string out;
+    for (std::size_t i = 0; i < g.token_scores.size(); ++i) {
+      out += line({g.token_scores[i].log_prob, g.tokens[i]});
+      for (const search::Candidate& c : g.token_scores[i].top)
+        if (c.token >= 0) out += "\t" + line(c);
+      out += "\n";
+    }
+    return out;
+  }
+
+ private:
+  Json json(const search::Candidate& c) const {
+    return {{"id", c.token}, {"text", text_of(c.token)}, {"logprob", c.log_prob}};
+  }
+  std::string line(const search::Candidate& c) const {
+    return fmt::format("{:.4f} {}", c.log_prob, dumped(text_of(c.token)));
+  }
+  // A special token, and a part of a character, by the name that it has in the vocabulary.
+  std::string text_of(std::int32_t token) const {
+    if (token >= static_cast<std::int32_t>(bytes_.size())) return "";
+    const std::string& bytes = bytes_[static_cast<std::size_t>(token)];
+    return bytes.empty() || !is_utf8(bytes) ? tokenizer_->piece(token, Side::target) : bytes;
+  }
+
+  bool on_;
+  const Tokenizer* tokenizer_;
+  std::vector<std::string> bytes_;  ///< by token
+};
+
+std::string json_line(std::int64_t number, const std::string& prompt, const std::vector<search::Generation>& list,
+                      const LogProbs& log_probs) {
+  Json generations = Json::array();
+  for (const search::Generation& g : list) {
     generations.push_back({{"text", g.text},
                            {"finish_reason", search::name_of(g.finish)},
                            {"tokens", g.tokens.size()},
                            {"log_prob", g.log_prob},
                            {"score", g.score}});
-  return nlohmann::ordered_json{{"line", number}, {"prompt", prompt}, {"generations", generations}}.dump(
-             -1, ' ', false, nlohmann::json::error_handler_t::replace) +
-         "\n";
+    if (log_probs.on()) generations.back()["logprobs"] = log_probs.json(g);
+  }
+  return dumped({{"line", number}, {"prompt", prompt}, {"generations", generations}}) + "\n";
 }
 
 // What is said at the end: how much there was, and why it ended.
@@ -156,6 +224,11 @@ class PromptCache {
     if (o.prompts.size() != 1)
       fail_usage("--prompt-cache", fmt::format("is of one prompt, there are {}", o.prompts.size()),
                  "give one --prompt");
+    if (options.decoding.cache.kept.window > 0)
+      fail_usage("--prompt-cache", "is of a whole text, and a window is asked for", "leave one of them out");
+    if (model.is_linear())
+      fail_usage("--prompt-cache", "linear attention keeps sums of a text, from which no other text can begin",
+                 "leave it out");
     if (!options.decoding.ensemble.others.empty() || options.decoding.speculative.on())
       fail_usage("--prompt-cache", "is of one model, and several are at work", "leave one of them out");
     team_ = search::team_of_one(model, options.decoding.threads);
@@ -193,17 +266,23 @@ int generate(const GenerateOptions& o, const Fields& fields, bool quiet) {
   search::GeneratorOptions options = generator_options(o.decoding, published, *model, *tokenizer);
   const search::SearchOptions& s = options.decoding.search;
   if (o.stream && s.has_beam())
-    fail_usage("--stream", fmt::format("a beam of {} knows its text only at the end", s.beam_size), "pass -b 1");
-  options.decoding.search.scores = o.json;
+    fail_usage("--stream", "a beam, and alternatives, know their text only at the end",
+               "pass -b 1, and no --alternatives");
+  if (o.logprobs && s.has_beam())
+    fail_usage("--logprobs", "a beam, and alternatives, weigh texts and not tokens",
+               "pass -b 1, and no --alternatives");
+  options.decoding.search.scores = o.json || o.logprobs;
+  if (o.logprobs) options.decoding.search.top_log_probs = static_cast<std::int32_t>(*o.logprobs);
+  const LogProbs log_probs(o, *tokenizer);
   options.decoding.search.constraint = make_constraint(o.constraint, *tokenizer);
-  const ModelSet others(o.others, o.decoding, *model, *tokenizer);
+  const ModelSet others(o.others, o.decoding, *model, tokenizer.get());
   others.give_to(options.decoding);
   search::Generator generator(*model, tokenizer, options);
   PromptCache cache(o, *model, options);
   search::KeptText* const kept =
       o.prompt_cache.empty() ? nullptr : cache.read(generator.text().prompt_ids(o.prompts[0], "prompt 1"));
 
-  const bool live = s.beam_size == 1 && !o.json && (o.stream || isatty(STDOUT_FILENO) == 1);
+  const bool live = !s.has_beam() && !o.json && !o.logprobs && (o.stream || isatty(STDOUT_FILENO) == 1);
   const auto samples = static_cast<std::size_t>(s.n_best);
   const auto window = static_cast<std::size_t>(options.decoding.batch_size) *
                       static_cast<std::size_t>(options.decoding.threads) * (live ? 1 : 8);
@@ -231,7 +310,7 @@ int generate(const GenerateOptions& o, const Fields& fields, bool quiet) {
     std::unique_ptr<Printer> printer;
     if (live) printer = std::make_unique<Printer>(prompts, samples, !o.no_echo, number == 0);
     search::OnText on_text;
-    if (s.beam_size == 1)
+    if (!s.has_beam())
       on_text = [&](const search::TextPiece& piece) {
         if (printer) printer->take(piece);
         done += piece.ended ? 1 : 0;
@@ -245,11 +324,11 @@ int generate(const GenerateOptions& o, const Fields& fields, bool quiet) {
     std::string out;
     for (std::size_t i = 0; i < prompts.size(); ++i, ++number) {
       for (const search::Generation& g : found[i]) ++finishes[g.finish];
-      if (o.json) out += json_line(number + 1, prompts[i], found[i]);
+      if (o.json) out += json_line(number + 1, prompts[i], found[i], log_probs);
       if (o.json || live) continue;
       for (std::size_t n = 0; n < found[i].size(); ++n)
-        out += fmt::format("{}{}{}\n", number + static_cast<std::int64_t>(n) > 0 ? separator : "",
-                           o.no_echo ? "" : prompts[i], found[i][n].text);
+        out += fmt::format("{}{}{}\n{}", number + static_cast<std::int64_t>(n) > 0 ? separator : "",
+                           o.no_echo ? "" : prompts[i], found[i][n].text, log_probs.lines(found[i][n]));
     }
     if (!out.empty()) write_stdout(out);
   }
@@ -273,7 +352,8 @@ void add_generate(App& app) {
       {.name = "generate",
        .summary = "continue text with a language model",
        .description =
-           "Reads a model directory as Hugging Face lays it out (GPT-2) and obeys its generation_config.json where no "
+           "Reads a model directory as Hugging Face lays it out, or a GGUF file, and obeys its generation_config.json "
+           "where no "
            "flag says otherwise: without one, the likeliest token is taken each time. Prints prompt and text; "
            "several generations stand apart by a line of ---. The same seed gives the same text, in any company.",
        .examples = {{"tril generate --model plays --prompt \"ROMEO:\" --temperature 0.8", "one sample"},
@@ -282,6 +362,7 @@ void add_generate(App& app) {
                     {"tril generate -m plays -p \"First Citizen:\" --stop \"First Citizen:\" --max-new-tokens 200",
                      "greedy, up to a text"},
                     {"tril generate -m plays -i prompts.txt --sampling --json", "a file of prompts, as JSON lines"},
+                    {"tril generate -m llama.Q4_K_M.gguf -p \"Once\" --logprobs 3", "how probable each token was"},
                     {"tril generate -m plays -p \"Who? \" --json-schema person.json --no-echo", "JSON of a schema"}},
        .fields = fields_of(*o),
        .reads_config = true,

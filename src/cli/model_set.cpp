@@ -18,6 +18,7 @@ void add_ensemble_fields(Fields& f, ModelSetOptions& o) {
         "(what any finds probable)")
       .choices({"log-probabilities", "probabilities"})
       .value_name("WHAT");
+  f.needs("ensemble-mean", "models", "there is no ensemble");
 }
 
 void add_speculative_fields(Fields& f, ModelSetOptions& o) {
@@ -26,6 +27,13 @@ void add_speculative_fields(Fields& f, ModelSetOptions& o) {
         "with "
         "-b 1, the same text as without, sooner")
       .value_name("DIR");
+  precision_field(
+      f.add("draft-precision", &o.draft_precision,
+            "numbers of its weights: --model itself with fewer bits may be its own draft; unset: as --precision says"));
+  f.add("draft-min-prob", &o.draft_min_prob,
+        "the draft proposes nothing behind a token that it finds less probable than this; 0: always --draft-tokens")
+      .at_least(0)
+      .at_most(1);
   f.add(
        "prompt-lookup", &o.prompt_lookup,
        "propose what followed the last N tokens, or fewer, where they came before in the text or its source; 0: do not")
@@ -33,6 +41,8 @@ void add_speculative_fields(Fields& f, ModelSetOptions& o) {
       .at_most(1000);
   f.add("draft-tokens", &o.draft_tokens, "tokens that are proposed at a time, at most").at_least(1).at_most(1000);
   f.excludes("draft-model", "prompt-lookup", "both propose tokens");
+  f.needs("draft-precision", "draft-model", "there is no draft");
+  f.needs("draft-min-prob", "draft-model", "there is no draft");
 }
 
 namespace {
@@ -57,17 +67,18 @@ double weight_of(const std::string& text) {
 }  // namespace
 
 const model::Model* ModelSet::load(const DecodingOptions& options, const std::string& flag, const model::Model& first,
-                                   const Tokenizer& tokenizer) {
+                                   const Tokenizer* tokenizer) {
   const model::Model& m = *models_.emplace_back(load_model(options));
   if (m.has_encoder() != first.has_encoder() || m.vocab_size() != first.vocab_size() ||
-      m.source_vocab_size() != first.source_vocab_size() || !same_vocabulary(*load_tokenizer(options.model), tokenizer))
+      m.source_vocab_size() != first.source_vocab_size() ||
+      (tokenizer && !same_vocabulary(*load_tokenizer(options.model), *tokenizer)))
     fail_usage(flag, fmt::format("{} does not have the vocabulary of --model", options.model),
                "take models that were trained with the same --vocab");
   return &m;
 }
 
 ModelSet::ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, const model::Model& first,
-                   const Tokenizer& tokenizer) {
+                   const Tokenizer* tokenizer) {
   DecodingOptions other = of_first;
   for (const std::string& directory : o.models) {
     other.model = directory;
@@ -80,9 +91,11 @@ ModelSet::ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, co
   ensemble_.mean = o.ensemble_mean == "probabilities" ? search::EnsembleOptions::Mean::probabilities
                                                       : search::EnsembleOptions::Mean::log_probabilities;
   other.model = o.draft_model;
+  if (o.draft_precision) other.precision = o.draft_precision;
   if (!o.draft_model.empty()) speculative_.draft = load(other, "--draft-model", first, tokenizer);
   speculative_.lookup = static_cast<std::int32_t>(o.prompt_lookup);
   speculative_.tokens = static_cast<std::int32_t>(o.draft_tokens);
+  speculative_.min_prob = static_cast<float>(o.draft_min_prob);
 }
 
 void ModelSet::give_to(search::ParallelOptions& p) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,27 +19,32 @@ struct ModelSetOptions {
   std::vector<std::string> weights;  ///< numbers
   std::string ensemble_mean = "log-probabilities";
   std::string draft_model;
+  std::optional<std::string> draft_precision;  ///< none: that of --model
+  double draft_min_prob = 0.4;
   std::int64_t prompt_lookup = 0, draft_tokens = 4;
 };
 
 /// --models, --weights, --ensemble-mean.
 void add_ensemble_fields(Fields& f, ModelSetOptions& o);
-/// --draft-model, --prompt-lookup, --draft-tokens.
+/// --draft-model, --draft-precision, --draft-min-prob, --prompt-lookup, --draft-tokens.
 void add_speculative_fields(Fields& f, ModelSetOptions& o);
 
 class ModelSet {
  public:
-  /// Loads what the options name, in the precision of --model, whose options, model and tokenizer the others are.
+  /// Loads what the options name, in the precision of --model unless they say another, whose options, model and tokenizer
+  /// the others are.
+  /// @param tokenizer  null: vocabularies are compared by their sizes alone
   /// @throws Error(usage) where vocabularies differ, or the search is not one that tokens can be proposed to
   ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, const model::Model& first,
-           const Tokenizer& tokenizer);
+           const Tokenizer* tokenizer);
   /// The options of decoding by these models, which must outlive whoever gets them.
   void give_to(search::ParallelOptions& p) const;
   const search::EnsembleOptions& ensemble() const { return ensemble_; }
+  const search::SpeculativeOptions& speculative() const { return speculative_; }
 
  private:
   const model::Model* load(const DecodingOptions& options, const std::string& flag, const model::Model& first,
-                           const Tokenizer& tokenizer);
+                           const Tokenizer* tokenizer);
 
   std::vector<std::unique_ptr<model::Model>> models_;
   search::EnsembleOptions ensemble_;

@@ -3,8 +3,10 @@
 
 #include <filesystem>
 
+#include "base/gguf.h"
 #include "cli/commands.h"
 #include "model/quantized_files.h"
+#include "text/pipeline_tokenizer.h"
 
 namespace tril::cli {
 namespace {
@@ -16,13 +18,14 @@ struct QuantizeOptions {
 
 Fields fields_of(QuantizeOptions& o) {
   Fields f;
-  f.add("model", &o.model, "directory of a model in floats").letter('m').value_name("DIR").required();
+  f.add("model", &o.model, "directory of a model in floats, or a GGUF file").letter('m').value_name("DIR").required();
   f.add("out", &o.out, "directory to write").letter('o').value_name("DIR").required();
   f.add("precision", &o.precision, "bits of the matrices' numbers").choices({"int8", "int4"});
   return f;
 }
 
 std::uintmax_t weight_bytes(const std::string& directory) {
+  if (is_gguf_file(directory)) return std::filesystem::file_size(directory);
   std::uintmax_t bytes = 0;
   for (const auto& entry : std::filesystem::directory_iterator(directory))
     if (entry.path().extension() == ".safetensors") bytes += entry.file_size();
@@ -34,6 +37,7 @@ int quantize(const QuantizeOptions& o) {
   if (std::filesystem::exists(std::filesystem::path(o.out) / "model.safetensors", ignored))
     fail_usage(o.out, "holds a model already", "choose another --out");
   model::quantize(o.model, o.out, o.precision == "int8" ? 8 : 4);
+  if (is_gguf_file(o.model) && has_tokenizer(o.model)) save_tokenizer(*load_tokenizer(o.model), o.out);
   constexpr double mib = 1 << 20;
   spdlog::info("{}: {:.1f} MiB of weights, {:.1f} in {}", o.out, static_cast<double>(weight_bytes(o.out)) / mib,
                static_cast<double>(weight_bytes(o.model)) / mib, o.model);

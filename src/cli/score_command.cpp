@@ -212,7 +212,7 @@ int score_pairs(const ScoreOptions& o, const model::Model& model, const Tokenize
   search::WorkerPool workers(search::thread_count(o.decoding.threads));
   const auto window = static_cast<std::size_t>(std::max<std::int64_t>(1024, 32 * batch * workers.count()));
 
-  const ModelSet others(o.others, o.decoding, model, tokenizer);
+  const ModelSet others(o.others, o.decoding, model, &tokenizer);
   const search::AttentionOptions attention = attention_options(o.alignment, model, false);
   PairIds pairs(o, tokenizer, model.max_positions());
   std::int64_t number = 0, invalid = 0;

@@ -5,16 +5,14 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/file.h"
+#include "cli/access_log.h"
 #include "cli/blocked_signals.h"
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
-#include "cli/standard_output.h"
 #include "model/json_file.h"
 #include "serve/http_server.h"
 #include "serve/service.h"
@@ -27,11 +25,14 @@ namespace {
 struct ServeOptions {
   std::vector<std::string> models, languages, cors_origins;
   DecodingOptions decoding;
-  std::int64_t queue_size = 1024, cache_tokens = 0, prompt_tokens = 512;
+  std::int64_t queue_size = 1024, cache_tokens = 0, prompt_tokens = 512, prefix_tokens = 16'384;
   bool deterministic = false;
+  ServeOptions() {
+    decoding.batch_size = 48;
+  }  // what joins at a step costs less by the sentence than with tril translate's 32
 
   std::string host = "127.0.0.1", api_key_file, admin_key_file, tls_certificate, tls_key, access_log = "-";
-  std::int64_t port = 8080, http_threads = 2, max_connections = 1024, max_body_kib = 4096, max_texts = 256,
+  std::int64_t port = 8080, http_threads = 0, max_connections = 1024, max_body_kib = 4096, max_texts = 256,
                max_characters = 200'000, max_new_tokens = 4096;
   double request_timeout = 120, idle_timeout = 75;
   bool allow_anyone = false, log_texts = false;
@@ -44,9 +45,8 @@ Fields fields_of(ServeOptions& o) {
       .value_name("[NAME=]DIR")
       .letter('m')
       .required();
-  f.add("precision", &o.decoding.precision, "numbers of weights in products; as the directory stores them unless given")
-      .choices({"fp32", "bf16", "int8", "int4"})
-      .value_name("NAME");
+  precision_field(f.add("precision", &o.decoding.precision,
+                        "numbers of weights in products; as the directory stores them unless given"));
   f.add("languages", &o.languages, "what models translate: NAME=en:de; unset: as their tokenizer_config.json says")
       .value_name("NAME=FROM:TO");
   f.add("beam-size", &o.decoding.beam_size,
@@ -72,11 +72,19 @@ Fields fields_of(ServeOptions& o) {
         "tokens of prompts or sources that are read between two steps of those who go on")
       .at_least(1)
       .at_most(1'000'000);
+  f.add("prefix-tokens", &o.prefix_tokens,
+        "tokens of prompts and answers whose keys and values stay, besides those of --cache-tokens, for prompts that "
+        "begin "
+        "alike; the least recently used go first; 0, or with --deterministic: none stay")
+      .at_least(0)
+      .at_most(1e12);
   f.add("deterministic", &o.deterministic, "the same answer to the last bit whatever else is asked; slower");
   f.group("Server");
   f.add("host", &o.host, "address to listen on; other than this machine's own needs keys").value_name("ADDRESS");
   f.add("port", &o.port, "0 takes any that is free").at_least(0).at_most(65'535);
-  f.add("http-threads", &o.http_threads, "threads that speak with clients").at_least(1).at_most(256);
+  f.add("http-threads", &o.http_threads, "threads that speak with clients; 0: one for every four of --threads")
+      .at_least(0)
+      .at_most(256);
   f.add("api-key-file", &o.api_key_file, "a key a line, one of which requests must bring; TRIL_API_KEY is one too")
       .value_name("FILE");
   f.add("admin-key-file", &o.admin_key_file, "keys of those who may load and unload models and go before others")
@@ -196,39 +204,11 @@ serve::Loaded load(const ServeOptions& o, const std::string& name, const std::st
               .cache_tokens = o.cache_tokens,
               .session = {.cache = decoding.cache,
                           .prompt_tokens = static_cast<std::int32_t>(o.prompt_tokens),
+                          .prefix_tokens = o.prefix_tokens,
                           .attention = l.model->alignment_heads().value_or(model::AlignmentHeads{})},
               .deterministic = o.deterministic};
   return l;
 }
-
-// Lines of the access log, from whatever thread.
-class AccessLog {
- public:
-  explicit AccessLog(const std::string& path) : path_(path) {
-    if (path.empty() || path == "-") return;
-    file_.open(path, std::ios::app);
-    if (!file_) fail(path, "the access log cannot be written");
-  }
-  void write(const std::string& line) {
-    const std::lock_guard lock(mutex_);
-    if (lost_) return;
-    try {
-      if (path_ == "-")
-        write_stdout(line + "\n");
-      else if (!(file_ << line << std::endl))
-        fail(path_, "cannot be written");
-    } catch (const std::exception& error) {  // serving is worth more than its log
-      lost_ = true;
-      spdlog::error("the access log is at its end: {}", error.what());
-    }
-  }
-
- private:
-  std::string path_;
-  std::ofstream file_;
-  std::mutex mutex_;
-  bool lost_ = false;
-};
 
 int serve(const ServeOptions& o) {
   const BlockedSignals signals{SIGINT, SIGTERM, SIGHUP};
@@ -256,11 +236,14 @@ int serve(const ServeOptions& o) {
     sources.push_back({name, [o, n = name, d = directory] { return load(o, n, d); }});
   }
 
+  // They have little to do beside the decoding, and each one more takes a core from it more often.
+  const int http_threads =
+      o.http_threads > 0 ? static_cast<int>(o.http_threads) : std::max(1, search::thread_count(o.decoding.threads) / 4);
   serve::Models models(std::move(sources));
   serve::Service service(options, models);
   serve::HttpServer server({.address = o.host == "localhost" ? "127.0.0.1" : o.host,
                             .port = static_cast<std::uint16_t>(o.port),
-                            .threads = static_cast<int>(o.http_threads),
+                            .threads = http_threads,
                             .certificate_file = o.tls_certificate,
                             .key_file = o.tls_key,
                             .most_connections = static_cast<std::size_t>(o.max_connections),

@@ -250,7 +250,7 @@ int translate(const TranslateOptions& o, bool quiet) {
   }
   options.decoding.deterministic = o.deterministic;
   options.mbr_best = o.mbr > 0 ? static_cast<std::int32_t>(o.decoding.n_best) : 0;
-  const ModelSet others(o.others, o.decoding, *model, *tokenizer);
+  const ModelSet others(o.others, o.decoding, *model, tokenizer.get());
   others.give_to(options.decoding);
   options.decoding.search.shortlist = shortlist_of(o, *tokenizer, options.decoding.search);
   search::Translator translator(*model, tokenizer, options);
@@ -275,7 +275,7 @@ int translate(const TranslateOptions& o, bool quiet) {
   for (std::vector<std::string> texts = next(); !texts.empty() && !stop.came(); texts = next()) {
     std::vector<std::string> tagged;
     if (!prefix.empty())
-      for (const std::string& text : texts) tagged.push_back(text.empty() ? text : prefix + text);
+      for (const std::string& text : texts) tagged.push_back(behind_prefix(prefix, text));
     const auto translations = translator.translate(prefix.empty() ? texts : tagged,
                                                    prefixes ? prefixes->next(texts.size()) : std::vector<std::string>{},
                                                    {.on_partial = {}, .stop = stop.token()});

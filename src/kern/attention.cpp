@@ -1,7 +1,7 @@
 // Attention in tiles with a running softmax: no matrix of q_len x k_len ever exists [Vaswani et al. 2017, eq. 1;
 // Milakov & Gimelshein 2018; Dao et al. 2022, algorithm 1]. For each tile of keys, with m and l the maximum and the sum
 // so far:
-//   S = scale Q K^T + B   m' = max(m, max S)   P = exp(S - m')   l = l exp(m - m') + sum P   O = O exp(m - m') + drop(P) V
+//   S = scale Q K^T + B, or cap tanh(scale Q K^T / cap)   m' = max(m, max S)   P = exp(S - m')   l = l exp(m - m') + sum P   O = O exp(m - m') + drop(P) V
 // and at the end O / l, lse = m + log l. O is kept in `out` itself. A row whose keys fit one tile meets the loop once.
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
@@ -16,6 +16,7 @@
 #include "kern/fill-inl.h"
 #include "kern/math-inl.h"
 #include "kern/small_gemm-inl.h"
+#include "kern/softcap-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
@@ -46,6 +47,7 @@ void scores(const Attention& a, const QueryBlock& b, const KeyTile& t, std::size
     g.scale = a.scale;
     small_gemm(g);
   }
+  for (std::size_t i = 0; i < b.count && a.softcap > 0; ++i) cap_scores(a.softcap, used, s + i * t.stride);
   for (std::size_t i = 0; i < b.count && a.bias; ++i) add_bias(bias_of(a, b, t, i), used, s + i * t.stride);
 }
 

@@ -31,7 +31,8 @@ struct RelativeBias {
   explicit operator bool() const { return at_zero != nullptr; }
 };
 
-/// softmax(q k^T * scale + bias) v over ragged rows, head by head. Head h of token t is at q + t * q_stride + h * d_k, and likewise
+/// softmax(q k^T * scale + bias) v over ragged rows, head by head, or with a soft cap softmax(cap tanh(q k^T * scale /
+/// cap)) v. Head h of token t is at q + t * q_stride + h * d_k, and likewise
 /// k (+ (h / group) * d_k) and v (+ (h / group) * d_v), group = heads / kv_heads; strides are in floats.
 struct Attention {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
@@ -40,6 +41,7 @@ struct Attention {
   std::size_t num_rows = 0;
   std::size_t heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
   float scale = 1;
+  float softcap = 0;  ///< of scaled scores, which have no bias then; 0: none [Gemma 2, 2024, section 2]
   RelativeBias bias;
   MaskKind mask = MaskKind::full;
   std::int32_t window = 0;              ///< causal only; 0: no window
@@ -81,6 +83,7 @@ struct CachedAttention {
   std::size_t num_rows = 0;
   std::size_t heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
   float scale = 1;
+  float softcap = 0;                   ///< as in Attention
   RelativeBias bias;                   ///< distances in the order of the row's slots
   std::int32_t window = 0, sinks = 0;  ///< window 0: none, and then sinks say nothing
 };

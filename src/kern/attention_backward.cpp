@@ -1,6 +1,7 @@
 // The gradient of attention, tile by tile, with the weights made again from lse [Dao et al. 2022, algorithm 4; B.2]:
 //   P = exp(scale Q K^T + B - lse)   R = drop(P)   dV = R^T dO   dR = dO V^T   D_i = dO_i . O_i
 //   dB = P * (drop(dR) - D)   dS = dB * scale   dQ = dS K   dK = dS^T Q
+// With a soft cap P = exp(C - lse), C = cap tanh(scale Q K^T / cap), and dS = dB * scale * (1 - (C / cap)^2).
 // A bias of distance d has the sum of dB along its diagonal, that is over all pairs of a query and a key d further.
 // D holds with dropout too: sum over j of P_ij drop(dR)_ij = sum over j of R_ij dR_ij = dO_i . O_i.
 #include "kern/simd.h"
@@ -12,6 +13,7 @@
 #include "kern/attention_tile-inl.h"
 #include "kern/math-inl.h"
 #include "kern/small_gemm-inl.h"
+#include "kern/softcap-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
@@ -59,6 +61,7 @@ void dot_outputs(const Attention& a, const AttentionGradient& g, const BlockOf& 
 
 /// One query's scores s and gradients dr of its dropped weights, over [0, used): s becomes drop(P), dr becomes dS, and
 /// d_bias, if there is one, takes in dB.
+template <bool kCapped>
 HWY_INLINE void weights_and_gradient(const Attention& a, const WeightDropout& drop, const Visible& v, std::size_t query,
                                      const KeyTile& t, std::size_t used, float lse, float d_of, float* HWY_RESTRICT s,
                                      float* HWY_RESTRICT dr, float* HWY_RESTRICT d_bias) {
@@ -74,7 +77,7 @@ HWY_INLINE void weights_and_gradient(const Attention& a, const WeightDropout& dr
       hn::Store(hn::Zero(d), d, dr + j);
       continue;
     }
-    const Vec p = FastExp(d, hn::Sub(hn::Load(d, s + j), shift));
+    const Vec score = hn::Load(d, s + j), p = FastExp(d, hn::Sub(score, shift));
     Vec dropped = p, dp = hn::Load(d, dr + j);
     if (drop.drops()) {
       dropped = drop.apply(p, query, t.start + j);
@@ -82,7 +85,7 @@ HWY_INLINE void weights_and_gradient(const Attention& a, const WeightDropout& dr
     }
     const Vec db = hn::Mul(p, hn::Sub(dp, mean));
     hn::Store(dropped, d, s + j);
-    hn::Store(hn::Mul(db, scale), d, dr + j);
+    hn::Store(hn::Mul(db, kCapped ? hn::Mul(scale, Softcap(a.softcap).slope(score)) : scale), d, dr + j);
     if (d_bias && !v.even) add_part(db, smaller(lanes, used - j), d_bias + j);
   }
 }
@@ -107,6 +110,7 @@ void block_backward(const Attention& a, const AttentionGradient& g, const QueryB
   s.b_stride = s.c_stride = t.stride;
   s.scale = a.scale;
   small_gemm(s);
+  for (std::size_t i = 0; i < b.count && a.softcap > 0; ++i) cap_scores(a.softcap, used, w.s + i * t.stride);
   for (std::size_t i = 0; i < b.count && a.bias; ++i) add_bias(bias_of(a, b, t, i), used, w.s + i * t.stride);
   SmallGemm dr{.m = b.count, .n = round_up(used), .k = a.d_v, .a = x.d_out, .a_row = g.d_out_stride};
   dr.b = w.values.of(head.v, a.v_stride, a.d_v, t);
@@ -117,8 +121,9 @@ void block_backward(const Attention& a, const AttentionGradient& g, const QueryB
   dot_outputs(a, g, x, b.count, w.d);
   for (std::size_t i = 0; i < b.count; ++i) {
     float* const d_bias = g.d_bias ? g.d_bias + (bias_of(a, b, t, i) - a.bias.at_zero) : nullptr;
-    weights_and_gradient(a, drop, b.visible[i], b.first + i, t, used, x.lse[i * a.heads], w.d[i], w.s + i * t.stride,
-                         w.dr + i * t.stride, d_bias);
+    const auto make = a.softcap > 0 ? weights_and_gradient<true> : weights_and_gradient<false>;
+    make(a, drop, b.visible[i], b.first + i, t, used, x.lse[i * a.heads], w.d[i], w.s + i * t.stride,
+         w.dr + i * t.stride, d_bias);
   }
 
   SmallGemm dv{.m = used, .n = a.d_v, .k = b.count, .a = w.s, .a_row = 1, .a_col = t.stride, .b = x.d_out};

@@ -3,7 +3,7 @@
 // packed once for the heads that share them, and 32 queries at a time meet all the keys that they see:
 //   S = scale Q K^T + B   P = exp(S - max S)   O = drop(P) V / sum P   lse = max S + log sum P
 //   R = drop(exp(S - lse))   dV = R^T dO   dR = dO V^T   dB = P * (drop(dR) - dO . O)   dS = dB * scale   dQ = dS K
-//   dK = dS^T Q
+//   dK = dS^T Q      with a soft cap as in attention.cpp and attention_backward.cpp
 // Rows of more than kLongest keys, windows and explicit masks go to the float32 kernels, whose scores need no room for a
 // whole row.                                                                               [Vaswani et al. 2017, eq. 1]
 #include "kern/simd.h"
@@ -19,6 +19,7 @@
 #include "kern/bf16_avx512-inl.h"
 #include "kern/fill-inl.h"
 #include "kern/math-inl.h"
+#include "kern/softcap-inl.h"
 
 #if HWY_TARGET == HWY_AVX3
 HWY_BEFORE_NAMESPACE();
@@ -106,8 +107,12 @@ HWY_INLINE const float* bias_of(const Attention& a, const Strip& t, std::size_t 
   return a.bias.at_zero + t.head * a.bias.stride - position_of(a, t.row, t.first + i);
 }
 
-/// Scores of query i become scaled and biased; returns what is still to scale them by.
-HWY_INLINE float biased(const Attention& a, const Strip& t, std::size_t i, float* HWY_RESTRICT s) {
+/// Scores of query i become scaled, and capped or biased; returns what is still to scale them by.
+HWY_INLINE float settled(const Attention& a, const Strip& t, std::size_t i, float* HWY_RESTRICT s) {
+  if (a.softcap > 0) {
+    cap_values(Softcap(a.softcap, a.scale), t.seen(i), s, s);
+    return 1;
+  }
   if (!a.bias) return a.scale;
   const float* const bias = bias_of(a, t, i);
   const Vec scale = hn::Set(Floats(), a.scale);
@@ -213,7 +218,7 @@ void attend(const Attention& a, const Strip& t, const Space& x, float* out, std:
   times_keys(t, x.queries, x.keys_across, a.d_k, x.s);
   for (std::size_t i = 0; i < t.count; ++i) {
     float* const s = x.s + i * t.stride();
-    const float scale = biased(a, t, i, s);
+    const float scale = settled(a, t, i, s);
     highest[i] = softmax_row(drop, t.first + i, t.seen(i), t.stride(), scale, s, sum[i]);
   }
   pack_rows(x.s, t.stride(), t.count, t.stride(), x.weights);
@@ -261,10 +266,12 @@ void attention_bf16(const Attention& a, float* out, std::size_t out_stride, floa
 struct QueryState {
   float of_scores, scale;  ///< what scores are still to be scaled by, and what they were scaled by in all
   float lse, d_of;         ///< d_of: dO . O
-  float* d_bias;           ///< takes in dB; null: not wanted
+  float softcap;
+  float* d_bias;  ///< takes in dB; null: not wanted
 };
 
 /// Scores s and gradients dr of the dropped weights of one query: s becomes drop(P), dr becomes dS.
+template <bool kCapped>
 HWY_INLINE void weights_and_gradient(const WeightDropout& drop, std::size_t query, std::size_t seen, std::size_t stride,
                                      const QueryState& state, float* HWY_RESTRICT s, float* HWY_RESTRICT dr) {
   const Floats d;
@@ -273,14 +280,16 @@ HWY_INLINE void weights_and_gradient(const WeightDropout& drop, std::size_t quer
             scale = hn::Set(d, state.scale);
   std::size_t j = 0;
   for (; j < seen; j += lanes) {
-    Vec p = FastExp(d, hn::MulSub(hn::Load(d, s + j), factor, shift));
+    const Vec score = hn::Load(d, s + j);
+    Vec p = FastExp(d, hn::MulSub(score, factor, shift));
     if (j + lanes > seen) p = hn::IfThenElseZero(hn::FirstN(d, seen - j), p);
     Vec dropped = p, dp = hn::Load(d, dr + j);
     if (drop.drops()) {
       dropped = drop.apply(p, query, j);
       dp = drop.apply(dp, query, j);
     }
-    const Vec db = hn::Mul(p, hn::Sub(dp, mean)), ds = hn::Mul(db, scale);
+    const Vec db = hn::Mul(p, hn::Sub(dp, mean));
+    const Vec ds = hn::Mul(db, kCapped ? hn::Mul(scale, Softcap(state.softcap).slope(score)) : scale);
     if (state.d_bias) add_part(db, smaller(lanes, seen - j), state.d_bias + j);
     hn::Store(dropped, d, s + j);
     hn::Store(j + lanes > seen ? hn::IfThenElseZero(hn::FirstN(d, seen - j), ds) : ds, d, dr + j);
@@ -315,12 +324,14 @@ void strip_backward(const Attention& a, const AttentionGradient& g, const Strip&
       return hn::Mul(io.load(out + i * g.out_stride + c), io.load(d_out + i * g.d_out_stride + c));
     });
     float* const s = x.s + i * t.stride();
-    const QueryState state{.of_scores = biased(a, t, i, s),
+    const QueryState state{.of_scores = settled(a, t, i, s),
                            .scale = a.scale,
                            .lse = g.lse[(token + i) * a.heads + t.head],
                            .d_of = d_of,
+                           .softcap = a.softcap,
                            .d_bias = g.d_bias ? g.d_bias + (bias_of(a, t, i) - a.bias.at_zero) : nullptr};
-    weights_and_gradient(drop, t.first + i, t.seen(i), t.stride(), state, s, x.ds + i * t.stride());
+    const auto make = a.softcap > 0 ? weights_and_gradient<true> : weights_and_gradient<false>;
+    make(drop, t.first + i, t.seen(i), t.stride(), state, s, x.ds + i * t.stride());
   }
 
   pack_rows(x.ds, t.stride(), t.count, t.stride(), x.weights);

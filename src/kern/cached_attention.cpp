@@ -13,8 +13,10 @@
 
 #include "kern/attention_rows-inl.h"
 #include "kern/attention_tile-inl.h"
+#include "kern/largest-inl.h"
 #include "kern/math-inl.h"
 #include "kern/small_gemm-inl.h"
+#include "kern/softcap-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
@@ -78,6 +80,7 @@ void attend_one(const CachedAttention& a, const T* keys, const T* values, const 
     dot_rows(q + h * a.d_k, a.d_k, RowsInSlots<T>{keys + h / group * a.d_k, slots, a.k_stride}, n, a.scale,
              scores + h * n);
     if (a.k_scales) times_scales(scores + h * n, a.k_scales + h / group, slots, a.scale_stride, n);
+    if (a.softcap > 0) cap_scores(a.softcap, n, scores + h * n);
     if (a.bias) {
       const float* const bias = bias_of(a, h, sight.end - 1);
       add_bias(bias, sight.sinks, scores + h * n);
@@ -182,6 +185,7 @@ void attend_tile(const CachedAttention& a, std::size_t before, std::size_t head,
   g.c = w.scores;
   g.scale = a.scale;
   small_gemm(g);
+  for (std::size_t i = 0; i < count && a.softcap > 0; ++i) cap_scores(a.softcap, cols, w.scores + i * stride);
   for (std::size_t i = 0; i < count && a.bias; ++i)
     add_bias(bias_of(a, head, before + first + i) + start, cols, w.scores + i * stride);
   float* y = out + first * out_stride + head * a.d_v;
@@ -291,10 +295,8 @@ void quantize_slots(const QuantizeSlots& x) {
     const std::size_t slot = static_cast<std::size_t>(x.slots[i]);
     for (std::size_t h = 0; h < x.heads; ++h) {
       const float* from = x.x + i * x.x_stride + h * x.d;
-      Vec most = hn::Zero(d);
-      ForEach(x.d, [&](std::size_t c, auto io) HWY_ATTR { most = hn::Max(most, hn::Abs(io.load(from + c))); });
-      const float largest = hn::GetLane(hn::MaxOfLanes(d, most));
-      const Vec inverse = hn::Set(d, largest > 0 ? 127.0f / largest : 0.0f);
+      const float largest = LargestSize(from, x.d);
+      const Vec inverse = hn::Set(d, largest > 1e-35f ? 127.0f / largest : 0.0f);  // smaller ones have no reciprocal
       x.scales[slot * x.heads + h] = largest / 127.0f;
       std::int8_t* to = x.to + (slot * x.heads + h) * x.d;
       HWY_ALIGN std::int32_t rounded[hn::MaxLanes(Floats())];

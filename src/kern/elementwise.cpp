@@ -9,6 +9,7 @@
 #include "kern/dropout-inl.h"
 #include "kern/fill-inl.h"
 #include "kern/math-inl.h"
+#include "kern/softcap-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
@@ -55,6 +56,22 @@ double sum_squares(const float* x, std::size_t n) {
   double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
   for (; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
   return sum;
+}
+
+void softcap(float c, const float* x, float* y, std::size_t n) {
+  cap_values(Softcap(c), n, x, y);
+}
+
+void softcap_backward(float c, const float* y, const float* dy, float* dx, bool accumulate, std::size_t n) {
+  const Softcap cap(c);
+  ForEach(n, [&](std::size_t i, auto io) HWY_ATTR {
+    const Vec g = hn::Mul(io.load(dy + i), cap.slope(io.load(y + i)));
+    io.store(accumulate ? hn::Add(io.load(dx + i), g) : g, dx + i);
+  });
+}
+
+float dot(const float* a, const float* b, std::size_t n) {
+  return Sum(n, [&](std::size_t i, auto io) HWY_ATTR { return hn::Mul(io.load(a + i), io.load(b + i)); });
 }
 
 void dropout(Dropout p, const float* x, float* y, std::size_t n) {
@@ -122,6 +139,9 @@ void fill_elementwise(Kernels& k) {
   k.fill = fill;
   k.copy = copy;
   k.sum_squares = sum_squares;
+  k.softcap = softcap;
+  k.softcap_backward = softcap_backward;
+  k.dot = dot;
   k.dropout = dropout;
   k.add_dropout = add_dropout;
   k.axpy_dropout = axpy_dropout;

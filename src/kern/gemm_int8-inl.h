@@ -65,19 +65,22 @@ HWY_INLINE void SweepInt8(const QuantizedRight& b, const float* a, std::size_t a
       scales[i] = QuantizeRow(a + (m0 + i) * a_stride, b.k, q + i * depth);
       Isa::prepare(q + i * depth, depth);
     }
+    std::size_t steps = 0;
+    for (std::size_t i = 0; i < rows; i += 32) steps += Isa::steps(smaller(rows - i, 32), deep);
     int turn = 0;
     bool waiting = false;
     IntBlock before{};
     for (std::size_t n0 = 0; n0 < b.n; n0 += 32) {
       const std::size_t panel = n0 / 32;
       const std::uint8_t* values = b.values + panel * panel_bytes;
+      Ahead ahead = Ahead::of(values + panel_bytes, panel_bytes, steps);
       if (b.bits == 4) {
         UnpackInt4(values, b.multipliers + panel * 2 * deep * 32, deep, unpacked);
         values = unpacked;
       }
       for (std::size_t i = 0; i < rows; i += 32) {
         const IntBlock block{m0 + i, n0, smaller(rows - i, 32), smaller(b.n - n0, 32), tiles[turn], scales + i};
-        Isa::block(q + i * depth, depth, values, deep, block.rows, b.sums + n0, tiles[turn], i == 0);
+        Isa::block(q + i * depth, depth, values, deep, block.rows, b.sums + n0, tiles[turn], ahead);
         // The block before is finished while this one is being multiplied.
         if (waiting) finish(before);
         before = block;

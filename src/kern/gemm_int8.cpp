@@ -305,8 +305,8 @@ void fill_gemm_int8(Kernels& k) {
   k.quantize_rows = quantize_rows;
   k.pack_quantized = pack_quantized;
   k.gather_quantized = gather_quantized;
-  k.quantized_gemm = multiply<WidenedProducts>;
-  k.quantized_top_k = top_k<WidenedProducts>;
+  k.quantized_gemm = multiply<PairedProducts>;
+  k.quantized_top_k = top_k<PairedProducts>;
 }
 
 #if HWY_TARGET == HWY_AVX3

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "hwy/highway.h"
+#include "kern/ahead.h"
 #include "kern/gemm_int8.h"
 #include "kern/math-inl.h"
 
@@ -104,14 +105,18 @@ struct WidenedProducts {
   static void begin(std::size_t) {}
   static void end() {}
   static void prepare(std::int8_t*, std::size_t) {}
+  /// Of Ahead in a block.
+  static constexpr std::size_t steps(std::size_t rows, std::size_t deep) { return (rows + 1) / 2 * 2 * deep; }
 
   /// c [32, 32] = a [rows, deep * 64] times a panel; rows of a lie a_stride bytes apart.
   static HWY_NOINLINE void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
-                                 std::size_t rows, const std::int32_t*, std::int32_t* HWY_RESTRICT c, bool) {
+                                 std::size_t rows, const std::int32_t*, std::int32_t* HWY_RESTRICT c, Ahead& ahead) {
     for (std::size_t i = 0; i < rows; i += 2)
-      for (std::size_t tile = 0; tile < 2; ++tile)
+      for (std::size_t tile = 0; tile < 2; ++tile) {
+        for (std::size_t l = 0; l < deep; ++l) ahead.step();
         two_rows(a + i * a_stride, i + 1 < rows ? a_stride : 0, b + tile * int8_tile_bytes, deep,
                  c + i * 32 + tile * 16);
+      }
   }
 
  private:
@@ -150,6 +155,60 @@ struct WidenedProducts {
     for (std::size_t j = 0; 2 * j < hn::Lanes(di); ++j) c[j] = lanes[2 * j] + lanes[2 * j + 1];
   }
 };
+
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+
+/// Products of 8 bits added in pairs: |w| times x with the sign of w. A pair is at most 2 * 128 * 127 and fits 16 bits, so
+/// sums are exact.
+struct PairedProducts : WidenedProducts {
+  /// See there.
+  static constexpr std::size_t steps(std::size_t rows, std::size_t deep) { return (rows + 3) / 4 * 2 * deep; }
+  static HWY_NOINLINE void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
+                                 std::size_t rows, const std::int32_t*, std::int32_t* HWY_RESTRICT c, Ahead& ahead) {
+    for (std::size_t tile = 0; tile < 2; ++tile, b += int8_tile_bytes, c += 16) {
+      std::size_t i = 0;
+      for (; i + 4 <= rows; i += 4) some_rows<4>(a + i * a_stride, a_stride, b, deep, c + i * 32, ahead);
+      if (rows - i == 3) some_rows<3>(a + i * a_stride, a_stride, b, deep, c + i * 32, ahead);
+      if (rows - i == 2) some_rows<2>(a + i * a_stride, a_stride, b, deep, c + i * 32, ahead);
+      if (rows - i == 1) some_rows<1>(a + i * a_stride, a_stride, b, deep, c + i * 32, ahead);
+    }
+  }
+
+ private:
+  template <std::size_t kRows>
+  static HWY_INLINE void some_rows(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
+                                   std::int32_t* HWY_RESTRICT c, Ahead& to_come) {
+    Ahead ahead = to_come;
+    const __m256i ones = _mm256_set1_epi16(1);
+    __m256i sums[kRows][2];
+    for (std::size_t r = 0; r < kRows; ++r) sums[r][0] = sums[r][1] = _mm256_setzero_si256();
+    for (std::size_t l = 0; l < deep; ++l) {
+      ahead.step();
+      for (std::size_t p = 0; p < 16; ++p) {
+        const auto* const at = reinterpret_cast<const __m256i*>(b + l * 2 * int8_tile_bytes + p * 64);
+        const __m256i w0 = _mm256_loadu_si256(at), w1 = _mm256_loadu_si256(at + 1);
+        const __m256i size0 = _mm256_abs_epi8(w0), size1 = _mm256_abs_epi8(w1);
+        for (std::size_t r = 0; r < kRows; ++r) {
+          std::int32_t four;
+          std::memcpy(&four, a + r * a_stride + l * 64 + p * 4, sizeof(four));
+          const __m256i x = _mm256_set1_epi32(four);
+          const __m256i pairs0 = _mm256_maddubs_epi16(size0, _mm256_sign_epi8(x, w0));
+          const __m256i pairs1 = _mm256_maddubs_epi16(size1, _mm256_sign_epi8(x, w1));
+          sums[r][0] = _mm256_add_epi32(sums[r][0], _mm256_madd_epi16(pairs0, ones));
+          sums[r][1] = _mm256_add_epi32(sums[r][1], _mm256_madd_epi16(pairs1, ones));
+        }
+      }
+    }
+    to_come = ahead;
+    for (std::size_t r = 0; r < kRows; ++r)
+      for (std::size_t half = 0; half < 2; ++half)
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(c + r * 32 + half * 8), sums[r][half]);
+  }
+};
+
+#else
+using PairedProducts = WidenedProducts;
+#endif
 
 }  // namespace tril::kern::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -18,14 +18,6 @@
 
 namespace tril::kern::N_AVX3 {
 
-/// Weights stream by from far away. One line of four, some 50 KB ahead, is enough for the processor to see where this
-/// leads: asking for all of them costs more than it saves where they are near.
-inline void fetch_weights(const std::uint8_t* b) {
-  constexpr std::size_t ahead = 48 << 10;
-#pragma GCC unroll 8
-  for (std::size_t i = 0; i < 2 * int8_tile_bytes; i += 256) __builtin_prefetch(b + ahead + i, 0, 2);
-}
-
 /// Few rows times a panel of 4 bits as it lies in memory. The instruction takes n + 8 as it is stored, without a sign, and a
 /// group's sum begins with what these eights add to it. Then it is within 32 * 8 * 127, so 16 bits hold it, and the product
 /// with the group's multiplier adds to the total at once.
@@ -126,25 +118,29 @@ struct FourProducts {
       _mm512_storeu_si512(q + i, _mm512_xor_si512(_mm512_loadu_si512(q + i), sign));
   }
 
+  static constexpr std::size_t steps(std::size_t rows, std::size_t deep) {
+    return (rows / 8 + rows % 8 / 4 + rows % 4) * deep;
+  }
   TRIL_VNNI static void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
-                              std::size_t rows, const std::int32_t* sums, std::int32_t* c, bool first) {
+                              std::size_t rows, const std::int32_t* sums, std::int32_t* c, Ahead& ahead) {
     std::size_t i = 0;
-    for (; i + 8 <= rows; i += 8) some_rows<8>(a + i * a_stride, a_stride, b, deep, sums, c + i * 32, first && i == 0);
-    for (; i + 4 <= rows; i += 4) some_rows<4>(a + i * a_stride, a_stride, b, deep, sums, c + i * 32, first && i == 0);
-    for (; i < rows; ++i) some_rows<1>(a + i * a_stride, a_stride, b, deep, sums, c + i * 32, first && i == 0);
+    for (; i + 8 <= rows; i += 8) some_rows<8>(a + i * a_stride, a_stride, b, deep, sums, c + i * 32, ahead);
+    for (; i + 4 <= rows; i += 4) some_rows<4>(a + i * a_stride, a_stride, b, deep, sums, c + i * 32, ahead);
+    for (; i < rows; ++i) some_rows<1>(a + i * a_stride, a_stride, b, deep, sums, c + i * 32, ahead);
   }
 
  private:
   template <std::size_t kRows>
   TRIL_VNNI static void some_rows(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
-                                  const std::int32_t* sums, std::int32_t* c, bool fetches) {
+                                  const std::int32_t* sums, std::int32_t* c, Ahead& to_come) {
+    Ahead ahead = to_come;
     __m512i sum[kRows][2];
 #pragma GCC unroll 8
     for (std::size_t i = 0; i < kRows; ++i)
       for (std::size_t v = 0; v < 2; ++v)
         sum[i][v] = _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_loadu_si512(sums + v * 16));
     for (std::size_t l = 0; l < deep; ++l, a += 64, b += 2 * int8_tile_bytes) {
-      if (fetches) fetch_weights(b);
+      ahead.step();
       for (std::size_t p = 0; p < 16; ++p) {
         const __m512i left = _mm512_loadu_si512(b + p * 64), right = _mm512_loadu_si512(b + int8_tile_bytes + p * 64);
 #pragma GCC unroll 8
@@ -157,6 +153,7 @@ struct FourProducts {
         }
       }
     }
+    to_come = ahead;
 #pragma GCC unroll 8
     for (std::size_t i = 0; i < kRows; ++i) {
       _mm512_storeu_si512(c + i * 32, sum[i][0]);
@@ -182,14 +179,15 @@ struct FourTiles {
   TRIL_AMX_INT8 static void end() { _tile_release(); }
   static void prepare(std::int8_t*, std::size_t) {}
 
+  static constexpr std::size_t steps(std::size_t, std::size_t deep) { return deep; }
   TRIL_AMX_INT8 static void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
-                                  std::size_t rows, const std::int32_t*, std::int32_t* c, bool first) {
+                                  std::size_t rows, const std::int32_t*, std::int32_t* c, Ahead& ahead) {
     constexpr int stride = 32 * sizeof(std::int32_t);
     _tile_zero(0);
     _tile_zero(1);
     if (rows <= 16) {
       for (std::size_t l = 0; l < deep; ++l, a += 64, b += 2 * int8_tile_bytes) {
-        if (first) fetch_weights(b);
+        ahead.step();
         _tile_loadd(4, a, a_stride);
         _tile_loadd(6, b, 64);
         _tile_loadd(7, b + int8_tile_bytes, 64);
@@ -204,7 +202,7 @@ struct FourTiles {
     _tile_zero(2);
     _tile_zero(3);
     for (std::size_t l = 0; l < deep; ++l, a += 64, below += 64, b += 2 * int8_tile_bytes) {
-      if (first) fetch_weights(b);
+      ahead.step();
       _tile_loadd(4, a, a_stride);
       _tile_loadd(6, b, 64);
       _tile_loadd(5, below, a_stride);

@@ -96,6 +96,10 @@ struct Kernels {
   void (*gated)(Activation f, const float* gate, const float* up, float* y, std::size_t n);
   void (*gated_backward)(Activation f, const float* gate, const float* up, const float* dy, float* d_gate, float* d_up,
                          bool accumulate, std::size_t n);
+  void (*softcap)(float cap, const float* x, float* y, std::size_t n);  ///< y = cap tanh(x / cap); in place allowed
+  /// dx = dy (1 - (y / cap)^2), or dx += with accumulate; dx may be dy.
+  void (*softcap_backward)(float cap, const float* y, const float* dy, float* dx, bool accumulate, std::size_t n);
+  float (*dot)(const float* a, const float* b, std::size_t n);
   void (*adam)(const Adam& a, float* w, float* m, float* v, const float* g, std::size_t n);
   void (*lion)(const Lion& l, float* w, float* m, const float* g, std::size_t n);
   /// row [rows], column [cols]: the state; scratch holds rows + cols floats.

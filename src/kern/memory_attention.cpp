@@ -14,6 +14,7 @@
 
 #include "kern/bf16-inl.h"
 #include "kern/fill-inl.h"
+#include "kern/largest-inl.h"
 #include "kern/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -49,26 +50,13 @@ HWY_INLINE void Round(const float* x, std::size_t n, float up, std::int8_t* to) 
   }
 }
 
-/// The largest of n absolute values; NaN where one is none.
-HWY_INLINE float Largest(const float* x, std::size_t n) {
-  const Floats d;
-  Vec most = hn::Zero(d), odd = hn::Zero(d);
-  ForEach(n, [&](std::size_t j, auto io) HWY_ATTR {
-    const Vec v = io.load(x + j);
-    most = hn::Max(most, hn::Abs(v));
-    odd = hn::MulAdd(v, hn::Zero(d), odd);
-  });
-  const float sum = hn::GetLane(hn::SumOfLanes(d, odd));
-  return sum == 0 ? hn::GetLane(hn::MaxOfLanes(d, most)) : sum;
-}
-
 /// How much x [n] is multiplied by to fill 8 bits, and through `scale` what undoes it; 1 in bfloat16.
 HWY_INLINE float Factor(const float* x, std::size_t n, std::uint16_t*, float*) {
   static_cast<void>(x), static_cast<void>(n);
   return 1;
 }
 HWY_INLINE float Factor(const float* x, std::size_t n, std::int8_t*, float* scale) {
-  const float most = Largest(x, n);
+  const float most = LargestSize(x, n);
   *scale = most / 127.0f;
   return most > 1e-35f ? 127.0f / most : 0.0f;
 }

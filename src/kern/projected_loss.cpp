@@ -1,6 +1,7 @@
 // With z = x W^T + b, eps the smoothing and V words:
 //   lse_i = log sum_v exp z_iv      loss_i = w_i (lse_i - (1 - eps) z_it - eps / V sum_v z_iv)
 //   dz_iv = s w_i (exp(z_iv - lse_i) - (1 - eps) [v = t] - eps / V)      dx = dz W      dW = dz^T x      db = sum_i dz_i
+// With a soft cap z = cap tanh((x W^T + b) / cap), and what goes to dx, dW and db is dz (1 - (z / cap)^2).
 // Forward: strips of 256 rows pass by each panel of W; a row's maximum and sums are kept by the lanes of a vector and joined
 // at the end. Backward: for 256 columns, dz is made 32 x 32 values at a time, packed as the left operand of both products.
 #include "kern/projected_loss.h"
@@ -18,6 +19,7 @@
 #include "kern/bf16_avx512-inl.h"
 #include "kern/fill-inl.h"
 #include "kern/math-inl.h"
+#include "kern/softcap-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
@@ -54,6 +56,10 @@ HWY_INLINE void AddBias(const LogitBlock& b, const float* bias) {
       float* const z = b.tile + i * 32 + j;
       hn::Store(hn::Add(hn::Load(Floats(), z), io.load(bias + b.col + j)), Floats(), z);
     });
+}
+
+HWY_INLINE void Cap(const LogitBlock& b, float softcap) {
+  if (softcap > 0) cap_values(Softcap(softcap), b.rows * 32, b.tile, b.tile);
 }
 
 /// One row's maximum, sum of exponentials and sum, by lanes, with `cols` more logits.
@@ -99,6 +105,7 @@ void strip_forward(const ProjectedCrossEntropy& p, std::size_t begin, std::size_
         Isa::block(space.x_left + i / 16 * depth * tile_values, depth, p.w + v / 32 * depth * 2 * tile_values, depth,
                    count, {nullptr, 0, tile, 32});
         AddBias(b, p.bias);
+        Cap(b, p.softcap);
         for (std::size_t r = 0; r < count; ++r)
           for (std::size_t j = 0; j < 32; j += lanes)
             hn::Store(hn::Load(d, tile + r * 32 + j), d, group + r * kGroup + v - v0 + j);
@@ -136,6 +143,7 @@ void forward(const ProjectedCrossEntropy& p, float* losses) {
 }
 
 /// The logits of a block become their gradient, zero in what the tile has beyond rows and columns.
+template <bool kCapped>
 HWY_INLINE void Gradient(const ProjectedCrossEntropy& p, const LogitBlock& b, float* db) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d);
@@ -149,8 +157,10 @@ HWY_INLINE void Gradient(const ProjectedCrossEntropy& p, const LogitBlock& b, fl
     }
     const float scale = p.loss.gradient_scale * (p.loss.weights ? p.loss.weights[row] : 1.0f);
     const Vec factor = hn::Set(d, scale), less = hn::Set(d, scale * smooth), lse = hn::Set(d, p.lse[row]);
+    HWY_ALIGN float slopes[32];
     for (std::size_t j = 0; j < 32; j += lanes) {
-      const Vec softmax = FastExp(d, hn::Sub(hn::Load(d, z + j), lse));
+      const Vec logit = hn::Load(d, z + j), softmax = FastExp(d, hn::Sub(logit, lse));
+      if constexpr (kCapped) hn::Store(Softcap(p.softcap).slope(logit), d, slopes + j);
       const Vec g = hn::MulSub(softmax, factor, less);
       hn::Store(j + lanes <= b.cols ? g
                 : j < b.cols        ? hn::IfThenElseZero(hn::FirstN(d, b.cols - j), g)
@@ -159,6 +169,8 @@ HWY_INLINE void Gradient(const ProjectedCrossEntropy& p, const LogitBlock& b, fl
     }
     const auto target = static_cast<std::size_t>(p.loss.targets[row]);
     if (target >= b.col && target < b.col + b.cols) z[target - b.col] -= scale * (1 - p.loss.eps);
+    for (std::size_t j = 0; kCapped && j < 32; j += lanes)
+      hn::Store(hn::Mul(hn::Load(d, z + j), hn::Load(d, slopes + j)), d, z + j);
     if (db)
       ForEach(b.cols, [&](std::size_t j, auto io) HWY_ATTR {
         io.store(hn::Add(io.load(db + b.col + j), hn::Load(Floats(), z + j)), db + b.col + j);
@@ -186,7 +198,8 @@ void rows_backward(const ProjectedCrossEntropy& p, const ProjectedGradients& g, 
         Isa::block(space.x_left + i / 16 * depth * tile_values, depth, p.w + v / 32 * depth * 2 * tile_values, depth,
                    count, {nullptr, 0, tile, 32});
         AddBias(b, p.bias);
-        Gradient(p, b, g.db);
+        Cap(b, p.softcap);
+        p.softcap > 0 ? Gradient<true>(p, b, g.db) : Gradient<false>(p, b, g.db);
         for (std::size_t r = 0; r < 32 && g.dx; ++r)
           Isa::pack_row(tile + r * 32, 32, 1, space.dz_along + (r / 16 * along + l) * tile_values + r % 16 * 32);
         for (std::size_t half = 0; half < 2 && g.dw; ++half) {

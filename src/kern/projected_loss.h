@@ -16,6 +16,7 @@ struct ProjectedCrossEntropy {
   const std::uint16_t* w = nullptr;             ///< W^T as a right operand
   const std::uint16_t* w_transposed = nullptr;  ///< W as a right operand
   const float* bias = nullptr;
+  float softcap = 0;                 ///< of the logits; 0: none
   float* lse = nullptr;              ///< [rows]: log-sum-exp of the logits, written forward, read backward
   std::uint16_t* scratch = nullptr;  ///< projected_loss_scratch(d) values
 };

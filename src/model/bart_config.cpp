@@ -1,9 +1,9 @@
 // What the kin of BART say in config.json.
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "model/bart.h"
+#include "model/config_reader.h"
 
 namespace tril::model {
 
@@ -53,6 +53,7 @@ void BartConfig::validate(std::string_view where) const {
   id(forced_eos_token_id, "forced_eos_token_id", true);
   need(pad_token_id < vocab_size && eos_token_id < vocab_size, "pad_token_id, eos_token_id",
        fmt::format("{} and {} are not both below vocab_size {}", pad_token_id, eos_token_id, vocab_size));
+  need(is_float_from_0(init_std), "init_std", fmt::format("{} is not a number of at least 0", init_std));
   for (const auto& [value, key] : {std::pair{dropout, "dropout"},
                                    {attention_dropout, "attention_dropout"},
                                    {activation_dropout, "activation_dropout"}})

@@ -101,22 +101,18 @@ std::int64_t ConfigReader::size(const std::string& key, std::int64_t otherwise) 
 }
 
 float ConfigReader::share(const std::string& key, double otherwise) {
-  const double value = get<double>(key, otherwise);
-  if (!(value >= 0 && value < 1)) config_->fail_at(key, fmt::format("{} is not in [0, 1)", value));
-  return static_cast<float>(value);
+  known_.insert(key);
+  return share_of(*config_, key, otherwise);
 }
 
 double ConfigReader::positive(const std::string& key, double otherwise) {
-  const double value = get<double>(key, otherwise);
-  if (!(value > 0 && std::isfinite(value))) config_->fail_at(key, fmt::format("{} is not a positive number", value));
-  return value;
+  known_.insert(key);
+  return positive_of(*config_, key, otherwise);
 }
 
 double ConfigReader::at_least_0(const std::string& key, double otherwise) {
-  const double value = get<double>(key, otherwise);
-  if (!(value >= 0 && std::isfinite(value)))
-    config_->fail_at(key, fmt::format("{} is not a number of at least 0", value));
-  return value;
+  known_.insert(key);
+  return at_least_0_of(*config_, key, otherwise);
 }
 
 std::int32_t ConfigReader::id_of(const std::string& key, std::int64_t otherwise, std::int64_t vocab_size) {
@@ -148,6 +144,49 @@ void ConfigReader::finish() const {
 void check_size(const JsonObject& config, std::string_view key, std::int64_t value, std::int64_t most) {
   if (value <= 0 || value > most)
     config.fail_at(key, fmt::format("{} is not from 1 to the {} that are supported", value, most));
+}
+
+std::int64_t size_within(const JsonObject& config, std::string_view key, std::int64_t most) {
+  const std::int64_t value = config.size(key);
+  check_size(config, key, value, most);
+  return value;
+}
+
+std::int32_t id_within(const JsonObject& config, std::string_view key, std::int64_t otherwise,
+                       std::int64_t vocab_size) {
+  const std::int32_t id = token_id_of(config, key, otherwise);
+  if (id >= vocab_size) config.fail_at(key, fmt::format("{} is not an id of the vocabulary of {}", id, vocab_size));
+  return id;
+}
+
+float share_of(const JsonObject& config, std::string_view key, double otherwise) {
+  const auto value = static_cast<float>(config.get<double>(key, otherwise));
+  if (!(value >= 0 && value < 1)) config.fail_at(key, fmt::format("{} is not in [0, 1)", value));
+  return value;
+}
+
+bool is_positive_float(double x) {
+  const auto narrow = static_cast<float>(x);
+  return narrow > 0 && std::isfinite(narrow);
+}
+
+bool is_float_from_0(double x) {
+  return x >= 0 && std::isfinite(static_cast<float>(x));
+}
+
+double positive_of(const JsonObject& config, std::string_view key, double otherwise) {
+  const double value = config.get<double>(key, otherwise);
+  if (!is_positive_float(value))
+    config.fail_at(key, fmt::format("{} is not a positive number{}", value, value > 0 ? " that float32 holds" : ""));
+  return value;
+}
+
+double at_least_0_of(const JsonObject& config, std::string_view key, double otherwise) {
+  const double value = config.get<double>(key, otherwise);
+  if (!is_float_from_0(value))
+    config.fail_at(key,
+                   fmt::format("{} is not a number of at least 0{}", value, value > 0 ? " that float32 holds" : ""));
+  return value;
 }
 
 }  // namespace tril::model

@@ -56,7 +56,25 @@ class ConfigReader {
   std::set<std::string, std::less<>> known_;
 };
 
+/// The most that sizes of the families without a publisher may be; others have such bounds of their own.
+struct MostSizes {
+  static constexpr std::int64_t vocab_size = 0x7fffffff, d_model = 1 << 16, num_heads = 1 << 12, d_ff = 1 << 24,
+                                max_length = 1 << 24;
+};
+
 /// Bounds of what is made of a file's numbers: Error naming the key where value is not from 1 to most.
 void check_size(const JsonObject& config, std::string_view key, std::int64_t value, std::int64_t most);
+/// A size that must be there, from 1 to most.
+std::int64_t size_within(const JsonObject& config, std::string_view key, std::int64_t most);
+/// An id of at least 0 of a vocabulary.
+std::int32_t id_within(const JsonObject& config, std::string_view key, std::int64_t otherwise, std::int64_t vocab_size);
+/// A probability or another share in [0, 1).
+float share_of(const JsonObject& config, std::string_view key, double otherwise);
+/// Numbers that float32, in which models compute, holds too: what overflows there is an Error like what is not finite.
+double positive_of(const JsonObject& config, std::string_view key, double otherwise);
+double at_least_0_of(const JsonObject& config, std::string_view key, double otherwise);
+/// Whether x is above 0 (or at least 0) and finite, also as a float32.
+bool is_positive_float(double x);
+bool is_float_from_0(double x);
 
 }  // namespace tril::model

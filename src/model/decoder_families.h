@@ -10,9 +10,11 @@ namespace tril::model {
 
 // Built by llama_like.h:
 std::unique_ptr<Model> make_gemma(const JsonObject& config);
+std::unique_ptr<Model> make_gemma2(const JsonObject& config);
 std::unique_ptr<Model> make_granite(const JsonObject& config);
 std::unique_ptr<Model> make_llama(const JsonObject& config);
 std::unique_ptr<Model> make_mistral(const JsonObject& config);
+std::unique_ptr<Model> make_mixtral(const JsonObject& config);
 std::unique_ptr<Model> make_olmo2(const JsonObject& config);
 std::unique_ptr<Model> make_phi3(const JsonObject& config);
 std::unique_ptr<Model> make_qwen2(const JsonObject& config);

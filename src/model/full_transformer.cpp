@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "model/config_reader.h"
 #include "model/masks.h"
 
 namespace tril::model {
@@ -102,15 +103,15 @@ Tensor FullTransformer::forward(Context& c, std::span<const std::int32_t> source
 
 std::unique_ptr<Model> make_full_transformer(const JsonObject& j) {
   return std::make_unique<FullTransformer>(
-      FullTransformerConfig{.vocab_size = j.size("vocab_size"),
-                            .d_model = j.size("d_model"),
-                            .num_heads = j.size("num_heads"),
-                            .d_ff = j.size("d_ff"),
+      FullTransformerConfig{.vocab_size = size_within(j, "vocab_size", MostSizes::vocab_size),
+                            .d_model = size_within(j, "d_model", MostSizes::d_model),
+                            .num_heads = size_within(j, "num_heads", MostSizes::num_heads),
+                            .d_ff = size_within(j, "d_ff", MostSizes::d_ff),
                             .num_layers = layer_count(j, "num_layers"),
                             .share_norm2 = j.get<bool>("share_norm2", false),
-                            .pad_idx = token_id_of(j, "pad_idx", 0),
-                            .eps = static_cast<float>(j.get<double>("eps", 1e-6)),
-                            .dropout = static_cast<float>(j.get<double>("dropout", 0))});
+                            .pad_idx = id_within(j, "pad_idx", 0, j.size("vocab_size")),
+                            .eps = static_cast<float>(positive_of(j, "eps", 1e-6)),
+                            .dropout = share_of(j, "dropout", 0)});
 }
 
 }  // namespace tril::model

@@ -178,6 +178,20 @@ json generation_config_of_gguf(const GgufFile& file) {
   return g;
 }
 
+GgufMetadata gguf_sampling(const GenerationConfig& g) {
+  GgufMetadata m;
+  if (!g.do_sample) return m;
+  const auto add = [&](const char* key, const std::optional<double>& value) {
+    if (value) m.add(fmt::format("general.sampling.{}", key), static_cast<float>(*value));
+  };
+  add("temp", g.temperature.value_or(1));
+  add("top_p", g.top_p);
+  add("min_p", g.min_p);
+  if (g.repetition_penalty != 1) add("penalty_repeat", g.repetition_penalty);
+  if (g.top_k) m.add("general.sampling.top_k", static_cast<std::uint32_t>(*g.top_k));
+  return m;
+}
+
 namespace {
 
 // What a config.json may ask for that llama.cpp's code for the architecture does not do.

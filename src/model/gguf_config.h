@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/gguf.h"
+#include "model/generation_config.h"
 
 namespace tril::model {
 
@@ -16,6 +17,9 @@ nlohmann::json config_of_gguf(const GgufFile& file);
 
 /// generation_config.json: ids that begin and end texts, and the publisher's sampling (general.sampling.*).
 nlohmann::json generation_config_of_gguf(const GgufFile& file);
+
+/// general.sampling.* of what a publisher samples with, where tokens are sampled.
+GgufMetadata gguf_sampling(const GenerationConfig& published);
 
 /// Layers that a config.json made by config_of_gguf() has.
 std::int64_t layers_of(const nlohmann::json& config);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "kern/gguf_blocks.h"
+#include "model/rotary_config.h"
 
 namespace tril::model {
 namespace {
@@ -92,7 +93,7 @@ void read_gguf_rope(GgufReader& r, json& config) {
   const std::int64_t dim = r.count("rope.dimension_count").value_or(head_dim);
   if (dim > head_dim || dim % 2 != 0)
     r.fail_at("rope.dimension_count", fmt::format("{} of heads of {} cannot be turned in pairs", dim, head_dim));
-  if (dim != head_dim) config["partial_rotary_factor"] = static_cast<double>(dim) / static_cast<double>(head_dim);
+  if (dim != head_dim) config["partial_rotary_factor"] = partial_factor(dim, head_dim);
   const double theta = config.at("rope_theta").get<double>();
 
   std::string type(r.get<std::string_view>("rope.scaling.type").value_or("none"));

@@ -4,6 +4,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "model/config_reader.h"
+
 namespace tril::model {
 
 using nn::Attention;
@@ -40,9 +42,9 @@ void Gpt2Config::validate(std::string_view where) const {
   for (const auto& [value, key] :
        {std::pair{embd_pdrop, "embd_pdrop"}, {attn_pdrop, "attn_pdrop"}, {resid_pdrop, "resid_pdrop"}})
     need(value >= 0 && value < 1, key, fmt::format("{} is not in [0, 1)", value));
-  need(layer_norm_epsilon > 0 && std::isfinite(layer_norm_epsilon), "layer_norm_epsilon",
+  need(is_positive_float(layer_norm_epsilon), "layer_norm_epsilon",
        fmt::format("{} is not a positive number", layer_norm_epsilon));
-  need(initializer_range >= 0 && std::isfinite(initializer_range), "initializer_range",
+  need(is_float_from_0(initializer_range), "initializer_range",
        fmt::format("{} is not a number of at least 0", initializer_range));
   for (const auto& [id, key] :
        {std::pair{bos_token_id, "bos_token_id"}, {eos_token_id, "eos_token_id"}, {pad_token_id, "pad_token_id"}})

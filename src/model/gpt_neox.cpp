@@ -4,6 +4,7 @@
 
 #include "model/decoder_families.h"
 #include "model/parallel_decoder.h"
+#include "model/rotary_config.h"
 
 namespace tril::model {
 
@@ -38,8 +39,7 @@ std::unique_ptr<Model> make_gpt_neox(const JsonObject& config) {
                               {"attention_bias", k.attention_bias},
                               {"hidden_dropout", k.hidden_dropout},
                               {"rotary_emb_base", k.rope.theta},
-                              {"rotary_pct", static_cast<double>(k.rope.dim * k.num_attention_heads) /
-                                                 static_cast<double>(k.hidden_size)}}
+                              {"rotary_pct", partial_factor(k.rope.dim, k.hidden_size / k.num_attention_heads)}}
                    .dump();
   reader.finish();
   return std::make_unique<ParallelDecoder>(std::move(k));

@@ -15,8 +15,8 @@ std::unique_ptr<Model> make_granite(const JsonObject& config) {
   k.mlp_bias = reader.get<bool>("mlp_bias", false);
   nlohmann::json own{{"attention_bias", k.attention_bias}, {"mlp_bias", k.mlp_bias}};
   const auto factor = [&](const char* key) {
-    const double value = reader.get<double>(key, 1);
-    if (!(value > 0 && std::isfinite(value))) config.fail_at(key, fmt::format("{} is not a positive number", value));
+    const double value = reader.positive(key, 1);
+    if (!is_positive_float(1 / value)) config.fail_at(key, fmt::format("1 / {} is not a number of float32", value));
     own[key] = value;
     return value;
   };

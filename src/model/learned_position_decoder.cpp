@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "model/config_reader.h"
+
 namespace tril::model {
 
 using nn::Attention;
@@ -60,15 +62,17 @@ Tensor LearnedPositionDecoder::decode(Context& c, const DecoderInput& input) con
 }
 
 std::unique_ptr<Model> make_learned_position_decoder(const JsonObject& j) {
+  const std::int64_t expansion = j.size("forward_expansion", 4);
+  check_size(j, "forward_expansion", expansion, MostSizes::d_ff / MostSizes::d_model);
   return std::make_unique<LearnedPositionDecoder>(
-      LearnedPositionDecoderConfig{.vocab_size = j.size("vocab_size"),
-                                   .d_model = j.size("d_model"),
-                                   .num_heads = j.size("num_heads"),
+      LearnedPositionDecoderConfig{.vocab_size = size_within(j, "vocab_size", MostSizes::vocab_size),
+                                   .d_model = size_within(j, "d_model", MostSizes::d_model),
+                                   .num_heads = size_within(j, "num_heads", MostSizes::num_heads),
                                    .num_layers = layer_count(j, "num_layers"),
-                                   .forward_expansion = j.size("forward_expansion", 4),
-                                   .max_length = j.size("max_length"),
-                                   .eps = static_cast<float>(j.get<double>("eps", 1e-5)),
-                                   .dropout = static_cast<float>(j.get<double>("dropout", 0))});
+                                   .forward_expansion = expansion,
+                                   .max_length = size_within(j, "max_length", MostSizes::max_length),
+                                   .eps = static_cast<float>(positive_of(j, "eps", 1e-5)),
+                                   .dropout = share_of(j, "dropout", 0)});
 }
 
 }  // namespace tril::model

@@ -138,6 +138,7 @@ nn::DecoderLayer LlamaLike::make_layer(std::int64_t i) {
        .out_bias = k.attention_out_bias,
        .dropout = k.attention_dropout,
        .scale = k.attention_scale,
+       .softcap = k.attention_softcap,
        .window = k.window(i),
        .head_norms = k.head_norms,
        .out = "o_proj"});
@@ -145,12 +146,19 @@ nn::DecoderLayer LlamaLike::make_layer(std::int64_t i) {
   if (k.norms == Norms::before) layer.before_feed_forward = norm("post_attention_layernorm");
   if (k.norms != Norms::before) layer.after_attention = norm("post_attention_layernorm");
   if (k.norms == Norms::both) layer.before_feed_forward = norm("pre_feedforward_layernorm");
-  layer.feed_forward = nn::GatedFeedForward(p, layer.name + ".mlp",
-                                            {.d_model = k.hidden_size,
+  nn::GatedFeedForward::Options feed_forward{.d_model = k.hidden_size,
                                              .d_ff = k.intermediate_size,
                                              .activation = nn::activation_of(k.hidden_act, k.hidden_act_key),
                                              .bias = k.mlp_bias,
-                                             .gate_up = k.fused_projections ? "gate_up_proj" : ""});
+                                             .gate_up = k.fused_projections ? "gate_up_proj" : ""};
+  if (k.num_local_experts > 0) {
+    feed_forward.gate = "w1", feed_forward.up = "w3", feed_forward.down = "w2";
+    layer.feed_forward = nn::ExpertFeedForward(
+        p, layer.name + ".block_sparse_moe",
+        {.num_experts = k.num_local_experts, .experts_per_token = k.num_experts_per_tok, .expert = feed_forward});
+  } else {
+    layer.feed_forward = nn::GatedFeedForward(p, layer.name + ".mlp", feed_forward);
+  }
   if (k.norms != Norms::before) layer.after_feed_forward = norm("post_feedforward_layernorm");
   return layer;
 }

@@ -37,7 +37,9 @@ struct LlamaLikeConfig {
   nn::Attention::HeadNorms head_norms;  ///< of queries and keys
   float attention_scale = 0;            ///< of scores; 0: 1 / sqrt(head_dim)
   float embedding_scale = 1, residual_scale = 1, logit_scale = 1;
-  bool norms_store_offset = false;  ///< files hold norms' weights less one
+  float attention_softcap = 0, logit_softcap = 0;               ///< of scaled scores and of logits; 0: none
+  std::int64_t num_local_experts = 0, num_experts_per_tok = 0;  ///< of the feed-forward; 0: it is one for all
+  bool norms_store_offset = false;                              ///< files hold norms' weights less one
   float embedding_dropout = 0, residual_dropout = 0;
   enum class Norms : std::uint8_t { before, after, both } norms = Norms::before;  ///< of each sublayer
 
@@ -84,7 +86,8 @@ class LlamaLike : public Model {
   StoredAs stored_as(const nn::Parameter& p) const override;
   bool is_redundant(std::string_view name) const override;
   Tensor decode(Context& c, const DecoderInput& input) const override;
-  OutputProjection output() const override { return {output_->weight(), {}}; }
+  OutputProjection output() const override { return {output_->weight(), {}, config_.logit_softcap}; }
+  std::int64_t experts_per_token() const override { return config_.num_experts_per_tok; }
   std::unique_ptr<nn::KvCache> make_cache(Context& c) const override { return cache_for(c, layers_); }
 
  private:

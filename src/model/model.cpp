@@ -1,5 +1,7 @@
 #include "model/model.h"
 
+#include "ops/softcap.h"
+
 namespace tril::model {
 
 Memory Model::encode(Context&, std::span<const std::int32_t>, const Rows&, const ops::Mask&) const {
@@ -24,7 +26,8 @@ nn::AttentionTap tap_of(const Model& m, const std::optional<AlignmentHeads>& hea
 
 Tensor logits(Context& c, const Model& m, const Tensor& hidden) {
   const OutputProjection out = m.output();
-  return ops::linear(c, hidden, out.weight, out.bias);
+  const Tensor y = ops::linear(c, hidden, out.weight, out.bias);
+  return out.softcap > 0 ? ops::softcap(c, y, out.softcap) : y;
 }
 
 }  // namespace tril::model

@@ -12,6 +12,7 @@
 #include "base/rows.h"
 #include "base/special_ids.h"
 #include "nn/attention.h"
+#include "nn/expert_feed_forward.h"
 #include "nn/kv_cache.h"
 #include "nn/parameters.h"
 
@@ -41,7 +42,8 @@ struct DecoderInput {
   nn::KvCache* cache = nullptr;
   ops::Mask self_mask = ops::Mask::causal();
   ops::Mask memory_mask = ops::Mask::full();
-  nn::AttentionTap* tap = nullptr;  ///< told what one layer's cross-attention looks at; null: nobody asks
+  nn::AttentionTap* tap = nullptr;   ///< told what one layer's cross-attention looks at; null: nobody asks
+  nn::RouterTap* routers = nullptr;  ///< told how each mixture of experts chose; null: nobody asks
 };
 
 /// The heads of one decoder layer whose mean cross-attention says what a token is aligned to.
@@ -61,10 +63,11 @@ struct StoredAs {
   std::vector<std::int32_t> row_order = {};
 };
 
-/// The matrix that turns hidden states into logits: hidden W^T + b.
+/// The matrix that turns hidden states into logits: hidden W^T + b, capped where the family says so.
 struct OutputProjection {
   ops::Weight weight;  ///< [V, d_model]
   Tensor bias;         ///< [V] or none
+  float softcap = 0;   ///< logits are softcap tanh(logits / softcap); 0: none
 };
 
 class Model {
@@ -79,12 +82,17 @@ class Model {
   virtual std::int64_t source_vocab_size() const { return vocab_size(); }
   virtual std::int64_t d_model() const = 0;
   virtual std::int64_t max_positions() const = 0;  ///< 0: no bound
+  /// Whether its self-attention is linear: its cache keeps a state a row, in float32, without a window.
+  virtual bool is_linear() const { return false; }
   virtual SpecialIds special_ids() const = 0;
   virtual bool has_encoder() const = 0;
   /// Layers of the decoder, each with its cross-attention; a model without an encoder has none.
   virtual std::int64_t cross_layers() const { return 0; }
   /// Of each cross-attention.
   virtual std::int64_t cross_heads() const { return 0; }
+
+  /// Of mixtures of experts: how many a token goes to in each layer; 0: there are none.
+  virtual std::int64_t experts_per_token() const { return 0; }
 
   /// How this family's files hold the weight `p`.
   virtual StoredAs stored_as(const nn::Parameter& p) const { return {{p.name}}; }

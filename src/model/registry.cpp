@@ -12,7 +12,9 @@
 #include "model/gpt2.h"
 #include "model/json_file.h"
 #include "model/learned_position_decoder.h"
+#include "model/linear_decoder.h"
 #include "model/marian.h"
+#include "model/packed_image.h"
 #include "model/padded_decoder.h"
 #include "model/quantized_files.h"
 #include "model/safetensors.h"
@@ -42,10 +44,12 @@ const std::vector<Family>& registry() {
       {"mt5", nullptr, make_t5},
       {"gpt2", make_gpt2},
       {"gemma", make_gemma},
+      {"gemma2", make_gemma2},
       {"gpt_neox", make_gpt_neox},
       {"granite", make_granite},
       {"llama", make_llama},
       {"mistral", make_mistral},
+      {"mixtral", make_mixtral},
       {"olmo2", make_olmo2},
       {"opt", make_opt},
       {"phi", make_phi},
@@ -56,6 +60,7 @@ const std::vector<Family>& registry() {
       {"full_transformer", make_full_transformer},
       {"learned_position_decoder", make_learned_position_decoder},
       {"tied_decoder", make_tied_decoder},
+      {"linear_decoder", make_linear_decoder},
   };
   return list;
 }
@@ -161,8 +166,10 @@ void load_weights(Model& m, const fs::path& directory) {
 
 std::unique_ptr<Model> load(const fs::path& directory, std::optional<nn::Precision> serving) {
   std::unique_ptr<Model> m = make_of(directory);
-  if (serving) m->parameters().allocate_serving(*serving);
-  load_weights(*m, directory);
+  if (!serving || !adopt_packed_image(*m, directory, *serving)) {
+    if (serving) m->parameters().allocate_serving(*serving);
+    load_weights(*m, directory);
+  }
   if (m->has_encoder()) m->set_alignment_heads(load_alignment_heads(directory.string()));
   return m;
 }

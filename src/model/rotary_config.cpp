@@ -46,15 +46,9 @@ const Kind& kind_of(const JsonObject& rope) {
   rope.fail_at(key, fmt::format("'{}' is not supported", name), fmt::format("there are {}", fmt::join(names, ", ")));
 }
 
-double positive(const JsonObject& rope, std::string_view key, double otherwise) {
-  const double value = rope.get<double>(key, otherwise);
-  if (!(value > 0 && std::isfinite(value))) rope.fail_at(key, fmt::format("{} is not a positive number", value));
-  return value;
-}
-
 double needed(const JsonObject& rope, std::string_view key) {
   rope.get<double>(key);  // the Error for a missing key
-  return positive(rope, key, 0);
+  return positive_of(rope, key, 0);
 }
 
 // [Peng et al. 2023, eq. 22]: 0.1 ln(s) + 1
@@ -64,26 +58,26 @@ double temperature(double scale, double m) {
 
 void read_longrope(const JsonObject& rope, const RotaryDefaults& d, nn::RotaryOptions& o) {
   const double stretched = static_cast<double>(d.max_positions) / static_cast<double>(o.original);
-  o.factor = rope.has("factor") ? positive(rope, "factor", 1) : stretched;
+  o.factor = rope.has("factor") ? positive_of(rope, "factor", 1) : stretched;
   const double own = o.factor <= 1 ? 1 : std::sqrt(1 + std::log(o.factor) / std::log(static_cast<double>(o.original)));
-  o.attention_factor = positive(rope, "attention_factor", own);
+  o.attention_factor = positive_of(rope, "attention_factor", own);
   for (const auto& [key, list] : {std::pair{"short_factor", &o.short_factors}, {"long_factor", &o.long_factors}}) {
     *list = rope.get<std::vector<double>>(key);
     if (static_cast<std::int64_t>(list->size()) != o.dim / 2)
       rope.fail_at(key, fmt::format("{} factors for {} pairs of a head", list->size(), o.dim / 2));
     for (double f : *list)
-      if (!(f > 0 && std::isfinite(f))) rope.fail_at(key, fmt::format("{} is not a positive number", f));
+      if (!is_positive_float(f)) rope.fail_at(key, fmt::format("{} is not a positive number", f));
   }
 }
 
 void read_yarn(const JsonObject& rope, const RotaryDefaults& d, nn::RotaryOptions& o) {
-  o.factor = rope.has("factor") ? positive(rope, "factor", 1)
+  o.factor = rope.has("factor") ? positive_of(rope, "factor", 1)
                                 : static_cast<double>(d.max_positions) / static_cast<double>(o.original);
   const double m = rope.get<double>("mscale", 0), m_all = rope.get<double>("mscale_all_dim", 0);
   const double own =
       m != 0 && m_all != 0 ? temperature(o.factor, m) / temperature(o.factor, m_all) : temperature(o.factor, 1);
-  o.attention_factor = positive(rope, "attention_factor", own);
-  o.beta_fast = positive(rope, "beta_fast", 32), o.beta_slow = positive(rope, "beta_slow", 1);
+  o.attention_factor = positive_of(rope, "attention_factor", own);
+  o.beta_fast = positive_of(rope, "beta_fast", 32), o.beta_slow = positive_of(rope, "beta_slow", 1);
   o.truncate = rope.get<bool>("truncate", true);
 }
 
@@ -109,9 +103,9 @@ nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& d) {
 
   nn::RotaryOptions o;
   o.scaling = kind.scaling;
-  o.theta = positive(rope, "rope_theta", theta);
+  o.theta = positive_of(rope, "rope_theta", theta);
   if (!(o.theta > 1)) rope.fail_at("rope_theta", fmt::format("{} is not above 1", o.theta));
-  const double share = positive(rope, "partial_rotary_factor", partial);
+  const double share = positive_of(rope, "partial_rotary_factor", partial);
   o.dim = static_cast<std::int64_t>(static_cast<double>(d.head_dim) * share);
   if (o.dim < 2 || o.dim % 2 != 0 || o.dim > d.head_dim)
     rope.fail_at("partial_rotary_factor", fmt::format("{} of heads of {} is {} values, which cannot be turned in pairs",
@@ -130,9 +124,15 @@ nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& d) {
   return o;
 }
 
+double partial_factor(std::int64_t dim, std::int64_t head_dim) {
+  double share = static_cast<double>(dim) / static_cast<double>(head_dim);
+  while (static_cast<std::int64_t>(static_cast<double>(head_dim) * share) < dim) share = std::nextafter(share, 2.0);
+  return share;
+}
+
 void write_rotary(nlohmann::ordered_json& config, const nn::RotaryOptions& o, std::int64_t head_dim,
                   double default_partial) {
-  const double partial = static_cast<double>(o.dim) / static_cast<double>(head_dim);
+  const double partial = partial_factor(o.dim, head_dim);
   const bool says_partial = partial != 1 || default_partial != 1;
   nlohmann::ordered_json rope;
   for (const Kind& k : kinds())

@@ -20,6 +20,9 @@ struct RotaryDefaults {
 /// @throws Error naming the key that is wrong, or of a kind of scaling that is not there
 nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& defaults);
 
+/// partial_rotary_factor that turns `dim` values of a head, where it is multiplied and cut as all readers do.
+double partial_factor(std::int64_t dim, std::int64_t head_dim);
+
 /// Adds rope_parameters, rope_theta and rope_scaling to a config: both spellings, which every version reads.
 /// @param default_partial  what share of a head is turned where files do not say it
 void write_rotary(nlohmann::ordered_json& config, const nn::RotaryOptions& options, std::int64_t head_dim,

@@ -14,6 +14,7 @@ namespace tril::model {
 struct StackCall {
   nn::SelfCall self;
   nn::CrossCall cross;
+  nn::RouterTap* routers = nullptr;
 };
 
 /// A decoder's call: rows among themselves under input.self_mask, and against input.memory where there is one.
@@ -34,6 +35,7 @@ bool left_out(const Context& c, std::string_view layer, double p);
 template <class Layer>
 Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const std::shared_ptr<const StackCall>& call,
                   const Memory* memory, bool checkpointing, double layer_drop = 0) {
+  check(!checkpointing || !call->routers, "gradient checkpointing", "routers of layers that run twice tell nothing");
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const Layer& layer = layers[i];
     const bool tapped = call->cross.taps(static_cast<std::int64_t>(i));  // it runs, and once
@@ -50,7 +52,8 @@ Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const 
       }
     }
     const auto forward = [&layer, call, kv, i](Context& k, const Tensor& x) {
-      return layer.forward(k, x, {.self = &call->self, .cross = &call->cross}, static_cast<std::int64_t>(i), kv);
+      return layer.forward(k, x, {.self = &call->self, .cross = &call->cross, .routers = call->routers},
+                           static_cast<std::int64_t>(i), kv);
     };
     h = checkpointing && !tapped ? ops::checkpoint(c, forward, h) : forward(c, h);
   }
@@ -75,7 +78,8 @@ std::unique_ptr<nn::KvCache> cache_for(Context& c, const std::vector<Layer>& lay
   if (layers.empty()) return nullptr;
   return std::make_unique<nn::KvCache>(
       c, nn::KvCache::Sizes{static_cast<std::int64_t>(layers.size()), layers[0].self_attention.key_size(),
-                            layers[0].self_attention.value_size(), layers[0].self_attention.kv_heads()});
+                            layers[0].self_attention.value_size(), layers[0].self_attention.kv_heads(),
+                            layers[0].self_attention.state_size()});
 }
 
 }  // namespace tril::model

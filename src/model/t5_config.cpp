@@ -3,6 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "model/config_reader.h"
 #include "model/t5.h"
 
 namespace tril::model {
@@ -29,9 +30,9 @@ void T5Config::validate(std::string_view where) const {
        "relative_attention_num_buckets",
        fmt::format("{} buckets up to a distance of {}: at least 4, half of them below the distance",
                    relative_attention_num_buckets, relative_attention_max_distance));
-  need(layer_norm_epsilon > 0 && std::isfinite(layer_norm_epsilon), "layer_norm_epsilon",
+  need(is_positive_float(layer_norm_epsilon), "layer_norm_epsilon",
        fmt::format("{} is not a positive number", layer_norm_epsilon));
-  need(initializer_factor >= 0 && std::isfinite(initializer_factor), "initializer_factor",
+  need(is_float_from_0(initializer_factor), "initializer_factor",
        fmt::format("{} is not a number of at least 0", initializer_factor));
   need(dropout_rate >= 0 && dropout_rate < 1, "dropout_rate", fmt::format("{} is not in [0, 1)", dropout_rate));
   for (const auto& [id, key, least] : {std::tuple{pad_token_id, "pad_token_id", 0},

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "model/config_reader.h"
+
 namespace tril::model {
 
 using nn::Attention;
@@ -54,15 +56,16 @@ Tensor TiedDecoder::decode(Context& c, const DecoderInput& given) const {
 }
 
 std::unique_ptr<Model> make_tied_decoder(const JsonObject& j) {
-  return std::make_unique<TiedDecoder>(TiedDecoderConfig{.vocab_size = j.size("vocab_size"),
-                                                         .d_model = j.size("d_model"),
-                                                         .num_heads = j.size("num_heads"),
-                                                         .d_ff = j.size("d_ff"),
-                                                         .num_layers = layer_count(j, "num_layers"),
-                                                         .max_length = j.size("max_length"),
-                                                         .eps = static_cast<float>(j.get<double>("eps", 1e-5)),
-                                                         .dropout = static_cast<float>(j.get<double>("dropout", 0)),
-                                                         .causal = j.get<bool>("causal", true)});
+  return std::make_unique<TiedDecoder>(
+      TiedDecoderConfig{.vocab_size = size_within(j, "vocab_size", MostSizes::vocab_size),
+                        .d_model = size_within(j, "d_model", MostSizes::d_model),
+                        .num_heads = size_within(j, "num_heads", MostSizes::num_heads),
+                        .d_ff = size_within(j, "d_ff", MostSizes::d_ff),
+                        .num_layers = layer_count(j, "num_layers"),
+                        .max_length = size_within(j, "max_length", MostSizes::max_length),
+                        .eps = static_cast<float>(positive_of(j, "eps", 1e-5)),
+                        .dropout = share_of(j, "dropout", 0),
+                        .causal = j.get<bool>("causal", true)});
 }
 
 }  // namespace tril::model

@@ -9,7 +9,7 @@ namespace {
 
 // What a layer with a window of its own sees under a call's mask: the narrower of the two.
 ops::Mask within(const ops::Mask& mask, std::int32_t window, std::string_view where) {
-  if (window == 0 || (mask.window > 0 && mask.window < window)) return mask;
+  if (window == 0 || (mask.window > 0 && mask.window <= window)) return mask;
   check(mask.kind == kern::MaskKind::causal, where, "a layer with a window of {} tokens has a causal mask", window);
   ops::Mask own = mask;
   own.window = window, own.sinks = 0;
@@ -23,6 +23,9 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache,
     : rows_(rows), mask_(std::move(mask)), spans_(ops::spans_of(rows, rows)), cache_(cache) {
   if (rotary) rotation_ = rotary->rotation(c, rows);
   const bool sinks = mask_.sinks > 0 && mask_.window > 0;
+  if (sinks && bias)
+    fail_usage("attention sinks", "with relative positions a sink would drift away, as it keeps its place in the text",
+               "leave the sinks out");
   if (!cache) {
     if (sinks) mask_ = ops::window_and_sinks(c, spans_, mask_.window, mask_.sinks);
     if (bias) bias_ = bias->forward(c, rows.longest(), rows.longest());
@@ -44,6 +47,11 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache,
     continued |= rows.start(r) > 0;
   }
   cache->extend(queries_);
+  if (cache->keeps_states()) {
+    for (std::int64_t r = 0; r < rows.count(); ++r)
+      states_.push_back(cache->slots(r).empty() ? -1 : cache->slots(r)[0]);
+    return;
+  }
   for (std::int64_t r = 0; r < rows.count(); ++r) {
     slots_.push_back(cache->slots(r).data());
     lengths_.push_back(static_cast<std::int32_t>(cache->slots(r).size()));
@@ -74,6 +82,8 @@ Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
   check(o.num_heads > 0 && (o.d_k || o.d_model % o.num_heads == 0), prefix, "d_model {} does not divide into {} heads",
         o.d_model, o.num_heads);
   check(o.num_heads % kv_heads() == 0, prefix, "{} key heads do not divide {} heads", kv_heads(), o.num_heads);
+  check(!o.linear || (kv_heads() == o.num_heads && o.window == 0 && o.dropout == 0 && o.softcap == 0 && o.scale == 0),
+        prefix, "linear attention has as many key heads as heads, and neither window, dropout, cap nor scale");
   const std::int64_t q_size = o.num_heads * d_k();
   const auto make = [&](const std::string& name, std::int64_t out) {
     return Linear(p, prefix + "." + name, o.d_model, out, o.bias);
@@ -105,6 +115,7 @@ ops::AttentionOptions Attention::op(ops::Mask mask, const ops::RelativeBias& bia
           .mask = std::move(mask),
           .scale = o_.scale,
           .dropout = o_.dropout,
+          .softcap = o_.softcap,
           .bf16 = out_.weight()->packed || out_.weight()->quantized,
           .bias = bias};
 }
@@ -139,6 +150,7 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
 
   q = prepared(c, q, call, q_norm_, o_.num_heads);
   kv.keys = prepared(c, kv.keys, call, k_norm_, kv_heads());
+  if (o_.linear) return out_.forward(c, linear(c, q, kv, call, layer), out);
   const ops::AttentionOptions options = op(within(call.mask_, o_.window, name_), call.bias_);
 
   Tensor y;
@@ -161,6 +173,25 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
   return out_.forward(c, y, out);
 }
 
+// S and z of the tokens so far, and phi(q) S / phi(q) z: of whole rows, or of what comes behind the cache's states.
+Tensor Attention::linear(Context& c, const Tensor& q, const KeysValues& kv, const SelfCall& call,
+                         std::int64_t layer) const {
+  const ops::Mask& mask = call.mask_;
+  if (mask.window > 0)
+    fail_usage("attention window", "linear attention keeps no tokens that could leave a window", "leave it out");
+  check((mask.kind == kern::MaskKind::causal || mask.kind == kern::MaskKind::full) && !call.bias_.table, name_,
+        "linear attention has the causal mask or none, and no bias");
+  if (!call.cache_)
+    return ops::linear_attention(c, q, kv.keys, kv.values, call.spans_, o_.num_heads,
+                                 mask.kind == kern::MaskKind::causal);
+  check(call.cache_->keeps_states(), name_, "the cache keeps keys and values, not states");
+  if (c.probing())
+    fail_usage("attention weights", "linear attention keeps no keys to look back at",
+               "look at whole texts, without a cache");
+  return ops::linear_attention_step(c, q, kv.keys, kv.values, call.rows_, call.cache_->states(layer), call.states_,
+                                    o_.num_heads);
+}
+
 Attention::KeysValues Attention::keys_values(Context& c, const Tensor& memory) const {
   const bool stacked = stack_ && !stack_->from.empty();
   if (!stacked && o_.projections != Projections::q_kv) return {k_.forward(c, memory), v_.forward(c, memory)};
@@ -172,6 +203,7 @@ Attention::KeysValues Attention::keys_values(Context& c, const Tensor& memory) c
 Tensor Attention::cross(Context& c, const Tensor& x, const KeysValues& memory, const CrossCall& call,
                         std::int64_t layer, const ops::LinearOptions& out) const {
   const auto at = c.scope(name_);
+  check(o_.softcap == 0, name_, "the scores of a cross-attention are not capped");
   const Tensor q = q_.forward(c, x);
   const Tensor y = memory.packed ? ops::memory_attention(c, q, *memory.packed, call.memory_spans, o_.scale)
                                  : ops::attention(c, q, memory.keys, memory.values, call.spans, op(call.mask));

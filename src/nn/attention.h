@@ -39,6 +39,7 @@ class SelfCall {
   bool alone_ = false;                      // these tokens are all that there is: the cache need not be read
   std::vector<const std::int32_t*> slots_;  // by row, with a cache
   std::vector<std::int32_t> lengths_, queries_;
+  std::vector<std::int32_t> states_;  // by row, with a cache of linear attention: the slot, or -1
   Tensor
       gathered_slots_;  // where somebody looks at the weights: the slots of all rows, and the spans over their tokens
   ops::Spans gathered_spans_;
@@ -86,8 +87,12 @@ class Attention {
     bool bias = true, out_bias = true;
     float dropout = 0;        ///< on the weights
     float scale = 0;          ///< of scores; 0: 1 / sqrt(d_k)
+    float softcap = 0;        ///< of self-attention: scaled scores become softcap tanh(scores / softcap); 0: none
     std::int32_t window = 0;  ///< of self-attention: a token sees itself and window - 1 tokens before it; 0: all
     HeadNorms head_norms;
+    /// Self-attention with phi(x) = elu(x) + 1 in place of the softmax [Katharopoulos et al. 2020]: every key head is a
+    /// query head's, nothing is dropped, capped or scaled, and there is no window.
+    bool linear = false;
     std::string q = "q_proj", k = "k_proj", v = "v_proj", qkv = "qkv_proj", kv = "kv_proj", out = "out_proj";
   };
   struct KeysValues {
@@ -114,12 +119,15 @@ class Attention {
 
   std::int64_t key_size() const { return kv_heads() * d_k(); }
   std::int64_t value_size() const { return kv_heads() * d_v(); }
+  /// Of what linear attention keeps of a row; 0: it keeps keys and values.
+  std::int64_t state_size() const { return o_.linear ? ops::linear_attention_state(o_.num_heads, d_k(), d_v()) : 0; }
   std::int64_t kv_heads() const { return o_.num_kv_heads ? o_.num_kv_heads : o_.num_heads; }
 
  private:
   std::int64_t d_k() const { return o_.d_k ? o_.d_k : o_.d_model / o_.num_heads; }
   std::int64_t d_v() const { return o_.d_v ? o_.d_v : d_k(); }
   ops::AttentionOptions op(ops::Mask mask, const ops::RelativeBias& bias = {}) const;
+  Tensor linear(Context& c, const Tensor& q, const KeysValues& kv, const SelfCall& call, std::int64_t layer) const;
   Tensor prepared(Context& c, const Tensor& x, const SelfCall& call, const Norm& norm, std::int64_t heads) const;
 
   Options o_;

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "nn/attention.h"
-#include "nn/gated_feed_forward.h"
+#include "nn/expert_feed_forward.h"
 
 namespace tril::nn {
 
@@ -15,6 +15,7 @@ namespace tril::nn {
 struct LayerCall {
   const SelfCall* self = nullptr;
   const CrossCall* cross = nullptr;
+  RouterTap* routers = nullptr;  ///< told how mixtures of experts choose; null: nobody asks
 };
 
 /// h = norm1(h + SelfAttention(h)),  h = norm2(h + CrossAttention(h, memory)),  h = norm3(h + FF(h))

@@ -22,7 +22,10 @@ Tensor DecoderLayer::forward(Context& c, const Tensor& h, const LayerCall& call,
     return self_attention.self(c, normed(c, before_attention, h), *call.self, layer, out);
   });
   return add(middle, after_feed_forward, [&](const ops::LinearOptions& out) {
-    return feed_forward.forward(c, normed(c, before_feed_forward, middle), out);
+    const Tensor x = normed(c, before_feed_forward, middle);
+    const auto* const experts = std::get_if<ExpertFeedForward>(&feed_forward);
+    return experts ? experts->forward(c, x, out, call.routers)
+                   : std::get<GatedFeedForward>(feed_forward).forward(c, x, out);
   });
 }
 

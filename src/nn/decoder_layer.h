@@ -3,9 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "nn/blocks.h"
-#include "nn/gated_feed_forward.h"
+#include "nn/expert_feed_forward.h"
 
 namespace tril::nn {
 
@@ -16,7 +17,7 @@ struct DecoderLayer {
   std::string name;
   std::optional<Norm> before_attention, after_attention, before_feed_forward, after_feed_forward;
   Attention self_attention;
-  GatedFeedForward feed_forward;
+  std::variant<GatedFeedForward, ExpertFeedForward> feed_forward;
   float residual_scale = 1;  ///< r
   float dropout = 0;         ///< on each sublayer's result, before it is added
 

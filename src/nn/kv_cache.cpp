@@ -17,6 +17,13 @@ void KvCache::configure(const Options& options) {
   check(rows_.empty(), "KvCache", "{} rows are kept as they are", rows_.size());
   check(options.window >= 0 && options.sinks >= 0, "KvCache", "a window of {} tokens and {} sinks", options.window,
         options.sinks);
+  if (keeps_states()) {
+    if (options.window > 0)
+      fail_usage("attention window", "linear attention keeps no tokens that could leave a window", "leave it out");
+    if (options.precision != Precision::fp32)
+      fail_usage("cache precision", "linear attention keeps sums over all tokens, in float32 only", "leave it out");
+    return;
+  }
   if (options.precision != options_.precision) {
     layers_.assign(layers_.size(), {});
     capacity_ = 0;
@@ -31,6 +38,28 @@ void KvCache::add_rows(std::int64_t n) {
 
 void KvCache::release(std::int32_t slot) {
   if (--references_[static_cast<std::size_t>(slot)] == 0) free_.push_back(slot);
+}
+
+std::vector<std::int32_t> KvCache::hold(std::int64_t r, std::int32_t begin, std::int32_t end) {
+  check(options_.window == 0, "KvCache", "a window of {} tokens keeps no beginnings", options_.window);
+  check(!keeps_states(), "KvCache", "linear attention keeps no beginnings");
+  check(r >= 0 && r < rows() && begin >= 0 && begin <= end && end <= length(r), "KvCache",
+        "tokens {} to {} of row {} are not there", begin, end, r);
+  const auto& slots = rows_[static_cast<std::size_t>(r)].slots;
+  std::vector<std::int32_t> held(slots.begin() + begin, slots.begin() + end);
+  for (const std::int32_t slot : held) ++references_[static_cast<std::size_t>(slot)];
+  return held;
+}
+
+void KvCache::let_go(std::span<const std::int32_t> slots) {
+  for (const std::int32_t slot : slots) release(slot);
+}
+
+void KvCache::add_row(std::span<const std::int32_t> slots) {
+  Row& row = rows_.emplace_back();
+  row.slots.assign(slots.begin(), slots.end());
+  row.length = static_cast<std::int32_t>(slots.size());
+  for (const std::int32_t slot : slots) ++references_[static_cast<std::size_t>(slot)];
 }
 
 void KvCache::reorder(std::span<const std::int32_t> parents) {
@@ -56,6 +85,9 @@ void KvCache::truncate(std::int64_t r, std::int32_t length) {
   Row& row = rows_[static_cast<std::size_t>(r)];
   const std::int32_t gone = row.length - length;
   check(length >= 0 && gone >= 0, "KvCache", "row {} of {} tokens cannot be cut to {}", r, row.length, length);
+  if (gone == 0) return;
+  check(!keeps_states(), "KvCache", "row {} cannot be cut from {} tokens to {}: linear attention takes none back", r,
+        row.length, length);
   const auto kept = static_cast<std::int32_t>(row.slots.size());
   const bool whole = kept == row.length;
   check(gone <= kept && (whole || kept - gone >= options_.sinks + options_.window - 1), "KvCache",
@@ -81,19 +113,21 @@ void KvCache::leave_window(Row& row) {
 const std::vector<std::int32_t>& KvCache::extend(std::span<const std::int32_t> counts) {
   check(counts.size() == rows_.size(), "KvCache", "{} counts for {} rows", counts.size(), rows_.size());
   for (std::int32_t n : counts) check(n >= 0, "KvCache", "a row cannot grow by {} tokens", n);
+  fresh_.clear();
+  if (keeps_states()) {
+    extend_states(counts);
+    return fresh_;
+  }
   for (std::size_t r = 0; r < counts.size(); ++r)
     if (counts[r] > 0) leave_window(rows_[r]);
   const std::int64_t needed = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   if (needed > static_cast<std::int64_t>(free_.size()))
     grow(std::max<std::int64_t>(capacity_ + (capacity_ < large ? capacity_ : capacity_ / 4),
                                 used_slots() + std::max<std::int64_t>(needed, 64)));
-  fresh_.clear();
   for (std::size_t r = 0; r < counts.size(); ++r) {
     rows_[r].length += counts[r];
     for (std::int32_t t = 0; t < counts[r]; ++t) {
-      const std::int32_t slot = free_.back();
-      free_.pop_back();
-      references_[static_cast<std::size_t>(slot)] = 1;
+      const std::int32_t slot = take_slot();
       rows_[r].slots.push_back(slot);
       fresh_.push_back(slot);
     }
@@ -101,8 +135,39 @@ const std::vector<std::int32_t>& KvCache::extend(std::span<const std::int32_t> c
   return fresh_;
 }
 
+std::int32_t KvCache::take_slot() {
+  const std::int32_t slot = free_.back();
+  free_.pop_back();
+  references_[static_cast<std::size_t>(slot)] = 1;
+  return slot;
+}
+
+// A row that begins has a state of zeros, one that goes on a state of its own.
+void KvCache::extend_states(std::span<const std::int32_t> counts) {
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    Row& row = rows_[r];
+    if (counts[r] == 0) continue;
+    row.length += counts[r];
+    const bool begins = row.slots.empty();
+    if (!begins && references_[static_cast<std::size_t>(row.slots[0])] == 1) continue;
+    if (free_.empty()) grow(std::max<std::int64_t>(2 * capacity_, rows()));
+    const std::int32_t slot = take_slot();
+    for (const ops::CachedKeysValues& layer : layers_) {
+      const Tensor to = layer.keys.rows(slot, slot + 1);
+      const auto n = static_cast<std::size_t>(sizes_.state_size);
+      if (begins)
+        context_->kernels().fill(0.0f, to.data<float>(), n);
+      else
+        context_->kernels().copy(layer.keys.rows(row.slots[0], row.slots[0] + 1).data<float>(), to.data<float>(),
+                                 n * sizeof(float));
+    }
+    if (!begins) release(row.slots[0]);
+    row.slots.assign(1, slot);
+  }
+}
+
 void KvCache::reserve(std::int64_t slots) {
-  if (slots > capacity_) grow(slots);
+  if (slots > capacity_ && !keeps_states()) grow(slots);
 }
 
 void KvCache::grow(std::int64_t capacity) {
@@ -113,6 +178,10 @@ void KvCache::grow(std::int64_t capacity) {
     if (old) ops::copy_into(*context_, old, t);
   };
   for (ops::CachedKeysValues& layer : layers_) {
+    if (keeps_states()) {
+      longer(layer.keys, sizes_.state_size, DType::f32);
+      continue;
+    }
     longer(layer.keys, sizes_.key_size, bytes ? DType::i8 : DType::f32);
     longer(layer.values, sizes_.value_size, bytes ? DType::i8 : DType::f32);
     if (bytes) longer(layer.key_scales, sizes_.num_kv_heads, DType::f32);

@@ -5,6 +5,9 @@
 // With a window of W tokens a row names the last W and the first `sinks` alone [StreamingLLM: Xiao et al. 2024]: the
 // slot of the token that falls out of the window is the next token's, so a row's slots are a ring, and memory does not
 // grow with the sequence. With 8 bits a token takes a quarter of the memory, and each head of it has its own scale.
+//
+// Of linear attention a row has one slot, with what all its tokens have come to (ops/ops.h). Rows that fork share
+// it until one of them goes on, which then gets a copy. Such a row takes no token back, and is always in float32.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +24,7 @@ class KvCache {
     std::int64_t num_layers = 0;
     std::int64_t key_size = 0, value_size = 0;  ///< values a token, all heads together
     std::int64_t num_kv_heads = 1;
+    std::int64_t state_size = 0;  ///< linear attention: values a row, in place of keys and values; 0: those
   };
   enum class Precision : std::uint8_t { fp32, int8 };
   struct Options {
@@ -32,6 +36,8 @@ class KvCache {
   /// What is kept and how; only while there are no rows.
   void configure(const Options& options);
   const Options& options() const { return options_; }
+  /// Whether a row is a state and not its tokens.
+  bool keeps_states() const { return sizes_.state_size > 0; }
 
   std::int64_t num_layers() const { return sizes_.num_layers; }
   std::int64_t rows() const { return static_cast<std::int64_t>(rows_.size()); }
@@ -46,7 +52,13 @@ class KvCache {
   void reorder(std::span<const std::int32_t> parents);
   /// Forgets the last tokens of row r, down to `length`. With a window no more than the last extend() brought.
   void truncate(std::int64_t r, std::int32_t length);
-  /// Memory for so many slots at once, so that it need not be moved while it grows.
+  /// Slots [begin, end) of row r, which stay beyond the row's end until let_go() gets them; without a window and with tokens
+  /// that are kept only.
+  std::vector<std::int32_t> hold(std::int64_t r, std::int32_t begin, std::int32_t end);
+  void let_go(std::span<const std::int32_t> slots);
+  /// Adds a row at the end that begins with the tokens of slots that are held.
+  void add_row(std::span<const std::int32_t> slots);
+  /// Memory for so many tokens at once, so that it need not be moved while it grows.
   void reserve(std::int64_t slots);
   /// Makes room for counts[r] more tokens in row r and returns their slots, row after row. One call a decoder call,
   /// before its layers run. What no token from here on sees is forgotten.
@@ -58,6 +70,8 @@ class KvCache {
   const ops::CachedKeysValues& layer(std::int64_t layer) const { return layers_[static_cast<std::size_t>(layer)]; }
   const Tensor& keys(std::int64_t layer) const { return this->layer(layer).keys; }
   const Tensor& values(std::int64_t layer) const { return this->layer(layer).values; }
+  /// [capacity, state_size], where rows are states: the row's is at slots(r)[0].
+  const Tensor& states(std::int64_t layer) const { return keys(layer); }
 
   std::int64_t used_slots() const { return capacity_ - static_cast<std::int64_t>(free_.size()); }
   std::int64_t capacity() const { return capacity_; }
@@ -72,6 +86,8 @@ class KvCache {
   void grow(std::int64_t capacity);
   void release(std::int32_t slot);
   void leave_window(Row& row);
+  void extend_states(std::span<const std::int32_t> counts);
+  std::int32_t take_slot();
 
   Context* context_;
   Sizes sizes_;

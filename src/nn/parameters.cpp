@@ -72,18 +72,21 @@ std::vector<std::string> Parameters::names() const {
   return names;
 }
 
-void Parameters::allocate() {
+std::size_t Parameters::place_values(const std::shared_ptr<std::byte>& memory) {
   std::int64_t total = 0;
-  for (const Parameter& p : list_)
-    if (keeps_value(p)) total += padded(p.shape.count());
-  const auto block = lasting_memory(static_cast<std::size_t>(total) * sizeof(float));
-  flat_ = foreign_tensor(block.get(), {total}, DType::f32, block);
-  std::byte* at = block.get();
   for (Parameter& p : list_) {
     if (!keeps_value(p)) continue;
-    p.value = foreign_tensor(at, p.shape, DType::f32, block);
-    at += static_cast<std::size_t>(padded(p.shape.count())) * sizeof(float);
+    if (memory)
+      p.value =
+          foreign_tensor(memory.get() + static_cast<std::size_t>(total) * sizeof(float), p.shape, DType::f32, memory);
+    total += padded(p.shape.count());
   }
+  if (memory) flat_ = foreign_tensor(memory.get(), {total}, DType::f32, memory);
+  return static_cast<std::size_t>(total) * sizeof(float);
+}
+
+void Parameters::allocate() {
+  place_values(lasting_memory(place_values({})));
 }
 
 void Parameters::initialise(std::uint64_t seed) {

@@ -85,6 +85,12 @@ class Parameters {
   void allocate();
   /// Memory for serving alone, which is less: a matrix that products read exists only as they read it.
   void allocate_serving(Precision precision);
+  /// What allocate_serving laid out, as one block that depends on nothing but the weights and the precision.
+  std::span<const std::byte> serving_image() const { return image_; }
+  /// Its bytes. Says, as those who call it go on to do, that the model serves in `precision`.
+  std::size_t serving_bytes(Precision precision);
+  /// Serves in `precision` out of such a block, which is only read: nothing is to be set, and no refresh() to follow.
+  void adopt_serving_image(Precision precision, std::span<const std::byte> image, std::shared_ptr<const void> keep);
   /// Declares that matrices (and their biases, or none) are multiplied with one input.
   const Stack* stack(std::vector<Parameter*> weights, std::vector<Parameter*> biases);
   /// Gives a weight its values [shape], in whatever form there is memory for. refresh() is to follow.
@@ -123,12 +129,17 @@ class Parameters {
                    std::span<const float> scales);
   void fill_stacked_biases(const kern::Kernels& kernels);
   void make_copies();  // memory for them, where it is missing
+  // Bytes of the values, or of a serving model's matrices, which lie in `memory` if there is any.
+  std::size_t place_values(const std::shared_ptr<std::byte>& memory);
+  std::size_t place_matrices(const std::shared_ptr<std::byte>& memory);
+  void place_image(const std::shared_ptr<std::byte>& memory, std::size_t bytes);
   bool keeps_value(const Parameter& p) const;
   std::vector<Stack*> usable_stacks();
 
   std::deque<Parameter> list_;
   std::deque<Stack> stacks_;
   bool serving_ = false;
+  std::span<const std::byte> image_;
   Tensor flat_;
   Precision precision_ = Precision::fp32;
 };

@@ -1,14 +1,21 @@
 #include "nn/positions.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numeric>
 
 namespace tril::nn {
+namespace {
+
+constexpr std::int64_t most_kept_values = 1 << 22;  // 16 MiB, whatever a file says of its sizes
+
+}  // namespace
 
 SinusoidalPositions::SinusoidalPositions(std::int64_t d_model, Layout layout, std::int64_t kept, std::int32_t first)
     : d_model_(d_model), layout_(layout), first_(first) {
   check(d_model % 2 == 0, "sinusoidal positions", "d_model {} is odd: a sine needs its cosine", d_model);
+  kept = std::min(kept, most_kept_values / std::max<std::int64_t>(d_model, 1));
   const auto values = std::make_shared<std::vector<float>>(table(kept));
   kept_ = foreign_tensor(reinterpret_cast<std::byte*>(values->data()), {kept, d_model}, DType::f32, values);
 }

@@ -16,7 +16,7 @@ struct RotaryOptions {
     linear,    ///< f_i / factor [Chen et al. 2023, eq. 4]
     dynamic,   ///< theta grows with a row's length beyond `original` tokens [bloc97; emozilla 2023]
     llama3,    ///< long waves divided by the factor, short ones kept, between both a blend [Llama 3.1, 2024]
-    yarn,      ///< the same by a ramp over the pairs, and a temperature [Peng et al. 2023, section 3.3 and 3.4]
+    yarn,      ///< the same by a ramp over the pairs, and a temperature [Peng et al. 2023, NTK-by-parts, and its code]
     longrope,  ///< each frequency divided by a factor of its own: another for rows beyond `original` [Ding et al. 2024]
   };
   std::int64_t dim = 0;  ///< rotated values of each head; even

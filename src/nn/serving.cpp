@@ -107,40 +107,57 @@ std::vector<Stack*> Parameters::usable_stacks() {
   return list;
 }
 
-void Parameters::allocate_serving(Precision precision) {
-  serving_ = true;
-  precision_ = precision;
-  allocate();
-  // Twice: to count, and to place.
-  std::size_t bytes = 0;
-  for (const bool counting : {true, false}) {
-    Layout layout(counting ? nullptr : lasting_memory(bytes));
-    std::vector<const Parameter*> stacked;
-    for (Stack* s : usable_stacks()) {
-      std::int64_t out = 0;
-      for (const Parameter* p : s->weights) out += p->shape[0];
-      const ops::Weight all =
-          place(layout, out, s->weights[0]->shape[1], precision, quantized_bits(*s->weights[0], precision));
-      const Tensor bias = s->biases.empty() ? Tensor() : layout.take(out, DType::f32);
-      std::int64_t begin = 0;
-      for (Parameter* p : s->weights) {
-        stacked.push_back(p);
-        if (counting) continue;
-        const std::int64_t end = begin + p->shape[0];
-        const ops::Weight w = part_of(all, begin, end);
-        p->packed = w.packed, p->quantized = w.quantized;
-        s->from.push_back({part_of(all, begin, out), bias ? bias.rows(begin, out) : Tensor()});
-        begin = end;
-      }
+std::size_t Parameters::place_matrices(const std::shared_ptr<std::byte>& memory) {
+  Layout layout(memory);
+  std::vector<const Parameter*> stacked;
+  for (Stack* s : usable_stacks()) {
+    std::int64_t out = 0;
+    for (const Parameter* p : s->weights) out += p->shape[0];
+    const ops::Weight all =
+        place(layout, out, s->weights[0]->shape[1], precision_, quantized_bits(*s->weights[0], precision_));
+    const Tensor bias = s->biases.empty() ? Tensor() : layout.take(out, DType::f32);
+    std::int64_t begin = 0;
+    for (Parameter* p : s->weights) {
+      stacked.push_back(p);
+      if (!memory) continue;
+      const std::int64_t end = begin + p->shape[0];
+      const ops::Weight w = part_of(all, begin, end);
+      p->packed = w.packed, p->quantized = w.quantized;
+      s->from.push_back({part_of(all, begin, out), bias ? bias.rows(begin, out) : Tensor()});
+      begin = end;
     }
-    for (Parameter& p : list_) {
-      const bool has_form = p.shape.rank() == 2 && (p.in_products || (p.gathered && is_quantized(precision)));
-      if (!has_form || std::find(stacked.begin(), stacked.end(), &p) != stacked.end()) continue;
-      const ops::Weight w = place(layout, p.shape[0], p.shape[1], precision, quantized_bits(p, precision));
-      p.transposed = w.transposed, p.packed = w.packed, p.quantized = w.quantized;
-    }
-    bytes = layout.bytes();
   }
+  for (Parameter& p : list_) {
+    const bool has_form = p.shape.rank() == 2 && (p.in_products || (p.gathered && is_quantized(precision_)));
+    if (!has_form || std::find(stacked.begin(), stacked.end(), &p) != stacked.end()) continue;
+    const ops::Weight w = place(layout, p.shape[0], p.shape[1], precision_, quantized_bits(p, precision_));
+    p.transposed = w.transposed, p.packed = w.packed, p.quantized = w.quantized;
+  }
+  return layout.bytes();
+}
+
+std::size_t Parameters::serving_bytes(Precision precision) {
+  serving_ = true, precision_ = precision;
+  return place_values({}) + place_matrices({});
+}
+
+void Parameters::place_image(const std::shared_ptr<std::byte>& memory, std::size_t bytes) {
+  const std::size_t values = place_values(memory);
+  place_matrices({memory, memory.get() + values});
+  image_ = {memory.get(), bytes};
+}
+
+void Parameters::allocate_serving(Precision precision) {
+  const std::size_t bytes = serving_bytes(precision);
+  place_image(lasting_memory(bytes), bytes);
+}
+
+void Parameters::adopt_serving_image(Precision precision, std::span<const std::byte> image,
+                                     std::shared_ptr<const void> keep) {
+  const std::size_t bytes = serving_bytes(precision);
+  check(image.size() == bytes, "serving image", "{} bytes for a model of {}", image.size(), bytes);
+  // Tensors can be written to; those of a model that serves are not.
+  place_image({std::move(keep), const_cast<std::byte*>(image.data())}, bytes);
 }
 
 void Parameters::set(const kern::Kernels& kernels, Parameter& p, std::span<const float> values) {

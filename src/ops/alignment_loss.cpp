@@ -3,7 +3,8 @@
 //   ce:   L = -1/n sum_t sum_s a_ts log(w_ts + e)       dL/dw = -1/n a / (w + e)          [Chen et al. 2016, eq. 4;
 //                                                                                         Garg et al. 2019, eq. 3]
 //   mse:  L = 1/(2n) sum_t sum_s (w_ts - a_ts)^2        dL/dw = 1/n (w - a)               [Liu et al. 2016, eq. 4]
-//   mult: L = -1/n sum_t log(sum_s a_ts w_ts + e)       dL/dw = -1/n a / (sum_s a w + e)  [Liu et al. 2016, eq. 5]
+//   mult: L = -1/n sum_t log(sum_s a_ts w_ts + e)       dL/dw = -1/n a / (sum_s a w + e)  [after Liu et al. 2016,
+//                                                                     who take one logarithm of the sentence]
 //   w, a: rows' [q_len, k_len], one behind the other
 // Saves dw, made in the same pass.
 #include "ops/loss.h"

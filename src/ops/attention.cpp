@@ -1,5 +1,6 @@
 // attention: y = P v,  P = softmax(S),  S = scale q k^T + bias + mask, head by head        [Vaswani et al. 2017, eq. 1]
 //   dv = P^T dy    dP = dy v^T    dS = P (dP - sum(dy y))    dq = scale dS k    dk = scale dS^T q
+//   with a soft cap S = cap tanh(scale q k^T / cap) + mask,  dS <- dS (1 - (S / cap)^2)           [Gemma 2, 2024]
 //   dbias of a distance = sum of dS over the pairs of a query and a key that stand so
 //   q [Nq, H d_k]   k [Nk, Hkv d_k]   v [Nk, Hkv d_v]   y [Nq, H d_v]   bias [H, distances]
 // Saves q, k, v, y and the log-sum-exp of each row of S [Nq, H]; P is computed again tile by tile
@@ -39,6 +40,9 @@ kern::Attention arguments(const Tensor& q, const Tensor& k, const Tensor& v, con
   a.rows = spans->data(), a.num_rows = spans->size();
   a.heads = z(h.heads), a.kv_heads = z(h.kv_heads), a.d_k = z(h.d_k), a.d_v = z(h.d_v);
   a.scale = o.scale != 0 ? o.scale : 1.0f / std::sqrt(static_cast<float>(h.d_k));
+  a.softcap = o.softcap;
+  check(o.softcap >= 0 && (o.softcap == 0 || !o.bias.table), "attention", "a soft cap of {}{}", o.softcap,
+        o.bias.table ? " over scores with a bias" : "");
   a.mask = o.mask.kind;
   a.window = o.mask.window;
   a.masked_is_minus_1e9 = o.mask.masked_is_minus_1e9;
@@ -91,19 +95,11 @@ void check_spans(const Spans& spans, std::int64_t Nq, std::int64_t Nk) {
           s.k_len, Nq, Nk);
 }
 
-// The weights for whoever looks: [B, H, Tq, Tk] where all rows are alike, else flat.
+// For whoever looks.
 Tensor weights_of(Context& c, const kern::Attention& a, const Tensor& lse, float* scratch) {
-  std::int64_t total = 0;
-  bool alike = true;
-  for (std::size_t i = 0; i < a.num_rows; ++i) {
-    total += static_cast<std::int64_t>(a.heads) * a.rows[i].q_len * a.rows[i].k_len;
-    alike &= a.rows[i].q_len == a.rows[0].q_len && a.rows[i].k_len == a.rows[0].k_len;
-  }
-  const Tensor w = c.empty({total});
+  const Tensor w = c.empty(shape_of_weights({a.rows, a.num_rows}, static_cast<std::int64_t>(a.heads)));
   c.kernels().attention_weights(a, lse.data<float>(), w.data<float>(), scratch);
-  if (!alike || a.num_rows == 0) return w;
-  return w.reshape(
-      {static_cast<std::int64_t>(a.num_rows), static_cast<std::int64_t>(a.heads), a.rows[0].q_len, a.rows[0].k_len});
+  return w;
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
 
   const Tensor y = c.empty({N, out});
   const Tensor zs = keep_z ? c.empty({N, out}) : Tensor();
-  const auto time = c.timed("linear", "forward", [&] {
+  const auto time = c.timed("linear", "forward", [&, N = N, in = in] {
     return product_work(static_cast<bool>(w.packed), product_flops(N, out, in),
                         bytes_of(x, operand_of(w), b, o.residual, y, zs));
   });

@@ -2,6 +2,7 @@
 //   S = sum_j phi(k_j) v_j^T,  z = sum_j phi(k_j), over all keys of the row or those with j <= i
 //   q, k [N, H d_k]   v, y [N, H d_v]   saves q, k, v; S and z are built up again on the way back (two sweeps)
 #include <algorithm>
+#include <cmath>
 
 #include "ops/sizes.h"
 
@@ -30,6 +31,32 @@ double flops_of(const kern::LinearAttention& a, const Tensor& q, int of_query, c
   return product_flops(products, static_cast<std::int64_t>(a.heads * a.d_k), static_cast<std::int64_t>(a.d_v));
 }
 
+double phi(float x) {
+  return x > 0 ? static_cast<double>(x) + 1 : std::exp(static_cast<double>(x));
+}
+
+// What a query takes of each value, phi(q) phi(k) over their sum: the computation above never forms it, so this is for
+// whoever looks, and takes the time of a plain loop.
+Tensor weights_of(Context& c, const kern::LinearAttention& a) {
+  const Tensor weights = c.empty(shape_of_weights({a.rows, a.num_rows}, static_cast<std::int64_t>(a.heads)));
+  float* to = weights.data<float>();
+  for (const kern::RowSpan& row : std::span(a.rows, a.num_rows))
+    for (std::size_t h = 0; h < a.heads; ++h)
+      for (std::int32_t i = 0; i < row.q_len; ++i, to += row.k_len) {
+        const float* const q = a.q + z(row.q_begin + i) * a.q_stride + h * a.d_k;
+        const std::int32_t seen = a.causal ? i + 1 : row.k_len;
+        std::vector<double> products(z(row.k_len), 0.0);
+        double sum = 0;
+        for (std::int32_t j = 0; j < seen; ++j) {
+          const float* const k = a.k + z(row.k_begin + j) * a.k_stride + h * a.d_k;
+          for (std::size_t d = 0; d < a.d_k; ++d) products[z(j)] += phi(q[d]) * phi(k[d]);
+          sum += products[z(j)];
+        }
+        for (std::int32_t j = 0; j < row.k_len; ++j) to[j] = static_cast<float>(products[z(j)] / sum);
+      }
+  return weights;
+}
+
 }  // namespace
 
 Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Spans& spans,
@@ -49,6 +76,7 @@ Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tens
   const auto time = c.timed("linear_attention", "forward",
                             [&] { return Work{.flops = flops_of(a, q, 1, k, 1), .bytes = bytes_of(q, k, v, y)}; });
   c.kernels().linear_attention(a, y.data<float>(), z(y.row_stride()), scratch.data<float>());
+  if (c.probing()) c.probe("weights", weights_of(c, a));
   if (c.tape()) {
     c.tape()->record(
         "linear_attention", {&q, &k, &v}, y,
@@ -72,17 +100,36 @@ Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tens
   return y;
 }
 
+// Heads of rows are shared out among threads; the kernel takes each as a row with one head.
 Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Rows& rows,
-                             const Tensor& state, std::int64_t heads) {
+                             const Tensor& states, std::span<const std::int32_t> slots, std::int64_t heads) {
   const Spans spans = spans_of(rows, rows);
-  const kern::LinearAttention a = arguments(q, k, v, spans, heads, true);
-  check(rows.tokens() == q.size(0), "linear_attention_step", "{} tokens in rows of {}", q.size(0), rows.tokens());
-  check_shape(state, {rows.count(), static_cast<std::int64_t>(a.heads * (a.d_k * a.d_v + a.d_k))},
-              "linear_attention_step: state");
-  const Tensor y = c.empty({q.size(0), static_cast<std::int64_t>(a.heads * a.d_v)});
+  const kern::LinearAttention all = arguments(q, k, v, spans, heads, true);
+  check(rows.tokens() == q.size(0) && static_cast<std::int64_t>(slots.size()) == rows.count(), "linear_attention_step",
+        "{} tokens and {} slots for rows of {} tokens, {} in number", q.size(0), slots.size(), rows.tokens(),
+        rows.count());
+  const auto d_k = static_cast<std::int64_t>(all.d_k), d_v = static_cast<std::int64_t>(all.d_v);
+  const std::int64_t head_size = d_k * (d_v + 1);
+  check_shape(states, {states.size(0), linear_attention_state(heads, d_k, d_v)}, "linear_attention_step: states");
+  for (std::int64_t r = 0; r < rows.count(); ++r)
+    check(rows.length(r) == 0 ||
+              (slots[static_cast<std::size_t>(r)] >= 0 && slots[static_cast<std::size_t>(r)] < states.size(0)),
+          "linear_attention_step", "row {} has slot {} of {}", r, slots[static_cast<std::size_t>(r)], states.size(0));
+  const Tensor y = c.empty({q.size(0), heads * d_v});
   const auto time = c.timed("linear_attention", "step",
-                            [&] { return Work{.flops = flops_of(a, q, 1, k, 1), .bytes = bytes_of(q, k, v, y)}; });
-  c.kernels().linear_attention_step(a, state.data<float>(), y.data<float>(), z(y.row_stride()));
+                            [&] { return Work{.flops = flops_of(all, q, 1, k, 1), .bytes = bytes_of(q, k, v, y)}; });
+  c.share_out(rows.count() * heads, [&](int, std::int64_t first, std::int64_t end) {
+    for (std::int64_t job = first; job < end; ++job) {
+      const std::int64_t r = job / heads, h = job % heads;
+      if (rows.length(r) == 0) continue;
+      kern::LinearAttention one = all;
+      one.rows += r, one.num_rows = 1, one.heads = 1;
+      one.q += h * d_k, one.k += h * d_k, one.v += h * d_v;
+      float* const state =
+          states.data<float>() + slots[static_cast<std::size_t>(r)] * states.row_stride() + h * head_size;
+      c.kernels().linear_attention_step(one, state, y.data<float>() + h * d_v, z(y.row_stride()));
+    }
+  });
   return y;
 }
 

@@ -163,6 +163,7 @@ struct AttentionOptions {
   Mask mask;
   float scale = 0;    ///< 0: 1 / sqrt(d_k)
   float dropout = 0;  ///< on the weights; only while training
+  float softcap = 0;  ///< scores become softcap tanh(scores / softcap), and have no bias then; 0: they stay as they are
   bool bf16 = false;  ///< in mixed precision: operands of products may be rounded to bfloat16 (kern/attention_bf16.cpp)
   /// Distances from 1 - (longest k_len) to (longest q_len) - 1; the last query of a row stands where its last key does.
   RelativeBias bias = {};
@@ -228,10 +229,15 @@ Tensor alignment_loss(Context& c, const Tensor& weights, const Tensor& wanted, c
 /// Layout as in attention(); every query of a row sees all its keys, or those up to its own position when causal.
 Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Spans& spans,
                         std::int64_t num_heads, bool causal);
-/// The recurrent form of the causal one: the next tokens of each row, q, k [N, H * d_k], v [N, H * d_v] -> [N, H * d_v];
-/// `state` [rows, H * (d_k * d_v + d_k)], zeros at first, takes them in. Constant time and memory a token. No gradient.
+/// Values of a row's state: S [d_k, d_v] and z [d_k] of each head.
+constexpr std::int64_t linear_attention_state(std::int64_t num_heads, std::int64_t d_k, std::int64_t d_v) {
+  return num_heads * d_k * (d_v + 1);
+}
+/// The recurrent form of the causal one: the next tokens of each row, q, k [N, H * d_k], v [N, H * d_v] -> [N, H * d_v].
+/// The state of row r, zeros at first, is row slots[r] of `states` [.., linear_attention_state()] and takes them in: no
+/// slot comes twice, and those of rows without tokens are not looked at. Constant time and memory a token. No gradient.
 Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Rows& rows,
-                             const Tensor& state, std::int64_t num_heads);
+                             const Tensor& states, std::span<const std::int32_t> slots, std::int64_t num_heads);
 
 // --- cross_entropy.cpp, projected_cross_entropy.cpp, r_drop.cpp, distillation.cpp,
 //     projected_distillation.cpp ---
@@ -241,6 +247,7 @@ struct LossOptions {
   std::int32_t ignore_id = -1;  ///< targets that do not count
   double normalizer = 0;        ///< the sum of losses is divided by this; 0: by the number of targets that count
   Tensor weights;               ///< [N] f32, a factor of each target's loss; may be none
+  float softcap = 0;            ///< of logits that a loss makes by itself (ops/softcap.h); 0: none
 };
 
 /// Cross-entropy of logits [N, V] against targets [N] -> [1].
@@ -252,7 +259,8 @@ Tensor projected_cross_entropy(Context& c, const Tensor& x, const Weight& w, con
                                const LossOptions& options);
 
 /// log p(target) for each row of the same logits -> [N]. No gradient.
-Tensor target_log_probs(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets);
+Tensor target_log_probs(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets,
+                        float softcap = 0);
 
 /// R-Drop [Liang et al. 2021]: x [2 N, D] holds two passes of the same N targets under different dropout, pass after
 /// pass -> [1]: the mean of both cross-entropies + alpha / 2 times the mean of both divergences between them. In chunks

@@ -1,5 +1,6 @@
 // projected_cross_entropy: cross_entropy(x W^T + b) in chunks of rows, so that the [N, V] logits never exist.
 //   dx = dl W    dW = dl^T x    db = sum over rows of dl,   dl: the gradient of the logits, as in cross_entropy
+//   with a soft cap the logits are cap tanh((x W^T + b) / cap), and dl is times 1 - (logits / cap)^2
 //   x [N, D]   W [V, D]   b [V]   targets [N]
 // In float32 it saves dx, dW, db, which are made in the same pass while a chunk of logits is in cache; W itself is not
 // needed again. In mixed precision it saves the log-sum-exps alone: logits cost less to make again than to keep
@@ -31,6 +32,7 @@ struct MixedLoss {
             .w = w.packed.data<std::uint16_t>(),
             .w_transposed = w.packed_transposed.data<std::uint16_t>(),
             .bias = b ? b.data<float>() : nullptr,
+            .softcap = options.softcap,
             .lse = lse.data<float>(),
             .scratch = scratch.data<std::uint16_t>()};
   }
@@ -85,12 +87,15 @@ Tensor projected_cross_entropy(Context& c, const Tensor& x, const Weight& w, con
     const std::int64_t rows = std::min(chunk_rows, N - i);
     const Tensor chunk = space.rows(0, rows);
     project(c, x, w, b, chunk, i);
+    const Tensor capped = cap(c, o.softcap, chunk, static_cast<bool>(gradients));
     const kern::CrossEntropy args{targets.data<std::int32_t>() + i, o.ignore_id, o.label_smoothing,
                                   static_cast<float>(1 / n), o.weights ? o.weights.data<float>() + i : nullptr};
     float* const logits = chunk.data<float>();
     const auto softmax = c.timed_part("softmax", [&] { return Work{.bytes = (gradients ? 2 : 1) * bytes_of(chunk)}; });
     c.kernels().cross_entropy(args, logits, losses.data<float>() + i, gradients ? logits : nullptr, z(rows), z(V));
-    if (gradients) project_back(c, x, w, chunk, i, gradients);
+    if (!gradients) continue;
+    uncap(c, o.softcap, capped, chunk);
+    project_back(c, x, w, chunk, i, gradients);
   }
 
   const Tensor y = sum_of_losses(c, losses, n);
@@ -98,7 +103,8 @@ Tensor projected_cross_entropy(Context& c, const Tensor& x, const Weight& w, con
   return y;
 }
 
-Tensor target_log_probs(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets) {
+Tensor target_log_probs(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets,
+                        float softcap) {
   check_projection(x, w, b);
   const std::int64_t N = x.size(0), V = w.out();
   check_shape(targets, {N}, "target_log_probs: targets");
@@ -108,6 +114,7 @@ Tensor target_log_probs(Context& c, const Tensor& x, const Weight& w, const Tens
     const std::int64_t rows = std::min(chunk_rows, N - i);
     const Tensor chunk = space.rows(0, rows);
     project(c, x, w, b, chunk, i);
+    cap(c, softcap, chunk, false);
     const kern::CrossEntropy args{targets.data<std::int32_t>() + i, -1, 0, 1, nullptr};
     c.kernels().cross_entropy(args, chunk.data<float>(), log_probs.data<float>() + i, nullptr, z(rows), z(V));
   }

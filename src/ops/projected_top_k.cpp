@@ -53,11 +53,11 @@ Best projected_top_k(Context& c, const Tensor& x, const Weight& w, const Tensor&
     counts.push_back(static_cast<std::int32_t>(ids.size()));
   }
   const Best best = empty_best(c, N, k, log_sums);
-  const auto time = c.timed("projected_top_k", "forward", [&] {
+  const auto time = c.timed("projected_top_k", "forward", [&, N = N, D = D] {
     return product_work(true, product_flops(N, w.out(), D), bytes_of(x, operand_of(w), b));
   });
   const ProductSpace space(c, w, N, false);
-  const auto columns = [&](int member, std::int64_t first, std::int64_t count, const Best& found) {
+  const auto columns = [&, N = N](int member, std::int64_t first, std::int64_t count, const Best& found) {
     for (std::int64_t i = 0; i < N; i += block_rows) {
       const std::size_t row = z(i);
       c.kernels().quantized_top_k({.m = z(std::min(block_rows, N - i)),

@@ -24,6 +24,22 @@ void project(Context& c, const Tensor& x, const Weight& w, const Tensor& b, cons
   product(c, x, begin, logits.size(0), w, {.bias = b ? b.data<float>() : nullptr}, space, logits.data<float>());
 }
 
+Tensor cap(Context& c, float softcap, const Tensor& logits, bool gradients) {
+  if (softcap == 0) return {};
+  float* const l = logits.data<float>();
+  c.kernels().softcap(softcap, l, l, z(logits.count()));
+  if (!gradients) return {};
+  const Tensor capped = c.empty(logits.shape());
+  c.kernels().copy(l, capped.data<float>(), logits.bytes());
+  return capped;
+}
+
+void uncap(Context& c, float softcap, const Tensor& capped, const Tensor& dl) {
+  if (!capped) return;
+  float* const d = dl.data<float>();
+  c.kernels().softcap_backward(softcap, capped.data<float>(), d, d, false, z(dl.count()));
+}
+
 ProjectionGradients::ProjectionGradients(Context& c, const Tensor& x, const Weight& w, const Tensor& b) {
   const auto wanted = [&](const Tensor& value) { return c.tape() && c.tape()->wants(value); };
   if (wanted(x)) dx = c.empty(x.shape());

@@ -28,12 +28,16 @@ Tensor r_drop(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
     const std::int64_t rows = std::min(chunk_rows, N - i);
     const Tensor of_a = first.rows(0, rows), of_b = second.rows(0, rows);
     project(c, x, w, b, of_a, i), project(c, x, w, b, of_b, N + i);
+    const bool wanted = static_cast<bool>(gradients);
+    const Tensor capped_a = cap(c, o.softcap, of_a, wanted), capped_b = cap(c, o.softcap, of_b, wanted);
     const kern::CrossEntropy args{targets.data<std::int32_t>() + i, o.ignore_id, o.label_smoothing,
                                   static_cast<float>(1 / n), o.weights ? o.weights.data<float>() + i : nullptr};
     const auto softmax = c.timed_part("softmax", [&] { return Work{.bytes = 2 * bytes_of(of_a, of_b)}; });
-    c.kernels().r_drop(args, alpha, of_a.data<float>(), of_b.data<float>(), losses.data<float>() + i,
-                       static_cast<bool>(gradients), z(rows), z(V));
-    if (gradients) project_back(c, x, w, of_a, i, gradients), project_back(c, x, w, of_b, N + i, gradients);
+    c.kernels().r_drop(args, alpha, of_a.data<float>(), of_b.data<float>(), losses.data<float>() + i, wanted, z(rows),
+                       z(V));
+    if (!wanted) continue;
+    uncap(c, o.softcap, capped_a, of_a), uncap(c, o.softcap, capped_b, of_b);
+    project_back(c, x, w, of_a, i, gradients), project_back(c, x, w, of_b, N + i, gradients);
   }
 
   const Tensor y = sum_of_losses(c, losses, n);

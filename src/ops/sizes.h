@@ -69,6 +69,18 @@ inline Cover cover_of(const Spans& spans, std::int64_t Nq, std::int64_t Nk) {
   return cover;
 }
 
+/// Of the weights that somebody looks at, row after row: [B, H, Tq, Tk] where all rows are alike, else flat.
+inline Shape shape_of_weights(std::span<const kern::RowSpan> rows, std::int64_t heads) {
+  std::int64_t total = 0;
+  bool alike = !rows.empty();
+  for (const kern::RowSpan& r : rows) {
+    total += heads * r.q_len * r.k_len;
+    alike &= r.q_len == rows[0].q_len && r.k_len == rows[0].k_len;
+  }
+  if (!alike) return {total};
+  return {static_cast<std::int64_t>(rows.size()), heads, rows[0].q_len, rows[0].k_len};
+}
+
 /// The bias as kernels take it, for rows of at most so many queries and keys.
 inline kern::RelativeBias bias_of(const RelativeBias& bias, std::int64_t heads, std::int64_t queries,
                                   std::int64_t keys) {

@@ -277,11 +277,12 @@ bool BeamSearch::is_done(const Group& group) const {
     return false;
   // A beam of one is greedy search: its first end is its end.
   if (options_->early_stopping == EarlyStopping::yes || options_->beam_size == 1) return true;
-  const bool look_ahead = options_->early_stopping == EarlyStopping::never && options_->length_penalty > 0;
+  const bool never = options_->early_stopping == EarlyStopping::never;
+  const bool look_ahead = never && options_->length_penalty > 0;
   const std::int32_t length = look_ahead ? request_.max_length : generated_ + 1;
   const auto score = [&](const Beam& beam) {
-    // Looking ahead, all may yet be covered.
-    const double penalty = look_ahead || options_->coverage_penalty == 0
+    // All may yet be covered.
+    const double penalty = never || options_->coverage_penalty == 0
                                ? 0
                                : coverage_penalty(trail_.with_next(beam.parent), static_cast<std::size_t>(length),
                                                   options_->coverage_penalty);

@@ -110,7 +110,12 @@ Request ContinuationText::request_for(std::vector<std::int32_t> ids, std::uint64
 Generation ContinuationText::finish(const Hypothesis& h, const Request& request, const ContinuationOptions& options,
                                     const SearchOptions& search) const {
   const auto& eos = search.eos_ids;
-  Generation g{text_behind(*tokenizer_, end_of(request), h.tokens), h.tokens, h.log_prob, h.score, Finish::dead_end};
+  Generation g{text_behind(*tokenizer_, end_of(request), h.tokens),
+               h.tokens,
+               h.log_prob,
+               h.score,
+               Finish::dead_end,
+               h.token_scores};
   const std::size_t stop = find_stop(g.text, options.stops);
   const auto given = static_cast<std::int64_t>(request.prefix.size()) + 1;
   if (stop != std::string::npos) {

@@ -41,6 +41,7 @@ struct Generation {
   std::vector<std::int32_t> tokens;  ///< as generated, an end token included
   double log_prob = 0, score = 0;    ///< see Hypothesis
   Finish finish = Finish::length;
+  std::vector<TokenScore> token_scores = {};  ///< of each token, where SearchOptions::top_log_probs asks for them
 };
 
 class ContinuationText {

@@ -47,6 +47,11 @@ class Step {
   virtual Following following(Context& c, const StepInput& input) { return {.logits = logits(c, input)}; }
   /// Takes tokens none of which is to be answered: the beginnings of prompts.
   virtual void read(Context& c, const StepInput& input) { logits(c, input); }
+  /// Asked right before a step in which a sentence begins: how many of the tokens that it is given were read before, for
+  /// others, so that its row begins behind them. Never the last.
+  virtual std::int32_t remembered(std::int32_t /*sentence*/, std::span<const std::int32_t> /*given*/) { return 0; }
+  /// Told between two steps what a row of the last one has read from its beginning; more than that may be given.
+  virtual void remember(std::int32_t /*row*/, std::span<const std::int32_t> /*text*/) {}
   /// The ids that the columns of the last logits() stand for, ascending; none: all ids.
   virtual std::span<const std::int32_t> columns() const { return {}; }
   /// What the rows of the last logits() looked at, where the step was made to keep it: row after row a weight for each

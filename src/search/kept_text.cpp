@@ -112,8 +112,8 @@ std::size_t KeptText::common(std::span<const std::int32_t> tokens) const {
 
 // The cache's row becomes one of the first `tokens` tokens.
 void KeptText::keep(std::size_t tokens) {
-  // What has left a window cannot come back into it.
-  if (tokens < tokens_.size() && options_.kept.window > 0) tokens = 0;
+  // What has left a window cannot come back into it, and a state of linear attention takes nothing back.
+  if (tokens < tokens_.size() && (options_.kept.window > 0 || cache_->keeps_states())) tokens = 0;
   if (tokens == 0) {
     cache_->reorder({});
     tokens_.clear();
@@ -169,7 +169,8 @@ std::vector<Hypothesis> KeptText::decode(const Request& request, const SearchOpt
 void KeptText::save(const std::string& path) const {
   check(!tokens_.empty(), path, "nothing has been read yet");
   const std::vector<std::int32_t>& slots = cache_->slots(0);
-  check(slots.size() == tokens_.size(), path, "a text of which a window is kept cannot be saved");
+  check(!cache_->keeps_states(), path, "what linear attention keeps of a text cannot be saved");
+  check(options_.kept.window == 0, path, "a text of which a window is kept cannot be saved");
   std::vector<TensorHeader> headers{{"tokens", StoredType::i32, {static_cast<std::int64_t>(tokens_.size())}}};
   std::int64_t layers = 0;
   for (; layers < cache_->num_layers(); ++layers)
@@ -212,6 +213,7 @@ void KeptText::load(const std::string& path) {
   expect("cache_precision", precision_of(options_.kept), "keys and values are of another precision");
   if (options_.kept.window > 0)
     fail_usage(path, "a text is kept whole, and a window is asked for", "leave one of them out");
+  check(!cache_->keeps_states(), path, "what linear attention keeps of a text is not read from files");
   const std::vector<std::int32_t> tokens = to_i32(file.at("tokens"));
   const auto n = static_cast<std::int64_t>(tokens.size());
   check(n > 0 && (model_->max_positions() == 0 || n <= model_->max_positions()), path,

@@ -17,16 +17,21 @@ OpenSession::OpenSession(Context& c, const model::Model& model, const OpenSessio
       sources_(model) {
   check_options(options.cache);
   if (cache_) cache_->configure(options.cache.kept);
+  if (cache_ && !model.has_encoder() && !cache_->keeps_states() && options.cache.kept.window == 0 &&
+      options.prefix_tokens > 0)
+    prefixes_.emplace(*cache_, options.prefix_tokens);
   start();
 }
 
 // A step and a batch without anybody.
 void OpenSession::start() {
+  if (prefixes_) prefixes_->clear();
   if (cache_) cache_->reorder({});
   sources_.clear();
   there_.clear(), attended_.clear();
   step_ =
       std::make_unique<ModelStep>(*model_, model_->has_encoder() ? &sources_ : nullptr, cache_.get(), options_.cache);
+  if (prefixes_) step_->share_prefixes(&*prefixes_);
   batch_ = std::make_unique<RunningBatch>(*step_, options_.prompt_tokens, on_token_, on_partial_);
 }
 

@@ -19,6 +19,9 @@ struct OpenSessionOptions {
   CacheOptions cache;
   /// Tokens of prompts that a step reads at most, so that those who go on wait for no more than these.
   std::int32_t prompt_tokens = 512;
+  /// Tokens of prompts and texts whose keys and values stay when their sentences have ended, for others that begin alike
+  /// (prefix_cache.h); 0: none do. Of models without an encoder, where every token sees all before it.
+  std::int64_t prefix_tokens = 0;
   /// Whose attention sentences with SearchOptions::attention get.
   model::AlignmentHeads attention;
 };
@@ -45,8 +48,10 @@ class OpenSession {
   bool empty() const { return batch_->empty(); }
   std::size_t sentences() const { return batch_->sentences(); }
   const RunningBatch::StepSize& last() const { return batch_->last(); }
-  /// Tokens whose keys and values are kept; 0 where nobody is there.
-  std::int64_t used_slots() const { return cache_ ? cache_->used_slots() : 0; }
+  /// Tokens whose keys and values are kept for those who are there; 0 where nobody is. Beginnings are not among them.
+  std::int64_t used_slots() const { return cache_ ? cache_->used_slots() - prefix_tokens() : 0; }
+  /// Those of beginnings that stay for others.
+  std::int64_t prefix_tokens() const { return prefixes_ ? prefixes_->tokens() : 0; }
   std::int64_t cache_bytes() const { return cache_ ? cache_->bytes() : 0; }
 
  private:
@@ -59,6 +64,7 @@ class OpenSession {
   OnToken on_token_;
   OnPartial on_partial_;
   std::unique_ptr<nn::KvCache> cache_;
+  std::optional<PrefixCache> prefixes_;
   Sources sources_;
   std::unique_ptr<ModelStep> step_;
   std::unique_ptr<RunningBatch> batch_;

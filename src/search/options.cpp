@@ -88,6 +88,15 @@ void check_options(const SearchOptions& o, std::int64_t vocab_size) {
   for (std::int32_t id : o.eos_ids) check_id(id, vocab_size, "EOS");
   for (std::int32_t id : o.suppress_ids) check_id(id, vocab_size, "suppressed tokens");
   for (std::int32_t id : o.begin_suppress_ids) check_id(id, vocab_size, "tokens suppressed at the beginning");
+  std::vector<std::int32_t> biased;
+  for (const auto& [id, bias] : o.logit_bias) {
+    check_id(id, vocab_size, "logit bias");
+    check(std::isfinite(bias), "logit bias", "expected a finite number for id {}, got {}", id, bias);
+    biased.push_back(id);
+  }
+  std::sort(biased.begin(), biased.end());
+  if (const auto twice = std::adjacent_find(biased.begin(), biased.end()); twice != biased.end())
+    fail_usage("logit bias", fmt::format("names id {} twice", *twice), "add them up");
   if (o.forced_bos_id != -1) check_id(o.forced_bos_id, vocab_size, "forced BOS");
   if (o.forced_eos_id != -1) check_id(o.forced_eos_id, vocab_size, "forced EOS");
   for (const auto& word : o.bad_words) {

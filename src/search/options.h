@@ -90,7 +90,9 @@ struct SearchOptions {
   std::vector<std::vector<std::int32_t>> bad_words;  ///< sequences of tokens that no hypothesis may contain
   std::vector<std::int32_t> suppress_ids;            ///< tokens that never come
   std::vector<std::int32_t> begin_suppress_ids;  ///< tokens that never come first (after a forced BOS, if there is one)
-  std::int32_t no_repeat_ngram = 0;              ///< no sequence of so many tokens comes twice; 0: any may
+  /// Added to the logits of these tokens, each named once; -100 and 100 do what forbidding and forcing do.
+  std::vector<std::pair<std::int32_t, float>> logit_bias;
+  std::int32_t no_repeat_ngram = 0;  ///< no sequence of so many tokens comes twice; 0: any may
   double repetition_penalty = 1;     ///< logits of tokens that were there are divided by it, negative ones multiplied
   double presence_penalty = 0;       ///< taken off the logit of every token generated before
   double frequency_penalty = 0;      ///< taken off it for each time that it was generated

@@ -74,13 +74,19 @@ void WorkerPool::run(std::size_t jobs, const std::function<void(Context&, int, s
   };
   std::vector<std::thread> others;
   const int busy = static_cast<int>(std::min<std::size_t>(jobs, list_.size()));
+  const auto end_others = [&] {  // with the job that they are at
+    next = jobs;
+    for (std::thread& t : others) t.join();
+  };
   try {
     for (int worker = 1; worker < busy; ++worker) others.emplace_back(labour, worker);
   } catch (const std::system_error& problem) {
-    next = jobs;  // the others end with the job that they are at
-    for (std::thread& t : others) t.join();
+    end_others();
     fail("threads", fmt::format("only {} of {} can be started ({})", others.size() + 1, busy, problem.what()),
          fmt::format("pass --threads {} or fewer, or raise the limits (ulimit)", others.size() + 1));
+  } catch (...) {
+    end_others();
+    throw;
   }
   labour(0);
   for (std::thread& t : others) t.join();
@@ -147,7 +153,7 @@ std::vector<std::vector<Hypothesis>> ParallelDecoder::decode(std::span<const std
     Watch numbered{.stop = watch.stop};  // as the caller numbers requests
     if (watch.on_token)
       numbered.on_token = [&](const NewToken& t) {
-        watch.on_token({jobs[job][t.request], t.sample, t.token, t.ended});
+        watch.on_token({jobs[job][t.request], t.sample, t.token, t.ended, t.score});
       };
     if (watch.on_partial)
       numbered.on_partial = [&](const Partial& p) { watch.on_partial({jobs[job][p.request], p.tokens}); };

@@ -12,8 +12,24 @@ namespace {
 
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
-// Of tokens that were there, given or generated: x / p where x is positive, x p where it is not
-// [Keskar et al. 2019, section 4.1].
+// x + bias
+class LogitBias : public LogitsProcessor {
+ public:
+  explicit LogitBias(std::span<const std::pair<std::int32_t, float>> biases) {
+    for (const auto& [id, bias] : biases) ids_.push_back(id), values_.push_back(bias);
+  }
+  void apply(std::span<const RowView> rows, StepLogits& logits) const override {
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      logits.change(static_cast<std::int64_t>(r), ids_, [this](float x, std::size_t i) { return x + values_[i]; });
+  }
+
+ private:
+  std::vector<std::int32_t> ids_;
+  std::vector<float> values_;
+};
+
+// Of tokens that were there, given or generated: x / p where x is positive [Keskar et al. 2019, section 4.1], x p where it is
+// not, as `transformers` has it.
 class RepetitionPenalty : public LogitsProcessor {
  public:
   explicit RepetitionPenalty(double penalty) : penalty_(static_cast<float>(penalty)) {}
@@ -219,7 +235,9 @@ class ConstraintProcessor : public LogitsProcessor {
       }
     const bool any = logits.keep(r, allowed.mask, allowed.count);
     if (any || allowed.count == 0) return;
-    logits.force(r, allowed.shortest >= 0 || eos_ids_.empty() ? allowed.shortest : eos_ids_[0]);
+    // A complete text without an end token needs none: what could follow is forbidden, so it is over.
+    const std::int32_t next = allowed.shortest >= 0 || eos_ids_.empty() ? allowed.shortest : eos_ids_[0];
+    if (next >= 0) logits.force(r, next);
   }
 
   std::shared_ptr<const Constraint> constraint_;
@@ -240,7 +258,10 @@ StepLogits::StepLogits(const Context& c, const Tensor& logits, std::span<const f
 }
 
 std::optional<std::int32_t> StepLogits::column_of(std::int32_t id) const {
-  if (columns_.empty()) return id;
+  if (columns_.empty()) {
+    check(id >= 0 && id < vocab_size_, "StepLogits", "{} is not an id of the vocabulary of {}", id, vocab_size_);
+    return id;
+  }
   const auto at = std::lower_bound(columns_.begin(), columns_.end(), id);
   if (at == columns_.end() || *at != id) return std::nullopt;
   return static_cast<std::int32_t>(at - columns_.begin());
@@ -323,6 +344,7 @@ void StepLogits::change(std::int64_t row, std::span<const std::int32_t> ids,
 
 Processors make_processors(const SearchOptions& o) {
   Processors list;
+  if (!o.logit_bias.empty()) list.push_back(std::make_unique<LogitBias>(o.logit_bias));
   if (o.repetition_penalty != 1) list.push_back(std::make_unique<RepetitionPenalty>(o.repetition_penalty));
   if (o.presence_penalty != 0 || o.frequency_penalty != 0)
     list.push_back(std::make_unique<CountPenalty>(o.presence_penalty, o.frequency_penalty));

@@ -1,10 +1,10 @@
 // Logits processors: what a search may not say, and what it must. Each looks at the rows of a step and changes their
 // logits where they lie, a few values through kernels; they run in the order in which make_processors() lists them,
 // which is that of `transformers`:
-//   repetition penalty, presence and frequency penalty, repeated n-grams, bad words, minimum length, forced BOS, forced
+//   logit bias, repetition penalty, presence and frequency penalty, repeated n-grams, bad words, minimum length, forced BOS, forced
 //   EOS, suppressed tokens, tokens suppressed at the beginning, the beginning of a word behind a given prefix, a
 //   constraint on the whole text
-// (it has no presence and frequency penalties: those are OpenAI's, and count what was generated alone, where the
+// (its sequence_bias of single tokens is the logit bias; it has no presence and frequency penalties: those are OpenAI's, and count what was generated alone, where the
 // repetition penalty counts what was given too). What narrows the choice of a sample comes after them (warpers.h).
 // They act on logits, in a beam search on log-probabilities, without renormalising: what is forbidden takes nothing from
 // and gives nothing to the rest, and a forced token has log-probability 0.

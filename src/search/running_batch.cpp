@@ -94,6 +94,14 @@ std::vector<RunningBatch::Ended> RunningBatch::take_ended() {
 void RunningBatch::end(Sentence& s, std::exception_ptr error) {
   Ended e{.sentence = s.number, .error = std::move(error)};
   if (!e.error) e.hypotheses = std::visit([](const auto& search) { return search.hypotheses(); }, s.search);
+  if (e.hypotheses.size() == 1 && std::holds_alternative<Sequences>(s.search) && s.row >= 0 && s.read == s.given) {
+    // The next turn of a talk begins with all of this one.
+    const Request& request = std::get<Sequences>(s.search).request();
+    std::vector<std::int32_t> text{request.start_id};
+    text.insert(text.end(), request.prefix.begin(), request.prefix.end());
+    text.insert(text.end(), e.hypotheses[0].tokens.begin(), e.hypotheses[0].tokens.end());
+    step_->remember(s.row, text);
+  }
   ended_.push_back(std::move(e));
   s.group->idle.push_back(std::move(s.search));
   --s.group->members;
@@ -131,7 +139,13 @@ void RunningBatch::share_out() {
   }
   std::sort(reading.begin(), reading.end(), [](const Sentence* a, const Sentence* b) { return a->joined < b->joined; });
   std::int32_t left = prompt_tokens_;
+  last_ = {};
   for (Sentence* s : reading) {
+    if (s->read == 0 && left > 0) {
+      s->read =
+          step_->remembered(s->number, std::visit([](const auto& search) { return search.view(0).tokens; }, s->search));
+      last_.remembered += static_cast<std::size_t>(s->read);
+    }
     s->portion = std::min(left, s->given - s->read);
     left -= s->portion;
   }
@@ -139,7 +153,6 @@ void RunningBatch::share_out() {
 
 StepInput RunningBatch::lay_out() {
   ids_.clear(), counts_.clear(), parents_.clear(), numbers_.clear(), answers_.clear(), views_.clear();
-  last_ = {};
   bool all_answered = true;
   for (Sentence& s : live_) {
     const auto first = static_cast<std::int32_t>(counts_.size());
@@ -189,7 +202,16 @@ void RunningBatch::step(Context& c) {
     return s.group->finder.may_skip_logits() &&
            std::visit([](const auto& search) { return search.request().phrases.empty(); }, s.search);
   });
-  advance(c, best_suffice ? step_->following(c, input) : Following{.logits = step_->logits(c, input)});
+  const Following following = best_suffice ? step_->following(c, input) : Following{.logits = step_->logits(c, input)};
+  remember_prompts();
+  advance(c, following);
+}
+
+// Those that have been read to their end in this step.
+void RunningBatch::remember_prompts() {
+  for (const Sentence& s : live_)
+    if (s.portion > 0 && s.read == s.given)
+      step_->remember(s.row, std::visit([](const auto& search) { return search.view(0).tokens; }, s.search));
 }
 
 // Hands each group's sentences their candidates, a group's sentences that go on and those that have just begun being two

@@ -57,9 +57,9 @@ class RunningBatch {
 
   bool empty() const { return live_.empty(); }
   std::size_t sentences() const { return live_.size(); }
-  /// Of the last step: rows, and tokens of prompts among what they read.
+  /// Of the last step: rows, tokens of prompts among what they read, and those that had been read before for others.
   struct StepSize {
-    std::size_t rows = 0, prompt_tokens = 0;
+    std::size_t rows = 0, prompt_tokens = 0, remembered = 0;
   };
   const StepSize& last() const { return last_; }
 
@@ -80,6 +80,7 @@ class RunningBatch {
   void order();
   void share_out();
   StepInput lay_out();
+  void remember_prompts();
   void advance(Context& c, const Following& following);
   bool advance(Sentence& s, std::span<const Candidate> candidates, std::int32_t k, std::span<const float> weights,
                std::span<const Candidate> tops);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "ops/softcap.h"
 #include "search/ensemble.h"
 #include "search/shortlist.h"
 #include "search/speculative.h"
@@ -48,8 +49,22 @@ Tensor ModelStep::logits(Context& c, const StepInput& input) {
 
 Following ModelStep::following(Context& c, const StepInput& input) {
   const model::OutputProjection out = model_->output();
-  if (!out.weight.quantized || !lists_.empty()) return {.logits = logits(c, input)};
+  if (!out.weight.quantized || out.softcap > 0 || !lists_.empty()) return {.logits = logits(c, input)};
   return {.hidden = answers(c, input), .weight = out.weight, .bias = out.bias};
+}
+
+std::int32_t ModelStep::remembered(std::int32_t sentence, std::span<const std::int32_t> given) {
+  if (!prefixes_) return 0;
+  std::vector<std::int32_t> slots = prefixes_->find(given);
+  const auto n = static_cast<std::int32_t>(slots.size());
+  begun_[sentence] = std::move(slots);
+  return n;
+}
+
+void ModelStep::remember(std::int32_t row, std::span<const std::int32_t> text) {
+  if (!prefixes_) return;
+  const auto read = static_cast<std::size_t>(cache_->length(row));
+  prefixes_->keep(row, text.first(std::min(text.size(), read)));
 }
 
 Tensor ModelStep::cached(Context& c, const StepInput& input) {
@@ -59,7 +74,8 @@ Tensor ModelStep::cached(Context& c, const StepInput& input) {
   for (std::size_t r = 0; r < old && !input.cuts.empty(); ++r)
     if (input.cuts[r] > 0)
       cache_->truncate(static_cast<std::int64_t>(r), cache_->length(static_cast<std::int64_t>(r)) - input.cuts[r]);
-  cache_->add_rows(static_cast<std::int64_t>(input.counts.size() - old));
+  for (std::size_t r = old; r < input.counts.size(); ++r) cache_->add_row(begun_[input.sentences[r]]);
+  begun_.clear();
 
   if (input.ids.size() > input.counts.size() && input.ids.size() > static_cast<std::size_t>(options_.prompt_chunk)) {
     const std::vector<std::int32_t> left = read_chunks(c, input);
@@ -158,7 +174,9 @@ Tensor ModelStep::last_hidden(Context& c, std::span<const std::int32_t> ids, con
 Tensor ModelStep::logits_of(Context& c, const Tensor& hidden, std::span<const std::int32_t> sentences) {
   if (lists_.empty()) return model::logits(c, *model_, hidden);
   choose_columns(c, sentences);
-  const Tensor logits = ops::linear(c, hidden, weight_, bias_);
+  const Tensor products = ops::linear(c, hidden, weight_, bias_);
+  const float softcap = model_->output().softcap;
+  const Tensor logits = softcap > 0 ? ops::softcap(c, products, softcap) : products;
   std::int64_t place = -1;
   for (std::size_t r = 0; r < sentences.size(); ++r) {
     if (r == 0 || sentences[r] != sentences[r - 1]) ++place;
@@ -252,6 +270,10 @@ Session::Session(Context& c, const model::Model& model, const SessionOptions& op
   // A draft reads its own proposals token by token and takes them back together, so it keeps what leaves the window.
   if (options.speculative.draft)
     draft_ = std::make_unique<Reader>(reader_of(*options.speculative.draft, {.precision = kept.precision}));
+  const auto takes_back = [](const Reader& r) { return !r.cache || !r.cache->keeps_states(); };
+  if (options.speculative.on() && !(takes_back(models_[0]) && (!draft_ || takes_back(*draft_))))
+    fail_usage("speculative decoding", "what linear attention has read it cannot take back, as proposals need",
+               "leave the draft model or the lookup out");
 }
 
 Session::Reader Session::reader_of(const model::Model& model, const nn::KvCache::Options& kept) const {
@@ -322,7 +344,8 @@ std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector
   if (draft_) {
     if (!stopped) begin(*draft_, sources);
     const Sources* of_draft = model.has_encoder() ? &draft_->sources : nullptr;
-    proposer = std::make_unique<DraftModel>(*draft_->model, of_draft, draft_->cache.get(), options_.cache);
+    proposer = std::make_unique<DraftModel>(*draft_->model, of_draft, draft_->cache.get(), options_.cache,
+                                            options_.speculative.min_prob);
   } else {
     const bool shared = model.source_vocab_size() == model.vocab_size();
     proposer = std::make_unique<Lookup>(shared ? sources : sources.first(0), options_.speculative.lookup);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 
 #include "model/model.h"
 #include "search/decode.h"
+#include "search/prefix_cache.h"
 #include "search/session_options.h"
 #include "search/sources.h"
 
@@ -33,6 +35,10 @@ class ModelStep : public Step {
   void keep_attention(nn::AttentionTap tap) { tap_ = std::move(tap); }
   void keep_no_attention() { tap_.reset(); }
   const Attention* attention() const override { return tap_ ? &attention_ : nullptr; }
+  /// From now on rows that begin as texts did which are kept there begin behind them. It must be of the same cache.
+  void share_prefixes(PrefixCache* prefixes) { prefixes_ = prefixes; }
+  std::int32_t remembered(std::int32_t sentence, std::span<const std::int32_t> given) override;
+  void remember(std::int32_t row, std::span<const std::int32_t> text) override;
   /// From now on sentence s is made of the tokens lists[s] (ascending ids), and logits are worked out for those alone that
   /// the sentences of a step have.
   void restrict_to(std::vector<std::vector<std::int32_t>> lists) { lists_ = std::move(lists); }
@@ -53,6 +59,8 @@ class ModelStep : public Step {
   const Sources* sources_;
   nn::KvCache* cache_;
   CacheOptions options_;
+  PrefixCache* prefixes_ = nullptr;
+  std::map<std::int32_t, std::vector<std::int32_t>> begun_;  ///< by sentence: slots that its row begins with
   std::optional<nn::AttentionTap> tap_;
   std::uint64_t tapped_version_ = 0;  ///< of the sources whose keys the tap keeps
   Attention attention_;

@@ -24,6 +24,8 @@ Shortlist::Shortlist(const LexicalTable& table, const ShortlistOptions& o, const
   always_.insert(always_.end(), search.eos_ids.begin(), search.eos_ids.end());
   for (const std::int32_t id : {search.forced_bos_id, search.forced_eos_id})
     if (id >= 0) always_.push_back(id);
+  for (const auto& [id, bias] : search.logit_bias)
+    if (bias > 0) always_.push_back(id);
   sort_unique(always_);
 
   of_source_.resize(table.of_source.size());

@@ -1,6 +1,7 @@
 #include "search/speculative.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "search/beam_search.h"
 #include "search/candidates.h"
@@ -17,17 +18,23 @@ std::size_t common_prefix(std::span<const std::int32_t> a, std::span<const std::
 }  // namespace
 
 DraftModel::DraftModel(const model::Model& model, const Sources* sources, nn::KvCache* cache,
-                       const CacheOptions& options)
-    : model_(&model), step_(model, sources, cache, options) {}
+                       const CacheOptions& options, float min_prob)
+    : model_(&model), step_(model, sources, cache, options), min_prob_(min_prob) {}
 
-// The likeliest next token of each row.
-std::vector<std::int32_t> DraftModel::take(Context& c, const StepInput& input) {
+DraftModel::Next DraftModel::take(Context& c, const StepInput& input) {
   const Tensor logits = step_.logits(c, input);
   const auto [R, V] = logits.dims<2>("logits");
   const Tensor values = c.empty({R, 1}), ids = c.empty({R, 1}, DType::i32);
   c.kernels().top_k(logits.data<float>(), static_cast<std::size_t>(R), static_cast<std::size_t>(V), 1,
                     values.data<float>(), ids.data<std::int32_t>());
-  return host_copy<std::int32_t>(ids);
+  Next next{host_copy<std::int32_t>(ids), std::vector<float>(static_cast<std::size_t>(R), 1.0f)};
+  if (min_prob_ <= 0) return next;
+  const Tensor sums = c.empty({R});
+  c.kernels().log_sum_exp(logits.data<float>(), sums.data<float>(), static_cast<std::size_t>(R),
+                          static_cast<std::size_t>(V));
+  const std::vector<float> most = host_copy<float>(values), sum = host_copy<float>(sums);
+  for (std::size_t r = 0; r < most.size(); ++r) next.probabilities[r] = std::exp(most[r] - sum[r]);
+  return next;
 }
 
 void DraftModel::propose(Context& c, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) {
@@ -60,17 +67,27 @@ void DraftModel::propose(Context& c, const Drafts& rows, std::vector<std::vector
   }
   sentences_.assign(rows.sentences.begin(), rows.sentences.end());
   read_ = std::move(read);
-  std::vector<std::int32_t> next = take(
+  Next next = take(
       c, {.ids = ids, .counts = counts, .parents = parents, .sentences = rows.sentences, .cuts = cuts, .answers = {}});
   counts.assign(n, 1);
   for (std::size_t r = 0; r < n; ++r) parents[r] = static_cast<std::int32_t>(r);
+  std::vector<bool> ended(n, false);  // rows that get no more; they are read on while others are
   for (std::int32_t i = 1;; ++i) {
-    for (std::size_t r = 0; r < n; ++r)
-      if (i <= rows.most[r]) proposals[r].push_back(next[r]);
-    if (i == most) return;
-    for (std::size_t r = 0; r < n; ++r) read_[r].push_back(next[r]);
-    next = take(
-        c, {.ids = next, .counts = counts, .parents = parents, .sentences = rows.sentences, .cuts = {}, .answers = {}});
+    bool all_ended = true;
+    for (std::size_t r = 0; r < n; ++r) {
+      const bool end = std::find(rows.ends.begin(), rows.ends.end(), next.tokens[r]) != rows.ends.end();
+      if (!ended[r] && !end && i <= rows.most[r]) proposals[r].push_back(next.tokens[r]);
+      ended[r] = ended[r] || end || i >= rows.most[r] || next.probabilities[r] < min_prob_;
+      all_ended &= ended[r];
+    }
+    if (all_ended || i == most) return;
+    for (std::size_t r = 0; r < n; ++r) read_[r].push_back(next.tokens[r]);
+    next = take(c, {.ids = next.tokens,
+                    .counts = counts,
+                    .parents = parents,
+                    .sentences = rows.sentences,
+                    .cuts = {},
+                    .answers = {}});
   }
 }
 
@@ -100,6 +117,9 @@ void Lookup::propose(Context&, const Drafts& rows, std::vector<std::vector<std::
         const std::size_t count = std::min(in.size() - at, static_cast<std::size_t>(rows.most[r]));
         proposals[r].assign(in.begin() + static_cast<std::ptrdiff_t>(at),
                             in.begin() + static_cast<std::ptrdiff_t>(at + count));
+        proposals[r].erase(
+            std::find_first_of(proposals[r].begin(), proposals[r].end(), rows.ends.begin(), rows.ends.end()),
+            proposals[r].end());
       }
     }
   }
@@ -132,6 +152,7 @@ std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step
   check(draft_tokens >= 1, "speculative decoding", "{} tokens to propose, expected at least 1", draft_tokens);
   const std::size_t most_live = max_live == 0 ? requests.size() : static_cast<std::size_t>(max_live);
   CandidateFinder finder(options, step.vocab_size(), 1, options.scores);
+  const auto top_count = static_cast<std::size_t>(finder.top_count());
   std::vector<std::vector<Hypothesis>> results(requests.size());
   std::vector<Sentence> live;
   std::size_t waiting = 0;
@@ -139,7 +160,8 @@ std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step
   const auto tell = [&](const Sentence& s) {
     if (watch.on_token)
       for (const Sequences::Added& a : s.search.added())
-        watch.on_token({static_cast<std::size_t>(s.number), a.sample, a.token, a.ended});
+        watch.on_token({static_cast<std::size_t>(s.number), a.sample, a.token, a.ended,
+                        a.token >= 0 ? s.search.last_score(a.sample) : nullptr});
   };
   for (;;) {
     const bool stopped = watch.stop.stop_requested();
@@ -169,7 +191,7 @@ std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step
       sentences.push_back(s.number);
       most.push_back(std::min(draft_tokens, request.max_length - made - 1));
     }
-    proposer.propose(c, {texts, sentences, most}, proposals);
+    proposer.propose(c, {texts, sentences, most, options.eos_ids}, proposals);
 
     std::vector<std::int32_t> ids, new_counts, parents, cuts, answers;
     for (std::size_t i = 0; i < live.size(); ++i) {
@@ -203,7 +225,7 @@ std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step
       bool agreed = true;
       while (agreed && taken <= proposed && !s.search.done()) {
         const Candidate& candidate = candidates[first + taken];
-        s.search.advance({&candidate, 1}, 1);
+        s.search.advance({&candidate, 1}, 1, {}, finder.tops().subspan((first + taken) * top_count, top_count));
         agreed = taken < proposed && candidate.token == proposals[i][taken];
         ++taken;
         counts.tokens += s.search.added()[0].token >= 0;

@@ -20,6 +20,7 @@ struct Drafts {
   std::span<const std::span<const std::int32_t>> tokens;  ///< [rows] the start token, the prefix, what was generated
   std::span<const std::int32_t> sentences;                ///< [rows] whose they are; new ones come last
   std::span<const std::int32_t> most;                     ///< [rows] tokens that may be proposed
+  std::span<const std::int32_t> ends = {};  ///< tokens that are no use: nothing could be accepted behind them
 };
 
 class Proposer {
@@ -34,14 +35,22 @@ class DraftModel : public Proposer {
  public:
   /// @param sources  as its own encoder reads them; null for a model without an encoder
   /// @param cache  its own, without rows yet; null: it computes everything again
-  DraftModel(const model::Model& model, const Sources* sources, nn::KvCache* cache, const CacheOptions& options);
+  /// @param min_prob  it proposes nothing behind a token that it finds less probable than this
+  DraftModel(const model::Model& model, const Sources* sources, nn::KvCache* cache, const CacheOptions& options,
+             float min_prob);
   void propose(Context& c, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) override;
 
  private:
-  std::vector<std::int32_t> take(Context& c, const StepInput& input);
+  /// The likeliest next token of each row, and how probable it is.
+  struct Next {
+    std::vector<std::int32_t> tokens;
+    std::vector<float> probabilities;
+  };
+  Next take(Context& c, const StepInput& input);
 
   const model::Model* model_;
   ModelStep step_;
+  float min_prob_;
   std::vector<std::vector<std::int32_t>> read_;  // what each row of the cache has read
   std::vector<std::int32_t> sentences_;          // whose it is
 };

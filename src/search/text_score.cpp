@@ -45,7 +45,8 @@ std::vector<float> score_windows(Context& c, const model::Model& model,
   c.kernels().gather(hidden.data<float>(), c.upload(places).data<std::int32_t>(), 1.0f, scored.data<float>(),
                      places.size(), static_cast<std::size_t>(hidden.size(1)));
   const model::OutputProjection output = model.output();
-  return host_copy<float>(ops::target_log_probs(c, scored, output.weight, output.bias, c.upload(expected)));
+  return host_copy<float>(
+      ops::target_log_probs(c, scored, output.weight, output.bias, c.upload(expected), output.softcap));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "base/error.h"
 
@@ -56,6 +57,14 @@ void keep(Choices& choices, const std::vector<char>& stays) {
 }  // namespace
 
 void apply_temperature(Choices& choices, double temperature) {
+  // What no logit, a float, could be divided by: behind the largest, which stays 0, the others go to -inf.
+  constexpr double next_to_nothing = std::numeric_limits<float>::max() / std::numeric_limits<double>::max();
+  if (temperature < next_to_nothing) {
+    double largest = -std::numeric_limits<double>::infinity();
+    for (const Choice& c : choices) largest = std::max(largest, c.logit);
+    if (std::isfinite(largest))
+      for (Choice& c : choices) c.logit -= largest;
+  }
   for (Choice& c : choices) c.logit /= temperature;
 }
 

@@ -12,6 +12,10 @@ namespace {
 // Weights from which on all threads share each product (search/parallel.cpp): a step reads them once for all that goes on,
 // where two workers would read them twice.
 constexpr std::int64_t large_model = 200'000'000;
+constexpr std::chrono::milliseconds look_every{5};  // at all who wait, for those who are late
+// Where nearly all places are taken, others join once this part of them is free: encoding a few together costs less than
+// each by itself.
+constexpr std::size_t join_share = 8;
 constexpr std::int64_t default_cache_tokens = std::int64_t{1} << 18;
 
 }  // namespace
@@ -59,6 +63,8 @@ Engine::Engine(std::shared_ptr<const model::Model> model, const EngineOptions& o
   // Shared products are summed in another order, by the number of threads.
   const bool together = !options_.deterministic && model_->parameters().count() >= large_model;
   const int workers = together ? 1 : options_.threads, threads = together ? options_.threads : 1;
+  // What is read behind a beginning that is there rounds otherwise than what is read at once.
+  options_.session.prefix_tokens = options_.deterministic ? 0 : options_.session.prefix_tokens / workers;
   for (int i = 0; i < workers; ++i) workers_.push_back(std::make_unique<Worker>(*model_, options_, threads));
   for (const auto& worker : workers_) worker->thread = std::thread([this, w = worker.get()] { run(*w); });
 }
@@ -91,7 +97,17 @@ Engine::Answer Engine::submit(std::span<const WorkPtr> works) {
   return Answer::taken;
 }
 
+bool Engine::has_room(const std::string& client, bool counts) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_ || queue_.has_room(client, 1)) return true;
+  }
+  if (counts) statistics_.refused.add(1);
+  return false;
+}
+
 void Engine::notify() {
+  gone_ = true;
   arrived_.notify_all();
 }
 
@@ -143,7 +159,8 @@ void Engine::run(Worker& worker) {
     watch(worker);
     if (!worker.session.empty()) {
       worker.session.step();
-      statistics_.step(worker.session.last().rows, worker.session.last().prompt_tokens);
+      statistics_.step(worker.session.last().rows, worker.session.last().prompt_tokens,
+                       worker.session.last().remembered);
     }
     deliver(worker);
   }
@@ -161,14 +178,19 @@ void Engine::take(Worker& worker, std::unique_lock<std::mutex>& lock, std::vecto
   const std::int64_t most_tokens = options_.cache_tokens / static_cast<std::int64_t>(workers);
   // So that those who go on do not wait for the encoder for long.
   const auto most_read = static_cast<std::size_t>(options_.session.prompt_tokens);
-  const auto share = [&] {
-    return std::min(static_cast<std::size_t>(options_.batch_size), (queue_.size() + live_ + workers - 1) / workers);
-  };
+  const auto batch = static_cast<std::size_t>(options_.batch_size);
+  const auto share = [&] { return std::min(batch, (queue_.size() + live_ + workers - 1) / workers); };
   for (;;) {
     if (stopping_) return;
-    gone = cancelling_ ? queue_.take_all() : queue_.take_gone(Clock::now());
+    if (cancelling_) {
+      gone = queue_.take_all();
+    } else if (const auto now = Clock::now(); gone_.exchange(false) || now >= next_look_) {
+      gone = queue_.take_gone(now);
+      next_look_ = now + look_every;
+    }
     std::size_t read = 0;
-    while (worker.count + arrivals.size() < share() && read < most_read) {
+    const bool room = worker.count == 0 || worker.count <= batch - batch / join_share;
+    while (room && worker.count + arrivals.size() < share() && read < most_read) {
       WorkPtr work = queue_.pop(most_tokens - worker.tokens);
       if (!work) break;
       worker.tokens += work->cache_tokens();
@@ -216,7 +238,8 @@ void Engine::watch(Worker& worker) {
 
 void Engine::deliver(Worker& worker) {
   std::vector<search::RunningBatch::Ended> ended = worker.session.take_ended();
-  statistics_.cache(std::this_thread::get_id(), worker.session.used_slots(), worker.session.cache_bytes());
+  statistics_.cache(std::this_thread::get_id(),
+                    {worker.session.used_slots(), worker.session.prefix_tokens(), worker.session.cache_bytes()});
   if (ended.empty()) return;
   std::vector<std::pair<WorkPtr, Outcome>> done;
   for (search::RunningBatch::Ended& e : ended) {

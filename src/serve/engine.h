@@ -39,6 +39,8 @@ class Engine {
   /// Takes all of one client's works, or none of them.
   /// @throws Error(usage) where one of them could never be held
   Answer submit(std::span<const WorkPtr> works);
+  /// Whether a work of this client could wait now; where not and `counts`, it is counted as refused.
+  bool has_room(const std::string& client, bool counts = true) const;
   /// To be called after works were cancelled, so that those who wait leave at once.
   void notify();
   /// Takes nothing more, and returns once all that was taken has ended.
@@ -72,7 +74,9 @@ class Engine {
   std::size_t live_ = 0;  ///< of all workers
   bool closed_ = false, stopping_ = false;
   std::atomic<bool> cancelling_ = false;
-  double seconds_a_sentence_ = 0;  ///< between two that end, a running mean
+  std::atomic<bool> gone_ = false;    ///< whether somebody who may be waiting was cancelled
+  Clock::time_point next_look_ = {};  ///< for those who wait and are late
+  double seconds_a_sentence_ = 0;     ///< between two that end, a running mean
   Clock::time_point last_end_ = {};
   std::vector<std::unique_ptr<Worker>> workers_;
 };

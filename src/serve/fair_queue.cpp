@@ -25,10 +25,14 @@ std::size_t FairQueue::clients() const {
   return names.size();
 }
 
+bool FairQueue::has_room(const std::string& client, std::size_t n) const {
+  return size_ + n <= most_ && size(client) + n <= std::max<std::size_t>(1, most_ / 2);
+}
+
 bool FairQueue::push(std::span<const WorkPtr> works) {
   if (works.empty()) return true;
   const std::string& name = works.front()->client;
-  if (size_ + works.size() > most_ || size(name) + works.size() > std::max<std::size_t>(1, most_ / 2)) return false;
+  if (!has_room(name, works.size())) return false;
   for (const WorkPtr& work : works) {
     Turns& turns = by_priority_[work->priority];
     auto client = std::find_if(turns.begin(), turns.end(), [&](const Client& c) { return c.name == name; });

@@ -27,6 +27,8 @@ class FairQueue {
 
   /// Takes all of one client's works, or, where there is no room for them, none.
   bool push(std::span<const WorkPtr> works);
+  /// Whether it would take `n` works of this client.
+  bool has_room(const std::string& client, std::size_t n) const;
   /// The next one, taken off; null where nobody waits, or where the next one keeps more than `most_tokens` (it stays the next).
   WorkPtr pop(std::int64_t most_tokens);
   /// Takes off whoever is cancelled or late.

@@ -10,6 +10,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <list>
 #include <mutex>
+#include <shared_mutex>
 #include <thread>
 
 #include "base/error.h"
@@ -132,6 +133,12 @@ class HttpServer::Implementation : public std::enable_shared_from_this<Implement
     context_ = std::move(fresh);
   }
   bool draining() const { return draining_; }
+  /// Has f called in `strand`, unless the server has stopped.
+  template <class Strand, class F>
+  void post(const Strand& strand, F f) {
+    const std::shared_lock lock(gate_);
+    if (!stopped_) net::post(strand, std::move(f));
+  }
 
   const HttpServerOptions options;
   const Handler handle;
@@ -155,6 +162,8 @@ class HttpServer::Implementation : public std::enable_shared_from_this<Implement
   std::shared_ptr<net::ssl::context> context_;
   std::list<std::pair<Connection*, std::weak_ptr<Connection>>> connections_;  // the one that came first first
   std::atomic<bool> draining_ = false;
+  std::shared_mutex gate_;
+  bool stopped_ = false;  ///< guarded by gate_: nothing more is queued
 };
 
 // One connection. All of it but the responders runs in its strand.
@@ -469,7 +478,7 @@ class HttpServer::Implementation::Connection::Answer : public Responder {
  private:
   template <class F>
   void post(F f) {
-    net::post(connection_->strand_, [c = connection_, n = number_, f = std::move(f)] { f(*c, n); });
+    connection_->server_->post(connection_->strand_, [c = connection_, n = number_, f = std::move(f)] { f(*c, n); });
   }
   std::shared_ptr<Connection> connection_;
   std::uint64_t number_;
@@ -591,6 +600,13 @@ void HttpServer::Implementation::stop() {
   io_.stop();
   for (std::thread& t : threads_) t.join();
   threads_.clear();
+  {
+    const std::unique_lock lock(gate_);
+    stopped_ = true;
+  }
+  // What is queued holds connections, which hold this: it is done here, or nobody would ever free them.
+  io_.restart();
+  io_.poll();
 }
 
 HttpServer::HttpServer(const HttpServerOptions& options, Handler handler)

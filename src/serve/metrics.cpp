@@ -87,8 +87,12 @@ std::string metrics_text(const std::vector<Models::Status>& models,
          [](const ServedModel& m) { return m.statistics().new_tokens.value(); });
   number("steps_total", "counter", "Steps of the decoder.",
          [](const ServedModel& m) { return m.statistics().steps.value(); });
-  number("cache_tokens", "gauge", "Tokens whose keys and values are kept.",
+  number("cache_tokens", "gauge", "Tokens whose keys and values are kept for what is decoded.",
          [](const ServedModel& m) { return m.statistics().cache().used_slots; });
+  number("prefix_cache_tokens", "gauge", "Tokens whose keys and values stay for prompts that begin alike.",
+         [](const ServedModel& m) { return m.statistics().cache().prefix_tokens; });
+  number("prefix_tokens_reused_total", "counter", "Tokens of prompts that were not read again, as others began alike.",
+         [](const ServedModel& m) { return m.statistics().remembered_tokens.value(); });
   number("cache_tokens_limit", "gauge", "How many may be.",
          [](const ServedModel& m) { return m.engine().options().cache_tokens; });
   number("cache_bytes", "gauge", "Memory for keys and values.",

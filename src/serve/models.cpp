@@ -18,6 +18,14 @@ Models::Models(std::vector<ModelSource> sources) {
   loader_ = std::thread([this] { run(); });
 }
 
+std::vector<ModelPtr> Models::ready() const {
+  std::vector<ModelPtr> list;
+  const std::lock_guard lock(mutex_);
+  for (const Entry& entry : entries_)
+    if (entry.status.model) list.push_back(entry.status.model);
+  return list;
+}
+
 Models::~Models() {
   {
     const std::lock_guard lock(mutex_);

@@ -39,6 +39,8 @@ class Models {
   };
   /// In the order of the sources.
   std::vector<Status> status() const;
+  /// Those that are ready.
+  std::vector<ModelPtr> ready() const;
   /// Whether one has never been loaded and is about to be.
   bool loading() const;
   /// Waits for that to be over.

@@ -1,112 +1,17 @@
 // Text that goes on, as OpenAI's clients ask for it:
 //   POST /v1/completions   POST /v1/chat/completions   GET /v1/models
 #include <algorithm>
-#include <charconv>
 #include <mutex>
 
 #include "base/error.h"
-#include "base/printable.h"
+#include "search/logit_bias.h"
 #include "search/prompt_score.h"
 #include "search/text_stream.h"
-#include "serve/search_request.h"
+#include "serve/completion_request.h"
 #include "serve/service.h"
 
 namespace tril::serve {
 namespace {
-
-constexpr std::size_t most_schema_bytes = 64 * 1024;
-
-struct CompletionRequest {
-  std::string model;
-  std::optional<std::int64_t> max_tokens, max_completion_tokens, best_of, logprobs, top_logprobs;
-  std::int64_t n = 1, min_tokens = 0, priority = 0;
-  std::vector<std::string> stop;
-  std::optional<double> time_limit;
-  bool stream = false, echo = false, include_usage = false, chat = false, chat_logprobs = false;
-  enum class Format : std::uint8_t { text, json_object, json_schema } format = Format::text;
-  std::string schema;                ///< of json_schema
-  std::vector<std::int32_t> banned;  ///< tokens that logit_bias forbids
-  SearchRequest search;
-};
-
-// @param chat  whether it is a chat's, in which "logprobs" is a choice and not a number
-Fields fields_of(CompletionRequest& r, bool chat) {
-  Fields f;
-  f.add("model", &r.model, "a model's name; unset: the first that continues text");
-  f.add("max-tokens", &r.max_tokens, chat ? "tokens to generate at most" : "tokens to generate at most; unset: 16")
-      .at_least(0)
-      .at_most(1'000'000);
-  if (chat) f.add("max-completion-tokens", &r.max_completion_tokens, "the same").at_least(1).at_most(1'000'000);
-  f.add("min-tokens", &r.min_tokens, "tokens before the end token may come").at_least(0).at_most(1'000'000);
-  f.add("n", &r.n, "answers to each prompt").at_least(1).at_most(128);
-  if (!chat) {
-    f.add("best-of", &r.best_of, "draw so many and answer with the n most probable").at_least(1).at_most(128);
-    f.add("echo", &r.echo, "the answer begins with the prompt; with logprobs, so do those");
-    f.add("logprobs", &r.logprobs, "tell log-probabilities, and so many of the likeliest tokens")
-        .at_least(0)
-        .at_most(20);
-  } else {
-    f.add("logprobs", &r.chat_logprobs, "tell log-probabilities of tokens");
-    f.add("top-logprobs", &r.top_logprobs, "and so many of the likeliest").at_least(0).at_most(20);
-  }
-  f.add("stop", &r.stop, "texts before which an answer ends");
-  f.add("stream", &r.stream, "tell the text by server-sent events while it comes");
-  f.add("priority", &r.priority, "a number; the higher are served first; above 0 for administrators alone")
-      .at_least(-100)
-      .at_most(100);
-  f.add("time-limit", &r.time_limit, "seconds; then it ends where it is").above(0).at_most(1e6);
-  add_search_fields(f, r.search, false);
-  return f;
-}
-
-// What would make another answer than the one that comes is refused.
-void refuse_unsupported(const Json& body) {
-  for (const char* name : {"suffix", "tools", "functions", "tool_choice", "function_call", "audio", "prediction"}) {
-    const auto given = body.find(name);
-    if (given == body.end() || given->is_null() || given->empty() || *given == "" || *given == "none") continue;
-    throw HttpError(400, fmt::format("{} is not supported", name), name);
-  }
-}
-
-struct Prompt {
-  std::string text;
-  std::vector<std::int32_t> ids;
-};
-
-// A text, ids, or a list of either.
-std::vector<Prompt> prompts_of(const Json& body, const ServedModel& m) {
-  const auto given = body.find("prompt");
-  if (given == body.end() || given->is_null()) throw HttpError(400, "prompt is missing", "prompt");
-  const HttpError wrong(400, "prompt: expected a text, a list of token ids, or a list of either", "prompt");
-  std::vector<Prompt> prompts;
-  const auto add = [&](const Json& one) {
-    const std::string where = fmt::format("prompt {}", prompts.size() + 1);
-    if (one.is_string()) {
-      prompts.push_back({one.get<std::string>(), {}});
-      prompts.back().ids = m.continuation().prompt_ids(prompts.back().text, where);
-      return;
-    }
-    if (!one.is_array() || one.empty()) throw wrong;
-    Prompt p;
-    for (const Json& id : one) {
-      const std::int64_t n = id.is_number_integer() ? id.get<std::int64_t>() : -1;
-      if (n < 0 || n >= m.tokenizer().size(Side::target)) throw wrong;
-      p.ids.push_back(static_cast<std::int32_t>(n));
-    }
-    if (const std::int64_t positions = m.model().max_positions();
-        positions > 0 && static_cast<std::int64_t>(p.ids.size()) > positions)
-      throw HttpError(400, fmt::format("{} has {} tokens, the model has {} positions", where, p.ids.size(), positions),
-                      "prompt");
-    p.text = m.tokenizer().decode(p.ids, Side::target);
-    prompts.push_back(std::move(p));
-  };
-  const bool list = given->is_array() && !given->empty() && !(*given)[0].is_number();
-  if (list)
-    for (const Json& one : *given) add(one);
-  else
-    add(*given);
-  return prompts;
-}
 
 std::string finish_reason(search::Finish finish) {
   switch (finish) {
@@ -203,12 +108,12 @@ class Completing : public std::enable_shared_from_this<Completing> {
         static_cast<std::int32_t>(std::min<std::int64_t>(r_.min_tokens, lengths_.max_new_tokens.value_or(1 << 20)));
   }
 
-  // What the answer must be, and what must not be in it.
+  // What the answer must be, what must not be in it, and what is more or less likely to be.
   void set_constraint(search::SearchOptions& s) {
-    for (const std::int32_t id : r_.banned) {
+    for (const auto& [id, bias] : r_.logit_bias) {
       if (id >= model_->tokenizer().size(Side::target))
         throw HttpError(400, fmt::format("logit_bias: there is no token {}", id), "logit_bias");
-      s.suppress_ids.push_back(id);
+      search::add_bias(id, bias, s);
     }
     if (r_.format == CompletionRequest::Format::text) return;
     if (!r_.stop.empty())
@@ -474,134 +379,20 @@ class Completing : public std::enable_shared_from_this<Completing> {
   std::exception_ptr error_;
 };
 
-// {"type": "text" | "json_object"} or {"type": "json_schema", "json_schema": {"schema": {...}}}
-void read_format(const Json& body, CompletionRequest& r) {
-  const auto given = body.find("response_format");
-  if (given == body.end() || given->is_null()) return;
-  const HttpError wrong(400,
-                        "response_format: expected {\"type\": \"text\"}, {\"type\": \"json_object\"} or {\"type\": "
-                        "\"json_schema\", \"json_schema\": {\"schema\": {...}}}",
-                        "response_format");
-  if (!given->is_object() || !given->contains("type")) throw wrong;
-  const Json& type = (*given)["type"];
-  if (type == "text") return;
-  if (type == "json_object") {
-    r.format = CompletionRequest::Format::json_object;
-    return;
-  }
-  const auto named = given->find("json_schema");
-  if (type != "json_schema" || named == given->end() || !named->is_object() || !named->contains("schema")) throw wrong;
-  r.format = CompletionRequest::Format::json_schema;
-  r.schema = dumped((*named)["schema"]);
-  if (r.schema.size() > most_schema_bytes)
-    throw HttpError(400,
-                    fmt::format("response_format: the schema has {} bytes, at most {} may come", r.schema.size(),
-                                most_schema_bytes),
-                    "response_format");
-}
-
-// {"50256": -100}: of the biases the one that forbids a token.
-void read_bias(const Json& body, CompletionRequest& r) {
-  const auto given = body.find("logit_bias");
-  if (given == body.end() || given->is_null()) return;
-  const HttpError wrong(
-      400, "logit_bias: expected {\"TOKEN\": -100, ...}: the bias that forbids a token, others are not supported",
-      "logit_bias");
-  if (!given->is_object() || given->size() > 1024) throw wrong;
-  for (const auto& [token, bias] : given->items()) {
-    std::int32_t id = -1;
-    const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), id);
-    if (error != std::errc() || end != token.data() + token.size() || id < 0 || !bias.is_number()) throw wrong;
-    if (bias.get<double>() == 0) continue;
-    if (bias.get<double>() > -100) throw wrong;
-    r.banned.push_back(id);
-  }
-}
-
-CompletionRequest read(const Json& body, bool chat) {
-  CompletionRequest r;
-  r.chat = chat;
-  Fields fields = fields_of(r, chat);
-  read_fields(body, fields);
-  refuse_unsupported(body);
-  if (const auto o = body.find("stream_options"); o != body.end() && o->is_object())
-    r.include_usage = o->contains("include_usage") && (*o)["include_usage"] == true;
-  read_format(body, r);
-  read_bias(body, r);
-  return r;
-}
-
-Json schema(bool chat) {
-  CompletionRequest r;
-  Json schema = schema_of(fields_of(r, chat));
-  if (chat)
-    schema["properties"]["messages"] = {{"type", "array"}, {"items", {{"type", "object"}}}};
-  else
-    schema["properties"]["prompt"] = {{"description", "a text, a list of token ids, or a list of either"}};
-  schema["properties"]["response_format"] = {{"type", "object"},
-                                             {"description", "text, json_object or json_schema: what the answer is"}};
-  schema["properties"]["logit_bias"] = {{"type", "object"}, {"description", "tokens that never come: {\"5\": -100}"}};
-  schema["required"] = Json::array({chat ? "messages" : "prompt"});
-  return schema;
-}
-
-// The texts of a chat, checked.
-Json messages_of(const Json& body) {
-  const auto given = body.find("messages");
-  if (given == body.end() || !given->is_array() || given->empty())
-    throw HttpError(400, "messages: expected a list of at least one", "messages");
-  Json messages = Json::array();
-  for (const Json& one : *given) {
-    if (!one.is_object() || !one.contains("role") || !one["role"].is_string())
-      throw HttpError(400, "messages: each has a role and a content", "messages");
-    std::string content;
-    const auto c = one.find("content");
-    if (c != one.end() && c->is_string()) {
-      content = c->get<std::string>();
-    } else if (c != one.end() && c->is_array()) {
-      for (const Json& part : *c) {
-        if (!part.is_object() || part.value("type", "") != "text" || !part.contains("text") ||
-            !part["text"].is_string())
-          throw HttpError(400, "messages: only parts of text are supported", "messages");
-        content += part["text"].get<std::string>();
-      }
-    } else {
-      throw HttpError(400, "messages: each has a role and a content", "messages");
-    }
-    messages.push_back({{"role", one["role"]}, {"content", content}});
-  }
-  return messages;
-}
-
-// What the model's template makes of a chat; its special tokens are spelt out in it.
-Prompt chat_prompt(const ServedModel& m, const Json& messages) {
-  Prompt p;
-  try {
-    p.text = m.loaded().chat(messages, true);
-    p.ids = m.tokenizer().encode(p.text, Side::target);
-  } catch (const Error& error) {
-    throw HttpError(400, error.what(), "messages");
-  }
-  if (p.ids.empty()) throw HttpError(400, "messages: come to a text without tokens", "messages");
-  const std::int64_t positions = m.model().max_positions();
-  if (positions > 0 && static_cast<std::int64_t>(p.ids.size()) > positions)
-    throw HttpError(400, fmt::format("messages come to {} tokens, the model has {} positions", p.ids.size(), positions),
-                    "messages");
-  return p;
-}
-
 }  // namespace
 
 void Service::add_openai_routes() {
   routes_.push_back({.method = "POST",
                      .path = "/v1/completions",
                      .summary = "What follows a text",
-                     .request_schema = schema(false),
+                     .request_schema = completion_schema(false),
                      .response = "choices, or with stream events of them",
                      .handle = [this](const CallPtr& call) {
+                       check_room(call, false);
                        const Json body = parse_object(call->request.body);
-                       CompletionRequest r = read(body, false);
+                       CompletionRequest r = read_completion_request(body, false);
                        const ModelPtr model = model_for(r.model, false);
+                       check_room(call, *model);
                        std::vector<Prompt> prompts = prompts_of(body, *model);
                        std::vector<std::string> texts;
                        for (const Prompt& p : prompts) texts.push_back(p.text);
@@ -612,12 +403,14 @@ void Service::add_openai_routes() {
       {.method = "POST",
        .path = "/v1/chat/completions",
        .summary = "The next message of a chat",
-       .request_schema = schema(true),
+       .request_schema = completion_schema(true),
        .response = "choices, or with stream events of them",
        .handle = [this](const CallPtr& call) {
+         check_room(call, false);
          const Json body = parse_object(call->request.body);
-         CompletionRequest r = read(body, true);
+         CompletionRequest r = read_completion_request(body, true);
          const ModelPtr model = model_for(r.model, false);
+         check_room(call, *model);
          const Json messages = messages_of(body);
          for (const Json& m : messages) check_texts({m["content"].get<std::string>()}, "messages");
          if (!model->loaded().chat)

@@ -56,16 +56,17 @@ Json parse_object(const std::string& body) {
 }
 
 void read_fields(const Json& object, Fields& fields) {
-  for (const std::string& name : fields.names()) {
-    const Field& field = fields.at(name);
-    const std::string key = key_of(field);
-    const auto value = object.find(key);
-    if (value == object.end() || value->is_null()) continue;
+  for (const auto& [key, value] : object.items()) {
+    std::string name = key;
+    std::replace(name.begin(), name.end(), '_', '-');
+    const Field* const known = fields.find(name);
+    if (!known || value.is_null() || key.find('-') != std::string::npos) continue;
+    const Field& field = *known;
     std::vector<std::string> texts;
-    if (field.is_list() && value->is_array())
-      for (const Json& one : *value) texts.push_back(text_of(field, key, one));
+    if (field.is_list() && value.is_array())
+      for (const Json& one : value) texts.push_back(text_of(field, key, one));
     else
-      texts.push_back(text_of(field, key, *value));
+      texts.push_back(text_of(field, key, value));
     try {
       fields.at(name, key).set(texts, key);
     } catch (const Error& error) {

@@ -2,10 +2,12 @@
 // are read and checked, and their schema in the API's description. A field "length-penalty" is "length_penalty" here.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/fields.h"
 
@@ -20,6 +22,30 @@ Json parse_object(const std::string& body);
 /// over.
 /// @throws HttpError (400) naming the field whose value is not what it should be
 void read_fields(const Json& object, Fields& fields);
+
+/// Requests of one kind, whose fields are declared once: that costs more than reading those few that most requests have.
+/// One for each thread that reads them.
+template <class Request>
+class RequestForm {
+ public:
+  explicit RequestForm(const std::function<Fields(Request&)>& fields_of) : fields_(fields_of(request_)) {}
+  RequestForm(const RequestForm&) = delete;
+  RequestForm& operator=(const RequestForm&) = delete;
+
+  /// @throws HttpError as read_fields()
+  Request read(const Json& object) {
+    request_ = {};
+    fields_.forget_given();
+    read_fields(object, fields_);
+    return std::move(request_);
+  }
+  /// Whether the last one had this field.
+  bool given(std::string_view name) const { return fields_.given(name); }
+
+ private:
+  Request request_;
+  Fields fields_;
+};
 
 /// {"type": "object", "properties": ...}
 Json schema_of(const Fields& fields);

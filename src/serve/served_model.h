@@ -47,6 +47,12 @@ class ServedModel {
   const Engine& engine() const { return *engine_; }
   Statistics& statistics() { return statistics_; }
   const Statistics& statistics() const { return statistics_; }
+  /// What it translates from and into, the targets of one vocabulary of several languages among them; "" is not known.
+  struct Languages {
+    std::string source;
+    std::vector<std::string> targets;
+  };
+  const Languages& languages() const { return languages_; }
   /// Of a model that translates.
   const search::TranslationText& translation() const { return *translation_; }
   /// Of one that continues text.
@@ -64,6 +70,7 @@ class ServedModel {
   std::string name_;
   Loaded loaded_;
   std::time_t created_ = std::time(nullptr);
+  Languages languages_;
   std::unique_ptr<search::TranslationText> translation_;
   std::unique_ptr<search::ContinuationText> continuation_;
   std::mutex mutex_;

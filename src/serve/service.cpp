@@ -69,7 +69,7 @@ bool holds(const std::vector<std::string>& keys, const std::string& key) {
 // Adds what every answer says, and writes the access log's line when the answer is over.
 class Service::Logged : public Responder {
  public:
-  Logged(Service& service, std::shared_ptr<Responder> out, Headers headers, std::string route, Json line)
+  Logged(Service& service, std::shared_ptr<Responder> out, Headers headers, std::string route, std::string line)
       : service_(service),
         out_(std::move(out)),
         headers_(std::move(headers)),
@@ -122,17 +122,15 @@ class Service::Logged : public Responder {
     }
     service_.seconds_.add(seconds);
     if (!service_.options_.log) return;
-    line_["status"] = status;
-    line_["bytes"] = bytes_.load();
-    line_["seconds"] = std::round(seconds * 1e6) / 1e6;
-    service_.options_.log(dumped(line_));
+    service_.options_.log(line_ +
+                          fmt::format(R"(,"status":{},"bytes":{},"seconds":{:.6f}}})", status, bytes_.load(), seconds));
   }
 
   Service& service_;
   std::shared_ptr<Responder> out_;
   Headers headers_;
   std::string route_;
-  Json line_;
+  std::string line_;  ///< the beginning of the access log's
   Clock::time_point begun_ = Clock::now();
   std::atomic<int> status_ = 500;
   std::atomic<std::size_t> bytes_ = 0;
@@ -196,12 +194,12 @@ void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) 
   headers.emplace_back("X-Request-Id", call->id);
   for (auto& header : cors_headers(request)) headers.push_back(std::move(header));
 
-  Json line{{"time", now_as_text()},
-            {"id", call->id},
-            {"address", request.address},
-            {"method", printable(request.method, 20)},
-            {"path", printable(request.path)}};
-  if (options_.log_texts) line["body"] = request.body;
+  std::string line;
+  if (options_.log) {
+    line = fmt::format(R"({{"time":"{}","id":"{}","address":"{}","method":{},"path":{})", now_as_text(), call->id,
+                       request.address, dumped(printable(request.method, 20)), dumped(printable(request.path)));
+    if (options_.log_texts) line += ",\"body\":" + dumped(request.body);
+  }
   const bool preflight = request.method == "OPTIONS" && request.header("origin");
   const Route* route = nullptr;
   std::exception_ptr error;
@@ -296,6 +294,30 @@ ModelPtr Service::model_for(const std::string& name, std::optional<bool> transla
                   "model");
 }
 
+namespace {
+
+HttpError full(const Engine& engine) {
+  HttpError error(429, "too many are waiting", "", "rate_limit_error");
+  error.retry_after = std::clamp(static_cast<int>(std::ceil(engine.expected_wait())), 1, 60);
+  return error;
+}
+
+}  // namespace
+
+void Service::check_room(const CallPtr& call, const ServedModel& model) const {
+  if (!model.engine().has_room(call->client)) throw full(model.engine());
+}
+
+void Service::check_room(const CallPtr& call, bool translates) const {
+  ModelPtr any;
+  for (const ModelPtr& model : models_.ready()) {
+    if (model->translates() != translates) continue;
+    if (model->engine().has_room(call->client, false)) return;
+    any = model;
+  }
+  if (any) check_room(call, *any);
+}
+
 void Service::submit(const CallPtr& call, const ModelPtr& model, const std::vector<WorkPtr>& works) {
   for (const WorkPtr& work : works) {
     work->client = call->client;
@@ -304,11 +326,8 @@ void Service::submit(const CallPtr& call, const ModelPtr& model, const std::vect
   switch (model->engine().submit(works)) {
     case Engine::Answer::taken:
       break;
-    case Engine::Answer::full: {
-      HttpError error(429, "too many are waiting", "", "rate_limit_error");
-      error.retry_after = std::clamp(static_cast<int>(std::ceil(model->engine().expected_wait())), 1, 60);
-      throw error;
-    }
+    case Engine::Answer::full:
+      throw full(model->engine());
     case Engine::Answer::closed: {
       HttpError error(503, "the model is being replaced", "", "server_error");
       error.retry_after = 1;

@@ -79,6 +79,10 @@ class Service {
   /// The model that a request names, or the first that does what is asked (translates, or continues text).
   /// @throws HttpError where there is none, or it is not ready
   ModelPtr model_for(const std::string& name, std::optional<bool> translates) const;
+  /// Refuses, before it is read, a request whose client can have nothing more waiting: with any model that translates, or
+  /// continues text; with this one. @throws HttpError (429)
+  void check_room(const CallPtr& call, bool translates) const;
+  void check_room(const CallPtr& call, const ServedModel& model) const;
   /// Gives works to a model's engine; a request that goes away cancels them. @throws HttpError where there is no room
   void submit(const CallPtr& call, const ModelPtr& model, const std::vector<WorkPtr>& works);
   /// Does something longer than a moment away from the server's threads; what it throws is the answer.

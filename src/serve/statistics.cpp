@@ -33,16 +33,17 @@ std::uint64_t Histogram::at_most(double bound) const {
   return n;
 }
 
-void Statistics::step(std::size_t step_rows, std::size_t step_prompt_tokens) {
+void Statistics::step(std::size_t step_rows, std::size_t step_prompt_tokens, std::size_t step_remembered) {
   steps.add(1);
   rows.add(step_rows);
   prompt_tokens.add(step_prompt_tokens);
+  remembered_tokens.add(step_remembered);
   batch_rows.add(static_cast<double>(step_rows));
 }
 
-void Statistics::cache(std::thread::id worker, std::int64_t used_slots, std::int64_t bytes) {
+void Statistics::cache(std::thread::id worker, const Cache& cache) {
   const std::lock_guard lock(mutex_);
-  caches_[worker] = {used_slots, bytes};
+  caches_[worker] = cache;
 }
 
 void Statistics::forget(std::thread::id worker) {
@@ -53,7 +54,11 @@ void Statistics::forget(std::thread::id worker) {
 Statistics::Cache Statistics::cache() const {
   const std::lock_guard lock(mutex_);
   Cache sum;
-  for (const auto& [worker, cache] : caches_) sum.used_slots += cache.used_slots, sum.bytes += cache.bytes;
+  for (const auto& [worker, cache] : caches_) {
+    sum.used_slots += cache.used_slots;
+    sum.prefix_tokens += cache.prefix_tokens;
+    sum.bytes += cache.bytes;
+  }
   return sum;
 }
 

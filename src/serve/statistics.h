@@ -46,16 +46,19 @@ struct Statistics {
   Counter ended, cancelled, late, failed, refused;  ///< sentences, by what came of them
   Counter source_tokens, new_tokens;
   Counter steps, rows, prompt_tokens;  ///< of steps
+  Counter remembered_tokens;           ///< of prompts that need not be read, as others began alike
   Histogram batch_rows;                ///< rows of a step
   Histogram queue_seconds, first_token_seconds, seconds;
 
-  void step(std::size_t step_rows, std::size_t step_prompt_tokens);
-  /// A worker's cache.
-  void cache(std::thread::id worker, std::int64_t used_slots, std::int64_t bytes);
+  void step(std::size_t step_rows, std::size_t step_prompt_tokens, std::size_t step_remembered = 0);
   void forget(std::thread::id worker);
   struct Cache {
-    std::int64_t used_slots = 0, bytes = 0;
+    std::int64_t used_slots = 0;     ///< of those who are decoded
+    std::int64_t prefix_tokens = 0;  ///< that stay for those who begin alike
+    std::int64_t bytes = 0;
   };
+  /// A worker's.
+  void cache(std::thread::id worker, const Cache& cache);
   /// Of all workers.
   Cache cache() const;
 

@@ -1,6 +1,7 @@
 // Translation as LibreTranslate's clients ask for it, with every option of the search besides:
 //   POST /translate   GET /languages   POST /detect   GET /frontend/settings
 #include <algorithm>
+#include <array>
 #include <mutex>
 
 #include "base/printable.h"
@@ -51,6 +52,13 @@ Fields fields_of(TranslateRequest& r) {
   return f;
 }
 
+TranslateRequest read_request(const Json& body) {
+  thread_local RequestForm<TranslateRequest> form(fields_of);
+  TranslateRequest r = form.read(body);
+  if (!form.given("q")) throw HttpError(400, "Invalid request: missing q parameter", "q");
+  return r;
+}
+
 // {"dog": "Hund"} or [["dog", "Hund"], ...]
 std::shared_ptr<const search::Terminology> terminology_of(const Json& body) {
   const auto given = body.find("terminology");
@@ -76,30 +84,8 @@ std::shared_ptr<const search::Terminology> terminology_of(const Json& body) {
   return std::make_shared<const search::Terminology>(std::move(terms));
 }
 
-// The tags that a vocabulary of several languages has.
-std::vector<std::string> tags_of(const Tokenizer& tokenizer) {
-  std::vector<std::string> tags;
-  for (std::int32_t id = 0; id < tokenizer.size(Side::source); ++id) {
-    const std::string& piece = tokenizer.piece(id, Side::source);
-    if (piece.size() > 4 && piece.starts_with(">>") && piece.ends_with("<<"))
-      tags.push_back(piece.substr(2, piece.size() - 4));
-  }
-  return tags;
-}
-
-// What a model translates from and into; "" is not known.
-struct Languages {
-  std::string source;
-  std::vector<std::string> targets;
-};
-Languages languages_of(const ServedModel& m) {
-  Languages l{m.loaded().source_language, tags_of(m.tokenizer())};
-  if (l.targets.empty() && !m.loaded().target_language.empty()) l.targets.push_back(m.loaded().target_language);
-  return l;
-}
-
 bool fits(const ServedModel& m, const std::string& source, const std::string& target) {
-  const Languages l = languages_of(m);
+  const ServedModel::Languages& l = m.languages();
   const bool from = source.empty() || source == "auto" || l.source.empty() || l.source == source;
   return from && (target.empty() || l.targets.empty() ||
                   std::find(l.targets.begin(), l.targets.end(), target) != l.targets.end());
@@ -137,7 +123,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
       s.attention.heads = model_->loaded().engine.session.attention.heads;
     s.scores = true;
     search::check_options(text_, s);
-    const std::string key = s.sampling.on ? "" : to_json(fields_of_search());
+    const std::string key = s.sampling.on ? "" : key_of(body);
     const auto options = model_->options(key, [&] { return std::move(s); });
     if (r_.priority > 0 && !call_->admin)
       throw HttpError(403, "priority: above 0 for administrators alone", "priority", "permission_error");
@@ -145,7 +131,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     if (!r_.prefix.empty() && split != Split::none)
       throw HttpError(400, "prefix: goes with \"split\": \"none\"", "prefix");
 
-    const std::string tag = languages_of(*model_).targets.size() > 1 && !r_.target.empty()
+    const std::string tag = model_->languages().targets.size() > 1 && !r_.target.empty()
                                 ? language_prefix(model_->tokenizer(), r_.target, "target")
                                 : "";
     std::uint64_t number = 0;
@@ -177,22 +163,22 @@ class Translating : public std::enable_shared_from_this<Translating> {
     std::string told;                                            ///< of a stream
   };
 
-  // What the options of the search depend on.
-  Fields fields_of_search() {
-    Fields f;
-    add_search_fields(f, r_.search, true);
-    f.add("alternatives", &r_.alternatives, "");
-    f.add("alignment", &r_.alignment, "");
-    f.add("replace-unknowns", &r_.replace_unknowns, "");
-    terms_ = text_.terminology != nullptr;
-    f.add("terms", &terms_, "");
-    return f;
+  // What the options of the search depend on: all that the request says, but for what is each text's own.
+  std::string key_of(const Json& body) const {
+    static constexpr std::array own{"q",          "source",     "target",     "format",     "api_key",
+                                    "model",      "split",      "prefix",     "scores",     "stream",
+                                    "priority",   "time_limit", "min_length", "max_length", "max_length_factor",
+                                    "terminology"};
+    std::string key = text_.terminology ? "terms" : "plain";
+    for (const auto& [name, value] : body.items())
+      if (std::find(own.begin(), own.end(), name) == own.end()) key += "," + name + ":" + dumped(value);
+    return key;
   }
 
   void add_work(std::size_t i, std::size_t p, const std::string& tag, std::uint64_t number,
                 const search::SearchOptions& search, std::shared_ptr<const search::SearchOptions> options) {
     auto prepared = std::make_shared<search::TextToTranslate>(
-        model_->translation().prepare(tag + texts_[i].pieces[p].text, r_.prefix, number, text_, search));
+        model_->translation().prepare(behind_prefix(tag, texts_[i].pieces[p].text), r_.prefix, number, text_, search));
     if (prepared->is_empty()) {
       texts_[i].translations[p] = model_->translation().finish(*prepared, {}, text_);
       return;
@@ -344,7 +330,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
   CallPtr call_;
   ModelPtr model_;
   TranslateRequest r_;
-  bool list_, terms_ = false;
+  bool list_;
   search::TextOptions text_;
   std::vector<Text> texts_;
   std::vector<WorkPtr> works_;
@@ -387,13 +373,12 @@ void Service::add_translate_routes() {
                      .response = "translatedText, and what else was asked for",
                      .handle =
                          [this](const CallPtr& call) {
+                           check_room(call, true);
                            const Json body = body_of(call->request);
-                           TranslateRequest r;
-                           Fields fields = fields_of(r);
-                           read_fields(body, fields);
-                           if (!fields.given("q")) throw HttpError(400, "Invalid request: missing q parameter", "q");
+                           TranslateRequest r = read_request(body);
                            check_texts(r.q, "q");
                            const ModelPtr model = serve::model_for(*this, models_, r);
+                           check_room(call, *model);
                            const bool list = body["q"].is_array();
                            std::make_shared<Translating>(call, model, r, list)->start(*this, body);
                          },
@@ -409,7 +394,7 @@ void Service::add_translate_routes() {
                            std::map<std::string, std::vector<std::string>> known;
                            for (const Models::Status& s : models_.status()) {
                              if (!s.model || !s.model->translates()) continue;
-                             const Languages l = languages_of(*s.model);
+                             const ServedModel::Languages& l = s.model->languages();
                              auto& targets = known[l.source.empty() ? "auto" : l.source];
                              targets.insert(targets.end(), l.targets.begin(), l.targets.end());
                              for (const std::string& target : l.targets) known[target];
@@ -454,7 +439,7 @@ void Service::add_translate_routes() {
                            Json source{{"code", "auto"}, {"name", "Auto Detect"}}, target{{"code", ""}, {"name", ""}};
                            for (const Models::Status& s : models_.status()) {
                              if (!s.model || !s.model->translates()) continue;
-                             const Languages l = languages_of(*s.model);
+                             const ServedModel::Languages& l = s.model->languages();
                              if (!l.source.empty()) source = {{"code", l.source}, {"name", l.source}};
                              if (!l.targets.empty()) target = {{"code", l.targets[0]}, {"name", l.targets[0]}};
                              break;

@@ -1,15 +1,33 @@
 #include "tensor/lasting.h"
 
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 
 namespace tril {
+namespace {
+
+// What the machine has, swap included.
+std::uint64_t machine_bytes() {
+  struct sysinfo info {};
+  sysinfo(&info);
+  return (std::uint64_t{info.totalram} + info.totalswap) * info.mem_unit;
+}
+
+}  // namespace
 
 std::shared_ptr<std::byte> lasting_memory(std::size_t bytes) {
   const std::size_t mapped = bytes ? bytes : 1;
-  void* p = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);  // zeroed by the system
-  if (p == MAP_FAILED)
-    fail("memory", fmt::format("there are no {} bytes for weights and what belongs to them", bytes),
+  const auto refuse = [&] {
+    constexpr double gib = 1 << 30;
+    fail("memory",
+         fmt::format("{:.1f} GiB are needed for weights and what belongs to them, and this machine has {:.1f} GiB",
+                     static_cast<double>(bytes) / gib, static_cast<double>(machine_bytes()) / gib),
          "choose a smaller model or fewer threads");
+  };
+  // Some systems promise any memory that is asked for, and end the process that uses it.
+  if (bytes > machine_bytes()) refuse();
+  void* p = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);  // zeroed by the system
+  if (p == MAP_FAILED) refuse();
   madvise(p, mapped, MADV_HUGEPAGE);  // advice only
   return {static_cast<std::byte*>(p), [mapped](std::byte* q) { munmap(q, mapped); }};
 }

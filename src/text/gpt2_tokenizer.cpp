@@ -171,7 +171,7 @@ bool is_gpt2_directory(const std::string& directory) {
   return std::filesystem::exists(in_directory(directory, "merges.txt"), ignored);
 }
 
-std::shared_ptr<const Tokenizer> load_gpt2_tokenizer(const std::string& directory) {
+TokenizerDescription describe_gpt2_tokenizer(const std::string& directory) {
   const auto text = [&](const char* name) {
     auto file = read_tokenizer_file(directory, name);
     if (!file) fail(in_directory(directory, name), "does not exist");
@@ -204,7 +204,7 @@ std::shared_ptr<const Tokenizer> load_gpt2_tokenizer(const std::string& director
     if (config.add_eos_token.value_or(false) && settings.special.eos >= 0) parts.suffix = {settings.special.eos};
   }
   settings.files.insert(settings.files.begin(), {std::move(vocab), std::move(merges)});
-  return make_pipeline_tokenizer(std::move(parts), std::move(settings));
+  return {std::move(parts), std::move(settings)};
 }
 
 }  // namespace tril

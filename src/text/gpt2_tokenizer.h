@@ -13,6 +13,8 @@
 
 namespace tril {
 
+struct TokenizerDescription;
+
 /// What a new tokenizer is made of.
 struct Gpt2Parts {
   PieceTable table;                                         ///< pieces in GPT-2's letters for bytes
@@ -32,7 +34,7 @@ bool is_gpt2_directory(const std::string& directory);
 
 /// Reads vocab.json, merges.txt and what tokenizer_config.h reads; its tokenizer_class says which words there are and what
 /// stands around a text: GPT-2's, RoBERTa's (BART's) or Qwen 2's.
-std::shared_ptr<const Tokenizer> load_gpt2_tokenizer(const std::string& directory);
+TokenizerDescription describe_gpt2_tokenizer(const std::string& directory);
 
 /// Bytes as GPT-2 writes them in vocab.json and merges.txt: printable ones as themselves, the others as letters from
 /// U+0100 on ("\u0120" is a space, "\u010a" a newline).

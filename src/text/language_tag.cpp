@@ -47,4 +47,8 @@ std::string language_prefix(const Tokenizer& tokenizer, std::string_view name, c
   return tag + " ";
 }
 
+std::string behind_prefix(const std::string& prefix, const std::string& text) {
+  return text.find_first_not_of(" \t\r\n\v\f") == text.npos ? text : prefix + text;
+}
+
 }  // namespace tril

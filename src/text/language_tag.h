@@ -16,4 +16,7 @@ std::string language_tag(std::string_view name, const std::string& where);
 /// @throws Error(usage) where the vocabulary has no such tag; it names those that it has
 std::string language_prefix(const Tokenizer& tokenizer, std::string_view name, const std::string& where);
 
+/// `text` behind language_prefix()'s; a blank one as it is, since of it nothing is asked.
+std::string behind_prefix(const std::string& prefix, const std::string& text);
+
 }  // namespace tril

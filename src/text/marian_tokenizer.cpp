@@ -1,13 +1,13 @@
 #include "text/marian_tokenizer.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "text/bpe_dropout.h"
+#include "text/piece_decoder.h"
 #include "text/piece_table.h"
 #include "text/sentencepiece.h"
 #include "text/unigram_sampling.h"
@@ -70,26 +70,6 @@ std::string config_json(const MarianConfig& config) {
   json["separate_vocabs"] = config.separate_vocabularies;
   json["clean_up_tokenization_spaces"] = config.clean_up_spaces;
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
-// What transformers does to decoded text where tokenizer_config.json asks for it.
-void clean_up_spaces(std::string& text) {
-  constexpr std::array<std::array<std::string_view, 2>, 10> rules = {{{" .", "."},
-                                                                      {" ?", "?"},
-                                                                      {" !", "!"},
-                                                                      {" ,", ","},
-                                                                      {" ' ", "'"},
-                                                                      {" n't", "n't"},
-                                                                      {" 'm", "'m"},
-                                                                      {" 's", "'s"},
-                                                                      {" 've", "'ve"},
-                                                                      {" 're", "'re"}}};
-  for (const auto& [from, to] : rules) replace_all(text, from, to);
 }
 
 class MarianTokenizer : public Tokenizer {

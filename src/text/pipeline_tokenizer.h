@@ -33,6 +33,19 @@ struct TokenizerSettings {
   std::vector<TokenizerFile> files;  ///< from which the tokenizer was read; empty: files() writes tokenizer.json
 };
 
+/// All that makes a tokenizer, before it is made: what one file form is read into and another is written from.
+struct TokenizerDescription {
+  TokenizerParts parts;
+  TokenizerSettings settings;
+};
+
+/// The description of what load_tokenizer() loads, but for Marian's two models.
+/// @throws Error naming the file that is missing or wrong
+TokenizerDescription describe_tokenizer(const std::string& path);
+
+/// Whether a directory holds a tokenizer's files, or a GGUF file a vocabulary, whatever they are worth.
+bool has_tokenizer(const std::string& path);
+
 /// @throws Error for parts that do not fit together
 std::shared_ptr<const Tokenizer> make_pipeline_tokenizer(TokenizerParts parts, TokenizerSettings settings);
 

@@ -8,7 +8,6 @@
 #include "base/printable.h"
 #include "text/languages.h"
 #include "text/piece_table.h"
-#include "text/pipeline_tokenizer.h"
 #include "text/sentencepiece.h"
 #include "text/tokenizer_config.h"
 #include "text/tokenizer_settings.h"
@@ -127,7 +126,7 @@ class Numbering {
     }
   }
 
-  std::shared_ptr<const Tokenizer> finish(const std::string& where, std::vector<TokenizerFile> files, bool strip) {
+  TokenizerDescription finish(const std::string& where, std::vector<TokenizerFile> files, bool strip) {
     std::unordered_map<std::string, std::int32_t> ids;
     for (std::size_t i = 0; i < model_.id_of.size(); ++i) ids.emplace(model_.file.pieces[i].text, model_.id_of[i]);
     for (const AddedToken& token : parts_.added) ids[token.content] = token.id;
@@ -144,7 +143,7 @@ class Numbering {
     settings.files.insert(settings.files.begin(), std::make_move_iterator(files.begin()),
                           std::make_move_iterator(files.end()));
     parts_.model = std::move(model_);
-    return make_pipeline_tokenizer(std::move(parts_), std::move(settings));
+    return {std::move(parts_), std::move(settings)};
   }
 
  private:
@@ -181,7 +180,7 @@ bool is_sentencepiece_directory(const std::string& directory) {
   return false;
 }
 
-std::shared_ptr<const Tokenizer> load_sentencepiece_directory(const std::string& directory) {
+TokenizerDescription describe_sentencepiece_directory(const std::string& directory) {
   std::optional<TokenizerFile> file;
   for (const char* name : model_files)
     if (!file) file = read_tokenizer_file(directory, name);

@@ -3,10 +3,9 @@
 // are those of the tokenizers in Python that `transformers` had for them (4.x).
 #pragma once
 
-#include <memory>
 #include <string>
 
-#include "text/tokenizer.h"
+#include "text/pipeline_tokenizer.h"
 
 namespace tril {
 
@@ -15,6 +14,6 @@ bool is_sentencepiece_directory(const std::string& directory);
 
 /// The family is that of tokenizer_class; without one, that of the file's name where it says so (spiece.model: T5,
 /// tokenizer.model: Llama).
-std::shared_ptr<const Tokenizer> load_sentencepiece_directory(const std::string& directory);
+TokenizerDescription describe_sentencepiece_directory(const std::string& directory);
 
 }  // namespace tril

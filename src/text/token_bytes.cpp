@@ -1,5 +1,6 @@
 #include "text/token_bytes.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
@@ -35,13 +36,21 @@ std::string bytes_of_letters(const std::string& piece) {
   return out;
 }
 
-// A token that decodes to a letter, behind which others show all that they add; -1: there is none.
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// A token that decodes to a letter, or to a word where there is no letter, behind which others show all that they add;
+// -1: there is none.
 std::int32_t anchor_of(const Tokenizer& tokenizer, Side side) {
+  std::int32_t word = -1;
   for (std::int32_t id = 0; id < tokenizer.size(side); ++id) {
     const std::string text = tokenizer.decode({&id, 1}, side);
-    if (text.size() == 1 && ((text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z'))) return id;
+    if (text.empty() || !std::all_of(text.begin(), text.end(), is_letter)) continue;
+    if (text.size() == 1) return id;
+    if (word < 0) word = id;
   }
-  return -1;
+  return word;
 }
 
 }  // namespace

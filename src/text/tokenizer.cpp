@@ -6,9 +6,12 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/gguf.h"
 #include "base/printable.h"
+#include "text/gguf_vocabulary.h"
 #include "text/gpt2_tokenizer.h"
 #include "text/marian_tokenizer.h"
+#include "text/pipeline_tokenizer.h"
 #include "text/sentencepiece_directory.h"
 #include "text/tokenizer_json.h"
 
@@ -39,16 +42,30 @@ std::optional<ChatSource> Tokenizer::chat_template(std::string_view) const {
   return std::nullopt;
 }
 
-std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& directory) {
-  if (!std::filesystem::is_directory(directory)) fail(directory, "is not a directory", "name the directory of a model");
-  if (is_marian_directory(directory)) return load_marian_tokenizer(directory);
-  if (is_tokenizer_json_directory(directory)) return load_tokenizer_json(directory);
-  if (is_gpt2_directory(directory)) return load_gpt2_tokenizer(directory);
-  if (is_sentencepiece_directory(directory)) return load_sentencepiece_directory(directory);
-  fail(directory, "has no tokenizer that tril reads: source.spm, tokenizer.json and merges.txt are missing",
+std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& path) {
+  if (is_marian_directory(path)) return load_marian_tokenizer(path);
+  TokenizerDescription d = describe_tokenizer(path);
+  return make_pipeline_tokenizer(std::move(d.parts), std::move(d.settings));
+}
+
+TokenizerDescription describe_tokenizer(const std::string& path) {
+  if (is_gguf_file(path)) return read_gguf_vocabulary(GgufFile::open(path));
+  if (!std::filesystem::is_directory(path))
+    fail(path, "is not a directory, and no GGUF file", "name the directory of a model");
+  if (is_tokenizer_json_directory(path)) return describe_tokenizer_json(path);
+  if (is_gpt2_directory(path)) return describe_gpt2_tokenizer(path);
+  if (is_sentencepiece_directory(path)) return describe_sentencepiece_directory(path);
+  if (is_marian_directory(path))
+    fail_usage(path, "its tokenizer has two sides, each with a SentencePiece model of its own");
+  fail(path, "has no tokenizer that tril reads: source.spm, tokenizer.json and merges.txt are missing",
        "a Marian model's directory holds source.spm, target.spm and vocab.json, a GPT-2's vocab.json and merges.txt, "
-       "most "
-       "others a tokenizer.json");
+       "most others a tokenizer.json");
+}
+
+bool has_tokenizer(const std::string& path) {
+  if (is_gguf_file(path)) return has_gguf_vocabulary(GgufFile::open(path));
+  return is_marian_directory(path) || is_tokenizer_json_directory(path) || is_gpt2_directory(path) ||
+         is_sentencepiece_directory(path);
 }
 
 void save_tokenizer(const Tokenizer& tokenizer, const std::string& directory) {

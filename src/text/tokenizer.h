@@ -99,8 +99,8 @@ class Tokenizer {
   virtual std::optional<std::int32_t> find_language(std::string_view) const { return std::nullopt; }
 };
 
-/// The tokenizer of a model directory: Marian's source.spm, target.spm and vocab.json; else tokenizer.json; else GPT-2's
-/// vocab.json and merges.txt; else a SentencePiece model (sentencepiece_directory.h). Text becomes what Hugging Face's tokenizers make of it.
+/// The tokenizer of a GGUF file (gguf_vocabulary.h) or a directory: Marian's source.spm, target.spm and vocab.json; else
+/// tokenizer.json; else GPT-2's vocab.json and merges.txt; else a SentencePiece model. Text becomes what Hugging Face's tokenizers make of it.
 /// @throws Error naming the file that is missing or wrong
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& directory);
 

@@ -521,7 +521,7 @@ void set_frame(TokenizerParts& parts, const TokenizerConfig& config, const Speci
 
 }  // namespace
 
-std::shared_ptr<const Tokenizer> load_tokenizer_json(const std::string& directory) {
+TokenizerDescription describe_tokenizer_json(const std::string& directory) {
   const std::string where = (std::filesystem::path(directory) / "tokenizer.json").string();
   auto file = read_tokenizer_file(directory, "tokenizer.json");
   if (!file) fail(where, "does not exist");
@@ -538,7 +538,7 @@ std::shared_ptr<const Tokenizer> load_tokenizer_json(const std::string& director
   // transformers cleans up only what byte pairs did not make: these keep every space.
   settings.clean_up_spaces = settings.clean_up_spaces && !std::holds_alternative<BpeParts>(parts.model);
   settings.files.insert(settings.files.begin(), std::move(*file));
-  return make_pipeline_tokenizer(std::move(parts), std::move(settings));
+  return {std::move(parts), std::move(settings)};
 }
 
 }  // namespace tril

@@ -1,7 +1,6 @@
 // tokenizer.json, the file of Hugging Face's `tokenizers` library, to tokenizer_parts.h and back.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,10 +14,10 @@ namespace tril {
 TokenizerParts read_tokenizer_json(std::string_view json, const std::string& where);
 
 /// The text of a tokenizer.json from which read_tokenizer_json() makes the same parts.
-/// @throws Error for parts that the format cannot say: a SentencePiece model
+/// @throws Error(usage) for parts that the format cannot say: a SentencePiece model
 std::string tokenizer_json(const TokenizerParts& parts);
 
-/// tokenizer.json and tokenizer_config.json.
+/// tokenizer.json and tokenizer_config.json; a SentencePiece model as Hugging Face's converter has it (merges_by_score.h).
 std::vector<TokenizerFile> tokenizer_files(const TokenizerParts& parts, const TokenizerSettings& settings);
 
 /// Whether `directory` holds a tokenizer.json.
@@ -26,6 +25,6 @@ bool is_tokenizer_json_directory(const std::string& directory);
 
 /// Reads tokenizer.json and what tokenizer_config.h reads. The post-processor is the file's, unless the configuration has
 /// add_bos_token or add_eos_token: then these alone say what stands around a text, as in `transformers`.
-std::shared_ptr<const Tokenizer> load_tokenizer_json(const std::string& directory);
+TokenizerDescription describe_tokenizer_json(const std::string& directory);
 
 }  // namespace tril

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "text/base64.h"
+#include "text/merges_by_score.h"
 #include "text/tokenizer_config.h"
 #include "text/tokenizer_json.h"
 
@@ -255,7 +256,9 @@ std::vector<TokenizerFile> tokenizer_files(const TokenizerParts& parts, const To
   config.chat_templates = settings.chat_templates;
   config.model_max_length = settings.model_max_length;
   config.clean_up_spaces = settings.clean_up_spaces;
-  return {{"tokenizer.json", tokenizer_json(parts)}, {"tokenizer_config.json", tokenizer_config_json(config)}};
+  const bool converts = std::holds_alternative<SentencePieceParts>(parts.model);
+  return {{"tokenizer.json", tokenizer_json(converts ? with_merges(parts) : parts)},
+          {"tokenizer_config.json", tokenizer_config_json(config)}};
 }
 
 }  // namespace tril

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "model/gpt2.h"
+#include "model/linear_decoder.h"
 #include "model/marian.h"
 
 namespace tril::train {
@@ -49,6 +50,21 @@ std::unique_ptr<model::Model> build_gpt2(const ModelOptions& options, const Toke
   c.eos_token_id = special.eos;
   c.pad_token_id = special.pad;
   return std::make_unique<model::Gpt2>(c);
+}
+
+std::unique_ptr<model::Model> build_linear_decoder(const ModelOptions& options, const Tokenizer& tokenizer) {
+  model::LinearDecoderConfig c;
+  c.vocab_size = tokenizer.size(Side::target);
+  c.d_model = options.d_model;
+  c.num_layers = options.dec_depth;
+  c.num_heads = options.num_heads;
+  c.d_ff = options.ffn_dim;
+  c.activation = options.activation;
+  c.dropout = static_cast<float>(options.dropout);
+  c.embedding_dropout = static_cast<float>(options.embedding_dropout.value_or(options.dropout));
+  const SpecialIds& special = tokenizer.special(Side::target);
+  c.bos_token_id = special.bos, c.eos_token_id = special.eos, c.pad_token_id = special.pad;
+  return std::make_unique<model::LinearDecoder>(c);
 }
 
 void check_one_vocabulary(const ModelOptions& options, const Tokenizer& tokenizer) {
@@ -112,9 +128,10 @@ std::unique_ptr<model::Model> build_t5(const ModelOptions& options, const Tokeni
 }  // namespace
 
 std::unique_ptr<model::Model> build_model(const ModelOptions& options, const Tokenizer& tokenizer) {
-  auto m = is_language_model(options) ? build_gpt2(options, tokenizer)
-           : is_t5(options)           ? build_t5(options, tokenizer)
-                                      : build_bart(options, tokenizer);
+  auto m = is_linear(options)           ? build_linear_decoder(options, tokenizer)
+           : is_language_model(options) ? build_gpt2(options, tokenizer)
+           : is_t5(options)             ? build_t5(options, tokenizer)
+                                        : build_bart(options, tokenizer);
   if (options.depth_scaled_init) scale_by_depth(m->parameters());
   m->set_gradient_checkpointing(options.gradient_checkpointing);
   if (!m->parameters().flat()) m->parameters().allocate();

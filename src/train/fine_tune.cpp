@@ -99,6 +99,8 @@ std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
   if (m->has_encoder() == is_language_model(options.model))
     fail_usage("--arch", fmt::format("{} holds a model of the family {}", options.tune.init_from, m->family()),
                m->has_encoder() ? "pass --arch marian" : "pass --arch gpt2");
+  check(m->experts_per_token() > 0 || options.learning.router_aux_loss == 0, "--router-aux-loss",
+        "a {} model has no experts", m->family());
   m->set_gradient_checkpointing(options.model.gradient_checkpointing);
   if (options.tune.lora_rank > 0)
     add_adapters(m->parameters(), options.tune);

@@ -21,7 +21,8 @@ std::vector<std::int32_t> decoder_ids(const model::Model& m, const Batch& batch)
 
 }  // namespace
 
-Tensor hidden_states(Context& c, const model::Model& m, const Batch& batch, nn::AttentionTap* tap) {
+Tensor hidden_states(Context& c, const model::Model& m, const Batch& batch, nn::AttentionTap* tap,
+                     nn::RouterTap* routers) {
   model::DecoderInput input;
   model::Memory memory;
   if (m.has_encoder()) {
@@ -32,6 +33,7 @@ Tensor hidden_states(Context& c, const model::Model& m, const Batch& batch, nn::
   input.ids = ids;
   input.rows = batch.target;
   input.tap = tap;
+  input.routers = routers;
   return m.decode(c, input);
 }
 

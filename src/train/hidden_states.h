@@ -7,6 +7,7 @@
 namespace tril::train {
 
 /// The decoder's last states for every target token of the batch, whose predecessors it is given -> [N, d_model].
-Tensor hidden_states(Context& c, const model::Model& m, const Batch& batch, nn::AttentionTap* tap = nullptr);
+Tensor hidden_states(Context& c, const model::Model& m, const Batch& batch, nn::AttentionTap* tap = nullptr,
+                     nn::RouterTap* routers = nullptr);
 
 }  // namespace tril::train

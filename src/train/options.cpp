@@ -47,7 +47,8 @@ std::optional<double> share_of(const std::string& text) {
 
 void model_fields(Fields& f, ModelOptions& m) {
   f.group("Model");
-  f.add("arch", &m.arch, "family of the model: gpt2 is a language model, the others turn one text into another")
+  f.add("arch", &m.arch,
+        "family of the model: gpt2 and linear_decoder are language models, the others turn one text into another")
       .choices(architectures());
   f.add("preset", &m.preset, "sizes, dropouts and learning rate to begin with; other options override them",
         {{"tiny", Preset::tiny}, {"base", Preset::base}, {"big", Preset::big}});
@@ -172,6 +173,10 @@ void learning_fields(Fields& f, LearningOptions& l) {
         "alpha of R-Drop: each batch passes twice, and what dropout makes of the two is drawn together; 0: off")
       .at_least(0)
       .at_most(1000);
+  f.add("router-aux-loss", &l.router_aux_loss,
+        "weight of the loss that has the experts of a mixture share the work, as router_aux_loss_coef; 0: off")
+      .at_least(0)
+      .at_most(1000);
   f.add("teacher", &l.teacher, "model directories whose predictions are learned too; their vocabulary is taken over")
       .value_name("DIR");
   f.add("distillation-temperature", &l.distillation_temperature, "T that teacher and student are softened by")
@@ -243,6 +248,8 @@ void fine_tune_fields(Fields& f, FineTuneOptions& t) {
   f.add("lora-targets", &t.lora_targets, "linear layers that get adapters, by name").value_name("PATTERN");
   for (const char* name : {"train-only", "freeze", "lora-rank"})
     f.needs(name, "init-from", "without a model to begin with everything must be trained");
+  f.needs("router-aux-loss", "init-from", "no --arch has experts; a model of the family mixtral has");
+  f.excludes("router-aux-loss", "gradient-checkpointing", "routers of layers that run twice tell nothing");
   for (const char* name : {"lora-alpha", "lora-dropout", "lora-targets"})
     f.needs(name, "lora-rank", "it says how adapters are made");
   for (const char* name : {"train-only", "freeze"})
@@ -319,7 +326,7 @@ std::size_t corpus_count(const DataOptions& d) {
 }
 
 std::vector<std::string> architectures() {
-  return {"marian", "bart", "mbart", "m2m_100", "pegasus", "t5", "mt5", "gpt2"};
+  return {"marian", "bart", "mbart", "m2m_100", "pegasus", "t5", "mt5", "gpt2", "linear_decoder"};
 }
 
 bool is_t5(const ModelOptions& m) {
@@ -327,7 +334,11 @@ bool is_t5(const ModelOptions& m) {
 }
 
 bool is_language_model(const ModelOptions& m) {
-  return m.arch == "gpt2";
+  return m.arch == "gpt2" || is_linear(m);
+}
+
+bool is_linear(const ModelOptions& m) {
+  return m.arch == "linear_decoder";
 }
 
 void apply_preset(TrainOptions& o) {
@@ -355,7 +366,7 @@ void apply_preset(TrainOptions& o) {
   if (m.arch == "bart" || m.arch == "mbart") m.activation = "gelu";
   if (!is_language_model(m)) return;
   m.activation = "gelu_new";
-  m.attention_dropout = m.dropout;
+  m.attention_dropout = is_linear(m) ? 0 : m.dropout;
   o.learning.label_smoothing = 0;
   o.learning.optimizer = OptimizerKind::adamw;
   o.learning.beta2 = 0.95, o.learning.epsilon = 1e-8, o.learning.weight_decay = 0.1;
@@ -406,6 +417,7 @@ void settle_language_model(TrainOptions& o) {
   check(d.bpe_dropout == 0 && d.subword_alpha == 0, d.bpe_dropout > 0 ? "--bpe-dropout" : "--subword-alpha",
         "{} is not trained with it", arch);
   check(m.activation_dropout == 0, "--activation-dropout", "{} has none", arch);
+  check(m.attention_dropout == 0 || !is_linear(m), "--attention-dropout", "{} has no weights of attention", arch);
   check(d.max_tokens >= d.max_length, "--max-tokens", "a batch of {} tokens holds no block of --max-length {}",
         d.max_tokens, d.max_length);
   check(m.max_positions == ModelOptions{}.max_positions || m.max_positions == d.max_length, "--max-positions",
@@ -422,8 +434,7 @@ void settle(TrainOptions& o) {
   const ModelOptions& m = o.model;
   check(m.d_model % m.num_heads == 0, "--num-heads", "{} heads do not divide --d-model {}", m.num_heads, m.d_model);
   if (is_language_model(m)) settle_language_model(o);
-  check(is_language_model(m) || m.d_model % 2 == 0, "--d-model", "{} is odd, sinusoidal positions need pairs",
-        m.d_model);
+  check(m.arch == "gpt2" || m.d_model % 2 == 0, "--d-model", "{} is odd, sinusoidal positions need pairs", m.d_model);
 
   const DataOptions& d = o.data;
   if (!is_language_model(m)) settle_pairs(d);

@@ -50,6 +50,8 @@ bool is_t5(const ModelOptions& m);
 
 /// Whether these are the options of a decoder alone, which learns from one text instead of from pairs.
 bool is_language_model(const ModelOptions& m);
+/// Whether its attention is linear.
+bool is_linear(const ModelOptions& m);
 
 struct DataOptions {
   std::vector<std::string> train_sets, valid_sets;
@@ -88,6 +90,7 @@ struct LearningOptions {
   std::string guided_alignment_layer = "last";  ///< or its number from 1
   std::int64_t guided_alignment_heads = 1;      ///< the first so many; 0: all
   double r_drop = 0;                            ///< alpha of Liang et al. 2021
+  double router_aux_loss = 0;                   ///< weight of ops::load_balancing_loss
   std::vector<std::string> teacher;
   double distillation_temperature = 1, distillation_mix = 0.5;
   OptimizerKind optimizer = OptimizerKind::adam;

@@ -9,6 +9,7 @@
 #include "base/team.h"
 #include "kern/gemm.h"
 #include "kern/gemm_bf16.h"
+#include "kern/gemm_int8.h"
 #include "tensor/arena.h"
 #include "tensor/context.h"
 
@@ -72,6 +73,34 @@ Load mixed_product(const Context& c, const Sizes& s) {
                            .c = y.data<float>(),
                            .c_stride = z(s.n),
                            .scratch = scratch.data<std::uint16_t>()});
+          },
+          2.0 * static_cast<double>(s.m * s.n * s.k)};
+}
+
+Load quantized_product(const Context& c, const Sizes& s) {
+  const Tensor a = ones(c, s.m * s.k), y = c.empty({s.m * s.n}), scales = ones(c, s.n);
+  const auto space = [&](std::size_t bytes) { return c.empty({static_cast<std::int64_t>(bytes)}, DType::u8); };
+  const Tensor rows = space(z(s.n * s.k)), values = space(kern::int8_packed_bytes(z(s.n), z(s.k), 8));
+  const Tensor scratch = space(kern::quantized_gemm_scratch(z(s.m), z(s.k), 8)), sums = c.empty({s.n}, DType::i32);
+  std::fill_n(rows.data<std::uint8_t>(), z(s.n * s.k), std::uint8_t{1});
+  c.kernels().pack_quantized({.n = z(s.n),
+                              .k = z(s.k),
+                              .rows = rows.data<std::uint8_t>(),
+                              .row_bytes = z(s.k),
+                              .values = values.data<std::uint8_t>(),
+                              .sums = sums.data<std::int32_t>()});
+  return {[=, &k = c.kernels()] {
+            k.quantized_gemm({.m = z(s.m),
+                              .b = {.n = z(s.n),
+                                    .k = z(s.k),
+                                    .values = values.data<std::uint8_t>(),
+                                    .scales = scales.data<float>(),
+                                    .sums = sums.data<std::int32_t>()},
+                              .a = a.data<float>(),
+                              .a_stride = z(s.k),
+                              .c = y.data<float>(),
+                              .c_stride = z(s.n),
+                              .scratch = scratch.data<std::uint8_t>()});
           },
           2.0 * static_cast<double>(s.m * s.n * s.k)};
 }
@@ -144,6 +173,11 @@ Roof measure_roof(const kern::Kernels& kernels, int threads, nn::Precision preci
   if (precision == nn::Precision::bf16) roof.mixed_flops = best_product(team, kernels, mixed_product);
   roof.bytes = best_rate(team, kernels, [&](const Context& c) { return copy(c, threads); });
   return roof;
+}
+
+double measure_quantized_products(const kern::Kernels& kernels, int threads) {
+  Team team(threads);
+  return best_product(team, kernels, quantized_product);
 }
 
 double measure_read_bandwidth(const kern::Kernels& kernels, int threads) {

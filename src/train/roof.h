@@ -27,6 +27,9 @@ struct Roof {
 /// Takes about a second. bf16 measures both kinds of product.
 Roof measure_roof(const kern::Kernels& kernels, int threads, nn::Precision precision);
 
+/// Operations a second of products of 8 bits in cache, each thread on its own, all together.
+double measure_quantized_products(const kern::Kernels& kernels, int threads);
+
 /// Bytes a second that all threads together read of memory that no cache holds.
 double measure_read_bandwidth(const kern::Kernels& kernels, int threads);
 

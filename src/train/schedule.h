@@ -2,7 +2,7 @@
 //   inverse_sqrt  peak * sqrt(w / t)                                    [Vaswani et al. 2017, eq. 3, in terms of its peak]
 //   linear        peak * (T - t) / (T - w): a straight line to 0 at update T
 //   cosine        peak * (1 + cos(pi (t - w) / (T - w))) / 2            [Loshchilov & Hutter 2017, eq. 5, one cycle]
-//   constant      peak
+//   constant      peak; where a least rate is given, linear and cosine fall to that instead of 0
 // Warm-up is peak * t / w in all of them; w = 0: none (inverse_sqrt then begins at the peak as for w = 1).
 #pragma once
 

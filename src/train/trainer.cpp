@@ -39,6 +39,7 @@ WorkersOptions workers_options(const TrainOptions& o) {
   const LearningOptions& l = o.learning;
   w.loss.label_smoothing = l.label_smoothing;
   w.loss.r_drop = l.r_drop;
+  w.loss.router_aux_loss = l.router_aux_loss;
   w.loss.distillation = {static_cast<float>(l.distillation_temperature), static_cast<float>(l.distillation_mix)};
   if (!o.data.guided_alignment.empty())
     w.loss.guided = GuidedAlignment{guided_heads(l, o.model), l.guided_alignment_cost, l.guided_alignment_weight};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/experts.h"
 #include "train/hidden_states.h"
 #include "train/schedule.h"
 
@@ -36,6 +37,7 @@ Tensor target_loss(Context& c, const model::Model& m, const Batch& batch, const 
   ops::LossOptions loss;
   loss.label_smoothing = static_cast<float>(settings.label_smoothing);
   loss.normalizer = normalizer;
+  loss.softcap = out.softcap;
   if (!batch.weights.empty()) loss.weights = c.upload(batch.token_weights());
   const Tensor targets = c.upload(batch.target_ids);
   if (settings.teachers)
@@ -55,8 +57,15 @@ Tensor batch_loss(Context& c, const model::Model& m, const Batch& given, const L
   const Batch& batch = twice ? both : given;
   nn::AttentionTap tap;
   if (guided) tap = model::tap_of(m, settings.guided->heads);
-  const Tensor hidden = hidden_states(c, m, batch, guided ? &tap : nullptr);
-  const Tensor loss = target_loss(c, m, given, settings, normalizer, hidden);
+  nn::RouterTap routers;
+  const bool balanced = settings.router_aux_loss > 0;
+  const Tensor hidden = hidden_states(c, m, batch, guided ? &tap : nullptr, balanced ? &routers : nullptr);
+  Tensor loss = target_loss(c, m, given, settings, normalizer, hidden);
+  if (balanced) {  // it is a mean over tokens: this batch has its share of the update's
+    const double share = static_cast<double>(given.target_tokens()) / normalizer;
+    const Tensor balance = ops::load_balancing_loss(c, routers.logits, m.experts_per_token());
+    loss = ops::add(c, loss, ops::scale(c, balance, static_cast<float>(settings.router_aux_loss * share)));
+  }
   if (!guided) return loss;
   const double passes = twice ? 2 : 1;
   return ops::add(c, loss,

@@ -32,6 +32,7 @@ struct GuidedAlignment {
 struct LossSettings {
   double label_smoothing = 0;
   double r_drop = 0;                         ///< weight of the divergence between two passes of each batch; 0: one pass
+  double router_aux_loss = 0;                ///< weight of the load-balancing loss of mixtures of experts; 0: none
   std::shared_ptr<const Teachers> teachers;  ///< whose predictions the model learns beside the targets; may be null
   ops::DistillationOptions distillation;     ///< how
   std::optional<GuidedAlignment> guided;

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <sstream>
 
 namespace tril {
@@ -187,6 +188,50 @@ Json Browser::evaluate(const std::string& script) {
 
 std::string Browser::document() {
   return evaluate("document.documentElement.outerHTML");
+}
+
+Json Browser::accessibility_tree() {
+  const Json nodes = call("Accessibility.getFullAXTree")["nodes"];
+  std::map<std::string, const Json*> by_id;
+  for (const Json& node : nodes) by_id[node["nodeId"]] = &node;
+  const auto text = [](const Json& node, const char* key) -> std::string {
+    return node.contains(key) && node[key].contains("value") && node[key]["value"].is_string() ? node[key]["value"]
+                                                                                               : "";
+  };
+  Json list = Json::array();
+  for (const Json& node : nodes) {
+    if (node.value("ignored", false)) continue;
+    Json one{{"role", text(node, "role")}, {"name", text(node, "name")}, {"parents", Json::array()}};
+    for (const Json& property : node.value("properties", Json::array()))
+      if (property["name"] == "level" || property["name"] == "focusable")
+        one[property["name"].get<std::string>()] = property["value"]["value"];
+    for (auto up = by_id.find(node.value("parentId", "")); up != by_id.end();
+         up = by_id.find(up->second->value("parentId", "")))
+      if (!up->second->value("ignored", false))
+        one["parents"].insert(one["parents"].begin(), text(*up->second, "role"));
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+void Browser::press(const std::string& key, bool shift) {
+  static const std::map<std::string, int> codes{{"Tab", 9},        {"Enter", 13},   {"Escape", 27},
+                                                {"ArrowLeft", 37}, {"ArrowUp", 38}, {"ArrowRight", 39},
+                                                {"ArrowDown", 40}};
+  for (const char* type : {"keyDown", "keyUp"}) {
+    Json event{{"type", type},
+               {"key", key},
+               {"code", key},
+               {"windowsVirtualKeyCode", codes.at(key)},
+               {"modifiers", shift ? 8 : 0}};
+    if (key == "Enter" && std::string(type) == "keyDown") event["text"] = "\r";
+    call("Input.dispatchKeyEvent", event);
+  }
+}
+
+void Browser::prefer_dark(bool dark) {
+  call("Emulation.setEmulatedMedia",
+       {{"features", Json::array({Json{{"name", "prefers-color-scheme"}, {"value", dark ? "dark" : "light"}}})}});
 }
 
 std::string Browser::screenshot() {

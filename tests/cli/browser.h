@@ -39,6 +39,13 @@ class Browser {
   std::string document();
   /// What this script comes to in the page, as JSON.
   nlohmann::json evaluate(const std::string& script);
+  /// What somebody is told who does not see the page: the nodes of the browser's accessibility tree that are not left
+  /// out, each {"role", "name", "level", "focusable", "parents": roles from the root down}.
+  nlohmann::json accessibility_tree();
+  /// Presses and releases a key, as by a hand: "Tab", "Enter", "ArrowDown".
+  void press(const std::string& key, bool shift = false);
+  /// Whether pages are to be dark.
+  void prefer_dark(bool dark);
   /// What the window shows, as PNG.
   std::string screenshot();
   /// What the page has said on its console, errors of scripts and breaches of its policy among it; a line for each.

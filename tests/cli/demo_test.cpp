@@ -47,6 +47,10 @@ struct Application {
   double least, most;
 };
 
+void PrintTo(const Application& a, std::ostream* out) {
+  *out << a.name;
+}  // and not its bytes
+
 class DemoApplication : public ::testing::TestWithParam<Application> {};
 
 TEST_P(DemoApplication, LearnsItsTask) {

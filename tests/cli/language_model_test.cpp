@@ -104,6 +104,46 @@ TEST_F(LanguageModel, TrainsResumesGeneratesAndIsScored) {
   EXPECT_NEAR(totals["cross_entropy"].get<double>(), best, 1e-4) << log;
 }
 
+// A family of our own whose memory does not grow: trained, continued, looked at, served with fewer bits; and what its states
+// cannot do is refused by name.
+TEST_F(LanguageModel, LinearAttentionIsAFamilyToo) {
+  const std::string linear = folder->at("linear");
+  std::vector<std::string> args = training(linear, "150u");
+  args[2] = "linear_decoder";
+  args.insert(args.end(), {"--precision", "bf16"});
+  const Ran learnt = run_tril(args);
+  ASSERT_EQ(learnt.code, 0) << learnt.err;
+  EXPECT_EQ(nlohmann::json::parse(file_text(linear + "/config.json"))["architecture"], "linear_decoder");
+  const auto go_on = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"generate", "--model", linear, "--prompt", "the d", "--max-new-tokens", "60"});
+    return run_tril(more);
+  };
+  const Ran whole = go_on({"--no-cache", "--precision", "fp32"});
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  EXPECT_EQ(whole.out.substr(0, 8), "the dog ") << whole.out;
+  EXPECT_GT(whole.out.size(), 60u) << "longer than any text that it was trained on";
+  EXPECT_EQ(go_on({"--precision", "fp32"}).out, whole.out);
+  EXPECT_EQ(go_on({"--precision", "fp32", "-b", "3", "--prompt-chunk", "2"}).out,
+            go_on({"--precision", "fp32", "-b", "3", "--no-cache"}).out);
+  const Ran rounded = go_on({"--precision", "int8"});
+  ASSERT_EQ(rounded.code, 0) << rounded.err;
+  EXPECT_EQ(rounded.out.substr(0, 8), "the dog ") << rounded.out;
+  const Ran looked = run_tril({"attend", "--model", linear, "--source", "the dog", "--out", folder->at("linear.html")});
+  EXPECT_EQ(looked.code, 0) << looked.err;
+  for (const auto& [option, value] : std::vector<std::pair<std::string, std::string>>{{"--attention-window", "4"},
+                                                                                      {"--cache-precision", "int8"},
+                                                                                      {"--prompt-lookup", "2"},
+                                                                                      {"--prompt-cache", "kept"}}) {
+    const Ran ran = go_on({option, value});
+    EXPECT_EQ(ran.code, 2) << option << ran.err;
+    EXPECT_NE(ran.err.find("linear attention"), std::string::npos) << option << ": " << ran.err;
+  }
+  *std::next(std::find(args.begin(), args.end(), "--attention-dropout")) = "0.1";
+  const Ran dropped = run_tril(args);
+  EXPECT_EQ(dropped.code, 2) << dropped.err;
+  EXPECT_NE(dropped.err.find("--attention-dropout"), std::string::npos) << dropped.err;
+}
+
 // Beside `tril score` and the sums of its definitions, for several texts, from a pipe, and cut short.
 TEST_F(LanguageModel, PerplexityOfTexts) {
   const auto perplexity = [&](std::vector<std::string> args, const std::string& input = "") {
@@ -235,6 +275,96 @@ TEST_F(LanguageModel, StreamsWhatItPrintsOtherwise) {
   EXPECT_EQ(generate(bare).out.size(), whole.out.size() - 2 * (4 + std::string("a \u00e9l").size()));
 }
 
+TEST_F(LanguageModel, SaysHowProbableTokensWere) {
+  const std::vector<std::string> args{"-p", "the \u00e9", "--max-new-tokens", "12", "--logprobs", "3"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), args.begin(), args.end());
+    return generate(more);
+  };
+  const Ran json = with({"--json"});
+  ASSERT_EQ(json.code, 0) << json.err;
+  const auto g = nlohmann::json::parse(json.out)["generations"][0];
+  ASSERT_EQ(g["logprobs"].size(), g["tokens"].get<std::size_t>());
+  double sum = 0;
+  std::string text;
+  for (const auto& token : g["logprobs"]) {
+    sum += token["logprob"].get<double>();
+    text += token["text"].get<std::string>();
+    ASSERT_EQ(token["top"].size(), 3u);
+    EXPECT_EQ(token["top"][0]["id"], token["id"]) << "the likeliest is taken";
+    EXPECT_GE(token["top"][1]["logprob"].get<double>(), token["top"][2]["logprob"].get<double>());
+  }
+  EXPECT_NEAR(sum, g["log_prob"].get<double>(), 1e-4);
+  EXPECT_EQ(text, g["text"]);
+  // Proposed tokens change nothing; sampled ones are not always the likeliest.
+  const auto proposed = nlohmann::json::parse(with({"--json", "--prompt-lookup", "2"}).out)["generations"][0];
+  ASSERT_EQ(proposed["logprobs"].size(), g["logprobs"].size());
+  for (std::size_t i = 0; i < proposed["logprobs"].size(); ++i) {
+    EXPECT_EQ(proposed["logprobs"][i]["id"], g["logprobs"][i]["id"]);
+    for (std::size_t n = 0; n < 3; ++n) {
+      EXPECT_EQ(proposed["logprobs"][i]["top"][n]["id"], g["logprobs"][i]["top"][n]["id"]);
+      EXPECT_NEAR(proposed["logprobs"][i]["top"][n]["logprob"].get<double>(),
+                  g["logprobs"][i]["top"][n]["logprob"].get<double>(), 1e-3);
+    }
+  }
+  const auto sampled =
+      nlohmann::json::parse(with({"--json", "--temperature", "5", "--seed", "3"}).out)["generations"][0];
+  bool other = false;
+  for (const auto& token : sampled["logprobs"]) other = other || token["top"][0]["id"] != token["id"];
+  EXPECT_TRUE(other);
+
+  const Ran plain = with({});
+  ASSERT_EQ(plain.code, 0) << plain.err;
+  const auto lines = lines_of(plain.out);
+  std::size_t tables = 0;
+  for (const std::string& line : lines) tables += std::count(line.begin(), line.end(), '\t') == 3;
+  EXPECT_EQ(tables, g["logprobs"].size()) << plain.out;
+  const Ran beam = with({"-b", "3"});
+  EXPECT_EQ(beam.code, 2);
+  EXPECT_NE(beam.err.find("--logprobs"), std::string::npos) << beam.err;
+}
+
+TEST_F(LanguageModel, BecomesAGgufFileAndADirectoryAgain) {
+  const auto at = [&](const char* name) { return folder->at(name); };
+  const auto text_of = [](const std::string& from) {
+    const Ran ran = run_tril({"generate", "--model", from, "-p", "the \u00e9", "one c", "--max-new-tokens", "16"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return ran.out;
+  };
+  const Ran written = run_tril({"export", "--model", model, "--to", at("model.gguf"), "--type", "f32"});
+  ASSERT_EQ(written.code, 0) << written.err;
+  EXPECT_EQ(text_of(at("model.gguf")), text_of(model));
+  const auto perplexity = [&](const std::string& of) {
+    const Ran ran = run_tril({"perplexity", "--model", of, "-i", valid_text, "--json"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return nlohmann::json::parse(ran.out)["perplexity"].get<double>();
+  };
+  EXPECT_NEAR(perplexity(at("model.gguf")), perplexity(model), 1e-6);
+  const Ran inspected = run_tril({"inspect", at("model.gguf"), "--json"});
+  ASSERT_EQ(inspected.code, 0) << inspected.err;
+  EXPECT_EQ(nlohmann::json::parse(inspected.out)["tokenizer"],
+            nlohmann::json::parse(run_tril({"inspect", model, "--json"}).out)["tokenizer"]);
+
+  ASSERT_EQ(run_tril({"export", "-m", at("model.gguf"), "--to", at("again")}).code, 0);
+  EXPECT_EQ(text_of(at("again")), text_of(model));
+  ASSERT_EQ(run_tril({"quantize", "-m", at("model.gguf"), "-o", at("fewer")}).code, 0);
+  EXPECT_FALSE(text_of(at("fewer")).empty());
+  ASSERT_EQ(run_tril({"export", "-m", model, "--to", at("half.gguf"), "--name", "dogs"}).code, 0);
+  EXPECT_LT(file_text(at("half.gguf")).size(), file_text(at("model.gguf")).size() * 3 / 4);
+  EXPECT_NE(file_text(at("half.gguf")).find("dogs"), std::string::npos);
+
+  const Ran there = run_tril({"export", "-m", model, "--to", at("again")});
+  EXPECT_EQ(there.code, 2);
+  EXPECT_NE(there.err.find("holds a model already"), std::string::npos) << there.err;
+  const Ran type = run_tril({"export", "-m", model, "--to", at("other"), "--type", "f16"});
+  EXPECT_EQ(type.code, 2);
+  EXPECT_NE(type.err.find("--type: is of a GGUF file"), std::string::npos) << type.err;
+  const Ran family = run_tril({"export", "-m", test::test_dir() + "/golden/hf/marian", "--to", at("marian.gguf")});
+  EXPECT_EQ(family.code, 2);
+  EXPECT_NE(family.err.find("no architecture of llama.cpp for a marian model"), std::string::npos) << family.err;
+  EXPECT_FALSE(std::filesystem::exists(at("marian.gguf")));
+}
+
 TEST_F(LanguageModel, EndsAtStopsAndPositions) {
   const Ran stopped = generate({"-p", "the dog", "--stop", "\n", ".", "--json"});
   ASSERT_EQ(stopped.code, 0) << stopped.err;
@@ -251,6 +381,19 @@ TEST_F(LanguageModel, EndsAtStopsAndPositions) {
   EXPECT_EQ(std::count(beam.out.begin(), beam.out.end(), '-'), 6);
   const Ran forbidden = generate({"-p", "the d", "--bad-words", "o", "--max-new-tokens", "12", "--no-echo"});
   EXPECT_EQ(forbidden.out.find('o'), std::string::npos) << forbidden.out;
+}
+
+TEST_F(LanguageModel, TokensHaveBiases) {
+  const Ran forbidden = generate({"-p", "the d", "--logit-bias", "o=-100", "--max-new-tokens", "12", "--no-echo"});
+  ASSERT_EQ(forbidden.code, 0) << forbidden.err;
+  EXPECT_EQ(forbidden.out.find('o'), std::string::npos) << forbidden.out;
+  const Ran forced = generate({"-p", "the d", "--logit-bias", "e=90", "g=-100", "--max-new-tokens", "5", "--no-echo"});
+  EXPECT_EQ(forced.out, "eeeee\n");
+  for (const char* wrong : {"o", "o=", "=3", "o=101", "o=x", "999999=1", "-1=1", "the=1"}) {
+    const Ran refused = generate({"-p", "the d", "--logit-bias", wrong});
+    EXPECT_EQ(refused.code, 2) << wrong;
+    EXPECT_NE(refused.err.find("--logit-bias"), std::string::npos) << refused.err;
+  }
 }
 
 TEST_F(LanguageModel, GenerationConfigIsObeyed) {
@@ -295,6 +438,21 @@ TEST_F(LanguageModel, BenchmarksPrintOneObject) {
   for (const char* key : {"prompt_tokens_per_second", "generate_tokens_per_second", "weight_bytes_per_token",
                           "read_bandwidth", "share_of_bandwidth", "peak_mib"})
     EXPECT_GT(figures[key].get<double>(), 0) << key;
+  EXPECT_FALSE(figures.contains("with_proposals"));
+  const Ran proposing =
+      run_tril({"bench",           "generate", "--model",           model,  "--input",          train_text,
+                "--prompt-length", "4",        "--new-tokens",      "10",   "--repeat",         "1",
+                "--draft-model",   model,      "--draft-precision", "fp32", "--draft-min-prob", "0",
+                "--draft-tokens",  "2"});
+  ASSERT_EQ(proposing.code, 0) << proposing.err;
+  figures = nlohmann::json::parse(proposing.out)["with_proposals"];
+  EXPECT_EQ(figures["same_texts"], 1.0) << figures;
+  EXPECT_EQ(figures["acceptance"], 1.0) << "a model agrees with itself: " << figures;
+  EXPECT_NEAR(figures["tokens_per_step"].get<double>(), 2.5, 0.5) << figures;
+  const Ran short_text = run_tril({"bench", "generate", "--model", model, "--input", train_text, "--prompt-length", "4",
+                                   "--new-tokens", "2", "--batch-size", "90000"});
+  EXPECT_EQ(short_text.code, 2);
+  EXPECT_NE(short_text.err.find("are wanted"), std::string::npos) << short_text.err;
   const auto with = [&](const char* instruction_set) {
     return run_tril({"bench", "generate", "--model", model, "--prompt-length", "2", "--new-tokens", "1"},
                     {.input = {},
@@ -315,6 +473,16 @@ TEST_F(LanguageModel, BenchmarksPrintOneObject) {
   figures = nlohmann::json::parse(training_speed.out);
   for (const char* key : {"target_tokens_per_second", "updates_per_second", "loss", "peak_mib"})
     EXPECT_GT(figures[key].get<double>(), 0) << key;
+}
+
+// Fewer bits bring a cache of 8 bits along, but not where there is to be none.
+TEST_F(LanguageModel, FewerBitsNeedNoCache) {
+  const std::vector<std::string> args{"--prompt", "the d", "--max-new-tokens", "8", "--precision", "int8"};
+  std::vector<std::string> more = args;
+  more.push_back("--no-cache");
+  const Ran with = generate(args), without = generate(more);
+  ASSERT_EQ(without.code, 0) << without.err;
+  EXPECT_EQ(without.out, with.out);
 }
 
 // What would be passed over in silence, or cannot be, is refused with exit code 2 and a message that says why.

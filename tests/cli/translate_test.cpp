@@ -437,7 +437,27 @@ TEST_F(Translate, BenchForcesTheLength) {
     const auto j = nlohmann::json::parse(ran.out);
     EXPECT_EQ(j.at("target_tokens"), 18);
     for (const char* key : {"target_tokens_per_second", "p50_ms", "p99_ms", "peak_mib"}) EXPECT_GT(j.at(key), 0) << key;
+    EXPECT_FALSE(j.contains("profile"));
   }
+}
+
+TEST_F(Translate, BenchSaysWhereTheTimeWent) {
+  const std::string input = folder->write("bench", text);
+  const Ran ran = run_tril({"bench", "translate", "--model", model, "-i", input, "-b", "2", "--precision", "int8",
+                            "--batch-size", "2", "--repeat", "1", "--threads", "1", "--profile"});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto profile = nlohmann::json::parse(ran.out).at("profile");
+  for (const char* key : {"target_tokens_per_second", "mflop_per_token", "gflops", "int8_gflops"})
+    EXPECT_GT(profile.at(key), 0) << key;
+  EXPECT_NEAR(profile.at("share_of_int8").get<double>(),
+              profile.at("gflops").get<double>() / profile.at("int8_gflops").get<double>(), 1e-9);
+  double shares = 0;
+  for (const auto& row : profile.at("rows")) {
+    EXPECT_GE(row.at("share").get<double>(), 0) << row;
+    shares += row.at("share").get<double>();
+  }
+  EXPECT_NEAR(shares, 1, 1e-9) << "nothing is counted twice, nothing left out";
+  EXPECT_EQ(profile.at("rows").back().at("name"), "rest");
 }
 
 // What translation says a translation was made from is what scoring says of the same pair, in every form.

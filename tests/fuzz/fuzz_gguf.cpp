@@ -1,7 +1,4 @@
 // libFuzzer: any bytes as a GGUF file. An Error is fine; a crash, a hang or an access outside the file is not.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -11,19 +8,9 @@
 #include "base/error.h"
 #include "base/gguf.h"
 #include "kern/gguf_blocks.h"
+#include "memory_file.h"
 
 namespace {
-
-// A file in memory, the same one for all runs.
-int memory_file() {
-  static const int descriptor = ::memfd_create("fuzz", 0);
-  return descriptor;
-}
-
-bool put(const std::uint8_t* data, std::size_t size) {
-  if (::ftruncate(memory_file(), 0) != 0) return false;
-  return ::pwrite(memory_file(), data, size, 0) == static_cast<ssize_t>(size);
-}
 
 // Reads a key as everything that it may be.
 void read_key(const tril::GgufFile& file, const std::string& key) {
@@ -45,9 +32,8 @@ void read_key(const tril::GgufFile& file, const std::string& key) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (!put(data, size)) return 0;
   try {
-    const auto file = tril::GgufFile::open("/proc/self/fd/" + std::to_string(memory_file()));
+    const auto file = tril::GgufFile::open(tril::fuzz::memory_file({reinterpret_cast<const char*>(data), size}));
     for (const tril::GgufEntry& entry : file.metadata()) read_key(file, entry.key);
     std::size_t bytes = 0;
     for (const tril::GgufTensor& tensor : file.tensors()) {

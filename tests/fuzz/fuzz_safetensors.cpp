@@ -1,34 +1,20 @@
 // libFuzzer: any bytes as a safetensors file. An Error is fine; a crash, a hang or an access outside the file is not.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "base/error.h"
+#include "memory_file.h"
 #include "model/safetensors.h"
+#include "support/json_mutator.h"
 
-namespace {
-
-// A file in memory, the same one for all runs.
-int memory_file() {
-  static const int descriptor = ::memfd_create("fuzz", 0);
-  return descriptor;
-}
-
-bool put(const std::uint8_t* data, std::size_t size) {
-  if (::ftruncate(memory_file(), 0) != 0) return false;
-  return ::pwrite(memory_file(), data, size, 0) == static_cast<ssize_t>(size);
-}
-
-}  // namespace
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (!put(data, size)) return 0;
   try {
-    const auto file = tril::SafetensorsFile::open("/proc/self/fd/" + std::to_string(memory_file()));
+    const auto file = tril::SafetensorsFile::open(tril::fuzz::memory_file({reinterpret_cast<const char*>(data), size}));
     std::size_t bytes = 0;
     for (const tril::WeightView& tensor : file.tensors()) {
       bytes += tensor.bytes.size();
@@ -43,4 +29,25 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const tril::Error&) {
   }
   return 0;
+}
+
+// One mutation in two changes the header as JSON, with its length put right.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+  static const std::vector<std::string> texts{"dtype", "shape", "data_offsets", "__metadata__", "format",        "pt",
+                                              "F64",   "F32",   "F16",          "BF16",         "I64",           "I32",
+                                              "I8",    "U8",    "BOOL",         "F8_E4M3",      "w.weight_scale"};
+  std::uint64_t length = 0;
+  if (size < sizeof length || seed % 2 == 0) return LLVMFuzzerMutate(data, size, most);
+  std::memcpy(&length, data, sizeof length);
+  if (length > size - sizeof length) return LLVMFuzzerMutate(data, size, most);
+  const std::size_t rest = size - sizeof length - length;
+  std::vector<std::uint8_t> header(most - sizeof length - rest);
+  if (header.size() < length) return LLVMFuzzerMutate(data, size, most);
+  std::memcpy(header.data(), data + sizeof length, length);
+  const std::vector<std::uint8_t> values(data + sizeof length + length, data + size);
+  length = tril::test::JsonMutator(seed / 2, texts, LLVMFuzzerMutate)(header.data(), length, header.size());
+  std::memcpy(data, &length, sizeof length);
+  std::memcpy(data + sizeof length, header.data(), length);
+  std::memcpy(data + sizeof length + length, values.data(), rest);
+  return sizeof length + length + rest;
 }

@@ -1,32 +1,48 @@
 #!/bin/sh
-# Runs every fuzzer for some seconds: run.sh SECONDS [BUILD_DIRECTORY]. Builds them first, with clang, under the address and
-# undefined-behaviour sanitizers. What is found is left in BUILD_DIRECTORY/findings, and makes the exit status 1.
+# Runs every fuzzer for some seconds, or for a number of inputs each:
+#   run.sh SECONDS [BUILD_DIRECTORY [FUZZER...]]
+#   run.sh --runs NUMBER [BUILD_DIRECTORY [FUZZER...]]
+# Builds them first, with clang, under the address and undefined-behaviour sanitizers. What is found is left in
+# BUILD_DIRECTORY/findings, and makes the exit status 1.
 set -eu
-seconds=${1:?usage: run.sh SECONDS [BUILD_DIRECTORY]}
+usage='usage: run.sh SECONDS | --runs NUMBER [BUILD_DIRECTORY [FUZZER...]]'
+limit=-max_total_time unit=seconds
+if [ "${1:-}" = --runs ]; then
+  limit=-runs unit=runs
+  shift
+fi
+amount=${1:-}
+case $amount in
+  '' | *[!0-9]*) echo "$usage" >&2; exit 2 ;;
+esac
 source=$(cd "$(dirname "$0")/../.." && pwd)
 build=${2:-$source/build-fuzz}
+shift "$(($# < 2 ? $# : 2))"
+[ $# -gt 0 ] || for program in "$source"/tests/fuzz/fuzz_*.cpp; do set -- "$@" "$(basename "$program" .cpp)"; done
 compiler=$(command -v clang++ || command -v clang++-14) || { echo "run.sh: clang++ is not installed; try: make deps" >&2; exit 2; }
 
 cmake -S "$source" -B "$build" -DTRIL_FUZZ=ON -DTRIL_BENCH=OFF -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_CXX_COMPILER="$compiler" >"$build.log" 2>&1 || { cat "$build.log" >&2; exit 2; }
 mkdir -p "$build/findings"
 status=0
-for program in "$source"/tests/fuzz/fuzz_*.cpp; do
-  name=$(basename "$program" .cpp)
+for name in "$@"; do
   cmake --build "$build" --target "$name" >>"$build.log" 2>&1 || { cat "$build.log" >&2; exit 2; }
   # A corpus is kept from run to run; the first begins with what the golden files hold.
   corpus=$build/corpus/$name
   mkdir -p "$corpus"
   case $name in
     fuzz_safetensors) seeds=$(find "$source/tests/golden" -name '*.safetensors' -size -24k) ;;
+    fuzz_config) seeds=$(find "$source/tests/golden" -name config.json) ;;
+    fuzz_gguf_vocabulary) seeds=$(find "$source/tests/golden" -name 'vocabulary_*.gguf') ;;
     fuzz_gguf) seeds=$(find "$source/tests/golden" -name '*.gguf' -size -64k) ;;
+    fuzz_request) seeds=$(find "$source/tests/fuzz/requests" -type f) ;;
     fuzz_json) seeds=$(find "$source/tests/golden" -name '*config.json') ;;
     fuzz_tokenizer_json) seeds=$(find "$source/tests" -name tokenizer.json -size -64k) ;;
     *) seeds= ;;
   esac
   for file in $seeds; do cp "$file" "$corpus/seed-$(echo "$file" | cksum | cut -d ' ' -f 1)"; done
-  echo "$name: $seconds seconds"
-  "$(find "$build" -type f -name "$name" -perm -u+x | head -n 1)" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
+  echo "$name: $amount $unit"
+  "$(find "$build" -type f -name "$name" -perm -u+x | head -n 1)" "$limit=$amount" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
     -print_final_stats=1 -verbosity=0 -artifact_prefix="$build/findings/$name-" "$corpus" 2>"$build/$name.log" || status=1
   grep -E 'ERROR|SUMMARY|stat::(number_of_executed_units|average_exec_per_sec|new_units_added|peak_rss_mb)' "$build/$name.log" || true
 done

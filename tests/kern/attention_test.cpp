@@ -28,6 +28,7 @@ struct Case {
   double spread = 1;  ///< standard deviation of q and k
   bool bf16 = false;  ///< products may round their operands: 8 bits remain
   bool bias = false;  ///< by distance
+  float softcap = 0;  ///< of scores
 };
 
 /// The arguments of one case, in guarded memory. Two tokens before the rows and one after belong to no row.
@@ -81,6 +82,7 @@ struct Data {
     a.mask = c.mask, a.window = c.window, a.masked_is_minus_1e9 = c.minus_1e9;
     a.dropout = {c.p, random_key(5, 6)};
     a.bf16 = c.bf16;
+    a.softcap = c.softcap;
     if (c.bias) {
       fill_normal(bias, 8);
       bias_zero = std::max<std::size_t>(max_k, 1) - 1;
@@ -148,11 +150,14 @@ struct Twin {
           const auto key_token = [&](std::size_t j) {
             return (static_cast<std::size_t>(s.k_begin) + j) * a.kv_heads + g;
           };
-          std::vector<double> score(n), p(n), drop(n), dp(n);
+          std::vector<double> score(n), slope(n), p(n), drop(n), dp(n);
           double highest = kNone, sum = 0;
           for (std::size_t j = 0; j < n; ++j) {
             for (std::size_t c = 0; c < a.d_k; ++c) score[j] += qi[c] * k[key_token(j) * a.d_k + c];
             score[j] *= static_cast<double>(a.scale);
+            const double cap = static_cast<double>(a.softcap), t = cap > 0 ? std::tanh(score[j] / cap) : 0;
+            if (cap > 0) score[j] = cap * t;
+            slope[j] = static_cast<double>(a.scale) * (1 - t * t);
             if (!bias.x.empty()) score[j] += bias.x[bias.at(h, static_cast<int>(j) - (i + s.k_len - s.q_len))];
             if (!visible(a, r, h, i, static_cast<int>(j))) score[j] = a.masked_is_minus_1e9 ? -1e9 : kNone;
             highest = std::max(highest, score[j]);
@@ -178,7 +183,7 @@ struct Twin {
           }
           for (std::size_t j = 0; j < n; ++j) {
             if (!visible(a, r, h, i, static_cast<int>(j))) continue;  // a constant: no gradient
-            const double db = p[j] * (dp[j] - mean), ds = db * static_cast<double>(a.scale);
+            const double db = p[j] * (dp[j] - mean), ds = db * slope[j];
             if (!bias.x.empty()) d_bias[bias.at(h, static_cast<int>(j) - (i + s.k_len - s.q_len))] += db;
             for (std::size_t c = 0; c < a.d_k; ++c) {
               dq[(token * a.heads + h) * a.d_k + c] += ds * k[key_token(j) * a.d_k + c];
@@ -296,6 +301,7 @@ std::vector<Case> cases() {
         c.accumulate = n % 2;
         c.mask_for_each_head = n % 2;
         c.bias = n % 4 < 2;
+        c.softcap = n % 4 == 3 ? 0.7f : 0.0f;
         c.rows = short_rows;
         c.name = "case " + std::to_string(n) + " d " + std::to_string(d) + " mask " +
                  std::to_string(static_cast<int>(mask)) + (minus ? " -1e9" : " -inf");
@@ -315,12 +321,15 @@ std::vector<Case> cases() {
   Case sharp{.name = "sharp", .heads = 2, .kv_heads = 2, .d_k = 32, .d_v = 32, .rows = {{15, 15}, {70, 300}}};
   sharp.spread = 4;  // scores of some tens: the running maximum moves and the old sums vanish
   all.push_back(sharp);
+  sharp.softcap = 5, sharp.mask = MaskKind::causal, sharp.name += " and capped";
+  all.push_back(sharp);
   for (std::size_t d : {1u, 8u, 32u, 33u, 64u, 80u})
     for (MaskKind mask : {MaskKind::full, MaskKind::causal}) {
       Case mixed{.name = "bf16 d " + std::to_string(d), .heads = 4, .kv_heads = d == 64 ? 1u : 4u, .d_k = d, .d_v = d};
       mixed.rows = {{1, 1}, {15, 15}, {16, 16}, {17, 17}, {1, 15}, {0, 4}, {2, 33}, {40, 64}, {130, 257}, {257, 512}};
       mixed.mask = mask, mixed.bf16 = true;
-      mixed.bias = d > 8 && d < 80;
+      mixed.bias = d == 33 || d == 64;
+      mixed.softcap = mixed.bias || d == 8 ? 0.0f : 0.7f;
       mixed.d_v = d == 33 ? 20 : d, mixed.p = d == 32 ? 0.3f : 0.0f, mixed.accumulate = d % 2;
       all.push_back(mixed);
       mixed.rows.push_back({3, 513}), mixed.name += " and a row too long";
@@ -330,7 +339,9 @@ std::vector<Case> cases() {
       .name = "window", .heads = 1, .kv_heads = 1, .d_k = 8, .d_v = 8, .rows = {{600, 600}, {40, 600}, {300, 20}}};
   window.mask = MaskKind::causal, window.window = 9, window.minus_1e9 = true;
   all.push_back(window);
-  window.bias = true, window.name += " and bias";
+  window.softcap = 0.7f, window.name += " and cap";
+  all.push_back(window);
+  window.softcap = 0, window.bias = true, window.name = "window and bias";
   all.push_back(window);
   return all;
 }
@@ -344,10 +355,15 @@ TEST_P(AttentionTest, MatchesTheDefinition) {
 }
 
 TEST(AttentionTwin, GradientIsThatOfFiniteDifferences) {
-  for (MaskKind mask : {MaskKind::full, MaskKind::causal, MaskKind::explicit01}) {
+  for (const auto& [mask, softcap] : {std::pair(MaskKind::full, 0.0f),
+                                      {MaskKind::causal, 0.0f},
+                                      {MaskKind::explicit01, 0.0f},
+                                      {MaskKind::full, 0.5f},
+                                      {MaskKind::causal, 2.0f}}) {
     Case c{.name = "differences", .heads = 4, .kv_heads = 2, .d_k = 3, .d_v = 2, .rows = {{3, 4}, {4, 2}}};
     c.mask = mask, c.minus_1e9 = mask == MaskKind::causal, c.p = mask == MaskKind::full ? 0.25f : 0.0f;
-    c.bias = true;
+    c.bias = softcap == 0;
+    c.softcap = softcap;
     const Data d(c, 0);
     const Attention& a = d.a;
     std::vector<double> d_out(d.q_tokens * 8);

@@ -2,6 +2,8 @@
 // grouped heads, a bias by distance, float32 and 8 bits.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "kern/attention.h"
@@ -99,6 +101,7 @@ struct Data {
               s += static_cast<double>(a.q[token * a.q_stride + h * a.d_k + c]) *
                    key(static_cast<std::size_t>(slots[r][j]), g, c);
             s *= static_cast<double>(a.scale);
+            if (a.softcap > 0) s = static_cast<double>(a.softcap) * std::tanh(s / static_cast<double>(a.softcap));
             if (a.bias)
               s += static_cast<double>(bias[h * a.bias.stride + most_keys - 1 - static_cast<std::size_t>(i - j)]);
             sum += p[static_cast<std::size_t>(j)] = sees(i, j) ? std::exp(s) : 0;
@@ -123,9 +126,11 @@ TEST_P(CachedAttentionTest, MatchesTheDefinition) {
       for (const bool int8 : {false, true}) {
         const std::size_t slack = n++ % 4;
         const bool biased = n % 3 == 0;
-        const Data d(s, kept, int8, slack, biased);
+        Data d(s, kept, int8, slack, biased);
+        d.a.softcap = n % 3 == 1 ? 0.8f : 0.0f;
         const std::string name = "d_k " + std::to_string(s.d_k) + " window " + std::to_string(kept.window) + " sinks " +
-                                 std::to_string(kept.sinks) + (int8 ? " int8" : "") + (biased ? " bias" : "");
+                                 std::to_string(kept.sinks) + (int8 ? " int8" : "") + (biased ? " bias" : "") +
+                                 (d.a.softcap > 0 ? " cap" : "");
         const std::size_t width = s.heads * s.d_v, stride = width + 1;
         Floats32 out(d.tokens * stride, slack), scratch(k.cached_attention_scratch(d.a), slack);
         std::fill_n(out.data(), out.size(), 7.0f);
@@ -153,6 +158,22 @@ TEST_P(CachedAttentionTest, ARowDoesNotDependOnTheOthers) {
     k.cached_attention(one, alone + token * 128, 128, scratch);
   }
   for (std::size_t i = 0; i < together.size(); ++i) ASSERT_EQ(together[i], alone[i]) << i;
+}
+
+TEST_P(CachedAttentionTest, WhatIsNoNumberStaysNone) {
+  for (const std::size_t d : {std::size_t{3}, std::size_t{16}, std::size_t{64}, std::size_t{70}})
+    for (const std::size_t bad : {std::size_t{0}, d / 2, d - 1})
+      for (const float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+        Floats32 x(d, 1), scales(1, 1);
+        Guarded<std::int8_t> to(d, 1);
+        fill_normal(x, d);
+        x[bad] = value;
+        const std::int32_t slot = 0;
+        QuantizeSlots a{.x = x.data(), .x_stride = d, .rows = 1, .heads = 1, .d = d};
+        a.slots = &slot, a.to = to.data(), a.scales = scales.data();
+        k.quantize_slots(a);
+        EXPECT_FALSE(std::isfinite(scales[0])) << d << ", at " << bad;
+      }
 }
 
 TEST_P(CachedAttentionTest, EightBitsAreTheNearest) {

@@ -54,6 +54,15 @@ std::vector<Map> maps() {
        [](double a, double, double, double, std::size_t) { return -2.5 * a; }},
       {"fill", [](K k, P, P, P, float* y, std::size_t n) { k.fill(3.25f, y, n); },
        [](double, double, double, double, std::size_t) { return 3.25; }},
+      {"softcap", [](K k, P a, P, P, float* y, std::size_t n) { k.softcap(1.5f, a, y, n); },
+       [](double a, double, double, double, std::size_t) { return 1.5 * std::tanh(a / 1.5); }},
+      {"softcap in place", [](K k, P, P, P, float* y, std::size_t n) { k.softcap(30.0f, y, y, n); },
+       [](double, double, double, double y, std::size_t) { return 30 * std::tanh(y / 30); }},
+      {"softcap_backward", [](K k, P a, P b, P, float* y, std::size_t n) { k.softcap_backward(9, a, b, y, false, n); },
+       [](double a, double b, double, double, std::size_t) { return b * (1 - a * a / 81); }},
+      {"softcap_backward added",
+       [](K k, P a, P b, P, float* y, std::size_t n) { k.softcap_backward(9, a, b, y, true, n); },
+       [](double a, double b, double, double y, std::size_t) { return y + b * (1 - a * a / 81); }},
       {"dropout", [](K k, P a, P, P, float* y, std::size_t n) { k.dropout(drop, a, y, n); },
        [](double a, double, double, double, std::size_t i) { return dropped(a, i); }},
       {"dropout of nothing", [](K k, P a, P, P, float* y, std::size_t n) { k.dropout(Dropout{}, a, y, n); },
@@ -148,6 +157,37 @@ TEST_P(Elementwise, NanStaysNan) {
     k.activate(f, x.data(), y.data(), x.size());
     for (const float v : y) EXPECT_TRUE(std::isnan(v)) << static_cast<int>(f);
   }
+}
+
+TEST_P(Elementwise, SoftCapsFarOut) {
+  for (const double x : {0.0, 1e-9, 1e-3, 0.1, 0.3249, 0.3251, 0.9, 3.0, 40.0, 1e4, HUGE_VAL})
+    for (const float sign : {1.0f, -1.0f}) {
+      const float given = sign * static_cast<float>(x);
+      float y = 0, one = 1, dx = 0;
+      k.softcap(0.5f, &given, &y, 1);
+      k.softcap_backward(0.5f, &y, &one, &dx, false, 1);
+      const double t = std::tanh(static_cast<double>(given) / 0.5);
+      EXPECT_NEAR(y, 0.5 * t, 3e-7 * std::abs(0.5 * t)) << given;
+      EXPECT_NEAR(dx, 1 - t * t, 5e-7) << given;
+    }
+  const float masked = -HUGE_VALF, one = 1;
+  float dx = 1;
+  k.softcap_backward(2, &masked, &one, &dx, false, 1);
+  EXPECT_EQ(dx, 0);
+  std::vector<float> x(37, NAN), y(37);
+  k.softcap(2, x.data(), y.data(), x.size());
+  for (const float v : y) EXPECT_TRUE(std::isnan(v));
+}
+
+TEST_P(Elementwise, DotProducts) {
+  for (const std::size_t n : sizes())
+    for (std::size_t slack = 0; slack < 4; ++slack) {
+      Floats32 a(n, slack), b(n, slack ^ 1);
+      fill_normal(a, n), fill_normal(b, n + 1);
+      double expected = 0;
+      for (std::size_t i = 0; i < n; ++i) expected += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+      EXPECT_NEAR(k.dot(a, b, n), expected, 1e-6 * std::sqrt(static_cast<double>(n + 1)));
+    }
 }
 
 TEST_P(Elementwise, SumOfSquares) {

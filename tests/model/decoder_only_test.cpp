@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "family_checks.h"
 #include "model/json_file.h"
 #include "model/quantized_files.h"
 #include "random_model.h"
@@ -16,7 +17,8 @@
 namespace tril::model {
 namespace {
 
-using testing::random_model;
+using testing::expect_gradients_are_slopes, testing::expect_near, testing::gradients, testing::random_model,
+    testing::relative_error;
 using Ids = std::vector<std::int32_t>;
 
 constexpr std::int32_t vocab = 13, longest = 9;
@@ -49,73 +51,23 @@ Tensor logits_of(Context& c, const Model& m, const Batch& b) {
   return logits(c, m, m.decode(c, {.ids = b.ids, .rows = b.rows}));
 }
 
-Tensor loss_of(Context& c, const Model& m, const Batch& b) {
-  const OutputProjection out = m.output();
-  return ops::projected_cross_entropy(c, m.decode(c, {.ids = b.ids, .rows = b.rows}), out.weight, out.bias,
-                                      c.upload(b.ids), {.normalizer = 1});
+testing::LossOf loss_of(Batch b) {
+  return [b = std::move(b)](Context& c, const Model& m) {
+    const OutputProjection out = m.output();
+    return ops::projected_cross_entropy(c, m.decode(c, {.ids = b.ids, .rows = b.rows}), out.weight, out.bias,
+                                        c.upload(b.ids), {.normalizer = 1, .softcap = out.softcap});
+  };
 }
 
-// The gradient of each trained weight.
-std::vector<std::vector<float>> gradients(Context& c, const Model& m, const Batch& b) {
-  Tape tape;
-  Grads grads;
-  m.parameters().watch(tape);
-  c.set_tape(&tape);
-  const Tensor loss = loss_of(c, m, b);
-  tape.backward(c, loss, c.upload<float>({1.0f}), grads);
-  c.set_tape(nullptr);
-  std::vector<std::vector<float>> list;
-  for (const nn::Parameter& p : m.parameters().all())
-    if (p.trainable) {
-      const Tensor g = grads.get(p.value);
-      list.push_back(g ? host_copy<float>(g) : std::vector<float>(static_cast<std::size_t>(p.shape.count())));
-    }
-  return list;
-}
-
-// Each weight moved along its own gradient g by +-h: the loss changes by 2 h |g|.
 TEST(DecoderOnly, GradientsAreFiniteDifferences) {
   for_each_family([](const nlohmann::json& config) {
     const auto m = random_model(config);
-    const Batch b = batch(1);
-    for (const kern::Kernels* kernels : kern::tables()) {
-      SCOPED_TRACE(kernels->name);
-      Arena arena;
-      Context c(arena, *kernels);
-      const auto found = gradients(c, *m, b);
-      const double loss = host_copy<float>(loss_of(c, *m, b))[0];
-      std::size_t i = 0;
-      for (nn::Parameter& p : m->parameters().all()) {
-        if (!p.trainable) continue;
-        const std::vector<float>& g = found[i++];
-        double norm = 0;
-        for (float x : g) norm += static_cast<double>(x) * static_cast<double>(x);
-        norm = std::sqrt(norm);
-        if (norm < 1e-3) {  // a bias of keys cancels out in the softmax, where no positions turn them
-          EXPECT_TRUE(p.name.ends_with("k_proj.bias") && config.at("model_type") == "opt") << p.name << ": " << norm;
-          continue;
-        }
-        const std::vector<float> before = host_copy<float>(p.value);
-        const double h = std::min(0.02, 0.0005 * loss / norm);
-        const auto at = [&](double step) {
-          std::vector<float> moved = before;
-          for (std::size_t j = 0; j < moved.size(); ++j) moved[j] += static_cast<float>(step / norm * double(g[j]));
-          host_write<float>(p.value, moved);
-          m->parameters().refresh(*kernels);
-          return static_cast<double>(host_copy<float>(loss_of(c, *m, b))[0]);
-        };
-        const double slope = (at(h) - at(-h)) / (2 * h);
-        EXPECT_NEAR(slope, norm, 1e-2 * norm) << p.name;
-        at(0);
-      }
-    }
+    expect_gradients_are_slopes(*m, loss_of(batch(1)), [&](const std::string& name) {
+      return name.ends_with("k_proj.bias") &&
+             config.at("model_type") ==
+                 "opt";  // a bias of keys cancels out in the softmax, where no positions turn them
+    });
   });
-}
-
-void expect_near(const std::vector<float>& got, const std::vector<float>& expected, double tolerance) {
-  ASSERT_EQ(got.size(), expected.size());
-  for (std::size_t i = 0; i < got.size(); ++i)
-    ASSERT_NEAR(got[i], expected[i], tolerance * (1 + std::abs(static_cast<double>(expected[i])))) << i;
 }
 
 TEST(DecoderOnly, ARaggedBatchIsItsRowsOneByOne) {
@@ -161,15 +113,6 @@ std::vector<float> step_by_step(Context& c, const Model& m, const Batch& b, std:
   return all;
 }
 
-double relative_error(const std::vector<float>& got, const std::vector<float>& expected) {
-  double error = 0, size = 0;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    error += std::pow(static_cast<double>(got[i]) - static_cast<double>(expected[i]), 2);
-    size += static_cast<double>(expected[i]) * static_cast<double>(expected[i]);
-  }
-  return std::sqrt(error / size);
-}
-
 TEST(DecoderOnly, TokensAStepEqualAllAtOnce) {
   for_each_family([](const nlohmann::json& config) {
     const auto m = random_model(config);
@@ -179,7 +122,12 @@ TEST(DecoderOnly, TokensAStepEqualAllAtOnce) {
       const Batch b = batch(3, 60);
       const auto all = host_copy<float>(logits_of(c, *m, b));
       for (const std::int32_t at_once : {1, 3}) expect_near(step_by_step(c, *m, b, at_once), all, 1e-4);
-      const auto rounded = step_by_step(c, *m, b, 2, {.precision = nn::KvCache::Precision::int8});
+      const nn::KvCache::Options eight_bits{.precision = nn::KvCache::Precision::int8};
+      if (m->make_cache(c)->keeps_states()) {
+        EXPECT_TRUE(contains(error_of([&] { step_by_step(c, *m, b, 2, eight_bits); }), "in float32 only"));
+        continue;
+      }
+      const auto rounded = step_by_step(c, *m, b, 2, eight_bits);
       EXPECT_LT(relative_error(rounded, all), 0.05) << "a cache of 8 bits";
     }
   });
@@ -192,6 +140,14 @@ TEST(DecoderOnly, AWindowedCacheIsAWindowedMask) {
     Arena arena;
     Context c(arena);
     const Batch b = batch(5, 60);
+    if (m->make_cache(c)->keeps_states()) {
+      const ops::Mask mask = ops::Mask::causal(2);
+      for (const std::string& text : {error_of([&] { step_by_step(c, *m, b, 2, {.window = 2}); }), error_of([&] {
+                                        m->decode(c, {.ids = b.ids, .rows = b.rows, .self_mask = mask});
+                                      })})
+        EXPECT_TRUE(contains(text, "attention window")) << text;
+      return;
+    }
     for (const std::int32_t window : {2, 5}) {
       const auto masked = host_copy<float>(
           logits(c, *m, m->decode(c, {.ids = b.ids, .rows = b.rows, .self_mask = ops::Mask::causal(window)})));
@@ -211,7 +167,7 @@ TEST(DecoderOnly, GradientCheckpointingChangesNoNumber) {
     for (const bool on : {false, true}) {
       m->set_gradient_checkpointing(on);
       c.set_rng(Rng(8));
-      found[on] = gradients(c, *m, b);
+      found[on] = gradients(c, *m, loss_of(b));
     }
     ASSERT_EQ(found[0].size(), found[1].size());
     for (std::size_t i = 0; i < found[0].size(); ++i) expect_near(found[1][i], found[0][i], 1e-5);
@@ -220,9 +176,9 @@ TEST(DecoderOnly, GradientCheckpointingChangesNoNumber) {
 
 // Widths that stacked matrices must have.
 nlohmann::json wider(nlohmann::json config) {
-  for (const char* key : {"hidden_size", "n_embd"})
+  for (const char* key : {"hidden_size", "n_embd", "d_model"})
     if (config.contains(key)) config[key] = 128;
-  for (const char* key : {"intermediate_size", "ffn_dim"})
+  for (const char* key : {"intermediate_size", "ffn_dim", "d_ff"})
     if (config.contains(key)) config[key] = 96;
   if (config.contains("head_dim")) config["head_dim"] = 32;
   return config;
@@ -233,13 +189,6 @@ TEST(DecoderOnly, ServesWithFewerBits) {
   for_each_family([](const nlohmann::json& narrow) {
     const nlohmann::json config = wider(narrow);
     const auto m = random_model(config);
-    for (nn::Parameter& p : m->parameters().all())  // as wide a model with weights of 0.4 would hide its differences
-      if (p.shape.rank() == 2) {
-        std::vector<float> values = host_copy<float>(p.value);
-        for (float& v : values) v *= 0.35f;
-        m->parameters().set(kern::best(), p, values);
-      }
-    m->parameters().refresh(kern::best());
     const TemporaryDirectory dir;
     save(*m, dir.path("m"));
     const Batch b = batch(6);
@@ -254,7 +203,8 @@ TEST(DecoderOnly, ServesWithFewerBits) {
       std::vector<std::vector<float>> found;
       for (const std::int32_t at_once : {longest, 3, 1}) {
         found.push_back(step_by_step(c, *served, b, at_once));
-        EXPECT_LT(relative_error(found.back(), expected), most)
+        // Rounding may send a token to another expert.
+        EXPECT_LT(relative_error(found.back(), expected), most + (config.contains("num_local_experts") ? 0.1 : 0))
             << static_cast<int>(precision) << ", " << at_once << " tokens a step";
         EXPECT_LT(relative_error(found.back(), found[0]), 0.05) << at_once << " tokens a step";
       }
@@ -286,7 +236,7 @@ TEST(DecoderOnly, DirectoriesAreWrittenAndRead) {
     save(*m, dir.path());
     const auto again = load(dir.path());
     EXPECT_EQ(again->config_json(), m->config_json());
-    EXPECT_EQ(again->family(), config.at("model_type"));
+    EXPECT_EQ(again->family(), config.value("architecture", config.at("model_type").get<std::string>()));
     Arena arena;
     Context c(arena);
     const Batch b = batch(7);
@@ -339,7 +289,7 @@ TEST(DecoderOnly, OldSpellingsAreTheSameModel) {
 // Keys that mean nothing are passed over, those that might change results are refused by name.
 TEST(DecoderOnly, UnknownKeysAreRefusedByName) {
   for_each_family([](const nlohmann::json& config) {
-    if (config.at("model_type") == "gpt2") return;
+    if (config.at("model_type") == "gpt2" || config.at("model_type") == "tril") return;  // other names
     const auto with = [&](const std::string& key, const nlohmann::json& value) {
       nlohmann::json j = config;
       j[key] = value;

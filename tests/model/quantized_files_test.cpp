@@ -16,6 +16,7 @@ namespace tril::model {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::logits_of;
 using testing::small_marian;
 
 class QuantizedFiles : public ::testing::TestWithParam<int> {
@@ -30,15 +31,6 @@ class QuantizedFiles : public ::testing::TestWithParam<int> {
   void TearDown() override { fs::remove_all(root); }
 
   static nn::Precision precision() { return GetParam() == 8 ? nn::Precision::int8 : nn::Precision::int4; }
-
-  static std::vector<float> logits_of(const Model& m) {
-    Arena arena;
-    Context c(arena);
-    RandomSequence random(5, 5);
-    const testing::Batch b = testing::random_batch(random, 60, 12, 40);
-    const Memory memory = m.encode(c, b.source, b.source_rows);
-    return host_copy<float>(logits(c, m, m.decode(c, {.ids = b.target, .rows = b.target_rows, .memory = &memory})));
-  }
 
   template <class F>
   static std::string error_of(F f) {

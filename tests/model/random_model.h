@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -24,7 +25,13 @@ inline std::unique_ptr<model::Model> random_model(const nlohmann::json& config,
     RandomSequence random(5, ++stream);
     std::vector<float> values(static_cast<std::size_t>(p.shape.count()));
     const bool norm = p.init.kind == nn::Init::Kind::constant && p.init.value == 1;
-    for (float& v : values) v = static_cast<float>((norm ? 1 : 0) + 0.4 * random.normal());
+    // Of a size that leaves scores and activations where rounding is rounding, however wide the model is.
+    const double width = p.shape.rank() == 2 ? std::max(8.0, static_cast<double>(p.shape[1])) : 8.0;
+    for (float& v : values) v = static_cast<float>((norm ? 1 : 0) + 0.4 * std::sqrt(8 / width) * random.normal());
+    if (p.zero_row >= 0) {
+      const std::int64_t columns = p.shape[1];
+      std::fill_n(values.begin() + p.zero_row * columns, columns, 0.0f);
+    }
     m->parameters().set(kern::best(), p, values);
   }
   m->parameters().refresh(kern::best());

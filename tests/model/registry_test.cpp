@@ -205,7 +205,7 @@ TEST_F(Registry, WhatConfigurationsCannotSay) {
   says({{"vocab_size", -4}}, "vocab_size", "");
   nlohmann::json j = configs[1];
   j["pad_idx"] = 21;
-  expect_in(error_of([&] { make(write(j)); }), "padding id 21 is not in a vocabulary of 21");
+  expect_in(error_of([&] { make(write(j)); }), "pad_idx: 21 is not an id of the vocabulary of 21");
   j = configs[1];
   j["num_heads"] = 3;
   expect_in(error_of([&] { make(write(j)); }), "d_model 8 does not divide into 3 heads");

@@ -53,4 +53,15 @@ inline Batch random_batch(RandomSequence& random, std::int64_t budget, std::int3
   }
 }
 
+/// Of one such batch, for a vocabulary of 40.
+inline std::vector<float> logits_of(const model::Model& m) {
+  Arena arena;
+  Context c(arena);
+  RandomSequence random(5, 5);
+  const Batch b = random_batch(random, 60, 12, 40);
+  const model::Memory memory = m.encode(c, b.source, b.source_rows);
+  return host_copy<float>(
+      model::logits(c, m, m.decode(c, {.ids = b.target, .rows = b.target_rows, .memory = &memory})));
+}
+
 }  // namespace tril::testing

@@ -72,6 +72,31 @@ TEST(WeightFiles, WrongIndices) {
     says(R"({"weight_map":{"a":")" + name + "\"}}", "expected the name of a .safetensors file in the same directory");
 }
 
+TEST(WeightFiles, AShardMayBeALinkToAFileAndToNothingElse) {
+  const TemporaryDirectory blobs, directory;
+  const auto link = [&](const std::string& to) {
+    std::filesystem::remove(directory.path("x.safetensors"));
+    std::filesystem::create_symlink(to, directory.path("x.safetensors"));
+  };
+  directory.put("model.safetensors.index.json", R"({"weight_map":{"a":"x.safetensors"}})");
+  // Caches of downloads lay models out like this; whoever makes links in a directory may put files there as well.
+  link(blobs.put("blob", one_byte("a", 1)));
+  EXPECT_EQ(value(WeightFiles::open(directory.path()), "a"), 1);
+  const auto says = [&](const std::string& to, const std::string& part) {
+    link(to);
+    const std::string text = error_of([&] { WeightFiles::open(directory.path()); });
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  says("/dev/zero", "expected a regular file");
+  says(blobs.path(), "expected a regular file");
+  says(blobs.path("none"), "is not there");
+  const std::string secret = "root:secret:0:0:somebody:/home:/bin/sh";
+  link(blobs.put("text", secret));
+  const std::string text = error_of([&] { WeightFiles::open(directory.path()); });
+  EXPECT_NE(text.find("x.safetensors: "), std::string::npos) << text;
+  EXPECT_EQ(text.find("secret"), std::string::npos) << "an error shows nothing of a file that is none of ours";
+}
+
 TEST(WeightFiles, NothingThere) {
   const TemporaryDirectory directory;
   EXPECT_NE(error_of([&] { WeightFiles::open(directory.path("none")); }).find("there is no such directory"),

@@ -111,6 +111,104 @@ TEST(KvCache, IsWhatRowsOfValuesWouldBe) {
   }
 }
 
+TEST(KvCache, HeldSlotsOutliveTheirRowsAndBeginOthers) {
+  Arena arena;
+  Context c(arena);
+  KvCache cache(c, {layers, key_size, value_size});
+  std::vector<Row> model(1);
+  std::int32_t next = 0;
+  cache.add_rows(1);
+  extend(c, cache, model, {9}, next);
+  const Row whole = model[0];
+  const std::vector<std::int32_t> held = cache.hold(0, 0, 4), later = cache.hold(0, 4, 6);
+  cache.reorder({});
+  EXPECT_EQ(cache.used_slots(), 6);
+  cache.add_row(held);  // two rows go on from the same beginning, each in its own way
+  cache.add_row(held);
+  model.assign(2, Row(whole.begin(), whole.begin() + 4));
+  extend(c, cache, model, {3, 5}, next);
+  EXPECT_EQ(cache.used_slots(), 6 + 3 + 5);
+  cache.let_go(later);
+  expect_same(cache, model);
+  cache.let_go(held);
+  expect_same(cache, model);
+  EXPECT_EQ(cache.used_slots(), 4 + 3 + 5);
+  EXPECT_THROW(cache.hold(0, 3, 8), Error);
+  EXPECT_THROW(cache.hold(2, 0, 1), Error);
+  cache.reorder({});
+  EXPECT_EQ(cache.used_slots(), 0);
+  cache.configure({.window = 4});
+  cache.add_rows(1);
+  EXPECT_THROW(cache.hold(0, 0, 0), Error);
+}
+
+// A row of linear attention is one state: zeros when it begins, a copy of its own when another goes on from the same.
+TEST(KvCache, StatesAreCopiedWhereRowsPart) {
+  constexpr std::int64_t size = 3;
+  Arena arena;
+  Context c(arena);
+  KvCache cache(c, {.num_layers = layers, .key_size = key_size, .value_size = value_size, .state_size = size});
+  ASSERT_TRUE(cache.keeps_states());
+  RandomSequence random(5, 1);
+  std::vector<std::vector<float>> sums;  // by row: what was added to its state so far
+  std::vector<std::int32_t> read;
+  for (int step = 0; step < 300; ++step) {
+    if (random.below(4) == 0) {
+      cache.add_rows(2);
+      sums.resize(sums.size() + 2, std::vector<float>(size * layers, 0));
+      read.resize(sums.size(), 0);
+    }
+    if (random.below(3) == 0 && !sums.empty()) {  // some go on several times, some end
+      std::vector<std::int32_t> parents(random.below(6));
+      for (auto& p : parents) p = static_cast<std::int32_t>(random.below(sums.size()));
+      cache.reorder(parents);
+      const auto sums_before = sums;
+      const auto read_before = read;
+      sums.resize(parents.size()), read.resize(parents.size());
+      for (std::size_t r = 0; r < parents.size(); ++r)
+        sums[r] = sums_before[static_cast<std::size_t>(parents[r])],
+        read[r] = read_before[static_cast<std::size_t>(parents[r])];
+    }
+    std::vector<std::int32_t> counts;
+    for (std::size_t r = 0; r < sums.size(); ++r)
+      counts.push_back(static_cast<std::int32_t>(random.below(3))), read[r] += counts[r];
+    EXPECT_TRUE(cache.extend(counts).empty());
+    std::set<std::int32_t> slots;
+    for (std::size_t r = 0; r < sums.size(); ++r) {
+      ASSERT_EQ(cache.length(static_cast<std::int64_t>(r)), read[r]);
+      const auto& slot = cache.slots(static_cast<std::int64_t>(r));
+      ASSERT_EQ(slot.size(), read[r] > 0 ? 1u : 0u);
+      if (slot.empty()) continue;
+      if (counts[r] > 0) {
+        EXPECT_FALSE(slots.contains(slot[0])) << "whose state is written to";
+      }
+      slots.insert(slot[0]);
+      for (std::int64_t l = 0; l < layers; ++l) {
+        const Tensor state = cache.states(l).rows(slot[0], slot[0] + 1).reshape({size});
+        std::vector<float> values = host_copy<float>(state);
+        for (std::int64_t i = 0; i < size; ++i) {
+          float& sum = sums[r][static_cast<std::size_t>(l * size + i)];
+          ASSERT_EQ(values[static_cast<std::size_t>(i)], sum) << "row " << r << " at step " << step;
+          if (counts[r] > 0) sum = values[static_cast<std::size_t>(i)] += static_cast<float>(step + i);
+        }
+        host_write<float>(state, values);
+      }
+    }
+    EXPECT_EQ(cache.used_slots(), static_cast<std::int64_t>(slots.size()));
+  }
+  cache.reorder({});
+  EXPECT_EQ(cache.used_slots(), 0);
+
+  cache.add_rows(1);
+  cache.extend(std::vector<std::int32_t>{3});
+  cache.truncate(0, 3);
+  EXPECT_THROW(cache.truncate(0, 2), Error) << "nothing is taken back";
+  EXPECT_THROW(cache.hold(0, 0, 2), Error);
+  cache.reorder({});
+  EXPECT_THROW(cache.configure({.window = 4}), Error);
+  EXPECT_THROW(cache.configure({.precision = KvCache::Precision::int8}), Error);
+}
+
 TEST(KvCache, ErrorsLeaveItAsItWas) {
   Arena arena;
   Context c(arena);

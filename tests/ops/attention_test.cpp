@@ -18,6 +18,7 @@ struct Setting {
   std::vector<std::uint8_t> allow;  // explicit01, of this shape
   Shape allow_shape;
   bool bias = false;  // by distance: a fourth input [H, distances]
+  float softcap = 0;
 };
 
 std::int64_t queries(const Setting& s) {
@@ -77,6 +78,7 @@ Doubles weights_in_double(const Setting& s, std::span<const Doubles> x, std::siz
       score += at(x[0], r.q_begin + i, h * s.d_k + d, s.heads * s.d_k) *
                at(x[1], r.k_begin + j, kv * s.d_k + d, s.kv_heads * s.d_k);
     score /= std::sqrt(static_cast<double>(s.d_k));
+    if (s.softcap > 0) score = static_cast<double>(s.softcap) * std::tanh(score / static_cast<double>(s.softcap));
     if (s.bias) score += at(x[3], h, longest_keys(s) - 1 + j - (i + r.k_len - r.q_len), distances(s));
     if (!sees(s, row, h, i, j)) score = s.mask.masked_is_minus_1e9 ? -1e9 : -INFINITY;
     w.push_back(score);
@@ -97,7 +99,8 @@ OpCase attention_case(const Setting& s) {
   op.tolerance = 2e-5;
   op.gradient_tolerance = 1e-4;
   op.run = [s](Context& c, std::span<const Tensor> x) {
-    ops::AttentionOptions o{.num_heads = s.heads, .num_kv_heads = s.kv_heads, .mask = s.mask, .dropout = s.dropout};
+    ops::AttentionOptions o{
+        .num_heads = s.heads, .num_kv_heads = s.kv_heads, .mask = s.mask, .dropout = s.dropout, .softcap = s.softcap};
     if (s.mask.kind == MaskKind::explicit01) o.mask.allow = c.upload<std::uint8_t>(s.allow, s.allow_shape);
     if (s.bias) o.bias = {x[3], longest_keys(s) - 1};
     return ops::attention(c, x[0], x[1], x[2], shared(s.spans), o);
@@ -169,6 +172,30 @@ TEST(Attention, BiasByDistance) {
   expect_error([&] { with({1, 5}, 3); }, "for 2 heads, 2 queries and 4 keys");
   expect_error([&] { with({2, 5}, 2); }, "attention: bias");
   expect_error([&] { with({2, 4}, 3); }, "attention: bias");
+}
+
+TEST(Attention, SoftCapsOfScores) {
+  for (const float cap : {0.5f, 3.0f})
+    for (const auto* spans : {&self_rows, &cross_rows})
+      check_op(attention_case({.name = "cap", .spans = *spans, .heads = 4, .kv_heads = 2, .softcap = cap}));
+  check_op(attention_case({.name = "cap, causal, window, dropout",
+                           .spans = {{0, 2, 0, 6}, {2, 9, 6, 9}},
+                           .heads = 2,
+                           .kv_heads = 2,
+                           .mask = ops::Mask::causal(3),
+                           .dropout = 0.3f,
+                           .softcap = 1}));
+  check_op(attention_case({.name = "cap, 70 x 150", .spans = {{0, 70, 0, 150}}, .d_k = 3, .d_v = 2, .softcap = 1}));
+
+  Arena arena;
+  Context c(arena);
+  const Tensor x = c.zeros({2, 4});
+  expect_error(
+      [&] {
+        ops::attention(c, x, x, x, shared({{0, 2, 0, 2}}), {.softcap = 2, .bias = {c.zeros({1, 3}), 1}});
+      },
+      "a soft cap of 2 over scores with a bias");
+  expect_error([&] { ops::attention(c, x, x, x, shared({{0, 2, 0, 2}}), {.softcap = -1}); }, "a soft cap of -1");
 }
 
 TEST(Attention, WindowAndContinuedRows) {
@@ -461,7 +488,8 @@ TEST(LinearAttention, StepByStepEqualsAllAtOnce) {
                    v = c.upload<float>(normal_values(B * T * heads * d_v, 3), {B * T, heads * d_v});
       const Rows rows = Rows::rectangle(B, T);
       const auto all = host_copy<float>(ops::linear_attention(c, q, k, v, ops::spans_of(rows, rows), heads, true));
-      const Tensor state = c.zeros({B, heads * (d_k * d_v + d_k)});
+      const Tensor states = c.zeros({B + 2, ops::linear_attention_state(heads, d_k, d_v)});
+      const std::vector<std::int32_t> slots{3, 0, 4};
       std::vector<std::int32_t> at(static_cast<std::size_t>(B), 0);  // tokens that each row has had
       for (std::int32_t step = 0; *std::min_element(at.begin(), at.end()) < T; ++step) {
         Rows next;
@@ -474,12 +502,47 @@ TEST(LinearAttention, StepByStepEqualsAllAtOnce) {
         }
         const Tensor which = c.upload(tokens);
         const auto pick = [&](const Tensor& x) { return ops::embedding(c, x, which, 1, -1); };
-        const auto y = host_copy<float>(ops::linear_attention_step(c, pick(q), pick(k), pick(v), next, state, heads));
+        const auto y =
+            host_copy<float>(ops::linear_attention_step(c, pick(q), pick(k), pick(v), next, states, slots, heads));
         const auto width = static_cast<std::size_t>(heads * d_v);
         for (std::size_t i = 0; i < y.size(); ++i)
           ASSERT_NEAR(y[i], all[static_cast<std::size_t>(tokens[i / width]) * width + i % width], 2e-5) << step;
       }
     }
+}
+
+// Whoever looks sees what a query takes of each value.
+TEST(LinearAttention, ItsWeightsMixTheValues) {
+  const std::int64_t heads = 2, d_k = 5, d_v = 3;
+  for (const bool causal : {true, false}) {
+    Arena arena;
+    Context c(arena);
+    std::vector<Tensor> seen;
+    c.set_probe([&](const std::string&, const Tensor& w) { seen.push_back(w); });
+    const Rows rows = Rows::rectangle(2, 4);
+    const Tensor q = c.upload<float>(normal_values(8 * heads * d_k, 1), {8, heads * d_k}),
+                 k = c.upload<float>(normal_values(8 * heads * d_k, 2), {8, heads * d_k}),
+                 v = c.upload<float>(normal_values(8 * heads * d_v, 3), {8, heads * d_v});
+    const auto y = host_copy<float>(ops::linear_attention(c, q, k, v, ops::spans_of(rows, rows), heads, causal));
+    ASSERT_EQ(seen.size(), 1u);
+    EXPECT_EQ(seen[0].shape(), (Shape{2, heads, 4, 4}));
+    const auto w = host_copy<float>(seen[0]), values = host_copy<float>(v);
+    const auto in = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+    for (std::int64_t row = 0; row < 2; ++row)
+      for (std::int64_t h = 0; h < heads; ++h)
+        for (std::int64_t i = 0; i < 4; ++i)
+          for (std::int64_t d = 0; d < d_v; ++d) {
+            double mixed = 0;
+            for (std::int64_t j = 0; j < 4; ++j) {
+              const double weight = w[in(((row * heads + h) * 4 + i) * 4 + j)];
+              if (causal && j > i) {
+                EXPECT_EQ(weight, 0.0);
+              }
+              mixed += weight * values[in((row * 4 + j) * heads * d_v + h * d_v + d)];
+            }
+            EXPECT_NEAR(mixed, y[in((row * 4 + i) * heads * d_v + h * d_v + d)], 1e-5);
+          }
+  }
 }
 
 TEST(LinearAttention, Errors) {
@@ -499,9 +562,17 @@ TEST(LinearAttention, Errors) {
   expect_error([&] { ops::linear_attention(c, q, k, k, shared({{0, 3, 0, 5}}), 2, false); }, "keys [0, +5) of 3 and 4");
   expect_error(
       [&] {
-        ops::linear_attention_step(c, q, q, q, Rows::rectangle(3, 1), c.zeros({3, 6}), 2);
+        ops::linear_attention_step(c, q, q, q, Rows::rectangle(3, 1), c.zeros({3, 6}), std::vector{0, 1, 2}, 2);
       },
-      "linear_attention_step: state");
+      "linear_attention_step: states");
+  const Tensor states = c.zeros({3, ops::linear_attention_state(2, 3, 3)});
+  const auto step = [&](const Rows& rows, const std::vector<std::int32_t>& slots) {
+    return [&, rows, slots] { ops::linear_attention_step(c, q, q, q, rows, states, slots, 2); };
+  };
+  expect_error(step(Rows::rectangle(3, 1), {0, 1, 3}), "row 2 has slot 3 of 3");
+  expect_error(step(Rows::rectangle(3, 1), {0, 1, -1}), "row 2 has slot -1 of 3");
+  expect_error(step(Rows::rectangle(3, 1), {0, 1}), "3 tokens and 2 slots for rows of 3 tokens, 3 in number");
+  expect_error(step(Rows::rectangle(1, 2), {0}), "3 tokens and 1 slots for rows of 2 tokens, 1 in number");
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ struct Setting {
   std::int32_t ignore = -1;
   double normalizer = 0;
   bool weights = false;
+  float softcap = 0;  // of logits that losses make by themselves
 };
 
 double weight_of(std::int64_t i) {
@@ -53,7 +54,8 @@ Doubles loss_in_double(const Setting& s, const Doubles& logits) {
 }
 
 ops::LossOptions options_of(Context& c, const Setting& s) {
-  ops::LossOptions o{.label_smoothing = s.smoothing, .ignore_id = s.ignore, .normalizer = s.normalizer};
+  ops::LossOptions o{
+      .label_smoothing = s.smoothing, .ignore_id = s.ignore, .normalizer = s.normalizer, .softcap = s.softcap};
   if (s.weights) {
     std::vector<float> w;
     for (std::int64_t i = 0; i < s.N; ++i) w.push_back(static_cast<float>(weight_of(i)));
@@ -83,13 +85,14 @@ TEST(CrossEntropy, OfLogits) {
 
 // x W^T + b: x [N, D], W [V, D], b [V] or empty
 Doubles logits_in_double(const Doubles& x, const Doubles& w, const Doubles& b, std::int64_t N, std::int64_t V,
-                         std::int64_t D) {
+                         std::int64_t D, float softcap = 0) {
   Doubles logits;
   for (std::int64_t i = 0; i < N; ++i)
     for (std::int64_t v = 0; v < V; ++v) {
       double z = b.empty() ? 0 : b[static_cast<std::size_t>(v)];
       for (std::int64_t d = 0; d < D; ++d) z += at(x, i, d, D) * at(w, v, d, D);
-      logits.push_back(z);
+      const double cap = static_cast<double>(softcap);
+      logits.push_back(cap > 0 ? cap * std::tanh(z / cap) : z);
     }
   return logits;
 }
@@ -114,7 +117,7 @@ OpCase projected_case(const Setting& s, std::int64_t D, bool bias, bool in_bf16 
               },
           .reference =
               [=](std::span<const Doubles> x) {
-                return loss_in_double(s, logits_in_double(x[0], x[1], bias ? x[2] : Doubles(), s.N, s.V, D));
+                return loss_in_double(s, logits_in_double(x[0], x[1], bias ? x[2] : Doubles(), s.N, s.V, D, s.softcap));
               },
           .tolerance = in_bf16 ? 1e-2 : 1e-5,
           .gradient_tolerance = in_bf16 ? gradient_rounding(s, D) : 5e-5};
@@ -235,7 +238,7 @@ OpCase r_drop_case(const Setting& s, float alpha, std::int64_t D, bool bias, boo
       .reference =
           [=](std::span<const Doubles> x) {
             return r_drop_in_double(s, static_cast<double>(alpha),
-                                    logits_in_double(x[0], x[1], bias ? x[2] : Doubles(), 2 * s.N, s.V, D));
+                                    logits_in_double(x[0], x[1], bias ? x[2] : Doubles(), 2 * s.N, s.V, D, s.softcap));
           },
       // the divergence is as steep as alpha
       .tolerance = in_bf16 ? 1e-2 * (1 + static_cast<double>(alpha)) : 1e-5,
@@ -269,6 +272,23 @@ TEST(RDrop, TwoEqualPassesAreCrossEntropy) {
   const Tensor plain =
       ops::projected_cross_entropy(c, c.upload<float>(once, {N, D}), {w, {}}, {}, targets, options_of(c, s));
   EXPECT_NEAR(host_copy<float>(drop)[0], host_copy<float>(plain)[0], 1e-6);
+}
+
+TEST(CrossEntropy, OfCappedLogits) {
+  for (const bool in_bf16 : {false, true}) {
+    check_op(projected_case({.N = 9, .V = 17, .smoothing = 0.2f, .ignore = 3, .softcap = 0.7f}, 5, true, in_bf16));
+    check_op(projected_case({.N = 130, .V = 40, .weights = true, .softcap = 3}, 3, false, in_bf16));
+    check_op(r_drop_case({.N = 130, .V = 7, .smoothing = 0.1f, .ignore = 2, .softcap = 1.5f}, 2, 3, true, in_bf16));
+  }
+  Arena arena;
+  Context c(arena);
+  const Tensor x = c.upload<float>(normal_values(8, 1), {2, 4}), w = c.upload<float>(normal_values(20, 2), {5, 4});
+  const Tensor targets = c.upload<std::int32_t>({1, 3});
+  const auto log_probs = host_copy<float>(ops::target_log_probs(c, x, {w, {}}, {}, targets, 1.5f));
+  const Tensor loss = ops::projected_cross_entropy(c, x, {w, {}}, {}, targets, {.normalizer = 1, .softcap = 1.5f});
+  EXPECT_NEAR(-(log_probs[0] + log_probs[1]), host_copy<float>(loss)[0], 1e-6);
+  const std::vector<ops::Projected> teachers{{x, {w, {}}, {}}};
+  expect_error([&] { ops::projected_distillation(c, teachers[0], teachers, targets, {.softcap = 1}, {}); }, "capped");
 }
 
 TEST(Distillation, AnswersEveryQuestion) {

@@ -566,6 +566,19 @@ TEST(Constraint, WinsOverOtherProcessorsAndIsRefusedBesideSome) {
   o = searches.options(c);
   o.eos_ids.clear();
   EXPECT_TRUE(c->allows(searches.text(searches.run(o, 20, 1)[0])));
+  // One that could go on, but not with what others leave, ends too, and nobody beside it is touched.
+  const auto any = std::make_shared<Constraint>(regex_grammar("[ab]*"), searches.trie);
+  o = searches.options(any);
+  o.eos_ids.clear();
+  o.no_repeat_ngram = 1;
+  const std::vector<Request> requests{{.max_length = 6, .number = 1}, {.max_length = 6, .number = 2}};
+  RandomStep step(searches.trie->size(), 3);
+  for (const auto& found : decode(searches.context, step, requests, o)) {
+    const std::string text = searches.text(found[0]);
+    EXPECT_TRUE(any->allows(text)) << text;
+    const std::set<std::int32_t> different(found[0].tokens.begin(), found[0].tokens.end());
+    EXPECT_EQ(different.size(), found[0].tokens.size()) << text;
+  }
 }
 
 // The whole of it: 500 schemas; greedy search, samples, beams and proposals; lengths from the least one on.

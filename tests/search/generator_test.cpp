@@ -9,6 +9,7 @@
 #include <set>
 
 #include "model/gpt2.h"
+#include "model/linear_decoder.h"
 #include "search/text_score.h"
 #include "search/text_stream.h"
 #include "text/gpt2_tokenizer.h"
@@ -107,6 +108,57 @@ TEST(Generator, CacheBatchesAndWorkersDoNotMatter) {
     for (const std::string& text : texts) one_by_one.push_back(later.generate(std::span(&text, 1))[0]);
     expect_same(one_by_one, alone);
   }
+}
+
+// Linear attention keeps a state a text in place of keys and values: texts, beams and samples are those of computing all
+// anew, whatever shares their batch and however their prompts are read.
+TEST(Generator, StatesAreThoseOfFullRecomputation) {
+  const LanguageModel lm;
+  model::LinearDecoderConfig k;
+  k.vocab_size = lm.m->vocab_size();
+  k.d_model = 32, k.num_heads = 4, k.d_ff = 64, k.num_layers = 2;
+  k.eos_token_id = lm.m->special_ids().eos;
+  model::LinearDecoder linear(k);
+  linear.parameters().allocate();
+  linear.parameters().initialise(3);
+  for (nn::Parameter& p : linear.parameters().all())
+    if (p.shape.rank() == 2) {  // so that what comes next depends on what came before
+      std::vector<float> values = host_copy<float>(p.value);
+      for (float& v : values) v *= 3;
+      linear.parameters().set(kern::best(), p, values);
+    }
+  linear.parameters().refresh(kern::best());
+  const std::vector<std::string> texts = prompts();
+  for (GeneratorOptions o : ways(lm)) {
+    o.decoding.batch_size = 1, o.decoding.cache.use = false;
+    const Results whole = Generator(linear, lm.tokenizer, o).generate(texts);
+    std::set<std::string> different;
+    for (const auto& list : whole) different.insert(list[0].text);
+    EXPECT_GT(different.size(), 5u) << "or the test shows nothing";
+    o.decoding.cache.use = true;
+    for (const auto& [batch, threads, chunk] : {std::tuple{1, 1, 1000}, {5, 1, 1}, {7, 2, 3}, {64, 1, 1000}}) {
+      SCOPED_TRACE(fmt::format("batches of {}, {} threads, chunks of {}", batch, threads, chunk));
+      o.decoding.batch_size = batch, o.decoding.threads = threads, o.decoding.cache.prompt_chunk = chunk;
+      expect_same(Generator(linear, lm.tokenizer, o).generate(texts), whole);
+    }
+  }
+  const auto refusal = [&](const auto& change) {
+    GeneratorOptions o = lm.options();
+    change(o.decoding);
+    try {
+      Generator(linear, lm.tokenizer, o).generate(texts);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string("nothing was refused");
+  };
+  const auto expect_refused = [](const std::string& text, const char* what) {
+    EXPECT_NE(text.find(what), std::string::npos) << text;
+  };
+  expect_refused(refusal([](auto& o) { o.cache.kept.window = 4; }), "attention window");
+  expect_refused(refusal([](auto& o) { o.cache.kept.precision = nn::KvCache::Precision::int8; }), "cache precision");
+  expect_refused(refusal([&](auto& o) { o.speculative.draft = &linear; }), "cannot take back");
+  expect_refused(refusal([](auto& o) { o.speculative.lookup = 2; }), "cannot take back");
 }
 
 // Prompts read in small chunks, with and without a window, are as if they were read and computed at once.

@@ -244,6 +244,9 @@ TEST(KeptText, AWindowKeepsNoOldText) {
   cache.kept.window = 4;
   KeptText kept(small.c, *small.m, cache, "m");
   Ids text = some_ids(11, 9);
+  const Folder folder;
+  kept.read(text);
+  expect_refused([&] { kept.save(folder.at("text")); }, "window");  // also before anything has left the window
   const auto first = kept.decode(request_of(text), greedy());
   text.insert(text.end(), first[0].tokens.begin(), first[0].tokens.end());
   expect_same(kept.decode(request_of(text), greedy()),
@@ -251,7 +254,6 @@ TEST(KeptText, AWindowKeepsNoOldText) {
   text[2] = (text[2] + 1) % 29;
   expect_same(kept.decode(request_of(text), greedy()),
               KeptText(small.c, *small.m, cache).decode(request_of(text), greedy()));
-  const Folder folder;
   expect_refused([&] { kept.save(folder.at("text")); }, "window");
   CacheOptions none;
   none.use = false;

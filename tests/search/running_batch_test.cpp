@@ -275,6 +275,66 @@ TEST(OpenSession, PromptsAreReadInPortionsBesideOthers) {
   compare(*m, jobs_of(20, 8, false, 30), again, 4);
 }
 
+// Prompts that begin as others did get what they get without that.
+TEST(OpenSession, BeginningsThatWereReadBeforeChangeNothing) {
+  const auto m = gpt2();
+  for (const std::int64_t kept : {16, 64, 4000})
+    for (const std::int32_t portion : {16, 512}) {
+      std::vector<Job> jobs = jobs_of(60, 9, false, 60);
+      const std::vector<Job> beginnings = jobs_of(3, 4, false, 90);
+      for (std::size_t i = 0; i < jobs.size(); ++i) {
+        std::vector<std::int32_t>& prefix = jobs[i].request.prefix;
+        const auto& begin = beginnings[i % 3].request.prefix;
+        prefix.insert(prefix.begin(), begin.begin(), begin.end() - static_cast<std::ptrdiff_t>(i % 7 % begin.size()));
+        jobs[i].request.phrases.clear();
+      }
+      OpenSessionOptions options{.cache = {}, .prompt_tokens = portion, .prefix_tokens = kept, .attention = {}};
+      compare(*m, jobs, options, 3);
+      options.cache.prompt_chunk = 5;
+      compare(*m, jobs, options, 5);
+    }
+}
+
+TEST(OpenSession, ATalkGoesOnFromWhatWasReadAndSaid) {
+  const auto m = gpt2();
+  Arena arena;
+  Context c(arena);
+  SearchOptions o;
+  o.suppress_ids = {eos};
+  const auto options = std::make_shared<const SearchOptions>(o);
+  OpenSession open(c, *m, {.cache = {}, .prompt_tokens = 512, .prefix_tokens = 160, .attention = {}});
+  std::size_t read = 0, remembered = 0;
+  const auto say = [&](std::vector<std::int32_t> text) {
+    read = remembered = 0;
+    open.join(
+        std::vector<OpenSession::Arrival>{{0, {}, {.start_id = start, .max_length = 20, .prefix = text}, options}});
+    while (!open.empty()) {
+      open.step();
+      read += open.last().prompt_tokens;
+      remembered += open.last().remembered;
+    }
+    const std::vector<std::int32_t> said = open.take_ended().at(0).hypotheses.at(0).tokens;
+    text.insert(text.end(), said.begin(), said.end());
+    return text;
+  };
+  std::vector<std::int32_t> talk(50, 7);
+  talk = say(talk);  // with the start token 51 tokens and 20 more, of which the last was never read
+  EXPECT_EQ(read, 51u);
+  EXPECT_EQ(open.prefix_tokens(), 64);
+  EXPECT_EQ(open.used_slots(), 0);
+  talk.insert(talk.end(), {5, 6, 7});
+  talk = say(talk);
+  EXPECT_EQ(remembered, 64u);
+  EXPECT_EQ(read, 1 + 50 + 20 + 3 - 64u);
+  say(std::vector<std::int32_t>(100, 9));  // what was used least recently goes
+  EXPECT_LE(open.prefix_tokens(), 160);
+  say(std::vector<std::int32_t>(100, 9));
+  EXPECT_EQ(remembered, 96u);
+  say(std::vector<std::int32_t>(15, 9));  // the last token is read in any case
+  EXPECT_EQ(remembered, 0u);
+  EXPECT_EQ(read, 16u);
+}
+
 TEST(OpenSession, WhatTheModelCannotDoEndsThoseWhoAreThereAndNobodyElse) {
   const auto m = gpt2();
   Arena arena;

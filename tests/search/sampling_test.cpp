@@ -89,12 +89,13 @@ TEST_F(Sampling, NarrowedToOneTokenIsGreedy) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const TreeModel model(seed, 25, eos, 1, 1);
     const Request request{start, 0, 8};
-    for (int way = 0; way < 4; ++way) {
+    for (int way = 0; way < 5; ++way) {
       SearchOptions o = sampled(1, seed);
       if (way == 0) o.sampling.top_k = 1;
       if (way == 1) o.sampling.top_p = 0;
       if (way == 2) o.sampling.min_p = 1;
       if (way == 3) o.sampling.temperature = 1e-6;
+      if (way == 4) o.sampling.temperature = 1e-308;  // by which no logit can be divided
       TreeStep step(model);
       const auto got = decode(c, step, std::vector{request}, o)[0][0];
       const Hypothesis expected = reference_greedy(model, 0, request, o);

@@ -203,6 +203,7 @@ TEST(Speculative, DraftsAndLookupGiveWhatGreedySearchGives) {
         const Found plain = window == 0 ? expected : ParallelDecoder(*m, o).decode(sources, requests);
         if (way == 0) o.speculative.draft = small.get();
         if (way == 1) o.speculative.draft = m.get();
+        if (way == 0) o.speculative.min_prob = window == 0 ? 0.2f : 0;
         if (way >= 2) o.speculative.lookup = way;
         o.speculative.tokens = 3;
         o.threads = 2;
@@ -219,6 +220,25 @@ TEST(Speculative, DraftsAndLookupGiveWhatGreedySearchGives) {
       }
 }
 
+// Behind a token that the draft finds less probable than min_prob it proposes nothing, so fewer proposals are in vain.
+TEST(Speculative, ADraftEndsBehindAnImprobableToken) {
+  const auto m = marian(1), small = marian(2, 16, 1);
+  const std::vector<Ids> sources = sources_of(23);
+  std::vector<std::int64_t> proposed;
+  for (const float min_prob : {0.0f, 0.1f, 0.5f, 1.0f}) {
+    ParallelOptions o = greedy();
+    o.batch_size = 1;
+    o.speculative = {.draft = small.get(), .tokens = 6, .min_prob = min_prob};
+    ParallelDecoder decoder(*m, o);
+    decoder.decode(sources, requests_of(23));
+    const Speculation s = decoder.speculation();
+    EXPECT_TRUE(min_prob < 1 || s.proposed <= s.rows) << "one each";
+    proposed.push_back(s.proposed);
+  }
+  EXPECT_TRUE(std::is_sorted(proposed.rbegin(), proposed.rend()));
+  EXPECT_LT(proposed.back(), proposed.front() / 2);
+}
+
 TEST(Speculative, LookupProposesWhatFollowed) {
   const std::vector<Ids> sources{{7, 8, 9, 10, 0}, {5}};
   Lookup lookup(sources, 2);
@@ -227,7 +247,9 @@ TEST(Speculative, LookupProposesWhatFollowed) {
   const auto proposed = [&](const Ids& text, std::int32_t sentence, std::int32_t most) {
     std::vector<Ids> out;
     const std::span<const std::int32_t> tokens(text);
-    lookup.propose(c, {.tokens = {&tokens, 1}, .sentences = {&sentence, 1}, .most = {&most, 1}}, out);
+    const std::int32_t end = 11;
+    lookup.propose(c, {.tokens = {&tokens, 1}, .sentences = {&sentence, 1}, .most = {&most, 1}, .ends = {&end, 1}},
+                   out);
     return out[0];
   };
   EXPECT_EQ(proposed({1, 2, 3, 4, 1, 2}, 0, 2), (Ids{3, 4}));
@@ -235,6 +257,8 @@ TEST(Speculative, LookupProposesWhatFollowed) {
   EXPECT_EQ(proposed({59, 8, 9}, 0, 5), (Ids{10, 0})) << "of the source";
   EXPECT_EQ(proposed({2, 3, 2, 4, 6, 2}, 0, 1), (Ids{4})) << "the last time that it came";
   EXPECT_EQ(proposed({1, 2, 3}, 1, 4), Ids{}) << "nothing came twice";
+  EXPECT_EQ(proposed({1, 2, 11, 1, 2}, 1, 4), Ids{}) << "an end is the model's own to say";
+  EXPECT_EQ(proposed({1, 2, 3, 11, 1, 2}, 1, 4), (Ids{3})) << "nor is anything proposed behind it";
   EXPECT_EQ(proposed({59, 8, 9}, 0, 0), Ids{}) << "no room";
 }
 

@@ -73,6 +73,9 @@ TEST(Shortlist, OfASource) {
   EXPECT_EQ(Shortlist(table, {.first = 0, .best = 0}, s).of(Ids{2}, std::vector<Ids>{{6, 1}}), (Ids{1, 6, 7, 9}));
   EXPECT_EQ(Shortlist(table, {.first = 0, .best = 9, .threshold = 0.2}, s).of(Ids{1}), (Ids{3, 5, 7, 9}));
   EXPECT_EQ(Shortlist(table, {.first = 0, .best = 0}, s).of(Ids{2}), (Ids{7, 9}));
+  s.logit_bias = {{2, 5.0f}, {4, -5.0f}};
+  EXPECT_EQ(Shortlist(table, {.first = 0, .best = 0}, s).of(Ids{2}), (Ids{2, 7, 9})) << "what a bias is to bring";
+  s.logit_bias.clear();
   table.share.assign(10, 0.0f);
   EXPECT_EQ(Shortlist(table, {.first = 3, .best = 0}, s).of(Ids{2}), (Ids{0, 1, 2, 7, 9}))
       << "no shares: the first ids";

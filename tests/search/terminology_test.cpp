@@ -11,8 +11,7 @@
 #include "model/registry.h"
 #include "search/translator.h"
 #include "support/golden.h"
-#include "text/marian_tokenizer.h"
-#include "text/vocabulary.h"
+#include "support/small_tokenizer.h"
 #include "text/word_boundary.h"
 
 namespace tril::search {
@@ -53,18 +52,7 @@ TEST(Terminology, TheLongestAtEachWordIsFound) {
 // The golden MarianMT model, whose weights are random, with a tokenizer of its own.
 struct Translates : ::testing::Test {
   static void SetUpTestSuite() {
-    std::string text;
-    for (int i = 0; i < 30; ++i)
-      text += "a dog runs in the snow\ntwo men play with a red ball\nthe old dog and the ball, in the house of snow.\n";
-    const std::string path =
-        (std::filesystem::temp_directory_path() / ("tril_terms_" + std::to_string(::getpid()))).string();
-    std::ofstream(path) << text;
-    VocabularyOptions options;
-    options.size = 70;
-    MarianParts parts;
-    parts.source_spm = parts.target_spm = train_sentencepiece(std::vector<TextSource>{{path, -1}}, options);
-    std::filesystem::remove(path);
-    tokenizer = make_marian_tokenizer(parts);
+    tokenizer = test::small_tokenizer();
     model = model::load(test::golden_directory() / "hf" / "marian");
   }
   static void TearDownTestSuite() {

@@ -49,6 +49,8 @@ class Client {
     }
     return true;
   }
+  /// Says that no more will be said.
+  void end_sending() { ::shutdown(socket_, SHUT_WR); }
   /// More of what comes; "" at its end. @throws std::runtime_error where nothing comes for so long
   std::string receive(double seconds = 60) {
     pollfd p{socket_, POLLIN, 0};

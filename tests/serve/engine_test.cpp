@@ -137,6 +137,11 @@ TEST(Engine, WhoGoesAwayIsGoneWithinAStepWhereverItIs) {
   o.batch_size = 2;
   Engine engine(gpt2(20'000), o, statistics);
   Asked a(options(1, true), 15'000), b(options(1, true), 15'000), waits(options(1, true), 15'000);
+  int at_end = 0;  // b's tokens when a ends, told by the engine's own thread, whenever this one is woken
+  a.work->on_end = [&, tell = a.work->on_end](Outcome&& o2) {
+    at_end = b.tokens;
+    tell(std::move(o2));
+  };
   for (Asked* x : {&a, &b, &waits}) ASSERT_EQ(engine.submit({&x->work, 1}), Engine::Answer::taken);
   while (a.tokens < 3 || b.tokens < 3) std::this_thread::yield();
   EXPECT_EQ(engine.running(), 2u);
@@ -144,15 +149,45 @@ TEST(Engine, WhoGoesAwayIsGoneWithinAStepWhereverItIs) {
   engine.notify();
   EXPECT_EQ(waits.get().cut, search::Cut::cancelled);
   EXPECT_TRUE(waits.work->begun == Clock::time_point{});
-  a.work->cancelled = true;
   const int at = b.tokens;
+  a.work->cancelled = true;
   EXPECT_EQ(a.get().cut, search::Cut::cancelled);
-  EXPECT_LE(b.tokens - at, 3) << "b went on while a was still there";
+  EXPECT_LE(at_end - at, 3) << "b went on while a was still there";
   b.work->cancelled = true;
   b.get();
   engine.drain();
   EXPECT_EQ(statistics.cache().used_slots, 0);
   EXPECT_EQ(statistics.cancelled.value(), 3u);
+}
+
+// A full queue is told before anything is read; where places are few, those who wait still get them all.
+TEST(Engine, TellsWhetherThereIsRoom) {
+  Statistics statistics;
+  EngineOptions o;
+  o.batch_size = 9, o.queue_size = 4;
+  Engine engine(gpt2(20'000), o, statistics);
+  std::vector<std::unique_ptr<Asked>> asked;
+  const auto ask = [&] {
+    asked.push_back(std::make_unique<Asked>(options(1, true), 15'000));
+    asked.back()->work->client = "one";
+    return engine.submit({&asked.back()->work, 1});
+  };
+  for (std::size_t i = 0; i < 9; ++i) {
+    ASSERT_EQ(ask(), Engine::Answer::taken);
+    while (engine.running() < i + 1) std::this_thread::yield();
+  }
+  EXPECT_TRUE(engine.has_room("one"));
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(ask(), Engine::Answer::taken);
+  EXPECT_FALSE(engine.has_room("one")) << "half of the queue is a client's";
+  EXPECT_FALSE(engine.has_room("one", false));
+  EXPECT_TRUE(engine.has_room("two"));
+  EXPECT_EQ(statistics.refused.value(), 1u);
+  asked[0]->work->cancelled = true;  // its place goes to the next
+  asked[0]->get();
+  while (engine.waiting() > 1) std::this_thread::yield();
+  EXPECT_TRUE(engine.has_room("one"));
+  engine.cancel_all();
+  for (std::size_t i = 1; i < asked.size(); ++i) asked[i]->get();
 }
 
 TEST(Engine, DeadlinesHoldForThoseWhoRunAndThoseWhoWait) {

@@ -186,13 +186,7 @@ TEST(HttpServer, ManyWhoDoNotReadStallNobody) {
     clients.back()->send(Client::request("GET", "/slow"));
   }
   Client fast(server.port());
-  double longest = 0;
-  for (int i = 0; i < 50; ++i) {
-    const auto begun = std::chrono::steady_clock::now();
-    EXPECT_EQ(fast.ask("GET", "/fast").status, 200);
-    longest = std::max(longest, std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
-  }
-  EXPECT_LT(longest, 2) << "seconds, on a machine that has other things to do";
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(fast.ask("GET", "/fast").status, 200);  // in the client's time, or it throws
   const auto begun = std::chrono::steady_clock::now();
   while (gone < slow && std::chrono::steady_clock::now() - begun < std::chrono::seconds(60))
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

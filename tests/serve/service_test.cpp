@@ -273,7 +273,7 @@ TEST_F(Serving, RefusesWhatCannotBe) {
   refused("/v1/completions", {{"prompt", "a"}, {"max_tokens", 51}}, 400, "at most 50");
   refused("/v1/completions", {{"prompt", Json::array()}}, 400, "prompt");
   refused("/v1/completions", {{"prompt", {1, 100'000}}}, 400, "prompt");
-  refused("/v1/completions", {{"prompt", "a"}, {"logit_bias", {{"1", 2}}}}, 400, "logit_bias");
+  refused("/v1/completions", {{"prompt", "a"}, {"logit_bias", {{"1", 101}}}}, 400, "logit_bias");
   refused("/v1/completions", {{"prompt", "a"}, {"stream", true}, {"beam_size", 3}}, 400, "beam");
   refused("/v1/completions", {{"prompt", "a"}, {"model", "de"}}, 400, "does not continue");
   refused("/v1/completions", {{"prompt", std::string(99, 'a') + std::string(99, 'b')}}, 413, "at most 100");
@@ -421,7 +421,7 @@ TEST_F(Serving, SaysThatItIsLoading) {
 TEST_F(Serving, AnswersAreJsonWhereThatIsAskedFor) {
   std::string characters;
   for (char c = ' '; c <= '~'; ++c) characters += c;
-  serve({}, translator, writer_of(characters));
+  serve({}, translator, small_writer(characters));
   const Json any{{"type", "json_object"}};
   const Json answer =
       post("/v1/completions",
@@ -453,7 +453,40 @@ TEST_F(Serving, AnswersAreJsonWhereThatIsAskedFor) {
   refused({{"max_tokens", 2}}, "allow more");
 }
 
-TEST_F(Serving, TokensOfBiasMinusHundredNeverCome) {
+// The same conversation again: its beginning need not be read, and nothing else differs.
+TEST_F(Serving, PromptsThatBeginAlikeAreReadOnce) {
+  Loaded plays = writer;
+  plays.engine.threads = 1;
+  serve({}, translator, plays);
+  std::vector<Json> asked;
+  for (int i = 0; i < 6; ++i)
+    asked.push_back({{"prompt", "abcdefgh" + std::string(60, static_cast<char>('a' + i % 2)) + std::string(i, 'c')},
+                     {"max_tokens", 20},
+                     {"temperature", 0.8},
+                     {"seed", i},
+                     {"logprobs", 1}});
+  std::vector<Json> expected;
+  for (const Json& body : asked) expected.push_back(post("/v1/completions", body)["choices"][0]);
+  plays.engine.session.prefix_tokens = 1000;
+  serve({}, translator, plays);
+  for (int round = 0; round < 2; ++round)
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const Json got = post("/v1/completions", asked[i])["choices"][0];
+      EXPECT_EQ(got["text"], expected[i]["text"]) << i;
+      const Json &a = got["logprobs"]["token_logprobs"], &b = expected[i]["logprobs"]["token_logprobs"];
+      ASSERT_EQ(a.size(), b.size());
+      for (std::size_t t = 0; t < a.size(); ++t) EXPECT_NEAR(a[t].get<double>(), b[t].get<double>(), 1e-4);
+    }
+  const ModelPtr model = models->find("plays");
+  EXPECT_GE(model->statistics().remembered_tokens.value(), 10u * 48);
+  EXPECT_GT(model->statistics().cache().prefix_tokens, 0);
+  EXPECT_EQ(model->statistics().cache().used_slots, 0);
+  const std::string text = ask("GET", "/metrics").body;
+  EXPECT_NE(text.find("tril_prefix_tokens_reused_total{model=\"plays\"}"), std::string::npos) << text;
+  EXPECT_NE(text.find("tril_prefix_cache_tokens{model=\"plays\"}"), std::string::npos);
+}
+
+TEST_F(Serving, TokensHaveBiases) {
   serve();
   const Json ids = post("/tokenize", {{"model", "plays"}, {"text", "a"}})["ids"];
   const Json body{{"prompt", "ab"}, {"max_tokens", 60}, {"temperature", 3}, {"seed", 2}};
@@ -461,6 +494,25 @@ TEST_F(Serving, TokensOfBiasMinusHundredNeverCome) {
   biased["logit_bias"] = {{std::to_string(ids[0].get<int>()), -100}};
   EXPECT_NE(post("/v1/completions", body)["choices"][0]["text"].get<std::string>().find('a'), std::string::npos);
   EXPECT_EQ(post("/v1/completions", biased)["choices"][0]["text"].get<std::string>().find('a'), std::string::npos);
+  // A hundred more than the others is as good as forced; a chat has biases too.
+  biased["logit_bias"] = {{std::to_string(ids[0].get<int>()), 100}};
+  EXPECT_EQ(post("/v1/completions", biased)["choices"][0]["text"], std::string(60, 'a'));
+  biased.erase("prompt");
+  biased["messages"] = {{{"role", "user"}, {"content", "b"}}};
+  EXPECT_EQ(post("/v1/chat/completions", biased)["choices"][0]["message"]["content"], std::string(60, 'a'));
+  // A little more is a little more likely.
+  const Json one{{"prompt", "ab"}, {"max_tokens", 1}, {"temperature", 1}, {"logprobs", 20}, {"seed", 1}};
+  Json more = one;
+  const Json tops = post("/v1/completions", one)["choices"][0]["logprobs"]["top_logprobs"][0];
+  more["logit_bias"] = {{std::to_string(ids[0].get<int>()), 1.5}};
+  const Json biased_tops = post("/v1/completions", more)["choices"][0]["logprobs"]["top_logprobs"][0];
+  ASSERT_TRUE(tops.contains("a") && tops.contains("b")) << tops.dump();
+  const auto odds = [](const Json& t) { return t["a"].get<double>() - t["b"].get<double>(); };
+  EXPECT_NEAR(odds(biased_tops) - odds(tops), 1.5, 1e-3);
+  for (const Json& wrong : {Json{{"x", 1}}, Json{{"1", "2"}}, Json{{"99999", 1}}, Json(5), Json{{"1", -101}}}) {
+    biased["logit_bias"] = wrong;
+    EXPECT_EQ(post("/v1/chat/completions", biased, 400)["error"]["param"], "logit_bias") << wrong.dump();
+  }
 }
 
 TEST_F(Serving, MutatedBodiesAreAnswered) {

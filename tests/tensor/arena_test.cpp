@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "support/process.h"
 
 namespace tril {
 namespace {
@@ -180,9 +181,7 @@ TEST(Arena, NamesTheRangeThatCannotBeHad) {
 
 // Under a limit on addresses (ulimit -v) an arena takes what there is, not all of it, and tells where there is nothing.
 TEST(Arena, AddressSpaceThatIsLimited) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer needs the addresses itself";
-#endif
+  if (test::sanitized) GTEST_SKIP() << "a sanitizer needs the addresses itself";
   constexpr std::size_t mib = std::size_t{1} << 20;
   const pid_t child = fork();
   if (child == 0) {

@@ -1,0 +1,119 @@
+// tril export: a model in another form: a directory as a GGUF file, which llama.cpp runs, or a GGUF file as a directory.
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/gguf.h"
+#include "cli/commands.h"
+#include "model/generation_config.h"
+#include "model/gguf_config.h"
+#include "model/gguf_export.h"
+#include "model/registry.h"
+#include "text/gguf_vocabulary.h"
+#include "text/tokenizer.h"
+
+namespace tril::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExportOptions {
+  std::string model, to, name;
+  std::string type = "f16";
+};
+
+Fields fields_of(ExportOptions& o) {
+  Fields f;
+  f.add("model", &o.model, "a model directory or a GGUF file").letter('m').value_name("DIR").required();
+  f.add("to", &o.to, "what to write: FILE.gguf, or a directory as Hugging Face lays it out, in float32")
+      .letter('o')
+      .value_name("PATH")
+      .required();
+  f.add("type", &o.type, "numbers of the matrices of a GGUF file; vectors stay in 32 bits")
+      .choices({"f32", "f16", "bf16", "q8_0", "q4_0"});
+  f.add("name", &o.name, "what a GGUF file says the model is called; unset: as --model is").value_name("TEXT");
+  return f;
+}
+
+bool wants_gguf(const ExportOptions& o) {
+  return fs::path(o.to).extension() == ".gguf";
+}
+
+std::string name_of(const ExportOptions& o) {
+  if (!o.name.empty()) return o.name;
+  const fs::path model = fs::path(o.model).lexically_normal();
+  return model.has_filename() ? model.stem().string() : model.parent_path().filename().string();
+}
+
+// What llama.cpp is to write texts with, and to sample as the publisher would.
+GgufMetadata text_metadata(const ExportOptions& o, std::int64_t vocab_size) {
+  const model::GenerationConfig published = model::load_generation_config(o.model);
+  GgufMetadata metadata = model::gguf_sampling(published);
+  if (!has_tokenizer(o.model)) {
+    spdlog::warn("{} has no tokenizer: what is written has none either", o.model);
+    metadata.add("tokenizer.ggml.model", "no_vocab");
+    return metadata;
+  }
+  const GgufVocabulary v =
+      gguf_vocabulary(describe_tokenizer(o.model), static_cast<std::int32_t>(vocab_size), published.eos_token_ids);
+  if (!v.warning.empty()) spdlog::warn("{}", v.warning);
+  metadata.append(v.metadata);
+  return metadata;
+}
+
+void write_gguf(const ExportOptions& o) {
+  const auto m = model::make_of(o.model);
+  model::gguf_header_of(nlohmann::json::parse(m->config_json()));  // refuses what has no architecture first
+  model::export_gguf(
+      *m, WeightFiles::open(o.model),
+      {.path = o.to, .type = *gguf_type(o.type), .name = name_of(o), .tokenizer = text_metadata(o, m->vocab_size())});
+  constexpr double mib = 1 << 20;
+  spdlog::info("{}: {:.1f} MiB", o.to, static_cast<double>(fs::file_size(o.to)) / mib);
+}
+
+void write_directory(const ExportOptions& o, const Fields& fields) {
+  for (const char* option : {"type", "name"})
+    if (fields.given(option)) fail_usage("--" + std::string(option), "is of a GGUF file", "name a FILE.gguf with --to");
+  if (fs::exists(fs::path(o.to) / "config.json"))
+    fail_usage(o.to, "holds a model already", "choose another directory with --to");
+  std::shared_ptr<const Tokenizer> tokenizer;
+  if (has_tokenizer(o.model)) tokenizer = load_tokenizer(o.model);
+  const auto m = model::load(o.model);
+  create_directories(o.to);
+  if (tokenizer) save_tokenizer(*tokenizer, o.to);
+  model::save(*m, o.to);
+  const std::string generation = (fs::path(o.to) / "generation_config.json").string();
+  if (is_gguf_file(o.model))
+    write_file_atomic(generation, model::generation_config_of_gguf(GgufFile::open(o.model)).dump(2) + "\n");
+  spdlog::info("{}: a {} model of {} parameters", o.to, m->family(), m->parameters().count());
+}
+
+int run_export(const ExportOptions& o, const Fields& fields) {
+  if (wants_gguf(o))
+    write_gguf(o);
+  else
+    write_directory(o, fields);
+  return exit_success;
+}
+
+}  // namespace
+
+void add_export(App& app) {
+  auto o = std::make_shared<ExportOptions>();
+  app.add({.name = "export",
+           .summary = "write a model as a GGUF file for llama.cpp, or a GGUF file as a model directory",
+           .description =
+               "Writes the weights and the tokenizer as llama.cpp reads them, for the families that it computes "
+               "as they are published; what it would compute otherwise is refused by name. A GGUF file "
+               "becomes a directory that `transformers` reads. The original stays as it is.",
+           .examples = {{"tril export -m llama --to llama.gguf", "in 16 bits"},
+                        {"tril export -m llama --to llama-q8.gguf --type q8_0", "in 8 bits"},
+                        {"tril export -m llama.Q4_K_M.gguf --to llama", "to go on training, or for `transformers`"}},
+           .fields = fields_of(*o),
+           .apply_preset = {},
+           .run = [o](const Invocation& i) { return run_export(*o, i.fields); }});
+}
+
+}  // namespace tril::cli

@@ -1,0 +1,178 @@
+// expert_weights: w_tj = exp(l_te) / sum over t's experts of exp(l)      d l_te = w_tj (dw_tj - sum_i w_ti dw_ti)
+//   saves w. How experts were chosen has no gradient.
+// combine_experts: y_t = sum_j w_tj r_tj      d r_tj = w_tj dy_t      d w_tj = dy_t . r_tj
+//   saves w and the results r.
+// load_balancing_loss: L = E sum_e f_e p_e,  p_e = 1/R sum_r P_re,  P = softmax(l),  f_e = choices of e / R
+//   d l_re = E / R P_re (f_e - sum_i f_i P_ri) dL; saves that without dL. R: rows of all routers
+//                                            [Jiang et al. 2024, section 2.1; Fedus et al. 2022, eq. 4-6]
+#include "ops/experts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "ops/loss.h"
+#include "ops/sizes.h"
+
+namespace tril::ops {
+namespace {
+
+void check_routing(const Routing& r, std::int64_t experts) {
+  check(static_cast<std::int64_t>(r.choices.size()) == experts &&
+            static_cast<std::int64_t>(r.experts.size()) == r.tokens * r.k,
+        "experts", "a routing of {} experts for {}", r.choices.size(), experts);
+}
+
+// softmax of n values in place.
+void softmax(float* x, std::size_t n) {
+  const float highest = *std::max_element(x, x + n);
+  float sum = 0;
+  for (std::size_t i = 0; i < n; ++i) sum += x[i] = std::exp(x[i] - highest);
+  for (std::size_t i = 0; i < n; ++i) x[i] /= sum;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> Routing::tokens_of(std::size_t expert) const {
+  std::vector<std::int32_t> list = choices[expert];
+  for (std::int32_t& choice : list) choice /= static_cast<std::int32_t>(k);
+  return list;
+}
+
+Routing route(const Tensor& logits, std::int64_t k) {
+  const auto [N, E] = logits.dims<2>("route: logits");
+  check(k >= 1 && k <= E, "route", "{} of {} experts", k, E);
+  const std::vector<float> values = host_copy<float>(logits);
+  Routing r{.tokens = N, .k = k, .experts = {}, .choices = std::vector<std::vector<std::int32_t>>(z(E))};
+  r.experts.reserve(z(N * k));
+  std::vector<std::int32_t> order(z(E));
+  for (std::int64_t t = 0; t < N; ++t) {
+    const float* const row = values.data() + t * E;
+    std::iota(order.begin(), order.end(), 0);
+    std::partial_sort(order.begin(), order.begin() + k, order.end(),
+                      [row](std::int32_t a, std::int32_t b) { return row[a] > row[b] || (row[a] == row[b] && a < b); });
+    for (std::int64_t j = 0; j < k; ++j) {
+      r.choices[z(order[z(j)])].push_back(static_cast<std::int32_t>(r.experts.size()));
+      r.experts.push_back(order[z(j)]);
+    }
+  }
+  return r;
+}
+
+Tensor expert_weights(Context& c, const Tensor& logits, const Routing& routing) {
+  const auto [N, E] = logits.dims<2>("expert_weights: logits");
+  check_routing(routing, E);
+  check(N == routing.tokens, "expert_weights", "a routing of {} tokens for {}", routing.tokens, logits.shape());
+  const std::vector<float> values = host_copy<float>(logits);
+  const std::int64_t k = routing.k;
+  std::vector<float> weights(z(N * k));
+  for (std::int64_t i = 0; i < N * k; ++i) weights[z(i)] = values[z(i / k * E + routing.experts[z(i)])];
+  for (std::int64_t t = 0; t < N; ++t) softmax(weights.data() + t * k, z(k));
+  const Tensor y = c.upload<float>(weights, {N, k});
+  if (c.tape())
+    c.tape()->record("expert_weights", {&logits}, y,
+                     [logits, experts = routing.experts, weights](Context& x, const Tensor& dy, Grads& d) {
+                       const std::int64_t choices = dy.size(1), width = logits.size(1);
+                       const std::vector<float> dw = host_copy<float>(dy);
+                       std::vector<float> dl(z(logits.count()));
+                       for (std::int64_t t = 0; t < dy.size(0); ++t) {
+                         const std::size_t at = z(t * choices);
+                         const float mean = std::inner_product(&dw[at], &dw[at] + choices, &weights[at], 0.0f);
+                         for (std::size_t i = at; i < at + z(choices); ++i)
+                           dl[z(t * width + experts[i])] = weights[i] * (dw[i] - mean);
+                       }
+                       pass_on(x, x.upload<float>(dl, logits.shape()), d.into(x, logits));
+                     });
+  return y;
+}
+
+Tensor combine_experts(Context& c, std::span<const Tensor> results, const Tensor& weights, const Routing& routing,
+                       std::int64_t D) {
+  check_routing(routing, static_cast<std::int64_t>(results.size()));
+  check_shape(weights, {routing.tokens, routing.k}, "combine_experts: weights");
+  for (std::size_t e = 0; e < results.size(); ++e) {
+    if (routing.choices[e].empty()) continue;
+    check_dense(results[e], DType::f32, "combine_experts: results");
+    check_shape(results[e], {static_cast<std::int64_t>(routing.choices[e].size()), D}, "combine_experts: results");
+  }
+  const std::vector<float> w = host_copy<float>(weights);
+  const Tensor y = c.zeros({routing.tokens, D});
+  const auto time = c.timed("combine_experts", "forward",
+                            [&] { return Work{.bytes = static_cast<double>(2 * routing.k + 1) * bytes_of(y)}; });
+  for (std::size_t e = 0; e < results.size(); ++e)
+    for (std::size_t i = 0; i < routing.choices[e].size(); ++i) {
+      const std::int32_t choice = routing.choices[e][i];
+      c.kernels().axpy(w[z(choice)], results[e].data<float>() + static_cast<std::int64_t>(i) * D,
+                       y.data<float>() + choice / routing.k * D, z(D));
+    }
+  if (!c.tape()) return y;
+  std::vector<Tensor> saved(results.begin(), results.end());
+  bool any = c.tape()->wants(weights);
+  for (const Tensor& r : saved) any |= c.tape()->wants(r);
+  if (!any) return y;
+  c.tape()->record_always("combine_experts", y, [saved, weights, w, routing](Context& x, const Tensor& dy, Grads& d) {
+    const std::int64_t width = dy.size(1);
+    x.worked([&] { return Work{.bytes = static_cast<double>(3 * routing.k) * bytes_of(dy)}; });
+    std::vector<float> dw(w.size());
+    for (std::size_t e = 0; e < saved.size(); ++e) {
+      const std::vector<std::int32_t>& choices = routing.choices[e];
+      if (choices.empty()) continue;
+      const Tensor dr = x.empty(saved[e].shape());
+      for (std::size_t i = 0; i < choices.size(); ++i) {
+        const std::int64_t at = static_cast<std::int64_t>(i) * width;
+        const float* const dy_t = dy.data<float>() + choices[i] / routing.k * width;
+        dw[z(choices[i])] = x.kernels().dot(dy_t, saved[e].data<float>() + at, z(width));
+        x.kernels().scale(w[z(choices[i])], dy_t, dr.data<float>() + at, z(width));
+      }
+      pass_on(x, dr, d.into(x, saved[e]));
+    }
+    pass_on(x, x.upload<float>(dw, weights.shape()), d.into(x, weights));
+  });
+  return y;
+}
+
+Tensor load_balancing_loss(Context& c, std::span<const Tensor> logits, std::int64_t k) {
+  check(!logits.empty(), "load_balancing_loss", "there is no router");
+  const std::int64_t E = logits[0].dims<2>("load_balancing_loss: logits")[1];
+  std::int64_t R = 0;
+  std::vector<double> f(z(E)), p(z(E));
+  std::vector<std::vector<float>> P;
+  for (const Tensor& l : logits) {
+    check_shape(l, {l.size(0), E}, "load_balancing_loss: logits");
+    R += l.size(0);
+    const Routing routing = route(l, k);
+    for (std::size_t e = 0; e < z(E); ++e) f[e] += static_cast<double>(routing.choices[e].size());
+    std::vector<float>& rows = P.emplace_back(host_copy<float>(l));
+    for (std::int64_t t = 0; t < l.size(0); ++t) softmax(rows.data() + t * E, z(E));
+    for (std::size_t i = 0; i < rows.size(); ++i) p[i % z(E)] += static_cast<double>(rows[i]);
+  }
+  const double rows = static_cast<double>(R), factor = R > 0 ? static_cast<double>(E) / rows : 0;
+  double loss = 0;
+  for (std::size_t e = 0; e < z(E); ++e) {
+    f[e] /= std::max(rows, 1.0);
+    loss += factor * f[e] * p[e];
+  }
+  const Tensor y = c.upload<float>({static_cast<float>(loss)});
+  if (!c.tape()) return y;
+  std::vector<Tensor> inputs(logits.begin(), logits.end());
+  const auto wanted = [&](const Tensor& l) { return c.tape()->wants(l); };
+  if (std::none_of(inputs.begin(), inputs.end(), wanted)) return y;
+  for (std::vector<float>& softmaxes : P)  // become the gradients of a loss whose own is one
+    for (std::size_t t = 0; t < softmaxes.size(); t += z(E)) {
+      double mean = 0;
+      for (std::size_t e = 0; e < z(E); ++e) mean += f[e] * static_cast<double>(softmaxes[t + e]);
+      for (std::size_t e = 0; e < z(E); ++e)
+        softmaxes[t + e] = static_cast<float>(factor * static_cast<double>(softmaxes[t + e]) * (f[e] - mean));
+    }
+  c.tape()->record_always("load_balancing_loss", y,
+                          [inputs, gradients = std::move(P)](Context& x, const Tensor& dy, Grads& d) {
+                            for (std::size_t i = 0; i < inputs.size(); ++i) {
+                              const Tensor dl = x.upload<float>(gradients[i], inputs[i].shape());
+                              scale_by(x, dl, dy);
+                              pass_on(x, dl, d.into(x, inputs[i]));
+                            }
+                          });
+  return y;
+}
+
+}  // namespace tril::ops

@@ -1,0 +1,11 @@
+// Scores and logits kept within bounds.
+#pragma once
+
+#include "ops/ops.h"
+
+namespace tril::ops {
+
+/// cap tanh(x / cap), cap > 0: nearly x where x is small, and never beyond +-cap [Gemma 2, 2024, section 2].
+Tensor softcap(Context& c, const Tensor& x, float cap);
+
+}  // namespace tril::ops

@@ -1,0 +1,66 @@
+#include "search/logit_bias.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <vector>
+
+#include "base/error.h"
+#include "base/printable.h"
+
+namespace tril::search {
+namespace {
+
+template <class T>
+std::optional<T> number_of(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// The token, or the two, that a text is.
+std::vector<std::int32_t> single_tokens(const std::string& text, const Tokenizer& tokenizer, const std::string& where) {
+  std::vector<std::int32_t> found;
+  std::size_t fewest = 0;
+  for (const std::string& form : {text, " " + text}) {
+    const std::vector<std::int32_t> ids = tokenizer.encode(form, Side::target);
+    if (fewest == 0 || ids.size() < fewest) fewest = ids.size();
+    if (ids.size() == 1 && std::find(found.begin(), found.end(), ids[0]) == found.end()) found.push_back(ids[0]);
+  }
+  if (found.empty())
+    fail_usage(where, fmt::format("\"{}\" is no single token, it comes to {}", printable(text), fewest),
+               "give a token's id; --bad-words forbids texts of several");
+  return found;
+}
+
+}  // namespace
+
+void add_bias(std::int32_t id, double bias, SearchOptions& options) {
+  if (bias <= -most_bias) return options.suppress_ids.push_back(id);
+  options.renormalize = true;
+  const auto known =
+      std::find_if(options.logit_bias.begin(), options.logit_bias.end(), [&](const auto& b) { return b.first == id; });
+  if (known != options.logit_bias.end())
+    known->second += static_cast<float>(bias);
+  else if (bias != 0)
+    options.logit_bias.emplace_back(id, static_cast<float>(bias));
+}
+
+void add_bias(const std::string& pair, const Tokenizer& tokenizer, const std::string& where, SearchOptions& options) {
+  const std::size_t equals = pair.rfind('=');
+  const auto bias =
+      equals == std::string::npos ? std::nullopt : number_of<double>(std::string_view(pair).substr(equals + 1));
+  if (equals == 0 || !bias || !(*bias >= -most_bias && *bias <= most_bias))
+    fail_usage(where, fmt::format("expected TOKEN=BIAS with a bias from -100 to 100, got \"{}\"", printable(pair)),
+               "for example 5=-100, which forbids token 5, or the=2");
+  const std::string token = pair.substr(0, equals);
+  if (const auto id = number_of<std::int32_t>(token)) {
+    check(*id >= 0 && *id < tokenizer.size(Side::target), where, "there is no token {}, the vocabulary has {}", *id,
+          tokenizer.size(Side::target));
+    return add_bias(*id, *bias, options);
+  }
+  for (const std::int32_t id : single_tokens(token, tokenizer, where)) add_bias(id, *bias, options);
+}
+
+}  // namespace tril::search

@@ -1,0 +1,24 @@
+// What is added to the logits of single tokens, as OpenAI has it: from -100, which forbids, to 100, which all but forces.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "search/options.h"
+#include "text/tokenizer.h"
+
+namespace tril::search {
+
+inline constexpr double most_bias = 100;
+
+/// Adds `bias` to what the token has; -most_bias and less: it never comes. Log-probabilities are then those of the biased
+/// logits.
+void add_bias(std::int32_t id, double bias, SearchOptions& options);
+
+/// The same from "TOKEN=BIAS". TOKEN is an id, or a text of one token: at the beginning of a word, behind a space, or
+/// both, which then both get it.
+/// @param where  how errors call it
+/// @throws Error(usage) where it is no such pair, or the token is none
+void add_bias(const std::string& pair, const Tokenizer& tokenizer, const std::string& where, SearchOptions& options);
+
+}  // namespace tril::search

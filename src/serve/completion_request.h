@@ -1,0 +1,46 @@
+// What an OpenAI client asks for: the fields of a completion or a chat, read and checked, and the prompts that they come to.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "serve/request_fields.h"
+#include "serve/search_request.h"
+#include "serve/served_model.h"
+
+namespace tril::serve {
+
+struct CompletionRequest {
+  std::string model;
+  std::optional<std::int64_t> max_tokens, max_completion_tokens, best_of, logprobs, top_logprobs;
+  std::int64_t n = 1, min_tokens = 0, priority = 0;
+  std::vector<std::string> stop;
+  std::optional<double> time_limit;
+  bool stream = false, echo = false, include_usage = false, chat = false, chat_logprobs = false;
+  enum class Format : std::uint8_t { text, json_object, json_schema } format = Format::text;
+  std::string schema;  ///< of json_schema
+  std::vector<std::pair<std::int32_t, double>> logit_bias;
+  SearchRequest search;
+};
+
+struct Prompt {
+  std::string text;
+  std::vector<std::int32_t> ids;
+};
+
+/// @param chat  whether it is a chat's, in which "logprobs" is a choice and not a number
+/// @throws HttpError (400) naming the field that is not what it should be, or that would make another answer than comes
+CompletionRequest read_completion_request(const Json& body, bool chat);
+/// What it may hold, for the API's description.
+Json completion_schema(bool chat);
+
+/// "prompt": a text, ids, or a list of either.
+std::vector<Prompt> prompts_of(const Json& body, const ServedModel& m);
+/// "messages", checked: [{"role": ..., "content": a text}, ...].
+Json messages_of(const Json& body);
+/// What the model's template makes of a chat; its special tokens are spelt out in it.
+Prompt chat_prompt(const ServedModel& m, const Json& messages);
+
+}  // namespace tril::serve

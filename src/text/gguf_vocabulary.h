@@ -1,0 +1,31 @@
+// The vocabulary of a GGUF file (tokenizer.ggml.*) as the description of a tokenizer, and back. tokenizer.ggml.model is
+//   llama  SentencePiece's byte pairs by score, unknown characters as bytes
+//   gpt2   byte-level byte pairs by a list of merges, words cut as tokenizer.ggml.pre says (gguf_pre.h)
+// A text is cut as llama.cpp cuts it where special tokens are parsed. Names and what is meant where a file does not say:
+// the GGUF description and llama_vocab::impl::load of llama.cpp.
+#pragma once
+
+#include "base/gguf.h"
+#include "text/pipeline_tokenizer.h"
+
+namespace tril {
+
+/// Whether the file has a vocabulary of any kind.
+bool has_gguf_vocabulary(const GgufFile& file);
+
+/// @throws Error for a kind of vocabulary that is not supported, or one whose parts do not fit together
+TokenizerDescription read_gguf_vocabulary(const GgufFile& file);
+
+struct GgufVocabulary {
+  GgufMetadata metadata;  ///< tokenizer.*
+  std::string warning;    ///< what llama.cpp may do otherwise; "": nothing
+};
+
+/// What llama.cpp reads the same tokenizer from.
+/// @param size  rows of the model's table of tokens: ids without a token become unused ones
+/// @param ends  ids that end a text besides the tokenizer's own end (those of generation_config.json)
+/// @throws Error(usage) for a tokenizer of a kind that llama.cpp does not have
+GgufVocabulary gguf_vocabulary(const TokenizerDescription& tokenizer, std::int32_t size,
+                               const std::vector<std::int32_t>& ends = {});
+
+}  // namespace tril

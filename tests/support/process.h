@@ -1,0 +1,25 @@
+// What a test sees of the process that it runs in.
+#pragma once
+#include <unistd.h>
+
+#include <cstdint>
+#include <fstream>
+
+namespace tril::test {
+
+// Whether the address or thread sanitizer is in: it takes the address space for itself and keeps what was freed, so
+// that no bound on memory holds.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+
+// Memory of the process that is in use now.
+inline std::int64_t resident_bytes() {
+  std::int64_t pages = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace tril::test
