@@ -193,7 +193,10 @@ int train_model(TrainOptions& o, const Fields& fields, bool quiet) {
   }
 
   TrainerHooks hooks;
-  hooks.on_update = [&](const TrainingReport& r) { progress.update(r); };
+  hooks.on_update = [&](const TrainingReport& r) {
+    log.updated();
+    progress.update(r);
+  };
   hooks.on_report = [&](const TrainingReport& r) {
     log.add(r);
     spdlog::debug("update {}: loss {:.4f}, rate {:.3g}, {} tokens/s", r.position.updates, r.loss, r.rate,

@@ -163,8 +163,12 @@ void RunLog::begin(const RunRecord& r) {
   if (Json::parse(line)["options"] != latest_options(figures_.lines())) opening_ = line;
 }
 
-void RunLog::add_figures(const std::string& line) {
+void RunLog::updated() {
   if (const std::string opening = std::exchange(opening_, {}); !opening.empty()) figures_.add(opening);
+}
+
+void RunLog::add_figures(const std::string& line) {
+  updated();
   figures_.add(line);
 }
 

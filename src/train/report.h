@@ -71,9 +71,11 @@ class RunLog {
   /// Forgets lines of updates after this one, and validations after `validated`, which a run that goes on from there
   /// makes again; before the first add().
   void keep_until(std::int64_t update, std::int64_t validated);
-  /// Says with which options the run goes on, before the first line that it adds, unless they are those that stand
-  /// there already.
+  /// Says with which options the run goes on once it does something, unless they are those that stand there already.
   void begin(const RunRecord& r);
+  /// An update was done: begin()'s line is written before a state of that update can be saved, so that a run killed
+  /// between that state and its first figures is not told as one that began there.
+  void updated();
   void add(const TrainingReport& r);
   void add(const ValidationReport& r);
   /// Forgets what came after the state that the run went back to.
@@ -86,7 +88,7 @@ class RunLog {
 
   std::string directory_;
   JsonLines figures_, samples_;
-  std::string opening_;  // begin()'s line, until something happens
+  std::string opening_;  // begin()'s line, until it is written
 };
 
 }  // namespace tril::train

@@ -153,6 +153,18 @@ TEST(Train, KilledAtRandomPointsEndsWithTheSameBits) {
   expect_equal();
 }
 
+TEST(Train, KilledBeforeItsFirstFiguresIsStillToldFromItsBeginning) {
+  const Data data;
+  const auto args = [&](const std::string& model) {
+    return data.train(model, {"--disp-freq", "200u", "--valid-freq", "200u"});
+  };
+  ASSERT_EQ(run_tril(args("whole")).code, 0);
+  run_with_signal(args("killed"), SIGKILL,
+                  [&] { wait_for(data.folder.at("killed/checkpoint/last"), "state-00000007"); });
+  ASSERT_EQ(run_tril(args("killed")).code, 0);
+  EXPECT_EQ(records(data.folder.at("killed/train.jsonl")), records(data.folder.at("whole/train.jsonl")));
+}
+
 TEST(Train, TermAndIntSaveAndExitWithZero) {
   const Data data;
   for (int signal : {SIGTERM, SIGINT}) {

@@ -99,6 +99,7 @@ TEST(Report, WhatIsKeptAndWrittenAgainIsWhatAnUndisturbedRunWrites) {
   const TemporaryDirectory dir;
   const auto write_from = [&](RunLog& log, std::int64_t from, std::int64_t to) {
     for (std::int64_t u = from + 1; u <= to; ++u) {
+      log.updated();
       if (u % 10 == 0) log.add(trained(u));
       if (u % 20 == 0) log.add(validated(u, "v" + std::to_string(u)));
     }
@@ -115,7 +116,7 @@ TEST(Report, WhatIsKeptAndWrittenAgainIsWhatAnUndisturbedRunWrites) {
                     samples = file_text(dir.path("whole/samples.jsonl"));
   EXPECT_EQ(records(dir.path("whole/samples.jsonl")).size(), 5u);
 
-  for (const std::int64_t state : {-1, 0, 35, 40, 60, 99}) {  // the state that the run goes on from
+  for (const std::int64_t state : {-1, 0, 7, 35, 40, 60, 99}) {  // the state that the run goes on from
     for (std::size_t cut : {0u, 1u, 40u, 200u}) {             // bytes that the kill took from what was written after it
       std::filesystem::create_directory(dir.path("killed"));
       RunLog before(dir.path("killed"));
