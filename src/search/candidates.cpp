@@ -25,7 +25,10 @@ CandidateFinder::CandidateFinder(const SearchOptions& options, std::int64_t voca
       renormalize_(options.renormalize),
       on_log_probs_(options.has_beam() && options.repetition_penalty != 1) {
   may_skip_logits_ = !sampling_.on && !renormalize_ && !on_log_probs_ && top_ == 0;
-  for (const auto& p : processors_) may_skip_logits_ &= p->has_rule();
+  for (const auto& p : processors_) {
+    may_skip_logits_ &= p->has_rule();
+    before_sums_ += p->changes_values() && !options.has_beam();
+  }
 }
 
 std::span<const Candidate> CandidateFinder::find(Context& c, const Following& following, std::span<const RowView> rows,
@@ -45,10 +48,13 @@ std::span<const Candidate> CandidateFinder::find(Context& c, const Tensor& logit
   if (on_log_probs_) c.kernels().log_softmax(logits.data<float>(), logits.data<float>(), n_rows, n_cols);
   const bool normalised = on_log_probs_ && !renormalize_;
 
+  const auto rest = processors_.begin() + before_sums_;
+  StepLogits weighed(c, logits, {}, columns);
+  for (auto p = processors_.begin(); p != rest; ++p) (*p)->apply(rows, weighed);
   std::vector<float> log_sums;
   if (scores_ && !renormalize_ && !normalised) log_sums = sums(c, logits);
   StepLogits editable(c, logits, log_sums, columns);
-  for (const auto& p : processors_) p->apply(rows, editable);
+  for (auto p = rest; p != processors_.end(); ++p) (*p)->apply(rows, editable);
   if (scores_ && renormalize_) log_sums = sums(c, logits);
   if (log_sums.empty()) log_sums.assign(n_rows, 0.0f);
 

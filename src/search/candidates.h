@@ -75,6 +75,7 @@ class CandidateFinder {
   void draw_each(const Tensor& logits, std::span<const float> log_sums, std::span<const RowView> rows);
 
   Processors processors_;
+  std::ptrdiff_t before_sums_ = 0;  // so many processors act before log-probabilities are normalised
   SamplingOptions sampling_;
   std::int32_t k_, width_ = 0, top_;
   bool scores_, renormalize_, on_log_probs_, may_skip_logits_ = false;

@@ -12,8 +12,14 @@ namespace {
 
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
+// Moves probability between tokens.
+class ValueProcessor : public LogitsProcessor {
+ public:
+  bool changes_values() const final { return true; }
+};
+
 // x + bias
-class LogitBias : public LogitsProcessor {
+class LogitBias : public ValueProcessor {
  public:
   explicit LogitBias(std::span<const std::pair<std::int32_t, float>> biases) {
     for (const auto& [id, bias] : biases) ids_.push_back(id), values_.push_back(bias);
@@ -30,7 +36,7 @@ class LogitBias : public LogitsProcessor {
 
 // Of tokens that were there, given or generated: x / p where x is positive [Keskar et al. 2019, section 4.1], x p where it is
 // not, as `transformers` has it.
-class RepetitionPenalty : public LogitsProcessor {
+class RepetitionPenalty : public ValueProcessor {
  public:
   explicit RepetitionPenalty(double penalty) : penalty_(static_cast<float>(penalty)) {}
   void apply(std::span<const RowView> rows, StepLogits& logits) const override {
@@ -49,7 +55,7 @@ class RepetitionPenalty : public LogitsProcessor {
 };
 
 // x - presence - frequency n of a token that was generated n times.
-class CountPenalty : public LogitsProcessor {
+class CountPenalty : public ValueProcessor {
  public:
   CountPenalty(double presence, double frequency) : presence_(presence), frequency_(frequency) {}
   void apply(std::span<const RowView> rows, StepLogits& logits) const override {

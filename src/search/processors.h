@@ -6,8 +6,9 @@
 //   constraint on the whole text
 // (its sequence_bias of single tokens is the logit bias; it has no presence and frequency penalties: those are OpenAI's, and count what was generated alone, where the
 // repetition penalty counts what was given too). What narrows the choice of a sample comes after them (warpers.h).
-// They act on logits, in a beam search on log-probabilities, without renormalising: what is forbidden takes nothing from
-// and gives nothing to the rest, and a forced token has log-probability 0.
+// They act on logits. Log-probabilities are of what biases and penalties leave, so that they never are above 0; what is
+// forbidden takes nothing from and gives nothing to the rest, and a forced token has log-probability 0. In a beam search
+// all of them act on log-probabilities without renormalising, as in `transformers`.
 #pragma once
 
 #include <cstdint>
@@ -70,6 +71,9 @@ class LogitsProcessor {
  public:
   virtual ~LogitsProcessor() = default;
   virtual void apply(std::span<const RowView> rows, StepLogits& logits) const = 0;
+  /// Whether it moves probability between tokens instead of forbidding some. In a list of make_processors() those that do
+  /// are the first.
+  virtual bool changes_values() const { return false; }
   /// Whether rule() says all that apply() does.
   virtual bool has_rule() const { return false; }
   /// Adds to what is known of the row's tokens.

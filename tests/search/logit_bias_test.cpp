@@ -37,7 +37,7 @@ TEST(LogitBias, IsThatOfAModelWhoseLogitsAreSo) {
   for (const int way : {0, 1, 2}) {
     SearchOptions o;
     o.eos_ids = {19};
-    o.renormalize = true;  // so that log-probabilities are of the logits behind the processors
+    o.renormalize = way == 2;  // a beam adds the bias to log-probabilities, which then sum up to something else
     o.scores = true;
     if (way == 1) o.sampling.on = true, o.n_best = 4;
     if (way == 2) o.beam_size = 4, o.n_best = 4;

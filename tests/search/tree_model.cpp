@@ -81,11 +81,17 @@ std::vector<double> constrained(const TreeModel& model, std::int32_t sentence, c
     std::fill(p.begin(), p.end(), -inf);
     at(id) = 0;
   };
+  const auto normalise = [&] {
+    double sum = 0;
+    for (double v : p) sum += std::exp(v);
+    for (double& v : p) v -= std::log(sum);
+  };
   for (std::int32_t v = 0; v < model.vocab_size(); ++v) {
     if (contains(history, v)) at(v) *= o.repetition_penalty;  // a log-probability is not positive
     const auto n = std::count(history.end() - generated, history.end(), v);
     if (n > 0) at(v) -= o.presence_penalty + o.frequency_penalty * static_cast<double>(n);
   }
+  if (!o.has_beam()) normalise();
   if (o.no_repeat_ngram > 0)
     for (std::int32_t v = 0; v < model.vocab_size(); ++v) {
       Ids longer = history;
@@ -113,11 +119,7 @@ std::vector<double> constrained(const TreeModel& model, std::int32_t sentence, c
   for (std::int32_t id : o.suppress_ids) at(id) = -inf;
   if (generated == (o.forced_bos_id >= 0 ? 1 : 0))
     for (std::int32_t id : o.begin_suppress_ids) at(id) = -inf;
-  if (o.renormalize) {
-    double sum = 0;
-    for (double v : p) sum += std::exp(v);
-    for (double& v : p) v -= std::log(sum);
-  }
+  if (o.renormalize) normalise();
   return p;
 }
 
