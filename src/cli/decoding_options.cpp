@@ -51,7 +51,7 @@ void add_beam_fields(Fields& f, DecodingOptions& o, const std::string& default_b
         "impossible (never); unset: as the model's directory says, or false")
       .choices({"false", "true", "never"})
       .value_name("WHEN");
-  f.add("patience", &o.patience, "a beam search is after P times as many finished hypotheses as the beam holds")
+  f.add("patience", &o.patience, "a beam search is after P times as many finished hypotheses as the beam holds; unset: 1")
       .value_name("P")
       .above(0)
       .at_most(1000);
@@ -133,6 +133,7 @@ void add_continuation_fields(Fields& f, DecodingOptions& o) {
         "tokens of prompts that are read at once: memory beside the cache grows with it")
       .at_least(1)
       .at_most(1'000'000);
+  f.excludes("prompt-chunk", "no-cache", "without a cache every step reads all of the text");
 }
 
 void add_sampling_fields(Fields& f, DecodingOptions& o) {
@@ -263,7 +264,9 @@ search::SearchOptions search_options(const DecodingOptions& o, const model::Gene
   const std::string stop = o.early_stopping.value_or(g.early_stopping.value_or("false"));
   for (const auto& [name, value] : search::early_stopping_names())
     if (name == stop) s.early_stopping = value;
-  s.patience = o.patience;
+  s.patience = o.patience.value_or(1);
+  if (!s.has_beam() && (o.patience || o.early_stopping))
+    fail_usage(o.patience ? "--patience" : "--early-stopping", "there is no beam that it could end", "pass -b 2 or more");
   s.time_limit = o.time_limit;
   set_groups(o, g, s);
 

@@ -24,7 +24,7 @@ struct DecodingOptions {
   std::optional<std::int64_t> beam_size, min_length, max_length;
   std::optional<double> length_penalty;
   std::optional<std::string> early_stopping;
-  double patience = 1;
+  std::optional<double> patience;
   std::optional<std::int64_t> beam_groups;
   std::optional<double> diversity_penalty;
   bool alternatives = false;

@@ -39,7 +39,9 @@ void add_speculative_fields(Fields& f, ModelSetOptions& o) {
        "propose what followed the last N tokens, or fewer, where they came before in the text or its source; 0: do not")
       .at_least(0)
       .at_most(1000);
-  f.add("draft-tokens", &o.draft_tokens, "tokens that are proposed at a time, at most").at_least(1).at_most(1000);
+  f.add("draft-tokens", &o.draft_tokens, "tokens that are proposed at a time, at most; unset: 4")
+      .at_least(1)
+      .at_most(1000);
   f.excludes("draft-model", "prompt-lookup", "both propose tokens");
   f.needs("draft-precision", "draft-model", "there is no draft");
   f.needs("draft-min-prob", "draft-model", "there is no draft");
@@ -94,7 +96,9 @@ ModelSet::ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, co
   if (o.draft_precision) other.precision = o.draft_precision;
   if (!o.draft_model.empty()) speculative_.draft = load(other, "--draft-model", first, tokenizer);
   speculative_.lookup = static_cast<std::int32_t>(o.prompt_lookup);
-  speculative_.tokens = static_cast<std::int32_t>(o.draft_tokens);
+  if (o.draft_tokens && !speculative_.on())
+    fail_usage("--draft-tokens", "nothing proposes tokens", "pass --draft-model or --prompt-lookup");
+  speculative_.tokens = static_cast<std::int32_t>(o.draft_tokens.value_or(4));
   speculative_.min_prob = static_cast<float>(o.draft_min_prob);
 }
 

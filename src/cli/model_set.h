@@ -21,7 +21,8 @@ struct ModelSetOptions {
   std::string draft_model;
   std::optional<std::string> draft_precision;  ///< none: that of --model
   double draft_min_prob = 0.4;
-  std::int64_t prompt_lookup = 0, draft_tokens = 4;
+  std::int64_t prompt_lookup = 0;
+  std::optional<std::int64_t> draft_tokens;
 };
 
 /// --models, --weights, --ensemble-mean.

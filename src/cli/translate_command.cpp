@@ -95,6 +95,8 @@ Fields fields_of(TranslateOptions& o) {
   f.group("Several models");
   add_ensemble_fields(f, o.others);
   add_speculative_fields(f, o.others);
+  for (const char* ranks : {"length-penalty", "coverage-penalty"})
+    f.excludes("mbr", ranks, "samples are ranked by what is like the others alone");
   return f;
 }
 
@@ -240,6 +242,8 @@ int translate(const TranslateOptions& o, bool quiet) {
   options.decoding.search.scores = o.json || o.decoding.n_best > 1;
   options.decoding.search.attention =
       attention_options(o.alignment, *model, o.replace_unknowns || o.coverage_penalty > 0);
+  if (o.coverage_penalty > 0 && !options.decoding.search.has_beam())
+    fail_usage("--coverage-penalty", "there is no beam whose hypotheses it could rank", "pass -b 2 or more");
   options.decoding.search.coverage_penalty = o.coverage_penalty;
   options.replace_unknowns = o.replace_unknowns;
   if (o.terminology) {

@@ -33,8 +33,8 @@ void check_beam(const SearchOptions& o) {
         "expected a number of at least 0, got {}", o.diversity_penalty);
   check(o.diversity_penalty == 0 || o.beam_groups > 1, "diversity penalty",
         "has no effect within one beam, it goes with groups of beams");
-  check(o.min_alternative_prob >= 0 && o.min_alternative_prob < 1, "probability of alternatives",
-        "expected a number from 0 to less than 1, got {}", o.min_alternative_prob);
+  check(o.min_alternative_prob >= 0 && o.min_alternative_prob <= 1, "probability of alternatives",
+        "expected a number from 0 to 1, got {}", o.min_alternative_prob);
   if (o.alternatives) {
     check(o.beam_groups == 1, "alternatives", "have a beam each, which cannot be divided into groups");
     check(!o.sampling.on, "alternatives", "go on by what is likeliest, they cannot be drawn");

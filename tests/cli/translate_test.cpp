@@ -266,6 +266,23 @@ TEST_F(Translate, PatienceLooksFurther) {
   EXPECT_NE(wrong.err.find("patience"), std::string::npos) << wrong.err;
 }
 
+TEST_F(Translate, WhatWouldHaveNoEffectIsRefused) {
+  for (const auto& [args, named] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"-b", "1", "--patience", "2"}, "--patience"},
+           {{"-b", "1", "--early-stopping", "never"}, "--early-stopping"},
+           {{"--sampling", "--early-stopping", "true"}, "--early-stopping"},
+           {{"-b", "1", "--coverage-penalty", "0.2"}, "--coverage-penalty"},
+           {{"-b", "1", "--draft-tokens", "3"}, "--draft-tokens"},
+           {{"--mbr", "4", "--length-penalty", "0.6"}, "--length-penalty"},
+           {{"--mbr", "4", "--coverage-penalty", "0.2"}, "--coverage-penalty"},
+           {{"-b", "2", "--min-alternative-prob", "0.5"}, "--min-alternative-prob"}}) {
+    const Ran ran = translate(args, text);
+    EXPECT_EQ(ran.code, 2) << named;
+    EXPECT_NE(ran.err.find(named), std::string::npos) << ran.err;
+  }
+  EXPECT_EQ(translate({"-b", "2", "--alternatives", "--min-alternative-prob", "1"}, text).code, 0);
+}
+
 TEST_F(Translate, ProposedTokensAndDeterminismLeaveTheTextAsItIs) {
   std::string many;
   for (int i = 0; i < 12; ++i) many += text;

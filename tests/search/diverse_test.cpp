@@ -231,8 +231,8 @@ TEST_F(Diverse, WrongOptionsAreNamed) {
   expect(o, "cannot be divided");
   o = options(4, 1, 0);
   o.alternatives = true;
-  o.min_alternative_prob = 1;
-  expect(o, "less than 1");
+  o.min_alternative_prob = 1.5;
+  expect(o, "from 0 to 1");
 }
 
 }  // namespace
