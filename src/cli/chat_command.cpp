@@ -326,14 +326,7 @@ class Chat {
     stops = o_.decoding.stops;
     if (!constraint_)
       for (const std::string& stop : format_.stops()) stops.push_back(stop);
-    if (stops.empty()) return s;
-    std::size_t longest = 0;
-    for (const std::string& stop : stops) longest = std::max(longest, stop.size());
-    // A stop that has just come lies within as many tokens as it has bytes, and some that have no text.
-    s.ends = [tokenizer = tokenizer_, stops, longest](std::span<const std::int32_t> tokens) {
-      return search::find_stop(tokenizer->decode(tokens.last(std::min(tokens.size(), longest + 8))), stops) !=
-             std::string::npos;
-    };
+    if (!stops.empty()) s.ends = search::stop_test(tokenizer_, stops);
     return s;
   }
 

@@ -230,10 +230,10 @@ void BeamSearch::branch() {
 bool BeamSearch::ends(const Beam& beam) const {
   if (generated_ + 1 == request_.max_length || is_eos(*options_, beam.token)) return true;
   if (!options_->ends) return false;
-  const auto before = tokens(beam.parent).subspan(given());
-  std::vector<std::int32_t> text(before.begin(), before.end());
-  text.push_back(beam.token);
-  return options_->ends(text);
+  const auto before = tokens(beam.parent);
+  std::vector<std::int32_t> all(before.begin(), before.end());
+  all.push_back(beam.token);
+  return options_->ends(std::span(all).first(given()), std::span(all).subspan(given()));
 }
 
 // Inserts a hypothesis in order, behind those that score the same, and drops what falls off the end.
@@ -406,10 +406,11 @@ bool Sequences::extend(std::size_t sample, const Candidate& candidate) {
   }
   s.tokens.push_back(candidate.token);
   s.log_prob += static_cast<double>(candidate.log_prob);
-  const auto text = std::span<const std::int32_t>(s.tokens).subspan(1 + request_.prefix.size());
+  const std::span<const std::int32_t> all = s.tokens;
+  const auto given = all.first(1 + request_.prefix.size()), text = all.subspan(given.size());
   const auto length = static_cast<std::int32_t>(text.size());
-  const bool ended =
-      is_eos(*options_, candidate.token) || length == request_.max_length || (options_->ends && options_->ends(text));
+  const bool ended = is_eos(*options_, candidate.token) || length == request_.max_length ||
+                     (options_->ends && options_->ends(given, text));
   added_.push_back({static_cast<std::int32_t>(sample), candidate.token, ended, candidate.log_prob});
   return !ended;
 }

@@ -58,18 +58,8 @@ SearchOptions ContinuationText::completed(SearchOptions s, const ContinuationOpt
   for (std::int64_t id = tokenizer_->size(Side::target); id < model_->vocab_size(); ++id)
     s.suppress_ids.push_back(static_cast<std::int32_t>(id));
   if (o.stops.empty()) return s;
-  std::size_t longest = 0;
-  for (const std::string& stop : o.stops) {
-    check(!stop.empty(), "stop text", "an empty text would end everything at once");
-    longest = std::max(longest, stop.size());
-  }
-  // A stop that has just come lies within the last tokens: as many as it has bytes, and one that goes beyond it. Those
-  // that have no text count for nothing.
-  s.ends = [tokenizer = tokenizer_, stops = o.stops, tail = longest + 1](std::span<const std::int32_t> tokens) {
-    std::size_t begin = tokens.size(), bytes = 0;
-    while (begin > 0 && bytes < tail + 4) bytes += tokenizer->decode(tokens.subspan(--begin, 1)).empty() ? 0 : 1;
-    return find_stop(tokenizer->decode(tokens.subspan(begin)), stops) != std::string::npos;
-  };
+  for (const std::string& stop : o.stops) check(!stop.empty(), "stop text", "an empty text would end everything at once");
+  s.ends = stop_test(tokenizer_, o.stops);
   return s;
 }
 

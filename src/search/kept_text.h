@@ -32,8 +32,8 @@ class KeptText {
 
   /// Reads a text, beginning with what it has in common with the one before.
   void read(std::span<const std::int32_t> tokens);
-  /// decode() for one request. Afterwards the request's tokens are read, and of a single text without a beam also those
-  /// that were generated, but for the last.
+  /// decode() for one request. Afterwards the request's tokens are read and those that were generated, but for the last;
+  /// behind a beam or several samples, whose rows go with them, nothing is.
   std::vector<Hypothesis> decode(const Request& request, const SearchOptions& options, const Watch& watch = {});
 
   /// Writes tokens, keys and values, whole or not at all.

@@ -99,9 +99,9 @@ struct SearchOptions {
   std::vector<bool> begins_word;     ///< of each token, whether a space stands in front of it; for Request::new_word
   std::vector<bool> continues_word;  ///< of each token, whether it goes on with the word before; for Request::phrases
   bool renormalize = false;          ///< whether what is forbidden gives its probability to the rest
-  /// Whether a hypothesis of these generated tokens ends here, without an EOS and whatever min_length says (a stop text,
-  /// say). May be empty; is called by many threads at once.
-  std::function<bool(std::span<const std::int32_t> tokens)> ends;
+  /// Whether a hypothesis of these generated tokens behind the given ones ends here, without an EOS and whatever min_length
+  /// says (a stop text, say). May be empty; is called by many threads at once.
+  std::function<bool(std::span<const std::int32_t> given, std::span<const std::int32_t> tokens)> ends;
   /// Seconds that a sentence may take from its first step on, looked at after each step; 0: any time. What is best by then
   /// is its result.
   double time_limit = 0;

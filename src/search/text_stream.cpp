@@ -31,6 +31,22 @@ std::string text_behind(const Tokenizer& tokenizer, std::span<const std::int32_t
   return text.starts_with(in_front) ? text.substr(in_front.size()) : tokenizer.decode(tokens);
 }
 
+// A stop that has just come lies within the last tokens: as many as it has bytes, and some that it goes beyond. Those that
+// have no text count for nothing. What stands in front of them decides whether a blank that begins them is one.
+std::function<bool(std::span<const std::int32_t>, std::span<const std::int32_t>)> stop_test(
+    std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stops) {
+  std::size_t longest = 0;
+  for (const std::string& stop : stops) longest = std::max(longest, stop.size());
+  return [tokenizer = std::move(tokenizer), stops = std::move(stops), enough = longest + 5](
+             std::span<const std::int32_t> given, std::span<const std::int32_t> tokens) {
+    std::size_t begin = tokens.size(), with_text = 0;
+    while (begin > 0 && with_text < enough) with_text += tokenizer->decode(tokens.subspan(--begin, 1)).empty() ? 0 : 1;
+    const auto in_front = begin > 0 ? tokens.first(begin) : given;
+    const auto before = in_front.last(std::min<std::size_t>(8, in_front.size()));
+    return find_stop(text_behind(*tokenizer, before, tokens.subspan(begin)), stops) != std::string::npos;
+  };
+}
+
 TextStream::TextStream(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stops,
                        std::vector<std::int32_t> before)
     : tokenizer_(std::move(tokenizer)), stops_(std::move(stops)), before_(std::move(before)) {}

@@ -557,7 +557,7 @@ TEST(Constraint, WinsOverOtherProcessorsAndIsRefusedBesideSome) {
   o.suppress_ids = {'a', 'c'};
   EXPECT_TRUE(c->allows(searches.text(searches.run(o, 20, 1)[0])));
   o = searches.options(c);
-  o.ends = [](std::span<const std::int32_t>) { return false; };
+  o.ends = [](std::span<const std::int32_t>, std::span<const std::int32_t>) { return false; };
   expect_refused([&] { searches.run(o, 20, 1); }, "that something else ends");
   o = searches.options(c);
   o.forced_bos_id = 3;

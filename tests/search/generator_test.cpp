@@ -12,6 +12,7 @@
 #include "model/linear_decoder.h"
 #include "search/text_score.h"
 #include "search/text_stream.h"
+#include "support/small_tokenizer.h"
 #include "text/gpt2_tokenizer.h"
 
 namespace tril::search {
@@ -314,6 +315,24 @@ TEST(Generator, TokensWithoutTextNeverCome) {
   const Results found = Generator(*lm.m, lm.tokenizer, o).generate(std::vector<std::string>{"a"});
   for (const Generation& g : found[0])
     for (std::int32_t id : g.tokens) EXPECT_LT(id, lm.tokenizer->size(Side::target));
+}
+
+// Pieces of SentencePiece carry the blank in front of them, which a text's beginning does not show.
+TEST(TextStream, AStopMayBeginWithABlank) {
+  const std::shared_ptr<const Tokenizer> tokenizer = test::small_tokenizer();
+  const auto ids = [&](const std::string& text) {
+    std::vector<std::int32_t> list;
+    tokenizer->encode(text, Side::target, list);
+    return list;
+  };
+  const std::vector<std::int32_t> given = ids("the dog"), more = ids("runs and the old");
+  const auto ends = stop_test(tokenizer, {" runs"});
+  EXPECT_TRUE(ends(given, ids("runs")));
+  EXPECT_FALSE(ends({}, ids("runs")));
+  std::vector<std::int32_t> late = more;
+  for (const std::int32_t id : ids("runs")) late.push_back(id);
+  EXPECT_TRUE(ends(given, late));
+  EXPECT_FALSE(stop_test(tokenizer, {" runs"})(given, ids("snow")));
 }
 
 // Bytes one by one: text comes in whole characters, and all of it together is what decoding gives.

@@ -164,7 +164,7 @@ TEST_F(WatchedModel, WhateverEndsASearchTheCacheIsEmptyBehindIt) {
     o.suppress_ids = {eos};
     for (int calls : {1, 2, 7, 30}) {
       std::atomic<int> left = calls;
-      o.ends = [&](std::span<const std::int32_t>) -> bool {
+      o.ends = [&](std::span<const std::int32_t>, std::span<const std::int32_t>) -> bool {
         if (--left < 0) fail("test", "an error in the middle");
         return false;
       };

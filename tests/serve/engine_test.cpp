@@ -258,7 +258,7 @@ TEST(Engine, AnErrorIsTheRequestsOwn) {
   Statistics statistics;
   Engine engine(gpt2(400), {}, statistics);
   search::SearchOptions bad = *options(1, true);
-  bad.ends = [](std::span<const std::int32_t> t) -> bool {
+  bad.ends = [](std::span<const std::int32_t>, std::span<const std::int32_t> t) -> bool {
     if (t.size() == 5) fail("test", "in the middle");
     return false;
   };
