@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "text/regex.h"
 
 namespace tril {
 namespace {
@@ -83,10 +84,6 @@ locale_t unicode_locale() {
   return locale;
 }
 
-bool is_cased(char32_t c, locale_t locale) {
-  const auto w = static_cast<wint_t>(c);
-  return towlower_l(w, locale) != w || towupper_l(w, locale) != w;
-}
 
 }  // namespace
 
@@ -152,29 +149,37 @@ std::string lower_case(std::string_view text) {
   constexpr char32_t capital_sigma = 0x3A3, final_sigma = 0x3C2, dotted_i = 0x130, dot_above = 0x307;
   const locale_t locale = unicode_locale();
 
-  const auto cased_at = [&](std::size_t at) {
-    if (at >= text.size()) return false;
-    return is_cased(decode(text.substr(at, character_length(text, at))), locale);
+  static const CharacterProperty cased("Cased"), ignorable("Case_Ignorable");
+  // Final_Sigma (The Unicode Standard, table 3-17): a cased letter before it and none behind, but for marks between.
+  const auto cased_from = [&](std::size_t at) {
+    while (at < text.size()) {
+      const std::size_t length = character_length(text, at);
+      const char32_t c = decode(text.substr(at, length));
+      if (!ignorable(c)) return cased(c);
+      at += length;
+    }
+    return false;
   };
 
   std::string out;
+  const bool has_sigma = text.find("\u03a3") != std::string_view::npos;
   bool after_cased = false;
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t length = character_length(text, i);
     if (length == 1) {
       const char c = text[i];
       out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-      after_cased = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
     } else {
       const char32_t c = decode(text.substr(i, length));
       if (c == dotted_i)
         encode(out, U'i'), encode(out, dot_above);
-      else if (c == capital_sigma && after_cased && !cased_at(i + length))
+      else if (c == capital_sigma && after_cased && !cased_from(i + length))
         encode(out, final_sigma);
       else
         encode(out, static_cast<char32_t>(towlower_l(static_cast<wint_t>(c), locale)));
-      after_cased = is_cased(c, locale);
     }
+    if (has_sigma)
+      if (const char32_t c = decode(text.substr(i, length)); !ignorable(c)) after_cased = cased(c);
     i += length;
   }
   return out;
