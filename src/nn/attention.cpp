@@ -27,7 +27,7 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache,
     fail_usage("attention sinks", "with relative positions a sink would drift away, as it keeps its place in the text",
                "leave the sinks out");
   if (!cache) {
-    if (sinks) mask_ = ops::window_and_sinks(c, spans_, mask_.window, mask_.sinks);
+    if (sinks) with_sinks_ = ops::window_and_sinks(c, spans_, mask_.window, mask_.sinks);
     if (bias) bias_ = bias->forward(c, rows.longest(), rows.longest());
     return;
   }
@@ -74,7 +74,7 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache,
   }
   gathered_slots_ = c.upload(all);
   gathered_spans_ = std::make_shared<const std::vector<kern::RowSpan>>(std::move(spans));
-  gathered_mask_ = sinks ? ops::window_and_sinks(c, gathered_spans_, mask_.window, mask_.sinks) : mask_;
+  if (sinks) with_sinks_ = ops::window_and_sinks(c, gathered_spans_, mask_.window, mask_.sinks);
 }
 
 Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
@@ -151,23 +151,25 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
   q = prepared(c, q, call, q_norm_, o_.num_heads);
   kv.keys = prepared(c, kv.keys, call, k_norm_, kv_heads());
   if (o_.linear) return out_.forward(c, linear(c, q, kv, call, layer), out);
-  const ops::AttentionOptions options = op(within(call.mask_, o_.window, name_), call.bias_);
+  const ops::Mask mask = within(call.mask_, o_.window, name_);
+  // Keys that lie as in the text, where the cache has left out what is between the sinks and the window.
+  const ops::AttentionOptions of_text = op(mask.sinks > 0 && mask.window > 0 ? call.with_sinks_ : mask, call.bias_);
 
   Tensor y;
   if (!call.cache_) {
-    y = ops::attention(c, q, kv.keys, kv.values, call.spans_, options);
+    y = ops::attention(c, q, kv.keys, kv.values, call.spans_, of_text);
   } else {
     KvCache& cache = *call.cache_;
     cache.store(c, layer, kv.keys, kv.values);
     if (call.alone_) {
-      y = ops::attention(c, q, kv.keys, kv.values, call.spans_, options);
+      y = ops::attention(c, q, kv.keys, kv.values, call.spans_, of_text);
     } else if (call.gathered_slots_) {
       const Tensor keys = ops::embedding(c, cache.keys(layer), call.gathered_slots_, 1.0f, -1);
       const Tensor values = ops::embedding(c, cache.values(layer), call.gathered_slots_, 1.0f, -1);
-      y = ops::attention(c, q, keys, values, call.gathered_spans_,
-                         op(within(call.gathered_mask_, o_.window, name_), call.bias_));
+      y = ops::attention(c, q, keys, values, call.gathered_spans_, of_text);
     } else {
-      y = ops::cached_attention(c, q, cache.layer(layer), {call.slots_, call.lengths_, call.queries_}, options);
+      y = ops::cached_attention(c, q, cache.layer(layer), {call.slots_, call.lengths_, call.queries_},
+                                op(mask, call.bias_));
     }
   }
   return out_.forward(c, y, out);

@@ -43,7 +43,7 @@ class SelfCall {
   Tensor
       gathered_slots_;  // where somebody looks at the weights: the slots of all rows, and the spans over their tokens
   ops::Spans gathered_spans_;
-  ops::Mask gathered_mask_;
+  ops::Mask with_sinks_;  // mask_ where it has sinks, written out: of these tokens, or of the gathered ones
 };
 
 /// What somebody wants to know of one layer's cross-attention, which writes it as it runs.

@@ -123,6 +123,28 @@ TEST(CachedSelfAttention, AnyWayOfFeedingEqualsTheWhole) {
 }
 
 TEST(CachedSelfAttention, SoDoWindowsAndSinks) {
+  // A layer with a narrower window of its own has no sinks, one with a wider window has those of the call.
+  for (const std::int32_t own : {2, 5, 9}) {
+    const Attention::Options o{.d_model = 12, .num_heads = 2, .window = own};
+    Made m(o);
+    for (const bool probe : {false, true}) {
+      const auto cache = m.cache({.window = 5, .sinks = 2});
+      cache->add_rows(1);
+      std::vector<std::uint64_t> row;
+      for (std::uint64_t t = 0; t < 12; ++t) {
+        row.push_back(t);
+        Rows rows;
+        rows.append(1, static_cast<std::int32_t>(t));
+        const ops::Mask mask = ops::Mask::causal(5, 2);
+        if (probe) m.c.set_probe([](const std::string&, const Tensor&) {});
+        const SelfCall call(m.c, rows, mask, cache.get());
+        const Tensor y = m.attention.self(m.c, m.upload({t}), call, 0);
+        m.c.set_probe(nullptr);
+        expect_near(host_copy<float>(y), m.whole(row, 1, mask), 3e-5);
+        if (own == 2) expect_near(host_copy<float>(y), m.whole(row, 1, ops::Mask::causal(2, 0)), 3e-5);
+      }
+    }
+  }
   for (const auto& [window, sinks] : {std::pair{1, 0}, {3, 0}, {3, 2}, {6, 1}, {2, 4}, {1, 1}}) {
     feed_in_any_way({.window = window, .sinks = sinks});
     feed_in_any_way({.window = window, .sinks = sinks}, true);
