@@ -13,8 +13,10 @@
 namespace tril::train {
 namespace {
 
-constexpr std::array names{"Anna", "Ben", "Clara", "David", "Emma", "Felix", "Greta", "Hugo"};
-constexpr std::array things{"nut", "coin", "pen", "egg", "card", "shell"};
+// 12 * 11 pairs of people, 8 things and 6 * 6 amounts: 38,016 beginnings, of which no two stories share one.
+constexpr std::array names{"Anna",  "Ben",  "Clara", "David", "Emma",  "Felix",
+                           "Greta", "Hugo", "Ida",   "Jonas", "Karla", "Leo"};
+constexpr std::array things{"nut", "coin", "pen", "egg", "card", "shell", "stone", "stamp"};
 constexpr int most = 9;
 
 std::string amount(int n, const std::string& thing) {

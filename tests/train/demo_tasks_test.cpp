@@ -36,6 +36,13 @@ TEST(DemoTasks, AreFunctionsOfTheSeedAndGiveManyLines) {
   EXPECT_EQ(demo_config("nothing.yml"), "");
 }
 
+TEST(DemoTasks, GiveAsManyLinesAsTheDemoTrainsOn) {
+  for (const DemoTask& task : demo_tasks())
+    EXPECT_EQ(make_demo_corpus({.train = task.lines, .valid = 1000, .test = 1000}, task.pair).train.size(),
+              static_cast<std::size_t>(task.lines))
+        << task.name;
+}
+
 TEST(DemoTasks, GermanSentencesAgree) {
   // What may stand in front of nouns of known gender, an adjective aside.
   const std::map<std::string, std::set<std::string>> articles{{"Mann", {"der", "den", "ein", "einen"}},
