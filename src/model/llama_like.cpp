@@ -4,44 +4,27 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "model/decoder_keys.h"
 #include "model/rotary_config.h"
 
 namespace tril::model {
 
 LlamaLikeConfig read_llama_like(ConfigReader& config, LlamaLikeConfig k) {
   const JsonObject& json = config.json();
-  const auto size = [&](std::string_view key, std::int64_t& value, std::int64_t most) {
-    value = config.size(std::string(key), value);
-    check_size(json, key, value, most);
-  };
-  size("vocab_size", k.vocab_size, std::numeric_limits<std::int32_t>::max());
-  size("hidden_size", k.hidden_size, 1 << 16);
-  size("intermediate_size", k.intermediate_size, 1 << 20);
-  size("num_hidden_layers", k.num_hidden_layers, 1000);
-  size("num_attention_heads", k.num_attention_heads, 1 << 12);
-  size("max_position_embeddings", k.max_position_embeddings, 1 << 30);
+  read_decoder_keys(config, k);
   k.num_key_value_heads = config.says_null("num_key_value_heads") ? k.num_attention_heads
                                                                   : config.size("num_key_value_heads", k.kv_heads());
   check_size(json, "num_key_value_heads", k.num_key_value_heads, k.num_attention_heads);
   if (k.num_attention_heads % k.num_key_value_heads != 0)
     json.fail_at("num_key_value_heads",
                  fmt::format("{} do not divide {} heads", k.num_key_value_heads, k.num_attention_heads));
-  if (!config.has("head_dim") && k.head_dim == 0 && k.hidden_size % k.num_attention_heads != 0)
-    json.fail_at("num_attention_heads",
-                 fmt::format("hidden_size {} does not divide into {} heads", k.hidden_size, k.num_attention_heads));
+  if (!config.has("head_dim") && k.head_dim == 0) check_heads_divide(config, k);
   k.head_dim = config.size("head_dim", k.d_head());
   check_size(json, "head_dim", k.head_dim, 1 << 12);
 
   k.hidden_act = config.get<std::string>(k.hidden_act_key, k.hidden_act);
   nn::activation_of(k.hidden_act, json.where() + ": " + k.hidden_act_key);
   k.rms_norm_eps = config.positive("rms_norm_eps", k.rms_norm_eps);
-  k.initializer_range = config.at_least_0("initializer_range", k.initializer_range);
-  k.tie_word_embeddings = config.get<bool>("tie_word_embeddings", k.tie_word_embeddings);
-  k.attention_dropout = config.share("attention_dropout");
-  for (const auto& [key, id] : {std::pair{"bos_token_id", &k.bos_token_id},
-                                {"eos_token_id", &k.eos_token_id},
-                                {"pad_token_id", &k.pad_token_id}})
-    *id = config.id_of(key, *id, k.vocab_size);
   k.rope = read_rotary(config, {.head_dim = k.head_dim,
                                 .max_positions = k.max_position_embeddings,
                                 .theta = k.rope.theta,
@@ -165,29 +148,11 @@ nn::DecoderLayer LlamaLike::make_layer(std::int64_t i) {
 
 std::string LlamaLike::config_json() const {
   const auto& k = config_;
-  const auto id = [](std::int32_t value) {
-    return value < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
-  };
-  nlohmann::ordered_json j{{"architectures", {k.architecture}},
-                           {"model_type", k.family},
-                           {"vocab_size", k.vocab_size},
-                           {"hidden_size", k.hidden_size},
-                           {"intermediate_size", k.intermediate_size},
-                           {"num_hidden_layers", k.num_hidden_layers},
-                           {"num_attention_heads", k.num_attention_heads},
-                           {"num_key_value_heads", k.kv_heads()},
-                           {"head_dim", k.d_head()},
-                           {"max_position_embeddings", k.max_position_embeddings},
-                           {k.hidden_act_key, k.hidden_act},
-                           {"rms_norm_eps", k.rms_norm_eps},
-                           {"initializer_range", k.initializer_range},
-                           {"attention_dropout", k.attention_dropout},
-                           {"bos_token_id", id(k.bos_token_id)},
-                           {"eos_token_id", id(k.eos_token_id)},
-                           {"pad_token_id", id(k.pad_token_id)},
-                           {"tie_word_embeddings", k.tie_word_embeddings},
-                           {"torch_dtype", "float32"},
-                           {"use_cache", true}};
+  nlohmann::ordered_json j = decoder_keys_json(k);
+  j["num_key_value_heads"] = k.kv_heads();
+  j["head_dim"] = k.d_head();
+  j[k.hidden_act_key] = k.hidden_act;
+  j["rms_norm_eps"] = k.rms_norm_eps;
   write_rotary(j, k.rope, k.d_head());
   j.update(nlohmann::ordered_json::parse(k.own_keys));
   return j.dump(2);

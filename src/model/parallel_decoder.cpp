@@ -4,35 +4,18 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "model/decoder_keys.h"
 #include "model/rotary_config.h"
 
 namespace tril::model {
 
 ParallelDecoderConfig read_parallel_decoder(ConfigReader& config, ParallelDecoderConfig k) {
   const JsonObject& json = config.json();
-  const auto size = [&](std::string_view key, std::int64_t& value, std::int64_t most) {
-    value = config.size(std::string(key), value);
-    check_size(json, key, value, most);
-  };
-  size("vocab_size", k.vocab_size, std::numeric_limits<std::int32_t>::max());
-  size("hidden_size", k.hidden_size, 1 << 16);
-  size("intermediate_size", k.intermediate_size, 1 << 20);
-  size("num_hidden_layers", k.num_hidden_layers, 1000);
-  size("num_attention_heads", k.num_attention_heads, 1 << 12);
-  size("max_position_embeddings", k.max_position_embeddings, 1 << 30);
-  if (k.hidden_size % k.num_attention_heads != 0)
-    json.fail_at("num_attention_heads",
-                 fmt::format("hidden_size {} does not divide into {} heads", k.hidden_size, k.num_attention_heads));
+  read_decoder_keys(config, k);
+  check_heads_divide(config, k);
   k.hidden_act = config.get<std::string>("hidden_act", k.hidden_act);
   nn::activation_of(k.hidden_act, json.where() + ": hidden_act");
   k.layer_norm_eps = config.positive("layer_norm_eps", k.layer_norm_eps);
-  k.initializer_range = config.at_least_0("initializer_range", k.initializer_range);
-  k.tie_word_embeddings = config.get<bool>("tie_word_embeddings", k.tie_word_embeddings);
-  k.attention_dropout = config.share("attention_dropout");
-  for (const auto& [key, id] : {std::pair{"bos_token_id", &k.bos_token_id},
-                                {"eos_token_id", &k.eos_token_id},
-                                {"pad_token_id", &k.pad_token_id}})
-    *id = config.id_of(key, *id, k.vocab_size);
   k.rope = read_rotary(config, {.head_dim = k.hidden_size / k.num_attention_heads,
                                 .max_positions = k.max_position_embeddings,
                                 .theta = k.rope.theta,
@@ -99,27 +82,9 @@ void ParallelDecoder::add_layer(std::int64_t i) {
 
 std::string ParallelDecoder::config_json() const {
   const auto& k = config_;
-  const auto id = [](std::int32_t value) {
-    return value < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
-  };
-  nlohmann::ordered_json j{{"architectures", {k.architecture}},
-                           {"model_type", k.family},
-                           {"vocab_size", k.vocab_size},
-                           {"hidden_size", k.hidden_size},
-                           {"intermediate_size", k.intermediate_size},
-                           {"num_hidden_layers", k.num_hidden_layers},
-                           {"num_attention_heads", k.num_attention_heads},
-                           {"max_position_embeddings", k.max_position_embeddings},
-                           {"hidden_act", k.hidden_act},
-                           {"layer_norm_eps", k.layer_norm_eps},
-                           {"initializer_range", k.initializer_range},
-                           {"attention_dropout", k.attention_dropout},
-                           {"bos_token_id", id(k.bos_token_id)},
-                           {"eos_token_id", id(k.eos_token_id)},
-                           {"pad_token_id", id(k.pad_token_id)},
-                           {"tie_word_embeddings", k.tie_word_embeddings},
-                           {"torch_dtype", "float32"},
-                           {"use_cache", true}};
+  nlohmann::ordered_json j = decoder_keys_json(k);
+  j["hidden_act"] = k.hidden_act;
+  j["layer_norm_eps"] = k.layer_norm_eps;
   write_rotary(j, k.rope, k.hidden_size / k.num_attention_heads, /*default_partial=*/0);
   j.update(nlohmann::ordered_json::parse(k.own_keys));
   return j.dump(2);
