@@ -25,7 +25,7 @@ void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old)
 
 }  // namespace
 
-Team::Team(int size) : errors_(static_cast<std::size_t>(size)) {
+Team::Team(int size) : errors_(static_cast<std::size_t>(size)), parts_(static_cast<std::size_t>(size)) {
   try {
     for (int member = 1; member < size; ++member) threads_.emplace_back([this, member] { serve(member); });
   } catch (const std::system_error& problem) {
@@ -56,8 +56,12 @@ void Team::serve(int member) {
     if (now == seen) continue;  // woken for nothing
     seen = now;
     if (ending_.load(std::memory_order_relaxed)) return;
-    take_part(member);
-    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_all();
+    if (now & 1) {
+      take_parts(member, now);
+    } else {
+      take_part(member);
+      if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_all();
+    }
   }
 }
 
@@ -73,14 +77,57 @@ void Team::take_part(int member) {
   }
 }
 
+// A member may come when the round is over and others have followed it: no part has the ticket of its round then, and
+// nothing else is looked at before a ticket is had.
+void Team::take_parts(int member, std::uint32_t round) {
+  const int size = this->size();
+  for (int i = 0; i < size; ++i) {
+    const int part = (member + i) % size;
+    std::uint32_t free = 2 * round;
+    if (!parts_[static_cast<std::size_t>(part)].ticket.compare_exchange_strong(free, free + 1,
+                                                                               std::memory_order_acq_rel))
+      continue;
+    try {
+      (*work_)(part);
+    } catch (...) {
+      errors_[static_cast<std::size_t>(part)] = std::current_exception();
+    }
+    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_all();
+  }
+}
+
+std::uint32_t Team::next_round(bool shared) const {
+  return (round_.load(std::memory_order_relaxed) / 2 + 1) * 2 + (shared ? 1 : 0);
+}
+
+void Team::call_members(std::uint32_t round) {
+  round_.store(round, std::memory_order_release);
+  round_.notify_all();
+}
+
+void Team::share(int parts, const std::function<void(int)>& work) {
+  check(parts <= size(), "team", "{} parts for {} members", parts, size());
+  const std::uint32_t round = next_round(true);
+  work_ = &work;
+  busy_.store(static_cast<std::uint32_t>(parts), std::memory_order_relaxed);
+  for (int part = 0; part < parts; ++part)
+    parts_[static_cast<std::size_t>(part)].ticket.store(2 * round, std::memory_order_release);
+  call_members(round);
+  take_parts(0, round);
+  wait_for_all();
+}
+
 void Team::run(const std::function<void(int)>& work) {
   work_ = &work;
   failed_.store(false, std::memory_order_relaxed);
   arrived_.store(0, std::memory_order_relaxed);
   busy_.store(static_cast<std::uint32_t>(threads_.size()), std::memory_order_relaxed);
-  round_.fetch_add(1, std::memory_order_release);
-  round_.notify_all();
+  call_members(next_round(false));
   take_part(0);
+  wait_for_all();
+}
+
+void Team::wait_for_all() {
   for (std::uint32_t left = busy_.load(std::memory_order_acquire); left != 0;
        left = busy_.load(std::memory_order_acquire))
     wait_for_change(busy_, left);

@@ -54,14 +54,12 @@ class Context {
   Team* team() const { return team_; }
   void set_team(Team* team) { team_ = team; }
   int threads() const { return team_ ? team_->size() : 1; }
-  /// work(member, begin, end) for even parts of [0, n), each on a thread of the team.
+  /// work(part, begin, end) for even parts of [0, n), at most threads() of them, each on one thread of the team.
   template <class F>
   void share_out(std::int64_t n, const F& work) const {
     const std::int64_t parts = std::min<std::int64_t>(threads(), n);
     if (parts <= 1) return work(0, std::int64_t{0}, n);
-    team_->run([&](int member) {
-      if (member < parts) work(member, n * member / parts, n * (member + 1) / parts);
-    });
+    team_->share(static_cast<int>(parts), [&](int part) { work(part, n * part / parts, n * (part + 1) / parts); });
   }
 
   /// An uninitialised dense tensor in the arena.

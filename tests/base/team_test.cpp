@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <fstream>
@@ -54,6 +55,43 @@ TEST(Team, AnExceptionEndsTheRoundAndNotTheTeam) {
     std::atomic<int> came{0};
     team.run([&](int) { team.barrier(), ++came; });
     EXPECT_EQ(came, 3);
+  }
+}
+
+// Whoever comes late to a round finds its parts done, and takes none of the next round by mistake.
+TEST(Team, EachPartIsDoneOnceWhoeverComes) {
+  for (const int size : {1, 2, 3, 6}) {
+    Team team(size);
+    std::vector<int> done(static_cast<std::size_t>(size));
+    for (int round = 0; round < 3000; ++round) {
+      const int parts = 1 + round % size;
+      std::fill(done.begin(), done.end(), 0);
+      team.share(parts, [&](int part) { ++done[static_cast<std::size_t>(part)]; });
+      for (int part = 0; part < size; ++part)
+        ASSERT_EQ(done[static_cast<std::size_t>(part)], part < parts ? 1 : 0) << round;
+      if (round % 7 != 0) continue;
+      std::atomic<int> came{0};
+      team.run([&](int) { team.barrier(), ++came; });
+      ASSERT_EQ(came, size);
+    }
+    EXPECT_THROW(team.share(size + 1, [](int) {}), Error);
+  }
+}
+
+TEST(Team, TheLowestPartThatFailsIsTold) {
+  Team team(4);
+  for (int repeat = 0; repeat < 200; ++repeat) {
+    std::atomic<int> done{0};
+    try {
+      team.share(4, [&](int part) {
+        ++done;
+        if (part > 0 && part != repeat % 4) throw std::runtime_error("part " + std::to_string(part));
+      });
+      FAIL() << "nothing was thrown";
+    } catch (const std::runtime_error& e) {
+      EXPECT_EQ(std::string(e.what()), repeat % 4 == 1 ? "part 2" : "part 1");
+    }
+    EXPECT_EQ(done, 4);
   }
 }
 
