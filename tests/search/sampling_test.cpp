@@ -193,7 +193,9 @@ TEST_F(Sampling, SearchesEndWhereTheyAreTold) {
       SearchOptions o = way == 1 ? sampled(4, seed) : SearchOptions{};
       o.eos_ids = {eos};
       if (way == 2) o.beam_size = o.n_best = 3;
-      o.ends = [](std::span<const std::int32_t> tokens) { return tokens.back() % 3 == 2; };
+      o.ends = [](std::span<const std::int32_t>, std::span<const std::int32_t> tokens) {
+        return tokens.back() % 3 == 2;
+      };
       TreeStep step(model);
       const auto found = decode(c, step, std::vector{Request{start, 2, 9}}, o)[0];
       for (const Hypothesis& h : found) {
