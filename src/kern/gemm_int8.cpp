@@ -215,23 +215,29 @@ class TopK {
         logits[v] = y;
         all_beaten &= hn::AllTrue(d, hn::Le(y, beaten));  // not so where it is NaN
       }
-      if (HWY_UNLIKELY(!all_beaten)) offer(at.row + i, best, logits, at.col, at.cols);
+      if (HWY_UNLIKELY(!all_beaten)) {
+        offer(at.row + i, best, logits, at.col, at.cols);
+        // What is beaten is no more than the largest so far, so that it fits.
+        if constexpr (kSums) make_fit(row, best, logits);
+      }
       if constexpr (kSums) {
-        bool fits = true;
+        constexpr float log2_e = 1.44269504f;
+        const Vec shift = hn::Set(d, best.shift > -HUGE_VALF ? -log2_e * best.shift : 0.0f);
+        Vec sum = hn::Load(d, sums_ + 16 * row);
         for (std::size_t v = 0; v < kVecs; ++v)
-          fits &= hn::AllTrue(d, hn::Le(logits[v], hn::Set(d, best.shift + kHeadroom)));
-        if (HWY_UNLIKELY(!fits)) shift_up(row, best, logits);
-        const Vec shift = hn::Set(d, best.shift > -HUGE_VALF ? best.shift : 0.0f);
-        Vec sum = hn::Zero(d);
-        for (std::size_t v = 0; v < kVecs; ++v) sum = hn::Add(sum, FastExp(d, hn::Sub(logits[v], shift)));
-        hn::Store(hn::Add(hn::Load(d, sums_ + 16 * row), sum), d, sums_ + 16 * row);
+          sum = hn::Add(sum, FastExp2(d, hn::MulAdd(logits[v], hn::Set(d, log2_e), shift)));
+        hn::Store(sum, d, sums_ + 16 * row);
       }
     }
   }
 
-  // The largest of the new logits becomes what is taken off them.
-  HWY_NOINLINE void shift_up(std::size_t row, RowBest& best, const Vec* logits) {
+  // Where the largest of the new logits would leave the headroom, it becomes what is taken off them.
+  HWY_NOINLINE void make_fit(std::size_t row, RowBest& best, const Vec* logits) {
     const Floats d;
+    bool fits = true;
+    for (std::size_t v = 0; v < kVecs; ++v)
+      fits &= hn::AllTrue(d, hn::Le(logits[v], hn::Set(d, best.shift + kHeadroom)));
+    if (fits) return;
     Vec most = hn::Set(d, -HUGE_VALF);
     for (std::size_t v = 0; v < kVecs; ++v) most = hn::Max(logits[v], most);  // in this order max passes over NaN
     const float largest = hn::GetLane(hn::MaxOfLanes(d, most));
