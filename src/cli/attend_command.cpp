@@ -16,7 +16,7 @@ namespace {
 
 struct AttendOptions {
   DecodingOptions decoding;
-  std::string source, target, target_language;
+  std::string source, target, source_language, target_language;
   std::string out = "attention.html", svg;
   std::int64_t max_tokens = 100, max_heads = 512;
 };
@@ -30,9 +30,7 @@ Fields fields_of(AttendOptions& o) {
   f.add("target", &o.target, "its translation; unset: the model's own; not with a language model")
       .letter('t')
       .value_name("TEXT");
-  f.add("target-language", &o.target_language,
-        "language of the translation, for a model of several: its tag, >>de<<, is put in front of the source")
-      .value_name("NAME");
+  add_language_fields(f, o.source_language, o.target_language);
   f.group("Output");
   f.add("out", &o.out, "where the page goes").letter('o').value_name("FILE");
   f.add("svg", &o.svg, "write a picture of all heads there too").value_name("FILE");
@@ -50,9 +48,11 @@ std::string first_line() {
 }
 
 std::string translated(const AttendOptions& o, const model::Model& m, const std::shared_ptr<const Tokenizer>& tokenizer,
-                       const std::string& source) {
+                       const std::string& source, const Languages& languages) {
   const model::GenerationConfig published = model::load_generation_config(o.decoding.model);
-  search::Translator translator(m, tokenizer, translator_options(o.decoding, published, m, *tokenizer));
+  search::TranslatorOptions options = translator_options(o.decoding, published, m, *tokenizer);
+  options.source_language = languages.source, options.target_language = languages.target;
+  search::Translator translator(m, tokenizer, options);
   return translator.translate({&source, 1}).front().front().text;
 }
 
@@ -60,22 +60,23 @@ int attend(const AttendOptions& o, const Fields& fields) {
   const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   if (!model->has_encoder())
-    for (const char* name : {"target", "target-language"})
+    for (const char* name : {"target", "source-language", "target-language"})
       if (fields.given(name))
         fail_usage(fmt::format("--{}", name),
                    fmt::format("is for translations, and a {} model is a language model", model->family()),
                    "give the whole text as --source");
   const std::string text = fields.given("source") ? o.source : first_line();
   if (text.empty()) fail_usage("--source", "the sentence is empty", "pass one, or write a line to standard input");
-  const std::string source =
-      o.target_language.empty() ? text : language_prefix(*tokenizer, o.target_language, "--target-language") + text;
+  const Languages languages =
+      choose_languages(*tokenizer, o.source_language, o.target_language, "--source-language", "--target-language");
+  const std::string source = behind_prefix(languages.prefix, text);
 
   std::vector<train::Fact> facts{{"model", o.decoding.model}, {model->has_encoder() ? "source" : "text", source}};
   std::string target;
   if (model->has_encoder()) {
     search::check_tokenizer(*model, *tokenizer);
     const bool given = fields.given("target");
-    target = given ? o.target : translated(o, *model, tokenizer, source);
+    target = given ? o.target : translated(o, *model, tokenizer, source, languages);
     facts.emplace_back(given ? "target" : "translation", target);
   } else {
     search::check_language_model(*model, *tokenizer);
@@ -83,8 +84,11 @@ int attend(const AttendOptions& o, const Fields& fields) {
 
   Arena arena;
   Context c(arena);
-  const std::vector<train::AttentionMaps> maps =
-      train::all_attention_maps(c, *model, *tokenizer, source, target, {.tokens = o.max_tokens, .heads = o.max_heads});
+  const std::vector<train::AttentionMaps> maps = train::all_attention_maps(c, *model, *tokenizer, source, target,
+                                                                           {.tokens = o.max_tokens,
+                                                                            .heads = o.max_heads,
+                                                                            .source_language = languages.source,
+                                                                            .target_language = languages.target});
   for (const train::AttentionMaps& m : maps)
     if (m.layers.empty())
       fail("attend", fmt::format("there is nothing to show of the {} attention", name_of(m.kind)),

@@ -35,6 +35,18 @@ void add_model_fields(Fields& f, DecodingOptions& o) {
   f.add("threads", &o.threads, "cores to use, a worker each; 0 takes all").at_least(0).at_most(4096);
 }
 
+void add_language_fields(Fields& f, std::string& source, std::string& target) {
+  f.add("source-language", &source,
+        "language of the text, for a model with tokens of languages (M2M100: en, NLLB: eng_Latn, mBART: en_XX); unset: "
+        "as "
+        "its directory says")
+      .value_name("NAME");
+  f.add("target-language", &target,
+        "language of the translation, for a model of several: its tag, >>de<<, is put in front of the source, or the "
+        "translation begins with its token")
+      .value_name("NAME");
+}
+
 namespace {
 
 void add_beam_fields(Fields& f, DecodingOptions& o, const std::string& default_beam) {
@@ -51,7 +63,8 @@ void add_beam_fields(Fields& f, DecodingOptions& o, const std::string& default_b
         "impossible (never); unset: as the model's directory says, or false")
       .choices({"false", "true", "never"})
       .value_name("WHEN");
-  f.add("patience", &o.patience, "a beam search is after P times as many finished hypotheses as the beam holds; unset: 1")
+  f.add("patience", &o.patience,
+        "a beam search is after P times as many finished hypotheses as the beam holds; unset: 1")
       .value_name("P")
       .above(0)
       .at_most(1000);
@@ -266,7 +279,8 @@ search::SearchOptions search_options(const DecodingOptions& o, const model::Gene
     if (name == stop) s.early_stopping = value;
   s.patience = o.patience.value_or(1);
   if (!s.has_beam() && (o.patience || o.early_stopping))
-    fail_usage(o.patience ? "--patience" : "--early-stopping", "there is no beam that it could end", "pass -b 2 or more");
+    fail_usage(o.patience ? "--patience" : "--early-stopping", "there is no beam that it could end",
+               "pass -b 2 or more");
   s.time_limit = o.time_limit;
   set_groups(o, g, s);
 

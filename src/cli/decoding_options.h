@@ -56,6 +56,8 @@ Field& precision_field(Field& f);
 nn::Precision precision_of(std::string_view name);
 /// --model, --precision, --threads: what every command that runs a model takes.
 void add_model_fields(Fields& f, DecodingOptions& o);
+/// --source-language, --target-language: of a model of several.
+void add_language_fields(Fields& f, std::string& source, std::string& target);
 /// --batch-size, --no-cache.
 void add_batch_fields(Fields& f, DecodingOptions& o);
 /// Those of the search for a translation, and its lengths.

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,9 +16,11 @@
 #include "cli/standard_output.h"
 #include "model/registry.h"
 #include "search/text_score.h"
+#include "search/translation_text.h"
 #include "text/document.h"
 #include "text/language_tag.h"
 #include "text/reader.h"
+#include "text/sentence_frame.h"
 
 namespace tril::cli {
 namespace {
@@ -25,7 +28,7 @@ namespace {
 struct ScoreOptions {
   DecodingOptions decoding;
   ModelSetOptions others;
-  std::string source, target, target_language;
+  std::string source, target, source_language, target_language;
   bool word_scores = false, json = false, summary = false, skip_invalid = false;
   bool document = false, begin = false;
   search::WindowOptions windows;
@@ -46,9 +49,7 @@ Fields fields_of(ScoreOptions& o) {
   f.add("target", &o.target, "their translations, line by line; not with a language model")
       .letter('t')
       .value_name("FILE");
-  f.add("target-language", &o.target_language,
-        "language of the translations, for a model of several: its tag, >>de<<, is put in front of each source")
-      .value_name("NAME");
+  add_language_fields(f, o.source_language, o.target_language);
   f.add("skip-invalid", &o.skip_invalid,
         "do not score a pair with a line that is not UTF-8: its score is nan, in JSON null");
   f.group("Language models");
@@ -127,7 +128,10 @@ class PairIds {
   PairIds(const ScoreOptions& o, const Tokenizer& tokenizer, std::int64_t positions)
       : tokenizer_(tokenizer),
         positions_(positions),
-        prefix_(o.target_language.empty() ? "" : language_prefix(tokenizer, o.target_language, "--target-language")),
+        languages_(choose_languages(tokenizer, o.source_language, o.target_language, "--source-language",
+                                    "--target-language")),
+        frames_{sentence_frame(tokenizer, Side::source, languages_.source),
+                sentence_frame(tokenizer, Side::target, languages_.target)},
         source_(o.source, {.skip_invalid = o.skip_invalid}),
         target_(o.target, {.skip_invalid = o.skip_invalid}) {}
 
@@ -135,6 +139,10 @@ class PairIds {
   std::vector<std::int64_t> target_characters;              ///< of the same pairs
   std::vector<bool> valid;                                  ///< of every pair of the window
 
+  /// What the model's decoder starts with.
+  std::int32_t start_of(const model::Model& model) const {
+    return search::decoder_start(model, tokenizer_, languages_.target);
+  }
   /// Reads up to `pairs` pairs in place of those before; false where there are no more.
   bool next(std::size_t pairs) {
     sources.clear(), targets.clear(), target_characters.clear(), valid.clear();
@@ -145,7 +153,7 @@ class PairIds {
       if (a == Line::end) break;
       valid.push_back(a == Line::text && b == Line::text);
       if (!valid.back()) continue;
-      sources.push_back(ids_of(source_, source.empty() ? source : prefix_ + source, Side::source));
+      sources.push_back(ids_of(source_, behind_prefix(languages_.prefix, source), Side::source));
       targets.push_back(ids_of(target_, target, Side::target));
       target_characters.push_back(characters(target));
     }
@@ -155,7 +163,7 @@ class PairIds {
  private:
   std::vector<std::int32_t> ids_of(const LineReader& reader, const std::string& text, Side side) const {
     std::vector<std::int32_t> ids = tokenizer_.encode(text, side);
-    ids.push_back(tokenizer_.special(side).eos);
+    put_into_frame(ids, frames_[side == Side::target]);
     check(positions_ == 0 || static_cast<std::int64_t>(ids.size()) <= positions_,
           fmt::format("{}: line {}", reader.name(), reader.line_number()), "has {} tokens, the model has {} positions",
           ids.size(), positions_);
@@ -171,7 +179,8 @@ class PairIds {
 
   const Tokenizer& tokenizer_;
   std::int64_t positions_;
-  std::string prefix_;
+  Languages languages_;
+  std::array<TextFrame, 2> frames_;
   LineReader source_, target_;
 };
 
@@ -218,8 +227,8 @@ int score_pairs(const ScoreOptions& o, const model::Model& model, const Tokenize
   std::int64_t number = 0, invalid = 0;
   Totals totals;
   while (pairs.next(window)) {
-    const std::vector<search::Score> scores =
-        search::score_all(workers, model, pairs.sources, pairs.targets, batch, {others.ensemble(), attention});
+    const std::vector<search::Score> scores = search::score_all(workers, model, pairs.sources, pairs.targets, batch,
+                                                                {others.ensemble(), attention, pairs.start_of(model)});
     std::string out;
     std::size_t i = 0;  // of the pairs that have a score
     for (const bool valid : pairs.valid) {
@@ -319,9 +328,9 @@ int score_files(const ScoreOptions& o, const Fields& fields) {
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   const bool pairs = model->has_encoder();
   const std::vector<std::string> useless =
-      pairs
-          ? std::vector<std::string>{"document", "begin", "context", "stride"}
-          : std::vector<std::string>{"target", "target-language", "models", "weights", "alignment", "alignment-layer"};
+      pairs ? std::vector<std::string>{"document", "begin", "context", "stride"}
+            : std::vector<std::string>{"target",  "source-language", "target-language", "models",
+                                       "weights", "alignment",       "alignment-layer"};
   for (const std::string& name : useless)
     if (fields.given(name))
       fail_usage("--" + name,

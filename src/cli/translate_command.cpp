@@ -36,7 +36,7 @@ struct TranslateOptions {
   bool replace_unknowns = false;
   std::vector<std::string> shortlist;
   std::string input = "-", output = "-";
-  std::string target_language;
+  std::string source_language, target_language;
   std::optional<std::string> target_prefix, terminology;
   bool json = false, skip_invalid = false;
 };
@@ -52,9 +52,7 @@ Fields fields_of(TranslateOptions& o) {
   f.add("output", &o.output, "where translations go; - is standard output, line by line as they are made")
       .letter('o')
       .value_name("FILE");
-  f.add("target-language", &o.target_language,
-        "language to translate into, for a model of several: its tag, >>de<<, is put in front of each line")
-      .value_name("NAME");
+  add_language_fields(f, o.source_language, o.target_language);
   f.add("target-prefix", &o.target_prefix,
         "what each translation begins with, a line for each line of text, which may be empty; where it ends in a space "
         "a new word follows")
@@ -239,6 +237,13 @@ int translate(const TranslateOptions& o, bool quiet) {
   for (const std::string& key : published.not_obeyed)
     spdlog::warn("{}: generation_config.json asks for {}, which is left out", o.decoding.model, key);
   search::TranslatorOptions options = translator_options(sampled(o), published, *model, *tokenizer);
+  const Languages languages =
+      choose_languages(*tokenizer, o.source_language, o.target_language, "--source-language", "--target-language");
+  options.source_language = languages.source, options.target_language = languages.target;
+  if (!tokenizer->languages().empty() && languages.target.empty() && !published.forced_bos_token_id &&
+      !search::starts_with_language(*model, *tokenizer))
+    spdlog::warn("{}: nothing says which of its {} languages to translate into; pass --target-language",
+                 o.decoding.model, tokenizer->languages().size());
   options.decoding.search.scores = o.json || o.decoding.n_best > 1;
   options.decoding.search.attention =
       attention_options(o.alignment, *model, o.replace_unknowns || o.coverage_penalty > 0);
@@ -258,8 +263,6 @@ int translate(const TranslateOptions& o, bool quiet) {
   others.give_to(options.decoding);
   options.decoding.search.shortlist = shortlist_of(o, *tokenizer, options.decoding.search);
   search::Translator translator(*model, tokenizer, options);
-  const std::string prefix =
-      o.target_language.empty() ? "" : language_prefix(*tokenizer, o.target_language, "--target-language");
 
   // Enough lines at a time that batches of like lengths can be cut from them for every worker.
   const std::size_t window = std::max<std::size_t>(1024, 32 * static_cast<std::size_t>(options.decoding.batch_size) *
@@ -278,9 +281,9 @@ int translate(const TranslateOptions& o, bool quiet) {
   const auto next = [&] { return lines.next(window, stop.token()); };
   for (std::vector<std::string> texts = next(); !texts.empty() && !stop.came(); texts = next()) {
     std::vector<std::string> tagged;
-    if (!prefix.empty())
-      for (const std::string& text : texts) tagged.push_back(behind_prefix(prefix, text));
-    const auto translations = translator.translate(prefix.empty() ? texts : tagged,
+    if (!languages.prefix.empty())
+      for (const std::string& text : texts) tagged.push_back(behind_prefix(languages.prefix, text));
+    const auto translations = translator.translate(languages.prefix.empty() ? texts : tagged,
                                                    prefixes ? prefixes->next(texts.size()) : std::vector<std::string>{},
                                                    {.on_partial = {}, .stop = stop.token()});
     std::string out;

@@ -58,7 +58,8 @@ SearchOptions ContinuationText::completed(SearchOptions s, const ContinuationOpt
   for (std::int64_t id = tokenizer_->size(Side::target); id < model_->vocab_size(); ++id)
     s.suppress_ids.push_back(static_cast<std::int32_t>(id));
   if (o.stops.empty()) return s;
-  for (const std::string& stop : o.stops) check(!stop.empty(), "stop text", "an empty text would end everything at once");
+  for (const std::string& stop : o.stops)
+    check(!stop.empty(), "stop text", "an empty text would end everything at once");
   s.ends = stop_test(tokenizer_, o.stops);
   return s;
 }

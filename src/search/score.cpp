@@ -94,7 +94,7 @@ std::vector<Score> score_all(WorkerPool& workers, const model::Model& model,
   std::vector<std::size_t> lengths;
   for (const auto& target : targets) lengths.push_back(target.size());
   const auto jobs = jobs_by_length(lengths, static_cast<std::size_t>(batch_size));
-  const std::int32_t start = model.special_ids().decoder_start;
+  const std::int32_t start = options.start_id >= 0 ? options.start_id : model.special_ids().decoder_start;
 
   std::vector<Score> scores(targets.size());
   workers.run(jobs.size(), [&](Context& c, int, std::size_t job) {

@@ -12,6 +12,7 @@ namespace tril::search {
 struct ScoreOptions {
   EnsembleOptions ensemble = {};
   AttentionOptions attention = {};  ///< of the first model
+  std::int32_t start_id = -1;       ///< what the decoder starts with; -1: as the model says
 };
 
 struct Score {
@@ -28,8 +29,7 @@ std::vector<Score> score(Context& c, const model::Model& model, std::span<const 
                          std::span<const std::vector<std::int32_t>> targets, std::int32_t start_id,
                          const ScoreOptions& options = {});
 
-/// The same for any number of pairs, `batch_size` at a time on each worker, in the pairs' order. The decoder starts as
-/// the model says.
+/// The same for any number of pairs, `batch_size` at a time on each worker, in the pairs' order.
 std::vector<Score> score_all(WorkerPool& workers, const model::Model& model,
                              std::span<const std::vector<std::int32_t>> sources,
                              std::span<const std::vector<std::int32_t>> targets, std::int64_t batch_size,

@@ -5,18 +5,24 @@
 
 #include "search/mbr.h"
 #include "text/alignment.h"
+#include "text/sentence_frame.h"
 #include "text/utf8.h"
 #include "text/word_boundary.h"
 
 namespace tril::search {
 
 std::vector<std::int32_t> source_ids(const Tokenizer& tokenizer, const std::string& text, std::int64_t max_positions,
-                                     bool& cut) {
+                                     bool& cut, std::string_view language) {
   std::vector<std::int32_t> ids = tokenizer.encode(text, Side::source);
-  cut = max_positions > 0 && static_cast<std::int64_t>(ids.size()) >= max_positions;
-  if (cut) ids.resize(static_cast<std::size_t>(max_positions) - 1);
-  ids.push_back(tokenizer.special(Side::source).eos);
+  cut = put_into_frame(ids, sentence_frame(tokenizer, Side::source, language), static_cast<std::size_t>(max_positions));
   return ids;
+}
+
+bool starts_with_language(const model::Model& model, const Tokenizer& tokenizer) {
+  const std::vector<std::string> all = tokenizer.languages();
+  return std::any_of(all.begin(), all.end(), [&](const std::string& code) {
+    return tokenizer.language_id(code) == model.special_ids().decoder_start;
+  });
 }
 
 void check_tokenizer(const model::Model& model, const Tokenizer& tokenizer) {
@@ -73,18 +79,27 @@ void check_options(const TextOptions& o, const SearchOptions& search) {
   check(o.max_length_factor >= 0, "maximum length factor", "expected at least 0, got {}", o.max_length_factor);
 }
 
+std::int32_t decoder_start(const model::Model& model, const Tokenizer& tokenizer, std::string_view target_language) {
+  return !target_language.empty() && starts_with_language(model, tokenizer) ? tokenizer.language_id(target_language)
+                                                                            : model.special_ids().decoder_start;
+}
+
 TranslationText::TranslationText(const model::Model& model, std::shared_ptr<const Tokenizer> tokenizer)
     : model_(&model), tokenizer_(std::move(tokenizer)) {
   check_tokenizer(model, *tokenizer_);
   check(model.special_ids().decoder_start >= 0, "translation", "the model does not say what its decoder starts with",
         "set decoder_start_token_id in config.json");
+  starts_with_language_ = starts_with_language(model, *tokenizer_);
 }
 
 Request TranslationText::request_for(std::int64_t source_tokens, const std::string& prefix, std::uint64_t number,
                                      const TextOptions& options, const SearchOptions& search) const {
   Request request{.start_id = model_->special_ids().decoder_start, .number = number};
+  std::int32_t first = prefix.empty() ? -1 : search.forced_bos_id;
+  if (!options.target_language.empty())
+    (starts_with_language_ ? request.start_id : first) = tokenizer_->language_id(options.target_language);
+  if (first >= 0) request.prefix.push_back(first);
   if (!prefix.empty()) {
-    if (const std::int32_t bos = search.forced_bos_id; bos >= 0) request.prefix.push_back(bos);
     tokenizer_->encode(prefix, Side::target, request.prefix);
     request.new_word = ends_in_space(prefix);
   }
@@ -108,9 +123,13 @@ Request TranslationText::request_for(std::int64_t source_tokens, const std::stri
 TextToTranslate TranslationText::prepare(std::string text, std::string prefix, std::uint64_t number,
                                          const TextOptions& options, const SearchOptions& search) const {
   TextToTranslate t{.text = std::move(text), .prefix = std::move(prefix), .source = {}, .request = {}, .terms = {}};
-  t.source = source_ids(*tokenizer_, t.text, model_->max_positions(), t.truncated);
+  t.source = tokenizer_->encode(t.text, Side::source);
+  t.blank = t.source.empty();
+  const TextFrame frame = sentence_frame(*tokenizer_, Side::source, options.source_language);
+  t.truncated = put_into_frame(t.source, frame, static_cast<std::size_t>(model_->max_positions()));
   if (t.is_empty()) return t;
-  t.request = request_for(static_cast<std::int64_t>(t.source.size()) - 1, t.prefix, number, options, search);
+  const std::size_t around = frame.prefix.size() + frame.suffix.size();
+  t.request = request_for(static_cast<std::int64_t>(t.source.size() - around), t.prefix, number, options, search);
   const std::int32_t unk = tokenizer_->special(Side::target).unk;
   t.unknown = std::count(t.request.prefix.begin(), t.request.prefix.end(), unk);
   if (options.terminology) t.terms = options.terminology->find(t.text);

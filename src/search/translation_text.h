@@ -27,6 +27,8 @@ struct TextOptions {
   /// Minimum Bayes risk (mbr.h): of the search's samples the `mbr_best` of the highest expected chrF, which is their
   /// score; 0: the samples as they came.
   std::int32_t mbr_best = 0;
+  /// Codes of Tokenizer::languages(); "" for what the directory says.
+  std::string source_language = {}, target_language = {};
   /// An unknown token of the output becomes the source word that it looks at most; needs SearchOptions::attention.
   bool replace_unknowns = false;
 };
@@ -44,13 +46,14 @@ struct Translation {
 /// What a search is asked for, and what it takes to read its answer.
 struct TextToTranslate {
   std::string text, prefix;
-  std::vector<std::int32_t> source;  ///< ids with EOS; EOS alone: there is nothing to translate
+  std::vector<std::int32_t> source;  ///< ids in their frame (sentence_frame.h)
+  bool blank = false;                ///< whether there is nothing to translate
   Request request;
   std::vector<Term> terms;   ///< of the terminology, those that are in the text
   bool truncated = false;    ///< whether the text was longer than the model's positions
   std::int64_t unknown = 0;  ///< tokens of the prefix that stand for characters that the vocabulary lacks
 
-  bool is_empty() const { return source.size() <= 1; }
+  bool is_empty() const { return blank; }
 };
 
 class TranslationText {
@@ -83,7 +86,13 @@ class TranslationText {
 
   const model::Model* model_;
   std::shared_ptr<const Tokenizer> tokenizer_;
+  bool starts_with_language_ = false;  // the decoder: the first mBART's; other models say the language behind its start
 };
+
+/// Whether the decoder starts with a token of a language.
+bool starts_with_language(const model::Model& model, const Tokenizer& tokenizer);
+/// What it starts with for this language ("": as the directory says).
+std::int32_t decoder_start(const model::Model& model, const Tokenizer& tokenizer, std::string_view target_language);
 
 /// Throws Error(usage) where the options contradict themselves or those of the search.
 void check_options(const TextOptions& options, const SearchOptions& search);
@@ -92,10 +101,9 @@ void check_options(const TextOptions& options, const SearchOptions& search);
 /// and go on with one.
 SearchOptions with_vocabulary(SearchOptions options, const model::Model& model, const Tokenizer& tokenizer);
 
-/// The ids of a source text: its tokens, cut so that EOS still fits into max_positions (0: no bound), then EOS. Sets
-/// `cut`.
+/// The ids of a source text in their frame, cut so that all fits into max_positions (0: no bound). Sets `cut`.
 std::vector<std::int32_t> source_ids(const Tokenizer& tokenizer, const std::string& text, std::int64_t max_positions,
-                                     bool& cut);
+                                     bool& cut, std::string_view language = {});
 
 /// Throws Error(usage) where the model does not translate, or the tokenizer's ids do not fit its vocabularies.
 void check_tokenizer(const model::Model& model, const Tokenizer& tokenizer);

@@ -6,6 +6,7 @@
 #include "search/score.h"
 #include "search/text_score.h"
 #include "serve/service.h"
+#include "text/sentence_frame.h"
 #include "train/attention_maps.h"
 
 namespace tril::serve {
@@ -36,10 +37,9 @@ Fields fields_of(ScoreRequest& r) {
   return f;
 }
 
-// Ids that fit the model, with an end where it is given.
-std::vector<std::int32_t> ids_of(const std::string& text, Side side, const ServedModel& m, bool end) {
-  std::vector<std::int32_t> ids = m.tokenizer().encode(text, side);
-  if (end) ids.push_back(m.tokenizer().special(side).eos);
+// Ids that fit the model, of a sentence in their frame.
+std::vector<std::int32_t> ids_of(const std::string& text, Side side, const ServedModel& m, bool sentence) {
+  std::vector<std::int32_t> ids = sentence ? sentence_ids(m.tokenizer(), text, side) : m.tokenizer().encode(text, side);
   const std::int64_t positions = m.model().max_positions();
   if (positions > 0 && static_cast<std::int64_t>(ids.size()) > positions)
     throw HttpError(400, fmt::format("a text of {} tokens, the model has {} positions", ids.size(), positions));

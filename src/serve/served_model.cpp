@@ -25,7 +25,8 @@ std::vector<std::string> tags_of(const Tokenizer& tokenizer) {
 
 ServedModel::ServedModel(std::string name, Loaded loaded) : name_(std::move(name)), loaded_(std::move(loaded)) {
   if (translates()) {
-    languages_ = {loaded_.source_language, tags_of(tokenizer())};
+    languages_ = {loaded_.source_language, tokenizer().languages()};
+    if (languages_.targets.empty()) languages_.targets = tags_of(tokenizer());
     if (languages_.targets.empty() && !loaded_.target_language.empty())
       languages_.targets.push_back(loaded_.target_language);
     translation_ = std::make_unique<search::TranslationText>(model(), loaded_.tokenizer);

@@ -131,9 +131,14 @@ class Translating : public std::enable_shared_from_this<Translating> {
     if (!r_.prefix.empty() && split != Split::none)
       throw HttpError(400, "prefix: goes with \"split\": \"none\"", "prefix");
 
-    const std::string tag = model_->languages().targets.size() > 1 && !r_.target.empty()
-                                ? language_prefix(model_->tokenizer(), r_.target, "target")
-                                : "";
+    std::string tag;
+    if (model_->languages().targets.size() > 1) {
+      const bool tokens = !model_->tokenizer().languages().empty();
+      const Languages languages = choose_languages(model_->tokenizer(), tokens && r_.source != "auto" ? r_.source : "",
+                                                   r_.target, "source", "target");
+      tag = languages.prefix;
+      text_.source_language = languages.source, text_.target_language = languages.target;
+    }
     std::uint64_t number = 0;
     for (const std::string& q : r_.q) {
       texts_.push_back({r_.format == "html" ? pieces_of_html(q, split) : pieces_of_text(q, split), {}});
@@ -398,6 +403,9 @@ void Service::add_translate_routes() {
                              auto& targets = known[l.source.empty() ? "auto" : l.source];
                              targets.insert(targets.end(), l.targets.begin(), l.targets.end());
                              for (const std::string& target : l.targets) known[target];
+                             if (!s.model->tokenizer().languages().empty())  // from each into each
+                               for (const std::string& source : l.targets)
+                                 known[source].insert(known[source].end(), l.targets.begin(), l.targets.end());
                            }
                            Json list = Json::array();
                            for (const auto& [code, targets] : known)

@@ -110,10 +110,12 @@ std::string soft_alignment(std::span<const float> attention, std::size_t targets
 
 std::vector<std::int32_t> words_of(std::span<const std::int32_t> ids, const Tokenizer& tokenizer, Side side) {
   std::vector<std::int32_t> words;
+  std::vector<std::int32_t> around{tokenizer.special(side).eos, tokenizer.special(side).bos};  // no part of a text
+  for (const std::string& code : tokenizer.languages()) around.push_back(tokenizer.language_id(code));
   std::int32_t word = -1;
   bool begins = true;  // whatever comes first, or behind a tag, begins a word
   for (const std::int32_t id : ids) {
-    if (id == tokenizer.special(side).eos) {
+    if (std::find(around.begin(), around.end(), id) != around.end()) {
       words.push_back(-1);
       continue;
     }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "text/sentence_frame.h"
 
 namespace tril {
 
@@ -95,14 +96,6 @@ void encode(std::span<EncodedPair> pairs, const PairEncoder& encoder, int thread
   for (std::future<void>& other : others) other.get();
 }
 
-// Cuts a row to `limit` ids, the last of them "</s>"; returns whether it was longer.
-bool crop(std::vector<std::int32_t>& row, std::size_t limit, std::int32_t eos) {
-  if (row.size() <= limit) return false;
-  row.resize(limit);
-  row.back() = eos;
-  return true;
-}
-
 void check_tags(const CorpusOptions& options, const Tokenizer& tokenizer) {
   for (const std::string& tag : options.tags) {
     if (tag.empty()) continue;
@@ -170,8 +163,8 @@ void Chunk::append(std::span<const std::int32_t> source, std::span<const std::in
 Chunk read_chunk(PairReader& reader, const Preparation& how, std::int64_t epoch, std::int64_t limit,
                  const std::atomic<bool>& stop) {
   const CorpusOptions& options = how.options;
-  const std::int32_t source_eos = how.tokenizer->special(Side::source).eos,
-                     target_eos = how.tokenizer->special(Side::target).eos;
+  const TextFrame source_frame = sentence_frame(*how.tokenizer, Side::source),
+                  target_frame = sentence_frame(*how.tokenizer, Side::target);
   // A pair above the budget fits no batch.
   const auto longest = static_cast<std::size_t>(std::min<std::int64_t>(options.max_length, options.max_tokens));
 
@@ -193,16 +186,20 @@ Chunk read_chunk(PairReader& reader, const Preparation& how, std::int64_t epoch,
       ++count.weightless;
       return;
     }
-    pair.source.push_back(source_eos);
-    pair.target.push_back(target_eos);
-    if (pair.source.size() > longest || pair.target.size() > longest) {
+    const bool source_cut = put_into_frame(pair.source, source_frame, longest),
+               target_cut = put_into_frame(pair.target, target_frame, longest);
+    if (source_cut || target_cut) {
       ++count.too_long;
       if (options.too_long == TooLong::skip) return;
-      const bool source_cut = crop(pair.source, longest, source_eos),
-                 target_cut = crop(pair.target, longest, target_eos);
+    }
+    const auto first_source = static_cast<std::int32_t>(source_frame.prefix.size()),
+               first_target = static_cast<std::int32_t>(target_frame.prefix.size());
+    for (AlignmentPoint& p : pair.alignment) p.source += first_source, p.target += first_target;
+    if (source_cut || target_cut) {
+      const auto behind_source = static_cast<std::int32_t>(pair.source.size() - source_frame.suffix.size()),
+                 behind_target = static_cast<std::int32_t>(pair.target.size() - target_frame.suffix.size());
       std::erase_if(pair.alignment, [&](const AlignmentPoint& p) {
-        return (source_cut && p.source + 1 >= static_cast<std::int32_t>(longest)) ||
-               (target_cut && p.target + 1 >= static_cast<std::int32_t>(longest));
+        return (source_cut && p.source >= behind_source) || (target_cut && p.target >= behind_target);
       });
     }
     ++count.used;

@@ -1,8 +1,10 @@
 #include "text/language_tag.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace tril {
 
@@ -45,6 +47,25 @@ std::string language_prefix(const Tokenizer& tokenizer, std::string_view name, c
                known.empty() ? "it has no language tags: the model translates into one language" : "it has " + known);
   }
   return tag + " ";
+}
+
+Languages choose_languages(const Tokenizer& tokenizer, std::string_view source, std::string_view target,
+                           const std::string& source_where, const std::string& target_where) {
+  const std::vector<std::string> known = tokenizer.languages();
+  if (known.empty()) {
+    if (!source.empty())
+      fail_usage(source_where, "the model has no tokens that say the language of a source", "leave it out");
+    return {.prefix = target.empty() ? "" : language_prefix(tokenizer, target, target_where)};
+  }
+  const auto code = [&](std::string_view name, const std::string& where) -> std::string {
+    for (const auto& [begin, end] : {std::pair{">>", "<<"}, std::pair{"__", "__"}})
+      if (name.size() > 4 && name.starts_with(begin) && name.ends_with(end)) name = name.substr(2, name.size() - 4);
+    if (name.empty() || std::find(known.begin(), known.end(), name) != known.end()) return std::string(name);
+    std::string hint = did_you_mean(name, known);
+    fail_usage(where, fmt::format("the model has no language \"{}\"", printable(name)),
+               hint.empty() ? fmt::format("it has {}", fmt::join(known, ", ")) : hint);
+  };
+  return {.prefix = "", .source = code(source, source_where), .target = code(target, target_where)};
 }
 
 std::string behind_prefix(const std::string& prefix, const std::string& text) {

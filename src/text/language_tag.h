@@ -1,5 +1,6 @@
-// Tags that tell a multilingual model the language to translate into: one token in front of the source, ">>de<<", as in
-// the OPUS-MT models [idea: Johnson et al. 2017].
+// How a multilingual model is told its languages: by a tag in front of the source, ">>de<<", as in the OPUS-MT models [idea:
+// Johnson et al. 2017], or, where the tokenizer has tokens of languages, by these in the sentences' frames
+// (sentence_frame.h).
 #pragma once
 
 #include <string>
@@ -15,6 +16,16 @@ std::string language_tag(std::string_view name, const std::string& where);
 /// What stands in front of a text to be translated, with its space: ">>de<< ".
 /// @throws Error(usage) where the vocabulary has no such tag; it names those that it has
 std::string language_prefix(const Tokenizer& tokenizer, std::string_view name, const std::string& where);
+
+/// What a model is told.
+struct Languages {
+  std::string prefix;          ///< in front of a text to be translated: language_prefix()'s, or ""
+  std::string source, target;  ///< codes of Tokenizer::languages(), or "" for what the directory says
+};
+/// @param source, target  as a person names them ("de", ">>de<<", "__de__"); "": unsaid
+/// @throws Error(usage) naming what the model does not have, by `source_where` and `target_where`
+Languages choose_languages(const Tokenizer& tokenizer, std::string_view source, std::string_view target,
+                           const std::string& source_where, const std::string& target_where);
 
 /// `text` behind language_prefix()'s; a blank one as it is, since of it nothing is asked.
 std::string behind_prefix(const std::string& prefix, const std::string& text);

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "search/translation_text.h"
+#include "text/sentence_frame.h"
 
 namespace tril::train {
 namespace {
@@ -79,18 +81,23 @@ Rows one_row(const std::vector<std::int32_t>& ids) {
 }
 
 std::vector<AttentionMaps> encoder_decoder_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer,
-                                                const std::string& source, const std::string& target,
-                                                std::int64_t most) {
+                                                const std::string& source, const std::string& target, std::int64_t most,
+                                                const AttentionBounds& bounds) {
   std::vector<AttentionMaps> all(3);
   AttentionMaps &cross = all[0], &encoder = all[1], &decoder = all[2];
   encoder.kind = AttentionMaps::Kind::encoder, decoder.kind = AttentionMaps::Kind::decoder;
-  const std::vector<std::int32_t> sources = ids_of(tokenizer, source, Side::source, most),
-                                  targets = ids_of(tokenizer, target, Side::target, most);
+  const auto sentence = [&](const std::string& text, Side side, const std::string& language) {
+    std::vector<std::int32_t> ids = sentence_ids(tokenizer, text, side, language);
+    if (static_cast<std::int64_t>(ids.size()) > most) ids.resize(static_cast<std::size_t>(most));
+    return ids;
+  };
+  const std::vector<std::int32_t> sources = sentence(source, Side::source, bounds.source_language),
+                                  targets = sentence(target, Side::target, bounds.target_language);
   if (sources.empty() || targets.empty()) return all;
   add_pieces(cross.keys, tokenizer, sources, Side::source);
   add_pieces(cross.queries, tokenizer, targets, Side::target);
   encoder.queries = encoder.keys = cross.keys;
-  const std::vector<std::int32_t> input = shifted(targets, m.special_ids().decoder_start);
+  const std::vector<std::int32_t> input = shifted(targets, search::decoder_start(m, tokenizer, bounds.target_language));
   decoder.queries = cross.queries;
   add_pieces(decoder.keys, tokenizer, input, Side::target);
 
@@ -149,7 +156,7 @@ std::vector<AttentionMaps> all_attention_maps(Context& c, const model::Model& m,
                                               const AttentionBounds& bounds) {
   check(!c.tape(), "attention_maps", "the context records; maps are looked at without a tape");
   const std::int64_t most = m.max_positions() > 0 ? std::min(bounds.tokens, m.max_positions()) : bounds.tokens;
-  std::vector<AttentionMaps> all = m.has_encoder() ? encoder_decoder_maps(c, m, tokenizer, source, target, most)
+  std::vector<AttentionMaps> all = m.has_encoder() ? encoder_decoder_maps(c, m, tokenizer, source, target, most, bounds)
                                                    : decoder_maps(c, m, tokenizer, source + target, most);
   for (AttentionMaps& maps : all) keep_last_layers(maps, bounds.heads);
   return all;

@@ -42,6 +42,8 @@ std::string_view name_of(AttentionMaps::Kind kind);
 struct AttentionBounds {
   std::int64_t tokens = 40;  ///< longer sides show their first ones
   std::int64_t heads = 128;  ///< of all layers together; models with more show their last layers
+  /// Codes of Tokenizer::languages(); "" for what the directory says.
+  std::string source_language = {}, target_language = {};
 };
 
 /// The cross-attention of one pair, or the self-attention of source and target in a row.
