@@ -314,4 +314,13 @@ void GrammarWriter::write_decimals(const std::optional<Bound>& least, const std:
   }
 }
 
+Grammar regex_grammar(std::string_view regex, const CharSet& alphabet) {
+  Grammar grammar;
+  const std::int32_t whole = grammar.add_rule();
+  const auto [start, end] = grammar.rule(whole);
+  GrammarWriter(grammar, alphabet).write_pattern(Pattern::of_regex(regex, Pattern::Match::whole), start, end);
+  grammar.check_sound();
+  return grammar;
+}
+
 }  // namespace tril::search

@@ -66,4 +66,7 @@ class GrammarWriter {
   std::map<std::pair<std::u32string, Form>, std::int32_t> rules_;  // of sets of characters
 };
 
+/// Texts that the regular expression matches as a whole.
+Grammar regex_grammar(std::string_view regex, const CharSet& alphabet = all_chars());
+
 }  // namespace tril::search

@@ -14,8 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "search/char_set.h"
 #include "search/grammar.h"
-#include "search/pattern.h"
 
 namespace tril::search {
 
@@ -36,7 +36,5 @@ struct JsonStyle {
 Grammar json_schema_grammar(std::string_view schema, const JsonStyle& style = {});
 /// Any object.
 Grammar json_object_grammar(const JsonStyle& style = {});
-/// A text that the regular expression matches as a whole.
-Grammar regex_grammar(std::string_view regex, const CharSet& alphabet = all_chars());
 
 }  // namespace tril::search

@@ -1,8 +1,5 @@
-// Regular expressions as automata over characters (code points), to be combined before they are written as bytes.
-//
-// Understood: characters, ., [classes] with ranges and ^, \d \w \s \D \W \S (of ASCII; \s and \S know Unicode's spaces),
-// \t \n \r \f \v \0 \xHH \uHHHH \u{H...}, ( ), (?: ), (?<name> ), |, * + ? {n} {n,} {n,m} and their lazy forms, ^ and $.
-// A point is any character but \n, \r, U+2028 and U+2029. Refused by name: look-around, back references, \b, \B, \p, flags.
+// Sets of texts as automata over characters: what a regular expression (regex_tree.h) matches, texts of some length,
+// listed texts and all others; to be combined before they are written as bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "search/char_set.h"
+
 namespace tril::search {
-
-struct CharRange {
-  char32_t least, most;
-  friend bool operator==(const CharRange&, const CharRange&) = default;
-};
-/// Ascending ranges that neither touch nor overlap.
-using CharSet = std::vector<CharRange>;
-
-constexpr char32_t last_char = 0x10ffff;
-/// All code points but the surrogates.
-CharSet all_chars();
-CharSet normalized(CharSet ranges);
-CharSet intersection(const CharSet& a, const CharSet& b);
-/// Of all_chars().
-CharSet complement(const CharSet& a);
 
 class Pattern {
  public:
@@ -69,8 +53,5 @@ class Pattern {
 
   std::vector<State> states_;  // 0 is the start, 1 the end
 };
-
-/// The code points of a text. @throws Error(usage) where it is not UTF-8
-std::u32string code_points(std::string_view text, std::string_view what);
 
 }  // namespace tril::search

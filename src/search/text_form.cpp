@@ -1,5 +1,6 @@
 #include "search/text_form.h"
 
+#include "search/grammar_text.h"
 #include "text/token_bytes.h"
 
 namespace tril::search {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "search/pattern.h"
+#include "search/char_set.h"
 
 namespace tril::search {
 

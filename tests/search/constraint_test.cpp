@@ -9,6 +9,7 @@
 #include <set>
 
 #include "search/decode.h"
+#include "search/grammar_text.h"
 #include "search/json_schema.h"
 #include "search/schema_validator.h"
 #include "search/speculative.h"

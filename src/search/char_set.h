@@ -1,0 +1,29 @@
+// Characters, which are code points: sets of them, and those of a text.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tril::search {
+
+struct CharRange {
+  char32_t least, most;
+  friend bool operator==(const CharRange&, const CharRange&) = default;
+};
+/// Ascending ranges that neither touch nor overlap.
+using CharSet = std::vector<CharRange>;
+
+constexpr char32_t last_char = 0x10ffff;
+/// All code points but the surrogates.
+CharSet all_chars();
+/// Of ranges in any order.
+CharSet normalized(CharSet ranges);
+CharSet intersection(const CharSet& a, const CharSet& b);
+/// Of all_chars().
+CharSet complement(const CharSet& a);
+
+/// The code points of a text. @throws Error(usage), which names the text as `what`, where it is not UTF-8
+std::u32string code_points(std::string_view text, std::string_view what);
+
+}  // namespace tril::search
