@@ -4,9 +4,11 @@
 //
 // Understood: type (one or several), enum, const, anyOf, oneOf (of alternatives that exclude each other), allOf, $ref to
 // #/... with any recursion, true and false;
-//   objects   properties, required, additionalProperties, patternProperties (one), propertyNames, minProperties, maxProperties
+//   objects   properties, required, additionalProperties, patternProperties (one), propertyNames, minProperties,
+//             maxProperties
 //   arrays    items, prefixItems, minItems, maxItems
-//   strings   minLength, maxLength, pattern, format (date, time, date-time, duration, email, hostname, ipv4, ipv6, uri, uuid)
+//   strings   minLength, maxLength, pattern, format (date, time, date-time, duration, email, hostname, ipv4, ipv6, uri,
+//             uuid)
 //   numbers   minimum, maximum, exclusiveMinimum, exclusiveMaximum; multipleOf of integers
 // What only annotates (title, description, default, examples, ...) is passed over; any other keyword is refused by name.
 #pragma once
@@ -16,15 +18,9 @@
 
 #include "search/char_set.h"
 #include "search/grammar.h"
+#include "search/json_layout.h"
 
 namespace tril::search {
-
-/// White space between what JSON consists of.
-enum class JsonSpace : std::uint8_t {
-  none,   ///< {"a":1,"b":2}
-  space,  ///< one blank may stand behind : and ,
-  lines,  ///< that, or a line's end and up to 20 blanks behind { [ , and before ] }
-};
 
 struct JsonStyle {
   JsonSpace space = JsonSpace::space;

@@ -1,0 +1,133 @@
+#include "search/schema_words.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/printable.h"
+
+namespace tril::search {
+namespace {
+
+constexpr std::array annotations{
+    "title",      "description",      "default",        "examples",    "example",  "$schema",
+    "$id",        "$comment",         "$defs",          "definitions", "readOnly", "writeOnly",
+    "deprecated", "contentMediaType", "contentEncoding"};
+constexpr std::array object_words{"properties",    "required",      "additionalProperties", "patternProperties",
+                                  "propertyNames", "minProperties", "maxProperties"};
+constexpr std::array array_words{"items", "prefixItems", "minItems", "maxItems"};
+constexpr std::array string_words{"minLength", "maxLength", "pattern", "format"};
+constexpr std::array number_words{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"};
+constexpr std::array general_words{"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"};
+constexpr std::array types{"object", "array", "string", "number", "integer", "boolean", "null"};
+
+template <class List>
+bool has(const List& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+template <class List>
+bool mentions(const Json& schema, const List& words) {
+  return std::any_of(words.begin(), words.end(), [&](const char* word) { return schema.contains(word); });
+}
+
+}  // namespace
+
+void refuse_schema(const std::string& place, const std::string& what, const std::string& hint) {
+  fail_usage("JSON schema: " + printable(place), what, hint);
+}
+
+bool is_annotation(std::string_view word) {
+  return has(annotations, word);
+}
+
+void check_words(const Json& schema, const std::string& place) {
+  for (const auto& [word, value] : schema.items()) {
+    const bool known = is_annotation(word) || has(general_words, word) || has(object_words, word) ||
+                       has(array_words, word) || has(string_words, word) || has(number_words, word);
+    if (!known)
+      refuse_schema(place, fmt::format("the keyword \"{}\" is not supported", printable(word)),
+                    "leave it out, and check for it yourself");
+  }
+  if (!schema.contains("type")) return;
+  const Json& type = schema["type"];
+  for (const Json& one : type.is_array() ? type : Json::array({type}))
+    if (!one.is_string() || !has(types, one.get<std::string>()))
+      refuse_schema(place + "/type", fmt::format("there is no type {}", printable(one.dump())));
+}
+
+std::int64_t count_of(const Json& schema, const char* word, std::int64_t otherwise, const std::string& place) {
+  if (!schema.contains(word)) return otherwise;
+  const Json& value = schema[word];
+  if (!is_of_type(value, "integer") || value.get<double>() < 0 || value.get<double>() > 1e9)
+    refuse_schema(place + "/" + word, "expected a whole number of at least 0");
+  return static_cast<std::int64_t>(value.get<double>());
+}
+
+std::string text_of(const Json& schema, const char* word, const std::string& place) {
+  if (!schema[word].is_string()) refuse_schema(place + "/" + word, "expected a text");
+  return schema[word].get<std::string>();
+}
+
+std::vector<std::string> types_of(const Json& schema) {
+  std::vector<std::string> list;
+  if (schema.contains("type")) {
+    const Json& type = schema["type"];
+    for (const Json& one : type.is_array() ? type : Json::array({type})) list.push_back(one.get<std::string>());
+    return list;
+  }
+  if (mentions(schema, object_words)) list.emplace_back("object");
+  if (mentions(schema, array_words)) list.emplace_back("array");
+  if (mentions(schema, string_words)) list.emplace_back("string");
+  if (mentions(schema, number_words)) list.emplace_back("number");
+  if (list.empty()) list = {"object", "array", "string", "number", "boolean", "null"};
+  return list;
+}
+
+bool is_of_type(const Json& value, std::string_view type) {
+  if (type == "object") return value.is_object();
+  if (type == "array") return value.is_array();
+  if (type == "string") return value.is_string();
+  if (type == "boolean") return value.is_boolean();
+  if (type == "null") return value.is_null();
+  if (type == "number") return value.is_number();
+  return value.is_number_integer() || (value.is_number() && std::floor(value.get<double>()) == value.get<double>());
+}
+
+Json common_types(const Json& a, const Json& b) {
+  const auto list = [](const Json& t) { return t.is_array() ? t : Json::array({t}); };
+  Json common = Json::array();
+  for (const Json& x : list(a))
+    for (const Json& y : list(b)) {
+      if (x == y)
+        common.push_back(x);
+      else if ((x == "integer" && y == "number") || (x == "number" && y == "integer"))
+        common.push_back("integer");
+    }
+  return common;
+}
+
+bool are_equal(const Json& a, const Json& b) {
+  return a == b || nlohmann::json::parse(a.dump()) == nlohmann::json::parse(b.dump());
+}
+
+bool is_listed(const Json& schema) {
+  return schema.contains("enum") || schema.contains("const");
+}
+
+std::vector<Json> listed_values(const Json& schema) {
+  std::vector<Json> values;
+  for (const Json& value : schema.contains("enum") ? schema["enum"] : Json::array({schema["const"]})) {
+    if (schema.contains("const") && !are_equal(value, schema["const"])) continue;
+    const std::vector<std::string> allowed = types_of(schema);
+    const bool fits =
+        !schema.contains("type") ||
+        std::any_of(allowed.begin(), allowed.end(), [&](const std::string& t) { return is_of_type(value, t); });
+    if (fits) values.push_back(value);
+  }
+  return values;
+}
+
+}  // namespace tril::search
