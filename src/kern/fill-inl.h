@@ -27,9 +27,10 @@ void fill_mean_attention(Kernels& k);    // mean_attention*, alignment_loss
 void fill_linear_attention(Kernels& k);  // linear_attention*
 void fill_gemm_bf16(Kernels& k);         // pack_right, packed_gemm
 void fill_memory_attention(Kernels& k);  // pack_memory, memory_attention
-void fill_gemm_int8(Kernels& k);  // quantize_rows, pack_quantized, gather_quantized, quantized_gemm, quantized_top_k
-void fill_linear_gradient(Kernels& k);  // linear_gradient
-void fill_projected_loss(Kernels& k);   // projected_cross_entropy*
+void fill_gemm_int8(Kernels& k);         // quantize_rows, pack_quantized, gather_quantized, quantized_gemm
+void fill_quantized_top_k(Kernels& k);   // quantized_top_k
+void fill_linear_gradient(Kernels& k);   // linear_gradient
+void fill_projected_loss(Kernels& k);    // projected_cross_entropy*
 #if HWY_TARGET == HWY_AVX3
 void fill_gemm_bf16_pairs(Kernels& k);  // the same by AVX-512 BF16
 void fill_projected_loss_pairs(Kernels& k);
@@ -38,8 +39,10 @@ void fill_gemm_bf16_tiles(Kernels& k);  // the same by AMX
 void fill_projected_loss_tiles(Kernels& k);
 void fill_linear_gradient_tiles(Kernels& k);
 void fill_attention_tiles(Kernels& k);
-void fill_gemm_int8_vnni(Kernels& k);   // quantized_gemm by AVX-512 VNNI
-void fill_gemm_int8_tiles(Kernels& k);  // by AMX
+void fill_gemm_int8_vnni(Kernels& k);  // the same by AVX-512 VNNI
+void fill_quantized_top_k_vnni(Kernels& k);
+void fill_gemm_int8_tiles(Kernels& k);  // the same by AMX
+void fill_quantized_top_k_tiles(Kernels& k);
 #endif
 
 }  // namespace tril::kern::HWY_NAMESPACE

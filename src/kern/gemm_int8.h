@@ -82,35 +82,11 @@ struct QuantizedGemm {
   std::uint8_t* scratch = nullptr;  ///< quantized_gemm_scratch(m, k, bits) bytes
 };
 
-/// The k largest of each row of A W^T + bias, largest first (of equals the smaller index first), and the logarithm of the
-/// sum of all exponentials: what a search asks a vocabulary for. The product itself is never in memory.
-struct QuantizedTopK {
-  std::size_t m = 0;
-  QuantizedRight b;
-  const float* a = nullptr;
-  std::size_t a_stride = 0;
-  const float* bias = nullptr;
-  std::int32_t first_id = 0;  ///< what the first column is called in `forbidden` and `indices`
-  std::size_t k = 1;          ///< where fewer columns are not forbidden, -inf and -1 follow
-  /// By row, forbidden_counts[i] numbers of columns that are not to be among the k; they count in the sums.
-  const std::int32_t* const* forbidden = nullptr;
-  const std::int32_t* forbidden_counts = nullptr;
-  float* values = nullptr;          ///< [m, k]
-  std::int32_t* indices = nullptr;  ///< [m, k]
-  float* log_sums = nullptr;        ///< [m], or null
-  std::uint8_t* scratch = nullptr;  ///< quantized_gemm_scratch(m, b.k, b.bits) bytes
-};
-
 /// Rows of A that are multiplied at a time.
 constexpr std::size_t quantized_gemm_rows = 256;
 constexpr std::size_t quantized_gemm_scratch(std::size_t m, std::size_t k, int bits) {
   const std::size_t rows = ((m < quantized_gemm_rows ? m : quantized_gemm_rows) + 31) / 32 * 32;
   return rows * (int8_depth(k) + sizeof(float)) + (bits == 4 ? 32 * int8_depth(k) : 0) + 3 * 64;
 }
-
-/// Rounds rows of weights to 4 bits: w [n, k] float32 with a stride -> rows, multipliers as PackQuantized reads them, and
-/// the rows' scales. Each group's multiplier is the one that leaves the least squared error.
-void quantize_int4(const float* w, std::size_t stride, std::size_t n, std::size_t k, std::uint8_t* rows,
-                   std::uint8_t* multipliers, float* scales);
 
 }  // namespace tril::kern

@@ -69,7 +69,7 @@ struct LinearGradient;                    // linear_gradient.h
 struct PackQuantized;                     // gemm_int8.h
 struct QuantizedRight;                    // gemm_int8.h
 struct QuantizedGemm;                     // gemm_int8.h
-struct QuantizedTopK;                     // gemm_int8.h
+struct QuantizedTopK;                     // quantized_top_k.h
 struct PackMemory;                        // memory_attention.h
 struct MemoryAttention;                   // memory_attention.h
 struct ProjectedCrossEntropy;             // projected_loss.h

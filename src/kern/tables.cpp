@@ -24,6 +24,7 @@ void fill_all(Kernels& k) {
   fill_linear_attention(k);
   fill_gemm_bf16(k);
   fill_gemm_int8(k);
+  fill_quantized_top_k(k);
   fill_memory_attention(k);
   fill_linear_gradient(k);
   fill_projected_loss(k);
@@ -72,10 +73,12 @@ struct Tables {
     if (supported & HWY_AVX3 && has_avx512_vnni()) {
       avx512_vnni.name = "avx512_vnni";
       N_AVX3::fill_gemm_int8_vnni(avx512_vnni);
+      N_AVX3::fill_quantized_top_k_vnni(avx512_vnni);
       usable[count++] = &avx512_vnni;
     }
     if (supported & HWY_AVX3 && has_avx512_bf16()) {  // every such processor has VNNI
       N_AVX3::fill_gemm_int8_vnni(avx512_bf16);
+      N_AVX3::fill_quantized_top_k_vnni(avx512_bf16);
       avx512_bf16.name = "avx512_bf16";
       N_AVX3::fill_gemm_bf16_pairs(avx512_bf16);
       N_AVX3::fill_linear_gradient_pairs(avx512_bf16);
@@ -85,6 +88,7 @@ struct Tables {
         amx.name = "amx";
         N_AVX3::fill_gemm_bf16_tiles(amx);
         N_AVX3::fill_gemm_int8_tiles(amx);
+        N_AVX3::fill_quantized_top_k_tiles(amx);
         N_AVX3::fill_linear_gradient_tiles(amx);
         N_AVX3::fill_projected_loss_tiles(amx);
         N_AVX3::fill_attention_tiles(amx);

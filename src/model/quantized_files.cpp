@@ -6,6 +6,7 @@
 
 #include "base/gguf.h"
 #include "kern/gemm_int8.h"
+#include "kern/quantize_int4.h"
 #include "model/gguf_config.h"
 #include "model/registry.h"
 #include "nn/serving.h"

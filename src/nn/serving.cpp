@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kern/gemm_bf16.h"
+#include "kern/quantize_int4.h"
 #include "nn/serving.h"
 #include "tensor/lasting.h"
 

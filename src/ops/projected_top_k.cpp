@@ -2,6 +2,7 @@
 //   x [N, D]   W [V, D] quantised   b [V]
 #include <cmath>
 
+#include "kern/quantized_top_k.h"
 #include "ops/product.h"
 #include "ops/sizes.h"
 

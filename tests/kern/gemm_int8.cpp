@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "kern/quantize_int4.h"
+#include "kern/quantized_top_k.h"
 #include "kern/support.h"
 
 namespace tril::kern {

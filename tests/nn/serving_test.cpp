@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "kern/quantize_int4.h"
 #include "nn/attention.h"
 
 namespace tril::nn {

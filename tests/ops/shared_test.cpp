@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "kern/gemm_int8.h"
+#include "kern/quantize_int4.h"
 #include "support/op_case.h"
 
 namespace tril::test {

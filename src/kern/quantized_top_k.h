@@ -1,0 +1,31 @@
+// The largest of each row of a product of integers (gemm_int8.h), without the product: what a search asks of a
+// quantised vocabulary.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kern/gemm_int8.h"
+
+namespace tril::kern {
+
+/// The k largest of each row of A W^T + bias, largest first (of equals the smaller index first), and the logarithm of
+/// the sum of all exponentials: what a search asks a vocabulary for. The product itself is never in memory.
+struct QuantizedTopK {
+  std::size_t m = 0;
+  QuantizedRight b;
+  const float* a = nullptr;
+  std::size_t a_stride = 0;
+  const float* bias = nullptr;
+  std::int32_t first_id = 0;  ///< what the first column is called in `forbidden` and `indices`
+  std::size_t k = 1;          ///< where fewer columns are not forbidden, -inf and -1 follow
+  /// By row, forbidden_counts[i] numbers of columns that are not to be among the k; they count in the sums.
+  const std::int32_t* const* forbidden = nullptr;
+  const std::int32_t* forbidden_counts = nullptr;
+  float* values = nullptr;          ///< [m, k]
+  std::int32_t* indices = nullptr;  ///< [m, k]
+  float* log_sums = nullptr;        ///< [m], or null
+  std::uint8_t* scratch = nullptr;  ///< quantized_gemm_scratch(m, b.k, b.bits) bytes
+};
+
+}  // namespace tril::kern
