@@ -5,7 +5,9 @@
 #include <numeric>
 
 #include "ops/softcap.h"
+#include "search/draft_model.h"
 #include "search/ensemble.h"
+#include "search/prompt_lookup.h"
 #include "search/shortlist.h"
 #include "search/speculative.h"
 

@@ -12,6 +12,7 @@
 #include "search/ensemble.h"
 #include "search/mbr.h"
 #include "search/parallel.h"
+#include "search/prompt_lookup.h"
 #include "search/score.h"
 #include "search/speculative.h"
 #include "search/tree_model.h"
@@ -157,7 +158,10 @@ TEST(Speculative, AnyProposalsLeaveGreedySearchAsItIs) {
     SearchOptions o;
     o.eos_ids = {eos}, o.scores = true;
     if (seed % 2) o.repetition_penalty = 1.3, o.no_repeat_ngram = 3, o.presence_penalty = 0.3;
-    if (seed % 3 == 0) o.ends = [](std::span<const std::int32_t>, std::span<const std::int32_t> t) { return t.size() > 4 && t.back() == 5; };
+    if (seed % 3 == 0)
+      o.ends = [](std::span<const std::int32_t>, std::span<const std::int32_t> t) {
+        return t.size() > 4 && t.back() == 5;
+      };
     testing::TreeStep plain(model);
     const Found expected = decode(c, plain, requests, o);
     for (const std::int32_t longest : {1, 4, 30})
