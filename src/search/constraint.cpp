@@ -106,7 +106,12 @@ class Constraint::Automaton {
   }
 
   bool can_end_within(std::int32_t state, std::int64_t left) {
-    return bytes_left(state) <= left || (left > 0 && way(state).tokens <= left);
+    return bytes_left(state) <= left || (left > 0 && fewest_by_bytes(state) <= left && way(state).tokens <= left);
+  }
+  /// No text has fewer tokens: all might be as long as the longest.
+  std::int64_t fewest_by_bytes(std::int32_t state) const {
+    const auto longest = static_cast<std::int64_t>(std::max<std::size_t>(1, tokens_->longest()));
+    return (bytes_left(state) + longest - 1) / longest;
   }
 
   std::int32_t& known_after(std::uint64_t text) { return after_.try_emplace(text, unknown).first->second; }
@@ -144,11 +149,14 @@ class Constraint::Automaton {
     start_ = number_of(closure({{grammar_.rule(0).start, -1}}));
   }
 
+  // A few rules may call for texts of more bytes than can be counted.
+  static std::int64_t sum(std::int64_t a, std::int64_t b) { return std::min(Grammar::never - 1, a + b); }
+
   std::int32_t pushed(std::int32_t at, std::int32_t below) {
     const auto [found, fresh] = stack_numbers_.try_emplace({at, below}, static_cast<std::int32_t>(stacks_.size()));
     if (fresh)
       stacks_.push_back(
-          {at, below, distance(at) + (below < 0 ? 0 : stacks_[static_cast<std::size_t>(below)].bytes_left)});
+          {at, below, sum(distance(at), below < 0 ? 0 : stacks_[static_cast<std::size_t>(below)].bytes_left)});
     return found->second;
   }
 
@@ -191,9 +199,9 @@ class Constraint::Automaton {
     }
     if (state.complete) state.bytes_left = 0;
     for (const Item& item : state.items)
-      state.bytes_left =
-          std::min(state.bytes_left,
-                   distance(item.at) + (item.stack < 0 ? 0 : stacks_[static_cast<std::size_t>(item.stack)].bytes_left));
+      state.bytes_left = std::min(
+          state.bytes_left,
+          sum(distance(item.at), item.stack < 0 ? 0 : stacks_[static_cast<std::size_t>(item.stack)].bytes_left));
     const auto number = static_cast<std::int32_t>(states_.size());
     states_.push_back(std::move(state));
     next_.resize(next_.size() + static_cast<std::size_t>(classes_.count), unknown);
@@ -287,8 +295,17 @@ std::size_t Constraint::states() const {
 }
 
 std::int64_t Constraint::least_tokens() const {
+  constexpr std::int64_t most_spelt = 1 << 16;  // bytes
   const std::lock_guard lock(mutex_);
-  return automaton_->way(automaton_->start()).tokens;
+  const std::int32_t start = automaton_->start();
+  return automaton_->bytes_left(start) > most_spelt ? automaton_->fewest_by_bytes(start)
+                                                    : automaton_->way(start).tokens;
+}
+
+void Constraint::check_room(std::int64_t tokens) const {
+  const std::int64_t least = least_tokens();
+  check(least <= tokens, "constraint", "the shortest text that it allows has {} tokens, and {} may come: allow more",
+        least, tokens);
 }
 
 bool Constraint::allows(std::string_view text) const {
@@ -324,7 +341,7 @@ Constraint::Allowed Constraint::after(std::span<const std::int32_t> tokens, std:
   if (state == dead) return allowed;
   allowed.possible = true;
   allowed.complete = automaton_->complete(state);
-  allowed.shortest = automaton_->way(state).first;
+  if (automaton_->fewest_by_bytes(state) <= left) allowed.shortest = automaton_->way(state).first;
   if (left <= 0) return allowed;
   const Automaton::Followers& all = automaton_->followers(state);
   if (all.worst <= left - 1) {

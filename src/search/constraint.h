@@ -46,8 +46,10 @@ class Constraint {
   /// May be called by many threads at once.
   Allowed after(std::span<const std::int32_t> tokens, std::int64_t left) const;
 
-  /// Tokens that the shortest text has, the end token not counted.
+  /// Tokens that the shortest text has, the end token not counted; where it is longer than 64 KiB, so many at least.
   std::int64_t least_tokens() const;
+  /// @throws Error(usage) where no text that it allows has so few tokens
+  void check_room(std::int64_t tokens) const;
   /// Whether `text` is one that the constraint allows, as a whole.
   bool allows(std::string_view text) const;
   std::int64_t vocab_size() const { return tokens_->size(); }

@@ -43,6 +43,9 @@ Pattern string_pattern(const Json& schema, const std::string& place) {
   const std::int64_t least = count_of(schema, "minLength", 0, place), most = count_of(schema, "maxLength", -1, place);
   if (std::max(least, most) > longest)
     refuse_schema(place, fmt::format("\"minLength\" and \"maxLength\" above {} are not supported", longest));
+  if (most >= 0 && least > most)
+    refuse_schema(place,
+                  fmt::format("\"minLength\" {} is above \"maxLength\" {}, which nothing satisfies", least, most));
   const bool bounded = least > 0 || most >= 0;
   const Pattern lengths = Pattern::of_length(least, most < 0 ? std::nullopt : std::optional(most));
   std::optional<Pattern> pattern;

@@ -447,6 +447,7 @@ TEST(JsonSchema, RefusesByNameWhatItDoesNotKnow) {
            {R"({"type":"string","maxLength":-1})", "expected a whole number of at least 0"},
            {R"({"type":"string","maxLength":1000000})", "above 100000"},
            {R"({"type":"integer","minimum":3,"maximum":2})", "no text that it allows"},
+           {R"({"type":"string","minLength":5,"maxLength":3})", "which nothing satisfies"},
            {R"({"properties":{"a":false},"required":["a"],"type":"object"})", "no text that it allows"},
            {R"({"type":"array","items":[{}]})", "prefixItems"},
            {R"({"a":1,"a":2})", "twice"},
@@ -462,6 +463,30 @@ TEST(JsonSchema, RefusesByNameWhatItDoesNotKnow) {
     doubling +=
         fmt::format(R"("d{}":{{"allOf":[{{"$ref":"#/$defs/d{}"}},{{"$ref":"#/$defs/d{}"}}]}},)", i, i + 1, i + 1);
   expect_refused([&] { json_schema_grammar(doubling + R"("d40":{}}})"); }, "schemas");
+}
+
+// Objects of two objects of two objects ...: a few lines that call for more text than could ever be written.
+TEST(Constraint, ATextBeyondAllBoundsIsRefusedBeforeItIsSpelt) {
+  const auto trie =
+      std::make_shared<TokenTrie>(std::vector<std::string>{"{", "}", "\"", ":", ",", " ", "a", "b", "\":{"});
+  for (const int levels : {8, 30, 55, 64, 150}) {
+    std::string schema = R"({"$ref":"#/$defs/d0","$defs":{)";
+    for (int i = 0; i < levels; ++i)
+      schema += fmt::format(
+          R"("d{}":{{"type":"object","properties":{{"a":{{"$ref":"#/$defs/d{}"}},"b":{{"$ref":"#/$defs/d{}"}}}},)"
+          R"("required":["a","b"],"additionalProperties":false}},)",
+          i, i + 1, i + 1);
+    schema += fmt::format(R"("d{}":{{"type":"object","properties":{{}},"additionalProperties":false}}}}}})", levels);
+    const auto grammar = [&] { return json_schema_grammar(schema, {.alphabet = trie->alphabet()}); };
+    if (levels > 60) {  // more than can be counted
+      expect_refused([&] { grammar(); }, "there is no text that it allows");
+      continue;
+    }
+    const Constraint constraint(grammar(), trie);
+    EXPECT_GT(constraint.least_tokens(), 1000) << levels;
+    expect_refused([&] { constraint.check_room(1000); }, "the shortest text that it allows has");
+    EXPECT_EQ(constraint.after({}, 1000).count, 0) << levels;
+  }
 }
 
 // A vocabulary without some characters: what can be written without them is, the rest is refused.

@@ -1,0 +1,123 @@
+// What translation models with tokens of languages read and begin with: the frames of BART, mBART, M2M100 and NLLB.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "model/small_marian.h"
+#include "search/translator.h"
+#include "support/paths.h"
+#include "text/language_tag.h"
+#include "text/sentence_frame.h"
+#include "text/temporary.h"
+
+namespace tril::search {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+class LanguageTokens : public ::testing::Test {
+ protected:
+  // A directory of this class of tokenizers, and a model of its vocabulary.
+  void load(const nlohmann::json& config, const std::string& first_language = "") {
+    const TemporaryDirectory directory;
+    directory.write("sentencepiece.bpe.model",
+                    read_text(test::test_dir() + "/golden/hf/tokenizers/spm_unigram/spm.model", std::size_t{1} << 28));
+    directory.write("tokenizer_config.json", config.dump());
+    tokenizer = load_tokenizer(directory.path());
+    model::MarianConfig k = tril::testing::small_marian_config();
+    k.vocab_size = k.decoder_vocab_size = tokenizer->size(Side::source);
+    k.pad_token_id = tokenizer->special(Side::source).pad, k.eos_token_id = 2;
+    k.decoder_start_token_id = first_language.empty() ? 2 : tokenizer->language_id(first_language);
+    model = tril::testing::small_marian(k);
+  }
+  TextToTranslate prepared(const TextOptions& options, const std::string& prefix = "", std::int32_t forced_bos = -1) {
+    SearchOptions search;
+    search.forced_bos_id = forced_bos;
+    return TranslationText(*model, tokenizer).prepare("Hello there", prefix, 0, options, search);
+  }
+  Ids text(const std::string& of = "Hello there") const { return tokenizer->encode(of, Side::source); }
+  std::int32_t language(const char* code) const { return tokenizer->language_id(code); }
+  static Ids joined(Ids a, const Ids& b, const Ids& c = {}) {
+    a.insert(a.end(), b.begin(), b.end());
+    a.insert(a.end(), c.begin(), c.end());
+    return a;
+  }
+
+  std::shared_ptr<const Tokenizer> tokenizer;
+  std::unique_ptr<model::Marian> model;
+};
+
+TEST_F(LanguageTokens, InFrontOfSourceAndTranslation) {
+  load({{"tokenizer_class", "NllbTokenizer"}});
+  EXPECT_EQ(prepared({}).source, joined({language("eng_Latn")}, text(), {2}));
+  EXPECT_TRUE(prepared({}).request.prefix.empty());
+  const TextOptions o{.source_language = "fra_Latn", .target_language = "deu_Latn"};
+  EXPECT_EQ(prepared(o).source, joined({language("fra_Latn")}, text(), {2}));
+  EXPECT_EQ(prepared(o).request.start_id, 2);
+  EXPECT_EQ(prepared(o).request.prefix, Ids{language("deu_Latn")});
+  // In the place of the directory's, and in front of a prefix.
+  EXPECT_EQ(prepared(o, "Guten", language("ace_Arab")).request.prefix, joined({language("deu_Latn")}, text("Guten")));
+  EXPECT_EQ(prepared({}, "Guten", language("ace_Arab")).request.prefix, joined({language("ace_Arab")}, text("Guten")));
+  EXPECT_EQ(sentence_ids(*tokenizer, "Hello there", Side::target, "deu_Latn"),
+            joined({language("deu_Latn")}, text(), {2}));
+}
+
+TEST_F(LanguageTokens, BehindTheSourceAndAsTheDecodersStart) {
+  load({{"tokenizer_class", "MBartTokenizer"}}, "ro_RO");
+  const TextOptions o{.source_language = "de_DE", .target_language = "fr_XX"};
+  EXPECT_EQ(prepared({}).request.start_id, language("ro_RO"));
+  EXPECT_EQ(prepared(o).source, joined(text(), {2, language("de_DE")}));
+  EXPECT_EQ(prepared(o).request.start_id, language("fr_XX"));
+  EXPECT_TRUE(prepared(o).request.prefix.empty());
+  EXPECT_EQ(decoder_start(*model, *tokenizer, "fr_XX"), language("fr_XX"));
+  EXPECT_EQ(decoder_start(*model, *tokenizer, ""), language("ro_RO"));
+  EXPECT_EQ(sentence_ids(*tokenizer, "Hello there", Side::target, "fr_XX"), joined(text(), {2}));
+}
+
+TEST_F(LanguageTokens, AreCutLastAndABlankTextIsBlank) {
+  load({{"tokenizer_class", "MBartTokenizer"}}, "ro_RO");
+  bool cut = false;
+  const Ids source = source_ids(*tokenizer, "Hello there", 4, cut, "de_DE");
+  EXPECT_TRUE(cut);
+  EXPECT_EQ(source, joined({text()[0], text()[1]}, {2, language("de_DE")}));
+  EXPECT_EQ(source_ids(*tokenizer, "Hello there", 100, cut).size(), text().size() + 2);
+  EXPECT_FALSE(cut);
+  const TextToTranslate blank = TranslationText(*model, tokenizer).prepare("", "", 0, {}, {});
+  EXPECT_TRUE(blank.is_empty());
+  EXPECT_FALSE(prepared({}).is_empty());
+}
+
+TEST_F(LanguageTokens, ADirectoryIsTranslatedInto) {
+  load({{"tokenizer_class", "NllbTokenizer"}});
+  TranslatorOptions o;
+  o.max_length = 6;
+  o.decoding.search.eos_ids = {2};
+  o.target_language = "deu_Latn";
+  Translator translator(*model, tokenizer, o);
+  const std::vector<std::string> texts{"Hello there", ""};
+  const auto found = translator.translate(texts);
+  EXPECT_FALSE(found[0][0].tokens.empty());
+  EXPECT_NE(found[0][0].tokens[0], language("deu_Latn")) << "it is given, not generated";
+  EXPECT_TRUE(found[1][0].text.empty());
+}
+
+TEST_F(LanguageTokens, AreNamedAsPeopleNameThem) {
+  load({{"tokenizer_class", "NllbTokenizer"}});
+  for (const char* name : {"deu_Latn", ">>deu_Latn<<", "__deu_Latn__"}) {
+    const Languages l = choose_languages(*tokenizer, name, name, "--source-language", "--target-language");
+    EXPECT_EQ(l.source, "deu_Latn");
+    EXPECT_EQ(l.target, "deu_Latn");
+    EXPECT_EQ(l.prefix, "");
+  }
+  try {
+    choose_languages(*tokenizer, "", "deu_Latin", "--source-language", "--target-language");
+    FAIL() << "no error";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("--target-language"), std::string::npos) << e.what();
+    EXPECT_NE(e.hint().find("deu_Latn"), std::string::npos) << e.hint();
+  }
+}
+
+}  // namespace
+}  // namespace tril::search
