@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "search/candidates.h"
 
 namespace tril::search {
 namespace {
@@ -17,11 +18,6 @@ void check_request(const Request& r) {
   check(r.max_length >= 1, "maximum length", "expected at least 1, got {}", r.max_length);
   check(r.min_length >= 0 && r.min_length <= r.max_length, "minimum length",
         "expected 0 to the maximum length of {}, got {}", r.max_length, r.min_length);
-}
-
-void check_number(float log_prob) {
-  if (std::isnan(log_prob))
-    fail("search", "the model's scores are not numbers (NaN)", "look at the weights with `tril inspect`");
 }
 
 }  // namespace

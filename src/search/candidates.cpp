@@ -16,6 +16,11 @@ std::vector<float> sums(Context& c, const Tensor& logits) {
 
 }  // namespace
 
+void check_number(double log_prob) {
+  if (std::isnan(log_prob))
+    fail("search", "the model's scores are not numbers (NaN)", "look at the weights with `tril inspect`");
+}
+
 CandidateFinder::CandidateFinder(const SearchOptions& options, std::int64_t vocab_size, std::int32_t k, bool scores)
     : processors_(make_processors(options)),
       sampling_(options.sampling),
@@ -125,6 +130,14 @@ void CandidateFinder::take_best(Context& c, const Tensor& logits, std::span<cons
   const std::vector<std::int32_t> id = host_copy<std::int32_t>(ids);
   for (std::size_t i = 0; i < value.size(); ++i)
     to[i / k * static_cast<std::size_t>(width) + i % k] = {value[i] - log_sums[i / k], id[i]};
+  // Nothing is left of a row, or what is left are no numbers, which are worse than whatever is forbidden.
+  for (std::size_t r = 0; k > 0 && r < static_cast<std::size_t>(R); ++r) {
+    if (value[r * k] != -INFINITY) continue;
+    const std::vector<float> row =
+        host_copy<float>(logits.rows(static_cast<std::int64_t>(r), static_cast<std::int64_t>(r) + 1));
+    if (std::any_of(row.begin(), row.end(), [](float x) { return std::isnan(x); }))
+      to[r * static_cast<std::size_t>(width)].log_prob = NAN;
+  }
 }
 
 // What a row wants is a candidate once.

@@ -20,6 +20,9 @@ inline bool is_late(Clock::time_point begun, const SearchOptions& options) {
   return options.time_limit > 0 && std::chrono::duration<double>(Clock::now() - begun).count() >= options.time_limit;
 }
 
+/// @throws Error where a log-probability is NaN, as those of a damaged model are
+void check_number(double log_prob);
+
 class CandidateFinder;
 
 /// The best candidates straight from the quantised matrix that would make logits, for rows of several searches at once.

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "search/candidates.h"
 #include "search/ensemble.h"
 #include "search/session.h"
 
@@ -72,6 +73,7 @@ std::vector<Score> score(Context& c, const model::Model& model, std::span<const 
     const auto row = static_cast<std::int64_t>(i);
     scores[i].token_log_probs.assign(log_probs.begin() + rows.begin(row), log_probs.begin() + rows.end(row));
     for (float p : scores[i].token_log_probs) scores[i].log_prob += static_cast<double>(p);
+    check_number(scores[i].log_prob);
   }
   if (tap) {
     const std::vector<float> weights = host_copy<float>(tap->weights);

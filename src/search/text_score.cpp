@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "search/candidates.h"
+
 namespace tril::search {
 namespace {
 
@@ -94,8 +96,10 @@ std::vector<Score> score_texts(WorkerPool& workers, const model::Model& model,
     const std::lock_guard lock(telling);
     if (on_scored) on_scored(static_cast<std::int64_t>(found.size()));
   });
-  for (Score& s : scores)
+  for (Score& s : scores) {
     for (float p : s.token_log_probs) s.log_prob += static_cast<double>(p);
+    check_number(s.log_prob);
+  }
   return scores;
 }
 

@@ -137,6 +137,20 @@ TEST_F(Sampling, NumbersThatAreNoneAreAnError) {
     }
   } step;
   EXPECT_THROW(decode(c, step, std::vector{Request{start, 0, 4}}, sampled(1)), Error);
+
+  // What is forbidden is better than what is no number, and must not be taken for the end of all.
+  struct AllBroken : Broken {
+    Tensor logits(Context& context, const StepInput&) override {
+      return context.upload<float>(std::vector<float>{NAN, NAN, NAN}, {1, 3});
+    }
+  } all;
+  for (const bool scores : {false, true})
+    for (const bool forbids : {false, true}) {
+      SearchOptions o;
+      o.scores = scores;
+      if (forbids) o.suppress_ids = {1};
+      EXPECT_THROW(decode(c, all, std::vector{Request{start, 0, 4}}, o), Error) << scores << forbids;
+    }
 }
 
 TEST_F(Sampling, OptionsThatMakeNoSenseAreErrors) {
