@@ -234,11 +234,27 @@ void write_all(int descriptor, std::span<const std::byte> bytes, const std::stri
 
 }  // namespace detail
 
+std::string behind_links(const std::string& path) {
+  constexpr int most_links = 40;
+  fs::path at = path;
+  for (int n = 0; n < most_links; ++n) {
+    std::error_code problem;
+    if (!fs::is_symlink(at, problem)) return at.string();
+    const fs::path to = fs::read_symlink(at, problem);
+    if (problem) return at.string();
+    at = at.parent_path() / to;
+  }
+  fail(shown(path), fmt::format("more than {} symbolic links lead on from it", most_links));
+}
+
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   check_path(path_);
   struct stat status {};
   const bool replaces = ::stat(path_.c_str(), &status) == 0;
   if (replaces) check_regular(path_, status.st_mode);
+  if (parent_of(path_) == "/dev")  // links there may lead to regular files, whose place a file would take
+    fail(shown(path_), "is a device's name, expected that of a file",
+         "- is standard output, where it can be written to");
   if (fs::path(path_).filename().empty()) fail(shown(path_), "names a directory, expected the name of a file");
   remove_abandoned();
   create();

@@ -40,6 +40,9 @@ class MappedFile {
 /// The whole of a file of at most `limit` bytes.
 std::string read_text(const std::string& path, std::uint64_t limit);
 
+/// Where a path leads in the end, behind symbolic links; itself where it is none. What it names need not be there.
+std::string behind_links(const std::string& path);
+
 /// A file that comes into being whole or not at all. The bytes go to PATH.tmp-PID-N beside it; commit() syncs that
 /// file, renames it to PATH and syncs the directory; without commit() the destructor removes it and PATH stays as it
 /// was. What a killed process left behind under such a name is removed by the next AtomicFile for the same path. A

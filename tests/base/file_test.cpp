@@ -199,6 +199,19 @@ TEST_F(FileTest, ALinkIsReplacedAndItsTargetKept) {
   EXPECT_FALSE(fs::is_symlink(path("link")));
 }
 
+TEST_F(FileTest, LinksLeadToWhatTheyName) {
+  put("target", "x");
+  fs::create_symlink("target", path("link"));
+  fs::create_symlink(path("link"), path("second"));
+  fs::create_symlink(path("nothing"), path("dangling"));
+  fs::create_symlink(path("loop"), path("loop"));
+  EXPECT_EQ(behind_links(path("target")), path("target"));
+  EXPECT_EQ(behind_links(path("second")), path("target"));
+  EXPECT_EQ(behind_links(path("dangling")), path("nothing"));
+  EXPECT_NE(error_of([&] { behind_links(path("loop")); }).find("symbolic links"), std::string::npos);
+  EXPECT_NE(error_of([&] { AtomicFile file("/dev/tril_is_no_device"); }).find("device"), std::string::npos);
+}
+
 TEST_F(FileTest, TwoWritersOfOnePathDoNotMeet) {
   AtomicFile a(path("x")), b(path("x"));
   EXPECT_NE(a.temporary_path(), b.temporary_path());
