@@ -93,6 +93,7 @@ int attend(const AttendOptions& o, const Fields& fields) {
     if (m.layers.empty())
       fail("attend", fmt::format("there is nothing to show of the {} attention", name_of(m.kind)),
            m.keys.empty() ? "give a sentence of at least one token" : "raise --max-heads to the heads of a layer");
+  if (o.svg == o.out) fail_usage("--svg", "is --out as well", "give them different names");
   write_file_atomic(o.out, std::string_view(train::attention_page(facts, maps)));
   if (!o.svg.empty()) write_file_atomic(o.svg, std::string_view(train::attention_svg(facts, maps)));
   spdlog::info("{}: {} tokens by {}", o.out, maps[0].queries.size(), maps[0].keys.size());

@@ -19,6 +19,7 @@ void add_ensemble_fields(Fields& f, ModelSetOptions& o) {
       .choices({"log-probabilities", "probabilities"})
       .value_name("WHAT");
   f.needs("ensemble-mean", "models", "there is no ensemble");
+  f.needs("weights", "models", "there is no ensemble");
 }
 
 void add_speculative_fields(Fields& f, ModelSetOptions& o) {

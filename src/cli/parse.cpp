@@ -91,8 +91,16 @@ std::vector<GivenValue> parse_arguments(const std::vector<const Fields*>& fields
   if (const auto extras = unshielded(parser.remaining()); !extras.empty()) fail_on_extra(extras, fields);
 
   std::vector<GivenValue> given;
-  for (const auto& [field, option] : options)
-    if (option->count() > 0) given.push_back({field->name(), unshielded(option->results()), dashed(*field)});
+  for (const auto& [field, option] : options) {
+    if (option->count() == 0) continue;
+    given.push_back({field->name(), unshielded(option->results()), dashed(*field)});
+    // "--regex $UNSET" is a mistake; texts that may be empty are called TEXT.
+    const std::vector<std::string>& texts = given.back().texts;
+    if (field->kind() == FieldKind::text && field->shown_value() != "TEXT" &&
+        std::find(texts.begin(), texts.end(), "") != texts.end())
+      fail_usage(dashed(*field), fmt::format("its value is empty, expected {}", field->shown_value()),
+                 "leave the option out to go without it");
+  }
   return given;
 }
 

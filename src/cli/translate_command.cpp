@@ -104,8 +104,9 @@ class Output {
  public:
   explicit Output(const std::string& path) : path_(path) {
     if (path == "-") return;
-    const AtomicFile possible(path);  // told now, not at the end
-    file_.emplace(path + ".partial");
+    const AtomicFile possible(path_);  // told now, not at the end
+    path_ = behind_links(path_);       // what is asked for is the file, not the link
+    file_.emplace(path_ + ".partial");
   }
   void write(const std::string& text) {
     if (file_)
@@ -220,6 +221,8 @@ std::shared_ptr<const search::Shortlist> shortlist_of(const TranslateOptions& o,
       fail_usage("--shortlist", fmt::format("expected a number of at least 0 behind the file, got \"{}\"", text));
   };
   number(1, options.first), number(2, options.best), number(3, options.threshold);
+  check(options.threshold >= 0 && options.threshold <= 1, "--shortlist",
+        "a translation's probability is from 0 to 1, got {}", options.threshold);
   std::int64_t unknown = 0;
   const LexicalTable table = read_lexical_table(o.shortlist[0], tokenizer, unknown);
   if (unknown > 0)

@@ -157,7 +157,8 @@ GenerationConfig load_generation_config(const std::string& directory) {
 
   GenerationConfig g;
   g.num_beams = find_count(o, "num_beams");
-  if (g.num_beams == 0) o.fail_at("num_beams", "expected at least 1, got 0");
+  if (g.num_beams && (*g.num_beams < 1 || *g.num_beams > 1000))
+    o.fail_at("num_beams", fmt::format("expected a number from 1 to 1000, got {}", *g.num_beams));
   g.num_beam_groups = std::max<std::int64_t>(1, find_count(o, "num_beam_groups").value_or(1));
   g.diversity_penalty = find_number(o, "diversity_penalty", 0, false, unbounded);
   g.length_penalty = o.find<double>("length_penalty");

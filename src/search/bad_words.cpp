@@ -8,6 +8,7 @@ namespace tril::search {
 
 void forbid(const std::string& text, const Tokenizer& tokenizer, const std::string& where,
             std::vector<std::vector<std::int32_t>>& bad_words) {
+  check(!text.empty(), where, "an empty text would forbid the space");
   bool any = false;
   for (const std::string& form : {text, " " + text}) {
     std::vector<std::int32_t> ids = tokenizer.encode(form, Side::target);

@@ -275,7 +275,12 @@ TEST_F(Translate, WhatWouldHaveNoEffectIsRefused) {
            {{"-b", "1", "--draft-tokens", "3"}, "--draft-tokens"},
            {{"--mbr", "4", "--length-penalty", "0.6"}, "--length-penalty"},
            {{"--mbr", "4", "--coverage-penalty", "0.2"}, "--coverage-penalty"},
-           {{"-b", "2", "--min-alternative-prob", "0.5"}, "--min-alternative-prob"}}) {
+           {{"-b", "2", "--min-alternative-prob", "0.5"}, "--min-alternative-prob"},
+           {{"--weights", "3"}, "--weights"},
+           {{"--target-prefix", ""}, "--target-prefix"},
+           {{"--draft-model="}, "--draft-model"},
+           {{"--bad-words", ""}, "--bad-words"},
+           {{"--source-language", "de"}, "--source-language"}}) {
     const Ran ran = translate(args, text);
     EXPECT_EQ(ran.code, 2) << named;
     EXPECT_NE(ran.err.find(named), std::string::npos) << ran.err;
