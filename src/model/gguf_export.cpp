@@ -1,6 +1,7 @@
 #include "model/gguf_export.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -119,6 +120,12 @@ std::vector<std::byte> bytes_of(const Model& m, const Source& s, const WeightFil
     if (s.form == Form::rotated_keys) values = rotated(values, p->shape[0], config.at("num_key_value_heads"));
     if (s.form == Form::offset)
       for (float& v : values) v += 1;
+    const bool narrow = s.header.type == GgufType::f16;
+    for (const float v : values)
+      if (!std::isfinite(v) || (narrow && std::abs(v) >= 65520))
+        fail(p->name, fmt::format("holds {}, which {} cannot", v, narrow ? "16-bit floats" : "a file for use"),
+             narrow && std::isfinite(v) ? "pass --type bf16 or f32"
+                                        : "the model is damaged: train or download it again");
     kern::quantize_blocks(s.header.type, values.data(), values.size(), bytes.data() + at);
     at += values.size() / values_of_block(s.header.type) * bytes_of_block(s.header.type);
   }
