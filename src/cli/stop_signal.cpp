@@ -16,7 +16,12 @@ StopSignal::StopSignal() {
   if (alive.fetch_add(1) > 0) return;
   signal_came = false;
   stop_source = std::stop_source();
-  signals_.emplace({SIGINT, SIGTERM});
+  // A terminal that is closed ends the work as they do, unless nohup or a like has it ignored.
+  struct sigaction hang_up {};
+  if (sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler == SIG_IGN)
+    signals_.emplace({SIGINT, SIGTERM});
+  else
+    signals_.emplace({SIGINT, SIGTERM, SIGHUP});
   watcher_ = std::thread([this] { watch(); });
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -75,7 +76,8 @@ struct Data {
 
 // Starts the program, sends `signal` when `wait` returns, and returns how it ended.
 Ran run_with_signal(std::vector<std::string> args, int signal, const std::function<void()>& wait) {
-  return run_tril(std::move(args), {.input = {}, .stdout_to = {}, .before = {}, .meanwhile = [&](pid_t child) {
+  const auto before = [] { std::signal(SIGHUP, SIG_DFL); };  // which nohup has ignored
+  return run_tril(std::move(args), {.input = {}, .stdout_to = {}, .before = before, .meanwhile = [&](pid_t child) {
                                       wait(), kill(child, signal);
                                     }});
 }
@@ -165,10 +167,10 @@ TEST(Train, KilledBeforeItsFirstFiguresIsStillToldFromItsBeginning) {
   EXPECT_EQ(records(data.folder.at("killed/train.jsonl")), records(data.folder.at("whole/train.jsonl")));
 }
 
-TEST(Train, TermAndIntSaveAndExitWithZero) {
+TEST(Train, TermIntAndHangUpSaveAndExitWithZero) {
   const Data data;
-  for (int signal : {SIGTERM, SIGINT}) {
-    const std::string model = signal == SIGTERM ? "term" : "int";
+  for (int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    const std::string model = "signal" + std::to_string(signal);
     // A first run makes the state, so that the signal falls into training and not into making the vocabulary.
     ASSERT_EQ(run_tril(data.train(model, {"--after", "1u"})).code, 0);
     const Ran ran = run_with_signal(data.train(model, {"--after", "100000u", "--save-freq", "0"}), signal,
