@@ -14,6 +14,10 @@ void exp_of(const float* x, float* y, std::size_t n) {
   ForEach(n, [&](std::size_t i, auto io) HWY_ATTR { io.store(FastExp(Floats(), io.load(x + i)), y + i); });
 }
 
+void exp2_of(const float* x, float* y, std::size_t n) {
+  ForEach(n, [&](std::size_t i, auto io) HWY_ATTR { io.store(FastExp2(Floats(), io.load(x + i)), y + i); });
+}
+
 void bits_of(RandomKey key, std::uint32_t first, std::uint32_t* y, std::size_t n) {
   const hn::ScalableTag<std::uint32_t> d;
   for (std::size_t i = 0; i < n; i += hn::Lanes(d))  // n is a multiple of every instruction set's lanes
@@ -32,16 +36,38 @@ namespace {
 struct Functions {
   const char* name;
   void (*exp)(const float*, float*, std::size_t);
+  void (*exp2)(const float*, float*, std::size_t);
   void (*bits)(RandomKey, std::uint32_t, std::uint32_t*, std::size_t);
 };
 
 std::vector<Functions> functions() {
   std::vector<Functions> all;
-  for (const Functions f :
-       {Functions{"generic", N_SSSE3::exp_of, N_SSSE3::bits_of}, Functions{"avx2", N_AVX2::exp_of, N_AVX2::bits_of},
-        Functions{"avx512", N_AVX3::exp_of, N_AVX3::bits_of}})
+  for (const Functions f : {Functions{"generic", N_SSSE3::exp_of, N_SSSE3::exp2_of, N_SSSE3::bits_of},
+                            Functions{"avx2", N_AVX2::exp_of, N_AVX2::exp2_of, N_AVX2::bits_of},
+                            Functions{"avx512", N_AVX3::exp_of, N_AVX3::exp2_of, N_AVX3::bits_of}})
     if (table(f.name)) all.push_back(f);
   return all;
+}
+
+TEST(Exp2, IsWithinTwoRoundingsAndNeverNothing) {
+  std::vector<float> x, y;
+  for (double v = -126; v <= 127; v += 2.3e-4) x.push_back(static_cast<float>(v));
+  y.resize(x.size());
+  for (const Functions& f : functions()) {
+    f.exp2(x.data(), y.data(), x.size());
+    double worst = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      worst = std::max(worst, std::abs(y[i] / std::exp2(static_cast<double>(x[i])) - 1));
+    EXPECT_LT(worst, 2.5e-7) << f.name;
+    const std::vector<float> odd{-127, -1e30f, -INFINITY, NAN, 0, 1, -1};
+    std::vector<float> z(odd.size());
+    f.exp2(odd.data(), z.data(), odd.size());
+    for (const std::size_t i : {0, 1, 2}) EXPECT_EQ(z[i], std::exp2(-126.0f)) << f.name;
+    EXPECT_TRUE(std::isnan(z[3])) << f.name;
+    EXPECT_EQ(z[4], 1.0f);
+    EXPECT_NEAR(z[5], 2.0f, 5e-7);
+    EXPECT_NEAR(z[6], 0.5f, 2e-7);
+  }
 }
 
 TEST(Exp, IsWithinTwoRoundings) {
