@@ -84,7 +84,6 @@ locale_t unicode_locale() {
   return locale;
 }
 
-
 }  // namespace
 
 std::size_t character_length(std::string_view text, std::size_t at) {

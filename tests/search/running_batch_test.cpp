@@ -37,7 +37,9 @@ std::vector<Options> kinds() {
   add([](SearchOptions& o) { o.beam_size = o.n_best = 4, o.beam_groups = 2, o.diversity_penalty = 0.3; });
   add([](SearchOptions& o) { o.alternatives = true, o.n_best = 3, o.beam_size = 2; });
   add([](SearchOptions& o) {
-    o.ends = [](std::span<const std::int32_t>, std::span<const std::int32_t> t) { return t.size() > 3 && t.back() % 3 == 0; };
+    o.ends = [](std::span<const std::int32_t>, std::span<const std::int32_t> t) {
+      return t.size() > 3 && t.back() % 3 == 0;
+    };
     o.suppress_ids = {5, 6}, o.bad_words = {{7, 8}};
   });
   return list;

@@ -117,7 +117,7 @@ TEST(Report, WhatIsKeptAndWrittenAgainIsWhatAnUndisturbedRunWrites) {
   EXPECT_EQ(records(dir.path("whole/samples.jsonl")).size(), 5u);
 
   for (const std::int64_t state : {-1, 0, 7, 35, 40, 60, 99}) {  // the state that the run goes on from
-    for (std::size_t cut : {0u, 1u, 40u, 200u}) {             // bytes that the kill took from what was written after it
+    for (std::size_t cut : {0u, 1u, 40u, 200u}) {  // bytes that the kill took from what was written after it
       std::filesystem::create_directory(dir.path("killed"));
       RunLog before(dir.path("killed"));
       begin(before, -1, -1);
