@@ -42,7 +42,7 @@ WeightFiles WeightFiles::open(const std::string& directory) {
   if (!is_there(single) && is_there(index)) return open_shards(directory, index.string());
   if (!is_there(single) && is_there(folder / "pytorch_model.bin"))
     fail(shown(single), "is not there, only pytorch_model.bin is, which holds Python code and is not read",
-         "save the model with safe_serialization");
+         "load it with transformers and save_pretrained() it, which writes model.safetensors");
   WeightFiles weights;
   weights.directory_ = directory;
   weights.files_.push_back(SafetensorsFile::open(single.string()));
