@@ -12,12 +12,26 @@
 
 namespace tril::model {
 
+/// A size that k has already where config.json leaves it out.
+inline void read_size(ConfigReader& config, const char* key, std::int64_t& value, std::int64_t most) {
+  value = config.size(key, value);
+  check_size(config.json(), key, value, most);
+}
+
+/// bos_token_id, eos_token_id, pad_token_id, within the vocabulary.
+template <class Config>
+void read_special_ids(ConfigReader& config, Config& k) {
+  for (const auto& [key, id] : {std::pair{"bos_token_id", &k.bos_token_id},
+                                {"eos_token_id", &k.eos_token_id},
+                                {"pad_token_id", &k.pad_token_id}})
+    *id = config.id_of(key, *id, k.vocab_size);
+}
+
 /// Sizes, initialisation, dropout and special tokens. What they are where config.json leaves them out is what `k` says.
 template <class Config>
 void read_decoder_keys(ConfigReader& config, Config& k) {
   const auto size = [&](const char* key, std::int64_t& value, std::int64_t most) {
-    value = config.size(key, value);
-    check_size(config.json(), key, value, most);
+    read_size(config, key, value, most);
   };
   size("vocab_size", k.vocab_size, std::numeric_limits<std::int32_t>::max());
   size("hidden_size", k.hidden_size, 1 << 16);
@@ -28,10 +42,7 @@ void read_decoder_keys(ConfigReader& config, Config& k) {
   k.initializer_range = config.at_least_0("initializer_range", k.initializer_range);
   k.tie_word_embeddings = config.get<bool>("tie_word_embeddings", k.tie_word_embeddings);
   k.attention_dropout = config.share("attention_dropout");
-  for (const auto& [key, id] : {std::pair{"bos_token_id", &k.bos_token_id},
-                                {"eos_token_id", &k.eos_token_id},
-                                {"pad_token_id", &k.pad_token_id}})
-    *id = config.id_of(key, *id, k.vocab_size);
+  read_special_ids(config, k);
 }
 
 /// Fails where the model's width is not that of whole heads.

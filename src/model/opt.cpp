@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/decoder_families.h"
+#include "model/decoder_keys.h"
 
 namespace tril::model {
 namespace {
@@ -14,9 +15,8 @@ constexpr std::int32_t offset = 2;  // the authors' tables begin with rows for p
 OptConfig opt_config(const JsonObject& json) {
   ConfigReader config(json, "opt");
   OptConfig k;
-  const auto size = [&](std::string_view key, std::int64_t& value, std::int64_t most) {
-    value = config.size(std::string(key), value);
-    check_size(json, key, value, most);
+  const auto size = [&](const char* key, std::int64_t& value, std::int64_t most) {
+    read_size(config, key, value, most);
   };
   size("vocab_size", k.vocab_size, std::numeric_limits<std::int32_t>::max());
   size("hidden_size", k.hidden_size, 1 << 16);
@@ -26,9 +26,7 @@ OptConfig opt_config(const JsonObject& json) {
   size("max_position_embeddings", k.max_position_embeddings, 1 << 24);
   k.word_embed_proj_dim = k.hidden_size;
   size("word_embed_proj_dim", k.word_embed_proj_dim, 1 << 16);
-  if (k.hidden_size % k.num_attention_heads != 0)
-    json.fail_at("num_attention_heads",
-                 fmt::format("hidden_size {} does not divide into {} heads", k.hidden_size, k.num_attention_heads));
+  check_heads_divide(config, k);
   k.activation_function = config.get<std::string>("activation_function", k.activation_function);
   nn::activation_of(k.activation_function, json.where() + ": activation_function");
   k.do_layer_norm_before = config.get<bool>("do_layer_norm_before", true);
@@ -37,10 +35,7 @@ OptConfig opt_config(const JsonObject& json) {
   k.layerdrop = static_cast<double>(config.share("layerdrop"));
   k.init_std = config.at_least_0("init_std", k.init_std);
   k.tie_word_embeddings = config.get<bool>("tie_word_embeddings", true);
-  for (const auto& [key, id] : {std::pair{"bos_token_id", &k.bos_token_id},
-                                {"eos_token_id", &k.eos_token_id},
-                                {"pad_token_id", &k.pad_token_id}})
-    *id = config.id_of(key, *id, k.vocab_size);
+  read_special_ids(config, k);
   config.only("enable_bias", true);
   config.only("layer_norm_elementwise_affine", true);
   config.ignore({"activation_dropout"});  // of the first files; no version computes it

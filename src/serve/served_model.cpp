@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "search/json_schema.h"
+#include "text/language_tag.h"
 #include "text/token_bytes.h"
 
 namespace tril::serve {
@@ -10,23 +11,12 @@ namespace {
 
 constexpr std::size_t kept_options = 64, kept_constraints = 16;
 
-// The tags that a vocabulary of several languages has.
-std::vector<std::string> tags_of(const Tokenizer& tokenizer) {
-  std::vector<std::string> tags;
-  for (std::int32_t id = 0; id < tokenizer.size(Side::source); ++id) {
-    const std::string& piece = tokenizer.piece(id, Side::source);
-    if (piece.size() > 4 && piece.starts_with(">>") && piece.ends_with("<<"))
-      tags.push_back(piece.substr(2, piece.size() - 4));
-  }
-  return tags;
-}
-
 }  // namespace
 
 ServedModel::ServedModel(std::string name, Loaded loaded) : name_(std::move(name)), loaded_(std::move(loaded)) {
   if (translates()) {
     languages_ = {loaded_.source_language, tokenizer().languages()};
-    if (languages_.targets.empty()) languages_.targets = tags_of(tokenizer());
+    if (languages_.targets.empty()) languages_.targets = tagged_languages(tokenizer());
     if (languages_.targets.empty() && !loaded_.target_language.empty())
       languages_.targets.push_back(loaded_.target_language);
     translation_ = std::make_unique<search::TranslationText>(model(), loaded_.tokenizer);

@@ -8,27 +8,20 @@
 
 namespace tril {
 
-namespace {
-
-// Every tag of a vocabulary, some twenty at most.
-std::string tags_of(const Tokenizer& tokenizer) {
-  std::string list;
-  int count = 0;
-  for (std::int32_t id = 0; id < tokenizer.size(Side::source) && count <= 20; ++id) {
+std::vector<std::string> tagged_languages(const Tokenizer& tokenizer) {
+  std::vector<std::string> list;
+  for (std::int32_t id = 0; id < tokenizer.size(Side::source); ++id) {
     std::string_view piece;
     try {
       piece = tokenizer.piece(id, Side::source);
     } catch (const Error&) {
       continue;  // a gap
     }
-    if (piece.size() <= 4 || !piece.starts_with(">>") || !piece.ends_with("<<")) continue;
-    if (++count > 20) return list + ", ...";
-    list += (list.empty() ? "" : ", ") + std::string(piece.substr(2, piece.size() - 4));
+    if (piece.size() > 4 && piece.starts_with(">>") && piece.ends_with("<<"))
+      list.emplace_back(piece.substr(2, piece.size() - 4));
   }
   return list;
 }
-
-}  // namespace
 
 std::string language_tag(std::string_view name, const std::string& where) {
   std::string_view inside = name;
@@ -42,7 +35,10 @@ std::string language_tag(std::string_view name, const std::string& where) {
 std::string language_prefix(const Tokenizer& tokenizer, std::string_view name, const std::string& where) {
   const std::string tag = language_tag(name, where);
   if (!tokenizer.find(tag, Side::source)) {
-    const std::string known = tags_of(tokenizer);
+    const std::vector<std::string> all = tagged_languages(tokenizer);
+    const bool more = all.size() > 20;
+    const std::string known =
+        fmt::format("{}{}", fmt::join(all.begin(), more ? all.begin() + 20 : all.end(), ", "), more ? ", ..." : "");
     fail_usage(where, fmt::format("the model's vocabulary has no {}", tag),
                known.empty() ? "it has no language tags: the model translates into one language" : "it has " + known);
   }

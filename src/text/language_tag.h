@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "text/tokenizer.h"
 
@@ -12,6 +13,9 @@ namespace tril {
 
 /// "de" or ">>de<<" -> ">>de<<". @throws Error(usage) for what cannot be a tag: empty, with spaces, "<<" or ">>" inside
 std::string language_tag(std::string_view name, const std::string& where);
+
+/// The languages of every tag of a vocabulary, "de" of ">>de<<", in the order of ids.
+std::vector<std::string> tagged_languages(const Tokenizer& tokenizer);
 
 /// What stands in front of a text to be translated, with its space: ">>de<< ".
 /// @throws Error(usage) where the vocabulary has no such tag; it names those that it has
