@@ -109,7 +109,7 @@ class Service::Logged : public Responder {
   void note(const HttpResponse& r) { status_ = r.status; }
   void add(HttpResponse& r) const {
     for (const auto& [name, value] : headers_)
-      if (std::none_of(r.headers.begin(), r.headers.end(), [&](const auto& h) { return h.first == name; }))
+      if (std::none_of(r.headers.begin(), r.headers.end(), [&own = name](const auto& h) { return h.first == own; }))
         r.headers.emplace_back(name, value);
   }
   void log() {

@@ -406,7 +406,7 @@ TEST(Deterministic, ARowOfAProductIsItsOwn) {
         std::vector<float> a(rows * k), b(n * k), start(rows * n);
         for (auto* x : {&a, &b, &start})
           for (float& v : *x) v = static_cast<float>(random.normal());
-        const auto product = [&](std::size_t first, std::size_t m) {
+        const auto product = [&, n = n, k = k](std::size_t first, std::size_t m) {
           std::vector<float> c(start.begin() + static_cast<long>(first * n),
                                start.begin() + static_cast<long>((first + m) * n));
           kern::Gemm g{.m = m, .n = n, .k = k};
