@@ -106,10 +106,12 @@ nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& d) {
   o.theta = positive_of(rope, "rope_theta", theta);
   if (!(o.theta > 1)) rope.fail_at("rope_theta", fmt::format("{} is not above 1", o.theta));
   const double share = positive_of(rope, "partial_rotary_factor", partial);
-  o.dim = static_cast<std::int64_t>(static_cast<double>(d.head_dim) * share);
-  if (o.dim < 2 || o.dim % 2 != 0 || o.dim > d.head_dim)
+  const auto head_dim = static_cast<double>(d.head_dim);
+  const double turned = std::trunc(head_dim * share);  // which a large share takes beyond all integers
+  if (turned < 2 || turned > head_dim || std::fmod(turned, 2) != 0)
     rope.fail_at("partial_rotary_factor", fmt::format("{} of heads of {} is {} values, which cannot be turned in pairs",
-                                                      share, d.head_dim, o.dim));
+                                                      share, d.head_dim, turned));
+  o.dim = static_cast<std::int64_t>(turned);
   o.original = d.original > 0 ? d.original : rope.size("original_max_position_embeddings", d.max_positions);
   if (o.scaling == Scaling::dynamic) o.original = d.max_positions;
   if (o.scaling == Scaling::dynamic && o.dim < 4) rope.fail_at("rope_type", "dynamic needs at least 4 values to turn");

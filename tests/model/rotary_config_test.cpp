@@ -73,6 +73,7 @@ TEST(RotaryConfig, WhatIsRefused) {
   says({{"rope_theta", 0.5}}, "not above 1");
   says({{"partial_rotary_factor", 0.1}}, "cannot be turned in pairs");
   says({{"partial_rotary_factor", 1.5}}, "cannot be turned in pairs");
+  says({{"partial_rotary_factor", 1e19}}, "1.6e+20 values, which cannot be turned in pairs");
 }
 
 }  // namespace
