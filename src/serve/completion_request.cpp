@@ -173,7 +173,7 @@ Json messages_of(const Json& body) {
       content = c->get<std::string>();
     } else if (c != one.end() && c->is_array()) {
       for (const Json& part : *c) {
-        if (!part.is_object() || part.value("type", "") != "text" || !part.contains("text") ||
+        if (!part.is_object() || !part.contains("type") || part["type"] != "text" || !part.contains("text") ||
             !part["text"].is_string())
           throw HttpError(400, "messages: only parts of text are supported", "messages");
         content += part["text"].get<std::string>();

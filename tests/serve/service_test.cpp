@@ -279,6 +279,9 @@ TEST_F(Serving, RefusesWhatCannotBe) {
   refused("/v1/completions", {{"prompt", std::string(99, 'a') + std::string(99, 'b')}}, 413, "at most 100");
   refused("/v1/chat/completions", {{"messages", 1}}, 400, "messages");
   refused("/v1/chat/completions", {{"messages", {{{"role", "user"}}}}}, 400, "content");
+  for (const Json& part : {Json{{"type", 1}}, Json{{"text", "a"}}, Json{{"type", "image_url"}}, Json("a")})
+    refused("/v1/chat/completions", {{"messages", {{{"role", "user"}, {"content", Json::array({part})}}}}}, 400,
+            "parts of text");
   EXPECT_EQ(ask("POST", "/translate", "{").status, 400);
   EXPECT_EQ(ask("POST", "/translate", "[]").status, 400);
   EXPECT_EQ(ask("POST", "/translate", std::string(5000, '[')).status, 400);
