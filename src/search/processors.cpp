@@ -1,6 +1,8 @@
 #include "search/processors.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "search/constraint.h"
 
@@ -29,23 +31,29 @@ class LogitBias : public ValueProcessor {
   std::vector<float> values_;
 };
 
-// Of tokens that were there, given or generated: x / p where x is positive [Keskar et al. 2019, section 4.1], x p where it is
-// not, as `transformers` has it.
+// Of tokens that were there, given or generated: x / p where x is positive [Keskar et al. 2019, section 4.1], x p where it
+// is not, as `transformers` has it. A p next to nothing takes x to the largest float, not to infinity: of infinities none
+// is the likeliest.
 class RepetitionPenalty : public ValueProcessor {
  public:
-  explicit RepetitionPenalty(double penalty) : penalty_(static_cast<float>(penalty)) {}
+  explicit RepetitionPenalty(double penalty)
+      : penalty_(static_cast<float>(std::clamp<double>(penalty, Float::min(), Float::max()))) {}
   void apply(std::span<const RowView> rows, StepLogits& logits) const override {
+    const auto penalised = [p = penalty_](float x, std::size_t) {
+      if (x < 0) return x * p;
+      return std::isfinite(x) ? std::min(x / p, Float::max()) : x;
+    };
     std::vector<std::int32_t> ids;
     for (std::size_t r = 0; r < rows.size(); ++r) {
       ids.assign(rows[r].tokens.begin(), rows[r].tokens.end());
       std::sort(ids.begin(), ids.end());
       ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-      logits.change(static_cast<std::int64_t>(r), ids,
-                    [p = penalty_](float x, std::size_t) { return x < 0 ? x * p : x / p; });
+      logits.change(static_cast<std::int64_t>(r), ids, penalised);
     }
   }
 
  private:
+  using Float = std::numeric_limits<float>;
   float penalty_;
 };
 

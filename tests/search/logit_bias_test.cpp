@@ -72,6 +72,27 @@ TEST(LogitBias, ComesBeforePenaltiesAndProhibitions) {
   EXPECT_EQ(host_copy<float>(logits), (std::vector<float>{0.5f, 1, 2, -INFINITY, -1}));
 }
 
+TEST(RepetitionPenalty, NextToNothingMakesNoNumberThatIsNone) {
+  Arena arena;
+  Context c(arena);
+  SearchOptions o;
+  for (const double penalty : {1e-320, 1e-39, 1e300}) {
+    o.repetition_penalty = penalty;
+    const std::vector<std::int32_t> tokens{0, 1, 2, 3};
+    const Request request{.max_length = 9};
+    const RowView row{.tokens = tokens, .request = &request};
+    const Tensor logits = c.upload<float>(std::vector<float>{2, 0, -1, -INFINITY, 1}, {1, 5});
+    StepLogits editable(c, logits, {});
+    for (const auto& p : make_processors(o)) p->apply({&row, 1}, editable);
+    const std::vector<float> x = host_copy<float>(logits);
+    EXPECT_EQ(x[0] > 1 && std::isfinite(x[0]), penalty < 1) << penalty;
+    EXPECT_EQ(x[1], 0);
+    EXPECT_EQ(x[2] > -1e-30f, penalty < 1) << penalty;
+    EXPECT_EQ(x[3], -INFINITY);
+    EXPECT_EQ(x[4], 1);
+  }
+}
+
 TEST(LogitBias, IsRefusedWhereItSaysNothing) {
   for (const Bias& bias :
        {Bias{{5, 1.0f}}, Bias{{-1, 1.0f}}, Bias{{1, NAN}}, Bias{{1, INFINITY}}, Bias{{2, 1}, {2, 1}}}) {
