@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <vector>
 
@@ -253,11 +254,10 @@ struct Decimal {
 };
 
 Decimal decimal_of(double value) {
-  std::string shortest;
-  for (int precision = 0; precision <= 16; ++precision) {
-    shortest = fmt::format("{:.{}e}", value, precision);
-    if (std::stod(shortest) == value) break;
-  }
+  std::array<char, 32> room;
+  const auto [last, error] =
+      std::to_chars(room.data(), room.data() + room.size(), value, std::chars_format::scientific);  // the shortest
+  const std::string shortest(room.data(), last);
   Decimal d;
   const std::size_t e = shortest.find('e');
   for (const char ch : shortest.substr(0, e))

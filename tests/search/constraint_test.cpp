@@ -376,7 +376,8 @@ TEST(JsonSchema, NumbersKeepToTheirBounds) {
        {R"({"type":"number","minimum":-1.25,"maximum":0.5})",
         R"({"type":"number","exclusiveMinimum":0.1,"maximum":0.3})", R"({"type":"number","exclusiveMaximum":-0.7})",
         R"({"type":"number","minimum":12.5,"exclusiveMaximum":13})",
-        R"({"type":"number","minimum":0.30000000000000004})", R"({"type":"number","maximum":1e-7})"}) {
+        R"({"type":"number","minimum":0.30000000000000004})", R"({"type":"number","maximum":1e-7})",
+        R"({"type":"number","minimum":5e-324,"maximum":9})"}) {
     const Constraint c = of_schema(schema);
     const json s = json::parse(schema);
     for (int x = -1500; x <= 1500; ++x) {
