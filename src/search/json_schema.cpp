@@ -71,8 +71,6 @@ class SchemaCompiler {
                           const std::string& place) {
     Json around = schema;
     around.erase(word);
-    if (!schema[word].is_array() || schema[word].empty())
-      refuse_schema(place + "/" + word, "expected schemas in an array");
     std::vector<Json> alternatives;
     for (std::size_t i = 0; i < schema[word].size(); ++i) {
       const std::string at = fmt::format("{}/{}/{}", place, word, i);
@@ -88,8 +86,6 @@ class SchemaCompiler {
   }
 
   void write_listed(const Json& schema, std::int32_t from, std::int32_t to, const std::string& place) {
-    if (schema.contains("enum") && !schema["enum"].is_array())
-      refuse_schema(place + "/enum", "expected values in an array");
     for (const auto& [word, value] : schema.items())
       if (word != "type" && word != "enum" && word != "const")
         refuse_schema(place, fmt::format("\"{}\" beside a list of values is not supported", word),
@@ -105,21 +101,13 @@ class SchemaCompiler {
     bool required;
   };
 
-  std::vector<Property> properties_of(const Json& schema, const Json& additional, const std::string& place) {
+  static std::vector<Property> properties_of(const Json& schema, const Json& additional) {
     std::vector<Property> list;
     std::vector<std::string> required;
-    if (schema.contains("required")) {
-      if (!schema["required"].is_array()) refuse_schema(place + "/required", "expected names in an array");
-      for (const Json& name : schema["required"]) {
-        if (!name.is_string()) refuse_schema(place + "/required", "expected names in an array");
-        required.push_back(name.get<std::string>());
-      }
-    }
-    if (schema.contains("properties")) {
-      if (!schema["properties"].is_object()) refuse_schema(place + "/properties", "expected an object");
+    if (schema.contains("required")) required = schema["required"].get<std::vector<std::string>>();
+    if (schema.contains("properties"))
       for (const auto& [name, property] : schema["properties"].items())
         list.push_back({name, property, std::find(required.begin(), required.end(), name) != required.end()});
-    }
     for (const std::string& name : required)
       if (std::none_of(list.begin(), list.end(), [&](const Property& p) { return p.name == name; }))
         list.push_back({name, additional, true});
@@ -174,7 +162,7 @@ class SchemaCompiler {
   // that matters: for the comma, and for minProperties and maxProperties.
   void write_object(const Json& schema, std::int32_t from, std::int32_t to, const std::string& place) {
     const Json additional = schema.contains("additionalProperties") ? schema["additionalProperties"] : Json(true);
-    const std::vector<Property> properties = properties_of(schema, additional, place);
+    const std::vector<Property> properties = properties_of(schema, additional);
     const std::int32_t extra = extra_rule(schema, properties, additional, place);
     const auto listed_count = static_cast<std::int64_t>(properties.size());
     const std::int64_t least = count_of(schema, "minProperties", 0, place);
@@ -253,10 +241,7 @@ class SchemaCompiler {
 
   void write_array(const Json& schema, std::int32_t from, std::int32_t to, const std::string& place) {
     std::vector<Json> first;
-    if (schema.contains("prefixItems")) {
-      if (!schema["prefixItems"].is_array()) refuse_schema(place + "/prefixItems", "expected schemas in an array");
-      first.assign(schema["prefixItems"].begin(), schema["prefixItems"].end());
-    }
+    if (schema.contains("prefixItems")) first.assign(schema["prefixItems"].begin(), schema["prefixItems"].end());
     if (schema.contains("items") && schema["items"].is_array())
       refuse_schema(place + "/items", "a schema for each item is not supported here", "call it \"prefixItems\"");
     const auto given = static_cast<std::int64_t>(first.size());

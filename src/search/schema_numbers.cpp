@@ -12,11 +12,10 @@ struct Bounds {
   std::optional<Bound> least, most;
 };
 
-Bounds bounds_of(const Json& schema, const std::string& place) {
+Bounds bounds_of(const Json& schema) {
   Bounds bounds;
   const auto narrow = [&](const char* word, bool included, std::optional<Bound>& bound, bool is_least) {
     if (!schema.contains(word)) return;
-    if (!schema[word].is_number()) refuse_schema(place + "/" + word, "expected a number");
     const double value = schema[word].get<double>();
     const bool tighter =
         !bound || (is_least ? value > bound->value : value < bound->value) || (value == bound->value && !included);
@@ -48,7 +47,7 @@ std::optional<std::int64_t> whole_bound(const std::optional<Bound>& bound, bool 
 
 void write_number(GrammarWriter& writer, const Json& schema, bool whole, std::int32_t from, std::int32_t to,
                   const std::string& place) {
-  const auto [least, most] = bounds_of(schema, place);
+  const auto [least, most] = bounds_of(schema);
   const std::optional<std::int64_t> factor = multiple_of(schema, place);
   if (whole || factor) {  // a multiple of a whole number is whole
     const auto first = whole_bound(least, true, place), last = whole_bound(most, false, place);

@@ -43,12 +43,9 @@ Json SchemaReader::simplified(const Json& schema, const std::string& place, int 
     if (word != "$ref" && word != "allOf" && !is_annotation(word)) result[word] = value;
   if (schema.contains("$ref"))
     result = merged(simplified(target_of(schema["$ref"], place), place + "/$ref", depth + 1), result, place);
-  if (schema.contains("allOf")) {
-    if (!schema["allOf"].is_array() || schema["allOf"].empty())
-      refuse_schema(place + "/allOf", "expected schemas in an array");
+  if (schema.contains("allOf"))
     for (const Json& part : schema["allOf"])
       result = merged(result, simplified(part, place + "/allOf", depth + 1), place);
-  }
   return result;
 }
 

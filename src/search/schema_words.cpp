@@ -20,6 +20,7 @@ constexpr std::array object_words{"properties",    "required",      "additionalP
 constexpr std::array array_words{"items", "prefixItems", "minItems", "maxItems"};
 constexpr std::array string_words{"minLength", "maxLength", "pattern", "format"};
 constexpr std::array number_words{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"};
+constexpr std::array count_words{"minProperties", "maxProperties", "minItems", "maxItems", "minLength", "maxLength"};
 constexpr std::array general_words{"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"};
 constexpr std::array types{"object", "array", "string", "number", "integer", "boolean", "null"};
 
@@ -31,6 +32,37 @@ bool has(const List& list, std::string_view word) {
 template <class List>
 bool mentions(const Json& schema, const List& words) {
   return std::any_of(words.begin(), words.end(), [&](const char* word) { return schema.contains(word); });
+}
+
+// Schemas are merged and told apart by these before anything is written of them.
+void check_values(const Json& schema, const std::string& place) {
+  const auto expect = [&](const char* word, bool ok, const char* what) {
+    if (!ok) refuse_schema(fmt::format("{}/{}", place, word), fmt::format("expected {}", what));
+  };
+  for (const auto& [word, value] : schema.items()) {
+    const char* const name = word.c_str();
+    if (word == "type") {
+      for (const Json& one : value.is_array() ? value : Json::array({value}))
+        if (!one.is_string() || !has(types, one.get<std::string>()))
+          refuse_schema(place + "/type", fmt::format("there is no type {}", printable(one.dump())));
+    } else if (word == "required") {
+      const bool names =
+          value.is_array() && std::all_of(value.begin(), value.end(), [](const Json& one) { return one.is_string(); });
+      expect(name, names, "names in an array");
+    } else if (word == "properties") {
+      expect(name, value.is_object(), "an object");
+    } else if (word == "enum") {
+      expect(name, value.is_array(), "values in an array");
+    } else if (word == "anyOf" || word == "oneOf" || word == "allOf") {
+      expect(name, value.is_array() && !value.empty(), "schemas in an array");
+    } else if (word == "prefixItems") {
+      expect(name, value.is_array(), "schemas in an array");
+    } else if (has(number_words, word) && word != "multipleOf") {
+      expect(name, value.is_number(), "a number");
+    } else if (has(count_words, word)) {
+      count_of(schema, name, 0, place);
+    }
+  }
 }
 
 }  // namespace
@@ -51,11 +83,7 @@ void check_words(const Json& schema, const std::string& place) {
       refuse_schema(place, fmt::format("the keyword \"{}\" is not supported", printable(word)),
                     "leave it out, and check for it yourself");
   }
-  if (!schema.contains("type")) return;
-  const Json& type = schema["type"];
-  for (const Json& one : type.is_array() ? type : Json::array({type}))
-    if (!one.is_string() || !has(types, one.get<std::string>()))
-      refuse_schema(place + "/type", fmt::format("there is no type {}", printable(one.dump())));
+  check_values(schema, place);
 }
 
 std::int64_t count_of(const Json& schema, const char* word, std::int64_t otherwise, const std::string& place) {

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 /// @param place  where in the schema: "#/properties/name"
 [[noreturn]] void refuse_schema(const std::string& place, const std::string& what, const std::string& hint = {});
 
-/// @throws Error(usage) naming a keyword or a type that there is not
+/// @throws Error(usage) naming a keyword or a type that there is not, or one whose value is of another kind
 void check_words(const Json& schema, const std::string& place);
 /// Whether a keyword only annotates.
 bool is_annotation(std::string_view word);
