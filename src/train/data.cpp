@@ -80,7 +80,7 @@ CorpusOptions training_corpus(const TrainOptions& options) {
   c.tags = tags_of(d);
   c.mix = corpus_count(d) > 1;
   c.temperature = d.corpus_temperature;
-  for (const std::string& share : d.corpus_weights) c.shares.push_back(std::stod(share));
+  c.shares = corpus_shares(d);
   c.source_sampling = sampling(d, Sides::source);
   c.target_sampling = sampling(d, Sides::target);
   return c;

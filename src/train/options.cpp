@@ -325,6 +325,16 @@ std::size_t corpus_count(const DataOptions& d) {
   return d.train_sets.size() / (d.tsv ? 1 : 2);
 }
 
+std::vector<double> corpus_shares(const DataOptions& d) {
+  std::vector<double> shares;
+  for (const std::string& text : d.corpus_weights) {
+    const std::optional<double> share = share_of(text);
+    check(share.has_value(), "--corpus-weights", "{}, expected numbers above 0", text);
+    shares.push_back(*share);
+  }
+  return shares;
+}
+
 std::vector<std::string> architectures() {
   return {"marian", "bart", "mbart", "m2m_100", "pegasus", "t5", "mt5", "gpt2", "linear_decoder"};
 }

@@ -150,6 +150,8 @@ Fields fields_of(TrainOptions& o);
 
 /// Training sets of the options: pairs of files, or tab-separated ones.
 std::size_t corpus_count(const DataOptions& d);
+/// --corpus-weights as numbers. @throws Error(usage) for a text that is none above 0
+std::vector<double> corpus_shares(const DataOptions& d);
 
 /// Sets everything that a preset decides: the model's sizes and dropouts.
 ///   tiny  d 128, 4 heads, ffn 256, 4 + 4 layers, dropout 0.1   learning rate 0.002, warm-up 400 updates

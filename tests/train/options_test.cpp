@@ -123,7 +123,11 @@ TEST(TrainOptions, UnknownMetricAndUnitAreErrors) {
   EXPECT_THROW(f.set_from_text("after", "30x", ""), Error);
   for (const char* share : {"0", "-1", "inf", "x", "1e999"})
     EXPECT_THROW(f.set_from_text("corpus-weights", share, ""), Error) << share;
-  EXPECT_NO_THROW(f.set_from_text("corpus-weights", "0.5", ""));
+  for (const char* share : {"0.5", "1e-320"}) {  // the second is less than all normal doubles
+    EXPECT_NO_THROW(f.set_from_text("corpus-weights", share, "")) << share;
+    o.data.corpus_weights = {share};
+    EXPECT_EQ(corpus_shares(o.data), std::vector<double>{std::strtod(share, nullptr)});
+  }
   EXPECT_TRUE(contains(error_of([&] { f.set_from_text("max-tokns", "4", "run.yml: line 2"); }), "max-tokens"));
 }
 
