@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -54,7 +55,11 @@ class Client {
   /// More of what comes; "" at its end. @throws std::runtime_error where nothing comes for so long
   std::string receive(double seconds = 60) {
     pollfd p{socket_, POLLIN, 0};
-    if (poll(&p, 1, static_cast<int>(seconds * 1000)) <= 0) throw std::runtime_error("nothing comes");
+    int ready = 0;
+    do {
+      ready = poll(&p, 1, static_cast<int>(seconds * 1000));
+    } while (ready < 0 && errno == EINTR);  // a fuzzer has an alarm
+    if (ready <= 0) throw std::runtime_error("nothing comes");
     char buffer[65536];
     const ssize_t n = ::recv(socket_, buffer, sizeof(buffer), 0);
     return n > 0 ? std::string(buffer, static_cast<std::size_t>(n)) : std::string();
