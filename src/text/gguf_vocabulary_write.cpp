@@ -181,7 +181,7 @@ bool adds(const std::vector<std::int32_t>& around, std::int32_t one) {
   return !around.empty();
 }
 
-void write_special(const TokenizerDescription& d, const std::vector<std::int32_t>& ends, GgufMetadata& m) {
+void write_special(const TokenizerDescription& d, const std::vector<std::int32_t>& ends, bool scored, GgufMetadata& m) {
   SpecialIds s = d.settings.special;
   const TokenizerParts& p = d.parts;
   if (s.bos < 0 && p.prefix.size() == 1) s.bos = p.prefix[0];
@@ -191,12 +191,13 @@ void write_special(const TokenizerDescription& d, const std::vector<std::int32_t
     if (s.eos < 0) s.eos = end;
     if (end != s.eos) more.push_back(end);
   }
-  const auto add = [&](const char* name, std::int32_t id) {
-    if (id >= 0) m.add(key_of(name) + "_token_id", static_cast<std::uint32_t>(id));
+  const auto add = [&](const char* name, std::int32_t id, bool even_none = false) {
+    if (id >= 0 || even_none) m.add(key_of(name) + "_token_id", static_cast<std::uint32_t>(id));
   };
-  add("bos", s.bos);
-  add("eos", s.eos);
-  add("unknown", s.unk);
+  // Where a file of SentencePiece's kind says nothing, readers take ids of their own.
+  add("bos", s.bos, scored);
+  add("eos", s.eos, scored);
+  add("unknown", s.unk, scored);
   add("padding", s.pad);
   if (!more.empty()) add("eot", more[0]);
   if (more.size() > 1) add("eom", more[1]);
@@ -240,7 +241,7 @@ GgufVocabulary gguf_vocabulary(const TokenizerDescription& d, std::int32_t size,
   for (const AddedToken& t : d.parts.added) tokens.put_added(t);
   tokens.write(v.metadata, c.is);
   if (!c.is) add_merges(*bpe, v.metadata);
-  write_special(d, ends, v.metadata);
+  write_special(d, ends, c.is, v.metadata);
   write_templates(d.settings, v.metadata);
   return v;
 }

@@ -230,6 +230,21 @@ TEST(GgufVocabulary, SaysWhatStandsAroundATextAndHowToChat) {
   EXPECT_EQ(u->chat_template("tool_use")->text, "tools");
 }
 
+// Llama.cpp has ids of its own for what a file of this kind does not say; none is said.
+TEST(GgufVocabulary, NoneStaysNone) {
+  RawGguf f = small_spm();
+  for (const char* name : {"bos", "eos", "unknown"})
+    f.entries.push_back(raw_entry(fmt::format("tokenizer.ggml.{}_token_id", name), 4, raw<std::uint32_t>(0xffffffff)));
+  const TemporaryDirectory directory, again;
+  const std::string path = directory.write("v.gguf", f.bytes());
+  const std::string written = put(again, gguf_vocabulary(describe_tokenizer(path), 13));
+  for (const std::string& file : {path, written}) {
+    const SpecialIds ids = describe_tokenizer(file).settings.special;
+    EXPECT_EQ((Ids{ids.bos, ids.eos, ids.unk}), (Ids{-1, -1, -1})) << file;
+    EXPECT_TRUE(load_tokenizer(file)->frame(Side::source).prefix.empty()) << file;
+  }
+}
+
 TEST(GgufVocabulary, WhatDoesNotFitIsRefused) {
   const TemporaryDirectory directory;
   const auto expect_error = [&](const RawGguf& f, const std::string& part) {
