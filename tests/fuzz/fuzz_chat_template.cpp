@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "template_mutator.h"
 #include "text/chat_template.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -21,4 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const tril::Error&) {
   }
   return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+  return tril::fuzz::TemplateMutator(seed)(data, size, most);
 }
