@@ -52,6 +52,7 @@ std::vector<std::string> small_models() {
   add("llama", {{"rope_scaling", {{"rope_type", "yarn"}, {"factor", 4.0}, {"original_max_position_embeddings", 8}}}});
   add("mixtral", {{"num_local_experts", 3}, {"num_experts_per_tok", 2}, {"sliding_window", nullptr}});
   add("granite", {{"attention_multiplier", 0.5}, {"logits_scaling", 8.0}});
+  add("qwen2", nlohmann::json::object());
   add("qwen3", {{"head_dim", 4}});
   add("gemma", {{"head_dim", 4}});
   add("gemma2", {{"head_dim", 4}, {"query_pre_attn_scalar", 4}, {"num_hidden_layers", 2}});

@@ -8,8 +8,7 @@
 #include <iterator>
 
 #include "config_harness.h"
-#include "small_decoders.h"
-#include "small_encoder_decoders.h"
+#include "small_configs.h"
 #include "support/golden.h"
 #include "support/json_mutator.h"
 #include "support/paths.h"
@@ -25,20 +24,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 }
 
 std::vector<std::string> seeds() {
-  std::vector<std::string> texts;
-  for (const auto& list : {testing::small_decoders(), testing::small_encoder_decoders()})
-    for (const nlohmann::json& config : list) texts.push_back(config.dump());
-  for (const char* architecture : {"padded_decoder", "full_transformer", "learned_position_decoder", "tied_decoder"})
-    texts.push_back(nlohmann::json{
-        {"model_type", "tril"},
-        {"architecture", architecture},
-        {"vocab_size", 13},
-        {"d_model", 8},
-        {"num_heads", 2},
-        {"d_ff", 12},
-        {"num_layers", 1},
-        {"max_length",
-         9}}.dump());
+  std::vector<std::string> texts = testing::small_configs();
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(test::test_dir()) / "golden"))
     if (entry.path().filename() == "config.json") {
       std::ifstream file(entry.path());
