@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/gguf.h"
+#include "gguf_mutator.h"
 #include "kern/gguf_blocks.h"
 #include "memory_file.h"
 
@@ -46,4 +47,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const tril::Error&) {
   }
   return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+  static const std::vector<std::string> texts{"general.alignment", "general.architecture", "llama", ""};
+  try {
+    const auto file = tril::GgufFile::open(tril::fuzz::memory_file({reinterpret_cast<const char*>(data), size}));
+    return tril::fuzz::GgufMutator(seed, texts)(file, data, size, most);
+  } catch (const tril::Error&) {
+    return LLVMFuzzerMutate(data, size, most);
+  }
 }

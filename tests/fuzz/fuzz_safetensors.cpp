@@ -1,4 +1,5 @@
 // libFuzzer: any bytes as a safetensors file. An Error is fine; a crash, a hang or an access outside the file is not.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -43,11 +44,11 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
   const std::size_t rest = size - sizeof length - length;
   std::vector<std::uint8_t> header(most - sizeof length - rest);
   if (header.size() < length) return LLVMFuzzerMutate(data, size, most);
-  std::memcpy(header.data(), data + sizeof length, length);
+  std::copy_n(data + sizeof length, length, header.begin());
   const std::vector<std::uint8_t> values(data + sizeof length + length, data + size);
   length = tril::test::JsonMutator(seed / 2, texts, LLVMFuzzerMutate)(header.data(), length, header.size());
   std::memcpy(data, &length, sizeof length);
-  std::memcpy(data + sizeof length, header.data(), length);
-  std::memcpy(data + sizeof length + length, values.data(), rest);
+  std::copy_n(header.begin(), length, data + sizeof length);
+  std::copy(values.begin(), values.end(), data + sizeof length + length);
   return sizeof length + length + rest;
 }
