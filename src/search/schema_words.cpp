@@ -138,7 +138,14 @@ Json common_types(const Json& a, const Json& b) {
 }
 
 bool are_equal(const Json& a, const Json& b) {
-  return a == b || nlohmann::json::parse(a.dump()) == nlohmann::json::parse(b.dump());
+  if (a.is_array() && b.is_array()) return std::equal(a.begin(), a.end(), b.begin(), b.end(), are_equal);
+  if (!a.is_object() || !b.is_object()) return a == b;
+  if (a.size() != b.size()) return false;
+  for (const auto& [key, value] : a.items()) {
+    const auto other = b.find(key);
+    if (other == b.end() || !are_equal(value, *other)) return false;
+  }
+  return true;
 }
 
 bool is_listed(const Json& schema) {
@@ -146,13 +153,13 @@ bool is_listed(const Json& schema) {
 }
 
 std::vector<Json> listed_values(const Json& schema) {
+  const bool of_any_type = !schema.contains("type");
+  const std::vector<std::string> allowed = of_any_type ? std::vector<std::string>() : types_of(schema);
   std::vector<Json> values;
   for (const Json& value : schema.contains("enum") ? schema["enum"] : Json::array({schema["const"]})) {
     if (schema.contains("const") && !are_equal(value, schema["const"])) continue;
-    const std::vector<std::string> allowed = types_of(schema);
-    const bool fits =
-        !schema.contains("type") ||
-        std::any_of(allowed.begin(), allowed.end(), [&](const std::string& t) { return is_of_type(value, t); });
+    const bool fits = of_any_type || std::any_of(allowed.begin(), allowed.end(),
+                                                 [&](const std::string& t) { return is_of_type(value, t); });
     if (fits) values.push_back(value);
   }
   return values;

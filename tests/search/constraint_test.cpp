@@ -412,6 +412,9 @@ TEST(JsonSchema, SaysWhatItAllows) {
         {"[1]", "[null", "[,]"});
   check(R"({"enum":["a","\n",3,[1,{"k":null}]],"type":["string","array"]})",
         {R"("a")", R"("\n")", R"([1, {"k": null}])"}, {"3", R"("b")"});
+  check(
+      R"({"allOf":[{"enum":[{"a":1,"b":[{"c":2,"d":null}]},{"a":1},[1,2],"x"]},{"enum":[{"b":[{"d":null,"c":2.0}],"a":1.0},[2,1],"x"]}]})",
+      {R"({"a": 1, "b": [{"c": 2, "d": null}]})", R"("x")"}, {R"({"a": 1})", "[1, 2]", "[2, 1]"});
   check(R"({"type":"object","additionalProperties":{"type":"boolean"},"properties":{"ab":{"const":1}}})",
         {"{}", R"({"ab": 1, "a":true,"abc":false})", R"({"b":true})"},
         {R"({"ab":true})", R"({"a":true,"ab":1})", R"({"\u0061b":true})"});
