@@ -60,7 +60,7 @@ class SchemaCompiler {
     for (const std::string& type : types_of(schema)) {
       if (type == "object") write_object(schema, from, to, place);
       if (type == "array") write_array(schema, from, to, place);
-      if (type == "string") writer_.write_json_string(string_pattern(schema, place), from, to);
+      if (type == "string") writer_.write_json_string(string_pattern(schema, pattern_states_, place), from, to);
       if (type == "number" || type == "integer") write_number(writer_, schema, type == "integer", from, to, place);
       if (type == "boolean") writer_.write_text("true", from, to), writer_.write_text("false", from, to);
       if (type == "null") writer_.write_text("null", from, to);
@@ -146,14 +146,15 @@ class SchemaCompiler {
           refuse_schema(
               place + "/patternProperties",
               fmt::format("it is meant for the property \"{}\" too, which is not supported", printable(p.name)));
-      name = name & pattern;
+      name = counted(name & pattern, pattern_states_, place + "/patternProperties");
       value = patterns.begin().value();
       if (reader_.simplified(value, place) == false) return -1;
     }
     if (schema.contains("propertyNames")) {
       const Json names_schema = reader_.simplified(schema["propertyNames"], place + "/propertyNames");
       if (names_schema == false) return -1;
-      name = name & name_pattern(names_schema, place + "/propertyNames");
+      const std::string at = place + "/propertyNames";
+      name = counted(name & name_pattern(names_schema, pattern_states_, at), pattern_states_, at);
     }
     return member_rule(name, value, place + "/additionalProperties");
   }
@@ -228,7 +229,7 @@ class SchemaCompiler {
   void check_names(const Json& schema, const std::vector<Property>& properties, const std::string& place) {
     const Json names = reader_.simplified(schema["propertyNames"], place + "/propertyNames");
     if (names != false) {
-      const Pattern allowed = name_pattern(names, place + "/propertyNames");
+      const Pattern allowed = name_pattern(names, pattern_states_, place + "/propertyNames");
       for (const Property& p : properties)
         if (!allowed.matches(p.name))
           refuse_schema(place + "/propertyNames", fmt::format("does not allow the property \"{}\"", printable(p.name)));
@@ -280,6 +281,7 @@ class SchemaCompiler {
   std::int32_t whole_;
   JsonLayout layout_;
   std::int32_t depth_ = 0;
+  PatternStates pattern_states_ = 0;
   std::unordered_map<std::string, std::int32_t> rules_;  // by the simplified schema
 };
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/printable.h"
+#include "search/grammar.h"
 
 namespace tril::search {
 namespace {
@@ -39,7 +40,14 @@ std::string regex_of_format(std::string_view format) {
 
 }  // namespace
 
-Pattern string_pattern(const Json& schema, const std::string& place) {
+Pattern counted(Pattern p, PatternStates& so_far, const std::string& place) {
+  so_far += p.states().size();
+  if (so_far > Grammar::most_states)
+    refuse_schema(place, fmt::format("patterns and lengths need more than {} states by here", Grammar::most_states));
+  return p;
+}
+
+Pattern string_pattern(const Json& schema, PatternStates& so_far, const std::string& place) {
   const std::int64_t least = count_of(schema, "minLength", 0, place), most = count_of(schema, "maxLength", -1, place);
   if (std::max(least, most) > longest)
     refuse_schema(place, fmt::format("\"minLength\" and \"maxLength\" above {} are not supported", longest));
@@ -47,9 +55,8 @@ Pattern string_pattern(const Json& schema, const std::string& place) {
     refuse_schema(place,
                   fmt::format("\"minLength\" {} is above \"maxLength\" {}, which nothing satisfies", least, most));
   const bool bounded = least > 0 || most >= 0;
-  const Pattern lengths = Pattern::of_length(least, most < 0 ? std::nullopt : std::optional(most));
   std::optional<Pattern> pattern;
-  const auto also = [&](const Pattern& other) { pattern = pattern ? *pattern & other : other; };
+  const auto also = [&](const Pattern& other) { pattern = counted(pattern ? *pattern & other : other, so_far, place); };
   if (schema.contains("pattern")) also(Pattern::of_regex(text_of(schema, "pattern", place), Pattern::Match::part));
   if (schema.contains("format")) {
     const std::string format = text_of(schema, "format", place), regex = regex_of_format(format);
@@ -58,16 +65,16 @@ Pattern string_pattern(const Json& schema, const std::string& place) {
                     "date, time, date-time, duration, email, hostname, ipv4, ipv6, uri and uuid are");
     also(Pattern::of_regex(regex, Pattern::Match::whole));
   }
-  if (!pattern) return lengths;
-  return bounded ? *pattern & lengths : *pattern;
+  if (bounded || !pattern) also(Pattern::of_length(least, most < 0 ? std::nullopt : std::optional(most)));
+  return *pattern;
 }
 
-Pattern name_pattern(const Json& schema, const std::string& place) {
-  if (!is_listed(schema)) return string_pattern(schema, place);
+Pattern name_pattern(const Json& schema, PatternStates& so_far, const std::string& place) {
+  if (!is_listed(schema)) return string_pattern(schema, so_far, place);
   std::vector<std::string> names;
   for (const Json& value : listed_values(schema))
     if (value.is_string()) names.push_back(value.get<std::string>());
-  return Pattern::of_texts(names);
+  return counted(Pattern::of_texts(names), so_far, place);
 }
 
 }  // namespace tril::search

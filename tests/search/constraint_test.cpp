@@ -475,6 +475,13 @@ TEST(JsonSchema, RefusesByNameWhatItDoesNotKnow) {
     doubling +=
         fmt::format(R"("d{}":{{"allOf":[{{"$ref":"#/$defs/d{}"}},{{"$ref":"#/$defs/d{}"}}]}},)", i, i + 1, i + 1);
   expect_refused([&] { json_schema_grammar(doubling + R"("d40":{}}})"); }, "schemas");
+  // Names of objects that have no other property: patterns of many states each, of which nothing is written.
+  std::string names = R"({"prefixItems":[)";
+  for (int i = 0; i < 100; ++i)
+    names += fmt::format(
+        R"({}{{"type":"object","additionalProperties":false,"propertyNames":{{"pattern":"^[a-c]*$","maxLength":{}}}}})",
+        i == 0 ? "" : ",", 50'000 + i);
+  expect_refused([&] { json_schema_grammar(names + "]}"); }, "patterns and lengths");
 }
 
 // Objects of two objects of two objects ...: a few lines that call for more text than could ever be written.
