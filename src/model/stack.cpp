@@ -51,7 +51,8 @@ std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& in
   nn::CrossCall cross;
   if (input.memory) {
     const bool together = input.memory_mask.kind == kern::MaskKind::full && !c.probing();
-    cross = {memory_spans(input.rows, *input.memory, input.memory_rows, together), input.memory_mask, {}, input.tap};
+    cross = {memory_spans(input.rows, *input.memory, input.memory_rows, together), input.memory_mask, {}};
+    if (input.tap) cross.tap = input.tap, cross.tapped_layer = input.tap->layer;
     if (!input.memory->layers.empty() && input.memory->layers[0].packed) {
       check(together, "decoder", "a memory packed for decoding is neither masked nor probed");
       cross.memory_spans = packed_spans(*cross.spans, *input.memory);

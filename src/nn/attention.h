@@ -61,8 +61,10 @@ struct CrossCall {
   ops::Mask mask;
   std::vector<kern::MemorySpan> memory_spans;  ///< the same for packed keys and values; empty: not to be used
   AttentionTap* tap = nullptr;
+  /// The tap's, beside it: other layers may be computed again, for their gradients, when the tap is gone.
+  std::int64_t tapped_layer = -1;
 
-  bool taps(std::int64_t layer) const { return tap && tap->layer == layer; }
+  bool taps(std::int64_t layer) const { return layer == tapped_layer; }
 };
 
 class Attention {
