@@ -25,7 +25,7 @@ void fill_optimizers(Kernels& k);        // adam, lion, adafactor*, add_normal
 void fill_attention(Kernels& k);         // attention*, cached_attention
 void fill_mean_attention(Kernels& k);    // mean_attention*, alignment_loss
 void fill_linear_attention(Kernels& k);  // linear_attention*
-void fill_gemm_bf16(Kernels& k);         // pack_right, packed_gemm
+void fill_gemm_bf16(Kernels& k);         // pack_right, gather_packed, packed_gemm
 void fill_memory_attention(Kernels& k);  // pack_memory, memory_attention
 void fill_gemm_int8(Kernels& k);         // quantize_rows, pack_quantized, gather_quantized, quantized_gemm
 void fill_quantized_top_k(Kernels& k);   // quantized_top_k

@@ -28,6 +28,12 @@ constexpr std::size_t packed_left_values(std::size_t m, std::size_t k) {
   return tiles_of(m, 32) * 2 * tiles_of(k, 32) * tile_values;
 }
 
+/// Where a packed right operand [k, n] has the value of this row and column.
+constexpr std::size_t packed_right_index(std::size_t k, std::size_t row, std::size_t column) {
+  const std::size_t tile = (column / 32 * tiles_of(k, 32) + row / 32) * 2 + column % 32 / 16;
+  return tile * tile_values + row % 32 / 2 * 32 + column % 16 * 2 + row % 2;
+}
+
 /// B [k, n] as float32, to be packed: row-major with a stride, or `transposed`, stored as [n, k].
 struct PackRight {
   const float* b = nullptr;

@@ -114,6 +114,8 @@ struct Kernels {
   void (*gemm)(const Gemm& g);
   /// Rounds a matrix to bfloat16 and lays it out as a right operand.
   void (*pack_right)(const PackRight& p);
+  /// y [columns, k] = the columns ids[i] of a packed right operand of k rows.
+  void (*gather_packed)(const std::uint16_t* b, std::size_t k, const std::int32_t* ids, float* y, std::size_t columns);
   /// y = residual + drop(f(A B + bias)) with operands rounded to bfloat16: see gemm_bf16.h.
   void (*packed_gemm)(const PackedGemm& g);
   /// Rows of x, rounded to 8 bits: q [rows, int8_depth(k)], scales [rows]; see gemm_int8.h.

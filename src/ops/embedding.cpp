@@ -42,6 +42,28 @@ Tensor embedding(Context& c, const QuantizedMatrix& table, const Tensor& ids, fl
   return y;
 }
 
+Tensor rows_of(Context& c, const Weight& w, const Tensor& ids) {
+  const auto [N] = ids.dims<1>("rows of a weight: ids");
+  check_ids(ids, w.out(), "rows of a weight: ids", "use the vocabulary that the model was made with");
+  if (w.quantized) return embedding(c, w.quantized, ids, 1.0f);
+  const Tensor y = c.empty({N, w.in()});
+  const auto time = c.timed("rows_of", "forward", [&] { return Work{.bytes = bytes_of(ids, y, y)}; });
+  const std::int32_t* const which = ids.data<std::int32_t>();
+  const std::size_t n = z(N), in = z(w.in());
+  if (w.value) {
+    c.kernels().gather(w.value.data<float>(), which, 1.0f, y.data<float>(), n, in);
+  } else if (w.packed) {
+    c.kernels().gather_packed(w.packed.data<std::uint16_t>(), in, which, y.data<float>(), n);
+  } else {
+    const Tensor columns = c.empty({w.in(), N});
+    for (std::int64_t i = 0; i < w.in(); ++i)
+      c.kernels().gather(w.transposed.rows(i, i + 1).data<float>(), which, 1.0f, columns.rows(i, i + 1).data<float>(),
+                         n, 1);
+    c.kernels().transpose(columns.data<float>(), y.data<float>(), in, n);
+  }
+  return y;
+}
+
 Tensor add_positions(Context& c, const Tensor& x, const Tensor& table, const Tensor& positions) {
   const auto [N, D] = x.dims<2>("positions: x");
   check_dense(x, DType::f32, "positions: x");

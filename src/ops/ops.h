@@ -91,6 +91,8 @@ Best projected_top_k(Context& c, const Tensor& x, const Weight& w, const Tensor&
 Tensor embedding(Context& c, const Tensor& table, const Tensor& ids, float scale, std::int32_t padding_id);
 /// The same of a quantised table [V, D], which has no gradient.
 Tensor embedding(Context& c, const QuantizedMatrix& table, const Tensor& ids, float scale);
+/// The rows ids [N] of a weight [out, in], in whatever form it is kept, as float32 [N, in]; no gradient.
+Tensor rows_of(Context& c, const Weight& w, const Tensor& ids);
 /// x + table[positions]: x [N, D], table [T, D], positions [N] -> [N, D]. Positions beyond the table are an Error.
 Tensor add_positions(Context& c, const Tensor& x, const Tensor& table, const Tensor& positions);
 

@@ -49,6 +49,16 @@ TEST_P(GemmBf16, EqualsItsTwin) {
           std::vector<std::uint16_t> packed(packed_right_values(depth, n)), scratch(packed_gemm_scratch);
           k.pack_right(
               {.b = b, .stride = b_stride, .k = depth, .n = n, .transposed = transpose_b, .packed = packed.data()});
+          std::vector<std::int32_t> ids(n);
+          for (std::size_t i = 0; i < n; ++i) ids[i] = static_cast<std::int32_t>(n - 1 - i);
+          std::vector<float> columns(n * depth);
+          k.gather_packed(packed.data(), depth, ids.data(), columns.data(), n);
+          for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t p = 0; p < depth; ++p) {
+              const std::size_t j = n - 1 - i;
+              ASSERT_EQ(columns[i * depth + p],
+                        static_cast<float>(rounded(transpose_b ? b[j * b_stride + p] : b[p * b_stride + j])));
+            }
           k.packed_gemm({.m = m,
                          .n = n,
                          .k = depth,
