@@ -88,6 +88,11 @@ void KvCache::truncate(std::int64_t r, std::int32_t length) {
   if (gone == 0) return;
   check(!keeps_states(), "KvCache", "row {} cannot be cut from {} tokens to {}: linear attention takes none back", r,
         row.length, length);
+  if (length == 0) {  // as if it began, whatever has left the window
+    for (const std::int32_t slot : row.slots) release(slot);
+    row = {};
+    return;
+  }
   const auto kept = static_cast<std::int32_t>(row.slots.size());
   const bool whole = kept == row.length;
   check(gone <= kept && (whole || kept - gone >= options_.sinks + options_.window - 1), "KvCache",
@@ -170,22 +175,30 @@ void KvCache::reserve(std::int64_t slots) {
   if (slots > capacity_ && !keeps_states()) grow(slots);
 }
 
+// One table after the other, so that little is there twice. Where memory ends, each has as many slots as before, or more.
 void KvCache::grow(std::int64_t capacity) {
   const bool bytes = options_.precision == Precision::int8;
-  const auto longer = [&](Tensor& t, std::int64_t width, DType type) {
-    const Tensor old = std::move(t);
-    t = context_->empty({capacity, width}, type);
-    if (old) ops::copy_into(*context_, old, t);
+  struct Table {
+    Tensor* table;
+    std::int64_t width;
+    DType type;
   };
+  std::vector<Table> tables;
   for (ops::CachedKeysValues& layer : layers_) {
     if (keeps_states()) {
-      longer(layer.keys, sizes_.state_size, DType::f32);
+      tables.push_back({&layer.keys, sizes_.state_size, DType::f32});
       continue;
     }
-    longer(layer.keys, sizes_.key_size, bytes ? DType::i8 : DType::f32);
-    longer(layer.values, sizes_.value_size, bytes ? DType::i8 : DType::f32);
-    if (bytes) longer(layer.key_scales, sizes_.num_kv_heads, DType::f32);
-    if (bytes) longer(layer.value_scales, sizes_.num_kv_heads, DType::f32);
+    tables.push_back({&layer.keys, sizes_.key_size, bytes ? DType::i8 : DType::f32});
+    tables.push_back({&layer.values, sizes_.value_size, bytes ? DType::i8 : DType::f32});
+    if (bytes) tables.push_back({&layer.key_scales, sizes_.num_kv_heads, DType::f32});
+    if (bytes) tables.push_back({&layer.value_scales, sizes_.num_kv_heads, DType::f32});
+  }
+  for (const Table& t : tables) {
+    if (*t.table && t.table->size(0) >= capacity) continue;
+    const Tensor longer = context_->empty({capacity, t.width}, t.type);
+    if (*t.table) ops::copy_into(*context_, *t.table, longer);
+    *t.table = longer;
   }
   std::vector<std::int32_t> slots;
   for (std::int64_t s = capacity; s-- > capacity_;) slots.push_back(static_cast<std::int32_t>(s));

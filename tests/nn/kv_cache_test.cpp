@@ -225,5 +225,31 @@ TEST(KvCache, ErrorsLeaveItAsItWas) {
   expect_same(cache, model);
 }
 
+// Where memory ends while it grows, what it holds stays, and it goes on.
+TEST(KvCache, SurvivesTheEndOfMemory) {
+  Arena arena(std::size_t{1} << 17);
+  Context c(arena);
+  KvCache cache(c, {layers, key_size, value_size, 1, 0});
+  std::vector<Row> model(1);
+  std::int32_t next = 0;
+  cache.add_rows(1);
+  extend(c, cache, model, {9}, next);
+  std::int32_t failed = 0;
+  for (const std::int32_t count : {1'900, 2'100, 2'300, 2'500, 3'000, 100'000}) {
+    cache.add_rows(1);
+    EXPECT_THROW(
+        {
+          cache.extend(std::vector<std::int32_t>{0, count});
+          cache.extend(std::vector<std::int32_t>{0, 100'000});
+        },
+        Error);
+    ++failed;
+    cache.reorder(std::vector<std::int32_t>{0});
+    extend(c, cache, model, {3}, next);
+    expect_same(cache, model);
+  }
+  EXPECT_EQ(failed, 6);
+}
+
 }  // namespace
 }  // namespace tril::nn
