@@ -15,6 +15,7 @@
 #include "nn/expert_feed_forward.h"
 #include "nn/kv_cache.h"
 #include "nn/parameters.h"
+#include "nn/rotary.h"
 
 namespace tril::model {
 
@@ -37,6 +38,9 @@ struct DecoderInput {
   const Memory* memory = nullptr;     ///< encoder-decoder: what the rows attend to
   /// Which row of memory each row attends to; empty: row i to row i. Equal numbers must be neighbours.
   std::span<const std::int32_t> memory_rows;
+  /// [rows] tokens that each row was given, of which these may be a portion; what comes behind them it generated. Only
+  /// angles ask for it that depend on lengths (nn/rotary.h). Empty: as many as it has with these.
+  std::span<const std::int32_t> given = {};
   /// Where keys and values of earlier tokens are and these tokens' go; null: each row begins at position 0 and nothing
   /// is kept.
   nn::KvCache* cache = nullptr;
@@ -84,6 +88,8 @@ class Model {
   virtual std::int64_t max_positions() const = 0;  ///< 0: no bound
   /// Whether its self-attention is linear: its cache keeps a state a row, in float32, without a window.
   virtual bool is_linear() const { return false; }
+  /// How the angles of its rotary positions depend on the lengths of rows.
+  virtual nn::LengthDependence length_dependence() const { return {}; }
   virtual SpecialIds special_ids() const = 0;
   virtual bool has_encoder() const = 0;
   /// Layers of the decoder, each with its cross-attention; a model without an encoder has none.

@@ -51,6 +51,7 @@ class ParallelDecoder : public Model {
   std::int64_t max_positions() const override;
   SpecialIds special_ids() const override;
   bool has_encoder() const override { return false; }
+  nn::LengthDependence length_dependence() const override { return rotary_.options().length_dependence(); }
   StoredAs stored_as(const nn::Parameter& p) const override;
   bool is_redundant(std::string_view name) const override;
   Tensor decode(Context& c, const DecoderInput& input) const override;

@@ -58,8 +58,9 @@ std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& in
       cross.memory_spans = packed_spans(*cross.spans, *input.memory);
     }
   }
-  return std::make_shared<const StackCall>(StackCall{
-      nn::SelfCall(c, input.rows, input.self_mask, input.cache, bias, rotary), std::move(cross), input.routers});
+  return std::make_shared<const StackCall>(
+      StackCall{nn::SelfCall(c, input.rows, input.self_mask, input.cache, bias, rotary, input.given), std::move(cross),
+                input.routers});
 }
 
 std::shared_ptr<const StackCall> encoder_call(Context& c, const Rows& rows, const ops::Mask& mask,

@@ -19,9 +19,9 @@ ops::Mask within(const ops::Mask& mask, std::int32_t window, std::string_view wh
 }  // namespace
 
 SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache, const RelativeBias* bias,
-                   const RotaryPositions* rotary)
+                   const RotaryPositions* rotary, std::span<const std::int32_t> given)
     : rows_(rows), mask_(std::move(mask)), spans_(ops::spans_of(rows, rows)), cache_(cache) {
-  if (rotary) rotation_ = rotary->rotation(c, rows);
+  if (rotary) rotation_ = rotary->rotation(c, rows, given);
   const bool sinks = mask_.sinks > 0 && mask_.window > 0;
   if (sinks && bias)
     fail_usage("attention sinks", "with relative positions a sink would drift away, as it keeps its place in the text",

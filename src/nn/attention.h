@@ -22,8 +22,9 @@ class SelfCall {
   /// @param cache  its rows are extended by these tokens; null: nothing was before and nothing is kept
   /// @param bias  of the distances between these tokens; null: none
   /// @param rotary  turns queries and keys; null: nothing does
+  /// @param given  of the rows, for RotaryPositions::rotation()
   SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache = nullptr, const RelativeBias* bias = nullptr,
-           const RotaryPositions* rotary = nullptr);
+           const RotaryPositions* rotary = nullptr, std::span<const std::int32_t> given = {});
 
   const Rows& rows() const { return rows_; }
   const ops::Mask& mask() const { return mask_; }

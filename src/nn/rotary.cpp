@@ -100,12 +100,28 @@ void RotaryPositions::fill(std::vector<float>& table, std::span<const std::int32
   }
 }
 
-ops::Rotation RotaryPositions::rotation(Context& c, const Rows& rows) const {
+// longrope: within the bound and beyond it a row's angles are all different, so no row is both.
+void RotaryPositions::check_grows(std::int64_t start, std::int64_t end, std::int64_t given) const {
+  const std::int64_t bound = options_.original;
+  check(options_.scaling != Scaling::longrope || given > bound || start > bound || end <= bound || start == 0,
+        "rotary positions",
+        "a row grows from {} to {} tokens, and beyond {} all of its angles are others: it must be read anew", start,
+        end, bound);
+}
+
+ops::Rotation RotaryPositions::rotation(Context& c, const Rows& rows, std::span<const std::int32_t> given) const {
   std::vector<std::int32_t> positions = rows.positions();
   const auto N = static_cast<std::int64_t>(positions.size());
+  const auto given_to = [&](std::int64_t r) {
+    const std::int32_t all = rows.start(r) + rows.length(r);
+    return given.empty() ? all : given[static_cast<std::size_t>(r)];
+  };
   std::int64_t longest = 0;
-  for (std::int64_t r = 0; r < rows.count(); ++r)
-    longest = std::max<std::int64_t>(longest, rows.length(r) ? rows.start(r) + rows.length(r) : 0);
+  for (std::int64_t r = 0; r < rows.count(); ++r) {
+    if (rows.length(r) == 0) continue;
+    longest = std::max<std::int64_t>(longest, rows.start(r) + rows.length(r));
+    if (options_.depends_on_length()) longest = std::max<std::int64_t>(longest, given_to(r));
+  }
   if (longest <= kept_.size(0)) return {kept_, c.upload<std::int32_t>(positions, {N}), options_.interleaved};
 
   // Every token brings its own row of angles.
@@ -114,13 +130,18 @@ ops::Rotation RotaryPositions::rotation(Context& c, const Rows& rows) const {
   for (std::int64_t r = 0; r < rows.count(); ++r) {
     const auto own =
         std::span(positions).subspan(static_cast<std::size_t>(rows.begin(r)), static_cast<std::size_t>(rows.length(r)));
-    const std::int64_t length = rows.start(r) + rows.length(r);
-    const bool other = options_.depends_on_length() && length > options_.original;
-    check(options_.scaling != Scaling::longrope || !other || rows.start(r) == 0 || rows.start(r) > options_.original,
-          "rotary positions",
-          "a row grows from {} to {} tokens, and beyond {} all of its angles are others: it must be read anew",
-          rows.start(r), length, options_.original);
-    fill(table, own, other ? rotary_frequencies(options_, length) : common);
+    if (!options_.depends_on_length()) {
+      fill(table, own, common);
+      continue;
+    }
+    check_grows(rows.start(r), rows.start(r) + rows.length(r), given_to(r));
+    const auto length_of = [&](std::int32_t position) { return std::max(given_to(r), position + 1); };
+    for (std::size_t begin = 0, end = 0; begin < own.size(); begin = end) {  // runs of one length
+      const std::int32_t length = length_of(own[begin]);
+      while (end < own.size() && length_of(own[end]) == length) ++end;
+      fill(table, own.subspan(begin, end - begin),
+           length > options_.original ? rotary_frequencies(options_, length) : common);
+    }
   }
   std::iota(positions.begin(), positions.end(), 0);
   return {c.upload<float>(table, {N, options_.dim}), c.upload<std::int32_t>(positions, {N}), options_.interleaved};

@@ -4,11 +4,18 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ops/rotary.h"
 
 namespace tril::nn {
+
+/// How what a row is turned by depends on its length.
+struct LengthDependence {
+  std::int64_t beyond = 0;  ///< rows of more tokens are turned by other angles; 0: none are
+  bool read_anew = false;   ///< whether a row that grows beyond must be read again from its beginning
+};
 
 struct RotaryOptions {
   enum class Scaling : std::uint8_t {
@@ -33,6 +40,9 @@ struct RotaryOptions {
 
   /// Whether a token's angle depends on the length of its row too.
   bool depends_on_length() const { return scaling == Scaling::dynamic || scaling == Scaling::longrope; }
+  LengthDependence length_dependence() const {
+    return {depends_on_length() ? original : 0, scaling == Scaling::longrope};
+  }
 };
 
 /// The frequencies [dim / 2] for rows of up to `length` tokens.
@@ -45,11 +55,14 @@ class RotaryPositions {
   explicit RotaryPositions(RotaryOptions options, std::int64_t kept = 4096);
 
   const RotaryOptions& options() const { return options_; }
-  /// The angles of these rows' tokens. Where they depend on the length, that of the row so far, these tokens included,
-  /// counts: keys that a cache holds keep the angles that they had.
-  ops::Rotation rotation(Context& c, const Rows& rows) const;
+  /// The angles of these rows' tokens. Where they depend on the length, a token is turned for the length of the text that
+  /// its row was given, all of it, and behind that for the row as far as the token: keys that a cache holds keep the
+  /// angles that they had, however a text was read in portions.
+  /// @param given  [rows] tokens that each row is given; none: as many as it has with these
+  ops::Rotation rotation(Context& c, const Rows& rows, std::span<const std::int32_t> given = {}) const;
 
  private:
+  void check_grows(std::int64_t start, std::int64_t end, std::int64_t given) const;
   void fill(std::vector<float>& table, std::span<const std::int32_t> positions,
             const std::vector<float>& frequencies) const;
 

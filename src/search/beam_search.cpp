@@ -187,7 +187,7 @@ void BeamSearch::allocate(std::size_t most) {
 }
 
 void BeamSearch::advance(Group& group) {
-  if (ranked_.empty() && group.finished.empty()) finish_unended(group);
+  if (ranked_.empty() && group.finished.empty()) finish_unended(group, Cut::dead_end);
   group.first = next_.size();
   for (std::size_t place = 0; place < ranked_.size(); ++place) {
     const Beam& beam = ranked_[place];
@@ -207,7 +207,7 @@ void BeamSearch::advance(Group& group) {
 // The first row's candidates become alternatives.
 void BeamSearch::branch() {
   if (ranked_.empty()) {
-    finish_unended(groups_[0]);
+    finish_unended(groups_[0], Cut::dead_end);
     return;
   }
   groups_.clear();
@@ -242,15 +242,16 @@ void BeamSearch::finish(Group& group, const Beam& beam) {
 }
 
 // What there is so far is the answer.
-void BeamSearch::finish_unended(Group& group) {
+void BeamSearch::finish_unended(Group& group, Cut why) {
   for (std::size_t row = group.first; row < group.first + group.count; ++row) {
     const auto text = tokens(static_cast<std::int32_t>(row)).subspan(given());
-    insert(group, {text.begin(), text.end()}, running_[row], state(row), trail_.so_far(static_cast<std::int32_t>(row)));
+    insert(group, {text.begin(), text.end()}, running_[row], state(row), trail_.so_far(static_cast<std::int32_t>(row)),
+           why);
   }
 }
 
 void BeamSearch::insert(Group& group, std::vector<std::int32_t> text, const Beam& beam,
-                        std::span<const std::int32_t> state, std::vector<float> attention) {
+                        std::span<const std::int32_t> state, std::vector<float> attention, Cut why) {
   const auto length = std::max(1, static_cast<std::int32_t>(text.size()));
   const double penalty = coverage_penalty(attention, text.size(), options_->coverage_penalty);
   const auto score = [&](double sum) { return normalized(sum, length, options_->length_penalty) + penalty; };
@@ -258,6 +259,7 @@ void BeamSearch::insert(Group& group, std::vector<std::int32_t> text, const Beam
              score(beam.sum),
              phrases_.missing(state)};
   f.hypothesis.attention = std::move(attention);
+  f.hypothesis.cut = why;
   const auto place = std::find_if(group.finished.begin(), group.finished.end(), [&](const Finished& other) {
     return other.missing != f.missing ? other.missing > f.missing : other.rank_score < f.rank_score;
   });
@@ -292,7 +294,7 @@ bool BeamSearch::is_done(const Group& group) const {
 void BeamSearch::cut(Cut why) {
   cut_ = why;
   for (Group& group : groups_) {
-    if (group.finished.empty()) finish_unended(group);
+    if (group.finished.empty()) finish_unended(group, why);
     group.count = 0;
   }
   running_.clear();
@@ -325,7 +327,8 @@ std::vector<Hypothesis> BeamSearch::hypotheses() const {
   if (options_->beam_groups > 1)
     std::stable_sort(list.begin(), list.end(),
                      [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
-  for (Hypothesis& h : list) h.cut = cut_;
+  if (cut_ != Cut::no)
+    for (Hypothesis& h : list) h.cut = cut_;
   return list;
 }
 
@@ -396,7 +399,8 @@ void Sequences::cut(Cut why) {
 bool Sequences::extend(std::size_t sample, const Candidate& candidate) {
   Sample& s = samples_[sample];
   check_number(candidate.log_prob);
-  if (candidate.log_prob == -INFINITY) {  // nothing may follow
+  if (candidate.log_prob == -INFINITY) {
+    s.cut = Cut::dead_end;
     added_.push_back({static_cast<std::int32_t>(sample), -1, true});
     return false;
   }

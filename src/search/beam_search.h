@@ -93,9 +93,9 @@ class BeamSearch {
   void want();
   bool ends(const Beam& beam) const;
   void finish(Group& group, const Beam& beam);
-  void finish_unended(Group& group);
+  void finish_unended(Group& group, Cut why);
   void insert(Group& group, std::vector<std::int32_t> text, const Beam& beam, std::span<const std::int32_t> state,
-              std::vector<float> attention);
+              std::vector<float> attention, Cut why = Cut::no);
   static bool is_better(const Beam& a, const Beam& b);
   bool is_done(const Group& group) const;
 

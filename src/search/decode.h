@@ -24,6 +24,8 @@ struct StepInput {
   std::span<const std::int32_t> cuts = {};
   /// [rows] how many of a row's last new tokens are to be answered; empty: the last one of each alone.
   std::span<const std::int32_t> answers = {};
+  /// [rows] tokens that each row is given before it generates; empty: as many as it has with these.
+  std::span<const std::int32_t> given = {};
 };
 
 /// What follows each row: logits [rows, V], or where there are none hidden states [rows, D] and the quantised matrix
@@ -46,7 +48,7 @@ class Step {
   /// The same for a search that needs no more than the best of them.
   virtual Following following(Context& c, const StepInput& input) { return {.logits = logits(c, input)}; }
   /// Takes tokens none of which is to be answered: the beginnings of prompts.
-  virtual void read(Context& c, const StepInput& input) { logits(c, input); }
+  virtual void read(Context& c, const StepInput& input) = 0;
   /// Asked right before a step in which a sentence begins: how many of the tokens that it is given were read before, for
   /// others, so that its row begins behind them. Never the last.
   virtual std::int32_t remembered(std::int32_t /*sentence*/, std::span<const std::int32_t> /*given*/) { return 0; }

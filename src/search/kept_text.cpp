@@ -8,6 +8,7 @@
 #include "base/content_hash.h"
 #include "base/error.h"
 #include "model/safetensors.h"
+#include "search/running_batch.h"
 #include "search/session.h"
 
 namespace tril::search {
@@ -105,9 +106,20 @@ KeptText::KeptText(Context& c, const model::Model& model, CacheOptions options, 
 
 KeptText::~KeptText() = default;
 
+// Of a text, the beginning that has been read as it would be now.
 std::size_t KeptText::common(std::span<const std::int32_t> tokens) const {
   const auto end = std::mismatch(tokens_.begin(), tokens_.end(), tokens.begin(), tokens.end()).first;
-  return static_cast<std::size_t>(end - tokens_.begin());
+  const auto same = static_cast<std::size_t>(end - tokens_.begin());
+  const auto beyond = static_cast<std::size_t>(model_->length_dependence().beyond);
+  if (beyond == 0 || std::max(tokens_.size(), tokens.size()) <= beyond) return same;
+  return given_ == tokens.size() ? std::min(same, given_) : 0;
+}
+
+void KeptText::was_given(std::size_t tokens) {
+  const nn::LengthDependence dependence = model_->length_dependence();
+  const bool anew = dependence.read_anew && tokens_.size() > static_cast<std::size_t>(dependence.beyond) &&
+                    tokens <= static_cast<std::size_t>(dependence.beyond);
+  given_ = anew ? 0 : tokens;
 }
 
 // The cache's row becomes one of the first `tokens` tokens.
@@ -124,18 +136,34 @@ void KeptText::keep(std::size_t tokens) {
   tokens_.resize(tokens);
 }
 
-void KeptText::read(std::span<const std::int32_t> tokens) {
+void KeptText::read(std::span<const std::int32_t> tokens, const std::stop_token& stop) {
   keep(common(tokens));
   reused_ = static_cast<std::int64_t>(tokens_.size());
   newly_read_ = static_cast<std::int64_t>(tokens.size()) - reused_;
   if (newly_read_ == 0) return;
   ModelStep step(*model_, nullptr, cache_.get(), options_);
-  const std::span<const std::int32_t> fresh = tokens.subspan(tokens_.size());
-  const auto count = static_cast<std::int32_t>(fresh.size());
-  const std::int32_t parent = tokens_.empty() ? -1 : 0, sentence = 0;
+  step.resume(tokens_);
+  std::size_t read = tokens_.size();
+  std::int32_t parent = tokens_.empty() ? -1 : 0;
+  const std::int32_t sentence = 0, none = 0, given = static_cast<std::int32_t>(tokens.size());
   tokens_.clear();  // of a row that is not whole while it is read
-  step.logits(*context_, {.ids = fresh, .counts = {&count, 1}, .parents = {&parent, 1}, .sentences = {&sentence, 1}});
-  tokens_.assign(tokens.begin(), tokens.end());
+  while (read < tokens.size() && !stop.stop_requested()) {
+    const auto fresh =
+        tokens.subspan(read, std::min<std::size_t>(RunningBatch::default_prompt_tokens, tokens.size() - read));
+    const auto count = static_cast<std::int32_t>(fresh.size());
+    step.read(*context_, {.ids = fresh,
+                          .counts = {&count, 1},
+                          .parents = {&parent, 1},
+                          .sentences = {&sentence, 1},
+                          .cuts = {},
+                          .answers = {&none, 1},
+                          .given = {&given, 1}});
+    read += fresh.size();
+    parent = 0;
+  }
+  newly_read_ = static_cast<std::int64_t>(read) - reused_;
+  tokens_.assign(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(read));
+  was_given(tokens.size());
 }
 
 std::vector<Hypothesis> KeptText::decode(const Request& request, const SearchOptions& options, const Watch& watch) {
@@ -146,6 +174,7 @@ std::vector<Hypothesis> KeptText::decode(const Request& request, const SearchOpt
   reused_ = static_cast<std::int64_t>(tokens_.size());
   newly_read_ = static_cast<std::int64_t>(text.size()) - reused_;
   ModelStep step(*model_, nullptr, cache_.get(), options_);
+  step.resume(tokens_);
   Resumed resumed(step, tokens_.size());
   struct Forgotten {  // where the search ends by an error
     KeptText* text;
@@ -157,11 +186,13 @@ std::vector<Hypothesis> KeptText::decode(const Request& request, const SearchOpt
   std::vector<Hypothesis> found = search::decode(*context_, resumed, {&request, 1}, options, 0, watch)[0];
   const bool one_row = !options.has_beam() && options.n_best == 1 && cache_->rows() == 1;
   if (!one_row) return found;
+  const std::size_t given = text.size();
   text.insert(text.end(), found[0].tokens.begin(), found[0].tokens.end());
   const auto read = static_cast<std::size_t>(cache_->length(0));
   check(read <= text.size(), "KeptText", "{} tokens were read of {}", read, text.size());
   text.resize(read);
   tokens_ = std::move(text);
+  was_given(given);
   forgotten.text = nullptr;
   return found;
 }
@@ -238,12 +269,14 @@ void KeptText::load(const std::string& path) {
         bytes ? put_rows<std::int8_t>(tensor, slots, view.bytes) : put_rows<float>(tensor, slots, view.bytes);
         parts.push_back(content_hash(view.bytes));
       }
-    expect("digest", digest_of(parts), "it is damaged");
+    const std::string* const digest = file.find_metadata("digest");
+    if (!digest || *digest != digest_of(parts)) fail(path, "it is damaged", "remove the file, or name another one");
   } catch (...) {
     keep(0);
     throw;
   }
   tokens_ = tokens;
+  was_given(tokens_.size());
 }
 
 }  // namespace tril::search

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,8 @@ class KeptText {
   std::int64_t newly_read() const { return newly_read_; }
 
   /// Reads a text, beginning with what it has in common with the one before.
-  void read(std::span<const std::int32_t> tokens);
+  /// @param stop  asked between portions; then a beginning has been read
+  void read(std::span<const std::int32_t> tokens, const std::stop_token& stop = {});
   /// decode() for one request. Afterwards the request's tokens are read and those that were generated, but for the last;
   /// behind a beam or several samples, whose rows go with them, nothing is.
   std::vector<Hypothesis> decode(const Request& request, const SearchOptions& options, const Watch& watch = {});
@@ -46,6 +48,7 @@ class KeptText {
   class Resumed;
   void keep(std::size_t tokens);
   std::size_t common(std::span<const std::int32_t> tokens) const;
+  void was_given(std::size_t tokens);
 
   Context* context_;
   const model::Model* model_;
@@ -53,6 +56,7 @@ class KeptText {
   std::string identity_;
   std::unique_ptr<nn::KvCache> cache_;  ///< of one row, or none yet
   std::vector<std::int32_t> tokens_;    ///< of that row
+  std::size_t given_ = 0;  ///< of them, those that it was given at once; 0: it was read anew when it grew long
   std::int64_t reused_ = 0, newly_read_ = 0;
 };
 

@@ -55,6 +55,20 @@ void check_constraint(const SearchOptions& o, std::int64_t vocab_size) {
 
 }  // namespace
 
+std::string_view name_of(Cut cut) {
+  switch (cut) {
+    case Cut::no:
+      return "";
+    case Cut::dead_end:
+      return "dead_end";
+    case Cut::time_limit:
+      return "time_limit";
+    case Cut::cancelled:
+      return "cancelled";
+  }
+  return "";
+}
+
 std::int32_t SearchOptions::pool_size() const {
   return std::max(1, static_cast<std::int32_t>(std::lround(beam_size / beam_groups * patience)));
 }
@@ -71,7 +85,8 @@ void check_options(const SearchOptions& o, std::int64_t vocab_size) {
   check(std::isfinite(o.presence_penalty), "presence penalty", "expected a finite number, got {}", o.presence_penalty);
   check(std::isfinite(o.frequency_penalty), "frequency penalty", "expected a finite number, got {}",
         o.frequency_penalty);
-  check(std::isfinite(o.length_penalty), "length penalty", "expected a finite number, got {}", o.length_penalty);
+  check(std::abs(o.length_penalty) <= largest_length_penalty, "length penalty",
+        "expected a number from -{0} to {0}, got {1}", largest_length_penalty, o.length_penalty);
   check(o.time_limit >= 0 && std::isfinite(o.time_limit), "time limit", "expected at least 0 seconds, got {}",
         o.time_limit);
   check(std::isfinite(o.coverage_penalty) && o.coverage_penalty >= 0, "coverage penalty",

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,15 @@ enum class EarlyStopping : std::uint8_t {
 };
 
 /// Why a search was ended before its end.
-enum class Cut : std::uint8_t { no, time_limit, cancelled };
+enum class Cut : std::uint8_t {
+  no,
+  dead_end,  ///< nothing may follow: all that could is forbidden
+  time_limit,
+  cancelled
+};
+
+/// As results tell it: "dead_end", "time_limit", "cancelled", "".
+std::string_view name_of(Cut cut);
 
 /// The names by which options and model directories know them.
 inline const std::vector<std::pair<std::string, EarlyStopping>>& early_stopping_names() {
@@ -51,11 +60,18 @@ struct AttentionOptions {
 class Constraint;
 class Shortlist;
 
+/// Whether a hypothesis of these generated tokens behind the given ones ends here; called by many threads at once.
+using EndTest = std::function<bool(std::span<const std::int32_t> given, std::span<const std::int32_t> tokens)>;
+
+/// Beyond it powers of the longest outputs are no longer numbers.
+constexpr double largest_length_penalty = 50;
+
 struct SearchOptions {
   std::int32_t beam_size = 1;  ///< 1: greedy, or sampling
   std::int32_t n_best = 1;     ///< hypotheses wanted for each sentence; at most beam_size, but any number of samples
   SamplingOptions sampling;    ///< goes with beam_size 1
-  /// A hypothesis of n tokens, EOS counted, scores (sum of log-probabilities) / n^length_penalty.
+  /// A hypothesis of n tokens, EOS counted, scores (sum of log-probabilities) / n^length_penalty; at most
+  /// largest_length_penalty, positive or negative.
   double length_penalty = 1;
   EarlyStopping early_stopping = EarlyStopping::no;
   /// A beam search is after beam_size * patience finished hypotheses (rounded, at least one) [Kasai et al. 2022]; above 0.
@@ -99,15 +115,16 @@ struct SearchOptions {
   std::vector<bool> begins_word;     ///< of each token, whether a space stands in front of it; for Request::new_word
   std::vector<bool> continues_word;  ///< of each token, whether it goes on with the word before; for Request::phrases
   bool renormalize = false;          ///< whether what is forbidden gives its probability to the rest
-  /// Whether a hypothesis of these generated tokens behind the given ones ends here, without an EOS and whatever min_length
-  /// says (a stop text, say). May be empty; is called by many threads at once.
-  std::function<bool(std::span<const std::int32_t> given, std::span<const std::int32_t> tokens)> ends;
+  /// Where a hypothesis ends without an EOS and whatever min_length says (a stop text, say). May be empty.
+  EndTest ends;
   /// Seconds that a sentence may take from its first step on, looked at after each step; 0: any time. What is best by then
   /// is its result.
   double time_limit = 0;
 
   /// Whether hypotheses compete with each other, which greedy search and samples do not.
   bool has_beam() const { return beam_size > 1 || alternatives; }
+  /// Whether the likeliest token is taken each time, for one hypothesis.
+  bool is_greedy() const { return !has_beam() && !sampling.on && n_best == 1; }
   /// Finished hypotheses that each beam, or group of one, is after.
   std::int32_t pool_size() const;
 };

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "kern/batch_invariant.h"
+#include "search/speculative.h"
 
 namespace tril::search {
 namespace {
@@ -101,8 +102,7 @@ ParallelDecoder::ParallelDecoder(const model::Model& model, ParallelOptions opti
         options_.batch_size);
   check_options(options_.search, model.vocab_size());
   const SearchOptions& s = options_.search;
-  if (options_.speculative.on() && (s.attention.on || s.shortlist))
-    fail_usage("speculative decoding", "keeps no attention and knows no shortlist", "choose one of them");
+  if (options_.speculative.on()) check_speculative(s);
   if (options_.deterministic && s.shortlist)
     fail_usage("shortlist", "its products are of another width in each batch, so bits may differ",
                "leave it or --deterministic out");

@@ -72,10 +72,22 @@ void RunningBatch::join(std::int32_t sentence, const Request& request, std::shar
 void RunningBatch::cut(std::int32_t sentence, Cut why) {
   const auto at = std::find_if(live_.begin(), live_.end(), [&](const Sentence& s) { return s.number == sentence; });
   if (at == live_.end()) return;
-  std::visit([&](auto& search) { search.cut(why); }, at->search);
-  tell(*at);
-  end(*at);
+  try {
+    std::visit([&](auto& search) { search.cut(why); }, at->search);
+    tell(*at);
+    end(*at);
+  } catch (...) {
+    end(*at, std::current_exception());
+  }
   live_.erase(at);
+}
+
+// Those that are late before their prompts are read; the others are looked at when they are answered.
+void RunningBatch::cut_late() {
+  std::vector<std::int32_t> late;
+  for (const Sentence& s : live_)
+    if (s.read < s.given && is_late(s.begun, *s.group->options)) late.push_back(s.number);
+  for (const std::int32_t sentence : late) cut(sentence, Cut::time_limit);
 }
 
 void RunningBatch::cut_all(Cut why) {
@@ -148,12 +160,13 @@ void RunningBatch::share_out() {
 }
 
 StepInput RunningBatch::lay_out() {
-  ids_.clear(), counts_.clear(), parents_.clear(), numbers_.clear(), answers_.clear(), views_.clear();
+  ids_.clear(), counts_.clear(), parents_.clear(), numbers_.clear(), answers_.clear(), given_.clear(), views_.clear();
   bool all_answered = true;
   for (Sentence& s : live_) {
     const auto first = static_cast<std::int32_t>(counts_.size());
     const auto next_row = [&](std::int32_t parent, std::int32_t count, std::int32_t answers) {
       counts_.push_back(count), parents_.push_back(parent), numbers_.push_back(s.number), answers_.push_back(answers);
+      given_.push_back(s.given);
     };
     std::visit(
         [&](const auto& search) {
@@ -184,7 +197,8 @@ StepInput RunningBatch::lay_out() {
           .counts = counts_,
           .parents = parents_,
           .sentences = numbers_,
-          .answers = all_answered ? std::span<const std::int32_t>{} : answers_};
+          .answers = all_answered ? std::span<const std::int32_t>{} : answers_,
+          .given = given_};
 }
 
 void RunningBatch::step(Context& c) {
@@ -192,7 +206,10 @@ void RunningBatch::step(Context& c) {
   order();
   share_out();
   const StepInput input = lay_out();
-  if (views_.empty()) return step_->read(c, input);
+  if (views_.empty()) {
+    step_->read(c, input);
+    return cut_late();
+  }
   // A phrase's token may be far from the best, so its logit is needed.
   const bool best_suffice = std::all_of(live_.begin(), live_.end(), [](const Sentence& s) {
     return s.group->finder.may_skip_logits() &&
@@ -201,6 +218,7 @@ void RunningBatch::step(Context& c) {
   const Following following = best_suffice ? step_->following(c, input) : Following{.logits = step_->logits(c, input)};
   remember_prompts();
   advance(c, following);
+  cut_late();
 }
 
 // Those that have been read to their end in this step.

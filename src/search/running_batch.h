@@ -81,6 +81,7 @@ class RunningBatch {
   void share_out();
   StepInput lay_out();
   void remember_prompts();
+  void cut_late();
   void advance(Context& c, const Following& following);
   bool advance(Sentence& s, std::span<const Candidate> candidates, std::int32_t k, std::span<const float> weights,
                std::span<const Candidate> tops);
@@ -98,7 +99,7 @@ class RunningBatch {
   StepSize last_;
   ProjectedFinder projected_;
   // The next step's input, and what is known of its rows that are answered.
-  std::vector<std::int32_t> ids_, counts_, parents_, numbers_, answers_;
+  std::vector<std::int32_t> ids_, counts_, parents_, numbers_, answers_, given_;
   std::vector<RowView> views_;
 };
 

@@ -26,6 +26,12 @@ bool is_identity(std::span<const std::int32_t> parents) {
   return true;
 }
 
+// Whether a row of so many tokens is turned by other angles than what others have read of its beginning.
+bool is_stretched(const model::Model& model, std::size_t tokens) {
+  const std::int64_t beyond = model.length_dependence().beyond;
+  return beyond > 0 && static_cast<std::int64_t>(tokens) > beyond;
+}
+
 }  // namespace
 
 void check_options(const CacheOptions& o) {
@@ -46,7 +52,11 @@ Tensor ModelStep::answers(Context& c, const StepInput& input) {
 }
 
 Tensor ModelStep::logits(Context& c, const StepInput& input) {
-  return logits_of(c, answers(c, input), input.sentences);
+  std::vector<std::int32_t> sentences;  // of what is answered
+  for (std::size_t r = 0; r < input.sentences.size(); ++r)
+    sentences.insert(sentences.end(), input.answers.empty() ? 1 : static_cast<std::size_t>(input.answers[r]),
+                     input.sentences[r]);
+  return logits_of(c, answers(c, input), sentences);
 }
 
 Following ModelStep::following(Context& c, const StepInput& input) {
@@ -56,27 +66,76 @@ Following ModelStep::following(Context& c, const StepInput& input) {
 }
 
 std::int32_t ModelStep::remembered(std::int32_t sentence, std::span<const std::int32_t> given) {
-  if (!prefixes_) return 0;
+  if (!prefixes_ || is_stretched(*model_, given.size())) return 0;
   std::vector<std::int32_t> slots = prefixes_->find(given);
-  const auto n = static_cast<std::int32_t>(slots.size());
-  begun_[sentence] = std::move(slots);
-  return n;
+  const std::size_t n = slots.size();
+  begun_[sentence] = {std::move(slots), {given.begin(), given.begin() + static_cast<std::ptrdiff_t>(n)}};
+  return static_cast<std::int32_t>(n);
 }
 
 void ModelStep::remember(std::int32_t row, std::span<const std::int32_t> text) {
   if (!prefixes_) return;
-  const auto read = static_cast<std::size_t>(cache_->length(row));
+  const auto read = static_cast<std::size_t>(cache_->length(row)),
+             given = static_cast<std::size_t>(given_[static_cast<std::size_t>(row)]);
+  if (is_stretched(*model_, std::max(read, given))) return;
   prefixes_->keep(row, text.first(std::min(text.size(), read)));
 }
 
-Tensor ModelStep::cached(Context& c, const StepInput& input) {
+// What the rows have read with this step's tokens.
+void ModelStep::follow(const StepInput& input) {
+  std::vector<std::vector<std::int32_t>> texts(input.counts.size());
+  auto fresh = input.ids.begin();
+  for (std::size_t r = 0; r < texts.size(); ++r) {
+    if (input.parents[r] >= 0)
+      texts[r] = texts_[static_cast<std::size_t>(input.parents[r])];
+    else if (const auto begun = begun_.find(input.sentences[r]); begun != begun_.end())
+      texts[r] = begun->second.text;
+    if (!input.cuts.empty()) texts[r].resize(texts[r].size() - static_cast<std::size_t>(input.cuts[r]));
+    texts[r].insert(texts[r].end(), fresh, fresh + input.counts[r]);
+    fresh += input.counts[r];
+  }
+  texts_ = std::move(texts);
+}
+
+// Rows that grow beyond the length up to which they were turned in another way.
+void ModelStep::read_anew(StepInput& input) {
+  const std::int64_t bound = model_->length_dependence().beyond;
+  bool any = false;
+  ids_.clear(), counts_.clear();
+  auto fresh = input.ids.begin();
+  for (std::size_t r = 0; r < input.counts.size(); ++r) {
+    const auto row = static_cast<std::int64_t>(r);
+    const std::int64_t start = cache_->length(row), end = start + input.counts[r];
+    const bool anew = start > 0 && start <= bound && end > bound && given_[r] <= bound;
+    if (anew) {
+      cache_->truncate(row, 0);
+      ids_.insert(ids_.end(), texts_[r].begin(), texts_[r].end());
+      given_[r] = static_cast<std::int32_t>(end);
+    } else {
+      ids_.insert(ids_.end(), fresh, fresh + input.counts[r]);
+    }
+    counts_.push_back(anew ? static_cast<std::int32_t>(end) : input.counts[r]);
+    fresh += input.counts[r];
+    any |= anew;
+  }
+  if (any) input.ids = ids_, input.counts = counts_;
+}
+
+Tensor ModelStep::cached(Context& c, StepInput input) {
   const std::size_t old = survivors(input);
   const auto parents = input.parents.first(old);
   if (static_cast<std::int64_t>(old) != cache_->rows() || !is_identity(parents)) cache_->reorder(parents);
   for (std::size_t r = 0; r < old && !input.cuts.empty(); ++r)
     if (input.cuts[r] > 0)
       cache_->truncate(static_cast<std::int64_t>(r), cache_->length(static_cast<std::int64_t>(r)) - input.cuts[r]);
-  for (std::size_t r = old; r < input.counts.size(); ++r) cache_->add_row(begun_[input.sentences[r]]);
+  for (std::size_t r = old; r < input.counts.size(); ++r) cache_->add_row(begun_[input.sentences[r]].slots);
+  given_.assign(input.given.begin(), input.given.end());
+  for (std::size_t r = given_.size(); r < input.counts.size(); ++r)
+    given_.push_back(cache_->length(static_cast<std::int64_t>(r)) + input.counts[r]);
+  if (model_->length_dependence().read_anew) {
+    follow(input);
+    read_anew(input);
+  }
   begun_.clear();
 
   if (input.ids.size() > input.counts.size() && input.ids.size() > static_cast<std::size_t>(options_.prompt_chunk)) {
@@ -126,19 +185,18 @@ std::vector<std::int32_t> ModelStep::read_chunks(Context& c, const StepInput& in
 }
 
 Tensor ModelStep::recomputed(Context& c, const StepInput& input) {
-  std::vector<std::vector<std::int32_t>> histories(input.counts.size());
+  follow(input);
+  const nn::LengthDependence dependence = model_->length_dependence();
   Rows rows;
   std::vector<std::int32_t> ids;
-  auto fresh = input.ids.begin();
-  for (std::size_t r = 0; r < histories.size(); ++r) {
-    if (input.parents[r] >= 0) histories[r] = histories_[static_cast<std::size_t>(input.parents[r])];
-    if (!input.cuts.empty()) histories[r].resize(histories[r].size() - static_cast<std::size_t>(input.cuts[r]));
-    histories[r].insert(histories[r].end(), fresh, fresh + input.counts[r]);
-    fresh += input.counts[r];
-    rows.append(static_cast<std::int32_t>(histories[r].size()));
-    ids.insert(ids.end(), histories[r].begin(), histories[r].end());
+  given_.clear();
+  for (std::size_t r = 0; r < texts_.size(); ++r) {
+    const auto length = static_cast<std::int32_t>(texts_[r].size());
+    const bool anew = input.given.empty() || (dependence.read_anew && length > dependence.beyond);
+    given_.push_back(anew ? length : input.given[r]);
+    rows.append(length);
+    ids.insert(ids.end(), texts_[r].begin(), texts_[r].end());
   }
-  histories_ = std::move(histories);
   return last_hidden(c, ids, rows, input);
 }
 
@@ -151,6 +209,7 @@ Tensor ModelStep::hidden(Context& c, std::span<const std::int32_t> ids, Rows row
                             .rows = std::move(rows),
                             .memory = sources_ ? &sources_->memory() : nullptr,
                             .memory_rows = memory_rows_,
+                            .given = given_,
                             .cache = cache_,
                             .self_mask = ops::Mask::causal(options_.kept.window, options_.kept.sinks),
                             .tap = tap_ ? &*tap_ : nullptr});
@@ -207,15 +266,8 @@ void ModelStep::choose_columns(Context& c, std::span<const std::int32_t> sentenc
   const auto n = static_cast<std::int64_t>(columns_.size());
   const model::OutputProjection output = model_->output();
   const Tensor ids = c.upload(columns_);
-  const auto rows_of = [&](const Tensor& table, std::int64_t width) {
-    const Tensor rows = c.empty({n, width});
-    c.kernels().gather(table.data<float>(), ids.data<std::int32_t>(), 1.0f, rows.data<float>(), columns_.size(),
-                       static_cast<std::size_t>(width));
-    return rows;
-  };
-  weight_ = {.value = output.weight.value ? rows_of(output.weight.value, output.weight.in())
-                                          : ops::embedding(c, output.weight.quantized, ids, 1.0f)};
-  if (output.bias) bias_ = rows_of(output.bias, 1).reshape({n});
+  weight_ = {.value = ops::rows_of(c, output.weight, ids)};
+  if (output.bias) bias_ = ops::rows_of(c, {.value = output.bias.reshape({output.bias.count(), 1})}, ids).reshape({n});
 
   std::vector<float> masks;
   for (const std::int32_t s : chosen_for_) {
@@ -255,8 +307,18 @@ void check_options(const SessionOptions& o, const model::Model& model) {
                              other.vocab_size(), model.family(), model.vocab_size()),
                  "take models that were made with the same vocabulary");
   };
-  for (const model::Model* other : o.ensemble.others) fits(*other, "ensemble");
+  const auto reaches = [&](const model::Model& other, const char* what) {
+    const std::int64_t positions = other.max_positions();
+    if (positions > 0 && (model.max_positions() == 0 || positions < model.max_positions()))
+      fail_usage(what,
+                 fmt::format("has {} positions, the model itself {}", positions,
+                             model.max_positions() == 0 ? "any number" : fmt::format("{}", model.max_positions())),
+                 "take one that reads texts as long");
+  };
+  for (const model::Model* other : o.ensemble.others) fits(*other, "ensemble"), reaches(*other, "ensemble");
   if (o.speculative.draft) fits(*o.speculative.draft, "draft model");
+  // A draft that continues text proposes nothing where its positions end, but sources it must read.
+  if (o.speculative.draft && model.has_encoder()) reaches(*o.speculative.draft, "draft model");
   check(o.speculative.lookup >= 0 && o.speculative.tokens >= 1, "speculative decoding",
         "n-grams of {} and {} tokens to propose", o.speculative.lookup, o.speculative.tokens);
   if (o.speculative.draft && o.speculative.lookup > 0)
@@ -275,6 +337,10 @@ Session::Session(Context& c, const model::Model& model, const SessionOptions& op
   const auto takes_back = [](const Reader& r) { return !r.cache || !r.cache->keeps_states(); };
   if (options.speculative.on() && !(takes_back(models_[0]) && (!draft_ || takes_back(*draft_))))
     fail_usage("speculative decoding", "what linear attention has read it cannot take back, as proposals need",
+               "leave the draft model or the lookup out");
+  const auto is_read_anew = [](const Reader& r) { return r.model->length_dependence().read_anew; };
+  if (options.speculative.on() && (is_read_anew(models_[0]) || (draft_ && is_read_anew(*draft_))))
+    fail_usage("speculative decoding", "longrope reads a text anew where it grows long, in the midst of proposals",
                "leave the draft model or the lookup out");
 }
 

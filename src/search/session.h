@@ -35,6 +35,8 @@ class ModelStep : public Step {
   void keep_attention(nn::AttentionTap tap) { tap_ = std::move(tap); }
   void keep_no_attention() { tap_.reset(); }
   const Attention* attention() const override { return tap_ ? &attention_ : nullptr; }
+  /// The cache has one row already, of this text.
+  void resume(std::span<const std::int32_t> text) { texts_.assign(1, {text.begin(), text.end()}); }
   /// From now on rows that begin as texts did which are kept there begin behind them. It must be of the same cache.
   void share_prefixes(PrefixCache* prefixes) { prefixes_ = prefixes; }
   std::int32_t remembered(std::int32_t sentence, std::span<const std::int32_t> given) override;
@@ -46,7 +48,9 @@ class ModelStep : public Step {
 
  private:
   Tensor answers(Context& c, const StepInput& input);  // hidden states of the tokens that are to be answered
-  Tensor cached(Context& c, const StepInput& input);
+  Tensor cached(Context& c, StepInput input);
+  void follow(const StepInput& input);
+  void read_anew(StepInput& input);
   std::vector<std::int32_t> read_chunks(Context& c, const StepInput& input);
   Tensor recomputed(Context& c, const StepInput& input);
   Tensor hidden(Context& c, std::span<const std::int32_t> ids, Rows rows, const StepInput& input);
@@ -60,7 +64,11 @@ class ModelStep : public Step {
   nn::KvCache* cache_;
   CacheOptions options_;
   PrefixCache* prefixes_ = nullptr;
-  std::map<std::int32_t, std::vector<std::int32_t>> begun_;  ///< by sentence: slots that its row begins with
+  struct Begun {
+    std::vector<std::int32_t> slots, text;
+  };
+  std::map<std::int32_t, Begun> begun_;  ///< by sentence: what its row begins with
+  std::vector<std::int32_t> given_;      ///< of the rows of the last step
   std::optional<nn::AttentionTap> tap_;
   std::uint64_t tapped_version_ = 0;  ///< of the sources whose keys the tap keeps
   Attention attention_;
@@ -70,7 +78,8 @@ class ModelStep : public Step {
   Tensor bias_;
   Tensor masks_;  ///< [sentences chosen_for_, columns]: 0, or -inf for what a sentence has not
   std::vector<std::int32_t> memory_rows_;
-  std::vector<std::vector<std::int32_t>> histories_;  // of the rows, where there is no cache
+  std::vector<std::vector<std::int32_t>> texts_;  ///< of the rows, where they are or may have to be read again
+  std::vector<std::int32_t> ids_, counts_;        ///< of a step in which rows are read again
 };
 
 class Session {

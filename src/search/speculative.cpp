@@ -4,9 +4,12 @@
 
 #include "search/beam_search.h"
 #include "search/candidates.h"
+#include "search/running_batch.h"
 
 namespace tril::search {
 namespace {
+
+constexpr std::size_t portion = RunningBatch::default_prompt_tokens;
 
 // One sentence on its way. `text`: its tokens, and behind them what is proposed.
 struct Sentence {
@@ -41,6 +44,7 @@ class SpeculativeSearch {
     while (!watch_->stop.stop_requested()) {
       begin_waiting(most_live);
       if (live_.empty()) return std::move(results_);
+      if (!read_beginnings(c)) continue;
       propose(c);
       accept(read(c));
     }
@@ -62,6 +66,38 @@ class SpeculativeSearch {
       s.known = s.unread = s.text.size();
       live_.push_back(std::move(s));
     }
+  }
+
+  // Long texts that are given come in portions, between which time and stop are looked at; read() has their ends.
+  // @return whether anybody is left, and nobody has asked to stop
+  bool read_beginnings(Context& c) {
+    const auto is_long = [](const Sentence& s) { return s.unread > portion; };
+    while (std::any_of(live_.begin(), live_.end(), is_long)) {
+      std::vector<std::int32_t> ids, counts, parents, cuts, answers(live_.size(), 0), given;
+      std::size_t left = portion;
+      numbers_.clear();
+      for (std::size_t i = 0; i < live_.size(); ++i) {
+        Sentence& s = live_[i];
+        const std::size_t n = is_long(s) ? std::min(left, s.unread - 1) : 0;
+        const auto begin = s.text.end() - static_cast<std::ptrdiff_t>(s.unread);
+        ids.insert(ids.end(), begin, begin + static_cast<std::ptrdiff_t>(n));
+        counts.push_back(static_cast<std::int32_t>(n));
+        parents.push_back(std::exchange(s.row, static_cast<std::int32_t>(i)));
+        cuts.push_back(std::exchange(s.wrong, 0));
+        given.push_back(static_cast<std::int32_t>(1 + request_of(s).prefix.size()));
+        numbers_.push_back(s.number);
+        s.unread -= n, left -= n;
+      }
+      step_->read(c, {ids, counts, parents, numbers_, cuts, answers, given});
+      std::erase_if(live_, [&](Sentence& s) {
+        if (!is_late(s.begun, *options_)) return false;
+        cut(s, Cut::time_limit);
+        finish(s);
+        return true;
+      });
+      if (watch_->stop.stop_requested()) return false;
+    }
+    return !live_.empty();
   }
 
   void cancel() {
@@ -92,7 +128,7 @@ class SpeculativeSearch {
 
   // What the model would take itself, sentence after sentence: behind what is known, and behind each proposal.
   std::span<const Candidate> read(Context& c) {
-    std::vector<std::int32_t> ids, counts, parents, cuts, answers;
+    std::vector<std::int32_t> ids, counts, parents, cuts, answers, given;
     std::vector<RowView> views;
     for (const Sentence& s : live_) {
       const std::size_t unread = s.unread + s.proposed();
@@ -101,10 +137,11 @@ class SpeculativeSearch {
       parents.push_back(s.row);
       cuts.push_back(s.wrong);
       answers.push_back(static_cast<std::int32_t>(1 + s.proposed()));
+      given.push_back(static_cast<std::int32_t>(1 + request_of(s).prefix.size()));
       for (std::size_t n = s.known; n <= s.text.size(); ++n)
         views.push_back({std::span(s.text).first(n), &s.search.request()});
     }
-    const StepInput input{ids, counts, parents, numbers_, cuts, answers};
+    const StepInput input{ids, counts, parents, numbers_, cuts, answers, given};
     const Following following =
         finder_.may_skip_logits() ? step_->following(c, input) : Following{.logits = step_->logits(c, input)};
     if (following.logits)
@@ -191,14 +228,20 @@ class SpeculativeSearch {
 
 }  // namespace
 
+void check_speculative(const SearchOptions& o) {
+  check(o.is_greedy(), "speculative decoding", "is greedy: a beam of {}, {} hypotheses, alternatives {}, sampling {}",
+        o.beam_size, o.n_best, o.alternatives, o.sampling.on);
+  check(!o.attention.on, "speculative decoding", "keeps no attention, so no alignments and no unknown words replaced");
+  check(!o.shortlist, "speculative decoding", "knows no shortlist");
+}
+
 std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step, Proposer& proposer,
                                                           std::int32_t draft_tokens, std::span<const Request> requests,
                                                           const SearchOptions& options, std::int64_t max_live,
                                                           const Watch& watch, Speculation& counts) {
   check_options(options, step.vocab_size());
-  check(options.beam_size == 1 && options.n_best == 1 && !options.sampling.on, "speculative decoding",
-        "it is greedy: a beam of {}, {} hypotheses, sampling {}", options.beam_size, options.n_best,
-        options.sampling.on);
+  check_speculative(options);
+  for (const Request& request : requests) check_phrases(request, options, step.vocab_size());
   check(draft_tokens >= 1, "speculative decoding", "{} tokens to propose, expected at least 1", draft_tokens);
   const std::size_t most_live = max_live == 0 ? requests.size() : static_cast<std::size_t>(max_live);
   return SpeculativeSearch(step, proposer, draft_tokens, requests, options, watch, counts).run(c, most_live);

@@ -68,10 +68,11 @@ bool StepLogits::keep_many(std::int64_t row, std::span<const std::uint64_t> mask
   }
   kernels_->axpy(1.0f, context_->upload<float>(addend, {vocab_size_}).data<float>(), values, n);
   const std::vector<float> x = at(row, some);
-  if (std::any_of(x.begin(), x.end(), [](float v) { return v > minus_infinity; })) return true;
+  const auto is_left = [](float v) { return v != minus_infinity; };  // what is NaN is told of later
+  if (std::any_of(x.begin(), x.end(), is_left)) return true;
   const Tensor sum = context_->empty({1});
   kernels_->log_sum_exp(values, sum.data<float>(), 1, n);
-  return host_copy<float>(sum)[0] > minus_infinity;
+  return is_left(host_copy<float>(sum)[0]);
 }
 
 // They are taken out and put back.

@@ -33,8 +33,7 @@ std::string text_behind(const Tokenizer& tokenizer, std::span<const std::int32_t
 
 // A stop that has just come lies within the last tokens: as many as it has bytes, and some that it goes beyond. Those that
 // have no text count for nothing. What stands in front of them decides whether a blank that begins them is one.
-std::function<bool(std::span<const std::int32_t>, std::span<const std::int32_t>)> stop_test(
-    std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stops) {
+EndTest stop_test(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stops) {
   std::size_t longest = 0;
   for (const std::string& stop : stops) longest = std::max(longest, stop.size());
   return [tokenizer = std::move(tokenizer), stops = std::move(stops), enough = longest + 5](

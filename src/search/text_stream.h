@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "search/options.h"
 #include "text/tokenizer.h"
 
 namespace tril::search {
@@ -45,8 +45,7 @@ std::string text_behind(const Tokenizer& tokenizer, std::span<const std::int32_t
                         std::span<const std::int32_t> tokens);
 
 /// SearchOptions::ends for stop texts, none of them empty.
-std::function<bool(std::span<const std::int32_t> given, std::span<const std::int32_t> tokens)> stop_test(
-    std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stops);
+EndTest stop_test(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stops);
 
 /// Where the first of `stops` begins in the text, npos where there is none.
 std::size_t find_stop(std::string_view text, const std::vector<std::string>& stops);

@@ -11,10 +11,11 @@ namespace {
 using Scaling = RotaryOptions::Scaling;
 
 // The cosines and sines of each token of `rows`.
-std::vector<std::vector<float>> table_of(const RotaryPositions& rotary, const Rows& rows) {
+std::vector<std::vector<float>> table_of(const RotaryPositions& rotary, const Rows& rows,
+                                         const std::vector<std::int32_t>& given = {}) {
   Arena arena;
   Context c(arena);
-  const ops::Rotation r = rotary.rotation(c, rows);
+  const ops::Rotation r = rotary.rotation(c, rows, given);
   const std::vector<float> table = host_copy<float>(r.table);
   const auto dim = static_cast<std::ptrdiff_t>(rotary.options().dim);
   std::vector<std::vector<float>> found;
@@ -87,13 +88,30 @@ TEST(Rotary, RowsCountByTheirOwnLength) {
   }
 }
 
+// A token's length is that of what its row was given, and behind that its own place, however the row comes.
+TEST(Rotary, TokensAreTurnedForWhatTheirRowWasGiven) {
+  const RotaryPositions rotary({.dim = 4, .scaling = Scaling::dynamic, .factor = 2, .original = 8});
+  const std::vector<std::int32_t> given{12};
+  const auto whole = table_of(rotary, one_row(12));
+  std::vector<std::vector<float>> parts;
+  for (const auto& [length, start] : {std::pair{5, 0}, {1, 5}, {6, 6}})
+    for (const auto& token : table_of(rotary, one_row(length, start), given)) parts.push_back(token);
+  EXPECT_EQ(parts, whole);
+  // Two that follow, together and one by one.
+  const auto both = table_of(rotary, one_row(2, 12), given);
+  EXPECT_EQ(both[0], table_of(rotary, one_row(1, 12))[0]);
+  EXPECT_EQ(both[1], table_of(rotary, one_row(1, 13))[0]);
+  EXPECT_NE(both[0], table_of(rotary, one_row(2, 12))[0]) << "of a row that was given both";
+}
+
 TEST(Rotary, LongropeDoesNotGrowAcrossItsBound) {
   const RotaryPositions rotary(
       {.dim = 4, .scaling = Scaling::longrope, .original = 8, .short_factors = {1, 2}, .long_factors = {3, 4}});
   EXPECT_NO_THROW(table_of(rotary, one_row(1, 7)));
   EXPECT_NO_THROW(table_of(rotary, one_row(1, 9)));
-  EXPECT_THROW(table_of(rotary, one_row(1, 8)), Error);
-  EXPECT_THROW(table_of(rotary, one_row(5, 5)), Error);
+  EXPECT_THROW(table_of(rotary, one_row(1, 8), {3}), Error);
+  EXPECT_THROW(table_of(rotary, one_row(5, 5), {8}), Error);
+  EXPECT_NO_THROW(table_of(rotary, one_row(5, 5), {9})) << "all of it was given beyond the bound";
 }
 
 }  // namespace

@@ -54,6 +54,7 @@ class RandomStep : public Step {
  public:
   RandomStep(std::int64_t vocab_size, std::uint64_t seed) : vocab_size_(vocab_size), random_(seed, 9) {}
   std::int64_t vocab_size() const override { return vocab_size_; }
+  void read(Context& c, const StepInput& input) override { logits(c, input); }
   Tensor logits(Context& c, const StepInput& input) override {
     std::int64_t rows = 0;
     for (std::size_t r = 0; r < input.counts.size(); ++r) rows += input.answers.empty() ? 1 : input.answers[r];

@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "search/decode.h"
+#include "search/step_logits.h"
 #include "search/tree_model.h"
 #include "search/warpers.h"
 
@@ -132,6 +133,7 @@ TEST_F(Sampling, WithNothingLeftToSayEnds) {
 TEST_F(Sampling, NumbersThatAreNoneAreAnError) {
   struct Broken : Step {
     std::int64_t vocab_size() const override { return 3; }
+    void read(Context& context, const StepInput& input) override { logits(context, input); }
     Tensor logits(Context& context, const StepInput&) override {
       return context.upload<float>(std::vector<float>{0, NAN, 1}, {1, 3});
     }
@@ -151,6 +153,18 @@ TEST_F(Sampling, NumbersThatAreNoneAreAnError) {
       if (forbids) o.suppress_ids = {1};
       EXPECT_THROW(decode(c, all, std::vector{Request{start, 0, 4}}, o), Error) << scores << forbids;
     }
+}
+
+// Nor may a constraint take it for a row of which nothing is left, however much it allows.
+TEST_F(Sampling, NumbersThatAreNoneAreLeftByAMask) {
+  for (const std::size_t allowed : {4u, 300u, 600u}) {
+    std::vector<std::uint64_t> mask(10, 0);
+    for (std::size_t id = 0; id < allowed; ++id) mask[id / 64] |= std::uint64_t{1} << (id % 64);
+    const Tensor broken = c.upload<float>(std::vector<float>(640, NAN), {1, 640});
+    EXPECT_TRUE(StepLogits(c, broken, {}).keep(0, mask, static_cast<std::int64_t>(allowed))) << allowed;
+    const Tensor none = c.upload<float>(std::vector<float>(640, -INFINITY), {1, 640});
+    EXPECT_FALSE(StepLogits(c, none, {}).keep(0, mask, static_cast<std::int64_t>(allowed))) << allowed;
+  }
 }
 
 TEST_F(Sampling, OptionsThatMakeNoSenseAreErrors) {

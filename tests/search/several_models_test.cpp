@@ -117,6 +117,7 @@ class TreeVerifier : public Step {
  public:
   explicit TreeVerifier(const testing::TreeModel& model) : model_(&model) {}
   std::int64_t vocab_size() const override { return model_->vocab_size(); }
+  void read(Context& c, const StepInput& input) override { logits(c, input); }
   Tensor logits(Context& c, const StepInput& input) override {
     std::vector<Ids> now;
     std::vector<float> out;
@@ -271,9 +272,45 @@ TEST(Speculative, Errors) {
   const std::vector<Ids> sources = sources_of(2);
   ParallelOptions o = greedy();
   o.speculative.lookup = 2, o.search.beam_size = 2;
-  EXPECT_THROW(ParallelDecoder(*m, o).decode(sources, requests_of(2)), Error) << "a beam";
+  const auto refused = [&](const SearchOptions& s, const std::string& what) {
+    ParallelOptions p = o;
+    p.search = s;
+    EXPECT_THROW(ParallelDecoder(*m, p), Error) << what;
+    Arena arena;
+    Context c(arena);
+    EXPECT_THROW(Session(c, *m, {.speculative = o.speculative}).decode(sources, requests_of(2), s), Error) << what;
+  };
+  refused(o.search, "a beam");
+  SearchOptions s = greedy().search;
+  s.alternatives = true;
+  refused(s, "alternatives");
+  s = greedy().search, s.sampling.on = true;
+  refused(s, "samples");
+  s = greedy().search, s.attention.on = true;
+  refused(s, "attention");
+  Arena arena;
+  Context c(arena);
+  std::vector<Request> wanting = requests_of(2);
+  wanting[1].phrases = {{3}};
+  EXPECT_THROW(Session(c, *m, {.speculative = o.speculative}).decode(sources, wanting, greedy().search), Error);
   o.search.beam_size = 1, o.speculative.draft = m.get();
   EXPECT_THROW(ParallelDecoder(*m, o), Error) << "two who propose";
+}
+
+// What reads sources and outputs beside a model must reach as far.
+TEST(SeveralModels, OfFewerPositionsAreRefused) {
+  const auto a = marian(1);
+  model::MarianConfig k;
+  k.vocab_size = k.decoder_vocab_size = static_cast<std::int64_t>(a->vocab_size());
+  k.d_model = 16, k.encoder_layers = k.decoder_layers = 1, k.encoder_attention_heads = k.decoder_attention_heads = 2;
+  k.encoder_ffn_dim = k.decoder_ffn_dim = 8, k.max_position_embeddings = a->max_positions() - 1;
+  k.pad_token_id = k.decoder_start_token_id = vocab - 1;
+  const model::Marian shorter(k);
+  ParallelOptions o = greedy();
+  o.ensemble.others = {&shorter};
+  EXPECT_THROW(ParallelDecoder(*a, o), Error);
+  o.ensemble.others.clear(), o.speculative.draft = &shorter;
+  EXPECT_THROW(ParallelDecoder(*a, o), Error);
 }
 
 // --- ensembles ---

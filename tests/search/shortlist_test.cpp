@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/registry.h"
+#include "model/small_encoder_decoders.h"
 #include "model/small_marian.h"
 #include "search/parallel.h"
 #include "search/shortlist.h"
+#include "text/temporary.h"
 
 namespace tril::search {
 namespace {
@@ -115,6 +118,37 @@ TEST(Shortlist, IsTheVocabularyOfItsSentence) {
     EXPECT_GT(shorter, 6) << "or the lists restrict nothing";
     expect_same(decoded(*m, o, from, 1), found);
     expect_same(decoded(*m, o, from, 12), found);
+  }
+}
+
+// However an output matrix is kept that is not the embedding's: as it is, turned, packed or quantised.
+TEST(Shortlist, TakesColumnsOfWhateverTheOutputIs) {
+  const TemporaryDirectory directory;
+  const auto trained = model::make(JsonObject(testing::t5_kin("t5", {{"vocab_size", vocab},
+                                                                     {"feed_forward_proj", "gated-gelu"},
+                                                                     {"tie_word_embeddings", false},
+                                                                     {"initializer_factor", 2.0}}),
+                                              "test"));
+  trained->parameters().allocate();
+  trained->parameters().initialise(3);
+  trained->parameters().refresh(kern::best());
+  model::save(*trained, directory.path());
+  const std::vector<Ids> from = sources(12);
+  for (const nn::Precision precision : {nn::Precision::fp32, nn::Precision::bf16, nn::Precision::int8}) {
+    const auto m = model::load(directory.path(), precision);
+    for (const std::int32_t beam : {1, 3}) {
+      SearchOptions o = options(beam);
+      const auto without = decoded(*m, o, from, 5);
+      o.shortlist = std::make_shared<Shortlist>(random_table(1), ShortlistOptions{.first = vocab}, o);
+      const auto with = decoded(*m, o, from, 5);
+      if (precision == nn::Precision::int8) {  // products with the columns alone are float32's
+        ASSERT_EQ(with.size(), without.size());
+        EXPECT_NEAR(with[0][0].score, without[0][0].score, 0.1);
+      } else {
+        const double bound = precision == nn::Precision::fp32 ? 1e-4 : 0.15;  // of which x is rounded
+        for (std::size_t i = 0; i < from.size(); ++i) EXPECT_NEAR(with[i][0].score, without[i][0].score, bound) << i;
+      }
+    }
   }
 }
 

@@ -7,7 +7,9 @@
 #include <thread>
 
 #include "model/gpt2.h"
+#include "search/beam_search.h"
 #include "search/parallel.h"
+#include "search/running_batch.h"
 #include "search/tree_model.h"
 
 namespace tril::search::testing {
@@ -133,6 +135,67 @@ TEST_F(Watched, PartialResultsAreTheBestRowsOfEachStep) {
         }
       }
     }
+  }
+}
+
+TEST_F(Watched, TheBestRowOfGroupsNeedNotBeTheFirst) {
+  SearchOptions o = options(2);
+  o.beam_groups = 2, o.diversity_penalty = 1;
+  o.eos_ids = {};
+  BeamSearch search(o);
+  search.begin({.start_id = start, .max_length = 9});
+  search.advance(std::vector<Candidate>{{-0.1f, 1}, {-0.5f, 2}, {-3, 3}, {-4, 4}}, 4);
+  EXPECT_EQ(search.best_row(), 0);
+  search.advance(std::vector<Candidate>{{-5, 5}, {-6, 6}, {-7, 7}, {-8, 8}, {-0.1f, 6}, {-6, 5}, {-7, 7}, {-8, 8}}, 4);
+  ASSERT_EQ(search.rows(), 2);
+  EXPECT_EQ(search.best_row(), 1);
+  const auto text = search.view(1).new_tokens();
+  EXPECT_EQ(Ids(text.begin(), text.end()), (Ids{2, 6}));
+}
+
+TEST_F(Watched, ALongPromptIsLateWhileItIsRead) {
+  TreeStep step(endless);
+  SearchOptions o = options(1);
+  o.time_limit = 1e-9;
+  const auto shared = std::make_shared<const SearchOptions>(o);
+  RunningBatch batch(step, 10);
+  batch.join(0, {.start_id = start, .max_length = 5, .prefix = Ids(100, 3)}, shared);
+  batch.step(c);
+  const auto ended = batch.take_ended();
+  ASSERT_EQ(ended.size(), 1u);
+  EXPECT_EQ(ended[0].hypotheses.at(0).cut, Cut::time_limit);
+  EXPECT_TRUE(batch.empty());
+}
+
+TEST_F(Watched, WhoeverThrowsWhenToldOfACutEndsOneSentence) {
+  TreeStep step(endless);
+  const auto shared = std::make_shared<const SearchOptions>(options(1));
+  RunningBatch batch(step, 10, [](const NewToken& t) {
+    if (t.ended) fail("test", "no more");
+  });
+  batch.join(0, {.start_id = start, .max_length = 5}, shared);
+  batch.step(c);
+  EXPECT_NO_THROW(batch.cut(0, Cut::cancelled));
+  const auto ended = batch.take_ended();
+  ASSERT_EQ(ended.size(), 1u);
+  EXPECT_TRUE(ended[0].error);
+  EXPECT_TRUE(batch.empty());
+}
+
+// All that may follow is forbidden: what there is by then is the result, and says so.
+TEST_F(Watched, ADeadEndIsTold) {
+  const TreeModel model(4, 6, 5, 1, 1);
+  for (const std::int32_t beam_size : {1, 3}) {
+    SearchOptions o = options(beam_size);
+    o.eos_ids = {5};
+    o.no_repeat_ngram = 1, o.suppress_ids = {5};
+    TreeStep step(model);
+    const auto got = decode(c, step, std::vector{Request{0, 0, 20}}, o)[0];
+    EXPECT_EQ(got[0].cut, Cut::dead_end);
+    EXPECT_EQ(name_of(got[0].cut), "dead_end");
+    EXPECT_EQ(got[0].tokens.size(), 4u);
+    o.suppress_ids.clear();
+    EXPECT_EQ(decode(c, step, std::vector{Request{0, 0, 20}}, o)[0][0].cut, Cut::no);
   }
 }
 
