@@ -32,7 +32,7 @@ CandidateFinder::CandidateFinder(const SearchOptions& options, std::int64_t voca
   may_skip_logits_ = !sampling_.on && !renormalize_ && !on_log_probs_ && top_ == 0;
   for (const auto& p : processors_) {
     may_skip_logits_ &= p->has_rule();
-    before_sums_ += p->changes_values() && !options.has_beam();
+    before_sums_ += p->changes_logits() || (p->changes_values() && !options.has_beam());
   }
 }
 
@@ -49,13 +49,13 @@ std::span<const Candidate> CandidateFinder::find(Context& c, const Tensor& logit
                                                  std::span<const std::int32_t> columns) {
   const auto [R, V] = logits.dims<2>("logits");
   const auto n_rows = static_cast<std::size_t>(R), n_cols = static_cast<std::size_t>(V);
+  const auto rest = processors_.begin() + before_sums_;
+  StepLogits weighed(c, logits, {}, columns);
+  for (auto p = processors_.begin(); p != rest; ++p) (*p)->apply(rows, weighed);
   // Only the repetition penalty sees whether it gets logits or log-probabilities.
   if (on_log_probs_) c.kernels().log_softmax(logits.data<float>(), logits.data<float>(), n_rows, n_cols);
   const bool normalised = on_log_probs_ && !renormalize_;
 
-  const auto rest = processors_.begin() + before_sums_;
-  StepLogits weighed(c, logits, {}, columns);
-  for (auto p = processors_.begin(); p != rest; ++p) (*p)->apply(rows, weighed);
   std::vector<float> log_sums;
   if (scores_ && !renormalize_ && !normalised) log_sums = sums(c, logits);
   StepLogits editable(c, logits, log_sums, columns);
@@ -69,6 +69,8 @@ std::span<const Candidate> CandidateFinder::find(Context& c, const Tensor& logit
   found_.assign(n_rows * static_cast<std::size_t>(width_), {-INFINITY, -1});
   tops_.assign(n_rows * static_cast<std::size_t>(top_), {-INFINITY, -1});
   if (top_ > 0) take_best(c, logits, log_sums, top_, top_, tops_);
+  for (Candidate& top : tops_)
+    if (top.log_prob == -INFINITY) top.token = -1;  // forbidden
   sampling_.on ? draw_each(logits, log_sums, rows) : take_best(c, logits, log_sums, k_, width_, found_);
   if (!columns.empty())
     for (std::vector<Candidate>* list : {&found_, &tops_})

@@ -28,6 +28,8 @@ std::string_view name_of(Finish finish) {
       return "time_limit";
     case Finish::cancelled:
       return "cancelled";
+    case Finish::refused:
+      return "refused";
   }
   return "";
 }
@@ -54,7 +56,8 @@ ContinuationText::ContinuationText(const model::Model& model, std::shared_ptr<co
 
 SearchOptions ContinuationText::completed(SearchOptions s, const ContinuationOptions& o) const {
   check(o.max_new_tokens.value_or(1) >= 1, "new tokens", "expected at least 1, got {}", o.max_new_tokens.value_or(1));
-  check(o.min_new_tokens >= 0, "new tokens", "expected at least 0, got {}", o.min_new_tokens);
+  check(o.min_new_tokens.value_or(0) >= 0 && o.min_length >= 0, "new tokens", "expected at least 0, got {}",
+        std::min(o.min_new_tokens.value_or(0), o.min_length));
   for (std::int64_t id = tokenizer_->size(Side::target); id < model_->vocab_size(); ++id)
     s.suppress_ids.push_back(static_cast<std::int32_t>(id));
   if (o.stops.empty()) return s;
@@ -89,10 +92,13 @@ Request ContinuationText::request_for(std::vector<std::int32_t> ids, std::uint64
   std::int64_t most = options.max_new_tokens.value_or(default_new_tokens);
   if (!options.max_new_tokens && options.max_length)
     most = std::max<std::int64_t>(1, static_cast<std::int64_t>(*options.max_length) - given);
-  most = std::max<std::int64_t>(most, options.min_new_tokens);
+  const std::int64_t least = options.min_new_tokens
+                                 ? std::int64_t{*options.min_new_tokens}
+                                 : std::max<std::int64_t>(0, static_cast<std::int64_t>(options.min_length) - given);
+  if (!options.max_new_tokens) most = std::max(most, least);
   if (model_->max_positions() > 0) most = std::min(most, model_->max_positions() - given + 1);
   return {.start_id = ids.front(),
-          .min_length = static_cast<std::int32_t>(std::min<std::int64_t>(options.min_new_tokens, most)),
+          .min_length = static_cast<std::int32_t>(std::min(least, most)),
           .max_length = static_cast<std::int32_t>(most),
           .prefix = {ids.begin() + 1, ids.end()},
           .number = number};
@@ -112,7 +118,7 @@ Generation ContinuationText::finish(const Hypothesis& h, const Request& request,
   if (stop != std::string::npos) {
     g.text.resize(stop);
     g.finish = Finish::stop;
-  } else if (h.cut != Cut::no) {
+  } else if (h.cut == Cut::time_limit || h.cut == Cut::cancelled) {
     g.finish = h.cut == Cut::time_limit ? Finish::time_limit : Finish::cancelled;
   } else if (!h.tokens.empty() && std::find(eos.begin(), eos.end(), h.tokens.back()) != eos.end()) {
     g.finish = Finish::end_token;

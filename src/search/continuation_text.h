@@ -17,7 +17,8 @@ namespace tril::search {
 
 /// How long generations are.
 struct ContinuationOptions {
-  std::int32_t min_new_tokens = 0;
+  std::optional<std::int32_t> min_new_tokens;  ///< before an end token; nothing: as min_length says
+  std::int32_t min_length = 0;                 ///< likewise, of prompt and generated tokens together
   /// Nothing: as max_length says, or 256 tokens. The model's positions bound it too.
   std::optional<std::int32_t> max_new_tokens;
   std::optional<std::int32_t> max_length;  ///< of prompt and generated tokens together
@@ -32,7 +33,8 @@ enum class Finish : std::uint8_t {
   positions,   ///< the model has no more positions
   dead_end,    ///< nothing may follow
   time_limit,  ///< SearchOptions::time_limit was up
-  cancelled    ///< the caller asked for it
+  cancelled,   ///< the caller asked for it
+  refused      ///< nothing can follow this prompt: it leaves no room, or has no token
 };
 std::string_view name_of(Finish finish);
 

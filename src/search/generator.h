@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ namespace tril::search {
 
 struct GeneratorOptions : ContinuationOptions {
   ParallelOptions decoding;
+  /// A prompt that nothing can follow has one empty generation (Finish::refused) instead of ending all by an Error.
+  bool pass_over_refused = false;
 };
 
 /// A piece of text as it becomes certain, of the prompt and sample of these numbers; `ended` once, with the last.
@@ -36,7 +39,7 @@ class Generator {
   /// token. What is drawn depends on the prompt's number among all that this generator was given.
   /// @param on_text  told of the text while it comes; by one worker at a time; not in a beam search
   /// @param stop  ends all that goes on, see Watch
-  /// @throws Error(usage) naming the prompt that leaves no room, or that has no token
+  /// @throws Error(usage) naming the prompt that leaves no room, or that has no token, unless those are passed over
   std::vector<std::vector<Generation>> generate(std::span<const std::string> prompts, const OnText& on_text = {},
                                                 std::stop_token stop = {});
 
@@ -51,17 +54,22 @@ class Generator {
   Speculation speculation() const { return decoder_.speculation(); }
   /// Characters of prompts so far that the vocabulary lacks.
   std::int64_t unknown() const { return unknown_; }
+  /// Prompts passed over so far, and what was wrong with the first.
+  std::int64_t refused() const { return refused_; }
+  const std::string& first_refusal() const { return first_refusal_; }
 
  private:
   class Streams;
   Request next_request(const std::string& prompt);
+  std::optional<Request> next_request_if_any(const std::string& prompt);
 
   ContinuationText text_;
   GeneratorOptions options_;
   SearchOptions search_;  ///< completed
   ParallelDecoder decoder_;
   std::uint64_t prompts_ = 0;  // so far
-  std::int64_t prompt_tokens_ = 0, new_tokens_ = 0, unknown_ = 0;
+  std::int64_t prompt_tokens_ = 0, new_tokens_ = 0, unknown_ = 0, refused_ = 0;
+  std::string first_refusal_;
 };
 
 }  // namespace tril::search

@@ -117,10 +117,10 @@ std::vector<std::int32_t> Grammar::begun_by(std::int32_t r, const std::vector<st
 }
 
 // "Begins with" must be an order: rules that nothing unordered begins with are taken away until none is left [Kahn 1962].
-void Grammar::check_sound() const {
+void Grammar::check_sound(const std::string& lacking) const {
   const std::vector<std::int64_t> distance = distances();
-  check(!rules_.empty() && distance[static_cast<std::size_t>(rules_[0].start)] < never, "constraint",
-        "there is no text that it allows");
+  if (rules_.empty() || distance[static_cast<std::size_t>(rules_[0].start)] == never)
+    fail_usage("constraint", "there is no text that it allows", lacking);
   std::vector<std::vector<std::int32_t>> begun;
   std::vector<std::int32_t> beginners(rules_.size(), 0), free;
   for (std::size_t r = 0; r < rules_.size(); ++r) {

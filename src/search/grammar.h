@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -64,7 +65,8 @@ class Grammar {
   };
   ByteClasses byte_classes() const;
   /// Throws Error(usage) where nothing can be written at all, or a rule begins with itself before it takes a byte.
-  void check_sound() const;
+  /// @param lacking  why nothing might be: what could not be spelt; may be empty
+  void check_sound(const std::string& lacking = {}) const;
 
  private:
   std::vector<std::int32_t> begun_by(std::int32_t r, const std::vector<std::int64_t>& distance) const;

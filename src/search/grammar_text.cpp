@@ -26,6 +26,10 @@ constexpr CharRange ascii{0, 0x7f};
 /// What stands in a JSON string as it is, of ASCII.
 const CharSet json_plain{{0x20, 0x21}, {0x23, 0x5b}, {0x5d, 0x7f}};
 
+std::string no_token_for(char32_t c) {
+  return fmt::format("the vocabulary has no token for \"{}\", which it calls for", printable(utf8(c)));
+}
+
 }  // namespace
 
 bool GrammarWriter::can_write(std::string_view text) const {
@@ -38,9 +42,7 @@ bool GrammarWriter::can_write(std::string_view text) const {
 void GrammarWriter::write_text(std::string_view text, std::int32_t from, std::int32_t to) {
   for (const char32_t c : code_points(text, "constraint"))
     if (intersection({{c, c}}, alphabet_).empty())
-      fail_usage("constraint",
-                 fmt::format("the vocabulary has no token for \"{}\", which it calls for", printable(utf8(c))),
-                 "take a model whose vocabulary has all bytes");
+      fail_usage("constraint", no_token_for(c), "take a model whose vocabulary has all bytes");
   grammar_->add_jump(grammar_->add_text(from, text), to);
 }
 
@@ -78,6 +80,7 @@ void GrammarWriter::write_chars(const CharSet& chars, Form form, std::int32_t fr
   const CharSet rest =
       form == Form::plain ? intersection(usable, complement(direct)) : intersection(chars, complement(json_plain));
   if (!rest.empty()) grammar_->add_call(from, rule_of(chars == all_chars() ? chars : rest, form), to);
+  if (direct.empty() && rest.empty() && !chars.empty() && lacking_.empty()) lacking_ = no_token_for(chars[0].least);
 }
 
 std::int32_t GrammarWriter::rule_of(const CharSet& chars, Form form) {
@@ -318,8 +321,9 @@ Grammar regex_grammar(std::string_view regex, const CharSet& alphabet) {
   Grammar grammar;
   const std::int32_t whole = grammar.add_rule();
   const auto [start, end] = grammar.rule(whole);
-  GrammarWriter(grammar, alphabet).write_pattern(Pattern::of_regex(regex, Pattern::Match::whole), start, end);
-  grammar.check_sound();
+  GrammarWriter writer(grammar, alphabet);
+  writer.write_pattern(Pattern::of_regex(regex, Pattern::Match::whole), start, end);
+  grammar.check_sound(writer.lacking());
   return grammar;
 }
 

@@ -20,6 +20,8 @@ class GrammarWriter {
   GrammarWriter(Grammar& grammar, CharSet alphabet) : grammar_(&grammar), alphabet_(std::move(alphabet)) {}
 
   Grammar& grammar() { return *grammar_; }
+  /// The first character that was to be written and that the alphabet lacks, in words; "" where none was.
+  const std::string& lacking() const { return lacking_; }
 
   /// Whether the alphabet has all that `text` consists of.
   bool can_write(std::string_view text) const;
@@ -63,6 +65,7 @@ class GrammarWriter {
 
   Grammar* grammar_;
   CharSet alphabet_;
+  std::string lacking_;
   std::map<std::pair<std::u32string, Form>, std::int32_t> rules_;  // of sets of characters
 };
 

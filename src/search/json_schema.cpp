@@ -31,7 +31,7 @@ class SchemaCompiler {
   Grammar compile() {
     const auto [start, end] = grammar_.rule(whole_);
     grammar_.add_call(start, rule_of(reader_.root(), "#"), end);
-    grammar_.check_sound();
+    grammar_.check_sound(writer_.lacking());
     return std::move(grammar_);
   }
 

@@ -38,7 +38,6 @@ std::vector<std::int32_t> single_tokens(const std::string& text, const Tokenizer
 
 void add_bias(std::int32_t id, double bias, SearchOptions& options) {
   if (bias <= -most_bias) return options.suppress_ids.push_back(id);
-  options.renormalize = true;
   const auto known =
       std::find_if(options.logit_bias.begin(), options.logit_bias.end(), [&](const auto& b) { return b.first == id; });
   if (known != options.logit_bias.end())

@@ -11,8 +11,8 @@ namespace tril::search {
 
 inline constexpr double most_bias = 100;
 
-/// Adds `bias` to what the token has; -most_bias and less: it never comes. Log-probabilities are then those of the biased
-/// logits.
+/// Adds `bias` to what the token has; -most_bias and less: it never comes. Log-probabilities are those of the biased
+/// logits, in a beam search too.
 void add_bias(std::int32_t id, double bias, SearchOptions& options);
 
 /// The same from "TOKEN=BIAS". TOKEN is an id, or a text of one token: at the beginning of a word, behind a space, or

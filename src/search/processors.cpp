@@ -21,6 +21,7 @@ class LogitBias : public ValueProcessor {
   explicit LogitBias(std::span<const std::pair<std::int32_t, float>> biases) {
     for (const auto& [id, bias] : biases) ids_.push_back(id), values_.push_back(bias);
   }
+  bool changes_logits() const override { return true; }
   void apply(std::span<const RowView> rows, StepLogits& logits) const override {
     for (std::size_t r = 0; r < rows.size(); ++r)
       logits.change(static_cast<std::int64_t>(r), ids_, [this](float x, std::size_t i) { return x + values_[i]; });

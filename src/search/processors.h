@@ -9,7 +9,7 @@
 // the choice of a sample comes after them (warpers.h).
 // They act on logits. Log-probabilities are of what biases and penalties leave, so that they never are above 0; what is
 // forbidden takes nothing from and gives nothing to the rest, and a forced token has log-probability 0. In a beam search
-// all of them act on log-probabilities without renormalising, as in `transformers`.
+// all but the logit bias act on log-probabilities without renormalising, as in `transformers`.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +40,8 @@ class LogitsProcessor {
   /// Whether it moves probability between tokens instead of forbidding some. In a list of make_processors() those that do
   /// are the first.
   virtual bool changes_values() const { return false; }
+  /// Of those, whether it does so in a beam search too, which takes the log-probabilities of what it leaves.
+  virtual bool changes_logits() const { return false; }
   /// Whether rule() says all that apply() does.
   virtual bool has_rule() const { return false; }
   /// Adds to what is known of the row's tokens.

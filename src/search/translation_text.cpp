@@ -131,8 +131,10 @@ TextToTranslate TranslationText::prepare(std::string text, std::string prefix, s
   const std::size_t around = frame.prefix.size() + frame.suffix.size();
   t.request = request_for(static_cast<std::int64_t>(t.source.size() - around), t.prefix, number, options, search);
   const std::int32_t unk = tokenizer_->special(Side::target).unk;
-  t.unknown = std::count(t.request.prefix.begin(), t.request.prefix.end(), unk);
-  if (options.terminology) t.terms = options.terminology->find(t.text);
+  t.unknown = count_unknown(*tokenizer_, t.text, t.source, Side::source) +
+              count_unknown(*tokenizer_, t.prefix, t.request.prefix, Side::target);
+  if (options.terminology)  // of a text that is cut, those that are read
+    t.terms = options.terminology->find(t.truncated ? tokenizer_->decode(t.source, Side::source) : t.text);
   for (const Term& term : t.terms) {
     std::vector<std::int32_t> phrase = tokenizer_->encode(term.target, Side::target);
     if (std::find(phrase.begin(), phrase.end(), unk) == phrase.end()) t.request.phrases.push_back(std::move(phrase));

@@ -51,7 +51,7 @@ struct TextToTranslate {
   Request request;
   std::vector<Term> terms;   ///< of the terminology, those that are in the text
   bool truncated = false;    ///< whether the text was longer than the model's positions
-  std::int64_t unknown = 0;  ///< tokens of the prefix that stand for characters that the vocabulary lacks
+  std::int64_t unknown = 0;  ///< tokens of text and prefix that stand for characters that the vocabulary lacks
 
   bool is_empty() const { return blank; }
 };

@@ -41,7 +41,7 @@ class Translator {
 
   /// Texts so far that were longer than the model's positions and were cut.
   std::int64_t truncated() const { return truncated_; }
-  /// Tokens of prefixes so far that stand for characters that the vocabulary lacks.
+  /// Tokens of texts and prefixes so far that stand for characters that the vocabulary lacks.
   std::int64_t unknown() const { return unknown_; }
   /// Tokens generated so far, of all hypotheses returned.
   std::int64_t target_tokens() const { return target_tokens_; }

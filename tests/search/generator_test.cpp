@@ -308,6 +308,49 @@ TEST(Generator, PromptsThatCannotBeReadAreErrors) {
   EXPECT_EQ(generator.unknown(), 1);
 }
 
+TEST(Generator, PromptsThatCannotBeReadMayBePassedOver) {
+  const LanguageModel lm;
+  GeneratorOptions o = lm.options();
+  const auto expected = Generator(*lm.m, lm.tokenizer, o).generate(std::vector<std::string>{"a", "b"});
+  o.pass_over_refused = true;
+  Generator generator(*lm.m, lm.tokenizer, o);
+  std::vector<std::string> told(3);
+  std::vector<int> ended(3);
+  const auto found =
+      generator.generate(std::vector<std::string>{"a", std::string(25, 'a'), "b"},
+                         [&](const TextPiece& p) { told[p.prompt] += p.text, ended[p.prompt] += p.ended; });
+  ASSERT_EQ(found.size(), 3u);
+  expect_same({found[0], found[2]}, expected);
+  EXPECT_EQ(found[1].at(0).finish, Finish::refused);
+  EXPECT_EQ(told, (std::vector<std::string>{found[0][0].text, "", found[2][0].text}));
+  EXPECT_EQ(ended, (std::vector<int>{1, 1, 1}));
+  EXPECT_EQ(generator.refused(), 1);
+  EXPECT_NE(generator.first_refusal().find("prompt 2: has 25 tokens"), std::string::npos);
+}
+
+TEST(Generator, TheLeastLengthIsOfTheWholeTextWhereNothingElseIsSaid) {
+  const LanguageModel lm;
+  const std::vector<std::string> texts{"abcabc"};
+  GeneratorOptions o = lm.options();
+  o.decoding.search.eos_ids.push_back(lm.tokenizer->encode("a", Side::target)[0]);
+  o.decoding.search.logit_bias = {{o.decoding.search.eos_ids[1], 50.0f}};  // the end, as soon as it may come
+  EXPECT_EQ(Generator(*lm.m, lm.tokenizer, o).generate(texts)[0][0].tokens.size(), 1u);
+  o.min_length = 10;
+  EXPECT_EQ(Generator(*lm.m, lm.tokenizer, o).generate(texts)[0][0].tokens.size(), 5u) << "the end behind ten";
+  o.min_new_tokens = 2;
+  EXPECT_EQ(Generator(*lm.m, lm.tokenizer, o).generate(texts)[0][0].tokens.size(), 3u);
+}
+
+TEST(Generator, WhatIsForbiddenIsNotAmongTheLikeliest) {
+  const LanguageModel lm;
+  GeneratorOptions o = lm.options(3);
+  o.decoding.search.top_log_probs = 30;
+  for (std::int32_t id = 0; id < 6; ++id) o.decoding.search.suppress_ids.push_back(id);
+  const auto found = Generator(*lm.m, lm.tokenizer, o).generate(std::vector<std::string>{"g"});
+  for (const TokenScore& s : found[0][0].token_scores)
+    for (const Candidate& top : s.top) EXPECT_TRUE(top.token == -1 || (top.token >= 6 && std::isfinite(top.log_prob)));
+}
+
 TEST(Generator, TokensWithoutTextNeverCome) {
   const LanguageModel lm;
   GeneratorOptions o = lm.sampled(200);
