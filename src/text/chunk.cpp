@@ -30,6 +30,55 @@ struct EncodedPair {
   std::int64_t copy = 0;  ///< which of its several times in this epoch
 };
 
+std::string place_of_alignment(const CorpusOptions& options, const EncodedPair& pair) {
+  return fmt::format("{}: pair {}", options.alignments[pair.text.set], pair.line + 1);
+}
+
+// Puts both texts of a pair into their frames, so that no side is longer than `longest`, and its alignment with them: that
+// of words' tokens moves, that of tokens counts those of the frames already, as scoring writes it.
+class Framer {
+ public:
+  Framer(const Preparation& how, std::size_t longest)
+      : options_(how.options),
+        source_(sentence_frame(*how.tokenizer, Side::source)),
+        target_(sentence_frame(*how.tokenizer, Side::target)),
+        longest_(longest) {}
+
+  /// Whether something was cut off.
+  bool put(EncodedPair& pair) const {
+    settle(pair);
+    const bool source_cut = put_into_frame(pair.source, source_, longest_),
+               target_cut = put_into_frame(pair.target, target_, longest_);
+    if (!source_cut && !target_cut) return false;
+    const auto behind_source = static_cast<std::int32_t>(pair.source.size() - source_.suffix.size()),
+               behind_target = static_cast<std::int32_t>(pair.target.size() - target_.suffix.size());
+    std::erase_if(pair.alignment, [&](const AlignmentPoint& p) {
+      return (source_cut && p.source >= behind_source) || (target_cut && p.target >= behind_target);
+    });
+    return true;
+  }
+
+ private:
+  void settle(EncodedPair& pair) const {
+    if (options_.alignment_units == AlignmentUnits::words) {
+      for (AlignmentPoint& p : pair.alignment)
+        p.source += static_cast<std::int32_t>(source_.prefix.size()),
+            p.target += static_cast<std::int32_t>(target_.prefix.size());
+      return;
+    }
+    const std::size_t sources = source_.prefix.size() + pair.source.size() + source_.suffix.size(),
+                      targets = target_.prefix.size() + pair.target.size() + target_.suffix.size();
+    for (const AlignmentPoint& p : pair.alignment)
+      check(static_cast<std::size_t>(p.source) < sources && static_cast<std::size_t>(p.target) < targets,
+            place_of_alignment(options_, pair), "aligns token {} with token {}, and the texts have {} and {} tokens",
+            p.source, p.target, sources, targets);
+  }
+
+  const CorpusOptions& options_;
+  TextFrame source_, target_;
+  std::size_t longest_;
+};
+
 // What one pair becomes.
 class PairEncoder {
  public:
@@ -55,18 +104,11 @@ class PairEncoder {
 
  private:
   void align(EncodedPair& pair, bool tagged) const {
-    const std::string where = fmt::format("--guided-alignment: pair {}", pair.line + 1);
-    if (how_.options.alignment_units == AlignmentUnits::words) {
+    pair.alignment = pair.text.alignment;
+    if (how_.options.alignment_units == AlignmentUnits::words)
       pair.alignment = tokens_of_words(pair.text.alignment, words_of(pair.source, *how_.tokenizer, Side::source),
-                                       words_of(pair.target, *how_.tokenizer, Side::target), tagged ? 1 : 0, where);
-      return;
-    }
-    pair.alignment = pair.text.alignment;  // the ends of both sides are tokens too
-    for (const AlignmentPoint& p : pair.alignment)
-      check(p.source <= static_cast<std::int32_t>(pair.source.size()) &&
-                p.target <= static_cast<std::int32_t>(pair.target.size()),
-            where, "aligns token {} with token {}, and the texts have {} and {} tokens", p.source, p.target,
-            pair.source.size() + 1, pair.target.size() + 1);
+                                       words_of(pair.target, *how_.tokenizer, Side::target), tagged ? 1 : 0,
+                                       place_of_alignment(how_.options, pair));
   }
 
   static std::size_t find_word(const std::string& text) { return text.find_first_not_of(" \t"); }
@@ -163,10 +205,8 @@ void Chunk::append(std::span<const std::int32_t> source, std::span<const std::in
 Chunk read_chunk(PairReader& reader, const Preparation& how, std::int64_t epoch, std::int64_t limit,
                  const std::atomic<bool>& stop) {
   const CorpusOptions& options = how.options;
-  const TextFrame source_frame = sentence_frame(*how.tokenizer, Side::source),
-                  target_frame = sentence_frame(*how.tokenizer, Side::target);
   // A pair above the budget fits no batch.
-  const auto longest = static_cast<std::size_t>(std::min<std::int64_t>(options.max_length, options.max_tokens));
+  const Framer framer(how, static_cast<std::size_t>(std::min<std::int64_t>(options.max_length, options.max_tokens)));
 
   Chunk chunk;
   chunk.first_line = reader.position();
@@ -186,21 +226,9 @@ Chunk read_chunk(PairReader& reader, const Preparation& how, std::int64_t epoch,
       ++count.weightless;
       return;
     }
-    const bool source_cut = put_into_frame(pair.source, source_frame, longest),
-               target_cut = put_into_frame(pair.target, target_frame, longest);
-    if (source_cut || target_cut) {
+    if (framer.put(pair)) {
       ++count.too_long;
       if (options.too_long == TooLong::skip) return;
-    }
-    const auto first_source = static_cast<std::int32_t>(source_frame.prefix.size()),
-               first_target = static_cast<std::int32_t>(target_frame.prefix.size());
-    for (AlignmentPoint& p : pair.alignment) p.source += first_source, p.target += first_target;
-    if (source_cut || target_cut) {
-      const auto behind_source = static_cast<std::int32_t>(pair.source.size() - source_frame.suffix.size()),
-                 behind_target = static_cast<std::int32_t>(pair.target.size() - target_frame.suffix.size());
-      std::erase_if(pair.alignment, [&](const AlignmentPoint& p) {
-        return (source_cut && p.source >= behind_source) || (target_cut && p.target >= behind_target);
-      });
     }
     ++count.used;
     count.source_tokens += static_cast<std::int64_t>(pair.source.size());

@@ -40,7 +40,7 @@ void check_options(const CorpusOptions& o) {
   check(o.weights.empty() || o.weights.size() == sets, "--data-weighting", "{} files for {} corpora", o.weights.size(),
         sets);
   check(o.tags.empty() || o.tags.size() == sets, "--language-tags", "{} tags for {} corpora", o.tags.size(), sets);
-  check(o.alignments.empty() || o.alignments.size() == sets, "--guided-alignment", "{} files for {} corpora",
+  check(o.alignments.empty() || o.alignments.size() == sets, "alignments", "{} files for {} corpora",
         o.alignments.size(), sets);
   check(o.shares.empty() || o.shares.size() == sets, "--corpus-weights", "{} for {} corpora", o.shares.size(), sets);
   for (double share : o.shares)

@@ -28,7 +28,8 @@ std::string language_tag(std::string_view name, const std::string& where) {
   if (inside.starts_with(">>") && inside.ends_with("<<") && inside.size() > 4)
     inside = inside.substr(2, inside.size() - 4);
   if (inside.empty() || inside.find_first_of("<> \t") != std::string_view::npos)
-    fail_usage(where, fmt::format("expected the name of a language, got \"{}\"", name), "de and >>de<< are such");
+    fail_usage(where, fmt::format("expected the name of a language, got \"{}\"", printable(name)),
+               "de and >>de<< are such");
   return fmt::format(">>{}<<", inside);
 }
 
@@ -39,7 +40,7 @@ std::string language_prefix(const Tokenizer& tokenizer, std::string_view name, c
     const bool more = all.size() > 20;
     const std::string known =
         fmt::format("{}{}", fmt::join(all.begin(), more ? all.begin() + 20 : all.end(), ", "), more ? ", ..." : "");
-    fail_usage(where, fmt::format("the model's vocabulary has no {}", tag),
+    fail_usage(where, fmt::format("the model's vocabulary has no {}", printable(tag)),
                known.empty() ? "it has no language tags: the model translates into one language" : "it has " + known);
   }
   return tag + " ";

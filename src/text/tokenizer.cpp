@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
@@ -42,10 +43,22 @@ std::optional<ChatSource> Tokenizer::chat_template(std::string_view) const {
   return std::nullopt;
 }
 
+std::int64_t count_unknown(const Tokenizer& tokenizer, std::string_view text, std::span<const std::int32_t> ids,
+                           Side side) {
+  const std::int32_t unk = tokenizer.special(side).unk;
+  std::int64_t n = unk < 0 ? 0 : std::count(ids.begin(), ids.end(), unk);
+  if (n == 0) return 0;
+  const std::string& name = tokenizer.piece(unk, side);
+  for (std::size_t at = text.find(name); at != text.npos && n > 0; at = text.find(name, at + name.size())) --n;
+  return n;
+}
+
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& path) {
-  if (is_marian_directory(path)) return load_marian_tokenizer(path);
-  TokenizerDescription d = describe_tokenizer(path);
-  return make_pipeline_tokenizer(std::move(d.parts), std::move(d.settings));
+  return from_files([&]() -> std::shared_ptr<const Tokenizer> {
+    if (is_marian_directory(path)) return load_marian_tokenizer(path);
+    TokenizerDescription d = describe_tokenizer(path);
+    return make_pipeline_tokenizer(std::move(d.parts), std::move(d.settings));
+  });
 }
 
 TokenizerDescription describe_tokenizer(const std::string& path) {
@@ -57,9 +70,9 @@ TokenizerDescription describe_tokenizer(const std::string& path) {
   if (is_sentencepiece_directory(path)) return describe_sentencepiece_directory(path);
   if (is_marian_directory(path))
     fail_usage(path, "its tokenizer has two sides, each with a SentencePiece model of its own");
-  fail(path, "has no tokenizer that tril reads: source.spm, tokenizer.json and merges.txt are missing",
-       "a Marian model's directory holds source.spm, target.spm and vocab.json, a GPT-2's vocab.json and merges.txt, "
-       "most others a tokenizer.json");
+  fail(path, "has no tokenizer that tril reads",
+       "a directory holds tokenizer.json, or a Marian model's source.spm, target.spm and vocab.json, or a GPT-2's "
+       "vocab.json and merges.txt, or a SentencePiece model: spiece.model, tokenizer.model, sentencepiece.bpe.model");
 }
 
 bool has_tokenizer(const std::string& path) {

@@ -99,6 +99,11 @@ class Tokenizer {
   virtual std::optional<std::int32_t> find_language(std::string_view) const { return std::nullopt; }
 };
 
+/// How many of a text's ids stand for characters that the vocabulary lacks: those of the unknown token, but for those that
+/// the text spells out (as GPT-2's <|endoftext|>, which is its unknown token as well).
+std::int64_t count_unknown(const Tokenizer& tokenizer, std::string_view text, std::span<const std::int32_t> ids,
+                           Side side);
+
 /// The tokenizer of a GGUF file (gguf_vocabulary.h) or a directory: Marian's source.spm, target.spm and vocab.json; else
 /// tokenizer.json; else GPT-2's vocab.json and merges.txt; else a SentencePiece model. Text becomes what Hugging Face's tokenizers make of it.
 /// @throws Error naming the file that is missing or wrong

@@ -7,9 +7,12 @@
 #include <numeric>
 #include <set>
 
+#include "base/file.h"
 #include "base/rng.h"
+#include "support/paths.h"
 #include "temporary.h"
 #include "text/chunk.h"
+#include "text/sentence_frame.h"
 
 namespace tril {
 namespace {
@@ -384,6 +387,31 @@ TEST(Corpus, RefusesAStateOfAnother) {
   EXPECT_GT(anew.state().sentences, corpus.state().sentences);
   for (const char* bad : {"[]", "{}", R"({"epoch": -1})", R"({"epoch": "x"})"})
     EXPECT_TRUE(contains(error_of([&] { nlohmann::json::parse(bad).get<CorpusState>(); }), "corpus state")) << bad;
+}
+
+// Points of tokens are numbered as scoring numbers them, what stands around a sentence counted; those of words are not.
+TEST(Corpus, AlignmentsGoWithTheFramesOfSentences) {
+  const TemporaryDirectory dir;
+  dir.write("sentencepiece.bpe.model",
+            read_text(test::test_dir() + "/golden/hf/tokenizers/spm_unigram/spm.model", std::size_t{1} << 28));
+  dir.write("tokenizer_config.json", R"({"tokenizer_class": "NllbTokenizer", "src_lang": "eng_Latn"})");
+  const auto tokenizer = load_tokenizer(dir.path());
+  CorpusOptions o;
+  o.source = {dir.write("s", "a b\n")}, o.target = {dir.write("t", "c d\n")};
+  o.max_tokens = 1000, o.max_length = 100;
+  const auto points = [&](const std::string& text, AlignmentUnits units) {
+    o.alignments = {dir.write("a", text + "\n")};
+    o.alignment_units = units;
+    return read_batches(o, tokenizer).at(0).alignments.at(0);
+  };
+  const auto first = sentence_ids(*tokenizer, "a b", Side::source);
+  const auto last = static_cast<std::int32_t>(first.size()) - 1;
+  const Alignment words = points("0-0", AlignmentUnits::words);
+  ASSERT_FALSE(words.empty());
+  for (const AlignmentPoint& p : words) EXPECT_TRUE(p.source >= 1 && p.target >= 1) << "behind the languages";
+  EXPECT_EQ(points("0-0 1-1", AlignmentUnits::tokens), (Alignment{{0, 0}, {1, 1}}));
+  EXPECT_EQ(points(fmt::format("{}-0", last), AlignmentUnits::tokens), (Alignment{{last, 0}}));
+  EXPECT_THROW(points(fmt::format("{}-0", last + 1), AlignmentUnits::tokens), Error);
 }
 
 TEST(Corpus, EndsWhileItsThreadsAreAtWork) {
