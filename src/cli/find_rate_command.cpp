@@ -75,6 +75,7 @@ int find_rate(FindRateOptions& o, const Fields& fields, bool quiet) {
     fail_usage("--plot", fmt::format("'{}' is neither a .svg nor a .html file", o.plot));
   check(o.sweep.lowest < o.sweep.highest, "--highest-rate", "{} is not above --lowest-rate {}", o.sweep.highest,
         o.sweep.lowest);
+  take_form(o.train, fields);
   refuse_useless(fields, o.train);
   settle(o.train);
   check_input_files(o.train);

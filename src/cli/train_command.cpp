@@ -152,6 +152,7 @@ void remove_model(const std::string& dir) {
 }
 
 int train_model(TrainOptions& o, const Fields& fields, bool quiet) {
+  take_form(o, fields);
   refuse_useless(fields, o);
   settle(o);
   check_input_files(o);

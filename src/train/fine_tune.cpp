@@ -3,9 +3,12 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/gguf.h"
+#include "model/generation_config.h"
 #include "model/json_file.h"
 #include "model/marian.h"
 #include "model/registry.h"
@@ -82,7 +85,21 @@ void add_adapters(nn::Parameters& parameters, const FineTuneOptions& tune) {
     if (matches_any(tune.lora_targets, layer_of(*p))) nn::add_lora(parameters, *p, options);
 }
 
+void take_form(TrainOptions& options, const Fields& given) {
+  if (options.tune.init_from.empty()) return;
+  const std::unique_ptr<model::Model> m = model::make_of(options.tune.init_from);
+  if (!m->has_encoder() && !given.given("arch")) options.model.arch = "gpt2";
+  if (m->max_positions() > 0 && !given.given("max-length"))
+    options.data.max_length = std::min(options.data.max_length, m->max_positions());
+  if (!m->has_encoder()) return;
+  options.model.dec_depth = m->cross_layers();
+  options.model.num_heads = m->cross_heads();
+  options.model.d_model = m->d_model();
+}
+
 std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
+  if (!is_gguf_file(options.tune.init_from))
+    model::load_generation_config(options.tune.init_from);  // save_tuned() needs it
   std::unique_ptr<model::Model> m = model::make_of(options.tune.init_from);
   if (const auto* bart = dynamic_cast<const model::Bart*>(m.get())) {
     model::BartConfig c = bart->config();
@@ -99,6 +116,8 @@ std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
   if (m->has_encoder() == is_language_model(options.model))
     fail_usage("--arch", fmt::format("{} holds a model of the family {}", options.tune.init_from, m->family()),
                m->has_encoder() ? "pass --arch marian" : "pass --arch gpt2");
+  check(m->max_positions() == 0 || options.data.max_length <= m->max_positions(), "--max-length",
+        "{} tokens, {} has {} positions", options.data.max_length, options.tune.init_from, m->max_positions());
   check(m->experts_per_token() > 0 || options.learning.router_aux_loss == 0, "--router-aux-loss",
         "a {} model has no experts", m->family());
   m->set_gradient_checkpointing(options.model.gradient_checkpointing);
@@ -111,11 +130,14 @@ std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
 }
 
 void save_tuned(const model::Model& m, const std::string& directory, const FineTuneOptions& tune) {
-  if (tune.lora_rank == 0) {
-    model::save(m, directory);
-    return;
-  }
-  model::save(m, directory, nn::merged_weights(m.parameters()));
+  const std::string generation = tune.init_from + "/generation_config.json";
+  const nlohmann::json published = !tune.init_from.empty() && std::filesystem::is_regular_file(generation)
+                                       ? read_json(generation)
+                                       : nlohmann::json::object();
+  model::save(m, directory,
+              tune.lora_rank == 0 ? host_copy<float>(m.parameters().flat()) : nn::merged_weights(m.parameters()),
+              published);
+  if (tune.lora_rank == 0) return;
 
   const std::string folder = directory + "/adapter";
   create_directories(folder);

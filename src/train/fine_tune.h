@@ -11,6 +11,10 @@
 
 namespace tril::train {
 
+/// What options say of the model's form, where there is a model to begin with: its sizes, and where nobody says otherwise
+/// its kind and texts of no more than its positions.
+void take_form(TrainOptions& options, const Fields& given);
+
 /// The model of the directory that options.tune.init_from names, its dropouts those of the options, its weights
 /// allocated and not yet set, what is not to be trained frozen, adapters added. @throws Error(usage) for a pattern that
 /// matches nothing
@@ -25,7 +29,8 @@ void select_trained(nn::Parameters& parameters, const FineTuneOptions& tune);
 void add_adapters(nn::Parameters& parameters, const FineTuneOptions& tune);
 
 /// Writes the model with its adapters merged, and the adapters alone to DIRECTORY/adapter as PEFT lays them out
-/// (adapter_config.json, adapter_model.safetensors). Without adapters: the model.
+/// (adapter_config.json, adapter_model.safetensors). Without adapters: the model. What generation_config.json of the model
+/// it began with says of generating (a forced first token, a beam) stays.
 void save_tuned(const model::Model& m, const std::string& directory, const FineTuneOptions& tune);
 
 }  // namespace tril::train

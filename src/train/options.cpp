@@ -415,7 +415,7 @@ void settle_language_model(TrainOptions& o) {
         d.tsv ? "--tsv" : fmt::format("{} files", d.train_sets.size()));
   check(d.valid_sets.size() <= 1, "--valid-sets", "{} is measured on one text, got {} files", arch,
         d.valid_sets.size());
-  check(d.vocab_type == "char" || !d.vocab.empty(), "--vocab-type",
+  check(d.vocab_type == "char" || !d.vocab.empty() || !o.tune.init_from.empty(), "--vocab-type",
         "\"{}\" vocabularies are not learned for {}: pass --vocab-type char, or --vocab with a directory", d.vocab_type,
         arch);
   check(!d.separate_vocabs, "--separate-vocabs", "{} has one side", arch);
@@ -442,7 +442,8 @@ void settle_language_model(TrainOptions& o) {
 
 void settle(TrainOptions& o) {
   const ModelOptions& m = o.model;
-  check(m.d_model % m.num_heads == 0, "--num-heads", "{} heads do not divide --d-model {}", m.num_heads, m.d_model);
+  check(m.d_model % m.num_heads == 0 || !o.tune.init_from.empty(), "--num-heads", "{} heads do not divide --d-model {}",
+        m.num_heads, m.d_model);
   if (is_language_model(m)) settle_language_model(o);
   check(m.arch == "gpt2" || m.d_model % 2 == 0, "--d-model", "{} is odd, sinusoidal positions need pairs", m.d_model);
 

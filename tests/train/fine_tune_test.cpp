@@ -4,7 +4,10 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
+#include "model/generation_config.h"
 #include "model/registry.h"
 #include "model/safetensors.h"
 #include "nn/lora.h"
@@ -113,6 +116,22 @@ TEST(FineTune, MergedAdaptersGiveTheSameLogitsInAPlainDirectory) {
   const WeightView& a = file.at("base_model.model.model.encoder.layers.0.self_attn.q_proj.lora_A.weight");
   EXPECT_EQ(a.shape, (std::vector<std::int64_t>{3, 16}));
   EXPECT_TRUE(contains(test::file_text(base.dir.path("merged/adapter/adapter_config.json")), "\"lora_alpha\": 12"));
+}
+
+TEST(FineTune, WhatThePublisherSaysOfGeneratingStays) {
+  const Base base;
+  const std::string path = base.dir.path("base/generation_config.json");
+  nlohmann::json published = nlohmann::json::parse(test::file_text(path));
+  published["forced_bos_token_id"] = 3, published["num_beams"] = 7, published["eos_token_id"] = 9;
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  std::ofstream(path) << published;
+  const TrainOptions o = base.options();
+  const auto m = tuned(o);
+  save_tuned(*m, base.dir.path("after"), o.tune);
+  const model::GenerationConfig g = model::load_generation_config(base.dir.path("after"));
+  EXPECT_EQ(g.forced_bos_token_id, 3);
+  EXPECT_EQ(g.num_beams, 7);
+  EXPECT_EQ(g.eos_token_ids, std::vector{9}) << "the publisher's goes before the model's own";
 }
 
 TEST(FineTune, GradientsOfAdaptersByFiniteDifferences) {
