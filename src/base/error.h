@@ -32,6 +32,8 @@ class Error : public std::runtime_error {
 
   /// The same error seen from one level further out: "model.safetensors: " + where.
   Error within(std::string_view outer) const;
+  /// The same as the world's fault.
+  Error as_failure() const { return Error(ErrorKind::failure, where_, message_, hint_); }
 
  private:
   ErrorKind kind_;
@@ -48,6 +50,16 @@ template <class... Args>
 void check(bool ok, std::string_view where, fmt::format_string<Args...> text, Args&&... args) {
   if (!ok) [[unlikely]]
     fail_usage(std::string(where), fmt::format(text, std::forward<Args>(args)...));
+}
+
+/// What `read` gives, which reads files: whatever they hold that cannot be is the world's fault, whoever finds it.
+template <class Read>
+auto from_files(const Read& read) {
+  try {
+    return read();
+  } catch (const Error& e) {
+    throw e.as_failure();
+  }
 }
 
 /// The candidate nearest to `word` by edit distance, or "" where none is near enough to be what was meant.

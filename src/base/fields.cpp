@@ -71,6 +71,11 @@ std::string joined(const std::vector<std::string>& words, std::string_view by) {
   return all;
 }
 
+bool is_utf8(std::string_view text) {
+  for (std::size_t length = 1; !text.empty() && length > 0; text.remove_prefix(length)) length = utf8_sequence(text);
+  return text.empty();
+}
+
 }  // namespace
 
 Field::Field(std::string name, FieldSlot slot, std::string help, std::string group)
@@ -219,6 +224,8 @@ std::string Field::text() const {
 }
 
 void Field::check_text(const std::string& text, const std::string& where) const {
+  // Names of files are bytes, what is meant for reading is not.
+  if (value_name_ == "TEXT") check(is_utf8(text), where, "expected UTF-8, got \"{}\"", printable(text));
   if (!choices_.empty() && std::find(choices_.begin(), choices_.end(), text) == choices_.end())
     fail_usage(where, fmt::format("expected {}, got \"{}\"", expected(), printable(text)),
                did_you_mean(text, choices_));

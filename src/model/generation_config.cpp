@@ -90,8 +90,8 @@ std::vector<std::string> find_not_obeyed(const JsonObject& o) {
   number("top_h", 1);
   number("penalty_alpha", 0);
   number("guidance_scale", 1);
-  for (const char* key :
-       {"sequence_bias", "force_words_ids", "constraints", "exponential_decay_length_penalty", "forced_decoder_ids"})
+  for (const char* key : {"sequence_bias", "force_words_ids", "constraints", "exponential_decay_length_penalty",
+                          "forced_decoder_ids", "stop_strings"})
     if (o.has(key) && !(o.json().at(key).is_array() && o.json().at(key).empty())) found.emplace_back(key);
   if (o.find<bool>("do_sample").value_or(false) && o.find<std::int64_t>("num_beams").value_or(1) > 1)
     found.emplace_back("do_sample true with a beam");
@@ -144,16 +144,8 @@ GenerationFile generation_file(const std::string& model) {
   return {path.string(), read_json(path.string())};
 }
 
-}  // namespace
-
-std::optional<AlignmentHeads> load_alignment_heads(const std::string& directory) {
-  const GenerationFile file = generation_file(directory);
-  return find_alignment_heads(JsonObject(file.json, file.where));
-}
-
-GenerationConfig load_generation_config(const std::string& directory) {
-  const GenerationFile file = generation_file(directory);
-  const JsonObject o(file.json, file.where);
+GenerationConfig read(const JsonObject& o) {
+  check(o.json().is_object(), o.where(), "expected an object, got {}", o.json().type_name());
 
   GenerationConfig g;
   g.num_beams = find_count(o, "num_beams");
@@ -161,7 +153,7 @@ GenerationConfig load_generation_config(const std::string& directory) {
     o.fail_at("num_beams", fmt::format("expected a number from 1 to 1000, got {}", *g.num_beams));
   g.num_beam_groups = std::max<std::int64_t>(1, find_count(o, "num_beam_groups").value_or(1));
   g.diversity_penalty = find_number(o, "diversity_penalty", 0, false, unbounded);
-  g.length_penalty = o.find<double>("length_penalty");
+  g.length_penalty = find_number(o, "length_penalty", -50, false, 50);
   g.early_stopping = find_early_stopping(o);
   g.max_length = find_count(o, "max_length");
   g.max_new_tokens = find_count(o, "max_new_tokens");
@@ -190,6 +182,22 @@ GenerationConfig load_generation_config(const std::string& directory) {
   if (!g.alignment_heads && o.has("alignment_heads") && !o.json().at("alignment_heads").empty())
     g.not_obeyed.emplace_back("alignment_heads of several layers");
   return g;
+}
+
+}  // namespace
+
+std::optional<AlignmentHeads> load_alignment_heads(const std::string& directory) {
+  return from_files([&] {
+    const GenerationFile file = generation_file(directory);
+    return find_alignment_heads(JsonObject(file.json, file.where));
+  });
+}
+
+GenerationConfig load_generation_config(const std::string& directory) {
+  return from_files([&] {
+    const GenerationFile file = generation_file(directory);
+    return read(JsonObject(file.json, file.where));
+  });
 }
 
 }  // namespace tril::model

@@ -113,9 +113,11 @@ std::unique_ptr<Model> make(const fs::path& config_json) {
 }
 
 std::unique_ptr<Model> make_of(const fs::path& model) {
-  if (!is_gguf_file(model.string())) return make(model / "config.json");
-  const nlohmann::json json = config_of_gguf(GgufFile::open(model.string()));
-  return make_by(JsonObject(json, model.string()), {});
+  return from_files([&]() -> std::unique_ptr<Model> {
+    if (!is_gguf_file(model.string())) return make(model / "config.json");
+    const nlohmann::json json = config_of_gguf(GgufFile::open(model.string()));
+    return make_by(JsonObject(json, model.string()), {});
+  });
 }
 
 namespace {
@@ -142,7 +144,9 @@ void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& store
 
 }  // namespace
 
-void load_weights(Model& m, const fs::path& directory) {
+namespace {
+
+void read_weights(Model& m, const fs::path& directory) {
   const WeightFiles files = WeightFiles::open(directory.string());
   nn::Parameters& parameters = m.parameters();
   if (!parameters.flat()) parameters.allocate();
@@ -164,6 +168,13 @@ void load_weights(Model& m, const fs::path& directory) {
   parameters.refresh(kern::best());
 }
 
+}  // namespace
+
+void load_weights(Model& m, const fs::path& directory) {
+  kern::best();  // instructions that the processor lacks are no fault of the files
+  from_files([&] { read_weights(m, directory); });
+}
+
 std::unique_ptr<Model> load(const fs::path& directory, std::optional<nn::Precision> serving) {
   std::unique_ptr<Model> m = make_of(directory);
   if (!serving || !adopt_packed_image(*m, directory, *serving)) {
@@ -179,7 +190,7 @@ void save(const Model& m, const fs::path& directory) {
   save(m, directory, flat);
 }
 
-void save(const Model& m, const fs::path& directory, std::span<const float> flat) {
+void save(const Model& m, const fs::path& directory, std::span<const float> flat, const nlohmann::json& published) {
   create_directories(directory.string());
   const auto file = [&](const char* name) { return (directory / name).string(); };
   check(flat.size() == static_cast<std::size_t>(m.parameters().flat().count()), "save", "{} values for a model of {}",
@@ -213,6 +224,9 @@ void save(const Model& m, const fs::path& directory, std::span<const float> flat
   if (m.alignment_heads())
     for (const std::int32_t head : m.alignment_heads()->heads)
       generation["alignment_heads"].push_back({m.alignment_heads()->layer, head});
+  for (const auto& [key, value] : published.items())
+    if (key != "transformers_version" && key != "_from_model_config" && key != "alignment_heads")
+      generation[key] = value;
   write_file_atomic(file("generation_config.json"), generation.dump(2) + "\n");
   write_file_atomic(file("config.json"), m.config_json() + "\n");
 }

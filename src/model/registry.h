@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,8 @@ void load_weights(Model& m, const std::filesystem::path& directory);
 /// Writes config.json, generation_config.json and model.safetensors, each whole or not at all.
 void save(const Model& m, const std::filesystem::path& directory);
 /// The same with the values of `flat` (laid out as m.parameters().flat()) in place of the model's own.
-void save(const Model& m, const std::filesystem::path& directory, std::span<const float> flat);
+/// @param published  a generation_config.json that goes before what the model itself says, but for its alignment_heads
+void save(const Model& m, const std::filesystem::path& directory, std::span<const float> flat,
+          const nlohmann::json& published = nlohmann::json::object());
 
 }  // namespace tril::model
