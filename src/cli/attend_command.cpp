@@ -42,7 +42,7 @@ Fields fields_of(AttendOptions& o) {
 }
 
 std::string first_line() {
-  LineStream lines("-", 1, {.skip_invalid = false, .refuse_empty = false});
+  LineStream lines("-", 1, {.skip_invalid = false, .refuse_empty = false, .may_skip = false});
   const std::vector<std::string> first = lines.next(1);
   return first.empty() ? "" : first[0];
 }
@@ -57,6 +57,7 @@ std::string translated(const AttendOptions& o, const model::Model& m, const std:
 }
 
 int attend(const AttendOptions& o, const Fields& fields) {
+  if (o.svg == o.out) fail_usage("--svg", "is --out as well", "give them different names");
   const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   if (!model->has_encoder())
@@ -70,6 +71,7 @@ int attend(const AttendOptions& o, const Fields& fields) {
   const Languages languages =
       choose_languages(*tokenizer, o.source_language, o.target_language, "--source-language", "--target-language");
   const std::string source = behind_prefix(languages.prefix, text);
+  warn_of_unknown(count_unknown(*tokenizer, source, tokenizer->encode(source, Side::source), Side::source));
 
   std::vector<train::Fact> facts{{"model", o.decoding.model}, {model->has_encoder() ? "source" : "text", source}};
   std::string target;
@@ -93,7 +95,6 @@ int attend(const AttendOptions& o, const Fields& fields) {
     if (m.layers.empty())
       fail("attend", fmt::format("there is nothing to show of the {} attention", name_of(m.kind)),
            m.keys.empty() ? "give a sentence of at least one token" : "raise --max-heads to the heads of a layer");
-  if (o.svg == o.out) fail_usage("--svg", "is --out as well", "give them different names");
   write_file_atomic(o.out, std::string_view(train::attention_page(facts, maps)));
   if (!o.svg.empty()) write_file_atomic(o.svg, std::string_view(train::attention_svg(facts, maps)));
   spdlog::info("{}: {} tokens by {}", o.out, maps[0].queries.size(), maps[0].keys.size());

@@ -1,7 +1,10 @@
 #include "cli/decoding_options.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 
+#include "base/progress.h"
 #include "model/quantized_files.h"
 #include "model/registry.h"
 #include "nn/serving.h"
@@ -18,6 +21,10 @@ Field& precision_field(Field& f) {
 nn::Precision precision_of(std::string_view name) {
   const auto& names = nn::precision_names;
   return static_cast<nn::Precision>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+void warn_of_unknown(std::int64_t tokens) {
+  if (tokens > 0) spdlog::warn("unknown tokens, for characters that the vocabulary lacks: {}", format_count(tokens));
 }
 
 std::unique_ptr<model::Model> load_model(const DecodingOptions& o) {
@@ -57,7 +64,9 @@ void add_beam_fields(Fields& f, DecodingOptions& o, const std::string& default_b
       .at_most(1000);
   f.add("length-penalty", &o.length_penalty,
         "a hypothesis of n tokens scores log p / n^A; unset: as the model's directory says, or 1")
-      .value_name("A");
+      .value_name("A")
+      .at_least(-search::largest_length_penalty)
+      .at_most(search::largest_length_penalty);
   f.add("early-stopping", &o.early_stopping,
         "end a beam search once it has a beam of finished hypotheses (true), when better ones are unlikely (false) or "
         "impossible (never); unset: as the model's directory says, or false")
@@ -249,12 +258,32 @@ void set_groups(const DecodingOptions& o, const model::GenerationConfig& g, sear
     if (s.beam_groups > 1 && s.beam_size % s.beam_groups != 0)
       fail_usage("--beam-groups", fmt::format("a beam of {} cannot be divided by {}", s.beam_size, s.beam_groups),
                  fmt::format("pass -b {}", (s.beam_size / s.beam_groups + 1) * s.beam_groups));
-  } else if (g.num_beam_groups > 1 && s.beam_size % g.num_beam_groups == 0) {
-    s.beam_groups = static_cast<std::int32_t>(g.num_beam_groups);
+  } else if (g.num_beam_groups > 1 && s.has_beam()) {
+    if (s.beam_size % g.num_beam_groups == 0)
+      s.beam_groups = static_cast<std::int32_t>(g.num_beam_groups);
+    else
+      spdlog::warn("generation_config.json asks for {} groups, which do not divide a beam of {}: it is one group",
+                   g.num_beam_groups, s.beam_size);
   }
   if (o.diversity_penalty && s.beam_groups == 1)
     fail_usage("--diversity-penalty", "there are no groups that could differ", "pass --beam-groups 2 or more");
   if (s.beam_groups > 1) s.diversity_penalty = o.diversity_penalty.value_or(g.diversity_penalty.value_or(0.5));
+}
+
+// Tokens that the directory names.
+void check_ids(const model::GenerationConfig& g, const model::Model& m, const std::string& directory) {
+  const auto known = [&](std::int32_t id, const char* key) {
+    if (id >= m.vocab_size())
+      fail(directory + "/generation_config.json",
+           fmt::format("{}: there is no token {}, the vocabulary has {}", key, id, m.vocab_size()), "take it out");
+  };
+  for (const std::int32_t id : g.eos_token_ids) known(id, "eos_token_id");
+  for (const std::int32_t id : g.suppress_tokens) known(id, "suppress_tokens");
+  for (const std::int32_t id : g.begin_suppress_tokens) known(id, "begin_suppress_tokens");
+  for (const auto& word : g.bad_words_ids)
+    for (const std::int32_t id : word) known(id, "bad_words_ids");
+  known(g.forced_bos_token_id.value_or(0), "forced_bos_token_id");
+  known(g.forced_eos_token_id.value_or(0), "forced_eos_token_id");
 }
 
 }  // namespace
@@ -284,6 +313,7 @@ search::SearchOptions search_options(const DecodingOptions& o, const model::Gene
   s.time_limit = o.time_limit;
   set_groups(o, g, s);
 
+  check_ids(g, m, o.model);
   s.eos_ids = g.eos_token_ids;
   if (s.eos_ids.empty() && m.special_ids().eos >= 0) s.eos_ids = {m.special_ids().eos};
   s.forced_bos_id = g.forced_bos_token_id.value_or(-1);
@@ -324,6 +354,12 @@ void set_batches(const DecodingOptions& o, const model::Model& m, search::Parall
     fail_usage("--cache-precision", "with --no-cache there is none", "leave one of them out");
 }
 
+// A least length that no output can have.
+void check_positions(const std::optional<std::int64_t>& least, const model::Model& m, const std::string& flag) {
+  check(!least || m.max_positions() == 0 || *least <= m.max_positions(), flag, "{} is above the model's {} positions",
+        least.value_or(0), m.max_positions());
+}
+
 }  // namespace
 
 search::TranslatorOptions translator_options(const DecodingOptions& o, const model::GenerationConfig& g,
@@ -338,6 +374,7 @@ search::TranslatorOptions translator_options(const DecodingOptions& o, const mod
   const std::int64_t published_max = g.max_new_tokens.value_or(without_start(g.max_length, 1).value_or(512));
   const std::int64_t published_min = g.min_new_tokens.value_or(without_start(g.min_length, 0).value_or(0));
   t.min_length = static_cast<std::int32_t>(o.min_length.value_or(published_min));
+  check_positions(o.min_length, m, "--min-length");
   t.max_length =
       static_cast<std::int32_t>(o.max_length.value_or(std::max<std::int64_t>({published_max, t.min_length, 1})));
   check(t.min_length <= t.max_length, "--min-length", "{} is above the longest output of {}", t.min_length,
@@ -358,11 +395,12 @@ search::GeneratorOptions generator_options(const DecodingOptions& o, const model
   t.max_new_tokens = narrow(o.max_new_tokens ? o.max_new_tokens : g.max_new_tokens);
   if (t.max_new_tokens == 0) t.max_new_tokens.reset();  // no text at all is nobody's wish
   t.max_length = narrow(g.max_length);
-  t.min_new_tokens = static_cast<std::int32_t>(o.min_new_tokens.value_or(g.min_new_tokens.value_or(0)));
+  t.min_new_tokens = narrow(o.min_new_tokens ? o.min_new_tokens : g.min_new_tokens);
+  t.min_length = narrow(g.min_length).value_or(0);
+  check_positions(o.min_new_tokens, m, "--min-new-tokens");
   if (o.max_new_tokens && o.min_new_tokens)
     check(*o.min_new_tokens <= *o.max_new_tokens, "--min-new-tokens", "{} is above --max-new-tokens {}",
           *o.min_new_tokens, *o.max_new_tokens);
-  if (o.max_new_tokens) t.min_new_tokens = std::min(t.min_new_tokens, *t.max_new_tokens);
   for (const std::string& stop : o.stops) check(!stop.empty(), "--stop", "an empty text would end everything at once");
   t.stops = o.stops;
   set_batches(o, m, t.decoding);

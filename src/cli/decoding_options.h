@@ -51,6 +51,8 @@ struct DecodingOptions {
 
 /// The model as --model and --precision say.
 std::unique_ptr<model::Model> load_model(const DecodingOptions& o);
+/// Warns of tokens (count_unknown) that are not what the text says.
+void warn_of_unknown(std::int64_t tokens);
 /// Says that a field is a choice of nn::precision_names, and which one a choice is.
 Field& precision_field(Field& f);
 nn::Precision precision_of(std::string_view name);

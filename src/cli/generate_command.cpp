@@ -20,6 +20,7 @@
 #include "cli/standard_output.h"
 #include "cli/stop_signal.h"
 #include "model/registry.h"
+#include "text/document.h"
 #include "text/token_bytes.h"
 #include "text/utf8.h"
 
@@ -34,8 +35,8 @@ struct GenerateOptions {
   std::string prompt_cache;
   bool prompt_cache_ro = false;
   std::vector<std::string> prompts;
-  std::string input = "-";
-  bool json = false, stream = false, no_echo = false, skip_invalid = false;
+  std::string prompt_file, input = "-";
+  bool json = false, stream = false, no_echo = false, skip_invalid = false, deterministic = false;
 };
 
 Fields fields_of(GenerateOptions& o) {
@@ -44,6 +45,9 @@ Fields fields_of(GenerateOptions& o) {
   add_model_fields(f, o.decoding);
   f.group("Text");
   f.add("prompt", &o.prompts, "texts to go on from; an empty one begins anew").letter('p').value_name("TEXT");
+  f.add("prompt-file", &o.prompt_file,
+        "one text to go on from instead: all of a file, newlines included; - is standard input")
+      .value_name("FILE");
   f.add("input", &o.input, "prompts instead, one a line, plain or gzip; - is standard input")
       .letter('i')
       .value_name("FILE");
@@ -69,11 +73,17 @@ Fields fields_of(GenerateOptions& o) {
   f.needs("prompt-cache-ro", "prompt-cache", "there is no file to be left as it is");
   f.excludes("prompt-cache", "input", "it is of one prompt");
   f.excludes("prompt", "input", "prompts come from the command line or from a file");
+  f.excludes("prompt", "prompt-file", "prompts come from the command line or from a file");
+  f.excludes("prompt-file", "input", "a file is one text, or has one a line");
+  for (const char* one : {"prompt", "prompt-file"}) f.excludes("skip-invalid", one, "it is for lines of a file");
   f.excludes("stream", "json", "an object is printed once it is complete");
   f.excludes("no-echo", "json", "prompt and text are apart in an object");
   f.excludes("logprobs", "stream", "they are printed once the text is complete");
   f.group("Search");
   add_continuation_fields(f, o.decoding);
+  f.add("deterministic", &o.deterministic,
+        "the same output to the last bit whatever shares a prompt's batch, whatever the number of workers; slower");
+  f.excludes("deterministic", "prompt-cache", "what was read before was read in other portions");
   add_sampling_fields(f, o.decoding);
   add_constraint_fields(f, o.constraint);
   f.group("Several models");
@@ -202,7 +212,8 @@ void report(const search::Generator& generator, const std::map<search::Finish, s
                                                       {search::Finish::positions, "at the model's last position"},
                                                       {search::Finish::dead_end, "since nothing was allowed to follow"},
                                                       {search::Finish::time_limit, "since the time limit was up"},
-                                                      {search::Finish::cancelled, "since they were to stop"}};
+                                                      {search::Finish::cancelled, "since they were to stop"},
+                                                      {search::Finish::refused, "before they began"}};
   std::vector<std::string> parts;
   for (const auto& [finish, count] : finishes) parts.push_back(fmt::format("{} {}", count, reasons.at(finish)));
   if (!parts.empty())
@@ -210,9 +221,12 @@ void report(const search::Generator& generator, const std::map<search::Finish, s
   if (const auto full = finishes.find(search::Finish::positions); full != finishes.end())
     spdlog::warn("generations that ended because the model's {} positions were full: {}", m.max_positions(),
                  format_count(full->second));
-  if (generator.unknown() > 0)
-    spdlog::warn("characters of the prompts that the vocabulary lacks, read as its unknown token: {}",
-                 format_count(generator.unknown()));
+  if (const auto stuck = finishes.find(search::Finish::dead_end); stuck != finishes.end())
+    spdlog::warn("generations that ended since all that could follow is forbidden: {}", format_count(stuck->second));
+  warn_of_unknown(generator.unknown());
+  if (generator.refused() > 0)
+    spdlog::warn("prompts that nothing can follow: {}; the first is {}", format_count(generator.refused()),
+                 generator.first_refusal());
 }
 
 /// The prompt's keys and values in a file, where --prompt-cache names one.
@@ -236,13 +250,16 @@ class PromptCache {
     kept_.emplace(context_, model, options.decoding.cache, model_identity(o.decoding));
   }
   /// Reads the prompt, what the file has of it from there; null where there is no file.
-  search::KeptText* read(const std::vector<std::int32_t>& prompt) {
+  search::KeptText* read(const std::vector<std::int32_t>& prompt, const std::stop_token& stop) {
     if (!kept_) return nullptr;
-    if (std::filesystem::exists(path_)) kept_->load(path_);
-    kept_->read(prompt);
+    if (std::filesystem::exists(path_))
+      kept_->load(path_);
+    else if (leave_)
+      fail("--prompt-cache-ro", fmt::format("there is no {}", path_), "make it first, without this option");
+    kept_->read(prompt, stop);
     spdlog::info("{} tokens of the prompt from {}, {} read", format_count(kept_->reused()), path_,
                  format_count(kept_->newly_read()));
-    if (kept_->newly_read() > 0 && !leave_) kept_->save(path_);
+    if (kept_->newly_read() > 0 && !leave_ && !stop.stop_requested()) kept_->save(path_);
     return &*kept_;
   }
 
@@ -255,7 +272,12 @@ class PromptCache {
   std::optional<search::KeptText> kept_;
 };
 
-int generate(const GenerateOptions& o, const Fields& fields, bool quiet) {
+int generate(GenerateOptions o, const Fields& fields, bool quiet) {
+  if (!o.prompt_file.empty()) {
+    o.prompts = {read_document(o.prompt_file, std::int64_t{1} << 30)};
+    for (const char c : {'\n', '\r'})  // the end of the last line, as editors write it
+      if (o.prompts[0].ends_with(c)) o.prompts[0].pop_back();
+  }
   const StopSignal stop;
   const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
@@ -274,19 +296,22 @@ int generate(const GenerateOptions& o, const Fields& fields, bool quiet) {
   options.decoding.search.scores = o.json || o.logprobs;
   if (o.logprobs) options.decoding.search.top_log_probs = static_cast<std::int32_t>(*o.logprobs);
   const LogProbs log_probs(o, *tokenizer);
+  options.decoding.deterministic = o.deterministic;
   options.decoding.search.constraint = make_constraint(o.constraint, *tokenizer);
   const ModelSet others(o.others, o.decoding, *model, tokenizer.get());
   others.give_to(options.decoding);
+  const bool from_file = !fields.given("prompt") && o.prompt_file.empty();
+  options.pass_over_refused = from_file;  // a line of many
   search::Generator generator(*model, tokenizer, options);
   PromptCache cache(o, *model, options);
-  search::KeptText* const kept =
-      o.prompt_cache.empty() ? nullptr : cache.read(generator.text().prompt_ids(o.prompts[0], "prompt 1"));
+  search::KeptText* const kept = o.prompt_cache.empty()
+                                     ? nullptr
+                                     : cache.read(generator.text().prompt_ids(o.prompts[0], "prompt 1"), stop.token());
 
   const bool live = !s.has_beam() && !o.json && !o.logprobs && (o.stream || isatty(STDOUT_FILENO) == 1);
   const auto samples = static_cast<std::size_t>(s.n_best);
   const auto window = static_cast<std::size_t>(options.decoding.batch_size) *
                       static_cast<std::size_t>(options.decoding.threads) * (live ? 1 : 8);
-  const bool from_file = !fields.given("prompt");
   std::unique_ptr<LineStream> lines;
   if (from_file) lines = std::make_unique<LineStream>(o.input, 2 * window, ReadOptions{.skip_invalid = o.skip_invalid});
   std::size_t taken = 0;
@@ -341,7 +366,7 @@ int generate(const GenerateOptions& o, const Fields& fields, bool quiet) {
     spdlog::warn("stopped: what was generated by then is printed");
     return exit_failure;
   }
-  return exit_success;
+  return generator.refused() > 0 ? exit_failure : exit_success;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // tril inspect: what a model directory holds, read from its files alone, without loading the weights.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include "model/quantized_files.h"
 #include "model/registry.h"
 #include "model/safetensors.h"
+#include "text/language_tag.h"
 #include "text/tokenizer.h"
 
 namespace tril::cli {
@@ -64,6 +66,7 @@ nlohmann::ordered_json tokenizer_json(const std::string& directory) {
             {"unk", ids.unk},
             {"pad", ids.pad},
             {"decoder_start", ids.decoder_start},
+            {"languages", tokenizer->languages().empty() ? tagged_languages(*tokenizer) : tokenizer->languages()},
             {"longest", tokenizer->model_max_length()}};
   } catch (const Error& e) {
     return {{"problem", e.what()}};
@@ -85,6 +88,46 @@ std::string human(double bytes) {
   std::size_t u = 0;
   while (bytes >= 1024 && u < 4) bytes /= 1024, ++u;
   return u == 0 ? fmt::format("{:.0f} bytes", bytes) : fmt::format("{:.1f} {}", bytes, units[u]);
+}
+
+// A size by the names that configurations have for it, those of both sides or of the one.
+struct Size {
+  const char* name;
+  std::vector<std::array<const char*, 2>> keys;  ///< encoder's and decoder's; "": one number for both
+};
+
+const std::vector<Size>& sizes() {
+  static const std::vector<Size> list{
+      {"layers",
+       {{"encoder_layers", "decoder_layers"},
+        {"num_layers", "num_decoder_layers"},
+        {"num_hidden_layers", ""},
+        {"n_layer", ""},
+        {"num_layers", ""}}},
+      {"heads",
+       {{"encoder_attention_heads", "decoder_attention_heads"},
+        {"num_attention_heads", ""},
+        {"num_heads", ""},
+        {"n_head", ""}}},
+      {"key heads", {{"num_key_value_heads", ""}}},
+      {"feed-forward",
+       {{"encoder_ffn_dim", "decoder_ffn_dim"},
+        {"intermediate_size", ""},
+        {"d_ff", ""},
+        {"ffn_dim", ""},
+        {"n_inner", ""}}},
+  };
+  return list;
+}
+
+std::string size_of(const Size& size, const nlohmann::ordered_json& config, bool two_sides) {
+  const auto has = [&](const std::string& key) { return config.contains(key) && config[key].is_number_integer(); };
+  for (const auto& [encoder, decoder] : size.keys) {
+    if (!has(encoder) || (*decoder != 0 && !has(decoder))) continue;
+    if (*decoder == 0) return config[encoder].dump();
+    if (two_sides) return fmt::format("{} + {}", config[encoder].dump(), config[decoder].dump());
+  }
+  return "";
 }
 
 int inspect(const InspectOptions& o) {
@@ -128,16 +171,10 @@ int inspect(const InspectOptions& o) {
 
   const auto line = [](std::string_view name, const std::string& value) { fmt::print("{:<14} {}\n", name, value); };
   const nlohmann::ordered_json& config = out["config"];
-  const auto both_sides = [&](const char* encoder, const char* decoder) {
-    return config.contains(encoder) ? fmt::format("{} + {}", config[encoder].dump(), config[decoder].dump()) : "";
-  };
   line("family", fmt::format("{} ({})", m->family(), m->has_encoder() ? "encoder-decoder" : "decoder"));
   line("d_model", fmt::format("{}", m->d_model()));
-  for (const auto& [name, encoder, decoder] :
-       {std::array{"layers", "encoder_layers", "decoder_layers"},
-        std::array{"heads", "encoder_attention_heads", "decoder_attention_heads"},
-        std::array{"feed-forward", "encoder_ffn_dim", "decoder_ffn_dim"}})
-    if (const std::string text = both_sides(encoder, decoder); !text.empty()) line(name, text);
+  for (const Size& size : sizes())
+    if (const std::string text = size_of(size, config, m->has_encoder()); !text.empty()) line(size.name, text);
   line("vocabulary", m->source_vocab_size() == m->vocab_size()
                          ? fmt::format("{}", m->vocab_size())
                          : fmt::format("{} source, {} target", m->source_vocab_size(), m->vocab_size()));
@@ -155,6 +192,8 @@ int inspect(const InspectOptions& o) {
     line("tokenizer", fmt::format("{} ids{}, eos {}, pad {}, decoder starts from {}", t["target_vocabulary"].dump(),
                                   t["shared"].get<bool>() ? " for both sides" : "", t["eos"].dump(), t["pad"].dump(),
                                   t["decoder_start"].dump()));
+  if (const auto languages = t.value("languages", std::vector<std::string>()); !languages.empty())
+    line("languages", fmt::format("{}", fmt::join(languages, " ")));
   line("state", problem.empty() ? "complete" : problem);
   if (o.tensors)
     for (const auto& tensor : out["tensors"])

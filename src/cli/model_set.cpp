@@ -77,6 +77,11 @@ const model::Model* ModelSet::load(const DecodingOptions& options, const std::st
       (tokenizer && !same_vocabulary(*load_tokenizer(options.model), *tokenizer)))
     fail_usage(flag, fmt::format("{} does not have the vocabulary of --model", options.model),
                "take models that were trained with the same --vocab");
+  // A draft that continues text proposes nothing where its positions end.
+  const bool reads_all = flag == "--models" || first.has_encoder();
+  if (reads_all && m.max_positions() > 0 && (first.max_positions() == 0 || m.max_positions() < first.max_positions()))
+    fail_usage(flag, fmt::format("{} has {} positions, fewer than --model", options.model, m.max_positions()),
+               "take models that read texts as long");
   return &m;
 }
 
@@ -104,9 +109,10 @@ ModelSet::ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, co
 }
 
 void ModelSet::give_to(search::ParallelOptions& p) const {
-  if (speculative_.on() && (p.search.beam_size > 1 || p.search.sampling.on || p.search.n_best > 1))
+  if (speculative_.on() && !p.search.is_greedy())
     fail_usage(speculative_.draft ? "--draft-model" : "--prompt-lookup",
-               "tokens can be proposed to a greedy search alone", "pass -b 1 and nothing that draws");
+               "tokens can be proposed to a greedy search alone",
+               "pass -b 1, and neither --alternatives nor what draws");
   p.ensemble = ensemble_;
   p.speculative = speculative_;
 }

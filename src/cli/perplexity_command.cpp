@@ -94,6 +94,7 @@ std::int64_t count_characters(std::string_view text) {
 struct Encoded {
   std::vector<std::int32_t> ids;
   std::string_view scored;
+  std::int64_t unknown = 0;  ///< tokens for characters that the vocabulary lacks
 };
 
 Encoded encode(const PerplexityOptions& o, const model::Model& model, const Tokenizer& tokenizer,
@@ -108,6 +109,7 @@ Encoded encode(const PerplexityOptions& o, const model::Model& model, const Toke
   }
   const std::size_t given = e.ids.size();
   tokenizer.encode(text, Side::target, e.ids);
+  e.unknown = count_unknown(tokenizer, text, std::span<const std::int32_t>(e.ids).subspan(given), Side::target);
   const std::size_t most = static_cast<std::size_t>(o.tokens) + 1;
   if (o.tokens > 0 && e.ids.size() > most) {
     e.ids.resize(most);
@@ -170,12 +172,14 @@ int measure(const PerplexityOptions& o, bool quiet) {
   const search::WindowOptions windows = search::settled(o.windows, *model);
   search::WorkerPool workers(search::thread_count(o.decoding.threads));
   Measure all;
+  std::int64_t unknown = 0;
   for (const std::string& path : o.inputs) {
     const std::string text = read_document(path, most_bytes), name = path == "-" ? "standard input" : path;
     const Encoded encoded = encode(o, *model, *tokenizer, text);
     Measure m{.words = count_words(encoded.scored),
               .characters = count_characters(encoded.scored),
               .bytes = static_cast<std::int64_t>(encoded.scored.size())};
+    unknown += encoded.unknown;
     const auto total = static_cast<std::int64_t>(encoded.ids.size()) - 1;
     Progress progress({.label = "token",
                        .rate_unit = "tokens",
@@ -193,6 +197,7 @@ int measure(const PerplexityOptions& o, bool quiet) {
     write_stdout(o.json ? json_of(name, m, windows) : text_of(name, m, windows));
     all += m;
   }
+  warn_of_unknown(unknown);
   if (o.inputs.size() > 1) write_stdout(o.json ? json_of("all", all, windows) : text_of("all together", all, windows));
   return exit_success;
 }

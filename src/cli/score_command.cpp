@@ -138,6 +138,7 @@ class PairIds {
   std::vector<std::vector<std::int32_t>> sources, targets;  ///< ids, EOS included, of the pairs that are valid
   std::vector<std::int64_t> target_characters;              ///< of the same pairs
   std::vector<bool> valid;                                  ///< of every pair of the window
+  std::int64_t unknown = 0;  ///< tokens so far that stand for characters that the vocabulary lacks
 
   /// What the model's decoder starts with.
   std::int32_t start_of(const model::Model& model) const {
@@ -161,8 +162,9 @@ class PairIds {
   }
 
  private:
-  std::vector<std::int32_t> ids_of(const LineReader& reader, const std::string& text, Side side) const {
+  std::vector<std::int32_t> ids_of(const LineReader& reader, const std::string& text, Side side) {
     std::vector<std::int32_t> ids = tokenizer_.encode(text, side);
+    unknown += count_unknown(tokenizer_, text, ids, side);
     put_into_frame(ids, frames_[side == Side::target]);
     check(positions_ == 0 || static_cast<std::int64_t>(ids.size()) <= positions_,
           fmt::format("{}: line {}", reader.name(), reader.line_number()), "has {} tokens, the model has {} positions",
@@ -215,6 +217,18 @@ std::string line_without_score(const ScoreOptions& o, std::int64_t number) {
   return std::string("nan") + (o.word_scores ? " |||" : "") + (o.alignment.alignment.empty() ? "" : " |||") + "\n";
 }
 
+// A language that the model is not told of changes nothing.
+void check_language(std::string_view target, const model::Model& model, const Tokenizer& tokenizer) {
+  const std::vector<std::string> known = tokenizer.languages();
+  if (target.empty() || known.empty() || search::starts_with_language(model, tokenizer)) return;
+  const auto around = [&](const std::string& code) {
+    const TextFrame f = sentence_frame(tokenizer, Side::target, code);
+    return std::pair(f.prefix, f.suffix);
+  };
+  if (around(known.front()) == around(known.back()) && known.size() > 1)
+    fail_usage("--target-language", "this model's translations do not say their language", "leave it out");
+}
+
 int score_pairs(const ScoreOptions& o, const model::Model& model, const Tokenizer& tokenizer) {
   search::check_tokenizer(model, tokenizer);
   const std::int64_t batch = o.decoding.batch_size;
@@ -222,6 +236,7 @@ int score_pairs(const ScoreOptions& o, const model::Model& model, const Tokenize
   const auto window = static_cast<std::size_t>(std::max<std::int64_t>(1024, 32 * batch * workers.count()));
 
   const ModelSet others(o.others, o.decoding, model, &tokenizer);
+  check_language(o.target_language, model, tokenizer);
   const search::AttentionOptions attention = attention_options(o.alignment, model, false);
   PairIds pairs(o, tokenizer, model.max_positions());
   std::int64_t number = 0, invalid = 0;
@@ -245,6 +260,7 @@ int score_pairs(const ScoreOptions& o, const model::Model& model, const Tokenize
     if (!o.summary) write_stdout(out);
   }
   report(o, totals);
+  warn_of_unknown(pairs.unknown);
   if (invalid > 0) spdlog::warn("pairs with a line that is not UTF-8, not scored: {}", format_count(invalid));
   return exit_success;
 }
@@ -252,7 +268,7 @@ int score_pairs(const ScoreOptions& o, const model::Model& model, const Tokenize
 // What is scored of a text, as ids with what is given in front, and its characters.
 struct TextIds {
   std::vector<std::int32_t> ids;
-  std::int64_t characters = 0;
+  std::int64_t characters = 0, unknown = 0;
 };
 
 TextIds text_ids(const ScoreOptions& o, const model::Model& model, const Tokenizer& tokenizer,
@@ -264,7 +280,9 @@ TextIds text_ids(const ScoreOptions& o, const model::Model& model, const Tokeniz
     check(begin >= 0, "--begin", "the model has no token to begin a text with");
     t.ids.push_back(begin);
   }
+  const std::size_t given = t.ids.size();
   tokenizer.encode(text, Side::target, t.ids);
+  t.unknown = count_unknown(tokenizer, text, std::span(t.ids).subspan(given), Side::target);
   if (!o.begin && !t.ids.empty()) t.characters -= characters(tokenizer.decode({t.ids.data(), 1}, Side::target));
   return t;
 }
@@ -276,13 +294,14 @@ int score_texts(const ScoreOptions& o, const model::Model& model, const Tokenize
   search::settled(windows, model);  // a mistake is told before anything is read
   search::WorkerPool workers(search::thread_count(o.decoding.threads));
   Totals totals;
-  std::int64_t number = 0, invalid = 0;
+  std::int64_t number = 0, invalid = 0, unknown = 0;
 
   const auto score = [&](const std::vector<std::string>& texts, const std::vector<bool>& valid) {
     std::vector<std::vector<std::int32_t>> ids;
     std::vector<std::int64_t> counts;
     for (std::size_t i = 0; i < texts.size(); ++i) {
       TextIds t = valid[i] ? text_ids(o, model, tokenizer, texts[i]) : TextIds{};
+      unknown += t.unknown;
       ids.push_back(std::move(t.ids)), counts.push_back(t.characters);
     }
     const std::vector<search::Score> scores = search::score_texts(workers, model, ids, windows);
@@ -319,6 +338,7 @@ int score_texts(const ScoreOptions& o, const model::Model& model, const Tokenize
     }
   }
   report(o, totals);
+  warn_of_unknown(unknown);
   if (invalid > 0) spdlog::warn("lines that are not UTF-8, not scored: {}", format_count(invalid));
   return exit_success;
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -137,7 +138,7 @@ std::string json_line(const TranslateOptions& o, const Tokenizer& tokenizer, std
   for (const search::Translation& t : list) {
     nlohmann::ordered_json one{
         {"text", t.text}, {"score", t.score}, {"log_prob", t.log_prob}, {"tokens", t.tokens.size()}};
-    if (t.cut == search::Cut::time_limit) one["cut"] = "time_limit";
+    if (t.cut != search::Cut::no) one["cut"] = search::name_of(t.cut);
     if (o.terminology) {
       one["unsatisfied"] = nlohmann::json::array();
       for (const search::Term& term : t.unsatisfied)
@@ -162,9 +163,10 @@ std::string alignment_of(const TranslateOptions& o, const search::Translation& t
 
 // What befell the best translations, for warnings at the end.
 struct Tally {
-  std::int64_t cut = 0, unsatisfied = 0;
+  std::int64_t late = 0, stuck = 0, unsatisfied = 0;
   void add(const search::Translation& best) {
-    cut += best.cut == search::Cut::time_limit ? 1 : 0;
+    late += best.cut == search::Cut::time_limit ? 1 : 0;
+    stuck += best.cut == search::Cut::dead_end ? 1 : 0;
     unsatisfied += static_cast<std::int64_t>(best.unsatisfied.size());
   }
 };
@@ -230,41 +232,79 @@ std::shared_ptr<const search::Shortlist> shortlist_of(const TranslateOptions& o,
   return std::make_shared<search::Shortlist>(table, options, s);
 }
 
+// What the directory asks for and does not get.
+void warn_of_directory(const TranslateOptions& o, const model::GenerationConfig& published, const model::Model& m,
+                       const Tokenizer& tokenizer, const Languages& languages) {
+  for (const std::string& key : published.not_obeyed)
+    spdlog::warn("{}: generation_config.json asks for {}, which is left out", o.decoding.model, key);
+  if (!tokenizer.languages().empty() && languages.target.empty() && !published.forced_bos_token_id &&
+      !search::starts_with_language(m, tokenizer))
+    spdlog::warn("{}: nothing says which of its {} languages to translate into; pass --target-language",
+                 o.decoding.model, tokenizer.languages().size());
+}
+
+std::shared_ptr<const search::Terminology> terminology_of(const TranslateOptions& o, const search::SearchOptions& s) {
+  if (!o.terminology) return nullptr;
+  if (!s.has_beam())
+    fail_usage("--terminology", "greedy search and samples cannot say where a phrase belongs",
+               "pass a beam: -b 8, say");
+  auto terminology = std::make_shared<const search::Terminology>(search::read_terminology(*o.terminology));
+  if (terminology->size() == 0) spdlog::warn("{}: has no phrases", *o.terminology);
+  return terminology;
+}
+
+// All that the flags and the directory say, but for other models.
+search::TranslatorOptions settled(const TranslateOptions& o, const model::GenerationConfig& published,
+                                  const model::Model& m, const Tokenizer& tokenizer, const Languages& languages) {
+  search::TranslatorOptions t = translator_options(sampled(o), published, m, tokenizer);
+  search::SearchOptions& s = t.decoding.search;
+  t.source_language = languages.source, t.target_language = languages.target;
+  s.scores = o.json || o.decoding.n_best > 1;
+  s.attention = attention_options(o.alignment, m, o.replace_unknowns || o.coverage_penalty > 0);
+  if (o.coverage_penalty > 0 && !s.has_beam())
+    fail_usage("--coverage-penalty", "there is no beam whose hypotheses it could rank", "pass -b 2 or more");
+  s.coverage_penalty = o.coverage_penalty;
+  t.replace_unknowns = o.replace_unknowns;
+  t.terminology = terminology_of(o, s);
+  t.decoding.deterministic = o.deterministic;
+  t.mbr_best = o.mbr > 0 ? static_cast<std::int32_t>(o.decoding.n_best) : 0;
+  s.shortlist = shortlist_of(o, tokenizer, s);
+  return t;
+}
+
+// What befell some of the lines.
+void warn_of_lines(const search::Translator& translator, const Tally& tally, const model::Model& m,
+                   std::int64_t invalid) {
+  if (translator.truncated() > 0)
+    spdlog::warn("lines longer than the model's {} positions, which were cut: {}", m.max_positions(),
+                 format_count(translator.truncated()));
+  if (tally.late > 0) spdlog::warn("lines whose search was ended by the time limit: {}", format_count(tally.late));
+  if (tally.stuck > 0)
+    spdlog::warn("lines whose translation ends early, or is empty, since all that could follow is forbidden: {}",
+                 format_count(tally.stuck));
+  if (tally.unsatisfied > 0)
+    spdlog::warn("phrases of the terminology that translations lack (--json says which): {}",
+                 format_count(tally.unsatisfied));
+  warn_of_unknown(translator.unknown());
+  if (invalid > 0) spdlog::warn("lines that were not UTF-8, taken for empty ones: {}", format_count(invalid));
+}
+
 int translate(const TranslateOptions& o, bool quiet) {
   if (o.target_prefix && *o.target_prefix == "-" && o.input == "-")
     fail_usage("--target-prefix", "standard input is already the text to translate", "pass a file's name");
+  std::error_code not_there;
+  if (o.output != "-" && std::filesystem::equivalent(o.input, o.output, not_there))
+    fail_usage("--output", fmt::format("{} is the text to translate", o.output), "give the translation another name");
   const StopSignal stop;
   const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   const model::GenerationConfig published = model::load_generation_config(o.decoding.model);
-  for (const std::string& key : published.not_obeyed)
-    spdlog::warn("{}: generation_config.json asks for {}, which is left out", o.decoding.model, key);
-  search::TranslatorOptions options = translator_options(sampled(o), published, *model, *tokenizer);
   const Languages languages =
       choose_languages(*tokenizer, o.source_language, o.target_language, "--source-language", "--target-language");
-  options.source_language = languages.source, options.target_language = languages.target;
-  if (!tokenizer->languages().empty() && languages.target.empty() && !published.forced_bos_token_id &&
-      !search::starts_with_language(*model, *tokenizer))
-    spdlog::warn("{}: nothing says which of its {} languages to translate into; pass --target-language",
-                 o.decoding.model, tokenizer->languages().size());
-  options.decoding.search.scores = o.json || o.decoding.n_best > 1;
-  options.decoding.search.attention =
-      attention_options(o.alignment, *model, o.replace_unknowns || o.coverage_penalty > 0);
-  if (o.coverage_penalty > 0 && !options.decoding.search.has_beam())
-    fail_usage("--coverage-penalty", "there is no beam whose hypotheses it could rank", "pass -b 2 or more");
-  options.decoding.search.coverage_penalty = o.coverage_penalty;
-  options.replace_unknowns = o.replace_unknowns;
-  if (o.terminology) {
-    if (!options.decoding.search.has_beam())
-      fail_usage("--terminology", "greedy search and samples cannot say where a phrase belongs",
-                 "pass a beam: -b 8, say");
-    options.terminology = std::make_shared<const search::Terminology>(search::read_terminology(*o.terminology));
-  }
-  options.decoding.deterministic = o.deterministic;
-  options.mbr_best = o.mbr > 0 ? static_cast<std::int32_t>(o.decoding.n_best) : 0;
+  warn_of_directory(o, published, *model, *tokenizer, languages);
+  search::TranslatorOptions options = settled(o, published, *model, *tokenizer, languages);
   const ModelSet others(o.others, o.decoding, *model, tokenizer.get());
   others.give_to(options.decoding);
-  options.decoding.search.shortlist = shortlist_of(o, *tokenizer, options.decoding.search);
   search::Translator translator(*model, tokenizer, options);
 
   // Enough lines at a time that batches of like lengths can be cut from them for every worker.
@@ -311,24 +351,15 @@ int translate(const TranslateOptions& o, bool quiet) {
   }
   progress.finish();
   if (stop.came()) {
-    spdlog::warn("stopped: {} lines are translated, in {}", format_count(translated), output.leave());
+    spdlog::warn(
+        "stopped; lines in {}: {}{}", output.leave(), format_count(translated),
+        o.json ? "" : ", all before the first that is not done; with --json others that are would be there too");
     return exit_failure;
   }
   if (prefixes) prefixes->check_end();
   output.commit();
   report_speculation(translator.speculation());
-  if (translator.truncated() > 0)
-    spdlog::warn("lines longer than the model's {} positions, which were cut: {}", model->max_positions(),
-                 format_count(translator.truncated()));
-  if (tally.cut > 0) spdlog::warn("lines whose search was ended by the time limit: {}", format_count(tally.cut));
-  if (tally.unsatisfied > 0)
-    spdlog::warn("phrases of the terminology that translations lack (--json says which): {}",
-                 format_count(tally.unsatisfied));
-  if (translator.unknown() > 0)
-    spdlog::warn("characters of the prefixes that the vocabulary lacks, read as its unknown token: {}",
-                 format_count(translator.unknown()));
-  if (lines.invalid() > 0)
-    spdlog::warn("lines that were not UTF-8, taken for empty ones: {}", format_count(lines.invalid()));
+  warn_of_lines(translator, tally, *model, lines.invalid());
   return exit_success;
 }
 

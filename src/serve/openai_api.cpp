@@ -104,8 +104,9 @@ class Completing : public std::enable_shared_from_this<Completing> {
       throw HttpError(400, fmt::format("max_tokens: at most {}", service_.options().most_new_tokens), "max_tokens");
     nothing_new_ = most == 0;
     if (most) lengths_.max_new_tokens = static_cast<std::int32_t>(std::max<std::int64_t>(1, *most));
-    lengths_.min_new_tokens =
-        static_cast<std::int32_t>(std::min<std::int64_t>(r_.min_tokens, lengths_.max_new_tokens.value_or(1 << 20)));
+    if (r_.min_tokens > 0)
+      lengths_.min_new_tokens =
+          static_cast<std::int32_t>(std::min<std::int64_t>(r_.min_tokens, lengths_.max_new_tokens.value_or(1 << 20)));
   }
 
   // What the answer must be, what must not be in it, and what is more or less likely to be.

@@ -16,7 +16,9 @@ constexpr std::int64_t most_beam = 64;
 
 void add_search_fields(Fields& f, SearchRequest& r, bool translates) {
   f.add("beam-size", &r.beam_size, "hypotheses followed at a time; 1 is greedy").at_least(1).at_most(most_beam);
-  f.add("length-penalty", &r.length_penalty, "a hypothesis of n tokens scores log p / n^A").at_least(-100).at_most(100);
+  f.add("length-penalty", &r.length_penalty, "a hypothesis of n tokens scores log p / n^A")
+      .at_least(-search::largest_length_penalty)
+      .at_most(search::largest_length_penalty);
   f.add("early-stopping", &r.early_stopping, "when a beam search ends though it could go on")
       .choices({"false", "true", "never"});
   f.add("patience", &r.patience, "a beam search is after P times as many finished hypotheses as the beam holds")

@@ -275,7 +275,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
         Json tokens = Json::array();
         for (const std::int32_t id : one.tokens) tokens.push_back(model_->tokenizer().piece(id, Side::target));
         j["tokens"] = std::move(tokens);
-        if (one.cut != search::Cut::no) j["cut"] = "time_limit";
+        if (one.cut != search::Cut::no) j["cut"] = search::name_of(one.cut);
         if (text_.terminology) {
           j["unsatisfied"] = Json::array();
           for (const search::Term& term : one.unsatisfied)

@@ -383,6 +383,66 @@ TEST_F(LanguageModel, EndsAtStopsAndPositions) {
   EXPECT_EQ(forbidden.out.find('o'), std::string::npos) << forbidden.out;
 }
 
+TEST_F(LanguageModel, IsTrainedOnFromAModelThatIsThere) {
+  const std::string more = folder->at("more");
+  for (const std::vector<std::string>& arch : {std::vector<std::string>{}, {"--arch", "gpt2"}}) {
+    std::vector<std::string> args{"train",        "--model",      more,      "--init-from", model,
+                                  "--train-sets", train_text,     "--after", "2u",          "--max-tokens",
+                                  "480",          "--max-length", "24",      "--overwrite"};
+    args.insert(args.end(), arch.begin(), arch.end());
+    const Ran ran = run_tril(args);
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    const Ran text = run_tril({"generate", "--model", more, "-p", "the dog", "--max-new-tokens", "5"});
+    EXPECT_EQ(text.code, 0) << text.err;
+  }
+  const Ran longer = run_tril({"train", "--model", folder->at("longer"), "--init-from", model, "--train-sets",
+                               train_text, "--after", "2u", "--max-tokens", "480", "--max-length", "25"});
+  EXPECT_EQ(longer.code, 2);
+  EXPECT_NE(longer.err.find("--max-length"), std::string::npos) << longer.err;
+}
+
+TEST_F(LanguageModel, WhatTheVocabularyLacksIsNamed) {
+  for (const char* regex : {"Q", "aQb", "[Q]"}) {
+    const Ran ran = generate({"-p", "the dog", "--regex", regex});
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_NE(ran.err.find("no token for \"Q\""), std::string::npos) << ran.err;
+  }
+}
+
+TEST_F(LanguageModel, OneLineOfManyMayBeNoPrompt) {
+  const std::string file = folder->write("prompts", "the dog\n" + std::string(60, 'd') + "\none cat\n");
+  const Ran ran = generate({"-i", file, "--json", "--max-new-tokens", "3"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_NE(ran.err.find("prompts that nothing can follow: 1; the first is prompt 2: has 60 tokens"), std::string::npos)
+      << ran.err;
+  const auto lines = lines_of(ran.out);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(nlohmann::json::parse(lines[1])["generations"][0]["finish_reason"], "refused");
+  EXPECT_EQ(nlohmann::json::parse(lines[2])["generations"][0]["tokens"], 3);
+}
+
+TEST_F(LanguageModel, AFileIsOnePrompt) {
+  const std::string file = folder->write("one", "the dog\nsees\n");
+  const Ran ran = generate({"--prompt-file", file, "--max-new-tokens", "4"}),
+            given = generate({"-p", "the dog\nsees", "--max-new-tokens", "4"});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.out, given.out);
+  EXPECT_EQ(generate({"--prompt-file", file, "-p", "a"}).code, 2);
+  EXPECT_EQ(generate({"--prompt-file", folder->at("none")}).code, 1);
+  const Ran missing = generate({"-p", "a", "--prompt-cache", folder->at("none"), "--prompt-cache-ro"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_NE(missing.err.find("--prompt-cache-ro"), std::string::npos) << missing.err;
+  EXPECT_EQ(generate({"-p", "a\xff"}).code, 2);
+}
+
+TEST_F(LanguageModel, InspectShowsItsSizes) {
+  const Ran ran = run_tril({"inspect", model});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_NE(ran.out.find("layers         2\n"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("heads          2\n"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("feed-forward   64\n"), std::string::npos) << ran.out;
+}
+
 TEST_F(LanguageModel, TokensHaveBiases) {
   const Ran forbidden = generate({"-p", "the d", "--logit-bias", "o=-100", "--max-new-tokens", "12", "--no-echo"});
   ASSERT_EQ(forbidden.code, 0) << forbidden.err;
@@ -402,6 +462,7 @@ TEST_F(LanguageModel, GenerationConfigIsObeyed) {
   const std::string path = other + "/generation_config.json";
   auto config = nlohmann::json::parse(file_text(path));
   config["max_new_tokens"] = 6;
+  config["num_beam_groups"] = 2;
   config["do_sample"] = true;
   config["temperature"] = 3.0;
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
@@ -413,6 +474,8 @@ TEST_F(LanguageModel, GenerationConfigIsObeyed) {
   const Ran greedy = run_tril({"generate", "--model", other, "-p", "the ", "--no-echo", "--temperature", "0"});
   EXPECT_EQ(greedy.out, generate({"-p", "the ", "--no-echo", "--max-new-tokens", "6"}).out);
   EXPECT_NE(greedy.out, published.out);
+  const Ran groups = run_tril({"generate", "--model", other, "-p", "the ", "-b", "3"});
+  EXPECT_NE(groups.err.find("2 groups, which do not divide a beam of 3"), std::string::npos) << groups.err;
 }
 
 TEST_F(LanguageModel, ScoresLinesAndTokens) {

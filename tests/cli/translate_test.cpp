@@ -101,7 +101,7 @@ TEST_F(Translate, ASignalLeavesWhatIsTranslated) {
   EXPECT_LT(lines.size(), 40'000u);
   const auto first = lines_of(translate({"-b", "2"}, text).out);
   for (std::size_t i = 0; i < lines.size(); ++i) ASSERT_EQ(lines[i], first[i % 4]) << i;
-  EXPECT_NE(ran.err.find("lines are translated, in standard output"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("stopped; lines in standard output: "), std::string::npos) << ran.err;
 
   launch.stdout_to.clear();
   launch.meanwhile = [&](pid_t child) {
@@ -385,6 +385,69 @@ TEST_F(Translate, LongLinesAreCutAndCounted) {
   EXPECT_NE(ran.err.find("64 positions, which were cut: 1"), std::string::npos) << ran.err;
 }
 
+// A table from text, and the search over what it lists.
+TEST_F(Translate, AShortlistIsLearnedAndUsed) {
+  const std::string source = folder->write("learn.en", "a dog runs\nthe red ball\ntwo men\n"),
+                    target = folder->write("learn.de", "the dog\na red ball\nmen play\n"), table = folder->at("lex");
+  const auto learn = [&](std::vector<std::string> more) {
+    std::vector<std::string> args{"shortlist", "-m", model, "-t", source, target, "-o", table};
+    args.insert(args.end(), more.begin(), more.end());
+    return run_tril(args);
+  };
+  Ran ran = learn({});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_FALSE(lines_of(file_text(table)).empty());
+  const Ran all = translate({"-b", "2", "--shortlist", table, "1000"}, text), plain = translate({"-b", "2"}, text);
+  EXPECT_EQ(all.out, plain.out) << all.err;
+  const Ran few = translate({"-b", "2", "--shortlist", table, "0", "2", "0.1"}, text);
+  EXPECT_EQ(few.code, 0) << few.err;
+  EXPECT_NE(few.out, plain.out);
+  for (const auto& wrong : std::vector<std::vector<std::string>>{{"--shortlist", table, "x"},
+                                                                 {"--shortlist", table, "-1"},
+                                                                 {"--shortlist", table, "1", "2", "0.1", "3"},
+                                                                 {"--shortlist", table, "1", "2", "1.5"}}) {
+    std::vector<std::string> args{"-b", "2"};
+    args.insert(args.end(), wrong.begin(), wrong.end());
+    const Ran refused = translate(args, text);
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_NE(refused.err.find("--shortlist"), std::string::npos) << refused.err;
+  }
+  // Counted instead; a wrong alignment is named by its file.
+  const std::string alignment = folder->write("align", "0-0 1-1\n1-1\n0-0 9-1\n");
+  ran = learn({"--alignments", alignment});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_NE(ran.err.find(alignment + ": pair 3"), std::string::npos) << ran.err;
+  folder->write("align", "0-0 1-1\n1-1\n0-0 1-1\n");
+  EXPECT_EQ(learn({"--alignments", alignment}).code, 0);
+  EXPECT_EQ(translate({"-b", "1", "--shortlist", alignment}, text).code, 1) << "no table";
+}
+
+TEST_F(Translate, WhatCannotBeSaidIsTold) {
+  const auto warns = [](const Ran& ran, const std::string& part) {
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_NE(ran.err.find(part), std::string::npos) << ran.err;
+  };
+  warns(translate({"-b", "1"}, "a d\u4e1cg\n"), "unknown tokens, for characters that the vocabulary lacks: 1");
+  std::vector<std::string> all{"-b", "2", "--json", "--logit-bias"};
+  for (int id = 0; id < 61; ++id) all.push_back(std::to_string(id) + "=-100");
+  const Ran none = translate(all, "a dog\n");
+  warns(none, "forbidden: 1");
+  EXPECT_EQ(nlohmann::json::parse(none.out)["translations"][0]["cut"], "dead_end");
+  warns(translate({"-b", "2", "--terminology", folder->write("terms", "")}, "a dog\n"), "has no phrases");
+}
+
+// A term of a part that is not read is not wanted.
+TEST_F(Translate, TermsBeyondTheCutAreLeftOut) {
+  std::string line;
+  for (int i = 0; i < 200; ++i) line += "dog ";
+  const std::string terms = folder->write("late", "snow\tball\n");
+  const Ran ran = translate({"-b", "4", "--terminology", terms, "--json"}, line + "snow\n");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_TRUE(nlohmann::json::parse(ran.out)["translations"][0]["unsatisfied"].empty());
+  EXPECT_EQ(translate({"-b", "4", "--terminology", terms}, line + "snow\n").out,
+            translate({"-b", "4"}, line + "\n").out);
+}
+
 TEST_F(Translate, MistakesAreNamed) {
   const auto expect = [&](const Ran& ran, int code, const std::string& part) {
     EXPECT_EQ(ran.code, code) << ran.err;
@@ -396,6 +459,10 @@ TEST_F(Translate, MistakesAreNamed) {
   expect(translate({"-b", "2", "--n-best", "3"}, text), 2, "pass -b 3");
   expect(translate({"--precision", "int9"}, text), 2, "int8");
   expect(translate({"--min-length", "9", "--max-length", "8"}, text), 2, "--min-length");
+  expect(translate({"--min-length", "65", "--max-length", "80"}, text), 2, "above the model's 64 positions");
+  expect(translate({"--length-penalty", "400"}, text), 2, "from -50 to 50");
+  expect(translate({"-b", "1", "--alternatives", "--prompt-lookup", "2"}, text), 2, "--prompt-lookup");
+  expect(translate({"--bad-words", "a\xff"}, text), 2, "--bad-words: expected UTF-8, got \"a\\xFF\"");
   expect(translate({"--input", folder->at("missing")}, ""), 1, "missing");
   expect(translate({"--output", folder->at("no/such/folder/out")}, text), 1, "folder");
   const Ran invalid = translate({"-b", "1"}, "a dog\nb\xff\n");
