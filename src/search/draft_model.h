@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "search/model_step.h"
 #include "search/proposer.h"
-#include "search/session.h"
 
 namespace tril::search {
 

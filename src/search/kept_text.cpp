@@ -8,8 +8,8 @@
 #include "base/content_hash.h"
 #include "base/error.h"
 #include "model/safetensors.h"
+#include "search/model_step.h"
 #include "search/running_batch.h"
-#include "search/session.h"
 
 namespace tril::search {
 namespace {

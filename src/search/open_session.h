@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "search/cache_options.h"
+#include "search/model_step.h"
 #include "search/running_batch.h"
-#include "search/session.h"
 
 namespace tril::search {
 

@@ -4,7 +4,7 @@
 
 #include "search/candidates.h"
 #include "search/ensemble.h"
-#include "search/session.h"
+#include "search/sources.h"
 
 namespace tril::search {
 namespace {

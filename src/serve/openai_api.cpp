@@ -63,6 +63,15 @@ class Completing : public std::enable_shared_from_this<Completing> {
       if (s.has_beam()) throw HttpError(400, "logprobs: are not told of a beam's answers", "logprobs");
       s.top_log_probs = static_cast<std::int32_t>(*r_.logprobs);
     }
+    check_biases();
+    if (r_.format == CompletionRequest::Format::text) return settle(std::move(s));
+    // A schema may take seconds to be made into masks, which nobody else is to wait for.
+    service_.aside(call_, [self = shared_from_this(), s = std::move(s)](search::WorkerPool&) { self->settle(s); });
+  }
+
+ private:
+  // What is left to be said of the search; then it begins.
+  void settle(search::SearchOptions s) {
     set_constraint(s);
     s = model_->continuation().completed(std::move(s), lengths_);
     rows_ = s.n_best;
@@ -83,7 +92,6 @@ class Completing : public std::enable_shared_from_this<Completing> {
     }
   }
 
- private:
   struct Choice {
     std::unique_ptr<search::TextStream> stream;
     std::vector<search::TokenScore> scores;  ///< of tokens that a stream has not told yet
@@ -109,13 +117,15 @@ class Completing : public std::enable_shared_from_this<Completing> {
           static_cast<std::int32_t>(std::min<std::int64_t>(r_.min_tokens, lengths_.max_new_tokens.value_or(1 << 20)));
   }
 
-  // What the answer must be, what must not be in it, and what is more or less likely to be.
-  void set_constraint(search::SearchOptions& s) {
-    for (const auto& [id, bias] : r_.logit_bias) {
+  void check_biases() const {
+    for (const auto& [id, bias] : r_.logit_bias)
       if (id >= model_->tokenizer().size(Side::target))
         throw HttpError(400, fmt::format("logit_bias: there is no token {}", id), "logit_bias");
-      search::add_bias(id, bias, s);
-    }
+  }
+
+  // What the answer must be, what must not be in it, and what is more or less likely to be.
+  void set_constraint(search::SearchOptions& s) {
+    for (const auto& [id, bias] : r_.logit_bias) search::add_bias(id, bias, s);
     if (r_.format == CompletionRequest::Format::text) return;
     if (!r_.stop.empty())
       throw HttpError(400, "stop: a text that is stopped may be none that response_format allows", "stop");
