@@ -145,6 +145,39 @@ class TreeVerifier : public Step {
   std::vector<Ids> histories_;
 };
 
+// Long texts that are given are read in portions, beside others; between them time is looked at.
+TEST(Speculative, LongPrefixesComeInPortions) {
+  Arena arena;
+  Context c(arena);
+  const testing::TreeModel model(4, 12, eos, 2.0, -30);
+  std::vector<Request> requests;
+  std::vector<std::size_t> given;
+  for (const std::size_t length : {3u, 9'000u, 1u, 5'000u, 4'096u}) {
+    requests.push_back({.start_id = 11, .max_length = 8, .prefix = Ids(length, 3)});
+    given.push_back(1 + length);
+  }
+  SearchOptions o;
+  o.eos_ids = {eos}, o.scores = true;
+  TreeVerifier plain(model);
+  const Found expected = decode(c, plain, requests, o);
+  for (const std::int64_t live : {0, 1, 2}) {
+    TreeVerifier step(model);
+    HalfRight proposer(expected, given);
+    Speculation counts;
+    const auto found = decode_speculatively(c, step, proposer, 4, requests, o, live, {}, counts);
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i][0].tokens, expected[i][0].tokens) << live << i;
+  }
+  o.time_limit = 1e-9;
+  TreeVerifier step(model);
+  HalfRight proposer(expected, given);
+  Speculation counts;
+  for (const auto& list : decode_speculatively(c, step, proposer, 4, requests, o, 0, {}, counts)) {
+    EXPECT_EQ(list[0].cut, Cut::time_limit);
+    EXPECT_TRUE(list[0].tokens.empty());
+  }
+  EXPECT_EQ(counts.proposed, 0) << "none was read to its end";
+}
+
 TEST(Speculative, AnyProposalsLeaveGreedySearchAsItIs) {
   Arena arena;
   Context c(arena);
