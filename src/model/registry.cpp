@@ -142,10 +142,6 @@ void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& store
     parameters.set(kernels, p, floats_of(p, stored));
 }
 
-}  // namespace
-
-namespace {
-
 void read_weights(Model& m, const fs::path& directory) {
   const WeightFiles files = WeightFiles::open(directory.string());
   nn::Parameters& parameters = m.parameters();

@@ -47,11 +47,13 @@ Tensor ModelStep::answers(Context& c, const StepInput& input) {
 }
 
 Tensor ModelStep::logits(Context& c, const StepInput& input) {
+  const Tensor hidden = answers(c, input);
+  if (lists_.empty()) return model::logits(c, *model_, hidden);
   std::vector<std::int32_t> sentences;  // of what is answered
   for (std::size_t r = 0; r < input.sentences.size(); ++r)
     sentences.insert(sentences.end(), input.answers.empty() ? 1 : static_cast<std::size_t>(input.answers[r]),
                      input.sentences[r]);
-  return logits_of(c, answers(c, input), sentences);
+  return listed_logits(c, hidden, sentences);
 }
 
 Following ModelStep::following(Context& c, const StepInput& input) {
@@ -227,8 +229,7 @@ Tensor ModelStep::last_hidden(Context& c, std::span<const std::int32_t> ids, con
   return answered;
 }
 
-Tensor ModelStep::logits_of(Context& c, const Tensor& hidden, std::span<const std::int32_t> sentences) {
-  if (lists_.empty()) return model::logits(c, *model_, hidden);
+Tensor ModelStep::listed_logits(Context& c, const Tensor& hidden, std::span<const std::int32_t> sentences) {
   choose_columns(c, sentences);
   const Tensor products = ops::linear(c, hidden, weight_, bias_);
   const float softcap = model_->output().softcap;

@@ -53,7 +53,7 @@ class ModelStep : public Step {
   Tensor recomputed(Context& c, const StepInput& input);
   Tensor hidden(Context& c, std::span<const std::int32_t> ids, Rows rows, const StepInput& input);
   Tensor last_hidden(Context& c, std::span<const std::int32_t> ids, const Rows& rows, const StepInput& input);
-  Tensor logits_of(Context& c, const Tensor& hidden, std::span<const std::int32_t> sentences);
+  Tensor listed_logits(Context& c, const Tensor& hidden, std::span<const std::int32_t> sentences);
   void choose_columns(Context& c, std::span<const std::int32_t> sentences);
   void take_attention(const Rows& rows, std::span<const std::int32_t> sentences);
 
