@@ -39,6 +39,9 @@ class Translator {
                                                   std::span<const std::string> prefixes = {},
                                                   const TranslationWatch& watch = {});
 
+  /// The next text is that of this number, from 0: what is drawn for it is what a translator of all texts would draw.
+  void go_to(std::uint64_t number) { texts_ = number; }
+
   /// Texts so far that were longer than the model's positions and were cut.
   std::int64_t truncated() const { return truncated_; }
   /// Tokens of texts and prefixes so far that stand for characters that the vocabulary lacks.
@@ -51,7 +54,7 @@ class Translator {
   TranslationText text_;
   TranslatorOptions options_;
   ParallelDecoder decoder_;
-  std::uint64_t texts_ = 0;  // so far
+  std::uint64_t texts_ = 0;  // the number of the next
   std::int64_t truncated_ = 0, unknown_ = 0, target_tokens_ = 0;
 };
 

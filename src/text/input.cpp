@@ -137,6 +137,13 @@ std::string_view Input::unpack() {
   }
 }
 
+bool Input::seek(std::int64_t offset) {
+  if (!started_ || gzip_ || ::lseek(descriptor_, offset, SEEK_SET) < 0) return false;
+  begin_ = end_ = 0;
+  at_end_ = false;
+  return true;
+}
+
 std::string_view Input::read() {
   if (!started_) {
     started_ = true;

@@ -22,6 +22,10 @@ class Input {
   /// Some more bytes, valid until the next call; none at the end. A pipe's bytes come as soon as they are there.
   std::string_view read();
 
+  /// What is read next is the text from this byte on; false, and nothing happens, where that cannot be said: of gzip, or of
+  /// a pipe. To be asked once something was read.
+  bool seek(std::int64_t offset);
+
   const std::string& name() const { return name_; }
 
  private:

@@ -59,6 +59,27 @@ class LineReader::State {
     return Line::invalid;
   }
 
+  bool go_to(const Place& place) {
+    begin();
+    if (input_.seek(place.offset)) {
+      rest_ = {};
+      read_ = place.offset;
+    } else {
+      if (place.offset < offset()) return false;
+      while (read_ < place.offset && more()) {
+      }
+      if (read_ < place.offset)
+        fail(name(), fmt::format("ends at byte {}, byte {} was expected", read_, place.offset), "was it made shorter?");
+      rest_.remove_prefix(rest_.size() - static_cast<std::size_t>(read_ - place.offset));
+    }
+    number_ = place.lines;
+    return true;
+  }
+
+  std::int64_t offset() {
+    begin();
+    return read_ - std::ssize(rest_);
+  }
   std::int64_t number() const { return number_; }
   const std::string& name() const { return input_.name(); }
 
@@ -77,6 +98,7 @@ class LineReader::State {
   }
   bool more() {
     rest_ = input_.read();
+    read_ += std::ssize(rest_);
     return !rest_.empty();
   }
   std::string at(std::int64_t line) const { return fmt::format("{}: line {}", name(), line); }
@@ -85,6 +107,7 @@ class LineReader::State {
   ReadOptions options_;
   bool lazy_, begun_ = false;
   std::string_view rest_;  ///< of what input_ gave last
+  std::int64_t read_ = 0;  ///< bytes up to the end of rest_
   std::int64_t number_ = 0;
 };
 
@@ -105,6 +128,12 @@ std::int64_t LineReader::skip(std::int64_t count) {
   return n;
 }
 
+std::int64_t LineReader::offset() const {
+  return state_->offset();
+}
+bool LineReader::go_to(const Place& place) {
+  return state_->go_to(place);
+}
 std::int64_t LineReader::line_number() const {
   return state_->number();
 }

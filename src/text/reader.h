@@ -35,6 +35,15 @@ class LineReader {
   /// Goes past up to `count` lines without checking them; returns how many there were.
   std::int64_t skip(std::int64_t count);
 
+  /// A place between lines: bytes from the start of the text (unpacked, where it is gzip), and lines before it.
+  struct Place {
+    std::int64_t offset, lines;
+  };
+  std::int64_t offset() const;  ///< where the next line begins
+  /// Goes to a place that offset() and line_number() told of: at once in a plain file, by reading on in gzip and pipes.
+  /// @return false, and nothing happens, where it lies behind and the input cannot go back
+  bool go_to(const Place& place);
+
   std::int64_t line_number() const;  ///< of the line read last, from 1; 0 before the first
   const std::string& name() const;   ///< the path, or "standard input"
 
