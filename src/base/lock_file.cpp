@@ -1,6 +1,7 @@
 #include "base/lock_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -51,12 +52,27 @@ bool LockFile::set_lock(std::int64_t number, short kind) {
   return result == 0;
 }
 
-std::optional<LockFile::Lock> LockFile::try_lock(std::int64_t number) {
-  if (set_lock(number, F_WRLCK)) return Lock(*this, number);
+std::optional<LockFile::Lock> LockFile::take(std::int64_t number, short kind) {
+  if (set_lock(number, kind)) return Lock(*this, number);
   if (errno != EACCES && errno != EAGAIN)
     fail(printable(path_, 400), fmt::format("cannot be locked: {}", std::strerror(errno)),
          "choose a directory on a file system that has locks (fcntl)");
   return std::nullopt;
+}
+
+std::optional<LockFile::Lock> LockFile::try_lock(std::int64_t number) {
+  return take(number, F_WRLCK);
+}
+
+std::optional<LockFile::Lock> LockFile::try_share(std::int64_t number) {
+  return take(number, F_RDLCK);
+}
+
+bool LockFile::is_there() const {
+  struct stat opened {
+  }, named{};
+  return ::fstat(descriptor_, &opened) == 0 && ::stat(path_.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+         opened.st_dev == named.st_dev;
 }
 
 std::string LockFile::word() const {

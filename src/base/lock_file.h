@@ -37,6 +37,11 @@ class LockFile {
 
   /// The lock of this number, from 0, unless another process holds it. @throws Error where the file system has no locks
   std::optional<Lock> try_lock(std::int64_t number);
+  /// The same, of a lock that any number of processes may share. try_lock() of it makes it the holder's alone.
+  std::optional<Lock> try_share(std::int64_t number);
+
+  /// Whether the file is still at its path: a lock of one that was removed keeps nobody out.
+  bool is_there() const;
 
   /// The word in the file, "" at first. Whoever holds a lock reads what was written before he got it, also over NFS, which
   /// looks at the file anew where a lock is taken.
@@ -46,6 +51,7 @@ class LockFile {
 
  private:
   bool set_lock(std::int64_t number, short kind);
+  std::optional<Lock> take(std::int64_t number, short kind);
 
   std::string path_;
   int descriptor_ = -1;
