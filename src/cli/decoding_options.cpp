@@ -35,11 +35,12 @@ void add_model_fields(Fields& f, DecodingOptions& o) {
   f.add("model", &o.model, "the model's directory, as Hugging Face lays it out")
       .letter('m')
       .value_name("DIR")
-      .required();
+      .required()
+      .free_to_change();
   precision_field(f.add("precision", &o.precision,
                         "numbers of weights in products, fewer bits being faster and smaller; as the directory stores "
                         "them unless given"));
-  f.add("threads", &o.threads, "cores to use, a worker each; 0 takes all").at_least(0).at_most(4096);
+  f.add("threads", &o.threads, "cores to use, a worker each; 0 takes all").at_least(0).at_most(4096).free_to_change();
 }
 
 void add_language_fields(Fields& f, std::string& source, std::string& target) {
@@ -100,7 +101,10 @@ void add_beam_fields(Fields& f, DecodingOptions& o, const std::string& default_b
 }  // namespace
 
 void add_batch_fields(Fields& f, DecodingOptions& o) {
-  f.add("batch-size", &o.batch_size, "sentences that a worker decodes together").at_least(1).at_most(100'000);
+  f.add("batch-size", &o.batch_size, "sentences that a worker decodes together")
+      .at_least(1)
+      .at_most(100'000)
+      .free_to_change();
   f.add("time-limit", &o.time_limit,
         "seconds that a sentence or prompt may take once it is begun; what is best by then is printed; 0: any time")
       .value_name("SECONDS")

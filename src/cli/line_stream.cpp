@@ -21,11 +21,14 @@ struct LineStream::State {
   std::int64_t invalid = 0;
   std::exception_ptr error;
 
-  void read(LineReader& reader) {
+  void read(LineReader& reader, const Passage& passage) {
     std::string line;
     std::exception_ptr failure;
     try {
-      for (Line kind = reader.next(line); kind != Line::end; kind = reader.next(line)) {
+      reader.skip(passage.first);
+      for (std::int64_t n = 0; n < passage.count; ++n) {
+        const Line kind = reader.next(line);
+        if (kind == Line::end) break;
         std::unique_lock lock(mutex);
         invalid += kind == Line::invalid ? 1 : 0;
         changed.wait(lock, [this] { return abandoned || lines.size() < capacity; });
@@ -43,11 +46,12 @@ struct LineStream::State {
   }
 };
 
-LineStream::LineStream(const std::string& path, std::size_t capacity, const ReadOptions& options)
+LineStream::LineStream(const std::string& path, std::size_t capacity, const ReadOptions& options,
+                       const Passage& passage)
     : state_(std::make_shared<State>()) {
   state_->capacity = capacity;
-  std::thread([state = state_, reader = std::make_shared<LineReader>(path, options)] {
-    state->read(*reader);
+  std::thread([state = state_, passage, reader = std::make_shared<LineReader>(path, options)] {
+    state->read(*reader, passage);
   }).detach();
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -13,12 +14,18 @@
 
 namespace tril::cli {
 
+/// Which lines of a text: so many from this one on, counted from 0.
+struct Passage {
+  std::int64_t first = 0, count = std::numeric_limits<std::int64_t>::max();
+};
+
 class LineStream {
  public:
   /// @param path      "-" is standard input
   /// @param capacity  lines that may be read ahead
   /// @param options   with skip_invalid, a line that is not UTF-8 comes as an empty one
-  LineStream(const std::string& path, std::size_t capacity, const ReadOptions& options);
+  /// @param passage   the other lines are passed over, unchecked
+  LineStream(const std::string& path, std::size_t capacity, const ReadOptions& options, const Passage& passage = {});
   ~LineStream();
   LineStream(const LineStream&) = delete;
   LineStream& operator=(const LineStream&) = delete;

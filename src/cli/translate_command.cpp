@@ -5,20 +5,22 @@
 
 #include <charconv>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/file.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/alignment_options.h"
 #include "cli/commands.h"
+#include "cli/corpus_options.h"
+#include "cli/corpus_work.h"
 #include "cli/decoding_options.h"
 #include "cli/line_stream.h"
+#include "cli/matching_lines.h"
+#include "cli/model_identity.h"
 #include "cli/model_set.h"
-#include "cli/standard_output.h"
+#include "cli/partial_output.h"
 #include "cli/stop_signal.h"
 #include "model/registry.h"
 #include "search/shortlist.h"
@@ -40,6 +42,7 @@ struct TranslateOptions {
   std::string source_language, target_language;
   std::optional<std::string> target_prefix, terminology;
   bool json = false, skip_invalid = false;
+  CorpusOptions corpus;
 };
 
 Fields fields_of(TranslateOptions& o) {
@@ -49,10 +52,12 @@ Fields fields_of(TranslateOptions& o) {
   f.group("Text");
   f.add("input", &o.input, "text to translate, a sentence a line, plain or gzip; - is standard input")
       .letter('i')
-      .value_name("FILE");
+      .value_name("FILE")
+      .free_to_change();
   f.add("output", &o.output, "where translations go; - is standard output, line by line as they are made")
       .letter('o')
-      .value_name("FILE");
+      .value_name("FILE")
+      .free_to_change();
   add_language_fields(f, o.source_language, o.target_language);
   f.add("target-prefix", &o.target_prefix,
         "what each translation begins with, a line for each line of text, which may be empty; where it ends in a space "
@@ -66,6 +71,8 @@ Fields fields_of(TranslateOptions& o) {
       .at_most(1000);
   f.add("skip-invalid", &o.skip_invalid, "take a line that is not UTF-8 for an empty one");
   f.add("json", &o.json, "print a JSON object for each line, with scores");
+  f.group("Large texts");
+  add_corpus_fields(f, o.corpus);
   f.group("Attention");
   add_alignment_fields(f, o.alignment);
   f.add("replace-unknowns", &o.replace_unknowns,
@@ -98,39 +105,6 @@ Fields fields_of(TranslateOptions& o) {
     f.excludes("mbr", ranks, "samples are ranked by what is like the others alone");
   return f;
 }
-
-// Where results go: a file that comes into being whole, or standard output as they come. Of a translation that is stopped
-// the file's beginning is left beside it.
-class Output {
- public:
-  explicit Output(const std::string& path) : path_(path) {
-    if (path == "-") return;
-    const AtomicFile possible(path_);  // told now, not at the end
-    path_ = behind_links(path_);       // what is asked for is the file, not the link
-    file_.emplace(path_ + ".partial");
-  }
-  void write(const std::string& text) {
-    if (file_)
-      file_->write(std::string_view(text));
-    else
-      write_stdout(text);
-  }
-  void commit() {
-    if (!file_) return;
-    file_->commit();
-    rename_durably(file_->path(), path_);
-  }
-  /// What there is stays, under the name that is returned.
-  std::string leave() {
-    if (!file_) return "standard output";
-    file_->commit();
-    return file_->path();
-  }
-
- private:
-  std::string path_;
-  std::optional<AtomicFile> file_;
-};
 
 std::string json_line(const TranslateOptions& o, const Tokenizer& tokenizer, std::int64_t number,
                       const std::string& source, const std::vector<search::Translation>& list) {
@@ -169,30 +143,6 @@ struct Tally {
     stuck += best.cut == search::Cut::dead_end ? 1 : 0;
     unsatisfied += static_cast<std::int64_t>(best.unsatisfied.size());
   }
-};
-
-// Lines that go with those of the text.
-class Prefixes {
- public:
-  Prefixes(const std::string& path, std::size_t capacity)
-      : path_(path), lines_(path, capacity, {.skip_invalid = false, .refuse_empty = false}) {}
-
-  std::vector<std::string> next(std::size_t count) {
-    std::vector<std::string> list;
-    while (list.size() < count) {
-      std::vector<std::string> more = lines_.next(count - list.size());
-      if (more.empty()) fail(path_, fmt::format("has {} lines, the text has more", read_ + list.size()));
-      std::move(more.begin(), more.end(), std::back_inserter(list));
-    }
-    read_ += count;
-    return list;
-  }
-  void check_end() { check(lines_.next(1).empty(), path_, "has more lines than the text, which has {}", read_); }
-
- private:
-  std::string path_;
-  LineStream lines_;
-  std::size_t read_ = 0;
 };
 
 // The search's options; minimum Bayes risk draws what it chooses from.
@@ -289,12 +239,123 @@ void warn_of_lines(const search::Translator& translator, const Tally& tally, con
   if (invalid > 0) spdlog::warn("lines that were not UTF-8, taken for empty ones: {}", format_count(invalid));
 }
 
-int translate(const TranslateOptions& o, bool quiet) {
+// What is printed for lines of text, window by window.
+class LineTranslator {
+ public:
+  LineTranslator(const TranslateOptions& o, const Languages& languages, search::Translator& translator,
+                 const Tokenizer& tokenizer, std::stop_token stop)
+      : o_(o), languages_(languages), translator_(translator), tokenizer_(tokenizer), stop_(std::move(stop)) {}
+
+  /// @param first  the number of the first of these lines in the whole text, from 0
+  std::string translate(const std::vector<std::string>& texts, const std::vector<std::string>& prefixes,
+                        std::int64_t first) {
+    std::vector<std::string> tagged;
+    if (!languages_.prefix.empty())
+      for (const std::string& text : texts) tagged.push_back(behind_prefix(languages_.prefix, text));
+    translator_.go_to(static_cast<std::uint64_t>(first));
+    const auto translations =
+        translator_.translate(tagged.empty() ? texts : tagged, prefixes, {.on_partial = {}, .stop = stop_});
+    std::string out;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const std::vector<search::Translation>& list = translations[i];
+      if (list[0].cut == search::Cut::cancelled) {
+        // Behind a line that is missing others would stand beside the wrong ones, but for objects, which have numbers.
+        if (!o_.json) break;
+        continue;
+      }
+      ++lines_;
+      tally_.add(list[0]);
+      const std::int64_t number = first + static_cast<std::int64_t>(i);
+      if (o_.json)
+        out += json_line(o_, tokenizer_, number + 1, texts[i], list);
+      else if (o_.decoding.n_best > 1)
+        for (const search::Translation& t : list)
+          out += fmt::format("{} ||| {}{} ||| {:.6f}\n", number, t.text, alignment_of(o_, t), t.score);
+      else
+        out += list[0].text + alignment_of(o_, list[0]) + "\n";
+    }
+    return out;
+  }
+  const Tally& tally() const { return tally_; }
+  /// Lines so far, without those whose search was stopped.
+  std::int64_t lines() const { return lines_; }
+
+ private:
+  const TranslateOptions& o_;
+  const Languages& languages_;
+  search::Translator& translator_;
+  const Tokenizer& tokenizer_;
+  std::stop_token stop_;
+  Tally tally_;
+  std::int64_t lines_ = 0;
+};
+
+// What decides the translation of a text that processes share, and must be the same in all of them.
+WorkPlan work_plan(const TranslateOptions& o, const Fields& fields, const std::string& directory) {
+  WorkPlan plan{.directory = directory,
+                .input = o.input,
+                .target_prefix = o.target_prefix,
+                .output = o.corpus.keep_blocks ? "" : o.output,
+                .block_lines = o.corpus.block_lines,
+                .skip_invalid = o.skip_invalid,
+                .temporary = !o.corpus.work_dir,
+                .options = {},
+                .contents = {}};
+  for (const Field& field : fields)
+    if (!field.is_free_to_change()) plan.options.emplace_back(field.name(), field.text());
+  const auto add = [&](const char* name, const std::string& path) {
+    if (!path.empty()) plan.contents.emplace_back(name, directory_identity(path));
+  };
+  add("model", o.decoding.model);
+  for (const std::string& path : o.others.models) add("models", path);
+  add("draft-model", o.others.draft_model);
+  add("terminology", o.terminology.value_or(""));
+  add("shortlist", o.shortlist.empty() ? "" : o.shortlist[0]);
+  return plan;
+}
+
+// The text as a stream, by this process alone. @return how many lines were not UTF-8; none: stopped
+std::optional<std::int64_t> translate_stream(const TranslateOptions& o, std::size_t window, const Passage& passage,
+                                             LineTranslator& lines_to_text, const search::Translator& translator,
+                                             const StopSignal& stop, bool quiet) {
+  LineStream lines(o.input, 2 * window, {.skip_invalid = o.skip_invalid, .refuse_empty = false}, passage);
+  std::optional<MatchingLines> prefixes;
+  if (o.target_prefix) prefixes.emplace(*o.target_prefix, 2 * window, passage);
+  PartialOutput output(o.output);
+  Progress progress({.label = "line",
+                     .rate_unit = "tokens",
+                     .enabled = !quiet && stderr_is_terminal() && (o.output != "-" || isatty(STDOUT_FILENO) == 0),
+                     .seconds = {},
+                     .write = {}});
+  std::int64_t number = passage.first;
+  const auto next = [&] { return lines.next(window, stop.token()); };
+  for (std::vector<std::string> texts = next(); !texts.empty() && !stop.came(); texts = next()) {
+    output.write(
+        lines_to_text.translate(texts, prefixes ? prefixes->next(texts.size()) : std::vector<std::string>{}, number));
+    number += std::ssize(texts);
+    progress.update(number - passage.first, {.before = {}, .after = {}, .amount = translator.target_tokens()});
+  }
+  progress.finish();
+  if (stop.came()) {
+    spdlog::warn(
+        "stopped; lines in {}: {}{}", output.leave(), format_count(lines_to_text.lines()),
+        o.json ? "" : ", all before the first that is not done; with --json others that are would be there too");
+    return std::nullopt;
+  }
+  if (prefixes) prefixes->check_end();
+  output.commit();
+  return lines.invalid();
+}
+
+int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   if (o.target_prefix && *o.target_prefix == "-" && o.input == "-")
     fail_usage("--target-prefix", "standard input is already the text to translate", "pass a file's name");
   std::error_code not_there;
   if (o.output != "-" && std::filesystem::equivalent(o.input, o.output, not_there))
     fail_usage("--output", fmt::format("{} is the text to translate", o.output), "give the translation another name");
+  const Ranks ranks = ranks_of_environment();
+  const std::optional<std::string> together = work_directory(o.corpus, ranks, o.input, o.target_prefix, o.output);
+  const Passage passage = passage_of(o.corpus, o.input, o.target_prefix);
   const StopSignal stop;
   const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
@@ -306,60 +367,30 @@ int translate(const TranslateOptions& o, bool quiet) {
   const ModelSet others(o.others, o.decoding, *model, tokenizer.get());
   others.give_to(options.decoding);
   search::Translator translator(*model, tokenizer, options);
+  LineTranslator lines(o, languages, translator, *tokenizer, stop.token());
 
   // Enough lines at a time that batches of like lengths can be cut from them for every worker.
   const std::size_t window = std::max<std::size_t>(1024, 32 * static_cast<std::size_t>(options.decoding.batch_size) *
                                                              static_cast<std::size_t>(options.decoding.threads));
-  LineStream lines(o.input, 2 * window, {.skip_invalid = o.skip_invalid, .refuse_empty = false});
-  std::optional<Prefixes> prefixes;
-  if (o.target_prefix) prefixes.emplace(*o.target_prefix, 2 * window);
-  Output output(o.output);
-  Progress progress({.label = "line",
-                     .rate_unit = "tokens",
-                     .enabled = !quiet && stderr_is_terminal() && (o.output != "-" || isatty(STDOUT_FILENO) == 0),
-                     .seconds = {},
-                     .write = {}});
-  std::int64_t number = 0, translated = 0;
-  Tally tally;
-  const auto next = [&] { return lines.next(window, stop.token()); };
-  for (std::vector<std::string> texts = next(); !texts.empty() && !stop.came(); texts = next()) {
-    std::vector<std::string> tagged;
-    if (!languages.prefix.empty())
-      for (const std::string& text : texts) tagged.push_back(behind_prefix(languages.prefix, text));
-    const auto translations = translator.translate(languages.prefix.empty() ? texts : tagged,
-                                                   prefixes ? prefixes->next(texts.size()) : std::vector<std::string>{},
-                                                   {.on_partial = {}, .stop = stop.token()});
-    std::string out;
-    for (std::size_t i = 0; i < texts.size(); ++i, ++number) {
-      if (translations[i][0].cut == search::Cut::cancelled) {
-        // Behind a line that is missing others would stand beside the wrong ones, but for objects, which have numbers.
-        if (!o.json) break;
-        continue;
-      }
-      ++translated;
-      tally.add(translations[i][0]);
-      if (o.json)
-        out += json_line(o, *tokenizer, number + 1, texts[i], translations[i]);
-      else if (o.decoding.n_best > 1)
-        for (const search::Translation& t : translations[i])
-          out += fmt::format("{} ||| {}{} ||| {:.6f}\n", number, t.text, alignment_of(o, t), t.score);
-      else
-        out += translations[i][0].text + alignment_of(o, translations[i][0]) + "\n";
-    }
-    output.write(out);
-    progress.update(number, {.before = {}, .after = {}, .amount = translator.target_tokens()});
+  std::int64_t invalid = 0;
+  if (together) {
+    const CorpusResult result =
+        work_on_corpus({.plan = work_plan(o, fields, *together),
+                        .ranks = ranks,
+                        .window = window,
+                        .progress = !quiet && stderr_is_terminal() && ranks.rank == 0,
+                        .translate = [&](const auto& texts, const auto& prefixes,
+                                         std::int64_t first) { return lines.translate(texts, prefixes, first); }},
+                       stop);
+    if (!result.complete) return exit_failure;
+    invalid = result.invalid;
+  } else {
+    const std::optional<std::int64_t> done = translate_stream(o, window, passage, lines, translator, stop, quiet);
+    if (!done) return exit_failure;
+    invalid = *done;
   }
-  progress.finish();
-  if (stop.came()) {
-    spdlog::warn(
-        "stopped; lines in {}: {}{}", output.leave(), format_count(translated),
-        o.json ? "" : ", all before the first that is not done; with --json others that are would be there too");
-    return exit_failure;
-  }
-  if (prefixes) prefixes->check_end();
-  output.commit();
   report_speculation(translator.speculation());
-  warn_of_lines(translator, tally, *model, lines.invalid());
+  warn_of_lines(translator, lines.tally(), *model, invalid);
   return exit_success;
 }
 
@@ -373,11 +404,12 @@ void add_translate(App& app) {
                           "generation_config.json where no flag says otherwise. An empty line stays empty.",
            .examples = {{"tril translate --model de -i test.en -o test.de", "a file"},
                         {"echo \"A dog runs.\" | tril translate -m de -b 8 --n-best 8", "the eight best, with scores"},
-                        {"tril translate -m de -b 1 --json < test.en", "greedy, as JSON lines"}},
+                        {"tril translate -m de -b 1 --json < test.en", "greedy, as JSON lines"},
+                        {"mpirun -n 8 tril translate -m de -i test.en -o test.de", "a large file, by eight processes"}},
            .fields = fields_of(*o),
            .reads_config = true,
            .apply_preset = {},
-           .run = [o](const Invocation& invocation) { return translate(*o, invocation.quiet); }});
+           .run = [o](const Invocation& invocation) { return translate(*o, invocation.fields, invocation.quiet); }});
 }
 
 }  // namespace tril::cli

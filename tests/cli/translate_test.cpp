@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "cli/run_program.h"
+#include "cli/tiny_marian.h"
 #include "support/paths.h"
 #include "text/marian_tokenizer.h"
 #include "text/vocabulary.h"
@@ -25,23 +26,7 @@ class Translate : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder = new ScratchFolder;
-    std::string text;
-    for (int i = 0; i < 40; ++i)
-      text += "a dog runs in the snow\ntwo men play with a red ball\nthe old dog and the ball\n";
-    const std::string corpus = folder->write("corpus", text);
-    VocabularyOptions options;
-    options.size = 60;
-    MarianParts parts;
-    parts.source_spm = parts.target_spm = train_sentencepiece(std::vector<TextSource>{{corpus, -1}}, options);
-    model = folder->at("model");
-    std::filesystem::create_directory(model);
-    for (const char* file : {"config.json", "generation_config.json", "model.safetensors"})
-      std::filesystem::copy(std::filesystem::path(test::test_dir()) / "golden/hf/marian" / file, model);
-    nlohmann::json generation = nlohmann::json::parse(file_text(model + "/generation_config.json"));
-    generation["max_length"] = 13;
-    std::filesystem::permissions(model + "/generation_config.json", std::filesystem::perms::owner_all);
-    std::ofstream(model + "/generation_config.json") << generation;
-    save_tokenizer(*make_marian_tokenizer(parts), model);
+    model = write_tiny_marian(*folder);
   }
   static void TearDownTestSuite() { delete folder; }
 

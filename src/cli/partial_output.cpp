@@ -1,0 +1,35 @@
+#include "cli/partial_output.h"
+
+#include <string_view>
+
+#include "cli/standard_output.h"
+
+namespace tril::cli {
+
+PartialOutput::PartialOutput(const std::string& path) : path_(path) {
+  if (path == "-") return;
+  const AtomicFile possible(path_);  // told now, not at the end
+  path_ = behind_links(path_);       // what is asked for is the file, not the link
+  file_.emplace(path_ + ".partial");
+}
+
+void PartialOutput::write(const std::string& text) {
+  if (file_)
+    file_->write(std::string_view(text));
+  else
+    write_stdout(text);
+}
+
+void PartialOutput::commit() {
+  if (!file_) return;
+  file_->commit();
+  rename_durably(file_->path(), path_);
+}
+
+std::string PartialOutput::leave() {
+  if (!file_) return "standard output";
+  file_->commit();
+  return file_->path();
+}
+
+}  // namespace tril::cli

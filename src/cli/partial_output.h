@@ -1,0 +1,27 @@
+// Where results go: a file that comes into being whole, or standard output as they come. Of work that is stopped the file's
+// beginning is left beside it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/file.h"
+
+namespace tril::cli {
+
+class PartialOutput {
+ public:
+  /// @param path  "-" is standard output
+  explicit PartialOutput(const std::string& path);
+
+  void write(const std::string& text);
+  void commit();
+  /// What there is stays, under the name that is returned.
+  std::string leave();
+
+ private:
+  std::string path_;
+  std::optional<AtomicFile> file_;
+};
+
+}  // namespace tril::cli

@@ -1,0 +1,54 @@
+#include "cli/ranks.h"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+namespace tril::cli {
+namespace {
+
+std::string text_of(const char* name) {
+  const char* const text = std::getenv(name);
+  return text ? text : "";
+}
+
+std::optional<std::int64_t> number_of(const char* name) {
+  const std::string text = text_of(name);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+struct Launcher {
+  const char *rank, *size, *job;
+};
+
+// Open MPI's mpirun may itself have been started by srun, once on each machine, so it is asked first. A script of sbatch has
+// SLURM_PROCID and SLURM_NTASKS too, but is one process: of a step alone there is SLURM_STEP_NUM_TASKS.
+constexpr std::array<Launcher, 3> launchers = {{
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"},
+    {"PMI_RANK", "PMI_SIZE", "PMI_JOBID"},
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"},
+}};
+
+}  // namespace
+
+Ranks ranks_of_environment() {
+  for (const Launcher& launcher : launchers) {
+    const std::optional<std::int64_t> rank = number_of(launcher.rank), size = number_of(launcher.size);
+    if (!rank || !size || *rank >= *size) continue;
+    Ranks ranks{.rank = *rank, .size = *size, .job = text_of("SLURM_JOB_ID") + "-" + text_of(launcher.job)};
+    for (char& c : ranks.job)  // it becomes part of a file's name
+      if (std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-").find(c) ==
+          std::string_view::npos)
+        c = '_';
+    if (ranks.job.size() > 100) ranks.job.resize(100);
+    return ranks;
+  }
+  return {};
+}
+
+}  // namespace tril::cli
