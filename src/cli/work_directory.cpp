@@ -131,7 +131,7 @@ std::optional<WorkDirectory::Claim> WorkDirectory::claim(const std::stop_token& 
         continue;
       }
       // Only with the lock: whoever had it before may have done the block, or its file may be in the output and gone.
-      if (state_->word() == "done" || is_there(path_of(b)))
+      if (is_done(b))
         done_[b] = true;
       else
         return Claim{b, std::move(*lock)};
@@ -141,6 +141,10 @@ std::optional<WorkDirectory::Claim> WorkDirectory::claim(const std::stop_token& 
     std::this_thread::sleep_for(between_looks);
   }
   return std::nullopt;
+}
+
+bool WorkDirectory::is_done(std::size_t block) const {
+  return state_->word() == "done" || is_there(path_of(block));
 }
 
 bool WorkDirectory::assemble(const std::stop_token& stop) {

@@ -55,6 +55,8 @@ class WorkDirectory {
 
   const WorkManifest& manifest() const { return manifest_; }
   std::string path_of(std::size_t block) const { return plan_.directory + "/" + block_file(block); }
+  /// Whether somebody did the block.
+  bool is_done(std::size_t block) const;
   /// Looks at what all processes have done by now.
   std::int64_t lines_done();
   std::int64_t blocks_done();

@@ -319,6 +319,35 @@ TEST_F(Corpus, OneThatStandsStillDoesNoHarm) {
   }
 }
 
+// A file server takes locks away from a machine that it does not hear of: two then do the same block.
+TEST_F(Corpus, OneThatLostItsLockDoesNoHarm) {
+  const std::string in = folder->write("slow", slow_lines(8)), out = folder->at("out"),
+                    expected = whole(in, {"--json"});
+  for (const bool keep : {true, false}) {
+    fs::remove(out);
+    fs::remove_all(work());
+    const Words args = command(Words{"-i", in, "--work-dir", work(), "--block-lines", "400", "--json"} +
+                               (keep ? Words{"--keep-blocks"} : Words{"-o", out}));
+    Process lost(args);
+    for (int i = 0; i < 3000 && blocks_there() < 1; ++i) pause(2);
+    lost.signal(SIGSTOP);
+    const std::string state = work() + "/state";
+    std::ofstream(folder->at("state")) << file_text(state);
+    fs::rename(folder->at("state"), state);  // another file of the same name, which has no locks
+    const Ran other = run_tril(args);
+    EXPECT_EQ(other.code, 0) << other.err;
+    lost.signal(SIGCONT);
+    const int code = lost.wait_for(60);
+    std::string found = file_text(out);
+    if (keep) {
+      EXPECT_EQ(code, 0) << lost.err();
+      for (int b = 0; b < 8; ++b) found += file_text(work() + "/blocks/00000" + std::to_string(b));
+      EXPECT_EQ(blocks_there(), 8);
+    }
+    EXPECT_TRUE(found == expected);
+  }
+}
+
 // A file system that takes no more ends one process; its block is another one's.
 TEST_F(Corpus, AFullDiskEndsOneProcessAlone) {
   const std::string in = folder->write("slow", slow_lines(4)), out = folder->at("out");
