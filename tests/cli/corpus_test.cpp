@@ -365,6 +365,25 @@ TEST_F(Corpus, AFullDiskEndsOneProcessAlone) {
   EXPECT_TRUE(file_text(out) == whole(in, {"--json"}));
 }
 
+// The same where blocks have room and all of them together have not.
+TEST_F(Corpus, AFullDiskLeavesTheBlocks) {
+  const std::string in = folder->write("text", some_lines(400)), out = folder->at("out");
+  fs::remove(out);
+  const Words args = together(in, out, {"--block-lines", "100", "--json"});
+  const std::string expected = whole(in, {"--json"});
+  Process limited(args, [&] {
+    const rlimit limit{expected.size() / 2, expected.size() / 2};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  });
+  EXPECT_EQ(limited.wait_for(60), 1) << limited.err();
+  EXPECT_NE(limited.err().find("File too large"), std::string::npos) << limited.err();
+  EXPECT_FALSE(fs::exists(out));
+  EXPECT_EQ(blocks_there(), 4);
+  const Ran other = run_tril(args);
+  expect_error(other, 0, "this process did 0");
+  EXPECT_TRUE(file_text(out) == expected);
+}
+
 // What mpirun says in the environment is enough.
 TEST_F(Corpus, ALaunchersProcessesShareTheTextByThemselves) {
   const std::string in = folder->write("text", some_lines(300)), out = folder->at("launched");
@@ -452,7 +471,7 @@ TEST_F(Corpus, SoakOfKilledProcesses) {
       ++stops;
     } else if (running[which]->alive()) {
       running[which]->signal(SIGKILL);
-      ++kills;
+      kills += running[which]->wait() == -SIGKILL ? 1 : 0;  // else it was just through
     }
     for (std::size_t i = 0; i < running.size();) {
       if (running[i]->alive()) {
