@@ -307,7 +307,9 @@ WorkPlan work_plan(const TranslateOptions& o, const Fields& fields, const std::s
     if (!path.empty()) plan.contents.emplace_back(name, directory_identity(path));
   };
   add("model", o.decoding.model);
-  for (const std::string& path : o.others.models) add("models", path);
+  std::string models;
+  for (const std::string& path : o.others.models) models += (models.empty() ? "" : " ") + directory_identity(path);
+  if (!models.empty()) plan.contents.emplace_back("models", models);
   add("draft-model", o.others.draft_model);
   add("terminology", o.terminology.value_or(""));
   add("shortlist", o.shortlist.empty() ? "" : o.shortlist[0]);

@@ -49,13 +49,15 @@ std::string differences(const Values& was, const Values& now) {
       list += fmt::format("{}{} was {}, now {}", list.empty() ? "" : "; ", name, a.empty() ? "unset" : a,
                           b.empty() ? "unset" : b);
   };
-  const auto value_in = [](const Values& values, const std::string& name) {
-    const auto found = std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == name; });
-    return found == values.end() ? "" : found->second;
+  const auto place_in = [](const Values& values, const std::string& name) {
+    return std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == name; });
   };
-  for (const auto& [name, value] : was) say(name, value, value_in(now, name));
+  for (const auto& [name, value] : was) {
+    const auto found = place_in(now, name);
+    say(name, value, found == now.end() ? "" : found->second);
+  }
   for (const auto& [name, value] : now)
-    if (value_in(was, name).empty()) say(name, "", value);
+    if (place_in(was, name) == was.end()) say(name, "", value);
   return list;
 }
 

@@ -238,7 +238,7 @@ TEST_F(Corpus, OtherWorkIsRefused) {
     expect_error(run_tril(args), code, part);
     EXPECT_EQ(blocks_there(), 6);
   };
-  refused(together(in, out, {"--max-length", "5"}), 2, "max-length was unset, now 5");
+  refused(together(in, out, {"--max-length", "5"}), 2, "other options: max-length was unset, now 5; give");
   refused(together(in, out, {"--json"}), 2, "json was false, now true");
   refused(together(in, out, {"--block-lines", "6"}), 2, "begun with 5");
   folder->write("text", some_lines(30, 2));
