@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <new>
 #include <sstream>
 #include <system_error>
+#include <thread>
 
 #include "base/log.h"
 #include "base/printable.h"
@@ -20,6 +22,7 @@
 #include "cli/parse.h"
 #include "cli/standard_output.h"
 #include "cli/yaml_options.h"
+#include "dist/launch.h"
 
 namespace tril::cli {
 namespace {
@@ -154,7 +157,14 @@ int App::dispatch(const std::vector<std::string>& args) {
 int App::run(const std::vector<std::string>& args) {
   std::string who = "tril";
   for (std::size_t i = 0; i < words_of_name(*this, args); ++i) who += " " + args[i];
-  const auto report = [&](std::string_view text) { std::cerr << who << ": " << text << std::endl; };
+  // An error that all ranks of a job have is told by the first: the others wait until the launcher ends them, which takes it
+  // a second or two, and speak where it does not, since then the error is theirs alone.
+  const auto report = [&](std::string_view text) {
+    const dist::Launch launch = dist::launch_of_environment();
+    const bool other = launch.rank > 0;
+    if (other) std::this_thread::sleep_for(std::chrono::seconds(3));
+    std::cerr << who << ": " << (other ? dist::name_of(launch) + ": " : "") << text << std::endl;
+  };
 
   try {
     const int code = dispatch(args);

@@ -74,7 +74,7 @@ void add_corpus_fields(Fields& f, CorpusOptions& o) {
   f.needs("keep-blocks", "work-dir", "there would be no blocks");
 }
 
-std::optional<std::string> work_directory(const CorpusOptions& o, const Ranks& ranks, const std::string& input,
+std::optional<std::string> work_directory(const CorpusOptions& o, const dist::Launch& ranks, const std::string& input,
                                           const std::optional<std::string>& beside, const std::string& output) {
   if (o.work_dir) {
     check(!o.work_dir->empty(), "--work-dir", "the name of a directory is empty");

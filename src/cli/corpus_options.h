@@ -7,7 +7,7 @@
 
 #include "base/fields.h"
 #include "cli/line_stream.h"
-#include "cli/ranks.h"
+#include "dist/launch.h"
 
 namespace tril::cli {
 
@@ -24,7 +24,7 @@ void add_corpus_fields(Fields& f, CorpusOptions& o);
 /// translates alone.
 /// @param beside  a text of which each line goes with one of the input, or none
 /// @throws Error(usage) where input and output are not what processes can share
-std::optional<std::string> work_directory(const CorpusOptions& o, const Ranks& ranks, const std::string& input,
+std::optional<std::string> work_directory(const CorpusOptions& o, const dist::Launch& ranks, const std::string& input,
                                           const std::optional<std::string>& beside, const std::string& output);
 
 /// The lines of --shard, all without it.

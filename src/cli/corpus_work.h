@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "cli/ranks.h"
 #include "cli/stop_signal.h"
 #include "cli/work_directory.h"
+#include "dist/launch.h"
 
 namespace tril::cli {
 
 struct CorpusWork {
   WorkPlan plan;
-  Ranks ranks;
+  dist::Launch ranks;
   std::size_t window = 1024;  ///< lines that are translated at a time
   bool progress = false;
   /// What is printed for these lines, the first of which is of this number from 0; less where the program is to stop.

@@ -355,7 +355,7 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   std::error_code not_there;
   if (o.output != "-" && std::filesystem::equivalent(o.input, o.output, not_there))
     fail_usage("--output", fmt::format("{} is the text to translate", o.output), "give the translation another name");
-  const Ranks ranks = ranks_of_environment();
+  const dist::Launch ranks = dist::launch_of_environment();
   const std::optional<std::string> together = work_directory(o.corpus, ranks, o.input, o.target_prefix, o.output);
   const Passage passage = passage_of(o.corpus, o.input, o.target_prefix);
   const StopSignal stop;

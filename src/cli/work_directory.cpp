@@ -176,7 +176,7 @@ bool WorkDirectory::assemble(const std::stop_token& stop) {
 // One that starts late must find that all is done, and not an empty place where it would begin anew. So the directory
 // stays until all of some start have been there, and until nobody else is in it: one of an earlier start, say, whose
 // launcher was killed.
-void WorkDirectory::leave(const Ranks& ranks) {
+void WorkDirectory::leave(const dist::Launch& ranks) {
   if (!plan_.temporary) return;
   const auto lock = lock_whole({});
   write_file_atomic(fmt::format("{}/{}{}-{}-{}", plan_.directory, ended, ranks.job, ranks.size, ranks.rank), "");

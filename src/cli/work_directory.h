@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "base/lock_file.h"
-#include "cli/ranks.h"
 #include "cli/work_manifest.h"
+#include "dist/launch.h"
 
 namespace tril::cli {
 
@@ -51,7 +51,7 @@ class WorkDirectory {
   /// @return false where `stop` asked for the end first
   bool assemble(const std::stop_token& stop);
   /// This process is through. The last of those that were started together removes a temporary directory.
-  void leave(const Ranks& ranks);
+  void leave(const dist::Launch& ranks);
 
   const WorkManifest& manifest() const { return manifest_; }
   std::string path_of(std::size_t block) const { return plan_.directory + "/" + block_file(block); }

@@ -5,13 +5,18 @@
 #include <cstdint>
 #include <string>
 
-namespace tril::cli {
+namespace tril::dist {
 
-struct Ranks {
+struct Launch {
   std::int64_t rank = 0, size = 1;
   std::string job;  ///< tells one start from the next, where the launcher says; else ""
 };
 
-Ranks ranks_of_environment();
+Launch launch_of_environment();
 
-}  // namespace tril::cli
+/// This machine's name.
+std::string host_name();
+/// What this process calls itself among those of its launch, before it has joined them or after: "rank 3 (node17)".
+std::string name_of(const Launch& launch);
+
+}  // namespace tril::dist

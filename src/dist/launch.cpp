@@ -1,4 +1,6 @@
-#include "cli/ranks.h"
+#include "dist/launch.h"
+
+#include <unistd.h>
 
 #include <array>
 #include <charconv>
@@ -6,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tril::cli {
+namespace tril::dist {
 namespace {
 
 std::string text_of(const char* name) {
@@ -36,19 +38,28 @@ constexpr std::array<Launcher, 3> launchers = {{
 
 }  // namespace
 
-Ranks ranks_of_environment() {
+Launch launch_of_environment() {
   for (const Launcher& launcher : launchers) {
     const std::optional<std::int64_t> rank = number_of(launcher.rank), size = number_of(launcher.size);
     if (!rank || !size || *rank >= *size) continue;
-    Ranks ranks{.rank = *rank, .size = *size, .job = text_of("SLURM_JOB_ID") + "-" + text_of(launcher.job)};
-    for (char& c : ranks.job)  // it becomes part of a file's name
+    Launch launch{.rank = *rank, .size = *size, .job = text_of("SLURM_JOB_ID") + "-" + text_of(launcher.job)};
+    for (char& c : launch.job)  // it becomes part of a file's name
       if (std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-").find(c) ==
           std::string_view::npos)
         c = '_';
-    if (ranks.job.size() > 100) ranks.job.resize(100);
-    return ranks;
+    if (launch.job.size() > 100) launch.job.resize(100);
+    return launch;
   }
   return {};
 }
 
-}  // namespace tril::cli
+std::string host_name() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "?";
+}
+
+std::string name_of(const Launch& launch) {
+  return "rank " + std::to_string(launch.rank) + " (" + host_name() + ")";
+}
+
+}  // namespace tril::dist

@@ -1,0 +1,95 @@
+// The processes of one job, which MPI has started: each has a rank, and all run the same program. Without mpirun there is
+// one, and nothing here costs anything.
+//
+// Messages go between pairs of ranks (MPI_Isend, MPI_Irecv) and are waited for apart from where they are started, so that
+// they travel while something else is computed. A thread of its own makes all calls of MPI: it moves messages on while the
+// others compute, and it sends the next rank a sign of life, so that a process that has stopped or a machine that is gone is
+// told by name, and one that merely takes long is not. What is added up is added up here, in the ranks' order: the same
+// bits in every rank, whatever the library and the network.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tril::dist {
+
+/// What one rank gives another, or waits for from it. The memory belongs to the message until it is waited for.
+struct Outgoing {
+  int to = 0;
+  std::span<const std::byte> bytes;
+  int tag = 0;  ///< 0 to 30,000
+};
+struct Incoming {
+  int from = 0;
+  std::span<std::byte> bytes;
+  int tag = 0;
+};
+
+struct RanksOptions {
+  /// How long a rank may give no sign of life. It gives one whenever it runs at all, so this is no limit on its work.
+  std::chrono::milliseconds silence{60'000};
+};
+
+class Ranks {
+ public:
+  /// The ranks of the job that mpirun (or srun) has started this process in; a job of one where none has.
+  /// @throws Error where MPI cannot start
+  static std::shared_ptr<Ranks> join(const RanksOptions& options = {});
+  /// A job of this process alone.
+  static std::shared_ptr<Ranks> alone();
+
+  ~Ranks();
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  bool first() const { return rank_ == 0; }
+  /// How many ranks are on this machine.
+  int neighbours() const;
+  /// "rank 3 (node17)".
+  std::string name_of(int rank) const;
+
+  /// Messages that are on their way.
+  class Transfer;
+  using Ticket = std::shared_ptr<Transfer>;
+
+  /// Starts messages, from any thread. Those of one pair of ranks and one tag arrive in the order in which they are started;
+  /// sizes are to agree on both sides.
+  Ticket start(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming);
+  /// Returns when all of them are through. @throws Error that names the rank that is silent
+  void wait(const Ticket& ticket);
+
+  /// What every rank gives, by rank; all must call it, in the same order.
+  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine);
+  std::vector<std::string> gather(const std::string& mine);
+  /// The sum over the ranks, in their order, of vectors of one length.
+  void sum(std::span<double> values);
+  /// What rank 0 has.
+  std::string from_first(const std::string& text);
+  /// Returns when every rank is here.
+  void meet();
+  /// Runs `work` in every rank; where it fails in some, all of them throw: their own error, or one that names the first rank
+  /// that failed and its words. Nobody goes on before all are done.
+  void together(const std::function<void()>& work);
+
+  /// For whoever fails while messages are on their way: they are dropped at once, so that their memory can be let go of.
+  /// Nothing else comes through afterwards; the launcher ends the other ranks when this process ends.
+  void abandon();
+
+ private:
+  class Courier;
+  Ranks() = default;
+
+  int rank_ = 0, size_ = 1;
+  std::vector<std::string> hosts_{""};  // by rank; "": not known
+  std::unique_ptr<Courier> courier_;    // none where there is one rank
+};
+
+}  // namespace tril::dist

@@ -1,0 +1,312 @@
+// What several processes do together: every rank runs the same tests in the same order (see tests/CMakeLists.txt). One that
+// fails before a message leaves the others waiting, which the program's time limit ends.
+#include "dist/ranks.h"
+#include "dist/launch.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <iostream>
+#include <stdexcept>
+#include <thread>
+
+#include "base/error.h"
+#include "base/rng.h"
+
+namespace tril::dist {
+namespace {
+
+std::shared_ptr<Ranks> ranks;  // of this process
+
+int next() {
+  return (ranks->rank() + 1) % ranks->size();
+}
+int before() {
+  return (ranks->rank() + ranks->size() - 1) % ranks->size();
+}
+
+// What rank `from` sends as its message `number`.
+std::vector<std::byte> message(int from, std::size_t number, std::size_t size) {
+  std::vector<std::byte> bytes(size);
+  std::uint64_t state = static_cast<std::uint64_t>(from) * 1'000'003 + number * 7919 + 1;
+  for (std::byte& b : bytes) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    b = static_cast<std::byte>(state >> 56);
+  }
+  return bytes;
+}
+
+TEST(Ranks, EachIsItselfAndKnowsTheOthers) {
+  const Launch launch = launch_of_environment();
+  EXPECT_EQ(launch.rank, ranks->rank());
+  EXPECT_EQ(launch.size, ranks->size());
+  EXPECT_EQ(ranks->first(), ranks->rank() == 0);
+  EXPECT_EQ(ranks->neighbours(), ranks->size()) << "all are on this machine";
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  EXPECT_EQ(name_of(launch), fmt::format("rank {} ({})", ranks->rank(), host));
+  for (int r = 0; r < ranks->size() && ranks->size() > 1; ++r)
+    EXPECT_EQ(ranks->name_of(r), fmt::format("rank {} ({})", r, host));
+}
+
+TEST(Ranks, GatherPartsOfAnySize) {
+  for (const std::size_t unit : {0, 1, 1000, 300'000}) {
+    const auto size_of = [&](int rank) { return unit * static_cast<std::size_t>(rank); };  // the first gives nothing
+    const auto all = ranks->gather(message(ranks->rank(), unit, size_of(ranks->rank())));
+    ASSERT_EQ(all.size(), static_cast<std::size_t>(ranks->size()));
+    for (int r = 0; r < ranks->size(); ++r)
+      EXPECT_TRUE(all[static_cast<std::size_t>(r)] == message(r, unit, size_of(r))) << unit << " of rank " << r;
+  }
+  std::vector<std::string> expected;
+  for (int r = 0; r < ranks->size(); ++r) expected.push_back(fmt::format("of {}", r));
+  EXPECT_EQ(ranks->gather(fmt::format("of {}", ranks->rank())), expected);
+  EXPECT_EQ(ranks->from_first(fmt::format("of {}", ranks->rank())), "of 0");
+}
+
+TEST(Ranks, SumInTheirOrder) {
+  const auto given = [](int rank) {
+    RandomSequence random(static_cast<std::uint64_t>(rank), 1);
+    std::vector<double> values(1000);
+    for (double& v : values) v = random.normal() * std::pow(10.0, static_cast<double>(random.below(30)));
+    return values;
+  };
+  std::vector<double> sums = given(ranks->rank()), expected(sums.size());
+  ranks->sum(sums);
+  for (int r = 0; r < ranks->size(); ++r) {
+    const std::vector<double> theirs = given(r);
+    for (std::size_t i = 0; i < theirs.size(); ++i) expected[i] = r == 0 ? theirs[i] : expected[i] + theirs[i];
+  }
+  EXPECT_EQ(sums, expected);
+}
+
+TEST(Ranks, SumsOfOtherLengthsNameWhoGaveThem) {
+  if (ranks->size() == 1) return;
+  std::vector<double> values(ranks->rank() == 1 ? 3 : 2);
+  try {
+    ranks->sum(values);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.where(), ranks->name_of(ranks->rank() == 1 ? 0 : 1)) << e.what();
+  }
+}
+
+TEST(Ranks, MessagesOfAnySizeArriveWhole) {
+  constexpr std::size_t mega = std::size_t{1} << 20;
+  std::size_t number = 0;
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{4095}, std::size_t{4097}, 65 * mega / 64,
+                                 mega, 7 * mega + 3, 64 * mega}) {
+    const std::vector<std::byte> given = message(ranks->rank(), ++number, size);
+    std::vector<std::byte> came(size);
+    const Outgoing out{next(), given, 3};
+    const Incoming in{before(), came, 3};
+    ranks->wait(ranks->start({&out, 1}, {&in, 1}));
+    EXPECT_TRUE(came == message(before(), number, size)) << size;
+  }
+}
+
+TEST(Ranks, WhatSeveralThreadsHaveUnderWayIsNotMixedUp) {
+  constexpr std::size_t threads = 4, messages = 60;
+  const auto size_of = [](std::size_t thread, std::size_t i) { return (i * 7919 + thread * 131) % 50'000; };
+  const auto converse = [&](std::size_t thread) {
+    std::vector<std::vector<std::byte>> given, came;
+    std::vector<Ranks::Ticket> tickets;
+    for (std::size_t i = 0; i < messages; ++i) {
+      given.push_back(message(ranks->rank(), thread * messages + i, size_of(thread, i)));
+      for (int r = 0; r < ranks->size(); ++r) came.emplace_back(size_of(thread, i));
+    }
+    const auto n = static_cast<std::size_t>(ranks->size());
+    for (std::size_t i = 0; i < messages; ++i) {
+      std::vector<Outgoing> out;
+      std::vector<Incoming> in;
+      for (int r = 0; r < ranks->size(); ++r) {
+        out.push_back({r, given[i], static_cast<int>(thread)});
+        in.push_back({r, came[i * n + static_cast<std::size_t>(r)], static_cast<int>(thread)});
+      }
+      // Those that come and those that go together, or each apart.
+      if (i % 2) {
+        tickets.push_back(ranks->start(out, in));
+      } else {
+        tickets.push_back(ranks->start({}, in));
+        tickets.push_back(ranks->start(out, {}));
+      }
+    }
+    for (std::size_t i = tickets.size(); i-- > 0;) ranks->wait(tickets[i]);
+    for (std::size_t i = 0; i < messages; ++i)
+      for (int r = 0; r < ranks->size(); ++r)
+        EXPECT_TRUE(came[i * n + static_cast<std::size_t>(r)] == message(r, thread * messages + i, size_of(thread, i)))
+            << "message " << i << " of thread " << thread << " of rank " << r;
+  };
+  std::vector<std::thread> team;
+  for (std::size_t t = 0; t < threads; ++t) team.emplace_back(converse, t);
+  for (std::thread& t : team) t.join();
+}
+
+// A small message does not overtake the large one before it.
+TEST(Ranks, MessagesOfOneTagKeepTheirOrder) {
+  constexpr std::size_t count = 40;
+  const auto size_of = [](std::size_t i) { return i % 3 == 0 ? std::size_t{600'000} : std::size_t{9}; };
+  std::vector<std::vector<std::byte>> given, came;
+  for (std::size_t i = 0; i < count; ++i)
+    given.push_back(message(ranks->rank(), i, size_of(i))), came.emplace_back(size_of(i));
+  std::vector<Ranks::Ticket> tickets;
+  std::vector<Incoming> in;
+  for (std::size_t i = 0; i < count; ++i) in.push_back({before(), came[i], 5});
+  const auto give = [&] {
+    for (std::size_t i = 0; i < count; ++i) {
+      const Outgoing out{next(), given[i], 5};
+      tickets.push_back(ranks->start({&out, 1}, {}));
+    }
+  };
+  if (ranks->rank() % 2) give();  // some give before they take
+  tickets.push_back(ranks->start({}, in));
+  if (ranks->rank() % 2 == 0) give();
+  for (const Ranks::Ticket& t : tickets) ranks->wait(t);
+  for (std::size_t i = 0; i < count; ++i) EXPECT_TRUE(came[i] == message(before(), i, size_of(i))) << i;
+}
+
+TEST(Ranks, WorkTogetherAndLearnOfAFailure) {
+  int done = 0;
+  ranks->together([&] { ++done; });
+  EXPECT_EQ(done, 1);
+  for (int failing = 0; failing < ranks->size(); ++failing) {
+    try {
+      ranks->together([&] {
+        if (ranks->rank() == failing) fail_usage("the disk", "is full", "buy another");
+      });
+      FAIL() << "rank " << failing << " has failed";
+    } catch (const Error& e) {
+      const bool own = ranks->rank() == failing;
+      EXPECT_EQ(e.where(), own ? "the disk" : ranks->name_of(failing));
+      EXPECT_NE(std::string(e.what()).find("is full"), std::string::npos) << e.what();
+      EXPECT_EQ(e.kind(), own ? ErrorKind::usage : ErrorKind::failure) << "only who asked for it can mend it";
+    }
+  }
+  // An error without words is one.
+  EXPECT_ANY_THROW(ranks->together([&] {
+    if (ranks->rank() == ranks->size() - 1) throw std::runtime_error("");
+  }));
+  // Where all fail, each has its own.
+  try {
+    ranks->together([&] { fail("rank", std::to_string(ranks->rank())); });
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(std::string(e.what()).find("rank: " + std::to_string(ranks->rank())), 0u) << e.what();
+  }
+}
+
+TEST(Ranks, MeetWhoeverIsLate) {
+  const auto start = std::chrono::steady_clock::now();
+  if (ranks->rank() == ranks->size() - 1) std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  ranks->meet();
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(100));
+}
+
+std::vector<pid_t> processes() {
+  std::vector<pid_t> list;
+  for (const std::string& pid : ranks->gather(std::to_string(getpid()))) list.push_back(std::stoi(pid));
+  return list;
+}
+
+// One that has stopped for good: the next rank names it.
+int meet_a_silent_rank() {
+  const std::vector<pid_t> pids = processes();
+  ranks->meet();
+  if (ranks->rank() == ranks->size() - 1) raise(SIGSTOP);
+  std::byte never{};
+  const Incoming in{ranks->size() - 1, {&never, 1}, 0};
+  try {
+    ranks->wait(ranks->start({}, {&in, 1}));
+  } catch (const Error& e) {
+    std::cerr << e.what() << "\n";
+    for (pid_t pid : pids)
+      if (pid != getpid()) kill(pid, SIGKILL);
+    return 1;
+  }
+  return 0;
+}
+
+// A machine that sleeps and wakes: nobody has heard anybody, and all go on.
+int sleep_together() {
+  const std::vector<pid_t> pids = processes();
+  ranks->meet();
+  if (ranks->first() && fork() == 0) {
+    for (pid_t pid : pids) kill(pid, SIGSTOP);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+    for (pid_t pid : pids) kill(pid, SIGCONT);
+    _exit(0);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(3500)) {
+    ranks->meet();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    // All leave the loop together.
+    double going = std::chrono::steady_clock::now() - start < std::chrono::milliseconds(3500) ? 1 : 0;
+    ranks->sum({&going, 1});
+    if (going < ranks->size()) break;
+  }
+  ranks->meet();
+  if (ranks->first()) std::cerr << "all have gone on\n";
+  return 0;
+}
+
+// One fails and lets go of memory that a message is on its way to.
+int leave_in_the_middle() {
+  if (ranks->first()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    const std::vector<std::byte> given(3000);
+    const Outgoing out{1, given, 0};
+    ranks->wait(ranks->start({&out, 1}, {}));
+    std::this_thread::sleep_for(std::chrono::seconds(20));  // until the launcher ends it
+    return 0;
+  }
+  constexpr std::size_t page = 4096;
+  void* const memory = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const Incoming in{0, {static_cast<std::byte*>(memory), 3000}, 0};
+  const Ranks::Ticket ticket = ranks->start({}, {&in, 1});
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ranks->abandon();
+  munmap(memory, page);
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  try {
+    ranks->wait(ticket);
+    ranks->abandon();  // does not come here
+  } catch (const Error&) {
+    std::cerr << "left unharmed\n";
+  }
+  ranks.reset();
+  return 1;
+}
+
+}  // namespace
+}  // namespace tril::dist
+
+// usage: test_ranks [silent | asleep | leaves] [gtest's options]
+int main(int argc, char** argv) {
+  using namespace tril::dist;
+  testing::InitGoogleTest(&argc, argv);
+  const std::string mode = argc > 1 ? argv[1] : "";
+  const bool waits = mode.empty() || mode == "leaves";
+  ranks = Ranks::join({std::chrono::seconds(waits ? 60 : 1)});
+  if (mode.empty() && !ranks->first()) {  // one tells what it does; of the others what fails
+    auto& listeners = testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+    class Failures : public testing::EmptyTestEventListener {
+      void OnTestPartResult(const testing::TestPartResult& r) override {
+        if (r.failed())
+          std::cerr << ranks->name_of(ranks->rank()) << ": " << r.file_name() << ":" << r.line_number() << ": "
+                    << r.message() << "\n";
+      }
+    };
+    listeners.Append(new Failures);
+  }
+  const int code = mode == "silent"   ? meet_a_silent_rank()
+                   : mode == "asleep" ? sleep_together()
+                   : mode == "leaves" ? leave_in_the_middle()
+                                      : RUN_ALL_TESTS();
+  if (code == 0 || mode.empty()) ranks.reset();
+  return code;
+}
