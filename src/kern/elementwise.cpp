@@ -5,6 +5,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 
+#include "base/half.h"
 #include "kern/activation-inl.h"
 #include "kern/dropout-inl.h"
 #include "kern/fill-inl.h"
@@ -56,6 +57,14 @@ double sum_squares(const float* x, std::size_t n) {
   double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
   for (; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
   return sum;
+}
+
+void round_bf16(const float* x, std::uint16_t* y, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) y[i] = f32_to_bf16(x[i]);  // compilers make vectors of it
+}
+
+void widen_bf16(const std::uint16_t* x, float* y, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) y[i] = bf16_to_f32(x[i]);
 }
 
 void softcap(float c, const float* x, float* y, std::size_t n) {
@@ -139,6 +148,8 @@ void fill_elementwise(Kernels& k) {
   k.fill = fill;
   k.copy = copy;
   k.sum_squares = sum_squares;
+  k.round_bf16 = round_bf16;
+  k.widen_bf16 = widen_bf16;
   k.softcap = softcap;
   k.softcap_backward = softcap_backward;
   k.dot = dot;

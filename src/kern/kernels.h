@@ -86,6 +86,8 @@ struct Kernels {
   void (*fill)(float value, float* y, std::size_t n);
   void (*copy)(const void* x, void* y, std::size_t bytes);
   double (*sum_squares)(const float* x, std::size_t n);                 ///< sums in double
+  void (*round_bf16)(const float* x, std::uint16_t* y, std::size_t n);  ///< to the nearest, ties to even (base/half.h)
+  void (*widen_bf16)(const std::uint16_t* x, float* y, std::size_t n);  ///< exactly
   void (*dropout)(Dropout d, const float* x, float* y, std::size_t n);  ///< y = drop(x); also the gradient
   void (*add_dropout)(Dropout d, const float* h, const float* x, float* y, std::size_t n);  ///< y = h + drop(x)
   void (*axpy_dropout)(Dropout d, const float* dy, float* dx, std::size_t n);               ///< dx += drop(dy)

@@ -7,6 +7,7 @@ namespace tril::ops {
 Tensor checkpoint(Context& c, const std::function<Tensor(Context&, const Tensor&)>& block, const Tensor& x) {
   Tape* const tape = c.tape();
   if (!tape) return block(c, x);
+  tape->leave_out();
   const std::uint64_t position = c.rng().position();
   c.set_tape(nullptr);
   Tensor y;

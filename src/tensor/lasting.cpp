@@ -37,4 +37,8 @@ Tensor lasting_zeros(std::int64_t n) {
   return foreign_tensor(memory.get(), {n}, DType::f32, memory);
 }
 
+void use_small_pages(const Tensor& x) {
+  madvise(x.data<float>(), x.bytes(), MADV_NOHUGEPAGE);  // advice only
+}
+
 }  // namespace tril

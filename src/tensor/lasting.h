@@ -13,5 +13,7 @@ namespace tril {
 std::shared_ptr<std::byte> lasting_memory(std::size_t bytes);
 /// n zeros in memory of their own: [n].
 Tensor lasting_zeros(std::int64_t n);
+/// Lets such a tensor, nothing of which has been touched yet, lie in small pages: those that stay untouched take no memory.
+void use_small_pages(const Tensor& x);
 
 }  // namespace tril

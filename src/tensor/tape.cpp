@@ -1,5 +1,7 @@
 #include "tensor/tape.h"
 
+#include <algorithm>
+
 #include "tensor/context.h"
 
 namespace tril {
@@ -13,6 +15,7 @@ Grads::Target Grads::into(Context& c, const Tensor& x) {
   if (!c.tape() || !c.tape()->wants(x)) return {};
   Slot* found = find(x.id());
   Slot& slot = found ? *found : passing_[x.id()];
+  check(!slot.complete, "backward", "a gradient comes after it was said to be complete");
   if (!slot.memory) slot.memory = c.empty({static_cast<std::int64_t>(x.storage_bytes() / size_of(DType::f32))});
   if (!slot.written && !x.covers_storage()) {
     c.kernels().fill(0.0f, slot.memory.data<float>(), static_cast<std::size_t>(slot.memory.count()));
@@ -42,7 +45,7 @@ void Grads::bind(const Tensor& parameter, const Tensor& memory) {
 }
 
 void Grads::restart() {
-  bound_.for_each([](std::uint64_t, Slot& s) { s.written = false; });
+  bound_.for_each([](std::uint64_t, Slot& s) { s.written = s.complete = false; });
   passing_.clear();
 }
 
@@ -51,6 +54,25 @@ void Grads::finish(Context& c) {
     if (std::exchange(s.written, true)) return;
     c.kernels().fill(0.0f, s.memory.data<float>(), static_cast<std::size_t>(s.memory.count()));
   });
+}
+
+void Grads::complete(Context& c, std::uint64_t id) {
+  Slot* slot = bound_.find(id);
+  if (!slot) return;  // of an input, whose gradient the caller reads
+  if (!slot->written)
+    c.kernels().fill(0.0f, slot->memory.data<float>(), static_cast<std::size_t>(slot->memory.count()));
+  slot->written = slot->complete = true;
+  complete_(id);
+}
+
+// What is watched, the first used last; what nobody has asked for, or may yet, at the end of all.
+std::vector<std::pair<std::int32_t, std::uint64_t>> Tape::watched_by_first_use() const {
+  std::vector<std::pair<std::int32_t, std::uint64_t>> list;
+  wanted_.for_each([&](std::uint64_t id, std::int32_t first) {
+    if (first != made_here) list.emplace_back(left_out_ ? not_asked : first, id);
+  });
+  std::sort(list.rbegin(), list.rend());
+  return list;
 }
 
 void Tape::backward(Context& c, const Tensor& y, const Tensor& dy, Grads& grads) {
@@ -62,6 +84,9 @@ void Tape::backward(Context& c, const Tensor& y, const Tensor& dy, Grads& grads)
   c.kernels().fill(0.0f, start.grad.data<float>(), static_cast<std::size_t>(start.accumulate ? 0 : y.count()));
   c.kernels().axpy(1.0f, dy.data<float>(), start.grad.data<float>(), static_cast<std::size_t>(y.count()));
 
+  const bool announces = grads.complete_ && !inner_;
+  const auto watched = announces ? watched_by_first_use() : decltype(watched_by_first_use())();
+  auto next = watched.begin();
   for (std::size_t i = nodes_.size(); i-- > 0;) {
     Node& node = nodes_[i];
     if (Grads::Slot* slot = grads.find(node.output); slot && slot->memory && slot->written) {
@@ -73,7 +98,11 @@ void Tape::backward(Context& c, const Tensor& y, const Tensor& dy, Grads& grads)
     }
     node.destroy(node.closure);
     nodes_.pop_back();
+    for (; next != watched.end() && next->first >= static_cast<std::int32_t>(i); ++next)
+      grads.complete(c, next->second);
   }
+  for (; next != watched.end(); ++next) grads.complete(c, next->second);
+  if (announces) grads.complete_ = nullptr;
   clear();
   // What is left besides the bound gradients belongs to watched inputs: the caller reads it with get().
 }
@@ -83,6 +112,7 @@ void Tape::clear() {
   nodes_.clear();
   wanted_.clear();
   page_ = used_ = saved_bytes_ = 0;
+  inner_ = left_out_ = false;
 }
 
 void* Tape::space(std::size_t bytes) {

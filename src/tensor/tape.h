@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <new>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tensor/id_map.h"
@@ -47,16 +49,22 @@ class Grads {
   /// Zeroes every bound gradient that got no contribution since restart().
   void finish(Context& c);
 
+  /// During the next backward walk, and no other: `complete(parameter's id)` as soon as its gradient is all there, zeroed
+  /// where nothing came; the last ones when the walk ends. For those who send gradients on while others are computed.
+  void announce(std::function<void(std::uint64_t id)> complete) { complete_ = std::move(complete); }
+
  private:
   friend class Tape;
   struct Slot {
     Tensor memory;
-    bool written = false;
+    bool written = false, complete = false;
   };
   Slot* find(std::uint64_t id);
+  void complete(Context& c, std::uint64_t id);
 
   IdMap<Slot> bound_;    // parameters: their memory stays
   IdMap<Slot> passing_;  // everything else: memory goes as the walk passes
+  std::function<void(std::uint64_t)> complete_;
 };
 
 class Tape {
@@ -67,8 +75,14 @@ class Tape {
   Tape& operator=(const Tape&) = delete;
 
   /// Asks for the gradient of x, which no op made: a parameter or an input.
-  void watch(const Tensor& x) { wanted_[x.id()] = true; }
-  bool wants(const Tensor& x) const { return x && wanted_.find(x.id()) != nullptr; }
+  void watch(const Tensor& x) { wanted_[x.id()] = not_asked; }
+  /// Whether the gradient of x is wanted: what every op asks of each of its inputs while it is recorded. The first to ask is
+  /// the last in the walk back, behind which the gradient of what is watched is complete.
+  bool wants(const Tensor& x) const {
+    std::int32_t* first = x ? wanted_.find(x.id()) : nullptr;
+    if (first && *first == not_asked) *first = static_cast<std::int32_t>(nodes_.size());
+    return first != nullptr;
+  }
 
   /// Records one op. `backward(Context&, const Tensor& dy, Grads&)` is kept only if an input's gradient is wanted; when
   /// it runs, dy belongs to it alone and may be overwritten.
@@ -82,7 +96,7 @@ class Tape {
   /// The same for an op whose closure finds out for itself whose gradients are wanted.
   template <class Backward>
   void record_always(std::string_view name, const Tensor& y, Backward backward) {
-    wanted_[y.id()] = true;
+    wanted_[y.id()] = made_here;
     static_assert(alignof(Backward) <= alignof(std::max_align_t));
     void* place = space(sizeof(Backward));
     new (place) Backward(std::move(backward));
@@ -97,8 +111,10 @@ class Tape {
 
   /// Forgets everything recorded, and what was watched.
   void clear();
-  /// Starts recording anew with the same watched tensors as `other`: for a part that is recomputed.
-  void watch_as(const Tape& other) { wanted_ = other.wanted_; }
+  /// Starts recording anew with the same watched tensors as `other`: for a part that is recomputed, within its walk.
+  void watch_as(const Tape& other) { wanted_ = other.wanted_, inner_ = true; }
+  /// Says that ops are left out which will ask only when they are recomputed: gradients are complete at the walk's end.
+  void leave_out() { left_out_ = true; }
 
   std::size_t size() const { return nodes_.size(); }
   /// Bytes of closures recorded (the tensors that they hold are in the arena's own count).
@@ -114,9 +130,13 @@ class Tape {
     void (*destroy)(void*);
   };
   void* space(std::size_t bytes);
+  std::vector<std::pair<std::int32_t, std::uint64_t>> watched_by_first_use() const;
+
+  static constexpr std::int32_t not_asked = -1, made_here = -2;
 
   std::vector<Node> nodes_;
-  IdMap<bool> wanted_;
+  mutable IdMap<std::int32_t> wanted_;  // the number of the node that first asked for it, if it is watched
+  bool inner_ = false, left_out_ = false;
   std::vector<std::unique_ptr<std::byte[]>> pages_;  // closures lie here; kept from step to step
   std::size_t page_ = 0, used_ = 0;
   std::size_t saved_bytes_ = 0;

@@ -1,6 +1,9 @@
 // Vectors of n values: every kernel on every table against one line of doubles.
+#include <array>
+#include <bit>
 #include <functional>
 
+#include "base/half.h"
 #include "kern/support.h"
 
 namespace tril::kern {
@@ -198,6 +201,25 @@ TEST_P(Elementwise, SumOfSquares) {
       double expected = 0;
       for (std::size_t i = 0; i < n; ++i) expected += static_cast<double>(x[i]) * static_cast<double>(x[i]);
       EXPECT_NEAR(k.sum_squares(x, n), expected, 1e-12 * expected);
+    }
+}
+
+TEST_P(Elementwise, BrainFloatsAreTheNearestOnesAndComeBackExactly) {
+  for (const std::size_t n : sizes())
+    for (std::size_t slack = 0; slack < 4; ++slack) {
+      Floats32 x(n, slack), back(n, slack ^ 1);
+      fill_normal(x, n);
+      for (std::size_t i = 0; i < n; i += 7)  // ties, the largest float, what is no number, and the smallest
+        x[i] = std::bit_cast<float>(
+            std::array<std::uint32_t, 5>{0x3f808000u, 0x3f818000u, 0x7f7fffffu, 0xff800001u, 1u}[i / 7 % 5]);
+      Guarded<std::uint16_t> y(n, slack);
+      k.round_bf16(x, y, n);
+      k.widen_bf16(y, back, n);
+      for (std::size_t i = 0; i < n; ++i) {
+        ASSERT_EQ(y[i], f32_to_bf16(x[i])) << x[i];
+        ASSERT_EQ(std::bit_cast<std::uint32_t>(back[i]), std::uint32_t{y[i]} << 16);
+      }
+      ASSERT_TRUE(y.intact() && back.intact());
     }
 }
 

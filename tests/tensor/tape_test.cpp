@@ -166,5 +166,65 @@ TEST_F(TapeTest, AnEmptyWalkOfAWatchedInput) {
   EXPECT_EQ(host_copy<float>(grads.get(x)), (std::vector<float>{1, 1, 1}));
 }
 
+// y = a + b.
+Tensor sum_of(Context& c, const Tensor& a, const Tensor& b) {
+  Tensor y = c.empty(a.shape());
+  const auto n = static_cast<std::size_t>(a.count());
+  c.kernels().copy(a.data<float>(), y.data<float>(), n * sizeof(float));
+  c.kernels().axpy(1, b.data<float>(), y.data<float>(), n);
+  c.tape()->record("sum", {&a, &b}, y, [a, b](Context& k, const Tensor& dy, Grads& d) {
+    for (const Tensor* x : {&a, &b}) {
+      const auto dx = d.into(k, *x);
+      const auto count = static_cast<std::size_t>(dy.count());
+      if (!dx.accumulate) k.kernels().fill(0, dx.grad.data<float>(), count);
+      k.kernels().axpy(1, dy.data<float>(), dx.grad.data<float>(), count);
+    }
+  });
+  return y;
+}
+
+// A gradient is announced behind the first op that asked for it, whatever else was asked for and never used.
+TEST_F(TapeTest, GradientsAreAnnouncedAsSoonAsTheyAreComplete) {
+  const Tensor late = c.upload<float>({0, 0, 0}), unused = c.upload<float>({0, 0, 0}),
+               silent = c.upload<float>({5, 5, 5});
+  start();
+  std::vector<std::pair<std::uint64_t, std::size_t>> said, expected{{unused.id(), 1}, {late.id(), 1}, {x.id(), 0}};
+  std::vector<Tensor> memory;
+  for (const Tensor& p : {x, late, unused, silent}) {
+    tape.watch(p);
+    memory.push_back(c.upload<float>({9, 9, 9}));
+    grads.bind(p, memory.back());
+  }
+  grads.restart();
+  const Tensor y = sum_of(c, twice(c, x), late);
+  EXPECT_TRUE(tape.wants(unused));  // by an op that then has no gradient for it
+  grads.announce([&](std::uint64_t id) { said.emplace_back(id, tape.size()); });
+  tape.backward(c, y, ones, grads);
+  expected.emplace_back(silent.id(), 0);
+  EXPECT_EQ(said, expected);
+  EXPECT_EQ(host_copy<float>(memory[0]), (std::vector<float>{2, 2, 2}));
+  EXPECT_EQ(host_copy<float>(memory[2]), (std::vector<float>{0, 0, 0})) << "what got nothing is zero";
+  EXPECT_EQ(host_copy<float>(memory[3]), (std::vector<float>{0, 0, 0}));
+
+  grads.restart();
+  c.set_tape(&tape);
+  start();
+  tape.backward(c, twice(c, x), ones, grads);
+  EXPECT_EQ(said.size(), 4u) << "of one walk alone";
+}
+
+TEST_F(TapeTest, AGradientThatComesTooLateIsAnError) {
+  start();
+  const Tensor memory = c.upload<float>({0, 0, 0}), p = c.upload<float>({1, 1, 1});
+  tape.watch(p);
+  grads.bind(p, memory);
+  // An op that gives a gradient that it has not asked for while it was recorded, below one that has.
+  const Tensor y = c.upload<float>({1, 1, 1});
+  tape.record_always("sly", y, [p](Context& k, const Tensor& dy, Grads& d) { d.into(k, p), static_cast<void>(dy); });
+  const Tensor z = sum_of(c, y, p);
+  grads.announce([](std::uint64_t) {});
+  EXPECT_THROW(tape.backward(c, z, ones, grads), Error);
+}
+
 }  // namespace
 }  // namespace tril
