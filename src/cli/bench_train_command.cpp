@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/profile_table.h"
+#include "cli/share_cores.h"
 #include "train/build_model.h"
 #include "train/data.h"
 #include "train/trainer.h"
@@ -20,7 +21,7 @@ using namespace tril::train;
 struct BenchTrainOptions {
   TrainOptions train;
   std::int64_t updates = 30, skip = 5;
-  bool profile = false, json = false;
+  bool profile = false, json = false, no_overlap = false;
 };
 
 Fields fields_of(BenchTrainOptions& o) {
@@ -47,11 +48,15 @@ Fields fields_of(BenchTrainOptions& o) {
       .at_most(1 << 20);
   f.add("max-tokens", &t.data.max_tokens, "tokens in a batch: the longer side of each pair, added up").at_least(1);
   f.add("precision", &t.run.precision, "of the computation").choices({"fp32", "bf16"});
+  f.add("reduce-precision", &t.run.reduce_precision, "of gradients between the ranks that mpirun starts")
+      .choices({"fp32", "bf16"});
   f.add("gradient-checkpointing", &t.model.gradient_checkpointing, "compute layers again instead of keeping them");
-  f.add("deterministic", &t.run.deterministic, "the same weights for any number of threads (4 at most)");
+  f.add("deterministic", &t.run.deterministic, "the same weights for any number of threads (4 at most) and of ranks");
   f.group("Measurement");
   f.add("updates", &o.updates, "updates in all").at_least(1);
   f.add("skip", &o.skip, "updates before the clock starts").at_least(0);
+  f.add("no-overlap", &o.no_overlap,
+        "with several ranks, for comparison: gradients travel when all are computed, instead of meanwhile");
   f.add("profile", &o.profile, "print where an update's time goes, op by op, beside what the machine could do at most");
   f.add("json", &o.json, "the profile not as a table but in the line of JSON, as \"profile\"");
   f.add("threads", &t.run.threads, "cores to use; 0: all").at_least(0).at_most(1024);
@@ -71,29 +76,36 @@ int bench(BenchTrainOptions& o) {
   const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(t);
   const std::unique_ptr<model::Model> m = build_model(t.model, *tokenizer);
   m->parameters().initialise(t.run.seed);
-  Optimizer optimizer(m->parameters(), optimizer_options(t.learning));
+  const std::shared_ptr<dist::Ranks> ranks = dist::Ranks::join();
+  share_cores(t.run, *ranks);
+  Optimizer optimizer(m->parameters(), optimizer_options(t.learning), ranks->rank(), ranks->size());
   WorkersOptions of_workers = workers_options(t);
+  of_workers.ranks = ranks;
+  of_workers.overlap = !o.no_overlap;
   of_workers.profile = o.profile;
   Workers workers(*m, optimizer, of_workers);
   const std::unique_ptr<BatchStream> corpus = training_stream(t, tokenizer);
   const Schedule schedule = schedule_of(t.learning);
 
-  double start = seconds_now(), waited = 0, loss = 0;
+  double start = seconds_now(), waited = 0, waited_for_ranks = 0, loss = 0;
+  std::vector<Batch> batches(static_cast<std::size_t>(ranks->size()));
   std::int64_t tokens = 0, source_tokens = 0;
   for (std::int64_t update = 1; update <= o.updates; ++update) {
     if (update == o.skip + 1) {
       workers.restart_profile();
-      start = seconds_now(), waited = 0, tokens = source_tokens = 0;
+      start = seconds_now(), waited = waited_for_ranks = 0, tokens = source_tokens = 0;
     }
     const double before = seconds_now();
-    const Batch batch = corpus->next();
+    for (Batch& batch : batches) batch = corpus->next();
     waited += seconds_now() - before;
-    const UpdateResult r = workers.update({&batch, 1}, update, learning_rate(schedule, update));
+    const UpdateResult r = workers.update(batches, update, learning_rate(schedule, update));
     loss = r.loss;
     tokens += r.tokens;
-    source_tokens += batch.source_tokens();
+    waited_for_ranks += r.waited;
+    for (const Batch& batch : batches) source_tokens += batch.source_tokens();
   }
   const double seconds = seconds_now() - start;
+  if (!ranks->first()) return exit_success;
 
   const auto counted = static_cast<double>(o.updates - o.skip);
   nlohmann::ordered_json result{{"target_tokens_per_second", static_cast<double>(tokens) / seconds},
@@ -104,6 +116,10 @@ int bench(BenchTrainOptions& o) {
                                 {"arena_mib", static_cast<double>(workers.arena_bytes()) / (1 << 20)},
                                 {"parameters", m->parameters().count()},
                                 {"threads", workers.threads()}};
+  if (ranks->size() > 1) {
+    result["ranks"] = ranks->size();
+    result["waiting_for_ranks"] = waited_for_ranks / seconds;
+  }
   if (o.profile) {
     const StepProfile p =
         step_profile({.profile = workers.profile(),
@@ -136,6 +152,8 @@ void add_bench_train(App& app) {
                      "30 updates, the last 25 of them measured"},
                     {"tril bench train --preset base --train-sets train.en train.de --vocab spm.model --profile",
                      "the same of a larger model, with a table of its ops beside the machine's roofs"},
+                    {"mpirun -n 2 tril bench train --preset tiny --train-sets train.en train.de --vocab spm.model",
+                     "two processes that train together; figures of both, memory of the first"},
                     {"tril bench train --arch gpt2 --train-sets train.txt --max-length 256 --max-tokens 16384",
                      "a language model of the text's characters"}},
        .fields = fields_of(*o),

@@ -2,6 +2,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -10,7 +11,9 @@
 #include "base/file.h"
 #include "base/progress.h"
 #include "cli/commands.h"
+#include "cli/share_cores.h"
 #include "cli/stop_signal.h"
+#include "dist/launch.h"
 #include "model/registry.h"
 #include "search/translator.h"
 #include "train/build_model.h"
@@ -151,49 +154,84 @@ void remove_model(const std::string& dir) {
   sync_directory(dir);
 }
 
-int train_model(TrainOptions& o, const Fields& fields, bool quiet) {
-  take_form(o, fields);
-  refuse_useless(fields, o);
-  settle(o);
-  check_input_files(o);
+// The tokenizer of a run. One that begins has it from the first rank, which leaves nothing of a run before in the directory:
+// its weights beside another vocabulary would translate nonsense.
+std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_on, CheckpointStore& store,
+                                              dist::Ranks& ranks) {
   const std::string& dir = o.run.model;
-  create_directories(dir);
-  CheckpointStore store(dir, o.run.keep_checkpoints);
-  const bool goes_on = !o.run.overwrite && store.has_progress();
-  if (!o.run.overwrite && !store.has_state() && std::filesystem::exists(dir + "/config.json"))
-    fail_usage(dir, "holds a model but no state of its training to go on from",
-               "choose another --model, or pass --overwrite");
-
-  const StopSignal stop;
-  const std::shared_ptr<const Tokenizer> tokenizer = goes_on ? load_tokenizer(dir) : make_tokenizer(o);
-  const std::string& start = o.tune.init_from;
-  if (!start.empty() && std::filesystem::exists(dir) && std::filesystem::equivalent(start, dir))
-    fail_usage("--init-from", start + " is --model as well", "choose another directory for the new model");
-  const std::unique_ptr<model::Model> m = start.empty() ? build_model(o.model, *tokenizer) : build_tuned_model(o);
-  if (!goes_on) {
-    read_validation_set(o, tokenizer);  // a mistake in it is told before anything is removed or written
+  if (goes_on) return load_tokenizer(dir);
+  std::shared_ptr<const Tokenizer> tokenizer;
+  ranks.together([&] {
+    if (!ranks.first()) return;
+    tokenizer = make_tokenizer(o);
+    // A mistake in the sizes or the files is told before anything is removed or written.
+    static_cast<void>(o.tune.init_from.empty() ? build_model(o.model, *tokenizer) : build_tuned_model(o));
+    read_validation_set(o, tokenizer);
     if (!is_language_model(o.model)) check_corpus(training_corpus(o), *tokenizer);
     for (const std::string& teacher : o.learning.teacher) check_teacher(teacher, *tokenizer, o.data.max_length);
-    // From here on nothing is left of a run before: its weights beside another vocabulary would translate nonsense.
-    store.clear();
+  });
+  store.clear();
+  ranks.together([&] {
+    if (!ranks.first()) return;
     remove_model(dir);
     save_tokenizer(*tokenizer, dir);
+  });
+  return tokenizer ? tokenizer : load_tokenizer(dir);
+}
+
+int train_model(TrainOptions& o, bool quiet, const StopSignal& stop, const std::shared_ptr<dist::Ranks>& ranks) {
+  const bool first = ranks->first();
+  if (!first) {
+    quiet = true;
+    spdlog::set_level(spdlog::level::warn);
   }
+  share_cores(o.run, *ranks);
+  const std::string& dir = o.run.model;
+  ranks->together([&] {
+    if (first) create_directories(dir);
+  });
+  CheckpointStore store(dir, o.run.keep_checkpoints, ranks);
+  bool goes_on = false;
+  ranks->together([&] {
+    if (!first) return;
+    goes_on = !o.run.overwrite && store.has_progress();
+    if (!o.run.overwrite && !store.has_state() && std::filesystem::exists(dir + "/config.json"))
+      fail_usage(dir, "holds a model but no state of its training to go on from",
+                 "choose another --model, or pass --overwrite");
+    if (const std::string& start = o.tune.init_from; !start.empty() && std::filesystem::equivalent(start, dir))
+      fail_usage("--init-from", start + " is --model as well", "choose another directory for the new model");
+  });
+  goes_on = !ranks->from_first(goes_on ? "goes on" : "").empty();
+
+  const std::string& start = o.tune.init_from;
+  const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_of(o, goes_on, store, *ranks);
+  const std::unique_ptr<model::Model> m = start.empty() ? build_model(o.model, *tokenizer) : build_tuned_model(o);
   const Metric metric = metrics_of(o.validation)[0];
   TrainProgress progress(o, quiet);
   std::optional<double> best;
   RunLog log(dir);
   std::int64_t updates = 0;
-  if (goes_on) {
-    const TrainingState state = store.read_state();
-    best = state.best;
-    updates = state.position.updates;
-    log.keep_until(updates, state.shown_update);
-  } else {
-    log.keep_until(-1, -1);
-  }
+  ranks->together([&] {
+    if (!first) return;
+    if (goes_on) {
+      const TrainingState state = store.read_state();
+      best = state.best;
+      updates = state.position.updates;
+      log.keep_until(updates, state.shown_update);
+    } else {
+      log.keep_until(-1, -1);
+    }
+  });
 
   TrainerHooks hooks;
+  hooks.stop = [&] { return stop.came(); };
+  if (!start.empty()) hooks.load_start = [&] { model::load_weights(*m, start); };
+  hooks.translate = [&](std::span<const std::string> sources) { return translations(o, *m, tokenizer, sources); };
+  hooks.save_model = [&] { save_tuned(*m, dir, o.tune); };
+  if (!first) {
+    Trainer(o, *m, tokenizer, store, std::move(hooks), ranks).run();
+    return exit_success;
+  }
   hooks.on_update = [&](const TrainingReport& r) {
     log.updated();
     progress.update(r);
@@ -212,16 +250,13 @@ int train_model(TrainOptions& o, const Fields& fields, bool quiet) {
   hooks.on_resume = [](const Position& p) {
     spdlog::info("going on after update {} (epoch {})", format_count(p.updates), p.epochs + 1);
   };
-  hooks.stop = [&] { return stop.came(); };
   hooks.on_rollback = [&](const RollbackReport& r) { log.add(r); };
-  if (!start.empty()) hooks.load_start = [&] { model::load_weights(*m, start); };
-  hooks.save_model = [&] { save_tuned(*m, dir, o.tune); };
-  hooks.translate = [&](std::span<const std::string> sources) { return translations(o, *m, tokenizer, sources); };
 
-  Trainer trainer(o, *m, tokenizer, store, std::move(hooks));
-  spdlog::info("{} parameters, vocabulary {}, {} threads", format_count(m->parameters().count()),
-               format_count(m->vocab_size()), trainer.workers().threads());
-  log.begin({updates, m->parameters().count(), trainer.workers().threads(), to_json(fields_of(o))});
+  Trainer trainer(o, *m, tokenizer, store, std::move(hooks), ranks);
+  spdlog::info("{} parameters, vocabulary {}, {}{} threads", format_count(m->parameters().count()),
+               format_count(m->vocab_size()), ranks->size() > 1 ? fmt::format("{} ranks of ", ranks->size()) : "",
+               trainer.workers().threads());
+  log.begin({updates, m->parameters().count(), trainer.workers().threads(), ranks->size(), to_json(fields_of(o))});
   const TrainingSummary summary = trainer.run();
   progress.finish();
   log.write_html();
@@ -233,6 +268,17 @@ int train_model(TrainOptions& o, const Fields& fields, bool quiet) {
           : fmt::format("; to translate: tril translate --model {} < FILE", dir);
   spdlog::info("the model is in {0}, its curves in {0}/report.html{1}", dir, use);
   return exit_success;
+}
+
+int train_as_rank(TrainOptions& o, const Fields& fields, bool quiet) {
+  take_form(o, fields);
+  refuse_useless(fields, o);
+  settle(o);
+  check_input_files(o);
+  const auto silence = std::chrono::milliseconds(std::llround(o.run.rank_timeout * 1000));
+  const StopSignal stop;
+  const std::shared_ptr<dist::Ranks> ranks = dist::Ranks::join({silence});
+  return train_model(o, quiet, stop, ranks);
 }
 
 }  // namespace
@@ -256,11 +302,13 @@ void add_train(App& app) {
                  "fine-tune adapters of a model that is there, merged into the new one"},
                 {"tril train --model plays --arch gpt2 --vocab-type char --train-sets train.txt --valid-sets valid.txt",
                  "a language model of a text's characters"},
-                {"tril train --config run.yml --seed 2", "options from a file; flags override it"}},
+                {"tril train --config run.yml --seed 2", "options from a file; flags override it"},
+                {"mpirun -n 4 tril train --model de --train-sets train.en train.de",
+                 "four processes, on one machine or on several, each with its batches of every update"}},
            .fields = fields_of(*o),
            .reads_config = true,
            .apply_preset = [o] { apply_preset(*o); },
-           .run = [o](const Invocation& i) { return train_model(*o, i.fields, i.quiet); }});
+           .run = [o](const Invocation& i) { return train_as_rank(*o, i.fields, i.quiet); }});
 }
 
 }  // namespace tril::cli

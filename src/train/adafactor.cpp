@@ -57,6 +57,13 @@ class AdafactorRule : public UpdateRule {
     return list;
   }
 
+  std::vector<StateSlice> state_of(const Stretch& s) const override {
+    const nn::Parameter& p = *weights_[s.weight].parameter;
+    if (!is_matrix(p)) return {{"second_moment", vectors_.at[s.weight], s.count}};
+    return {{"row_average", rows_.at[s.weight], static_cast<std::size_t>(p.shape[0])},
+            {"column_average", columns_.at[s.weight], static_cast<std::size_t>(p.shape[1])}};
+  }
+
  private:
   std::vector<TrainedWeight> weights_;
   StatePlaces rows_, columns_, vectors_;

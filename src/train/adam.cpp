@@ -19,6 +19,9 @@ class AdamRule : public UpdateRule {
     state_.append_state(list);
     return list;
   }
+  std::vector<StateSlice> state_of(const Stretch& s) const override {
+    return state_.state_of(s, s.begin - weights_[s.weight].begin);
+  }
 
  private:
   // As the flat block from the first trained value to the last, gaps for alignment included.
@@ -62,6 +65,11 @@ void AdamState::append_state(std::vector<NamedTensor>& list) const {
   if (places_.total == 0) return;
   list.push_back({"moment1", m_});
   list.push_back({"moment2", v_});
+}
+
+std::vector<StateSlice> AdamState::state_of(const Stretch& s, std::size_t offset) const {
+  const std::size_t at = places_.at[s.weight] + offset;
+  return {{"moment1", at, s.count}, {"moment2", at, s.count}};
 }
 
 std::unique_ptr<UpdateRule> make_adam(const std::vector<TrainedWeight>& weights, const OptimizerOptions& options) {

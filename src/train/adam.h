@@ -18,6 +18,7 @@ class AdamState {
   /// @param offset  the stretch's first value within its weight
   void step(const UpdateStep& u, const Stretch& s, std::size_t offset, float* w, const float* g);
   void append_state(std::vector<NamedTensor>& list) const;
+  std::vector<StateSlice> state_of(const Stretch& s, std::size_t offset) const;
 
  private:
   StatePlaces places_;

@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -32,9 +35,28 @@ std::string layout_of(const nn::Parameters& parameters) {
   return fmt::format("{:016x}", hash.value());
 }
 
-std::vector<NamedTensor> tensors_of(const nn::Parameters& parameters, const Optimizer& optimizer) {
-  std::vector<NamedTensor> list{{"weights", parameters.flat()}};
-  for (NamedTensor& t : optimizer.state()) list.push_back(std::move(t));
+// "moments-1-of-4.safetensors": what rank 1 of 4 has written.
+std::string moments_file(int rank, int ranks) {
+  return fmt::format("moments-{}-of-{}.safetensors", rank, ranks);
+}
+
+// Which values of a tensor a file has: "0:4096 8192:4096", begin and count.
+std::string text_of(const std::vector<StateSlice>& slices, const std::string& tensor) {
+  std::string text;
+  for (const StateSlice& s : slices)
+    if (s.tensor == tensor) text += fmt::format("{}{}:{}", text.empty() ? "" : " ", s.begin, s.count);
+  return text;
+}
+
+std::vector<Interval> intervals_in(const std::string& path, const std::string& text) {
+  std::vector<Interval> list;
+  std::istringstream words(text);
+  char colon = 0;
+  for (Interval i; words >> i.begin >> colon >> i.count;) {
+    if (colon != ':') break;
+    list.push_back(i);
+  }
+  if (!words.eof()) fail(path, "expected places such as 0:4096, and got \"" + text + "\"");
   return list;
 }
 
@@ -66,6 +88,7 @@ nlohmann::json json_of(const TrainingState& s) {
           {"best_update", s.best_update},
           {"stalled", s.stalled},
           {"shown_update", s.shown_update},
+          {"batches", s.batches},
           {"snapshots", s.snapshots},
           {"options", nlohmann::json::parse(s.options)}};
 }
@@ -86,23 +109,44 @@ TrainingState state_in(const std::string& file) {
   s.best_update = o.get<std::int64_t>("best_update");
   s.stalled = o.get<std::int64_t>("stalled");
   s.shown_update = o.get<std::int64_t>("shown_update");
+  s.batches = o.get<std::int64_t>("batches", 0);
   s.snapshots = o.get<std::vector<std::string>>("snapshots");
   s.options = o.object("options").json().dump();
   return s;
 }
 
-void load(const std::string& path, const std::vector<NamedTensor>& tensors, const std::string& layout) {
-  const SafetensorsFile file = SafetensorsFile::open(path);
+SafetensorsFile open_state(const std::string& path, const std::string& layout) {
+  SafetensorsFile file = SafetensorsFile::open(path);
   const std::string* stored_layout = file.find_metadata("layout");
   if (!stored_layout || *stored_layout != layout)
     fail(path, "these are weights of a model of other names or sizes",
          "pass the options that the run began with, or --overwrite");
-  for (const NamedTensor& t : tensors) {
-    const WeightView& stored = file.at(t.name);
-    if (stored.elements() != t.value.count())
-      fail(path, fmt::format("{} has {} values, the model needs {}", t.name, stored.elements(), t.value.count()));
-    host_write<float>(t.value, to_f32(stored));
+  return file;
+}
+
+const WeightView& values_of(const SafetensorsFile& file, const std::string& path, const std::string& name,
+                            std::int64_t count) {
+  const WeightView& stored = file.at(name);
+  if (stored.elements() != count)
+    fail(path, fmt::format("{} has {} values, the model needs {}", name, stored.elements(), count));
+  return stored;
+}
+
+// What of `stored`, which are the tensor's values `places` one behind the other, is this rank's. Returns how many.
+std::size_t take_over(const Tensor& to, const std::vector<float>& stored, const std::vector<Interval>& places,
+                      const std::vector<StateSlice>& own) {
+  std::size_t taken = 0, at = 0;
+  for (const Interval& i : places) {
+    for (const StateSlice& s : own) {
+      const std::size_t begin = std::max(i.begin, s.begin), end = std::min(i.begin + i.count, s.begin + s.count);
+      if (begin >= end) continue;
+      host_write<float>(to.rows(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)),
+                        std::span(stored).subspan(at + begin - i.begin, end - begin));
+      taken += end - begin;
+    }
+    at += i.count;
   }
+  return taken;
 }
 
 // What is damaged in a state cannot be mended by whoever reads the message, so that it says how to go on without.
@@ -123,20 +167,28 @@ void remove_tree(const fs::path& path) {
 
 }  // namespace
 
-CheckpointStore::CheckpointStore(const std::string& directory, std::int64_t keep)
-    : path_((fs::path(directory) / "checkpoint").string()), keep_(keep) {
-  create_directories(path_);
+CheckpointStore::CheckpointStore(const std::string& directory, std::int64_t keep, std::shared_ptr<dist::Ranks> ranks)
+    : path_((fs::path(directory) / "checkpoint").string()), keep_(keep), ranks_(std::move(ranks)) {
   const std::string file = path_ + "/lock";
-  lock_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (lock_ < 0) fail(file, fmt::format("cannot be opened ({})", std::strerror(errno)), "is the directory writable?");
-  if (flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    close(lock_);
-    fail(directory, "another process trains in this directory", "wait for it, stop it, or choose another --model");
-  }
+  ranks_->together([&] {
+    if (!ranks_->first()) return;
+    create_directories(path_);
+    lock_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (lock_ < 0) fail(file, fmt::format("cannot be opened ({})", std::strerror(errno)), "is the directory writable?");
+    if (flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      close(std::exchange(lock_, -1));
+      fail(directory, "another process trains in this directory", "wait for it, stop it, or choose another --model");
+    }
+  });
+  ranks_->together([&] {
+    if (!fs::exists(file))
+      fail(directory, ranks_->name_of(ranks_->rank()) + " does not see what rank 0 has written there",
+           "--model has to be on a file system that all machines share");
+  });
 }
 
 CheckpointStore::~CheckpointStore() {
-  close(lock_);
+  if (lock_ >= 0) close(lock_);
 }
 
 std::string CheckpointStore::last() const {
@@ -159,6 +211,12 @@ bool CheckpointStore::has_progress() const {
 }
 
 void CheckpointStore::clear() {
+  ranks_->together([&] {
+    if (ranks_->first()) remove_all();
+  });
+}
+
+void CheckpointStore::remove_all() const {
   if (fs::exists(path_ + "/last")) {
     std::error_code problem;
     if (!fs::remove(path_ + "/last", problem)) fail(path_ + "/last", "cannot be removed: " + problem.message());
@@ -172,33 +230,75 @@ void CheckpointStore::save(const TrainingState& state, const nn::Parameters& par
   const std::string name = name_of(state.position.updates);
   const std::string final_path = path_ + "/" + name, beside = final_path + ".new";
   const std::string state_text = json_of(state).dump(2) + "\n";
-  if (last() == name) {  // this update's weights are there already; what validation has found since may not be
-    write_file_atomic(final_path + "/state.json", state_text);
-    remove_others(state);
+  const bool there = ranks_->from_first(ranks_->first() ? last() : "") == name;
+  if (there) {  // this update's weights are there already; what validation has found since may not be
+    ranks_->together([&] {
+      if (!ranks_->first()) return;
+      write_file_atomic(final_path + "/state.json", state_text);
+      remove_others(state);
+    });
     return;
   }
-  remove_tree(beside);
-  remove_tree(final_path);  // left by a process that was killed before `last` named it
-  create_directories(beside);
-
-  const std::vector<NamedTensor> tensors = tensors_of(parameters, optimizer);
-  std::vector<TensorHeader> headers;
-  for (const NamedTensor& t : tensors) headers.push_back({t.name, StoredType::f32, {t.value.count()}});
+  ranks_->together([&] {
+    if (!ranks_->first()) return;
+    remove_tree(beside);
+    remove_tree(final_path);  // left by a process that was killed before `last` named it
+    create_directories(beside);
+  });
   try {
-    SafetensorsWriter writer(beside + "/weights.safetensors", headers, {{"layout", layout_of(parameters)}});
-    for (const NamedTensor& t : tensors) {
-      const std::vector<float> values = host_copy<float>(t.value);
-      writer.write(t.name, std::as_bytes(std::span(values)));
-    }
-    writer.commit();
-    write_file_atomic(beside + "/state.json", state_text);
+    ranks_->together([&] { write_own(beside, parameters, optimizer); });
   } catch (...) {
-    remove_tree(beside);  // a full disk gets its room back
+    if (ranks_->first()) remove_tree(beside);  // a full disk gets its room back
     throw;
   }
-  rename_durably(beside, final_path);
-  write_file_atomic(path_ + "/last", name + "\n");
-  remove_others(state);
+  ranks_->together([&] {
+    if (!ranks_->first()) return;
+    write_file_atomic(beside + "/state.json", state_text);
+    rename_durably(beside, final_path);
+    write_file_atomic(path_ + "/last", name + "\n");
+    remove_others(state);
+  });
+}
+
+// What this rank writes: the first one the weights, each its part of the optimiser's state, a rank alone both in one file.
+void CheckpointStore::write_own(const std::string& directory, const nn::Parameters& parameters,
+                                const Optimizer& optimizer) const {
+  const bool alone = ranks_->size() == 1;
+  const std::string layout = layout_of(parameters);
+  const auto write = [](SafetensorsWriter& writer, const NamedTensor& t) {
+    const std::vector<float> values = host_copy<float>(t.value);
+    writer.write(t.name, std::as_bytes(std::span(values)));
+  };
+  if (ranks_->first()) {
+    std::vector<NamedTensor> tensors{{"weights", parameters.flat()}};
+    if (alone)
+      for (NamedTensor& t : optimizer.state()) tensors.push_back(std::move(t));
+    std::vector<TensorHeader> headers;
+    for (const NamedTensor& t : tensors) headers.push_back({t.name, StoredType::f32, {t.value.count()}});
+    SafetensorsWriter writer(directory + "/weights.safetensors", headers,
+                             {{"layout", layout}, {"moments", std::to_string(alone ? 0 : ranks_->size())}});
+    for (const NamedTensor& t : tensors) write(writer, t);
+    writer.commit();
+  }
+  if (alone) return;
+
+  const std::vector<StateSlice> own = optimizer.own_state();
+  const std::vector<NamedTensor> tensors = optimizer.state();
+  std::vector<TensorHeader> headers;
+  Metadata metadata{{"layout", layout}};
+  for (const NamedTensor& t : tensors) {
+    std::int64_t count = 0;
+    for (const StateSlice& s : own) count += s.tensor == t.name ? static_cast<std::int64_t>(s.count) : 0;
+    headers.push_back({t.name, StoredType::f32, {count}});
+    metadata.emplace_back(t.name, text_of(own, t.name));
+  }
+  SafetensorsWriter writer(directory + "/" + moments_file(ranks_->rank(), ranks_->size()), headers, metadata);
+  for (const NamedTensor& t : tensors)
+    for (const StateSlice& s : own)
+      if (s.tensor == t.name)
+        write(writer,
+              {t.name, t.value.rows(static_cast<std::int64_t>(s.begin), static_cast<std::int64_t>(s.begin + s.count))});
+  writer.commit();
 }
 
 // Keeps the state just saved, the ones before it as far as wanted, and the snapshots it names.
@@ -230,7 +330,36 @@ TrainingState CheckpointStore::read_state() const {
 
 void CheckpointStore::load_weights(nn::Parameters& parameters, Optimizer& optimizer) const {
   read_or_begin_anew([&] {
-    load(path_ + "/" + last() + "/weights.safetensors", tensors_of(parameters, optimizer), layout_of(parameters));
+    const std::string directory = path_ + "/" + last() + "/", layout = layout_of(parameters);
+    const std::string path = directory + "weights.safetensors";
+    const SafetensorsFile file = open_state(path, layout);
+    const Tensor& weights = parameters.flat();
+    host_write<float>(weights, to_f32(values_of(file, path, "weights", weights.count())));
+
+    const std::string* writers = file.find_metadata("moments");
+    const int ranks = writers ? std::atoi(writers->c_str()) : 0;
+    const std::vector<StateSlice> all_own = optimizer.own_state();
+    for (const NamedTensor& t : optimizer.state()) {
+      std::vector<StateSlice> own;
+      std::size_t wanted = 0, taken = 0;
+      for (const StateSlice& s : all_own)
+        if (s.tensor == t.name) own.push_back(s), wanted += s.count;
+      if (ranks == 0)
+        taken = take_over(t.value, to_f32(values_of(file, path, t.name, t.value.count())),
+                          {{0, static_cast<std::size_t>(t.value.count())}}, own);
+      for (int r = 0; r < ranks; ++r) {
+        const std::string part_path = directory + moments_file(r, ranks);
+        const SafetensorsFile part = open_state(part_path, layout);
+        const std::string* text = part.find_metadata(t.name);
+        if (!text) fail(part_path, "says nothing of " + t.name);
+        const std::vector<Interval> places = intervals_in(part_path, *text);
+        std::int64_t count = 0;
+        for (const Interval& i : places) count += static_cast<std::int64_t>(i.count);
+        taken += take_over(t.value, to_f32(values_of(part, part_path, t.name, count)), places, own);
+      }
+      if (taken != wanted)
+        fail(directory, fmt::format("has {} of the {} values of {} that this process needs", taken, wanted, t.name));
+    }
   });
 }
 

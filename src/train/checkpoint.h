@@ -2,6 +2,8 @@
 //
 //   DIR/checkpoint/last                 one line: the name of the state that counts, replaced whole (rename)
 //   DIR/checkpoint/state-00001200/      weights.safetensors (weights, moments, average), state.json
+//   DIR/checkpoint/state-00001200/moments-0-of-4.safetensors ...   the moments, where several ranks have trained: each has
+//                                       written its own, and any number of ranks reads them
 //   DIR/checkpoint/average-00001200.safetensors   weights that enter an average (see averaging.h)
 //
 // Weights follow from the update, so a state that is saved again is its state.json replaced whole. Otherwise a state is
@@ -11,10 +13,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "dist/ranks.h"
 #include "text/corpus.h"
 #include "train/guard.h"
 #include "train/optimizer.h"
@@ -35,15 +39,18 @@ struct TrainingState {
   std::int64_t best_update = 0;
   std::int64_t stalled = 0;            ///< validations since
   std::int64_t shown_update = -1;      ///< when the model was last validated or, without a set, written; -1: never
+  std::int64_t batches = 0;            ///< of an update, over all ranks; 0: not yet known
   std::vector<std::string> snapshots;  ///< files in checkpoint/ that the next average takes in, oldest first
   std::string options;                 ///< to_json(fields_of(options))
 };
 
 class CheckpointStore {
  public:
-  /// @param directory  of the model; DIR/checkpoint is made, and locked until this is destroyed
-  /// @throws Error where another process holds the lock
-  CheckpointStore(const std::string& directory, std::int64_t keep);
+  /// @param directory  of the model, which all ranks see; DIR/checkpoint is made, and locked by the first rank until this is
+  /// destroyed
+  /// @throws Error where another job holds the lock, or a rank does not see the directory
+  CheckpointStore(const std::string& directory, std::int64_t keep,
+                  std::shared_ptr<dist::Ranks> ranks = dist::Ranks::alone());
   ~CheckpointStore();
   CheckpointStore(const CheckpointStore&) = delete;
   CheckpointStore& operator=(const CheckpointStore&) = delete;
@@ -58,7 +65,7 @@ class CheckpointStore {
   /// Forgets every state: a run begins anew.
   void clear();
 
-  /// Makes this the state that counts. On an Error the one before still does.
+  /// Makes this the state that counts; all ranks call it. On an Error, which then all of them get, the one before still does.
   void save(const TrainingState& state, const nn::Parameters& parameters, const Optimizer& optimizer);
   /// state.json of the state that counts.
   TrainingState read_state() const;
@@ -68,9 +75,12 @@ class CheckpointStore {
  private:
   std::string last() const;
   void remove_others(const TrainingState& state) const;
+  void remove_all() const;
+  void write_own(const std::string& directory, const nn::Parameters& parameters, const Optimizer& optimizer) const;
 
   std::string path_;
   std::int64_t keep_;
+  std::shared_ptr<dist::Ranks> ranks_;
   int lock_ = -1;
 };
 

@@ -24,11 +24,14 @@ class LionRule : public UpdateRule {
     l.beta2 = static_cast<float>(options_.beta2);
     l.decay = static_cast<float>(u.weight_decay);
     l.gradient_scale = static_cast<float>(u.gradient_scale);
-    u.k.lion(l, w, m_.data<float>() + places_.at[s.weight] + s.begin - weights_[s.weight].begin, g, s.count);
+    u.k.lion(l, w, m_.data<float>() + place_of(s), g, s.count);
   }
   std::vector<NamedTensor> state() const override { return {{"momentum", m_}}; }
+  std::vector<StateSlice> state_of(const Stretch& s) const override { return {{"momentum", place_of(s), s.count}}; }
 
  private:
+  std::size_t place_of(const Stretch& s) const { return places_.at[s.weight] + s.begin - weights_[s.weight].begin; }
+
   std::vector<TrainedWeight> weights_;
   StatePlaces places_;
   OptimizerOptions options_;

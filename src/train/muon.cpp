@@ -98,6 +98,10 @@ class MuonRule : public UpdateRule {
     adam_.append_state(list);
     return list;
   }
+  std::vector<StateSlice> state_of(const Stretch& s) const override {
+    if (takes_whole(s.weight)) return {{"momentum", places_.at[s.weight], s.count}};
+    return adam_.state_of(s, s.begin - weights_[s.weight].begin);
+  }
 
  private:
   static std::size_t size_of(const nn::Parameter& p) { return static_cast<std::size_t>(p.shape.count()); }

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include "train/schedule.h"
 
 namespace tril::train {
 namespace {
 
-constexpr std::size_t piece_values =
-    1 << 16;  // 256 KiB of each array: w, m, v, g of a piece pass through a core's cache
 constexpr std::uint64_t noise_stream = 0x6e6f697365;  // apart from dropout's, whose streams are updates
 
 // "model.encoder.layers.0" of "model.encoder.layers.0.fc1.weight", "model.shared" of "model.shared.weight".
@@ -36,113 +35,105 @@ double clipping(double norm, double limit) {
   return limit > 0 && norm > limit ? limit / norm : 1.0;
 }
 
-Optimizer::Optimizer(nn::Parameters& parameters, OptimizerOptions options)
+Optimizer::Optimizer(nn::Parameters& parameters, OptimizerOptions options, int rank, int ranks)
     : parameters_(&parameters),
       options_(options),
       weights_(trained_weights(parameters)),
-      rule_(make_rule(weights_, options)) {
-  const nn::Parameters::Window window = parameters.trained_window();
-  window_begin_ = static_cast<std::size_t>(window.begin);
-  if (options.ema > 0) ema_ = lasting_zeros(window.count);
-
-  std::vector<Stretch> whole;
-  const auto append = [&](std::size_t weight, std::size_t begin, std::size_t end) {
-    if (begin < end) whole.push_back({weight, begin, end - begin});
-  };
-  for (std::size_t i = 0; i < weights_.size(); ++i) {
-    const nn::Parameter& p = *weights_[i].parameter;
-    const std::string group = train::group_of(p.name);
+      rule_(make_rule(weights_, options)),
+      division_(parameters, weights_, *rule_, rank, ranks) {
+  if (options.ema > 0) ema_ = lasting_zeros(static_cast<std::int64_t>(division_.window_count()));
+  if (ranks > 1)  // what others step is never touched: in small pages it costs no memory
+    for (const NamedTensor& t : state()) use_small_pages(t.value);
+  for (const TrainedWeight& w : weights_) {
+    const std::string group = train::group_of(w.parameter->name);
     const auto known = std::find(groups_.begin(), groups_.end(), group);
     group_of_.push_back(static_cast<std::size_t>(known - groups_.begin()));
     if (known == groups_.end()) groups_.push_back(group);
-
-    const std::size_t begin = weights_[i].begin, end = begin + weights_[i].count;
-    if (p.zero_row < 0) {
-      append(i, begin, end);
-      continue;
-    }
-    const std::size_t row = static_cast<std::size_t>(p.shape.count() / p.shape[0]);
-    const std::size_t hole = begin + static_cast<std::size_t>(p.zero_row) * row;
-    append(i, begin, hole);
-    append(i, hole + row, end);
-    untrained_rows_.push_back({i, hole, row});
   }
-
-  const std::size_t pieces = (static_cast<std::size_t>(window.count) + piece_values - 1) / piece_values;
-  squares_.assign(pieces, 0.0);
-  for (std::size_t piece = 0, next = 0; piece < pieces; ++piece) {
-    first_of_piece_.push_back(trained_.size());
-    const std::size_t begin = window_begin_ + piece * piece_values, end = begin + piece_values;
-    for (; next < whole.size() && whole[next].begin < end; ++next) {
-      const std::size_t from = std::max(begin, whole[next].begin), to = whole[next].begin + whole[next].count;
-      trained_.push_back({whole[next].weight, from, std::min(end, to) - from});
-      if (to > end) break;  // goes on in the next piece
-    }
-  }
-  first_of_piece_.push_back(trained_.size());
-  stretch_squares_.assign(trained_.size(), 0.0);
+  squares_.assign(division_.stretches().size(), 0.0);
 }
 
-Optimizer::Pieces Optimizer::pieces_of(Share share) const {
-  const std::size_t n = squares_.size(), i = static_cast<std::size_t>(share.part),
+void Optimizer::measure_parts(std::size_t count) {
+  part_squares_.assign(count, std::vector<double>(squares_.size()));
+}
+
+std::span<const std::size_t> Optimizer::stretches_of(Share share) const {
+  const std::vector<std::size_t>& own = division_.own();
+  const std::size_t n = own.size(), i = static_cast<std::size_t>(share.part),
                     of = static_cast<std::size_t>(share.parts);
-  return {n * i / of, n * (i + 1) / of};
+  return std::span(own).subspan(n * i / of, n * (i + 1) / of - n * i / of);
 }
 
-// The largest first, each to the worker that has least so far.
 std::vector<std::size_t> Optimizer::whole_weights_of(Share share) const {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < weights_.size(); ++i)
-    if (rule_->takes_whole(i)) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return weights_[a].count > weights_[b].count; });
-  std::vector<std::size_t> load(static_cast<std::size_t>(share.parts)), mine;
-  for (std::size_t i : order) {
-    const auto least = std::min_element(load.begin(), load.end());
-    *least += weights_[i].count;
-    if (least - load.begin() == share.part) mine.push_back(i);
-  }
+  const std::vector<std::size_t>& own = division_.own_whole();
+  std::vector<std::size_t> loads, mine;
+  for (std::size_t i : own) loads.push_back(weights_[i].count);
+  const std::vector<std::size_t> taker = dealt_out(loads, static_cast<std::size_t>(share.parts));
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (taker[i] == static_cast<std::size_t>(share.part)) mine.push_back(own[i]);
   return mine;
 }
 
-template <class F>
-void Optimizer::for_each_trained(std::size_t piece, F&& f) const {
-  for (std::size_t r = first_of_piece_[piece]; r < first_of_piece_[piece + 1]; ++r) f(r, trained_[r]);
+void Optimizer::clear_untrained(const kern::Kernels& k, Share share, float* gradient) const {
+  if (share.part > 0) return;
+  for (const Stretch& row : division_.untrained_rows())
+    k.fill(0.0f, gradient + row.begin - division_.window_begin(), row.count);
 }
 
 void Optimizer::gather(const kern::Kernels& k, Share share, std::span<const Tensor> gradients) {
-  const Pieces pieces = pieces_of(share);
-  float* sum = gradients[0].data<float>();
+  float* const sum = gradients[0].data<float>();
   const std::size_t parts = std::min(part_squares_.size(), gradients.size());
-  for (std::size_t piece = pieces.first; piece < pieces.last; ++piece) {
-    double squares = 0;
-    for (std::vector<double>& of_part : part_squares_) of_part[piece] = 0;
-    for_each_trained(piece, [&](std::size_t r, const Stretch& s) {
-      const std::size_t at = s.begin - window_begin_;
-      for (std::size_t i = 0; i < parts; ++i)
-        part_squares_[i][piece] += k.sum_squares(gradients[i].data<float>() + at, s.count);
-      for (const Tensor& g : gradients.subspan(1)) k.axpy(1.0f, g.data<float>() + at, sum + at, s.count);
-      stretch_squares_[r] = k.sum_squares(sum + at, s.count);
-      squares += stretch_squares_[r];
-    });
-    squares_[piece] = squares;
+  for (std::size_t r : stretches_of(share)) {
+    const Stretch& s = division_.stretches()[r];
+    const std::size_t at = s.begin - division_.window_begin();
+    for (std::size_t i = 0; i < parts; ++i)
+      part_squares_[i][r] = k.sum_squares(gradients[i].data<float>() + at, s.count);
+    for (const Tensor& g : gradients.subspan(1)) k.axpy(1.0f, g.data<float>() + at, sum + at, s.count);
+    squares_[r] = k.sum_squares(sum + at, s.count);
   }
-  for (const Stretch& row : untrained_rows_) {
-    const std::size_t at = row.begin - window_begin_, piece = at / piece_values;
-    if (piece >= pieces.first && piece < pieces.last) k.fill(0.0f, sum + at, row.count);
+  clear_untrained(k, share, sum);
+}
+
+void Optimizer::gather(const kern::Kernels& k, Share share, const Tensor& sum,
+                       const std::function<void(std::size_t, std::size_t, float*)>& add_up) {
+  for (std::size_t r : stretches_of(share)) {
+    const Stretch& s = division_.stretches()[r];
+    const std::size_t at = s.begin - division_.window_begin();
+    float* const to = sum.data<float>() + at;
+    add_up(at, s.count, to);
+    squares_[r] = k.sum_squares(to, s.count);
   }
+  clear_untrained(k, share, sum.data<float>());
+}
+
+std::vector<double> Optimizer::own_squares() const {
+  std::vector<double> squares;
+  for (std::size_t r : division_.own()) squares.push_back(squares_[r]);
+  return squares;
+}
+
+void Optimizer::set_squares_of(int rank, std::span<const double> squares) {
+  std::size_t next = 0;
+  for (std::size_t r = 0; r < squares_.size(); ++r)
+    if (division_.owner_of(r) == rank) squares_[r] = squares[next++];
 }
 
 double Optimizer::norm() const {
   double total = 0;
-  for (double s : squares_) total += s;
+  for (std::size_t piece = 0; piece < division_.pieces(); ++piece) {
+    double squares = 0;
+    for (std::size_t r = division_.first_of_piece(piece); r < division_.first_of_piece(piece + 1); ++r)
+      squares += squares_[r];
+    total += squares;
+  }
   return std::sqrt(total);
 }
 
 std::vector<GroupNorm> Optimizer::group_norms() const {
   std::vector<GroupNorm> norms;
   for (const std::string& group : groups_) norms.push_back({group, 0});
-  for (std::size_t r = 0; r < trained_.size(); ++r) norms[group_of_[trained_[r].weight]].norm += stretch_squares_[r];
+  for (std::size_t r = 0; r < squares_.size(); ++r)
+    norms[group_of_[division_.stretches()[r].weight]].norm += squares_[r];
   for (GroupNorm& n : norms) n.norm = std::sqrt(n.norm);
   return norms;
 }
@@ -150,6 +141,13 @@ std::vector<GroupNorm> Optimizer::group_norms() const {
 double Optimizer::squared_norm_of(std::size_t i) const {
   const std::vector<double>& squares = part_squares_.at(i);
   return std::accumulate(squares.begin(), squares.end(), 0.0);
+}
+
+double Optimizer::squared_norm(const kern::Kernels& k, const Tensor& gradient) const {
+  double squares = 0;
+  for (const Stretch& s : division_.stretches())
+    squares += k.sum_squares(gradient.data<float>() + s.begin - division_.window_begin(), s.count);
+  return squares;
 }
 
 // One call of the rule, with the noise before it and the average after it. `noisy`: what of the stretch is trained.
@@ -161,31 +159,29 @@ void Optimizer::step_stretch(const UpdateStep& u, const Stretch& s, std::span<co
     const RandomKey key = sub_key(random_key(options_.seed, noise_stream), static_cast<std::uint64_t>(u.t));
     const double deviation = noise_deviation(options_.gradient_noise, u.t) / u.gradient_scale;  // after clipping
     for (const Stretch& part : noisy)
-      u.k.add_normal(sub_key(key, part.begin), static_cast<float>(deviation), g + part.begin - window_begin_,
+      u.k.add_normal(sub_key(key, part.begin), static_cast<float>(deviation), g + part.begin - division_.window_begin(),
                      part.count);
   }
   UpdateStep own = u;
   const bool decays = !options_.decay_matrices_only || weights_[s.weight].parameter->shape.rank() > 1;
   own.weight_decay = decays ? options_.weight_decay : 0;
-  rule_->step(own, s, w, g + s.begin - window_begin_);
+  rule_->step(own, s, w, g + s.begin - division_.window_begin());
   if (!ema_) return;
   const auto keep = static_cast<float>(average_decay(options_.ema, u.t));
-  float* const average = ema_.data<float>() + s.begin - window_begin_;
+  float* const average = ema_.data<float>() + s.begin - division_.window_begin();
   u.k.scale(keep, average, average, s.count);
   u.k.axpy(1 - keep, w, average, s.count);
 }
 
 void Optimizer::step(const kern::Kernels& k, Share share, const Tensor& gradient, const OptimizerStep& step) {
   const UpdateStep u{k, steps_ + 1, step.rate, step.gradient_scale};
-  const Pieces pieces = pieces_of(share);
-  for (std::size_t piece = pieces.first; piece < pieces.last; ++piece)
-    for_each_trained(piece, [&](std::size_t, const Stretch& s) {
-      if (!rule_->takes_whole(s.weight)) step_stretch(u, s, {&s, 1}, gradient);
-    });
+  const std::vector<Stretch>& all = division_.stretches();
+  for (std::size_t r : stretches_of(share))
+    if (!rule_->takes_whole(all[r].weight)) step_stretch(u, all[r], {&all[r], 1}, gradient);
   for (std::size_t i : whole_weights_of(share)) {
     const auto of_weight = [](const Stretch& s, std::size_t weight) { return s.weight < weight; };
-    const auto first = std::lower_bound(trained_.begin(), trained_.end(), i, of_weight),
-               last = std::lower_bound(first, trained_.end(), i + 1, of_weight);
+    const auto first = std::lower_bound(all.begin(), all.end(), i, of_weight),
+               last = std::lower_bound(first, all.end(), i + 1, of_weight);
     step_stretch(u, {i, weights_[i].begin, weights_[i].count}, {first, last}, gradient);
   }
 }
@@ -193,7 +189,7 @@ void Optimizer::step(const kern::Kernels& k, Share share, const Tensor& gradient
 bool Optimizer::finite_weights(const kern::Kernels& k) const {
   const float* w = parameters_->flat().data<float>();
   double squares = 0;  // of floats, which do not overflow a double
-  for (const Stretch& s : trained_) squares += k.sum_squares(w + s.begin, s.count);
+  for (const Stretch& s : division_.stretches()) squares += k.sum_squares(w + s.begin, s.count);
   return std::isfinite(squares);
 }
 
@@ -203,18 +199,53 @@ std::vector<NamedTensor> Optimizer::state() const {
   return list;
 }
 
-std::vector<float> Optimizer::averaged_weights() const {
+std::vector<StateSlice> Optimizer::own_state() const {
+  const std::vector<Stretch>& all = division_.stretches();
+  std::vector<StateSlice> slices;
+  const auto append = [&](const Stretch& s) {
+    for (StateSlice& slice : rule_->state_of(s)) slices.push_back(std::move(slice));
+  };
+  for (std::size_t i : division_.own_whole()) append({i, weights_[i].begin, weights_[i].count});
+  for (std::size_t r : division_.own()) {
+    if (!rule_->takes_whole(all[r].weight)) append(all[r]);
+    if (ema_) slices.push_back({"average", all[r].begin - division_.window_begin(), all[r].count});
+  }
+  std::sort(slices.begin(), slices.end(), [](const StateSlice& a, const StateSlice& b) {
+    return std::tie(a.tensor, a.begin) < std::tie(b.tensor, b.begin);
+  });
+  std::vector<StateSlice> merged;
+  for (StateSlice& s : slices)
+    if (!merged.empty() && merged.back().tensor == s.tensor && merged.back().begin + merged.back().count == s.begin)
+      merged.back().count += s.count;
+    else
+      merged.push_back(std::move(s));
+  return merged;
+}
+
+std::vector<float> Optimizer::averaged_weights(const std::function<void(const Tensor&)>& complete) const {
   if (!ema_) return {};
-  std::vector<float> all = host_copy<float>(parameters_->flat());
-  const std::vector<float> average = host_copy<float>(ema_);
-  std::copy(average.begin(), average.end(), all.begin() + static_cast<std::ptrdiff_t>(window_begin_));
+  std::vector<float> all = host_copy<float>(parameters_->flat()), average = host_copy<float>(ema_);
+  if (division_.ranks() > 1) {
+    const Tensor whole = lasting_zeros(ema_.count());
+    host_write<float>(whole, average);
+    complete(whole);
+    average = host_copy<float>(whole);
+  }
+  for (const Stretch& s : division_.stretches()) {
+    const auto from = average.begin() + static_cast<std::ptrdiff_t>(s.begin - division_.window_begin());
+    std::copy_n(from, s.count, all.begin() + static_cast<std::ptrdiff_t>(s.begin));
+  }
   return all;
 }
 
 void Optimizer::start_average() {
   if (!ema_) return;
-  const std::vector<float> all = host_copy<float>(parameters_->flat());
-  host_write<float>(ema_, std::span(all).subspan(window_begin_, static_cast<std::size_t>(ema_.count())));
+  const float* const weights = parameters_->flat().data<float>();
+  for (std::size_t r : division_.own()) {
+    const Stretch& s = division_.stretches()[r];
+    kern::best().copy(weights + s.begin, ema_.data<float>() + s.begin - division_.window_begin(),
+                      s.count * sizeof(float));
+  }
 }
 
 }  // namespace tril::train

@@ -1,19 +1,21 @@
 // What all optimisers share: the sum of the workers' gradients, its norm, clipping, noise, the moving average of the
 // weights, and the division of the work among several workers. How a weight is stepped is its rule's (update_rule.h).
 //
-// The trained window of the weights' block is cut into pieces of equal size; a worker takes neighbouring pieces, and
-// the weights that a rule steps whole are dealt out by size. Norms are summed piece by piece in double and then in the
-// order of the pieces, so that nothing depends on the number of workers. What is not trained (frozen weights, the row
-// of a padding id) is no part of any norm and never stepped.
+// The trained window of the weights' block is cut into stretches (division.h); a process has its own, a worker of it takes
+// neighbouring ones, and the weights that a rule steps whole are dealt out by size. Norms are summed in double, stretch by
+// stretch and piece by piece in their order, so that nothing depends on the number of workers and processes. What is not
+// trained (frozen weights, the row of a padding id) is no part of any norm and never stepped.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "train/division.h"
 #include "train/update_rule.h"
 
 namespace tril::train {
@@ -36,25 +38,37 @@ struct GroupNorm {
 class Optimizer {
  public:
   /// `parameters` must be allocated, outlive this and keep their memory.
-  Optimizer(nn::Parameters& parameters, OptimizerOptions options);
+  /// @param rank  of `ranks` processes that share the work: each steps, and keeps the state of, its own stretches alone
+  Optimizer(nn::Parameters& parameters, OptimizerOptions options, int rank = 0, int ranks = 1);
 
-  /// Worker `part` of `parts`.
+  /// Worker `part` of `parts`, within this process.
   struct Share {
     int part = 0, parts = 1;
   };
 
+  const Division& division() const { return division_; }
+
   /// Notes the norm of each of `count` gradients as well from now on. Before the first gather().
-  void measure_parts(std::size_t count) { part_squares_.assign(count, std::vector<double>(squares_.size())); }
+  void measure_parts(std::size_t count);
 
   /// Adds up gradients (each laid out as the trained window, in their order) into the first one, over this share, and
   /// notes the squares of the sum.
   void gather(const kern::Kernels& k, Share share, std::span<const Tensor> gradients);
+  /// Adds up `count` gradients, some of which may be other processes', into `sum`, over this share, and notes the squares of
+  /// the sum: `add_up(begin, count, to)` is to write the sum of values [begin, begin + count) of the window to `to`.
+  void gather(const kern::Kernels& k, Share share, const Tensor& sum,
+              const std::function<void(std::size_t, std::size_t, float*)>& add_up);
+  /// The squares that this process has noted, in the order of its stretches; and all of them, once the others' are known.
+  std::vector<double> own_squares() const;
+  void set_squares_of(int rank, std::span<const double> squares);
   /// The norm of the whole gradient, once every share is gathered. Any worker may ask.
   double norm() const;
   /// The same of each group of weights, in the model's order.
   std::vector<GroupNorm> group_norms() const;
   /// The squared norm of gradient `i` of those that were gathered; after measure_parts().
   double squared_norm_of(std::size_t i) const;
+  /// The squared norm of what is trained of one gradient.
+  double squared_norm(const kern::Kernels& k, const Tensor& gradient) const;
   /// Steps this share by `gradient`, which is overwritten, and the moving average after it. All shares of an update
   /// belong to one step, and all are gathered before.
   void step(const kern::Kernels& k, Share share, const Tensor& gradient, const OptimizerStep& step);
@@ -67,36 +81,32 @@ class Optimizer {
   std::int64_t steps() const { return steps_; }
   void set_steps(std::int64_t steps) { steps_ = steps; }
 
-  /// What a checkpoint keeps besides the step's number: the rule's state, and the moving average where there is one.
+  /// What a checkpoint keeps besides the step's number: the rule's state, and the moving average where there is one. With
+  /// several ranks only this one's stretches have their values.
   std::vector<NamedTensor> state() const;
+  /// What of the state is this rank's, ascending in each of the tensors.
+  std::vector<StateSlice> own_state() const;
   /// All weights as they are to be shown: the moving average in place of those that train; none unless options.ema.
-  std::vector<float> averaged_weights() const;
+  /// @param complete  with several ranks: gives everybody the values [window] that each one steps
+  std::vector<float> averaged_weights(const std::function<void(const Tensor&)>& complete = {}) const;
   /// The average begins at the weights as they are: to be called once they have their values.
   void start_average();
 
  private:
-  struct Pieces {
-    std::size_t first = 0, last = 0;
-  };
-  Pieces pieces_of(Share share) const;
+  std::span<const std::size_t> stretches_of(Share share) const;
   std::vector<std::size_t> whole_weights_of(Share share) const;
   void step_stretch(const UpdateStep& u, const Stretch& s, std::span<const Stretch> noisy, const Tensor& gradient);
-  template <class F>
-  void for_each_trained(std::size_t piece, F&& f) const;
+  void clear_untrained(const kern::Kernels& k, Share share, float* gradient) const;
 
   nn::Parameters* parameters_;
   OptimizerOptions options_;
   std::vector<TrainedWeight> weights_;
   std::unique_ptr<UpdateRule> rule_;
-  std::size_t window_begin_ = 0;
-  std::vector<Stretch> trained_;                   // ascending, cut at the pieces' ends
-  std::vector<Stretch> untrained_rows_;            // of padding ids: their gradient is made zero
-  std::vector<std::size_t> first_of_piece_;        // where a piece's stretches begin in trained_; one more at the end
+  Division division_;
   std::vector<std::string> groups_;                // their names
   std::vector<std::size_t> group_of_;              // by trained weight
-  std::vector<double> squares_;                    // by piece
-  std::vector<double> stretch_squares_;            // by stretch
-  std::vector<std::vector<double>> part_squares_;  // by gradient and piece; empty: not measured
+  std::vector<double> squares_;                    // by stretch
+  std::vector<std::vector<double>> part_squares_;  // by gradient and stretch; empty: not measured
   Tensor ema_;                                     // of the trained window
   std::int64_t steps_ = 0;
 };

@@ -143,7 +143,9 @@ void learning_fields(Fields& f, LearningOptions& l) {
       .letter('a')
       .checked_by(amounts_expected)
       .free_to_change();
-  f.add("accumulate", &l.accumulate, "batches whose gradients make one update").at_least(1).at_most(1 << 20);
+  f.add("accumulate", &l.accumulate, "batches whose gradients make one update; with several ranks, of each")
+      .at_least(1)
+      .at_most(1 << 20);
   f.add("learn-rate", &l.learn_rate, "peak learning rate").letter('l').above(0).at_most(1000);
   f.add("lr-schedule", &l.lr_schedule, "what the rate does after the warm-up",
         {{"inverse_sqrt", ScheduleKind::inverse_sqrt},
@@ -293,10 +295,17 @@ void run_fields(Fields& f, RunOptions& r, ModelOptions& m) {
   f.add("disp-freq", &r.disp_freq, "how often to report: 50u, 1e, 1m").checked_by(amounts_expected).free_to_change();
   f.add("seed", &r.seed, "of weights, order and dropout");
   f.add("threads", &r.threads, "cores to use; 0: all").at_least(0).at_most(1024).free_to_change();
-  f.add("deterministic", &r.deterministic, "the same weights for any number of threads (4 at most)");
+  f.add("deterministic", &r.deterministic, "the same weights for any number of threads (4 at most) and of ranks");
   f.add("gradient-checkpointing", &m.gradient_checkpointing,
         "compute layers again instead of keeping them: less memory, more time");
   f.add("precision", &r.precision, "of the computation").choices({"fp32", "bf16"});
+  f.add("reduce-precision", &r.reduce_precision, "of gradients between the ranks that mpirun starts")
+      .choices({"fp32", "bf16"});
+  f.add("rank-timeout", &r.rank_timeout,
+        "a rank that gives no sign of life for so many seconds ends the run, which is saved")
+      .at_least(1)
+      .at_most(86'400)
+      .free_to_change();
 }
 
 std::vector<std::string> texts_of(const nlohmann::json& value) {
@@ -457,6 +466,9 @@ void settle(TrainOptions& o) {
     check(v.valid_metrics.empty(), "--valid-metrics", "there is nothing to measure on without --valid-sets");
     check(v.early_stopping == 0, "--early-stopping", "nothing says when to stop without --valid-sets");
   }
+
+  check(!o.run.deterministic || o.run.reduce_precision == "fp32", "--reduce-precision",
+        "bf16 rounds what each rank gives, so that the result depends on their number, and --deterministic was given");
 
   LearningOptions& l = o.learning;
   const bool drops =

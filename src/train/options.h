@@ -134,6 +134,8 @@ struct RunOptions {
   std::int64_t threads = 0;
   bool deterministic = false;
   std::string precision = "fp32";
+  std::string reduce_precision = "fp32";  ///< of gradients on their way between ranks
+  double rank_timeout = 60;               ///< seconds without a sign of life
 };
 
 struct TrainOptions {

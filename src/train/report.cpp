@@ -71,6 +71,7 @@ std::string json_line(const RunRecord& r) {
                    {"version", version},
                    {"parameters", r.parameters},
                    {"threads", r.threads},
+                   {"ranks", r.ranks},
                    {"options", Json::parse(r.options, nullptr, false)}});
 }
 

@@ -3,7 +3,7 @@
 // on from and forgets the rest, so that each update stands there once however often the run was killed.
 //
 //   train.jsonl
-//   {"type": "run", "update", "version", "parameters", "threads", "options": {...}}   once, and where options change
+//   {"type": "run", "update", "version", "parameters", "threads", "ranks", "options": {...}}   once, and where options change
 //   {"type": "train", "update", "epoch", "seconds", "target_tokens", "loss", "learning_rate", "gradient_norm",
 //    "tokens_per_second", "skipped", "gradient_noise_scale" (target tokens; left out where it cannot be told),
 //    "gradient_norms": {part of the model: norm}}
@@ -33,6 +33,7 @@ struct RunRecord {
   std::int64_t update = 0;  ///< updates that are done
   std::int64_t parameters = 0;
   std::int64_t threads = 0;
+  std::int64_t ranks = 1;
   std::string options;  ///< to_json(fields_of(options))
 };
 

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -45,6 +46,8 @@ WorkersOptions workers_options(const TrainOptions& o) {
     w.loss.guided = GuidedAlignment{guided_heads(l, o.model), l.guided_alignment_cost, l.guided_alignment_weight};
   w.dropout_warmup = o.model.dropout_warmup;
   w.clip_norm = o.learning.clip_norm;
+  w.fixed_order = o.run.deterministic;
+  if (o.run.reduce_precision == "bf16") w.wire = WirePrecision::bf16;
   if (o.run.precision == "bf16") w.precision = nn::Precision::bf16;
   w.seed = o.run.seed;
   return w;
@@ -93,10 +96,11 @@ struct Trainer::Window {
 };
 
 Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<const Tokenizer> tokenizer,
-                 CheckpointStore& store, TrainerHooks hooks)
+                 CheckpointStore& store, TrainerHooks hooks, std::shared_ptr<dist::Ranks> ranks)
     : options_(std::move(options)),
       model_(model),
       store_(store),
+      ranks_(std::move(ranks)),
       hooks_(std::move(hooks)),
       metrics_(metrics_of(options_.validation)),
       after_(parse_amounts(options_.learning.after, "--after")),
@@ -109,14 +113,15 @@ Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<cons
   options_json_ = to_json(fields);
   OptimizerOptions optimizer = optimizer_options(options_.learning);
   optimizer.seed = options_.run.seed;
-  optimizer_ = std::make_unique<Optimizer>(model_.parameters(), optimizer);
+  optimizer_ = std::make_unique<Optimizer>(model_.parameters(), optimizer, ranks_->rank(), ranks_->size());
   valid_ = read_validation_set(options_, tokenizer_);
   sample_texts_ = read_samples(options_);
-  if (store_.has_progress())
+  if (!ranks_->from_first(ranks_->first() && store_.has_progress() ? "goes on" : "").empty())
     go_on();
   else
     begin();
   WorkersOptions w = workers_options(options_);
+  w.ranks = ranks_;
   if (w.loss.guided) model_.set_alignment_heads(w.loss.guided->heads);
   if (const auto& teachers = options_.learning.teacher; !teachers.empty())
     w.loss.teachers = std::make_shared<const Teachers>(teachers, *tokenizer_, options_.data.max_length);
@@ -130,6 +135,7 @@ void Trainer::begin() {
   if (hooks_.load_start) hooks_.load_start();
   optimizer_->start_average();
   corpus_ = training_stream(options_, tokenizer_);
+  state_.batches = options_.learning.accumulate * ranks_->size();
   store_.clear();  // a state without updates may be of other sizes
   // From here on a killed run is told apart from a directory that holds somebody's model.
   save(corpus_->state());
@@ -145,6 +151,11 @@ void Trainer::go_on() {
                "repeat them to go on, or pass --overwrite to begin anew");
   store_.load_weights(model_.parameters(), *optimizer_);
   optimizer_->set_steps(state_.optimizer_steps);
+  // However many ranks go on: an update stays what it was.
+  if (state_.batches == 0) state_.batches = options_.learning.accumulate;
+  if (ranks_->first() && state_.batches < ranks_->size())
+    spdlog::warn("an update of this run has {} batches: {} of the {} ranks have nothing to do", state_.batches,
+                 ranks_->size() - state_.batches, ranks_->size());
   corpus_ = training_stream(options_, tokenizer_, state_.corpus);
   told_data_ = true;
   tell(hooks_.on_resume, state_.position);
@@ -169,10 +180,15 @@ void Trainer::save(const CorpusState& corpus) {
 
 // The weights that are validated and saved, where these are not the ones trained.
 std::vector<float> Trainer::shown_weights() {
-  if (options_.learning.ema > 0) return optimizer_->averaged_weights();
+  if (options_.learning.ema > 0)
+    return optimizer_->averaged_weights([this](const Tensor& values) { workers_->share(values); });
   const std::int64_t wanted = options_.learning.average_checkpoints;
   if (wanted <= 1) return {};
-  state_.snapshots.push_back(write_snapshot(store_.path(), state_.position.updates, model_.parameters()));
+  std::string snapshot;
+  ranks_->together([&] {
+    if (ranks_->first()) snapshot = write_snapshot(store_.path(), state_.position.updates, model_.parameters());
+  });
+  state_.snapshots.push_back(ranks_->from_first(snapshot));
   if (static_cast<std::int64_t>(state_.snapshots.size()) > wanted) state_.snapshots.erase(state_.snapshots.begin());
   return mean_of_snapshots(store_.path(), state_.snapshots, model_.parameters().flat().count());
 }
@@ -184,20 +200,21 @@ void Trainer::show_weights() {
   if (std::vector<float> shown = shown_weights(); !shown.empty())
     borrowed.emplace(model_.parameters(), kern::best(), std::move(shown));
   if (valid_.empty()) {
-    hooks_.save_model();
+    save_model();
     return;
   }
 
   const double start = seconds_now();
   ValidationReport report;
-  report.scores = validate(valid_, metrics_, *workers_, hooks_.translate);
-  if (hooks_.translate && !sample_texts_.empty())
+  report.scores = validate(valid_, metrics_, *workers_,
+                           [this](std::span<const std::string> sources) { return translate_together(sources); });
+  if (ranks_->first() && hooks_.translate && !sample_texts_.empty())
     report.samples =
         show_samples(sample_texts_, options_.validation.valid_attention, model_, *tokenizer_, hooks_.translate);
   const double now = score_of(report.scores, metrics_[0]);
   report.best = better(metrics_[0], now, state_.best);
   if (report.best) {
-    hooks_.save_model();
+    save_model();
     state_.best = now;
     state_.best_update = state_.position.updates;
     state_.stalled = 0;
@@ -210,9 +227,40 @@ void Trainer::show_weights() {
   tell(hooks_.on_validation, report);
 }
 
+void Trainer::save_model() {
+  ranks_->together([&] {
+    if (ranks_->first()) hooks_.save_model();
+  });
+}
+
+std::vector<std::string> Trainer::translate_together(std::span<const std::string> sources) {
+  const auto share = [&](int rank) {
+    return share_of(sources.size(), static_cast<std::size_t>(rank), static_cast<std::size_t>(ranks_->size()));
+  };
+  const Branch own = share(ranks_->rank());
+  std::vector<std::string> texts;
+  ranks_->together([&] { texts = hooks_.translate(sources.subspan(own.first, own.size())); });
+  if (ranks_->size() == 1) return texts;
+  std::string lines;
+  for (const std::string& text : texts) lines += text + "\n";  // a translation is one line
+  texts.clear();
+  for (const std::string& theirs : ranks_->gather(lines))
+    for (std::size_t at = 0, end; (end = theirs.find('\n', at)) != theirs.npos; at = end + 1)
+      texts.push_back(theirs.substr(at, end - at));
+  return texts;
+}
+
+void Trainer::agree() {
+  const bool stop = hooks_.stop && hooks_.stop();
+  std::array<double, 2> told{ranks_->first() ? state_.position.minutes : 0.0, stop ? 1.0 : 0.0};
+  ranks_->sum(told);
+  state_.position.minutes = told[0];
+  stop_ = told[1] > 0;
+}
+
 UpdateResult Trainer::one_update() {
   group_.clear();
-  for (std::int64_t i = 0; i < options_.learning.accumulate; ++i) group_.push_back(corpus_->next());
+  for (std::int64_t i = 0; i < state_.batches; ++i) group_.push_back(corpus_->next());
   const std::int64_t number = state_.position.updates + 1;
   return workers_->update(group_, number, rate_of(number), state_.usual.limits(options_.learning.spike_guard));
 }
@@ -280,13 +328,14 @@ TrainingSummary Trainer::run() {
   const auto patience = options_.validation.early_stopping;
   const auto out_of_patience = [&] { return patience > 0 && state_.stalled >= patience; };
 
+  agree();
   while (true) {
     if (out_of_patience()) {
       summary.ending = Ending::early_stopping;
       break;
     }
     if (reached(after_, state_.position)) break;
-    if (hooks_.stop && hooks_.stop()) {
+    if (stop_) {
       summary.ending = Ending::stopped;
       break;
     }
@@ -317,6 +366,11 @@ TrainingSummary Trainer::run() {
     state_.position.epochs = state_.corpus.epoch;
     state_.position.tokens += result.tokens;
     state_.position.minutes += (end - std::exchange(clock, end)) / 60;  // what came between two updates counts too
+    agree();
+    for (const Stragglers::Slow& slow : stragglers_.add(result.rank_seconds))
+      if (ranks_->first())
+        spdlog::warn("{} takes {:.2f} s for its part of an update, the median rank {:.2f} s: all wait for it",
+                     ranks_->name_of(slow.rank), slow.seconds, stragglers_.median());
     const double rate = rate_of(state_.position.updates);
     if (const std::string report = told_data_ ? "" : corpus_->report(); !report.empty()) {
       spdlog::info("training data: {}", report);
@@ -346,7 +400,7 @@ TrainingSummary Trainer::run() {
   }
   // A run that was stopped goes on later and is saved as it stands; one that is done has its last word measured.
   if (summary.ending == Ending::stopped) {
-    if (state_.shown_update < 0) hooks_.save_model();
+    if (state_.shown_update < 0) save_model();
   } else if (state_.shown_update < state_.position.updates) {
     show_weights();
   }

@@ -13,6 +13,7 @@
 #include "text/corpus.h"
 #include "train/checkpoint.h"
 #include "train/samples.h"
+#include "train/stragglers.h"
 #include "train/validation.h"
 #include "train/workers.h"
 
@@ -48,18 +49,18 @@ struct ValidationReport {
   Samples samples;           ///< of --valid-samples; none where the hooks cannot translate
 };
 
-/// What the loop tells and asks. Those marked (*) must be there.
+/// What the loop tells and asks. Those marked (*) must be there; (**) is asked of every rank.
 struct TrainerHooks {
   std::function<void(const TrainingReport& now)> on_update;  ///< after every update: means are of that update alone
   std::function<void(const TrainingReport&)> on_report;      ///< every --disp-freq
   std::function<void(const ValidationReport&)> on_validation;
   std::function<void(const Position&)> on_resume;  ///< once, before the first update of a run that goes on
   std::function<void()> on_save;                   ///< after each state that was saved
-  std::function<bool()> stop;                      ///< true: save and return after the update that runs
+  std::function<bool()> stop;                      ///< (**) true: save and return after the update that runs
   std::function<void(const RollbackReport&)> on_rollback;
-  std::function<void()> load_start;  ///< sets the weights of a new run, after their initialisation
+  std::function<void()> load_start;  ///< (**) sets the weights of a new run, after their initialisation
   std::function<void()> save_model;  ///< (*) writes the model as it stands to its directory
-  Translate translate;               ///< (*) where BLEU or chrF is measured; shows samples
+  Translate translate;               ///< (*) (**) where BLEU or chrF is measured; shows samples
 };
 
 enum class Ending : std::uint8_t { completed, early_stopping, stopped };
@@ -85,9 +86,11 @@ class Trainer {
   /// Goes on from the directory's state where it has one, else initialises the weights by the seed.
   /// @param options  settled
   /// @param model  its parameters allocated; must outlive this, like `store`
+  /// @param ranks  the processes that train this model together: all of them make the same calls with the same options and
+  /// files. The hooks of the first one are told everything, of the others those that are marked (**)
   /// @throws Error where the directory's run had other options that matter
   Trainer(TrainOptions options, model::Model& model, std::shared_ptr<const Tokenizer> tokenizer, CheckpointStore& store,
-          TrainerHooks hooks);
+          TrainerHooks hooks, std::shared_ptr<dist::Ranks> ranks = dist::Ranks::alone());
   ~Trainer();
 
   /// Trains until --after, early stopping or the stop hook. @throws Error for bad data, a full disk, a loss that is not
@@ -106,9 +109,14 @@ class Trainer {
   /// Validates the weights that are to be shown and, if they are the best, saves the model; just saves it without a
   /// set.
   void show_weights();
+  void save_model();
   std::vector<float> shown_weights();
   [[noreturn]] void stop_at_nan(const UpdateResult& result, const TrainingState& before);
   UpdateResult one_update();
+  /// Makes every rank's clock the first one's; what any rank is asked to stop by is asked of all.
+  void agree();
+  /// `translate`, each rank a share of the lines.
+  std::vector<std::string> translate_together(std::span<const std::string> sources);
   double rate_of(std::int64_t update) const;
   /// What the guard does with an update that was not stepped, or with one that broke the weights. Returns whether the
   /// run went back.
@@ -119,6 +127,7 @@ class Trainer {
   std::string options_json_;
   model::Model& model_;
   CheckpointStore& store_;
+  std::shared_ptr<dist::Ranks> ranks_;
   TrainerHooks hooks_;
   std::vector<Metric> metrics_;
   std::vector<Amount> after_, valid_freq_, save_freq_, disp_freq_;
@@ -133,6 +142,8 @@ class Trainer {
   TrainingState state_;
   std::vector<Batch> group_;  // the batches of one update
   std::int64_t skipped_in_a_row_ = 0;
+  bool stop_ = false;  // some rank was asked to
+  Stragglers stragglers_;
   bool told_data_ = false;  // what became of the files' lines, once a pass over them is complete
 };
 

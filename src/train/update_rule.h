@@ -53,6 +53,12 @@ struct UpdateStep {
   double weight_decay = 0;  ///< of the weight that is stepped
 };
 
+/// Values [begin, begin + count) of a tensor of an optimiser's state.
+struct StateSlice {
+  std::string tensor;  ///< its name
+  std::size_t begin = 0, count = 0;
+};
+
 class UpdateRule {
  public:
   virtual ~UpdateRule() = default;
@@ -63,6 +69,8 @@ class UpdateRule {
   virtual void step(const UpdateStep& u, const Stretch& s, float* w, float* g) = 0;
   /// What a checkpoint keeps, besides the step's number.
   virtual std::vector<NamedTensor> state() const = 0;
+  /// What of it step() reads and writes for this stretch.
+  virtual std::vector<StateSlice> state_of(const Stretch& s) const = 0;
 };
 
 /// Where each weight's share of a state tensor begins: compact, over the weights that `has_part` names.

@@ -3,17 +3,25 @@
 // gradients, clip, step the optimiser and refresh the transposed weights, each over its own slice. All sums run in a
 // fixed order: the result depends on the number of parts, never on timing nor on the number of workers that share the
 // parts.
+//
+// Where several processes train (dist::Ranks), each takes neighbouring batches of an update. Every bucket of its gradient
+// travels as soon as the backward walk has passed it (exchange.h); each rank steps its own stretches and gives the weights to
+// all. With `fixed_order` the sums are made in an order that does not depend on how many ranks there are (sum_order.h).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "base/team.h"
+#include "dist/ranks.h"
 #include "model/model.h"
 #include "text/batch.h"
+#include "train/exchange.h"
 #include "train/gradient_noise.h"
 #include "train/guard.h"
 #include "train/optimizer.h"
@@ -56,6 +64,10 @@ struct WorkersOptions {
   nn::Precision precision = nn::Precision::fp32;
   const kern::Kernels* kernels = &kern::best();
   bool profile = false;  ///< note where the time goes
+  std::shared_ptr<dist::Ranks> ranks = dist::Ranks::alone();
+  bool fixed_order = false;  ///< the same bits for any number of ranks
+  WirePrecision wire = WirePrecision::fp32;
+  bool overlap = true;  ///< gradients travel while others are computed; false, for comparison: once all are there
 };
 
 /// What one update came to.
@@ -65,6 +77,8 @@ struct UpdateResult {
   double gradient_norm = 0;            ///< before clipping
   std::vector<GroupNorm> group_norms;  ///< the same by part of the model
   GradientNoise noise;                 ///< nothing where a batch has one part
+  double waited = 0;                   ///< seconds for the other ranks: their gradients, norms and weights
+  std::vector<double> rank_seconds;    ///< that each rank took for its gradient; one rank: none
   bool finite = true;  ///< false: loss or gradient was NaN, infinite or beyond the limits, and nothing was stepped
 };
 
@@ -82,12 +96,18 @@ class Workers {
   ~Workers();
 
   /// One update from the batches (more than one: their gradients are accumulated). Dropout is a function of the seed,
-  /// `number`, the batch and the part. An exception of a worker leaves the weights as they were.
+  /// `number`, the batch and the part. An exception of a worker leaves the weights as they were. Every rank is given all of
+  /// the update's batches, and computes its share. @throws Error also where a rank has other batches
   UpdateResult update(std::span<const Batch> batches, std::int64_t number, double rate,
                       const UpdateLimits& limits = {});
 
   /// The loss over the batches; no weight changes.
   Evaluation evaluate(std::span<const Batch> batches);
+
+  /// Gives all ranks the values [trained window] that each of them steps; nothing to do for one.
+  void share(const Tensor& values) {
+    if (exchange_) exchange_->share(values);
+  }
 
   /// Brings the transposed weights up to date, after somebody else has written the weights.
   void refresh();
@@ -104,15 +124,32 @@ class Workers {
 
  private:
   struct Worker;
-  void add_gradients(Worker& w, int member, std::span<const std::vector<Batch>> parts, double normalizer,
-                     std::int64_t number);
+  /// An update's batches, cut into parts, from number `first` on.
+  struct Share {
+    std::size_t first = 0;
+    std::vector<std::vector<Batch>> parts;
+    std::int64_t number = 0;  ///< of the update
+    double normalizer = 1;    ///< its target tokens
+  };
+  void prepare_exchange();
+  void compute(const Share& share, bool announces);
+  void compute_and_send(const Share& share);
+  void compute_in_order(const Share& share, std::span<const Branch> branches);
+  void add_gradients(Worker& w, int member, const Share& share, bool announces);
   double add_gradient(Worker& w, const Batch& pass, double normalizer, Grads& grads);
+  Tensor sum_of(Branch branch, const Share& share);
+  void complete(std::uint64_t parameter);
+  void send(std::size_t bucket);
+  void finish(std::span<const Batch> batches, UpdateResult& result, double rate, const UpdateLimits& limits,
+              double seconds);
+  void agree(std::span<const Batch> batches, UpdateResult& result, double seconds);
+  Tensor trained_values() const;
 
   Work packing_work() const;
   Work gathering_work() const;
   Work stepping_work() const;
 
-  GradientNoise noise_of(std::span<const std::vector<Batch>> parts, const UpdateResult& result) const;
+  GradientNoise noise_of(const UpdateResult& result) const;
 
   model::Model& model_;
   Optimizer& optimizer_;
@@ -121,7 +158,18 @@ class Workers {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Tensor> gradients_;              // by part, each laid out as the weights that train
   std::vector<std::unique_ptr<Grads>> grads_;  // by part, bound to these
-  std::vector<double> losses_;                 // by part
+  std::vector<double> losses_;                 // by batch of this rank and part
+  std::vector<PartGradient> noisy_;            // of parts, batches or ranks
+
+  std::size_t first_batch_ = 0;  // this rank's first of the update
+  bool exchanges_ = false;       // the update has several ranks, or several batches in fixed order
+
+  // With several ranks, or in fixed order.
+  std::unique_ptr<Exchange> exchange_;
+  std::vector<Tensor> spare_;                             // gradients that wait to be used again
+  std::vector<Tensor> sums_;                              // those that this rank gives
+  std::unordered_map<std::uint64_t, Branch> buckets_of_;  // by parameter
+  std::vector<std::atomic<int>> outstanding_;             // by bucket: parameters times parts
 };
 
 }  // namespace tril::train

@@ -35,7 +35,7 @@ ValidationReport validated(std::int64_t update, const std::string& hypothesis = 
 
 RunRecord run_record(std::int64_t update, const TrainOptions& options) {
   TrainOptions o = options;
-  return {update, 1000, 2, to_json(fields_of(o))};
+  return {.update = update, .parameters = 1000, .threads = 2, .options = to_json(fields_of(o))};
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

@@ -1,0 +1,433 @@
+// `mpirun tril train` as a person meets it: what several processes make of a run, killed, stopped, misconfigured.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/rng.h"
+#include "cli/run_ranks.h"
+#include "model/safetensors.h"
+
+namespace tril {
+namespace {
+
+using nlohmann::json;
+using std::chrono::seconds;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+int count_of(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; at += part.size()) ++count;
+  return count;
+}
+
+void write_pairs(const std::string& prefix, int lines, std::uint64_t seed) {
+  RandomSequence random(seed, 3);
+  std::ofstream source(prefix + ".src"), target(prefix + ".tgt");
+  for (int i = 0; i < lines; ++i) {
+    std::string s, t;
+    for (std::uint64_t n = 1 + random.below(6); n > 0; --n) {
+      std::string word;
+      for (std::uint64_t k = 1 + random.below(4); k > 0; --k) word += static_cast<char>('a' + random.below(12));
+      s += (s.empty() ? "" : " ") + word;
+      t = word + (t.empty() ? "" : " ") + t;
+    }
+    source << s << "\n";
+    target << t << "\n";
+  }
+}
+
+using Words = std::vector<std::string>;
+
+class RanksTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!have_mpirun()) GTEST_SKIP() << "there is no mpirun here: several processes are not tested";
+    write_pairs(folder.at("train"), 300, 1);
+    write_pairs(folder.at("valid"), 30, 2);
+    char name[256] = {};
+    gethostname(name, sizeof name - 1);
+    host = name;
+  }
+
+  static bool has(const Words& words, const char* word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  }
+  /// The arguments of a small run, of some ten pieces of weights for the ranks to share; what `more` names comes instead of what stands here.
+  Words train(const std::string& model, const Words& more = {}) const {
+    const std::vector<Words> usual{{"--model", folder.at(model)},
+                                   {"--train-sets", folder.at("train.src"), folder.at("train.tgt")},
+                                   {"--valid-sets", folder.at("valid.src"), folder.at("valid.tgt")},
+                                   {"--vocab-size", "60"},
+                                   {"--d-model", "64"},
+                                   {"--num-heads", "4"},
+                                   {"--ffn-dim", "160"},
+                                   {"--enc-depth", "1"},
+                                   {"--dec-depth", "1"},
+                                   {"--max-tokens", "150"},
+                                   {"--threads", "1"},
+                                   {"--after", "40u"},
+                                   {"--save-freq", "10u"},
+                                   {"--valid-freq", "20u"},
+                                   {"--disp-freq", "1u"},
+                                   {"--warmup", "10"}};
+    Words args{"train"};
+    // What a model that is there decides, or a language model has not.
+    const auto decided = [&](const std::string& name) {
+      for (const char* size : {"--vocab-size", "--d-model", "--num-heads", "--ffn-dim", "--enc-depth", "--dec-depth"})
+        if (name == size && has(more, "--init-from")) return true;
+      return (name == "--enc-depth" && has(more, "gpt2")) || (name == "--vocab-size" && has(more, "char"));
+    };
+    for (const Words& option : usual)
+      if (!has(more, option[0].c_str()) && !decided(option[0])) args.insert(args.end(), option.begin(), option.end());
+    args.insert(args.end(), more.begin(), more.end());
+    return args;
+  }
+  /// The same with --deterministic and 4 batches an update, whatever the ranks.
+  Words fixed(const std::string& model, int ranks, Words more = {}) const {
+    more.insert(more.end(), {"--deterministic", "--accumulate", std::to_string(4 / ranks)});
+    return train(model, more);
+  }
+
+  /// Runs that are to come to a good end.
+  void run_alone(const Words& args) const {
+    const Ran ran = run_tril(args);
+    ASSERT_EQ(ran.code, 0) << ran.err;
+  }
+  std::string run_ranks(int ranks, const Words& args) const {
+    const Ran ran = RankJob(folder, ranks).run(args);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return ran.err;
+  }
+
+  std::string file(const std::string& model, const std::string& name) const {
+    return file_text(folder.at(model + "/" + name));
+  }
+  json state(const std::string& model) const {
+    std::string last = file(model, "checkpoint/last");
+    last.pop_back();
+    return json::parse(file(model, "checkpoint/" + last + "/state.json"));
+  }
+  void expect_same_run(const std::string& model, const std::string& expected) const {
+    for (const char* name : {"model.safetensors", "config.json", "vocab.json", "checkpoint/last"}) {
+      EXPECT_FALSE(file(expected, name).empty()) << name;
+      EXPECT_TRUE(file(model, name) == file(expected, name)) << name << " of " << model;
+    }
+    EXPECT_EQ(figures(model), figures(expected)) << model;
+    for (const char* key : {"updates", "epochs", "target_tokens", "corpus", "optimizer_steps", "best", "best_update",
+                            "usual_loss", "usual_gradient_norm", "batches"})
+      EXPECT_EQ(state(model)[key], state(expected)[key]) << key << " of " << model;
+  }
+
+  /// The lines of train.jsonl without what a clock decides or the number of ranks is, those of runs that went on left out.
+  std::vector<json> figures(const std::string& model) const {
+    std::vector<json> list;
+    for (const std::string& line : lines_of(file(model, "train.jsonl"))) {
+      json j = json::parse(line);
+      if (j["type"] == "run") continue;
+      for (const char* key : {"seconds", "tokens_per_second", "took"}) j.erase(key);
+      list.push_back(j);
+    }
+    return list;
+  }
+
+  std::map<std::string, std::vector<float>> weights(const std::string& model) const {
+    const SafetensorsFile stored = SafetensorsFile::open(folder.at(model + "/model.safetensors"));
+    std::map<std::string, std::vector<float>> all;
+    for (const std::string& name : stored.names()) all[name] = to_f32(stored.at(name));
+    return all;
+  }
+
+  ScratchFolder folder;
+  std::string host;
+};
+
+TEST_F(RanksTest, InFixedOrderAnyNumberOfRanksMakesTheSameBits) {
+  run_alone(fixed("alone", 1));
+  run_ranks(2, fixed("two", 2));
+  expect_same_run("two", "alone");
+  const std::string told = run_ranks(4, fixed("four", 4));
+  expect_same_run("four", "alone");
+  EXPECT_TRUE(contains(told, "4 ranks of 1 threads")) << told;
+  EXPECT_EQ(count_of(told, "done: 40 updates"), 1) << "one rank speaks for all: " << told;
+
+  // As many as there are go on: four, then three, then one alone.
+  run_ranks(4, fixed("changing", 4, {"--after", "13u"}));
+  run_ranks(3, fixed("changing", 4, {"--after", "27u"}));
+  EXPECT_TRUE(std::filesystem::exists(folder.at("changing/checkpoint/state-00000027/moments-2-of-3.safetensors")));
+  run_alone(fixed("changing", 4));
+  EXPECT_EQ(figures("changing").back()["update"], 40);
+  EXPECT_TRUE(file("changing", "checkpoint/state-00000040/weights.safetensors") ==
+              file("alone", "checkpoint/state-00000040/weights.safetensors"));
+}
+
+// With what keeps more state, and with ranks that have nothing to do.
+TEST_F(RanksTest, StateOfEveryKindGoesOnWithAnyNumberOfRanks) {
+  const std::vector<Words> kinds{{"--optimizer", "muon", "--ema", "0.9", "--threads", "2"},
+                                 {"--optimizer", "adafactor", "--average-checkpoints", "3", "--clip-norm", "0.1"}};
+  for (const Words& kind : kinds) {
+    SCOPED_TRACE(kind[1]);
+    const auto args = [&](const std::string& model, const std::string& after) {
+      Words more = kind;
+      more.insert(more.end(), {"--deterministic", "--accumulate", "2", "--after", after, "--valid-freq", "10u"});
+      return train(kind[1] + model, more);
+    };
+    run_alone(args("alone", "30u"));
+    run_alone(args("ranks", "10u"));
+    EXPECT_TRUE(contains(run_ranks(3, args("ranks", "20u")), "1 of the 3 ranks have nothing to do"));
+    run_ranks(2, args("ranks", "30u"));
+    for (const char* name : {"/model.safetensors", "/checkpoint/last"})
+      EXPECT_TRUE(file(kind[1] + "ranks", name) == file(kind[1] + "alone", name)) << name;
+  }
+}
+
+// Sums in another order are other roundings. Where a gradient is nothing but rounding, an update's size says nothing: Adam
+// and Lion step such a weight by the rate, either way. These are the biases of keys, which no attention depends on, and the
+// few values that happen to lie near zero; so what is compared is how far two runs are apart, over all other weights, beside
+// how far they have come.
+TEST_F(RanksTest, RanksTrainWhatOneTrainsUpToRounding) {
+  write_pairs(folder.at("text"), 200, 3);
+  const std::vector<Words> kinds{
+      {"--optimizer", "adam", "--ema", "0.5"},
+      {"--optimizer", "lion", "--learn-rate", "0.001", "--average-checkpoints", "2"},
+      {"--optimizer", "muon", "--r-drop", "2"},
+      {"--optimizer", "adafactor", "--gradient-checkpointing", "--threads", "2"},
+      {"--optimizer", "adamw", "--arch", "gpt2", "--train-sets", folder.at("text.src"), "--valid-sets",
+       folder.at("valid.src"), "--vocab-type", "char", "--max-length", "20"},
+      {"--optimizer", "adam", "--init-from", folder.at("0-start"), "--lora-rank", "2"},
+  };
+  run_alone(train("0-start", {"--after", "2u"}));
+  const auto with = [](Words words, const Words& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    SCOPED_TRACE(testing::PrintToString(kinds[i]));
+    const std::string name = std::to_string(i);
+    const bool lion = kinds[i][1] == "lion";
+    const Words usual = with(kinds[i], {"--save-freq", "4u", "--valid-freq", "4u"});
+    run_alone(train(name + "alone", with(usual, {"--accumulate", "2", "--after", "8u"})));
+    run_ranks(2, train(name + "ranks", with(usual, {"--after", "8u"})));
+    run_alone(train(name + "first", with(usual, {"--accumulate", "2", "--after", "1u"})));
+
+    const auto alone = figures(name + "alone"), ranks = figures(name + "ranks");
+    ASSERT_EQ(alone.size(), ranks.size());
+    for (std::size_t line = 0; line < alone.size(); ++line) {
+      EXPECT_EQ(alone[line]["update"], ranks[line]["update"]);
+      if (alone[line]["type"] != "train") continue;
+      EXPECT_EQ(alone[line]["target_tokens"], ranks[line]["target_tokens"]);
+      for (const char* key : {"loss", "gradient_norm"})
+        EXPECT_NEAR(alone[line][key].get<double>(), ranks[line][key].get<double>(),
+                    (line == 0 ? 2e-6
+                     : lion    ? 5e-3
+                               : 2e-4) *
+                        alone[line][key].get<double>())
+            << key << " of update " << alone[line]["update"];
+    }
+    double apart = 0, come = 0;
+    const auto a = weights(name + "alone"), b = weights(name + "ranks"), first = weights(name + "first");
+    ASSERT_EQ(a.size(), b.size());
+    for (const auto& [weight, values] : a) {
+      if (contains(weight, "k_proj.bias")) continue;
+      for (std::size_t v = 0; v < values.size(); ++v) {
+        apart += std::pow(static_cast<double>(values[v]) - static_cast<double>(b.at(weight)[v]), 2);
+        come += std::pow(static_cast<double>(values[v]) - static_cast<double>(first.at(weight)[v]), 2);
+      }
+    }
+    EXPECT_GT(come, 0);
+    EXPECT_LT(std::sqrt(apart / come), lion ? 0.1 : 1e-3);
+    RecordProperty("apart" + name, std::to_string(std::sqrt(apart / come)));
+  }
+}
+
+TEST_F(RanksTest, GradientsMayTravelRounded) {
+  run_ranks(2, train("fp32", {"--valid-freq", "10u"}));
+  run_ranks(2, train("bf16", {"--valid-freq", "10u", "--reduce-precision", "bf16"}));
+  const auto loss = [&](const std::string& model) { return state(model)["best"].get<double>(); };
+  EXPECT_NEAR(loss("bf16"), loss("fp32"), 0.01 * loss("fp32"));
+  EXPECT_NE(loss("bf16"), loss("fp32")) << "or nothing was rounded";
+
+  const Ran ran = RankJob(folder, 2).run(fixed("neither", 2, {"--reduce-precision", "bf16"}));
+  EXPECT_EQ(ran.code, 2) << ran.err;
+  EXPECT_EQ(count_of(ran.err, "--reduce-precision: "), 1) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "--deterministic")) << ran.err;
+  EXPECT_EQ(run_tril(fixed("neither", 1, {"--reduce-precision", "bf16"})).code, 2) << "alone as well";
+}
+
+TEST_F(RanksTest, EverySentenceOfAnEpochIsSeenOnce) {
+  const Words more{"--after", "2e", "--save-freq", "1e", "--valid-freq", "1e"};
+  const auto with = [&](const char* accumulate) {
+    Words all = more;
+    all.insert(all.end(), {"--accumulate", accumulate});
+    return all;
+  };
+  run_alone(train("alone", with("3")));
+  run_ranks(3, train("ranks", with("1")));
+  for (const char* key : {"updates", "epochs", "target_tokens", "corpus", "optimizer_steps"})
+    EXPECT_EQ(state("ranks")[key], state("alone")[key]) << key;
+  EXPECT_EQ(state("ranks")["epochs"], 2);
+}
+
+TEST_F(RanksTest, TranslationsForBleuAreSharedOut) {
+  const Words more{"--valid-metrics", "bleu", "loss", "--valid-freq", "40u", "--valid-beam", "2"};
+  run_alone(fixed("alone", 1, more));
+  run_ranks(4, fixed("four", 4, more));
+  expect_same_run("four", "alone");
+  EXPECT_TRUE(contains(file("four", "train.jsonl"), "\"bleu\""));
+}
+
+// Waits until a state is saved that is newer than what there was.
+void wait_for_progress(const RankJob& job, const ScratchFolder& folder, const std::string& model) {
+  const auto last = [&] { return file_text(folder.at(model + "/checkpoint/last")); };
+  const std::string before = last();
+  EXPECT_TRUE(wait_until([&] {
+    const std::string now = last();
+    return job.ended() || (now.starts_with("state-") && now != "state-00000000\n" && now != before);
+  })) << "nothing was saved";
+}
+
+TEST_F(RanksTest, OneThatIsKilledEndsTheJobWhichGoesOnToTheSameBits) {
+  run_alone(fixed("alone", 1, {"--after", "120u"}));
+  const Words args = fixed("killed", 2, {"--after", "120u"});
+  for (int rank : {1, 0}) {
+    const Ran ran = RankJob(folder, 2).run(args, [&](RankJob& job) {
+      wait_for_progress(job, folder, "killed");
+      job.send(rank, SIGKILL);
+      EXPECT_TRUE(job.ends_within(seconds(10)));
+    });
+    EXPECT_NE(ran.code, 0) << ran.err;
+  }
+  EXPECT_GE(state("killed")["updates"], 20);
+  EXPECT_LT(state("killed")["updates"], 120);
+  run_ranks(2, args);
+  expect_same_run("killed", "alone");
+}
+
+TEST_F(RanksTest, OneThatIsToldToStopSavesAndEndsAll) {
+  run_alone(fixed("alone", 1, {"--after", "120u"}));
+  const Words args = fixed("stopped", 2, {"--after", "120u"});
+  for (int rank : {1, 0}) {
+    const Ran ran = RankJob(folder, 2).run(args, [&](RankJob& job) {
+      wait_for_progress(job, folder, "stopped");
+      job.send(rank, SIGTERM);
+      EXPECT_TRUE(job.ends_within(seconds(15)));
+    });
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(count_of(ran.err, "stopped and saved"), 1) << ran.err;
+  }
+  EXPECT_LT(state("stopped")["updates"], 120);
+  run_ranks(2, args);
+  expect_same_run("stopped", "alone");
+}
+
+TEST_F(RanksTest, OneThatGivesNoSignOfLifeIsNamed) {
+  for (int rank : {2, 0}) {
+    const Ran ran =
+        RankJob(folder, 3).run(train("silent", {"--after", "100000u", "--rank-timeout", "2"}), [&](RankJob& job) {
+          wait_for_progress(job, folder, "silent");
+          job.send(rank, SIGSTOP);
+          EXPECT_TRUE(job.ends_within(seconds(20)));
+        });
+    EXPECT_NE(ran.code, 0);
+    EXPECT_TRUE(
+        contains(ran.err, "rank " + std::to_string(rank) + " (" + host + "): has given no sign of life for 2 s"))
+        << ran.err;
+  }
+  // One that comes back in time is waited for.
+  const Ran ran = RankJob(folder, 2).run(train("slept", {"--rank-timeout", "30", "--after", "60u"}), [&](RankJob& job) {
+    wait_for_progress(job, folder, "slept");
+    job.send(1, SIGSTOP);
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));
+    job.send(1, SIGCONT);
+  });
+  EXPECT_EQ(ran.code, 0) << ran.err;
+}
+
+TEST_F(RanksTest, OtherFilesOnOneRankAreToldByName) {
+  for (const char* place : {"0", "1"}) {
+    std::filesystem::create_directory(folder.at(place));
+    write_pairs(folder.at(place + std::string("/train")), 300, *place == '0' ? 1 : 7);
+  }
+  RankJob job(folder, 2, "cd '" + folder.at("") + "'$RANK");
+  const Ran other = job.run(train("other", {"--train-sets", "train.src", "train.tgt"}));
+  EXPECT_EQ(other.code, 1) << other.err;
+  EXPECT_TRUE(
+      contains(other.err, "rank 1 (" + host + "): has other sentences in this update than rank 0 (" + host + ")"))
+      << other.err;
+
+  // One that lacks a file, or has another number of lines, says so itself: it is the only one that knows.
+  std::filesystem::remove(folder.at("1/train.tgt"));
+  const Ran missing = job.run(train("missing", {"--train-sets", "train.src", "train.tgt"}));
+  EXPECT_NE(missing.code, 0);
+  EXPECT_TRUE(contains(missing.err, "train.tgt")) << missing.err;
+  write_pairs(folder.at("1/train"), 299, 1);
+  std::filesystem::copy_file(folder.at("0/train.src"), folder.at("1/train.src"),
+                             std::filesystem::copy_options::overwrite_existing);
+  const Ran shorter = job.run(train("shorter", {"--train-sets", "train.src", "train.tgt"}));
+  EXPECT_NE(shorter.code, 0);
+  EXPECT_TRUE(contains(shorter.err, "299")) << shorter.err;
+}
+
+TEST_F(RanksTest, AMistakeIsToldOnceAndExitsAsUsage) {
+  const std::vector<std::pair<Words, std::string>> mistakes{
+      {train("model", {"--max-tokns", "7"}), "--max-tokns"},
+      {train("model", {"--max-tokens", "none"}), "--max-tokens"},
+      {train("model", {"--d-model", "15"}), "15"},
+      {train("model", {"--early-stopping", "2", "--valid-sets"}), "--valid-sets"},
+      {train("model", {"--rank-timeout", "0"}), "--rank-timeout"},
+  };
+  for (const auto& [args, part] : mistakes) {
+    const Ran ran = RankJob(folder, 3).run(args);
+    EXPECT_EQ(ran.code, 2) << part << ": " << ran.err;
+    EXPECT_EQ(count_of(ran.err, "tril train: "), 1) << part << ": " << ran.err;
+    EXPECT_TRUE(contains(ran.err, part)) << ran.err;
+  }
+  // As is what only shows when all have met.
+  run_ranks(2, train("model", {"--after", "2u"}));
+  const Ran changed = RankJob(folder, 2).run(train("model", {"--after", "4u", "--seed", "9"}));
+  EXPECT_EQ(changed.code, 2) << changed.err;
+  EXPECT_EQ(count_of(changed.err, "tril train: "), 1) << changed.err;
+}
+
+TEST_F(RanksTest, AFullDiskOfOneEndsAllAndLeavesTheLastState) {
+  run_alone(fixed("alone", 1, {"--after", "120u"}));
+  const Words args = fixed("full", 2, {"--after", "120u"});
+  for (int rank : {1, 0}) {
+    const Ran ran = RankJob(folder, 2).run(args, [&](RankJob& job) {
+      wait_for_progress(job, folder, "full");
+      job.fill_disk(rank, 1000);
+      EXPECT_TRUE(job.ends_within(seconds(20)));
+    });
+    EXPECT_EQ(ran.code, 1) << ran.err;
+    EXPECT_TRUE(contains(ran.err, "File too large")) << ran.err;
+    EXPECT_EQ(count_of(ran.err, "tril train: "), 1) << ran.err;
+    if (rank > 0) {
+      EXPECT_TRUE(contains(ran.err, "rank 1 (" + host + "): ")) << ran.err;
+    }
+    for (const auto& entry : std::filesystem::directory_iterator(folder.at("full/checkpoint")))
+      EXPECT_FALSE(entry.path().string().ends_with(".new")) << "what was begun takes no room: " << entry.path();
+  }
+  run_ranks(2, args);
+  expect_same_run("full", "alone");
+}
+
+TEST_F(RanksTest, TwoJobsDoNotTrainInOneDirectory) {
+  const Ran ran = RankJob(folder, 2).run(train("model", {"--after", "100000u"}), [&](RankJob& job) {
+    wait_for_progress(job, folder, "model");
+    const ScratchFolder beside;
+    const Ran second = RankJob(beside, 1).run(train("model", {"--after", "100000u"}));
+    EXPECT_EQ(second.code, 1) << second.err;
+    EXPECT_TRUE(contains(second.err, "another process trains in this directory")) << second.err;
+    job.send(0, SIGTERM);
+  });
+  EXPECT_EQ(ran.code, 0) << ran.err;
+}
+
+}  // namespace
+}  // namespace tril
