@@ -8,29 +8,13 @@
 
 #include "base/rng.h"
 #include "cli/run_ranks.h"
+#include "cli/soak_pairs.h"
 
 namespace tril {
 namespace {
 
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
-
-void write_pairs(const ScratchFolder& folder, int lines) {
-  RandomSequence random(1, 3);
-  std::string source, target;
-  for (int i = 0; i < lines; ++i) {
-    std::string s, t;
-    for (std::uint64_t n = 1 + random.below(6); n > 0; --n) {
-      const std::string word(1 + random.below(3), static_cast<char>('a' + random.below(12)));
-      s += word + " ";
-      t = word + " " + t;
-    }
-    source += s + "\n";
-    target += t + "\n";
-  }
-  folder.write("train.src", source);
-  folder.write("train.tgt", target);
-}
 
 enum class Trouble : std::uint8_t { none, killed, paused, stopped, full };
 
