@@ -161,8 +161,7 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_o
   const std::string& dir = o.run.model;
   if (goes_on) return load_tokenizer(dir);
   std::shared_ptr<const Tokenizer> tokenizer;
-  ranks.together([&] {
-    if (!ranks.first()) return;
+  ranks.by_first([&] {
     tokenizer = make_tokenizer(o);
     // A mistake in the sizes or the files is told before anything is removed or written.
     static_cast<void>(o.tune.init_from.empty() ? build_model(o.model, *tokenizer) : build_tuned_model(o));
@@ -171,8 +170,7 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_o
     for (const std::string& teacher : o.learning.teacher) check_teacher(teacher, *tokenizer, o.data.max_length);
   });
   store.clear();
-  ranks.together([&] {
-    if (!ranks.first()) return;
+  ranks.by_first([&] {
     remove_model(dir);
     save_tokenizer(*tokenizer, dir);
   });
@@ -187,13 +185,10 @@ int train_model(TrainOptions& o, bool quiet, const StopSignal& stop, const std::
   }
   share_cores(o.run, *ranks);
   const std::string& dir = o.run.model;
-  ranks->together([&] {
-    if (first) create_directories(dir);
-  });
+  ranks->by_first([&] { create_directories(dir); });
   CheckpointStore store(dir, o.run.keep_checkpoints, ranks);
   bool goes_on = false;
-  ranks->together([&] {
-    if (!first) return;
+  ranks->by_first([&] {
     goes_on = !o.run.overwrite && store.has_progress();
     if (!o.run.overwrite && !store.has_state() && std::filesystem::exists(dir + "/config.json"))
       fail_usage(dir, "holds a model but no state of its training to go on from",
@@ -211,8 +206,7 @@ int train_model(TrainOptions& o, bool quiet, const StopSignal& stop, const std::
   std::optional<double> best;
   RunLog log(dir);
   std::int64_t updates = 0;
-  ranks->together([&] {
-    if (!first) return;
+  ranks->by_first([&] {
     if (goes_on) {
       const TrainingState state = store.read_state();
       best = state.best;

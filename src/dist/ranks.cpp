@@ -4,11 +4,9 @@
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -374,6 +372,12 @@ void Ranks::together(const std::function<void()>& work) {
   if (mine) std::rethrow_exception(mine);
   for (int r = 0; r < size_; ++r)
     if (const std::string& theirs = problems[static_cast<std::size_t>(r)]; !theirs.empty()) fail(name_of(r), theirs);
+}
+
+void Ranks::by_first(const std::function<void()>& work) {
+  together([&] {
+    if (first()) work();
+  });
 }
 
 void Ranks::abandon() {

@@ -79,6 +79,9 @@ class Ranks {
   /// that failed and its words. Nobody goes on before all are done.
   void together(const std::function<void()>& work);
 
+  /// The same of work that is the first rank's alone, while the others wait for it.
+  void by_first(const std::function<void()>& work);
+
   /// For whoever fails while messages are on their way: they are dropped at once, so that their memory can be let go of.
   /// Nothing else comes through afterwards; the launcher ends the other ranks when this process ends.
   void abandon();

@@ -170,8 +170,7 @@ void remove_tree(const fs::path& path) {
 CheckpointStore::CheckpointStore(const std::string& directory, std::int64_t keep, std::shared_ptr<dist::Ranks> ranks)
     : path_((fs::path(directory) / "checkpoint").string()), keep_(keep), ranks_(std::move(ranks)) {
   const std::string file = path_ + "/lock";
-  ranks_->together([&] {
-    if (!ranks_->first()) return;
+  ranks_->by_first([&] {
     create_directories(path_);
     lock_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (lock_ < 0) fail(file, fmt::format("cannot be opened ({})", std::strerror(errno)), "is the directory writable?");
@@ -211,9 +210,7 @@ bool CheckpointStore::has_progress() const {
 }
 
 void CheckpointStore::clear() {
-  ranks_->together([&] {
-    if (ranks_->first()) remove_all();
-  });
+  ranks_->by_first([&] { remove_all(); });
 }
 
 void CheckpointStore::remove_all() const {
@@ -232,15 +229,13 @@ void CheckpointStore::save(const TrainingState& state, const nn::Parameters& par
   const std::string state_text = json_of(state).dump(2) + "\n";
   const bool there = ranks_->from_first(ranks_->first() ? last() : "") == name;
   if (there) {  // this update's weights are there already; what validation has found since may not be
-    ranks_->together([&] {
-      if (!ranks_->first()) return;
+    ranks_->by_first([&] {
       write_file_atomic(final_path + "/state.json", state_text);
       remove_others(state);
     });
     return;
   }
-  ranks_->together([&] {
-    if (!ranks_->first()) return;
+  ranks_->by_first([&] {
     remove_tree(beside);
     remove_tree(final_path);  // left by a process that was killed before `last` named it
     create_directories(beside);
@@ -251,8 +246,7 @@ void CheckpointStore::save(const TrainingState& state, const nn::Parameters& par
     if (ranks_->first()) remove_tree(beside);  // a full disk gets its room back
     throw;
   }
-  ranks_->together([&] {
-    if (!ranks_->first()) return;
+  ranks_->by_first([&] {
     write_file_atomic(beside + "/state.json", state_text);
     rename_durably(beside, final_path);
     write_file_atomic(path_ + "/last", name + "\n");

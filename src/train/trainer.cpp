@@ -185,9 +185,7 @@ std::vector<float> Trainer::shown_weights() {
   const std::int64_t wanted = options_.learning.average_checkpoints;
   if (wanted <= 1) return {};
   std::string snapshot;
-  ranks_->together([&] {
-    if (ranks_->first()) snapshot = write_snapshot(store_.path(), state_.position.updates, model_.parameters());
-  });
+  ranks_->by_first([&] { snapshot = write_snapshot(store_.path(), state_.position.updates, model_.parameters()); });
   state_.snapshots.push_back(ranks_->from_first(snapshot));
   if (static_cast<std::int64_t>(state_.snapshots.size()) > wanted) state_.snapshots.erase(state_.snapshots.begin());
   return mean_of_snapshots(store_.path(), state_.snapshots, model_.parameters().flat().count());
@@ -228,9 +226,7 @@ void Trainer::show_weights() {
 }
 
 void Trainer::save_model() {
-  ranks_->together([&] {
-    if (ranks_->first()) hooks_.save_model();
-  });
+  ranks_->by_first([&] { hooks_.save_model(); });
 }
 
 std::vector<std::string> Trainer::translate_together(std::span<const std::string> sources) {
