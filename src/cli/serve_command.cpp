@@ -248,7 +248,8 @@ int serve(const ServeOptions& o) {
                             .key_file = o.tls_key,
                             .most_connections = static_cast<std::size_t>(o.max_connections),
                             .most_body_bytes = static_cast<std::size_t>(o.max_body_kib) * 1024,
-                            .idle_seconds = o.idle_timeout},
+                            .idle_seconds = o.idle_timeout,
+                            .crowded = [&] { return models.crowded(); }},
                            [&](serve::HttpRequest request, std::shared_ptr<serve::Responder> responder) {
                              service.handle(std::move(request), std::move(responder));
                            });

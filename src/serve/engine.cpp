@@ -16,6 +16,8 @@ constexpr std::chrono::milliseconds look_every{5};  // at all who wait, for thos
 // Where nearly all places are taken, others join once this part of them is free: encoding a few together costs less than
 // each by itself.
 constexpr std::size_t join_share = 8;
+constexpr std::int64_t few_rows = 16;  // that a worker decodes; with more of them each takes nearly its full cost
+constexpr std::chrono::milliseconds longest_kept_out{50};  // for the sake of those who are decoded
 constexpr std::int64_t default_cache_tokens = std::int64_t{1} << 18;
 
 }  // namespace
@@ -50,6 +52,7 @@ struct Engine::Worker {
   std::vector<Live> live;  ///< by the session's numbers
   std::size_t count = 0;
   std::int64_t tokens = 0;  ///< that they may come to keep
+  std::int64_t rows = 0;    ///< of their searches
   std::thread thread;
 };
 
@@ -131,6 +134,12 @@ std::size_t Engine::waiting() const {
   return queue_.size();
 }
 
+bool Engine::crowded() const {
+  const std::size_t places = workers_.size() * static_cast<std::size_t>(options_.batch_size);
+  const std::lock_guard lock(mutex_);
+  return queue_.size() > 0 && live_ + queue_.size() > places;
+}
+
 std::size_t Engine::running() const {
   const std::lock_guard lock(mutex_);
   return live_;
@@ -180,6 +189,14 @@ void Engine::take(Worker& worker, std::unique_lock<std::mutex>& lock, std::vecto
   const auto most_read = static_cast<std::size_t>(options_.session.prompt_tokens);
   const auto batch = static_cast<std::size_t>(options_.batch_size);
   const auto share = [&] { return std::min(batch, (queue_.size() + live_ + workers - 1) / workers); };
+  // How far the batch may grow. A translation is wanted whole: among so many that each step takes as much longer as there
+  // are more of them, it ends later than behind those who are about to end, and makes all of them later. What grows all
+  // the same with those who wait is throughput. A text that goes on is read as it comes, so nobody waits for its beginning.
+  const auto grows = [&] {
+    return !model_->has_encoder() || worker.rows < few_rows ||
+           worker.count + arrivals.size() < 2 * queue_.size() / workers ||
+           queue_.first_arrival() < Clock::now() - longest_kept_out;
+  };
   for (;;) {
     if (stopping_) return;
     if (cancelling_) {
@@ -190,10 +207,11 @@ void Engine::take(Worker& worker, std::unique_lock<std::mutex>& lock, std::vecto
     }
     std::size_t read = 0;
     const bool room = worker.count == 0 || worker.count <= batch - batch / join_share;
-    while (room && worker.count + arrivals.size() < share() && read < most_read) {
+    while (room && worker.count + arrivals.size() < share() && grows() && read < most_read) {
       WorkPtr work = queue_.pop(most_tokens - worker.tokens);
       if (!work) break;
       worker.tokens += work->cache_tokens();
+      worker.rows += work->rows();
       read += work->source.size();
       ++live_;
       arrivals.push_back(std::move(work));
@@ -250,6 +268,7 @@ void Engine::deliver(Worker& worker) {
       outcome.cut = h.cut;
     }
     worker.tokens -= l.tokens;
+    worker.rows -= l.work->rows();
     --worker.count;
     done.emplace_back(std::move(l.work), std::move(outcome));
     l = {};

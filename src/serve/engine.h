@@ -49,6 +49,8 @@ class Engine {
   void cancel_all();
 
   std::size_t waiting() const;
+  /// Whether all places are taken and others wait for one.
+  bool crowded() const;
   std::size_t running() const;
   /// Seconds that whoever comes now may expect to wait before it is begun, by the time that those before it took.
   double expected_wait() const;

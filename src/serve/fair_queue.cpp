@@ -18,6 +18,13 @@ std::size_t FairQueue::size(const std::string& client) const {
   return n;
 }
 
+Clock::time_point FairQueue::first_arrival() const {
+  auto first = Clock::time_point::max();
+  for (const auto& [priority, turns] : by_priority_)
+    for (const Client& c : turns) first = std::min(first, c.works.front()->arrived);
+  return first;
+}
+
 std::size_t FairQueue::clients() const {
   std::set<std::string> names;
   for (const auto& [priority, turns] : by_priority_)

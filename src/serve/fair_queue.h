@@ -35,6 +35,8 @@ class FairQueue {
   std::vector<WorkPtr> take_gone(Clock::time_point now);
   std::vector<WorkPtr> take_all();
 
+  /// Of those who wait; max() where nobody does.
+  Clock::time_point first_arrival() const;
   std::size_t size() const { return size_; }
   /// Of this client.
   std::size_t size(const std::string& client) const;

@@ -16,6 +16,8 @@ namespace net = boost::asio;
 using boost::system::error_code;
 using net::ip::tcp;
 
+constexpr std::chrono::milliseconds crowded_look_every{3};
+
 }  // namespace
 
 class HttpServer::Implementation : public HttpHost, public std::enable_shared_from_this<Implementation> {
@@ -40,7 +42,7 @@ class HttpServer::Implementation : public HttpHost, public std::enable_shared_fr
 
   void start() {
     accept();
-    for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this] { io_.run(); });
+    for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this] { run(); });
   }
   void stop();
   void drain();
@@ -59,6 +61,7 @@ class HttpServer::Implementation : public HttpHost, public std::enable_shared_fr
     const std::lock_guard lock(mutex_);
     return context_;
   }
+  void run();
   void accept();
   void take(Socket socket);
   bool make_room();
@@ -71,6 +74,13 @@ class HttpServer::Implementation : public HttpHost, public std::enable_shared_fr
   mutable std::mutex mutex_;
   std::shared_ptr<TlsContext> context_;  ///< guarded by mutex_
 };
+
+void HttpServer::Implementation::run() {
+  while (io_.run_one() > 0) {
+    io_.poll();
+    if (options.crowded && options.crowded()) std::this_thread::sleep_for(crowded_look_every);
+  }
+}
 
 void HttpServer::Implementation::accept() {
   acceptor_.async_accept(net::make_strand(io_), [self = this](error_code error, Socket socket) {

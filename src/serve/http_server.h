@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -27,6 +28,10 @@ struct HttpServerOptions {
   std::size_t most_body_bytes = std::size_t{4} << 20;
   std::size_t most_unsent_bytes = std::size_t{1} << 20;  ///< of a stream
   double head_seconds = 10, body_seconds = 30, idle_seconds = 75, write_seconds = 30;
+
+  /// Whether who comes now has to wait anyway. While it says so, sockets are looked at some hundred times a second only,
+  /// for all that came meanwhile: each look takes a core from those who work on answers. Unset: never.
+  std::function<bool()> crowded = {};
 };
 
 class HttpServer {

@@ -26,6 +26,12 @@ std::vector<ModelPtr> Models::ready() const {
   return list;
 }
 
+bool Models::crowded() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Entry& e) { return e.status.model && e.status.model->engine().crowded(); });
+}
+
 Models::~Models() {
   {
     const std::lock_guard lock(mutex_);

@@ -41,6 +41,8 @@ class Models {
   std::vector<Status> status() const;
   /// Those that are ready.
   std::vector<ModelPtr> ready() const;
+  /// Whether requests of one wait for a place (Engine::crowded).
+  bool crowded() const;
   /// Whether one has never been loaded and is about to be.
   bool loading() const;
   /// Waits for that to be over.

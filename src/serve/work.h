@@ -44,12 +44,15 @@ struct Work {
   /// Set, from whatever thread, by whoever asked and wants it no more.
   std::atomic<bool> cancelled = false;
 
+  /// Hypotheses that are decoded side by side, at most.
+  std::int64_t rows() const {
+    return options->alternatives ? std::int64_t{options->n_best} * options->beam_size
+           : options->has_beam() ? options->beam_size
+                                 : options->n_best;
+  }
   /// Tokens whose keys and values it may come to keep, at most.
   std::int64_t cache_tokens() const {
-    const auto rows = static_cast<std::int64_t>(options->alternatives ? options->n_best * options->beam_size
-                                                : options->has_beam() ? options->beam_size
-                                                                      : options->n_best);
-    return 1 + static_cast<std::int64_t>(request.prefix.size()) + rows * request.max_length;
+    return 1 + static_cast<std::int64_t>(request.prefix.size()) + rows() * request.max_length;
   }
   /// What it takes of a turn: tokens that have to be read and made.
   std::int64_t cost() const { return static_cast<std::int64_t>(source.size()) + cache_tokens(); }

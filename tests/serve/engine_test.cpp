@@ -16,14 +16,14 @@ namespace {
 constexpr std::int32_t vocab = 40, eos = 1, start = 2;
 using Options = std::shared_ptr<const search::SearchOptions>;
 
-std::shared_ptr<model::Model> marian() {
+std::shared_ptr<model::Model> marian(std::int64_t positions = 128) {
   model::MarianConfig k;
   k.vocab_size = k.decoder_vocab_size = vocab;
   k.d_model = 32;
   k.encoder_layers = k.decoder_layers = 2;
   k.encoder_attention_heads = k.decoder_attention_heads = 4;
   k.encoder_ffn_dim = k.decoder_ffn_dim = 64;
-  k.max_position_embeddings = 128;
+  k.max_position_embeddings = positions;
   k.pad_token_id = k.decoder_start_token_id = start;
   k.eos_token_id = eos;
   k.init_std = 0.3;
@@ -158,6 +158,33 @@ TEST(Engine, WhoGoesAwayIsGoneWithinAStepWhereverItIs) {
   engine.drain();
   EXPECT_EQ(statistics.cache().used_slots, 0);
   EXPECT_EQ(statistics.cancelled.value(), 3u);
+}
+
+// Beams that fill a step keep others out for a moment, not until they end; many who wait let the batch grow at once.
+TEST(Engine, ATranslationDoesNotWaitForTheEndOfLongOnes) {
+  Statistics statistics;
+  EngineOptions o;
+  o.threads = 2;
+  o.batch_size = 8;
+  Engine engine(marian(8000), o, statistics);
+  std::vector<std::unique_ptr<Asked>> asked;
+  const auto ask = [&](Options how, std::int32_t length) {
+    asked.push_back(std::make_unique<Asked>(std::move(how), length, std::vector<std::int32_t>{5, 6, eos}));
+    return engine.submit({&asked.back()->work, 1});
+  };
+  for (std::size_t i = 0; i < 2; ++i) {
+    ASSERT_EQ(ask(options(16, true), 7000), Engine::Answer::taken);
+    while (engine.running() < i + 1) std::this_thread::yield();
+  }
+  ASSERT_EQ(ask(options(1), 5), Engine::Answer::taken);
+  EXPECT_FALSE(asked.back()->get().hypotheses.empty());
+  EXPECT_EQ(asked[0]->ends + asked[1]->ends, 0) << "both are at it";
+  EXPECT_FALSE(engine.crowded());
+  for (int i = 0; i < 30; ++i) ASSERT_EQ(ask(options(1), 5), Engine::Answer::taken);
+  EXPECT_TRUE(engine.crowded());
+  for (std::size_t i = 3; i < asked.size(); ++i) EXPECT_FALSE(asked[i]->get().hypotheses.empty());
+  EXPECT_FALSE(engine.crowded());
+  engine.cancel_all();
 }
 
 // A full queue is told before anything is read; where places are few, those who wait still get them all.

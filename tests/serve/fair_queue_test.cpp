@@ -85,6 +85,19 @@ TEST(FairQueue, WhoDoesNotFitStaysTheNext) {
   EXPECT_EQ(queue.pop(any), nullptr);
 }
 
+TEST(FairQueue, TellsWhoHasWaitedLongest) {
+  FairQueue queue(8, 1000);
+  EXPECT_EQ(queue.first_arrival(), Clock::time_point::max());
+  const auto late = work("a", 9), early = work("b", 9, 1);
+  early->arrived = late->arrived - std::chrono::seconds(1);
+  queue.push(std::vector{late});
+  EXPECT_EQ(queue.first_arrival(), late->arrived);
+  queue.push(std::vector{early});
+  EXPECT_EQ(queue.first_arrival(), early->arrived);
+  EXPECT_EQ(queue.pop(any), early);
+  EXPECT_EQ(queue.first_arrival(), late->arrived);
+}
+
 TEST(FairQueue, NobodyIsLost) {
   RandomSequence random(3, 1);
   FairQueue queue(200, 30);

@@ -155,10 +155,32 @@ TEST(HttpServer, StreamsAndNoticesWhoGoesAway) {
   const auto begun = std::chrono::steady_clock::now();
   while (gone == 0 && std::chrono::steady_clock::now() - begun < std::chrono::seconds(10)) std::this_thread::yield();
   EXPECT_EQ(gone, 1);
-  held->send({});  // to nobody
+  std::exchange(held, nullptr)->send({});  // to nobody
   Client old(server.port());
   old.send("GET /stream HTTP/1.0\r\n\r\n");
   EXPECT_EQ(old.answer().body, "apiece 0piece 1piece 2") << "without chunks, which it does not know";
+}
+
+TEST(HttpServer, ACrowdedOneAnswersAllTheSame) {
+  std::atomic<int> looks = 0;
+  HttpServerOptions o = quick();
+  o.threads = 1;
+  o.crowded = [&] { return ++looks % 4 != 0; };
+  HttpServer server(o, [](const HttpRequest&, const std::shared_ptr<Responder>& out) {
+    out->begin({.content_type = "text/event-stream", .body = "a"});
+    std::thread([out] {
+      for (int i = 0; i < 3; ++i) out->write("b");
+      out->finish();
+    }).detach();
+  });
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      Client client(server.port());
+      for (int i = 0; i < 20; ++i) EXPECT_EQ(client.ask("GET", "/").body, "abbb");
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(looks, 0);
 }
 
 TEST(HttpServer, ManyWhoDoNotReadStallNobody) {
@@ -217,7 +239,7 @@ TEST(HttpServer, DrainsWhatWasBegun) {
         if (late.is_closed(0.5)) throw std::runtime_error("closed");
       },
       std::exception);
-  held->send({.body = "{}"});
+  std::exchange(held, nullptr)->send({.body = "{}"});
   const Answer a = busy.answer();
   EXPECT_EQ(a.status, 200);
   EXPECT_EQ(a.headers.at("connection"), "close");
