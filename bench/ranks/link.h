@@ -1,0 +1,19 @@
+// What two ranks measure of the link between them, for the cost model.
+#pragma once
+
+#include "ranks/cost_model.h"
+
+namespace tril::bench {
+
+struct MeasuredLink {
+  Link link;
+  double small = 0;  ///< bytes a second of messages of 64 KiB, many at a time, both ways at once
+};
+
+/// Between ranks 0 and 1 of a job that MPI has started; all others idle. The figures are rank 0's.
+MeasuredLink measure_link();
+/// Whether this rank is to print.
+bool start_mpi();
+void end_mpi();
+
+}  // namespace tril::bench
