@@ -8,8 +8,12 @@
 
 namespace tril::train {
 
+std::string snapshot_file(std::int64_t update) {
+  return fmt::format("average-{:08}.safetensors", update);
+}
+
 std::string write_snapshot(const std::string& directory, std::int64_t update, const nn::Parameters& parameters) {
-  const std::string name = fmt::format("average-{:08}.safetensors", update);
+  const std::string name = snapshot_file(update);
   const std::vector<float> values = host_copy<float>(parameters.flat());
   SafetensorsWriter writer(directory + "/" + name, {{"weights", StoredType::f32, {parameters.flat().count()}}}, {});
   writer.write("weights", std::as_bytes(std::span(values)));

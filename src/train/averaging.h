@@ -10,6 +10,9 @@
 
 namespace tril::train {
 
+/// average-UPDATE.safetensors
+std::string snapshot_file(std::int64_t update);
+
 /// Writes the weights to DIRECTORY/average-UPDATE.safetensors and returns the file's name.
 std::string write_snapshot(const std::string& directory, std::int64_t update, const nn::Parameters& parameters);
 

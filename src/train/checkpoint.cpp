@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -18,6 +19,7 @@
 #include "base/hash.h"
 #include "model/json_file.h"
 #include "model/safetensors.h"
+#include "train/averaging.h"
 
 namespace tril::train {
 namespace {
@@ -70,27 +72,40 @@ RunningAverage running_average(const JsonObject& state, std::string_view key) {
   return {o.get<double>("mean"), o.get<double>("square"), o.get<std::int64_t>("count")};
 }
 
-nlohmann::json json_of(const TrainingState& s) {
-  nlohmann::json corpus = s.corpus;
-  return {{"format", 1},
-          {"updates", s.position.updates},
-          {"epochs", s.position.epochs},
-          {"minutes", s.position.minutes},
-          {"target_tokens", s.position.tokens},
-          {"corpus", corpus},
-          {"optimizer_steps", s.optimizer_steps},
-          {"skipped", s.skipped},
-          {"rollbacks", s.rollbacks},
-          {"rate_factor", s.rate_factor},
-          {"usual_loss", json_of(s.usual.loss)},
-          {"usual_gradient_norm", json_of(s.usual.gradient_norm)},
-          {"best", s.best ? nlohmann::json(*s.best) : nlohmann::json()},
-          {"best_update", s.best_update},
-          {"stalled", s.stalled},
-          {"shown_update", s.shown_update},
-          {"batches", s.batches},
-          {"snapshots", s.snapshots},
-          {"options", nlohmann::json::parse(s.options)}};
+// state.json
+std::string text_of(const TrainingState& s) {
+  const nlohmann::json corpus = s.corpus;
+  return nlohmann::json{{"format", 1},
+                        {"updates", s.position.updates},
+                        {"epochs", s.position.epochs},
+                        {"minutes", s.position.minutes},
+                        {"target_tokens", s.position.tokens},
+                        {"corpus", corpus},
+                        {"optimizer_steps", s.optimizer_steps},
+                        {"skipped", s.skipped},
+                        {"rollbacks", s.rollbacks},
+                        {"rate_factor", s.rate_factor},
+                        {"usual_loss", json_of(s.usual.loss)},
+                        {"usual_gradient_norm", json_of(s.usual.gradient_norm)},
+                        {"best", s.best ? nlohmann::json(*s.best) : nlohmann::json()},
+                        {"best_update", s.best_update},
+                        {"stalled", s.stalled},
+                        {"shown_update", s.shown_update},
+                        {"batches", s.batches},
+                        {"snapshots", s.snapshots},
+                        {"options", nlohmann::json::parse(s.options)}}
+             .dump(2) +
+         "\n";
+}
+
+// The next values of a tensor, piece by piece: no second one of it is made.
+void write(SafetensorsWriter& writer, const NamedTensor& t) {
+  constexpr std::int64_t piece = 1 << 20;
+  const std::int64_t count = t.value.count();
+  for (std::int64_t begin = 0; begin < count; begin += piece) {
+    const std::vector<float> values = host_copy<float>(t.value.rows(begin, std::min(count, begin + piece)));
+    writer.write(t.name, std::as_bytes(std::span(values)));
+  }
 }
 
 TrainingState state_in(const std::string& file) {
@@ -187,6 +202,7 @@ CheckpointStore::CheckpointStore(const std::string& directory, std::int64_t keep
 }
 
 CheckpointStore::~CheckpointStore() {
+  if (stage_end_.valid()) stage_end_.wait();  // what is being written is written under the lock
   if (lock_ >= 0) close(lock_);
 }
 
@@ -224,80 +240,108 @@ void CheckpointStore::remove_all() const {
 }
 
 void CheckpointStore::save(const TrainingState& state, const nn::Parameters& parameters, const Optimizer& optimizer) {
-  const std::string name = name_of(state.position.updates);
-  const std::string final_path = path_ + "/" + name, beside = final_path + ".new";
-  const std::string state_text = json_of(state).dump(2) + "\n";
+  const std::string name = name_of(state.position.updates), beside = path_ + "/" + name + ".new";
   const bool there = ranks_->from_first(ranks_->first() ? last() : "") == name;
   if (there) {  // this update's weights are there already; what validation has found since may not be
     ranks_->by_first([&] {
-      write_file_atomic(final_path + "/state.json", state_text);
+      write_file_atomic(path_ + "/" + name + "/state.json", text_of(state));
       remove_others(state);
     });
     return;
   }
   ranks_->by_first([&] {
     remove_tree(beside);
-    remove_tree(final_path);  // left by a process that was killed before `last` named it
+    remove_tree(path_ + "/" + name);  // left by a process that was killed before `last` named it
     create_directories(beside);
   });
+  saved_ = state;
+  std::promise<void> read;
+  read_ = read.get_future();
+  stage_ = Stage::writing;
+  stage_end_ =
+      std::async(std::launch::async, [this, beside, &parameters, &optimizer, read = std::move(read)]() mutable {
+        std::promise<void> local = std::move(read);  // ends with this call: nobody waits for what has failed
+        write_own(beside, parameters, optimizer, local);
+      });
+}
+
+void CheckpointStore::wait_until_read() {
+  if (read_.valid()) read_.wait();
+}
+
+bool CheckpointStore::is_ready() const {
+  return !stage_end_.valid() || stage_end_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
+void CheckpointStore::advance() {
+  const Stage stage = std::exchange(stage_, Stage::none);
   try {
-    ranks_->together([&] { write_own(beside, parameters, optimizer); });
+    ranks_->together([&] {
+      if (stage_end_.valid()) stage_end_.get();
+    });
   } catch (...) {
-    if (ranks_->first()) remove_tree(beside);  // a full disk gets its room back
+    if (ranks_->first())
+      remove_tree(path_ + "/" + name_of(saved_.position.updates) + ".new");  // a full disk gets its room
     throw;
   }
-  ranks_->by_first([&] {
-    write_file_atomic(beside + "/state.json", state_text);
-    rename_durably(beside, final_path);
-    write_file_atomic(path_ + "/last", name + "\n");
-    remove_others(state);
-  });
+  if (stage != Stage::writing) return;
+  stage_ = Stage::committing;
+  if (ranks_->first()) stage_end_ = std::async(std::launch::async, [this] { commit(saved_); });
+}
+
+void CheckpointStore::commit(const TrainingState& state) const {
+  const std::string name = name_of(state.position.updates), final_path = path_ + "/" + name,
+                    beside = final_path + ".new";
+  write_file_atomic(beside + "/state.json", text_of(state));
+  rename_durably(beside, final_path);
+  write_file_atomic(path_ + "/last", name + "\n");
+  remove_others(state);
 }
 
 // What this rank writes: the first one the weights, each its part of the optimiser's state, a rank alone both in one file.
+// `read` is told when nothing is left to be read from memory, or reading has failed.
 void CheckpointStore::write_own(const std::string& directory, const nn::Parameters& parameters,
-                                const Optimizer& optimizer) const {
+                                const Optimizer& optimizer, std::promise<void>& read) const {
   const bool alone = ranks_->size() == 1;
   const std::string layout = layout_of(parameters);
-  const auto write = [](SafetensorsWriter& writer, const NamedTensor& t) {
-    const std::vector<float> values = host_copy<float>(t.value);
-    writer.write(t.name, std::as_bytes(std::span(values)));
-  };
+  const std::vector<NamedTensor> moments = optimizer.state();
+  std::optional<SafetensorsWriter> weights, own_moments;
   if (ranks_->first()) {
     std::vector<NamedTensor> tensors{{"weights", parameters.flat()}};
-    if (alone)
-      for (NamedTensor& t : optimizer.state()) tensors.push_back(std::move(t));
+    if (alone) tensors.insert(tensors.end(), moments.begin(), moments.end());
     std::vector<TensorHeader> headers;
     for (const NamedTensor& t : tensors) headers.push_back({t.name, StoredType::f32, {t.value.count()}});
-    SafetensorsWriter writer(directory + "/weights.safetensors", headers,
-                             {{"layout", layout}, {"moments", std::to_string(alone ? 0 : ranks_->size())}});
-    for (const NamedTensor& t : tensors) write(writer, t);
-    writer.commit();
+    weights.emplace(directory + "/weights.safetensors", headers,
+                    Metadata{{"layout", layout}, {"moments", std::to_string(alone ? 0 : ranks_->size())}});
+    for (const NamedTensor& t : tensors) write(*weights, t);
   }
-  if (alone) return;
-
-  const std::vector<StateSlice> own = optimizer.own_state();
-  const std::vector<NamedTensor> tensors = optimizer.state();
-  std::vector<TensorHeader> headers;
-  Metadata metadata{{"layout", layout}};
-  for (const NamedTensor& t : tensors) {
-    std::int64_t count = 0;
-    for (const StateSlice& s : own) count += s.tensor == t.name ? static_cast<std::int64_t>(s.count) : 0;
-    headers.push_back({t.name, StoredType::f32, {count}});
-    metadata.emplace_back(t.name, text_of(own, t.name));
+  if (!alone) {
+    const std::vector<StateSlice> own = optimizer.own_state();
+    std::vector<TensorHeader> headers;
+    Metadata metadata{{"layout", layout}};
+    for (const NamedTensor& t : moments) {
+      std::int64_t count = 0;
+      for (const StateSlice& s : own) count += s.tensor == t.name ? static_cast<std::int64_t>(s.count) : 0;
+      headers.push_back({t.name, StoredType::f32, {count}});
+      metadata.emplace_back(t.name, text_of(own, t.name));
+    }
+    own_moments.emplace(directory + "/" + moments_file(ranks_->rank(), ranks_->size()), headers, metadata);
+    for (const NamedTensor& t : moments)
+      for (const StateSlice& s : own)
+        if (s.tensor == t.name)
+          write(*own_moments, {t.name, t.value.rows(static_cast<std::int64_t>(s.begin),
+                                                    static_cast<std::int64_t>(s.begin + s.count))});
   }
-  SafetensorsWriter writer(directory + "/" + moments_file(ranks_->rank(), ranks_->size()), headers, metadata);
-  for (const NamedTensor& t : tensors)
-    for (const StateSlice& s : own)
-      if (s.tensor == t.name)
-        write(writer,
-              {t.name, t.value.rows(static_cast<std::int64_t>(s.begin), static_cast<std::int64_t>(s.begin + s.count))});
-  writer.commit();
+  read.set_value();
+  if (weights) weights->commit();
+  if (own_moments) own_moments->commit();
 }
 
 // Keeps the state just saved, the ones before it as far as wanted, and the snapshots it names.
 void CheckpointStore::remove_others(const TrainingState& state) const {
   const std::string newest = name_of(state.position.updates);
+  // A later one may be of a validation that has come since the save was begun.
+  const std::string newest_snapshot = snapshot_file(state.position.updates);
   std::vector<std::string> states;
   std::vector<fs::path> superfluous;
   for (const fs::directory_entry& entry : fs::directory_iterator(path_)) {
@@ -307,7 +351,7 @@ void CheckpointStore::remove_others(const TrainingState& state) const {
         superfluous.push_back(entry.path());
       else
         states.push_back(name);
-    } else if (name.starts_with("average-") &&
+    } else if (name.starts_with("average-") && name <= newest_snapshot &&
                std::find(state.snapshots.begin(), state.snapshots.end(), name) == state.snapshots.end()) {
       superfluous.push_back(entry.path());
     }

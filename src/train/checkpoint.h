@@ -10,9 +10,14 @@
 // written beside (state-N.new), synced, renamed, and only then named by `last`; older ones go after that. At
 // any point between two system calls `last` names a complete state. Random numbers need no state of their own: they are
 // functions of the seed, the update's number and the place in it.
+//
+// Weights and moments stand still from the end of one update until the next one has its gradient, and that is when they are
+// read, by a thread beside the training ones: nothing is copied, and nobody waits unless the file system takes longer than
+// the gradient. What follows (syncing, renaming, removing) goes on beside the updates after it.
 #pragma once
 
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,8 +70,18 @@ class CheckpointStore {
   /// Forgets every state: a run begins anew.
   void clear();
 
-  /// Makes this the state that counts; all ranks call it. On an Error, which then all of them get, the one before still does.
+  /// Begins to make this the state that counts; all ranks call it, once the save before is done. Until wait_until_read() has
+  /// returned, `parameters` and `optimizer` must stay as they are. The state counts when saving() is false again; on an
+  /// Error of this call or of advance(), which then all ranks get, the one before still does.
   void save(const TrainingState& state, const nn::Parameters& parameters, const Optimizer& optimizer);
+  /// Returns when the weights and moments of this process may change.
+  void wait_until_read();
+  /// Whether what was begun is not yet done; the same in all ranks.
+  bool saving() const { return stage_ != Stage::none; }
+  /// Whether this rank has nothing to wait for in the stage at hand.
+  bool is_ready() const;
+  /// Ends the stage at hand, waiting where it must, and begins the next; all ranks call it.
+  void advance();
   /// state.json of the state that counts.
   TrainingState read_state() const;
   /// Its weights and moments, into `parameters` and `optimizer`. @throws Error where they are of another model
@@ -74,14 +89,23 @@ class CheckpointStore {
 
  private:
   std::string last() const;
+  void commit(const TrainingState& state) const;
   void remove_others(const TrainingState& state) const;
   void remove_all() const;
-  void write_own(const std::string& directory, const nn::Parameters& parameters, const Optimizer& optimizer) const;
+  void write_own(const std::string& directory, const nn::Parameters& parameters, const Optimizer& optimizer,
+                 std::promise<void>& read) const;
+
+  /// Each rank writes what is its own; then the first one makes it count.
+  enum class Stage : std::uint8_t { none, writing, committing };
 
   std::string path_;
   std::int64_t keep_;
   std::shared_ptr<dist::Ranks> ranks_;
   int lock_ = -1;
+  Stage stage_ = Stage::none;
+  TrainingState saved_;          ///< what is being saved
+  std::future<void> read_;       ///< of `writing`: the memory
+  std::future<void> stage_end_;  ///< of this rank's work in the stage at hand; invalid where it has none
 };
 
 }  // namespace tril::train

@@ -122,13 +122,16 @@ Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<cons
     begin();
   WorkersOptions w = workers_options(options_);
   w.ranks = ranks_;
+  w.before_step = [this] { store_.wait_until_read(); };
   if (w.loss.guided) model_.set_alignment_heads(w.loss.guided->heads);
   if (const auto& teachers = options_.learning.teacher; !teachers.empty())
     w.loss.teachers = std::make_shared<const Teachers>(teachers, *tokenizer_, options_.data.max_length);
   workers_ = std::make_unique<Workers>(model_, *optimizer_, std::move(w));
 }
 
-Trainer::~Trainer() = default;
+Trainer::~Trainer() {
+  store_.wait_until_read();
+}
 
 void Trainer::begin() {
   model_.parameters().initialise(options_.run.seed);
@@ -139,6 +142,7 @@ void Trainer::begin() {
   store_.clear();  // a state without updates may be of other sizes
   // From here on a killed run is told apart from a directory that holds somebody's model.
   save(corpus_->state());
+  finish_saving();
 }
 
 void Trainer::go_on() {
@@ -174,8 +178,19 @@ void Trainer::save(const CorpusState& corpus) {
   state_.corpus = corpus;
   state_.optimizer_steps = optimizer_->steps();
   state_.options = options_json_;
+  finish_saving();
   store_.save(state_, model_.parameters(), *optimizer_);
-  tell(hooks_.on_save);
+  if (!store_.saving()) tell(hooks_.on_save);
+}
+
+void Trainer::advance_saving() {
+  if (!store_.saving()) return;
+  store_.advance();
+  if (!store_.saving()) tell(hooks_.on_save);
+}
+
+void Trainer::finish_saving() {
+  while (store_.saving()) advance_saving();
 }
 
 // The weights that are validated and saved, where these are not the ones trained.
@@ -193,6 +208,7 @@ std::vector<float> Trainer::shown_weights() {
 
 void Trainer::show_weights() {
   check_weights();
+  store_.wait_until_read();
   state_.shown_update = state_.position.updates;
   std::optional<BorrowedWeights> borrowed;
   if (std::vector<float> shown = shown_weights(); !shown.empty())
@@ -248,10 +264,12 @@ std::vector<std::string> Trainer::translate_together(std::span<const std::string
 
 void Trainer::agree() {
   const bool stop = hooks_.stop && hooks_.stop();
-  std::array<double, 2> told{ranks_->first() ? state_.position.minutes : 0.0, stop ? 1.0 : 0.0};
+  std::array<double, 3> told{ranks_->first() ? state_.position.minutes : 0.0, stop ? 1.0 : 0.0,
+                             store_.is_ready() ? 1.0 : 0.0};
   ranks_->sum(told);
   state_.position.minutes = told[0];
   stop_ = told[1] > 0;
+  if (told[2] == ranks_->size()) advance_saving();
 }
 
 UpdateResult Trainer::one_update() {
@@ -282,6 +300,7 @@ bool Trainer::guard(const UpdateResult& result, const TrainingState& before) {
 // Weights and moments of the last saved state, data from here on: what has come between is not seen again in this
 // epoch. The state is saved at once, so that a run that is killed goes on behind the rollback.
 void Trainer::roll_back(const UpdateResult& result, const TrainingState& before) {
+  finish_saving();
   TrainingState good = store_.read_state();
   store_.load_weights(model_.parameters(), *optimizer_);
   optimizer_->set_steps(good.optimizer_steps);
@@ -307,6 +326,7 @@ void Trainer::roll_back(const UpdateResult& result, const TrainingState& before)
 void Trainer::stop_at_nan(const UpdateResult& result, const TrainingState& before) {
   state_ = before;
   save(before.corpus);
+  finish_saving();
   fail("update " + std::to_string(state_.position.updates + 1),
        fmt::format("the loss is {}, the gradient's norm {}; the state before this update is saved", result.loss,
                    result.gradient_norm),
@@ -401,6 +421,7 @@ TrainingSummary Trainer::run() {
     show_weights();
   }
   save(state_.corpus);
+  finish_saving();
   summary.position = state_.position;
   summary.best = state_.best;
   summary.best_update = state_.best_update;

@@ -105,7 +105,10 @@ class Trainer {
   void go_on();
   /// @throws Error where the weights are not finite: what is saved can be gone on from
   void check_weights() const;
+  /// Begins to save the state; it is written beside the updates that follow.
   void save(const CorpusState& corpus);
+  void advance_saving();
+  void finish_saving();
   /// Validates the weights that are to be shown and, if they are the best, saves the model; just saves it without a
   /// set.
   void show_weights();
@@ -113,7 +116,8 @@ class Trainer {
   std::vector<float> shown_weights();
   [[noreturn]] void stop_at_nan(const UpdateResult& result, const TrainingState& before);
   UpdateResult one_update();
-  /// Makes every rank's clock the first one's; what any rank is asked to stop by is asked of all.
+  /// Makes every rank's clock the first one's; what any rank is asked to stop by is asked of all; what all have written is
+  /// made to count.
   void agree();
   /// `translate`, each rank a share of the lines.
   std::vector<std::string> translate_together(std::span<const std::string> sources);

@@ -366,6 +366,7 @@ void Workers::finish(std::span<const Batch> batches, UpdateResult& result, doubl
       for (double l : losses_) result.loss += l;
       result.finite = std::isfinite(result.gradient_norm) && std::isfinite(result.loss) &&
                       result.gradient_norm <= limits.gradient_norm && result.loss <= limits.loss;
+      if (result.finite && options_.before_step) options_.before_step();
     });
     if (!result.finite) return;
     {

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -67,6 +68,7 @@ struct WorkersOptions {
   std::shared_ptr<dist::Ranks> ranks = dist::Ranks::alone();
   bool fixed_order = false;  ///< the same bits for any number of ranks
   WirePrecision wire = WirePrecision::fp32;
+  std::function<void()> before_step;  ///< called once in every update before weights change; may be empty
   bool overlap = true;  ///< gradients travel while others are computed; false, for comparison: once all are there
 };
 

@@ -1,0 +1,127 @@
+// States that are written beside the updates that follow: what is written is what was there when it was begun, and the
+// state before counts until it is whole.
+#include "train/checkpoint.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "model/marian.h"
+#include "text/temporary.h"
+
+namespace tril::train {
+namespace {
+
+struct Trained {
+  std::unique_ptr<model::Marian> model;
+  std::unique_ptr<Optimizer> optimizer;
+
+  explicit Trained(std::uint64_t seed) {
+    model::MarianConfig k;  // large enough to take a while
+    k.vocab_size = k.decoder_vocab_size = 3000;
+    k.d_model = 256;
+    k.encoder_layers = k.decoder_layers = 2;
+    k.encoder_attention_heads = k.decoder_attention_heads = 4;
+    k.encoder_ffn_dim = k.decoder_ffn_dim = 1024;
+    k.max_position_embeddings = 32;
+    model = std::make_unique<model::Marian>(k);
+    model->parameters().allocate();
+    model->parameters().initialise(seed);
+    optimizer = std::make_unique<Optimizer>(model->parameters(), OptimizerOptions{});
+    std::uint64_t next = seed;
+    for (const NamedTensor& t : optimizer->state()) {
+      std::vector<float> values(static_cast<std::size_t>(t.value.count()));
+      for (float& v : values) v = static_cast<float>((next = next * 6364136223846793005u + 1442695040888963407u) >> 40);
+      host_write<float>(t.value, values);
+    }
+  }
+  // What is kept of it: moments of what is not trained, such as a padding id's row, are nobody's.
+  std::vector<std::vector<float>> values() const {
+    std::vector<std::vector<float>> all{host_copy<float>(model->parameters().flat())};
+    for (const StateSlice& s : optimizer->own_state())
+      for (const NamedTensor& t : optimizer->state())
+        if (t.name == s.tensor)
+          all.push_back(host_copy<float>(
+              t.value.rows(static_cast<std::int64_t>(s.begin), static_cast<std::int64_t>(s.begin + s.count))));
+    return all;
+  }
+  void overwrite() const {
+    std::vector<Tensor> all{model->parameters().flat()};
+    for (const NamedTensor& t : optimizer->state()) all.push_back(t.value);
+    for (const Tensor& t : all) host_write<float>(t, std::vector<float>(static_cast<std::size_t>(t.count()), 7.0f));
+  }
+};
+
+TrainingState state_at(std::int64_t update) {
+  TrainingState s;
+  s.position.updates = update;
+  s.options = "{}";
+  return s;
+}
+
+void finish(CheckpointStore& store) {
+  while (store.saving()) store.advance();
+}
+
+TEST(Checkpoint, HasWhatWasThereWhenItWasBegun) {
+  const TemporaryDirectory dir;
+  CheckpointStore store(dir.path("model"), 1);
+  const Trained trained(1);
+  const auto before = trained.values();
+  store.save(state_at(5), trained.model->parameters(), *trained.optimizer);
+  EXPECT_TRUE(store.saving());
+  store.wait_until_read();
+  trained.overwrite();
+  finish(store);
+  const Trained read(2);
+  store.load_weights(read.model->parameters(), *read.optimizer);
+  EXPECT_EQ(read.values(), before);
+  EXPECT_EQ(store.read_state().position.updates, 5);
+}
+
+TEST(Checkpoint, TheOneBeforeCountsUntilTheNextIsWhole) {
+  const TemporaryDirectory dir;
+  const Trained first(1), second(2);
+  {
+    CheckpointStore store(dir.path("model"), 1);
+    EXPECT_FALSE(store.has_state());
+    store.save(state_at(5), first.model->parameters(), *first.optimizer);
+    EXPECT_FALSE(store.has_state());
+    finish(store);
+    store.save(state_at(9), second.model->parameters(), *second.optimizer);
+    while (!store.is_ready()) std::this_thread::yield();
+    EXPECT_EQ(store.read_state().position.updates, 5) << "all is written, and nothing counts yet";
+    // What is left in the middle is left: as if killed here.
+  }
+  CheckpointStore store(dir.path("model"), 1);
+  EXPECT_EQ(store.read_state().position.updates, 5);
+  const Trained read(3);
+  store.load_weights(read.model->parameters(), *read.optimizer);
+  EXPECT_EQ(read.values(), first.values());
+  store.save(state_at(9), second.model->parameters(), *second.optimizer);
+  finish(store);
+  EXPECT_EQ(store.read_state().position.updates, 9);
+  for (const auto& entry : std::filesystem::directory_iterator(store.path()))
+    EXPECT_FALSE(entry.path().string().ends_with(".new")) << entry.path();
+}
+
+TEST(Checkpoint, WhatCannotBeWrittenIsToldAndTheOneBeforeCounts) {
+  const TemporaryDirectory dir;
+  CheckpointStore store(dir.path("model"), 1);
+  const Trained trained(1);
+  store.save(state_at(5), trained.model->parameters(), *trained.optimizer);
+  finish(store);
+  store.save(state_at(9), trained.model->parameters(), *trained.optimizer);
+  std::filesystem::remove_all(store.path() + "/state-00000009.new");  // whatever of it is there by now
+  store.wait_until_read();                                            // and nobody waits for ever
+  EXPECT_THROW(finish(store), Error);
+  EXPECT_FALSE(store.saving());
+  EXPECT_EQ(store.read_state().position.updates, 5);
+  store.save(state_at(10), trained.model->parameters(), *trained.optimizer);
+  finish(store);
+  EXPECT_EQ(store.read_state().position.updates, 10);
+}
+
+}  // namespace
+}  // namespace tril::train
