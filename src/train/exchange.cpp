@@ -55,7 +55,11 @@ void Exchange::begin(Branch all, std::vector<std::vector<Branch>> sums) {
       Given& g = given(r, sum);
       if (r == ranks_->rank()) continue;
       if (precision_ == WirePrecision::bf16) {
-        if (!g.came) g.came = lasting_memory(static_cast<std::size_t>(count) * sizeof(std::uint16_t));
+        if (!g.came) {
+          const std::int64_t floats = (count + 1) / 2;
+          g.came = lasting_memory(static_cast<std::size_t>(floats) * sizeof(float));
+          use_small_pages(foreign_tensor(g.came.get(), {floats}, DType::f32, g.came));  // as below
+        }
       } else if (!g.values) {
         g.values = lasting_zeros(count);
         use_small_pages(g.values);  // what others step never comes here
