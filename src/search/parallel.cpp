@@ -7,6 +7,7 @@
 #include <numeric>
 #include <system_error>
 
+#include "base/cores.h"
 #include "kern/batch_invariant.h"
 #include "search/speculative.h"
 
@@ -23,7 +24,7 @@ bool is_shared(const model::Model& model, int threads) {
 }  // namespace
 
 int thread_count(std::int64_t wanted) {
-  return wanted > 0 ? static_cast<int>(wanted) : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return wanted > 0 ? static_cast<int>(wanted) : available_cores();
 }
 
 std::unique_ptr<Team> team_of_one(const model::Model& model, int threads) {

@@ -15,7 +15,7 @@
 
 namespace tril::search {
 
-/// Threads to use: as many as wanted, or for 0 one for every core.
+/// Threads to use: as many as wanted, or for 0 one for every core that this process may use.
 int thread_count(std::int64_t wanted);
 
 /// Those that share the work inside the ops of a single sentence, or null where the model is too small for that.
