@@ -19,6 +19,7 @@
 #include "cli/standard_output.h"
 #include "search/text_score.h"
 #include "text/document.h"
+#include "text/utf8.h"
 
 namespace tril::cli {
 namespace {
@@ -83,11 +84,6 @@ std::int64_t count_words(std::string_view text) {
        at = text.find_first_not_of(spaces, std::min(text.find_first_of(spaces, at), text.size())))
     ++words;
   return words;
-}
-
-std::int64_t count_characters(std::string_view text) {
-  return std::count_if(text.begin(), text.end(),
-                       [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; });
 }
 
 /// A text as ids, and where what is scored of it begins and ends in the text.
@@ -177,7 +173,7 @@ int measure(const PerplexityOptions& o, bool quiet) {
     const std::string text = read_document(path, most_bytes), name = path == "-" ? "standard input" : path;
     const Encoded encoded = encode(o, *model, *tokenizer, text);
     Measure m{.words = count_words(encoded.scored),
-              .characters = count_characters(encoded.scored),
+              .characters = static_cast<std::int64_t>(characters_in(encoded.scored)),
               .bytes = static_cast<std::int64_t>(encoded.scored.size())};
     unknown += encoded.unknown;
     const auto total = static_cast<std::int64_t>(encoded.ids.size()) - 1;

@@ -21,6 +21,7 @@
 #include "text/language_tag.h"
 #include "text/reader.h"
 #include "text/sentence_frame.h"
+#include "text/utf8.h"
 
 namespace tril::cli {
 namespace {
@@ -71,12 +72,6 @@ Fields fields_of(ScoreOptions& o) {
   f.excludes("summary", "alignment", "totals have no tokens");
   f.excludes("summary", "word-scores", "totals have no tokens");
   return f;
-}
-
-// Characters of UTF-8 text.
-std::int64_t characters(std::string_view text) {
-  return std::count_if(text.begin(), text.end(),
-                       [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; });
 }
 
 // All lines together.
@@ -156,7 +151,7 @@ class PairIds {
       if (!valid.back()) continue;
       sources.push_back(ids_of(source_, behind_prefix(languages_.prefix, source), Side::source));
       targets.push_back(ids_of(target_, target, Side::target));
-      target_characters.push_back(characters(target));
+      target_characters.push_back(static_cast<std::int64_t>(characters_in(target)));
     }
     return !valid.empty();
   }
@@ -273,7 +268,7 @@ struct TextIds {
 
 TextIds text_ids(const ScoreOptions& o, const model::Model& model, const Tokenizer& tokenizer,
                  const std::string& text) {
-  TextIds t{{}, characters(text)};
+  TextIds t{{}, static_cast<std::int64_t>(characters_in(text))};
   if (o.begin) {
     const std::int32_t begin =
         model.special_ids().bos >= 0 ? model.special_ids().bos : tokenizer.special(Side::target).bos;
@@ -283,7 +278,8 @@ TextIds text_ids(const ScoreOptions& o, const model::Model& model, const Tokeniz
   const std::size_t given = t.ids.size();
   tokenizer.encode(text, Side::target, t.ids);
   t.unknown = count_unknown(tokenizer, text, std::span(t.ids).subspan(given), Side::target);
-  if (!o.begin && !t.ids.empty()) t.characters -= characters(tokenizer.decode({t.ids.data(), 1}, Side::target));
+  if (!o.begin && !t.ids.empty())
+    t.characters -= static_cast<std::int64_t>(characters_in(tokenizer.decode({t.ids.data(), 1}, Side::target)));
   return t;
 }
 

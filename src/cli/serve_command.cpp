@@ -94,7 +94,7 @@ Fields fields_of(ServeOptions& o) {
   f.add("tls-certificate", &o.tls_certificate, "certificate chain in PEM; with --tls-key HTTPS is spoken")
       .value_name("FILE");
   f.add("tls-key", &o.tls_key, "its private key").value_name("FILE");
-  f.add("access-log", &o.access_log, "where a JSON object goes for each request; - is standard output, empty nowhere")
+  f.add("access-log", &o.access_log, "where a JSON object goes for each request; - is standard output, none nowhere")
       .value_name("FILE");
   f.add("log-texts", &o.log_texts, "write what is asked into the access log");
   f.group("Limits");
@@ -125,16 +125,29 @@ std::pair<std::string, std::string> named(const std::string& text) {
   return {path.filename().string(), text};
 }
 
+void check_length(const std::string& where, std::string_view key) {
+  check(key.size() >= 8, where, "a key of {} characters is soon guessed, expected at least 8", key.size());
+}
+
 std::vector<std::string> read_keys(const std::string& path) {
   std::vector<std::string> keys;
   if (path.empty()) return keys;
   std::istringstream lines(read_text(path, 1 << 20));
   for (std::string line; std::getline(lines, line);)
     if (const std::string_view key = trim(line); !key.empty() && key[0] != '#') {
-      check(key.size() >= 8, path, "a key of {} characters is soon guessed, expected at least 8", key.size());
+      check_length(path, key);
       keys.emplace_back(key);
     }
   check(!keys.empty(), path, "has no key");
+  return keys;
+}
+
+serve::Keys keys_of(const ServeOptions& o) {
+  serve::Keys keys{read_keys(o.api_key_file), read_keys(o.admin_key_file)};
+  if (const char* const key = std::getenv("TRIL_API_KEY"); key && *key) {
+    check_length("TRIL_API_KEY", key);
+    keys.api.emplace_back(key);
+  }
   return keys;
 }
 
@@ -213,16 +226,15 @@ serve::Loaded load(const ServeOptions& o, const std::string& name, const std::st
 int serve(const ServeOptions& o) {
   const BlockedSignals signals{SIGINT, SIGTERM, SIGHUP};
   serve::ServiceOptions options;
-  options.api_keys = read_keys(o.api_key_file);
-  if (const char* const key = std::getenv("TRIL_API_KEY"); key && *key) options.api_keys.emplace_back(key);
-  options.admin_keys = read_keys(o.admin_key_file);
-  if (!is_own_machine(o.host) && options.api_keys.empty() && !o.allow_anyone)
+  options.keys = keys_of(o);
+  options.own_names_only = is_own_machine(o.host) && options.keys.api.empty();
+  if (!is_own_machine(o.host) && options.keys.api.empty() && !o.allow_anyone)
     fail_usage("--host", fmt::format("{} lets other machines in, and nobody needs a key", o.host),
                "pass --api-key-file, or --allow-anyone if that is what you want");
   options.cors_origins = o.cors_origins;
   options.log_texts = o.log_texts;
-  AccessLog log(o.access_log);
-  if (!o.access_log.empty()) options.log = [&](const std::string& line) { log.write(line); };
+  AccessLog log(o.access_log == "none" ? "" : o.access_log);
+  if (!o.access_log.empty() && o.access_log != "none") options.log = [&](const std::string& line) { log.write(line); };
   options.request_seconds = o.request_timeout;
   options.most_texts = static_cast<std::size_t>(o.max_texts);
   options.most_characters = static_cast<std::size_t>(o.max_characters);
@@ -232,8 +244,15 @@ int serve(const ServeOptions& o) {
   for (const std::string& text : o.models) {
     const auto [name, directory] = named(text);
     check(!name.empty() && !directory.empty(), "--model", "expected [NAME=]DIR, got \"{}\"", text);
-    if (!std::filesystem::is_directory(directory)) fail_usage("--model", directory + " is no directory");
+    if (!std::filesystem::is_directory(directory) && !directory.ends_with(".gguf"))
+      fail_usage("--model", directory + " is neither a directory nor a .gguf file");
     sources.push_back({name, [o, n = name, d = directory] { return load(o, n, d); }});
+  }
+
+  for (const std::string& text : o.languages) {
+    const std::string of = named(text).first;
+    if (std::none_of(sources.begin(), sources.end(), [&](const serve::ModelSource& s) { return s.name == of; }))
+      fail_usage("--languages", "there is no model " + of + " among those of --model");
   }
 
   // They have little to do beside the decoding, and each one more takes a core from it more often.
@@ -260,11 +279,18 @@ int serve(const ServeOptions& o) {
     if (signal == SIGHUP) {
       spdlog::info("loading the models again");
       models.reload();
-      try {
+      // What is no good any more is told, and what was there before stays.
+      const auto again = [](const auto& read) {
+        try {
+          read();
+        } catch (const Error& error) {
+          spdlog::error("{}", error.what());
+        }
+      };
+      again([&] { service.set_keys(keys_of(o)); });
+      again([&] {
         if (!o.tls_certificate.empty()) server.reload_certificate();
-      } catch (const Error& error) {
-        spdlog::error("{}", error.what());
-      }
+      });
     } else if (signal != 0) {
       break;
     }
@@ -272,11 +298,11 @@ int serve(const ServeOptions& o) {
 
   // What was begun is ended; a second signal does not wait for it.
   spdlog::info("ending what was begun");
-  service.drain();
-  server.drain();
+  service.stop_taking();
   std::atomic<bool> done = false;
   std::thread drainer([&] {
-    models.drain();
+    service.drain();
+    server.drain();
     const auto until = serve::Clock::now() + std::chrono::seconds(10);
     while (server.connections() > 0 && serve::Clock::now() < until)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));

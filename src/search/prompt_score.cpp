@@ -1,6 +1,7 @@
 #include "search/prompt_score.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "search/processors.h"
 
@@ -12,11 +13,11 @@ constexpr std::int64_t rows_at_a_time = 64;  // whose logits are in memory toget
 }  // namespace
 
 std::vector<TokenScore> prompt_scores(Context& c, const model::Model& model, std::span<const std::int32_t> ids,
-                                      std::int32_t top) {
+                                      std::int32_t top, std::int64_t tokens) {
   std::vector<TokenScore> scores;
   if (ids.size() < 2) return scores;
   const auto N = static_cast<std::int64_t>(ids.size()) - 1;
-  const auto k = static_cast<std::int64_t>(std::min<std::int64_t>(top, model.vocab_size()));
+  const auto k = static_cast<std::int64_t>(std::min({std::int64_t{top}, model.vocab_size(), tokens}));
   Rows rows;
   rows.append(static_cast<std::int32_t>(N));
   const Tensor hidden = model.decode(c, {.ids = ids.first(ids.size() - 1), .rows = std::move(rows), .memory_rows = {}});
@@ -29,6 +30,9 @@ std::vector<TokenScore> prompt_scores(Context& c, const model::Model& model, std
     std::vector<float> values;
     std::vector<std::int32_t> best;
     if (k > 0) {
+      if (static_cast<std::size_t>(tokens) < V)
+        for (float* row = logits.data<float>(); row < logits.data<float>() + logits.count(); row += V)
+          std::fill(row + tokens, row + V, -std::numeric_limits<float>::infinity());
       const Tensor value = c.empty({n, k}), id = c.empty({n, k}, DType::i32);
       c.kernels().top_k(logits.data<float>(), static_cast<std::size_t>(n), V, static_cast<std::size_t>(k),
                         value.data<float>(), id.data<std::int32_t>());

@@ -125,6 +125,17 @@ Json completion_schema(bool chat) {
   return schema;
 }
 
+std::vector<std::string> texts_of_prompts(const Json& body) {
+  std::vector<std::string> texts;
+  const auto given = body.find("prompt");
+  if (given == body.end()) return texts;
+  if (given->is_string()) texts.push_back(given->get<std::string>());
+  if (given->is_array())
+    for (const Json& one : *given)
+      if (one.is_string()) texts.push_back(one.get<std::string>());
+  return texts;
+}
+
 std::vector<Prompt> prompts_of(const Json& body, const ServedModel& m) {
   const auto given = body.find("prompt");
   if (given == body.end() || given->is_null()) throw HttpError(400, "prompt is missing", "prompt");

@@ -36,6 +36,8 @@ CompletionRequest read_completion_request(const Json& body, bool chat);
 /// What it may hold, for the API's description.
 Json completion_schema(bool chat);
 
+/// Those prompts that are texts, as they stand in the request.
+std::vector<std::string> texts_of_prompts(const Json& body);
 /// "prompt": a text, ids, or a list of either.
 std::vector<Prompt> prompts_of(const Json& body, const ServedModel& m);
 /// "messages", checked: [{"role": ..., "content": a text}, ...].

@@ -1,5 +1,7 @@
 #include "serve/engine.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -16,8 +18,8 @@ constexpr std::chrono::milliseconds look_every{5};  // at all who wait, for thos
 // Where nearly all places are taken, others join once this part of them is free: encoding a few together costs less than
 // each by itself.
 constexpr std::size_t join_share = 8;
-constexpr std::int64_t few_rows = 16;  // that a worker decodes; with more of them each takes nearly its full cost
-constexpr std::chrono::milliseconds longest_kept_out{50};  // for the sake of those who are decoded
+constexpr std::int64_t few_rows = 16;  // that a worker decodes: more of them make a small model's steps longer
+constexpr std::chrono::milliseconds longest_kept_out{5};  // for the sake of those who are decoded
 constexpr std::int64_t default_cache_tokens = std::int64_t{1} << 18;
 
 }  // namespace
@@ -51,8 +53,9 @@ struct Engine::Worker {
   search::OpenSession session;
   std::vector<Live> live;  ///< by the session's numbers
   std::size_t count = 0;
-  std::int64_t tokens = 0;  ///< that they may come to keep
-  std::int64_t rows = 0;    ///< of their searches
+  std::int64_t tokens = 0;                   ///< that they may come to keep
+  std::int64_t rows = 0;                     ///< of their searches
+  std::map<std::string, std::int64_t> held;  ///< tokens, by client
   std::thread thread;
 };
 
@@ -69,20 +72,30 @@ Engine::Engine(std::shared_ptr<const model::Model> model, const EngineOptions& o
   // What is read behind a beginning that is there rounds otherwise than what is read at once.
   options_.session.prefix_tokens = options_.deterministic ? 0 : options_.session.prefix_tokens / workers;
   for (int i = 0; i < workers; ++i) workers_.push_back(std::make_unique<Worker>(*model_, options_, threads));
-  for (const auto& worker : workers_) worker->thread = std::thread([this, w = worker.get()] { run(*w); });
+  try {
+    for (const auto& worker : workers_) worker->thread = std::thread([this, w = worker.get()] { run(*w); });
+  } catch (...) {
+    stop();
+    throw;
+  }
 }
 
-Engine::~Engine() {
+void Engine::stop() {
   {
     const std::lock_guard lock(mutex_);
     closed_ = stopping_ = true;
   }
   arrived_.notify_all();
-  for (const auto& worker : workers_) worker->thread.join();
+  for (const auto& worker : workers_)
+    if (worker->thread.joinable()) worker->thread.join();
+}
+
+Engine::~Engine() {
+  stop();
   for (const WorkPtr& work : queue_.take_all()) end(work, {.cut = search::Cut::cancelled});
 }
 
-Engine::Answer Engine::submit(std::span<const WorkPtr> works) {
+Engine::Answer Engine::submit(std::span<const WorkPtr> works, bool goes_on) {
   const std::int64_t share = options_.cache_tokens / static_cast<std::int64_t>(workers_.size());
   for (const WorkPtr& work : works)
     check(work->cache_tokens() <= share, "request",
@@ -90,9 +103,9 @@ Engine::Answer Engine::submit(std::span<const WorkPtr> works) {
           share);
   {
     const std::lock_guard lock(mutex_);
-    if (closed_) return Answer::closed;
+    if (closed_ && (!goes_on || cancelling_ || stopping_)) return Answer::closed;
     if (!queue_.push(works)) {
-      statistics_.refused.add(works.size());
+      if (!goes_on) statistics_.refused.add(works.size());
       return Answer::full;
     }
   }
@@ -135,9 +148,10 @@ std::size_t Engine::waiting() const {
 }
 
 bool Engine::crowded() const {
-  const std::size_t places = workers_.size() * static_cast<std::size_t>(options_.batch_size);
+  const std::size_t places = workers_.size() * static_cast<std::size_t>(options_.batch_size),
+                    some = places / join_share;
   const std::lock_guard lock(mutex_);
-  return queue_.size() > 0 && live_ + queue_.size() > places;
+  return live_ + some >= places && queue_.size() > some;
 }
 
 std::size_t Engine::running() const {
@@ -189,9 +203,14 @@ void Engine::take(Worker& worker, std::unique_lock<std::mutex>& lock, std::vecto
   const auto most_read = static_cast<std::size_t>(options_.session.prompt_tokens);
   const auto batch = static_cast<std::size_t>(options_.batch_size);
   const auto share = [&] { return std::min(batch, (queue_.size() + live_ + workers - 1) / workers); };
-  // How far the batch may grow. A translation is wanted whole: among so many that each step takes as much longer as there
-  // are more of them, it ends later than behind those who are about to end, and makes all of them later. What grows all
-  // the same with those who wait is throughput. A text that goes on is read as it comes, so nobody waits for its beginning.
+  // The last quarter of the cache is for whoever does not hold the rest already.
+  const auto has_share = [&](const Work& work) {
+    const auto held = worker.held.find(work.client);
+    return held == worker.held.end() || held->second + work.cache_tokens() <= most_tokens - most_tokens / 4;
+  };
+  // How far the batch may grow. A translation is wanted whole: where steps take longer by each one more, it ends sooner behind
+  // those who are about to end than among them, and holds none of them up. So who comes to a batch of some rows is kept out
+  // for a moment, unless as many wait that throughput is what counts. A text that goes on is read as it comes: it begins.
   const auto grows = [&] {
     return !model_->has_encoder() || worker.rows < few_rows ||
            worker.count + arrivals.size() < 2 * queue_.size() / workers ||
@@ -208,19 +227,17 @@ void Engine::take(Worker& worker, std::unique_lock<std::mutex>& lock, std::vecto
     std::size_t read = 0;
     const bool room = worker.count == 0 || worker.count <= batch - batch / join_share;
     while (room && worker.count + arrivals.size() < share() && grows() && read < most_read) {
-      WorkPtr work = queue_.pop(most_tokens - worker.tokens);
+      WorkPtr work = queue_.pop(most_tokens - worker.tokens, has_share);
       if (!work) break;
       worker.tokens += work->cache_tokens();
+      worker.held[work->client] += work->cache_tokens();
       worker.rows += work->rows();
       read += work->source.size();
       ++live_;
       arrivals.push_back(std::move(work));
     }
     if (worker.count > 0 || !arrivals.empty() || !gone.empty()) return;
-    if (queue_.size() > 0)  // others' share, and deadlines
-      arrived_.wait_for(lock, std::chrono::milliseconds(5));
-    else
-      arrived_.wait(lock);
+    arrived_.wait(lock);
   }
 }
 
@@ -269,6 +286,7 @@ void Engine::deliver(Worker& worker) {
     }
     worker.tokens -= l.tokens;
     worker.rows -= l.work->rows();
+    if (const auto held = worker.held.find(l.work->client); (held->second -= l.tokens) == 0) worker.held.erase(held);
     --worker.count;
     done.emplace_back(std::move(l.work), std::move(outcome));
     l = {};
@@ -281,7 +299,8 @@ void Engine::deliver(Worker& worker) {
     const double each = std::chrono::duration<double>(now - last_end_).count() / static_cast<double>(done.size());
     seconds_a_sentence_ += (each - seconds_a_sentence_) / 16;
   }
-  last_end_ = now;
+  // Time in which nobody came says nothing of how long others took.
+  last_end_ = live_ > 0 ? now : Clock::time_point{};
   if (live_ == 0 && queue_.size() == 0) ended_.notify_all();
 }
 
@@ -298,7 +317,11 @@ void Engine::end(const WorkPtr& work, Outcome outcome) {
       .add(1);
   // What its callbacks hold goes with this call.
   work->on_token = {}, work->on_partial = {};
-  if (const auto tell = std::exchange(work->on_end, {})) tell(std::move(outcome));
+  if (const auto tell = std::exchange(work->on_end, {})) try {
+      tell(std::move(outcome));
+    } catch (const std::exception& error) {  // it may not take everybody's decoding with it
+      spdlog::error("an answer could not be given: {}", error.what());
+    }
 }
 
 }  // namespace tril::serve

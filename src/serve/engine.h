@@ -4,6 +4,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -37,8 +38,9 @@ class Engine {
 
   enum class Answer : std::uint8_t { taken, full, closed };
   /// Takes all of one client's works, or none of them.
+  /// @param goes_on  they are the rest of a request that was begun: taken also where nothing more is, as long as that runs
   /// @throws Error(usage) where one of them could never be held
-  Answer submit(std::span<const WorkPtr> works);
+  Answer submit(std::span<const WorkPtr> works, bool goes_on = false);
   /// Whether a work of this client could wait now; where not and `counts`, it is counted as refused.
   bool has_room(const std::string& client, bool counts = true) const;
   /// To be called after works were cancelled, so that those who wait leave at once.
@@ -49,7 +51,7 @@ class Engine {
   void cancel_all();
 
   std::size_t waiting() const;
-  /// Whether all places are taken and others wait for one.
+  /// Whether places are taken as far as they ever are, and so many wait that a moment more makes them no later.
   bool crowded() const;
   std::size_t running() const;
   /// Seconds that whoever comes now may expect to wait before it is begun, by the time that those before it took.
@@ -59,6 +61,7 @@ class Engine {
 
  private:
   struct Worker;
+  void stop();
   void run(Worker& worker);
   void take(Worker& worker, std::unique_lock<std::mutex>& lock, std::vector<WorkPtr>& arrivals,
             std::vector<WorkPtr>& gone);

@@ -33,7 +33,7 @@ std::size_t FairQueue::clients() const {
 }
 
 bool FairQueue::has_room(const std::string& client, std::size_t n) const {
-  return size_ + n <= most_ && size(client) + n <= std::max<std::size_t>(1, most_ / 2);
+  return size_ + n <= most_ && size(client) + n <= share_of_one(most_);
 }
 
 bool FairQueue::push(std::span<const WorkPtr> works) {
@@ -50,14 +50,22 @@ bool FairQueue::push(std::span<const WorkPtr> works) {
   return true;
 }
 
-WorkPtr FairQueue::pop(std::int64_t most_tokens) {
+WorkPtr FairQueue::pop(std::int64_t most_tokens, const std::function<bool(const Work&)>& may) {
   if (by_priority_.empty()) return nullptr;
   const auto first = by_priority_.begin();
   Turns& turns = first->second;
-  // A turn that buys nothing goes to the next client with what is saved up.
-  while (turns.front().deficit < turns.front().works.front()->cost()) {
-    turns.front().deficit += quantum_;
-    if (turns.front().deficit >= turns.front().works.front()->cost()) break;
+  for (std::size_t barred = 0;;) {
+    Client& next = turns.front();
+    const Work& work = *next.works.front();
+    if (may && !may(work)) {
+      if (++barred == turns.size()) return nullptr;
+    } else {
+      barred = 0;
+      if (next.deficit >= work.cost()) break;
+      next.deficit += quantum_;
+      if (next.deficit >= work.cost()) break;
+    }
+    // A turn that buys nothing goes to the next client with what is saved up.
     turns.splice(turns.end(), turns, turns.begin());
   }
   Client& client = turns.front();

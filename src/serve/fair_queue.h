@@ -6,6 +6,7 @@
 // Not safe to use by several threads at once; its owner locks.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <list>
@@ -24,13 +25,16 @@ class FairQueue {
  public:
   /// @param most  works that may wait, of one client half of them
   FairQueue(std::size_t most, std::int64_t quantum);
+  /// How many of one client may wait where `most` may in all.
+  static std::size_t share_of_one(std::size_t most) { return std::max<std::size_t>(1, most / 2); }
 
   /// Takes all of one client's works, or, where there is no room for them, none.
   bool push(std::span<const WorkPtr> works);
   /// Whether it would take `n` works of this client.
   bool has_room(const std::string& client, std::size_t n) const;
   /// The next one, taken off; null where nobody waits, or where the next one keeps more than `most_tokens` (it stays the next).
-  WorkPtr pop(std::int64_t most_tokens);
+  /// @param may  whether a client may have another one now; where not it is the next client's turn
+  WorkPtr pop(std::int64_t most_tokens, const std::function<bool(const Work&)>& may = {});
   /// Takes off whoever is cancelled or late.
   std::vector<WorkPtr> take_gone(Clock::time_point now);
   std::vector<WorkPtr> take_all();

@@ -29,7 +29,13 @@ std::chrono::milliseconds milliseconds(double seconds) {
 
 // What a message asks for; nothing where its address is not well formed.
 std::optional<HttpRequest> request_of(http::request<http::string_body> message) {
-  const std::string_view target(message.target().data(), message.target().size());
+  std::string_view target(message.target().data(), message.target().size());
+  // A proxy may be asked by the whole address (RFC 9112, 3.2.2).
+  for (const std::string_view scheme : {"http://", "https://"})
+    if (target.starts_with(scheme)) {
+      target.remove_prefix(std::min(target.size(), target.find('/', scheme.size())));
+      if (target.empty()) target = "/";
+    }
   const std::size_t question = target.find('?');
   const auto path = url_decoded(target.substr(0, question), false);
   const auto query = parse_query(question == std::string_view::npos ? std::string_view() : target.substr(question + 1));
@@ -45,6 +51,18 @@ std::optional<HttpRequest> request_of(http::request<http::string_body> message) 
   }
   request.body = std::move(message.body());
   return request;
+}
+
+// What is wrong with how a message says where its body ends: whoever else has read it, a proxy say, must not have read
+// another end (RFC 9112, 6.1 and 6.3). Null: nothing.
+const char* unclear_body(const http::request<http::string_body>& message) {
+  const auto codings = message.count(http::field::transfer_encoding);
+  if (codings > 0 && (codings > 1 || !beast::iequals(message[http::field::transfer_encoding], "chunked")))
+    return "Transfer-Encoding is understood where it is chunked alone";
+  if (codings > 0 && message.count(http::field::content_length) > 0)
+    return "Transfer-Encoding and Content-Length say two things";
+  if (message.count(http::field::host) > 1) return "Host is there twice";
+  return nullptr;
 }
 
 std::string head_of(const HttpResponse& r, bool keep_alive, std::optional<std::size_t> length, bool chunked) {
@@ -91,10 +109,16 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
       if (self->state_ == State::idle) self->close();
     });
   }
+  void close_if_waiting() override {
+    net::post(strand_, [self = shared_from_this()] {
+      if (self->state_ == State::idle || self->state_ == State::reading) self->close();
+    });
+  }
   void close_now() override {
     net::post(strand_, [self = shared_from_this()] { self->close(); });
   }
   bool is_idle() const override { return state_ == State::idle; }
+  bool is_reading() const override { return state_ == State::reading; }
 
  private:
   enum class State : std::uint8_t { opening, idle, reading, answering, ending, closed };
@@ -176,9 +200,11 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     if (error == http::error::body_limit)
       return refuse(413, fmt::format("the request's body is larger than {} bytes", options().most_body_bytes));
     if (error) return refuse(400, "this is not HTTP: " + error.message());
+    if (!had_head && parser_->is_header_done())
+      if (const char* const wrong = unclear_body(parser_->get())) return refuse(400, wrong);
     if (!had_head && parser_->is_header_done() && !parser_->is_done()) {
       deadline(options().body_seconds);
-      if (!told_to_go_on_ && parser_->get()[http::field::expect] == "100-continue") {
+      if (!told_to_go_on_ && beast::iequals(parser_->get()[http::field::expect], "100-continue")) {
         told_to_go_on_ = true;
         out_ += "HTTP/1.1 100 Continue\r\n\r\n";
         write();

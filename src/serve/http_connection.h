@@ -15,8 +15,11 @@ class HttpConnection {
   virtual void start() = 0;
   /// Closes it if no request has begun to come.
   virtual void close_if_idle() = 0;
+  /// The same also if one has begun to come, but is not there as a whole.
+  virtual void close_if_waiting() = 0;
   virtual void close_now() = 0;
   virtual bool is_idle() const = 0;
+  virtual bool is_reading() const = 0;
 };
 
 /// One that is among the server's until it is gone.

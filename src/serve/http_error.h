@@ -22,6 +22,8 @@ class HttpError : public std::runtime_error {
   const std::string& type() const { return type_; }
   /// Seconds after which to try again; nothing: it would not help.
   std::optional<int> retry_after;
+  /// Methods that the address is for; empty: that is not what is wrong.
+  std::string allow;
 
  private:
   int status_;

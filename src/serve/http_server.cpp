@@ -110,13 +110,16 @@ void HttpServer::Implementation::take(Socket socket) {
   make_connection(shared_from_this(), make_transport(std::move(socket), tls))->start();
 }
 
-// Whoever has nothing to say makes room for one who has.
+// Whoever has nothing to say makes room for one who has; where all are saying something, the one that has been at it for
+// longest without coming to an end.
 bool HttpServer::Implementation::make_room() {
-  for (const auto& connection : all())
-    if (connection->is_idle()) {
-      connection->close_if_idle();
-      return true;
-    }
+  const auto connections = all();
+  for (const bool reading : {false, true})
+    for (const auto& connection : connections)
+      if (reading ? connection->is_reading() : connection->is_idle()) {
+        connection->close_if_waiting();
+        return true;
+      }
   return false;
 }
 

@@ -29,8 +29,8 @@ struct HttpServerOptions {
   std::size_t most_unsent_bytes = std::size_t{1} << 20;  ///< of a stream
   double head_seconds = 10, body_seconds = 30, idle_seconds = 75, write_seconds = 30;
 
-  /// Whether who comes now has to wait anyway. While it says so, sockets are looked at some hundred times a second only,
-  /// for all that came meanwhile: each look takes a core from those who work on answers. Unset: never.
+  /// Whether who comes now has to wait anyway. While it says so, each thread looks at sockets some hundred times a second
+  /// only, for all that came meanwhile: each look takes a core from those who work on answers. Unset: never.
   std::function<bool()> crowded = {};
 };
 

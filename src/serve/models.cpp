@@ -28,8 +28,13 @@ std::vector<ModelPtr> Models::ready() const {
 
 bool Models::crowded() const {
   const std::lock_guard lock(mutex_);
-  return std::any_of(entries_.begin(), entries_.end(),
-                     [](const Entry& e) { return e.status.model && e.status.model->engine().crowded(); });
+  bool any = false;
+  for (const Entry& e : entries_) {
+    if (!e.status.model) continue;
+    if (!e.status.model->engine().crowded()) return false;
+    any = true;
+  }
+  return any;
 }
 
 Models::~Models() {
@@ -44,7 +49,7 @@ Models::~Models() {
     entry.status.model->engine().cancel_all();
     retire(std::exchange(entry.status.model, nullptr));
   }
-  for (std::thread& t : retiring_) t.join();
+  retiring_.clear();  // when they have
 }
 
 void Models::run() {
@@ -76,7 +81,9 @@ void Models::load(std::size_t i) {
     Status& status = entries_[i].status;
     entries_[i].tried = true;
     status.error = error;
-    if (fresh) {
+    if (fresh && entries_[i].unwanted) {
+      fresh.reset();
+    } else if (fresh) {
       before = std::exchange(status.model, fresh);
       status.state = State::ready;
     } else if (!status.model) {
@@ -90,10 +97,13 @@ void Models::load(std::size_t i) {
 
 // Whoever was given the model before it was replaced may still submit to it, so its engine stays open until nobody holds it.
 void Models::retire(ModelPtr model) {
-  retiring_.emplace_back([held = std::move(model)]() mutable {
+  std::erase_if(retiring_, [](const std::future<void>& f) {
+    return f.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  });
+  retiring_.push_back(std::async(std::launch::async, [held = std::move(model)]() mutable {
     while (held.use_count() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     held.reset();
-  });
+  }));
 }
 
 std::vector<Models::Status> Models::status() const {
@@ -133,6 +143,8 @@ bool Models::reload(const std::string& name) {
     for (std::size_t i = 0; i < entries_.size(); ++i)
       if (name.empty() || entries_[i].source.name == name) {
         any = true;
+        entries_[i].unwanted = false;
+        if (!entries_[i].status.model) entries_[i].status.state = State::loading;
         if (std::find(to_load_.begin(), to_load_.end(), i) == to_load_.end()) to_load_.push_back(i);
       }
   }
@@ -144,6 +156,7 @@ bool Models::unload(const std::string& name) {
   const std::lock_guard lock(mutex_);
   for (Entry& entry : entries_)
     if (entry.source.name == name && entry.status.model) {
+      entry.unwanted = true;
       retire(std::exchange(entry.status.model, nullptr));
       entry.status.state = State::unloaded;
       return true;
@@ -156,6 +169,12 @@ void Models::drain() {
   for (Status& s : status())
     if (s.model) all.push_back(std::move(s.model));
   for (const ModelPtr& model : all) model->engine().drain();
+  std::vector<std::future<void>> retiring;
+  {
+    const std::lock_guard lock(mutex_);
+    retiring.swap(retiring_);
+  }
+  retiring.clear();  // when they have
 }
 
 }  // namespace tril::serve

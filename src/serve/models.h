@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -41,7 +42,7 @@ class Models {
   std::vector<Status> status() const;
   /// Those that are ready.
   std::vector<ModelPtr> ready() const;
-  /// Whether requests of one wait for a place (Engine::crowded).
+  /// Whether whoever comes has to wait, whatever it wants: all that are ready are (Engine::crowded).
   bool crowded() const;
   /// Whether one has never been loaded and is about to be.
   bool loading() const;
@@ -55,14 +56,14 @@ class Models {
   bool reload(const std::string& name = {});
   /// Its memory is given back once what it has begun is ended.
   bool unload(const std::string& name);
-  /// Returns once all that was begun has ended; nothing more is taken.
+  /// Returns once all that was begun has ended, also of models that were replaced; nothing more is taken.
   void drain();
 
  private:
   struct Entry {
     ModelSource source;
     Status status;
-    bool tried = false;
+    bool tried = false, unwanted = false;  ///< the latter: unloaded, whatever is being loaded
   };
   void run();
   void load(std::size_t i);
@@ -73,7 +74,7 @@ class Models {
   std::vector<Entry> entries_;
   std::deque<std::size_t> to_load_;
   bool stopping_ = false;
-  std::vector<std::thread> retiring_;
+  std::vector<std::future<void>> retiring_;  ///< guarded by mutex_
   std::thread loader_;
 };
 

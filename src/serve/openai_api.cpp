@@ -9,6 +9,7 @@
 #include "search/text_stream.h"
 #include "serve/completion_request.h"
 #include "serve/service.h"
+#include "text/utf8.h"
 
 namespace tril::serve {
 namespace {
@@ -82,9 +83,9 @@ class Completing : public std::enable_shared_from_this<Completing> {
     if (r_.echo && r_.logprobs) {
       service_.aside(call_, [self = shared_from_this()](search::WorkerPool& worker) {
         for (std::size_t i = 0; i < self->prompts_.size(); ++i)
-          self->prompt_scores_[i] =
-              search::prompt_scores(worker.context(0), self->model_->model(), self->prompts_[i].ids,
-                                    static_cast<std::int32_t>(*self->r_.logprobs));
+          self->prompt_scores_[i] = search::prompt_scores(
+              worker.context(0), self->model_->model(), self->prompts_[i].ids,
+              static_cast<std::int32_t>(*self->r_.logprobs), self->model_->tokenizer().size(Side::target));
         self->go();
       });
     } else {
@@ -96,7 +97,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     std::unique_ptr<search::TextStream> stream;
     std::vector<search::TokenScore> scores;  ///< of tokens that a stream has not told yet
     std::vector<std::int32_t> tokens;        ///< the same
-    std::size_t told = 0;                    ///< bytes of text
+    std::size_t told = 0;                    ///< characters of text
     search::Generation result;
     std::vector<search::TokenScore> all_scores;
   };
@@ -137,22 +138,23 @@ class Completing : public std::enable_shared_from_this<Completing> {
     }
   }
 
-  void go() {
-    if (r_.stream) {
-      call_->out->begin({.content_type = "text/event-stream", .body = {}});
-      if (r_.chat)
-        for (std::size_t i = 0; i < choices_.size(); ++i) chunk(i, "", nullptr, "", true);
-      if (r_.echo)
-        for (std::size_t i = 0; i < choices_.size(); ++i) {
-          const Prompt& p = prompts_[i / static_cast<std::size_t>(rows_)];
-          const Json echoed = r_.logprobs ? prompt_logprobs(i / static_cast<std::size_t>(rows_)) : Json(nullptr);
-          choices_[i].told = p.text.size();
-          chunk(i, p.text, echoed, "");
-        }
+  void begin_stream() {
+    call_->out->begin({.content_type = "text/event-stream", .body = {}});
+    if (r_.chat)
+      for (std::size_t i = 0; i < choices_.size(); ++i) chunk(i, "", nullptr, "", true);
+    if (!r_.echo) return;
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      const std::size_t prompt = i / static_cast<std::size_t>(rows_);
+      choices_[i].told = characters_in(prompts_[prompt].text);
+      chunk(i, prompts_[prompt].text, r_.logprobs ? prompt_logprobs(prompt) : Json(nullptr), "");
     }
+  }
+
+  void go() {
     left_ = nothing_new_ ? 0 : prompts_.size();
     if (nothing_new_) {
       for (Choice& choice : choices_) choice.result.finish = search::Finish::length;
+      if (r_.stream) begin_stream();
       return finish();
     }
     std::vector<WorkPtr> works;
@@ -172,12 +174,9 @@ class Completing : public std::enable_shared_from_this<Completing> {
       };
       works.push_back(std::move(work));
     }
-    try {
-      service_.submit(call_, model_, works);
-    } catch (const std::exception& error) {
-      if (!r_.stream) throw;
-      fail_stream(error.what());
-    }
+    const std::lock_guard lock(mutex_);  // nothing is told before the stream has begun, and it begins once all is taken
+    service_.submit(call_, model_, std::move(works));
+    if (r_.stream) begin_stream();
   }
 
   std::size_t choice_of(std::size_t prompt, std::int32_t sample) const {
@@ -187,8 +186,11 @@ class Completing : public std::enable_shared_from_this<Completing> {
     return std::find(options_->eos_ids.begin(), options_->eos_ids.end(), token) != options_->eos_ids.end();
   }
 
+  void wait_for_begin() { const std::lock_guard begun(mutex_); }
+
   // One token more of a stream.
   void tell(std::size_t prompt, const search::NewToken& t) {
+    wait_for_begin();
     const std::size_t at = choice_of(prompt, t.sample);
     Choice& choice = choices_[at];
     std::string text;
@@ -199,12 +201,13 @@ class Completing : public std::enable_shared_from_this<Completing> {
     if (t.ended) text += choice.stream->finish();
     if (text.empty()) return;
     const Json logprobs = r_.logprobs ? told_logprobs(choice.tokens, choice.scores, choice.told) : Json(nullptr);
-    choice.told += text.size();
+    choice.told += characters_in(text);
     choice.scores.clear(), choice.tokens.clear();
     chunk(at, text, logprobs, "");
   }
 
   void take(std::size_t prompt, const search::Request& request, Outcome outcome) {
+    wait_for_begin();
     try {
       if (outcome.error) std::rethrow_exception(outcome.error);
       if (outcome.hypotheses.empty()) throw HttpError(503, "the request waited for too long", "", "server_error");
@@ -262,7 +265,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
         if (c.token >= 0) top[text_of(c.token)] = c.log_prob;
       tops.push_back(std::move(top));
       offsets.push_back(offset);
-      offset += texts.back().get_ref<const std::string&>().size();
+      offset += characters_in(texts.back().get_ref<const std::string&>());
     }
     return {{"tokens", std::move(texts)},
             {"token_logprobs", std::move(log_probs)},
@@ -318,15 +321,17 @@ class Completing : public std::enable_shared_from_this<Completing> {
     return {{"prompt_tokens", read}, {"completion_tokens", made}, {"total_tokens", read + made}};
   }
 
+  // Called where nobody waits for what it throws.
   void finish() {
-    if (error_) {
-      if (!r_.stream) return service_.fail(call_, error_);
-      try {
-        std::rethrow_exception(error_);
-      } catch (const std::exception& e) {
-        return fail_stream(e.what());
-      }
+    try {
+      if (error_) std::rethrow_exception(error_);
+      answer();
+    } catch (const std::exception& e) {
+      r_.stream ? fail_stream(e.what()) : service_.fail(call_, std::current_exception());
     }
+  }
+
+  void answer() {
     if (r_.stream) {
       for (std::size_t i = 0; i < choices_.size(); ++i) chunk(i, "", nullptr, finish_reason(choices_[i].result.finish));
       if (r_.include_usage) {
@@ -356,7 +361,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
       std::vector<std::int32_t> tokens = choice.result.tokens;
       if (!tokens.empty() && is_end(tokens.back())) tokens.pop_back();
       tokens.resize(std::min(tokens.size(), choice.all_scores.size()));
-      logprobs = told_logprobs(tokens, choice.all_scores, echoed.size());
+      logprobs = told_logprobs(tokens, choice.all_scores, characters_in(echoed));
       if (r_.echo) {
         Json all = prompt_logprobs(prompt);
         for (const char* name : {"tokens", "token_logprobs", "top_logprobs", "text_offset"})
@@ -404,10 +409,8 @@ void Service::add_openai_routes() {
                        CompletionRequest r = read_completion_request(body, false);
                        const ModelPtr model = model_for(r.model, false);
                        check_room(call, *model);
+                       check_texts(texts_of_prompts(body), "prompt");
                        std::vector<Prompt> prompts = prompts_of(body, *model);
-                       std::vector<std::string> texts;
-                       for (const Prompt& p : prompts) texts.push_back(p.text);
-                       check_texts(texts, "prompt");
                        std::make_shared<Completing>(*this, call, model, std::move(r), std::move(prompts))->start();
                      }});
   routes_.push_back(
@@ -423,7 +426,9 @@ void Service::add_openai_routes() {
          const ModelPtr model = model_for(r.model, false);
          check_room(call, *model);
          const Json messages = messages_of(body);
-         for (const Json& m : messages) check_texts({m["content"].get<std::string>()}, "messages");
+         std::vector<std::string> texts;
+         for (const Json& m : messages) texts.push_back(m["content"].get<std::string>());
+         check_texts(texts, "messages");
          if (!model->loaded().chat)
            throw HttpError(
                400, fmt::format("model {} has no chat template; /v1/completions continues text with it", model->name()),
@@ -431,21 +436,31 @@ void Service::add_openai_routes() {
          std::vector<Prompt> prompts{chat_prompt(*model, messages)};
          std::make_shared<Completing>(*this, call, model, std::move(r), std::move(prompts))->start();
        }});
+  const auto described = [](const ServedModel& model) {
+    return Json{{"id", model.name()},
+                {"object", "model"},
+                {"created", model.created()},
+                {"owned_by", "tril"},
+                {"translates", model.translates()}};
+  };
   routes_.push_back({.method = "GET",
                      .path = "/v1/models",
                      .summary = "The models that are ready",
                      .request_schema = nullptr,
                      .response = "a list of them",
-                     .handle = [this](const CallPtr& call) {
+                     .handle = [this, described](const CallPtr& call) {
                        Json list = Json::array();
-                       for (const Models::Status& s : models_.status())
-                         if (s.model)
-                           list.push_back({{"id", s.name},
-                                           {"object", "model"},
-                                           {"created", s.model->created()},
-                                           {"owned_by", "tril"},
-                                           {"translates", s.model->translates()}});
+                       for (const ModelPtr& model : models_.ready()) list.push_back(described(*model));
                        call->send({{"object", "list"}, {"data", std::move(list)}});
+                     }});
+  routes_.push_back({.method = "GET",
+                     .path = "/v1/models/{model}",
+                     .summary = "One of them",
+                     .request_schema = nullptr,
+                     .response = "what it is",
+                     .handle = [this, described](const CallPtr& call) {
+                       const std::string name = call->request.path.substr(std::string_view("/v1/models/").size());
+                       call->send(described(*model_for(name, std::nullopt)));
                      }});
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/fields.h"
+#include "serve/http.h"
 
 namespace tril::serve {
 
@@ -17,6 +18,10 @@ using Json = nlohmann::ordered_json;
 
 /// The body as a JSON object of moderate depth. @throws HttpError (400)
 Json parse_object(const std::string& body);
+
+/// The body of a request that may be a form, as LibreTranslate's clients send it too; what looks like an object is one,
+/// whatever its type is called. @throws HttpError (400)
+Json body_of(const HttpRequest& request);
 
 /// Sets the fields that the object has; null is as if absent. A list may be given as one text. What is no field is passed
 /// over.

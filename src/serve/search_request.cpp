@@ -81,7 +81,8 @@ search::SearchOptions search_options(const SearchRequest& r, const search::Searc
     if (r.top_p) s.sampling.top_p = *r.top_p;
     if (r.min_p) s.sampling.min_p = *r.min_p;
     if (r.typical_p) s.sampling.typical_p = *r.typical_p;
-    s.sampling.seed = r.seed ? *r.seed : (std::uint64_t{std::random_device()()} << 32 | std::random_device()());
+    s.sampling.seed = r.seed ? static_cast<std::uint64_t>(*r.seed)
+                             : (std::uint64_t{std::random_device()()} << 32 | std::random_device()());
   }
   if (r.beam_size) {
     s.beam_size = static_cast<std::int32_t>(*r.beam_size);

@@ -18,7 +18,7 @@ struct SearchRequest {
   std::optional<double> length_penalty, patience, diversity_penalty;
   std::optional<std::string> early_stopping;
   std::optional<double> temperature, top_p, min_p, typical_p;
-  std::optional<std::uint64_t> seed;
+  std::optional<std::int64_t> seed;
   std::optional<double> repetition_penalty, presence_penalty, frequency_penalty, coverage_penalty;
   std::vector<std::string> bad_words;
   bool branch = false;

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/printable.h"
 #include "base/version.h"
+#include "serve/portions.h"
 #include "text/utf8.h"
 
 namespace tril::serve {
@@ -42,15 +43,20 @@ const Headers& security_headers() {
   return headers;
 }
 
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
 // The key that a request brings: in its head, in its address, or in its body as LibreTranslate has it.
 std::string key_of(const HttpRequest& request) {
   if (const auto bearer = request.header("authorization"))
-    if (bearer->size() > 7 && bearer->starts_with("Bearer ")) return bearer->substr(7);
+    if (bearer->size() > 7 && lower(bearer->substr(0, 7)) == "bearer ") return bearer->substr(7);
   if (const auto key = request.header("x-api-key")) return *key;
   if (const auto key = request.query.find("api_key"); key != request.query.end()) return key->second;
-  if (request.body.find("\"api_key\"") == std::string::npos) return "";
+  if (request.body.find("api_key") == std::string::npos) return "";
   try {
-    const Json body = parse_object(request.body);
+    const Json body = body_of(request);
     const auto key = body.find("api_key");
     return key != body.end() && key->is_string() ? key->get<std::string>() : "";
   } catch (const HttpError&) {
@@ -58,10 +64,37 @@ std::string key_of(const HttpRequest& request) {
   }
 }
 
+// The body as the log may have it.
+std::string without_key(const HttpRequest& request) {
+  if (request.body.find("api_key") == std::string::npos) return request.body;
+  try {
+    Json body = body_of(request);
+    if (body.contains("api_key")) body["api_key"] = "...";
+    return dumped(body);
+  } catch (const HttpError&) {
+    return "";  // it may be a key all the same
+  }
+}
+
 bool holds(const std::vector<std::string>& keys, const std::string& key) {
   bool found = false;
   for (const std::string& known : keys) found |= equal_in_constant_time(known, key);
   return found && !key.empty();
+}
+
+// "localhost:8080", "127.0.0.1", "[::1]:8080": names that no one else can give to this machine.
+bool is_own_name(std::string_view host) {
+  if (host.starts_with('[')) return true;
+  const std::string name = lower(std::string(host.substr(0, host.find(':'))));
+  return name == "localhost" || name.ends_with(".localhost") ||
+         name.find_first_not_of("0123456789.") == std::string::npos;
+}
+
+// Whether the route is for this path; one that ends in {name} is for all that have something there.
+bool is_at(const Route& route, std::string_view path) {
+  const std::size_t name = route.path.find('{');
+  if (name == std::string::npos) return route.path == path;
+  return path.size() > name && path.substr(0, name) == std::string_view(route.path).substr(0, name);
 }
 
 }  // namespace
@@ -138,6 +171,7 @@ class Service::Logged : public Responder {
 };
 
 Service::Service(const ServiceOptions& options, Models& models) : options_(options), models_(models) {
+  set_keys(options.keys);
   run_id_ = fmt::format("{:08x}", std::random_device()());
   add_translate_routes();
   add_openai_routes();
@@ -147,28 +181,48 @@ Service::Service(const ServiceOptions& options, Models& models) : options_(optio
 
 Service::~Service() = default;
 
+void Service::set_keys(Keys keys) {
+  auto fresh = std::make_shared<const Keys>(std::move(keys));
+  const std::lock_guard lock(mutex_);
+  keys_ = std::move(fresh);
+}
+
+std::shared_ptr<const Keys> Service::keys_now() const {
+  const std::lock_guard lock(mutex_);
+  return keys_;
+}
+
+void Service::drain() {
+  side_.drain();  // some of it is for the models yet
+  models_.drain();
+}
+
 const Route& Service::route_of(const HttpRequest& request) const {
   std::string allowed;
   for (const Route& route : routes_) {
-    if (route.path != request.path) continue;
+    if (!is_at(route, request.path)) continue;
     if (route.method == request.method || (request.method == "HEAD" && route.method == "GET")) return route;
     allowed += (allowed.empty() ? "" : ", ") + route.method;
   }
-  if (!allowed.empty())
-    throw HttpError(405,
-                    fmt::format("{} is not for {}, but for {}", request.path, printable(request.method, 20), allowed));
+  if (!allowed.empty()) {
+    HttpError error(405, fmt::format("{} is not for {}, but for {}", printable(request.path),
+                                     printable(request.method, 20), allowed));
+    error.allow = allowed;
+    throw error;
+  }
   throw HttpError(404, fmt::format("there is nothing at {}", printable(request.path)));
 }
 
 void Service::authorise(Call& call, const Route& route) const {
   const std::string key = key_of(call.request);
-  call.admin = holds(options_.admin_keys, key);
-  const bool known = call.admin || holds(options_.api_keys, key);
+  const auto keys = keys_now();
+  call.admin = holds(keys->admin, key);
+  const bool known = call.admin || holds(keys->api, key);
   // A client is known by its key; without one, by its address.
   call.client = known ? fmt::format("key-{:016x}", hash_of(key)) : call.request.address;
   if (route.who == Route::Who::admins && !call.admin)
     throw HttpError(403, "this needs the key of an administrator", "", "permission_error");
-  if (route.who == Route::Who::keyholders && !options_.api_keys.empty() && !known)
+  if (route.who == Route::Who::keyholders && !keys->api.empty() && !known)
     throw HttpError(401, key.empty() ? "this needs a key: Authorization: Bearer ..." : "this key is not known", "",
                     "authentication_error");
 }
@@ -176,14 +230,40 @@ void Service::authorise(Call& call, const Route& route) const {
 Headers Service::cors_headers(const HttpRequest& request) const {
   const auto origin = request.header("origin");
   if (!origin) return {};
+  // A page that may ask may bring what it likes: OpenAI's client has a dozen heads of its own.
+  const std::string heads =
+      request.header("access-control-request-headers").value_or("Authorization, Content-Type, X-API-Key");
   for (const std::string& allowed : options_.cors_origins)
     if (allowed == "*" || allowed == *origin)
       return {{"Access-Control-Allow-Origin", allowed == "*" ? "*" : *origin},
-              {"Access-Control-Allow-Headers", "Authorization, Content-Type, X-API-Key"},
+              {"Access-Control-Allow-Headers", heads},
               {"Access-Control-Allow-Methods", "GET, POST, OPTIONS"},
               {"Access-Control-Max-Age", "600"},
               {"Vary", "Origin"}};
   return {};
+}
+
+// A browser asks for any page that is open in it, and says for which. A name that leads to this machine's own address
+// (DNS rebinding) would make another's page one of this server's, so that without keys names have to be known.
+void Service::check_origin(const HttpRequest& request) const {
+  const auto host = request.header("host"), origin = request.header("origin");
+  const auto is_allowed = [&](std::string_view page) {
+    return std::any_of(options_.cors_origins.begin(), options_.cors_origins.end(), [&](const std::string& allowed) {
+      return allowed == "*" || allowed == page || std::string_view(allowed).ends_with("://" + std::string(page));
+    });
+  };
+  if (options_.own_names_only && host && !is_own_name(*host) && !is_allowed(*host))
+    throw HttpError(
+        403,
+        fmt::format("this server is asked by the name {}, which it does not know: name it by --cors-origins, or "
+                    "have requests bring a key",
+                    printable(*host)),
+        "", "permission_error");
+  if (!origin || is_allowed(*origin)) return;
+  const std::size_t scheme = origin->find("://");
+  if (!host || scheme == std::string::npos || origin->substr(scheme + 3) != *host)
+    throw HttpError(403, fmt::format("pages of {} may not ask, unless --cors-origins names them", printable(*origin)),
+                    "", "permission_error");
 }
 
 void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) {
@@ -198,7 +278,7 @@ void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) 
   if (options_.log) {
     line = fmt::format(R"({{"time":"{}","id":"{}","address":"{}","method":{},"path":{})", now_as_text(), call->id,
                        request.address, dumped(printable(request.method, 20)), dumped(printable(request.path)));
-    if (options_.log_texts) line += ",\"body\":" + dumped(request.body);
+    if (options_.log_texts) line += ",\"body\":" + dumped(without_key(request));
   }
   const bool preflight = request.method == "OPTIONS" && request.header("origin");
   const Route* route = nullptr;
@@ -206,6 +286,13 @@ void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) 
   if (!preflight) {
     try {
       route = &route_of(request);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+  if (!error && !preflight) {
+    try {
+      check_origin(request);
     } catch (...) {
       error = std::current_exception();
     }
@@ -238,6 +325,7 @@ void Service::fail(const CallPtr& call, const std::exception_ptr& error) const {
     std::rethrow_exception(error);
   } catch (const HttpError& e) {
     status = e.status(), message = e.what(), type = e.type(), parameter = e.parameter();
+    if (!e.allow.empty()) headers.emplace_back("Allow", e.allow);
     if (e.retry_after) headers.emplace_back("Retry-After", std::to_string(*e.retry_after));
     if (status == 401) headers.emplace_back("WWW-Authenticate", "Bearer");
   } catch (const Error& e) {
@@ -255,7 +343,7 @@ void Service::fail(const CallPtr& call, const std::exception_ptr& error) const {
   }
   bool libretranslate = false;
   for (const Route& route : routes_)
-    if (route.path == call->request.path) libretranslate = route.errors == ErrorStyle::libretranslate;
+    if (is_at(route, call->request.path)) libretranslate = route.errors == ErrorStyle::libretranslate;
   const Json body = libretranslate ? Json{{"error", message}}
                                    : Json{{"error",
                                            {{"message", message},
@@ -318,12 +406,13 @@ void Service::check_room(const CallPtr& call, bool translates) const {
   if (any) check_room(call, *any);
 }
 
-void Service::submit(const CallPtr& call, const ModelPtr& model, const std::vector<WorkPtr>& works) {
+void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<WorkPtr> works) {
   for (const WorkPtr& work : works) {
     work->client = call->client;
     work->deadline = std::min(work->deadline, call->deadline);
   }
-  switch (model->engine().submit(works)) {
+  const auto portions = std::make_shared<Portions>(model, std::move(works));
+  switch (portions->start()) {
     case Engine::Answer::taken:
       break;
     case Engine::Answer::full:
@@ -334,14 +423,15 @@ void Service::submit(const CallPtr& call, const ModelPtr& model, const std::vect
       throw error;
     }
   }
-  call->out->on_gone([works, weak = std::weak_ptr<ServedModel>(model)] {
-    for (const WorkPtr& work : works) work->cancelled = true;
-    if (const ModelPtr m = weak.lock()) m->engine().notify();
-  });
+  call->out->on_gone([portions] { portions->cancel(); });
 }
 
 void Service::aside(const CallPtr& call, std::function<void(search::WorkerPool&)> job) {
-  const bool taken = side_.push([this, call, job = std::move(job)](search::WorkerPool& worker) {
+  // While it waits, whoever asked may go away; what it begins says for itself what is to be done then.
+  const auto gone = std::make_shared<std::atomic<bool>>(false);
+  call->out->on_gone([gone] { *gone = true; });
+  const bool taken = side_.push(call->client, [this, call, gone, job = std::move(job)](search::WorkerPool& worker) {
+    if (*gone) return;
     try {
       if (call->deadline <= Clock::now()) throw HttpError(503, "the request waited for too long", "", "server_error");
       job(worker);
@@ -380,6 +470,11 @@ Json Service::openapi() const {
     if (!route.request_schema.is_null())
       one["requestBody"] = {{"required", true},
                             {"content", {{"application/json", {{"schema", route.request_schema}}}}}};
+    if (const std::size_t name = route.path.find('{'); name != std::string::npos)
+      one["parameters"] = Json::array({Json{{"name", route.path.substr(name + 1, route.path.size() - name - 2)},
+                                            {"in", "path"},
+                                            {"required", true},
+                                            {"schema", {{"type", "string"}}}}});
     if (route.who == Route::Who::anybody) one["security"] = Json::array();
     std::string method = route.method;
     std::transform(method.begin(), method.end(), method.begin(), [](unsigned char c) { return std::tolower(c); });

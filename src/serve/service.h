@@ -18,16 +18,21 @@
 
 namespace tril::serve {
 
+struct Keys {
+  std::vector<std::string> api;    ///< one of them must come with a request; none: anybody may ask
+  std::vector<std::string> admin;  ///< who may load and unload models; none: nobody
+};
+
 struct ServiceOptions {
-  std::vector<std::string> api_keys;      ///< one of them must come with a request; none: anybody may ask
-  std::vector<std::string> admin_keys;    ///< who may load and unload models; none: nobody
+  Keys keys;
   std::vector<std::string> cors_origins;  ///< pages from there may ask too; "*": from anywhere
+  bool own_names_only = false;            ///< whoever asks by a name that is not this machine's own is refused
   bool log_texts = false;                 ///< whether the access log holds what was asked
   /// A line of the access log, without its end; empty: none is kept.
   std::function<void(const std::string& line)> log;
   double request_seconds = 120;                             ///< then what is decoded for a request is cut
   std::size_t most_texts = 256, most_characters = 200'000;  ///< of a request
-  std::int64_t most_hypotheses = 32, most_new_tokens = 4096;
+  std::int64_t most_hypotheses = 1024, most_new_tokens = 4096;
 };
 
 /// One request on its way through the service.
@@ -64,13 +69,17 @@ class Service {
 
   /// For the server: answers, now or later.
   void handle(HttpRequest request, std::shared_ptr<Responder> responder);
-  /// From now on requests get 503, and /ready says so.
-  void drain() { draining_ = true; }
+  /// From now on requests get 503, and /ready says so; those that were taken go on.
+  void stop_taking() { draining_ = true; }
+  /// Returns once what goes on has ended. Nothing more may be taken.
+  void drain();
+
+  /// Requests from now on need one of these.
+  void set_keys(Keys keys);
 
   const std::vector<Route>& routes() const { return routes_; }
   /// The API's description in OpenAPI 3.
   Json openapi() const;
-  /// Seconds that requests took, by route, for /metrics.
   const ServiceOptions& options() const { return options_; }
   Models& models() { return models_; }
 
@@ -83,14 +92,14 @@ class Service {
   /// continues text; with this one. @throws HttpError (429)
   void check_room(const CallPtr& call, bool translates) const;
   void check_room(const CallPtr& call, const ServedModel& model) const;
-  /// Gives works to a model's engine; a request that goes away cancels them. @throws HttpError where there is no room
-  void submit(const CallPtr& call, const ModelPtr& model, const std::vector<WorkPtr>& works);
+  /// Gives works to a model's engine (portions.h); a request that goes away cancels them. @throws HttpError where there is
+  /// no room
+  void submit(const CallPtr& call, const ModelPtr& model, std::vector<WorkPtr> works);
   /// Does something longer than a moment away from the server's threads; what it throws is the answer.
   void aside(const CallPtr& call, std::function<void(search::WorkerPool& worker)> job);
   /// Answers with what went wrong.
   void fail(const CallPtr& call, const std::exception_ptr& error) const;
   void check_texts(const std::vector<std::string>& texts, const std::string& name) const;
-  std::size_t requests() const { return requests_; }
 
  private:
   class Logged;
@@ -100,6 +109,8 @@ class Service {
   void add_status_routes();
   const Route& route_of(const HttpRequest& request) const;
   void authorise(Call& call, const Route& route) const;
+  std::shared_ptr<const Keys> keys_now() const;
+  void check_origin(const HttpRequest& request) const;
   Headers cors_headers(const HttpRequest& request) const;
 
   ServiceOptions options_;
@@ -109,6 +120,7 @@ class Service {
   std::atomic<std::size_t> requests_ = 0;
   std::string run_id_;
   mutable std::mutex mutex_;
+  std::shared_ptr<const Keys> keys_;                              ///< guarded by mutex_
   std::map<std::pair<std::string, int>, std::uint64_t> answers_;  ///< by route and status
   Histogram seconds_;
   SideWorker side_;

@@ -1,11 +1,12 @@
-// A thread for what models do besides decoding (scores, attention): one job after the other, so that decoding keeps its
-// threads' time; few may wait.
+// A thread for what models do besides decoding (scores, attention, schemas): one job after the other, so that decoding keeps
+// its threads' time; few may wait, half of them of one client, and clients take turns.
 #pragma once
 
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include "search/parallel.h"
@@ -19,16 +20,24 @@ class SideWorker {
   ~SideWorker();
 
   /// Whether there was room for it. It must not throw.
-  bool push(std::function<void(search::WorkerPool& worker)> job);
+  bool push(const std::string& client, std::function<void(search::WorkerPool& worker)> job);
+  /// Returns once nothing is left to do.
+  void drain();
 
  private:
+  struct Job {
+    std::string client;
+    std::function<void(search::WorkerPool&)> run;
+  };
   void run();
+  Job next();
 
   std::size_t most_waiting_;
   std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void(search::WorkerPool&)>> jobs_;
-  bool stopping_ = false;
+  std::condition_variable changed_, idle_;
+  std::deque<Job> jobs_;
+  std::string last_client_;  ///< whose turn it was
+  bool busy_ = false, stopping_ = false;
   std::thread thread_;
 };
 

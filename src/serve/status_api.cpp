@@ -26,7 +26,9 @@ std::string_view name_of(Models::State state) {
 void Service::add_status_routes() {
   const auto states = [this] {
     Json models = Json::object();
-    for (const Models::Status& s : models_.status()) models[s.name] = std::string(name_of(s.state));
+    for (const Models::Status& s : models_.status())
+      models[s.name] = std::string(name_of(s.state)) +
+                       (s.state == Models::State::ready && !s.error.empty() ? ", but could not be loaded again" : "");
     return models;
   };
   routes_.push_back({.method = "GET",

@@ -146,41 +146,76 @@ struct Tag {
   std::size_t size = 0;
 };
 
-// The tag at the beginning of `html`, or nothing where there is none.
-std::optional<Tag> tag_at(std::string_view html) {
-  if (html.size() < 3 || html[0] != '<') return std::nullopt;
+// Where tags end: of each byte the next '>' behind it that is in no quotes, where the byte is in none itself. Made once, from
+// the end to the beginning, so that a text of many '<' without an end costs no more than another.
+class TagEnds {
+ public:
+  static constexpr std::size_t none = std::string_view::npos;
+  explicit TagEnds(std::string_view html) : unquoted_(html.size() + 1, none) {
+    std::size_t in_single = none, in_double = none;  // the same for a byte that is in quotes
+    for (std::size_t at = html.size(); at-- > 0;) {
+      const std::size_t outside = unquoted_[at + 1];
+      unquoted_[at] = html[at] == '>' ? at : html[at] == '"' ? in_double : html[at] == '\'' ? in_single : outside;
+      if (html[at] == '"') in_double = outside;
+      if (html[at] == '\'') in_single = outside;
+    }
+  }
+  std::size_t of(std::size_t at) const { return unquoted_[at]; }
+
+ private:
+  std::vector<std::size_t> unquoted_;
+};
+
+// A text of HTML and where its tags end.
+struct Html {
+  explicit Html(std::string_view t) : text(t), ends(t) {}
+  std::string_view text;
+  TagEnds ends;
+};
+
+// Whether attributes, in small letters, have translate=no, with whatever quotes and spaces.
+bool says_translate_no(std::string_view attributes) {
+  constexpr std::string_view name = "translate", no = "no";
+  for (std::size_t at = attributes.find(name); at != std::string_view::npos; at = attributes.find(name, at + 1)) {
+    std::string_view rest = trim(attributes.substr(at + name.size()));
+    if (at == 0 || !is_space(attributes[at - 1]) || !rest.starts_with('=')) continue;
+    rest = trim(rest.substr(1));
+    const char quote = rest.starts_with('"') || rest.starts_with('\'') ? rest[0] : ' ';
+    if (quote != ' ') rest.remove_prefix(1);
+    if (rest.starts_with(no) && (rest.size() == no.size() || rest[2] == quote || (quote == ' ' && is_space(rest[2]))))
+      return true;
+  }
+  return false;
+}
+
+// The tag at byte `begin`, or nothing where there is none.
+std::optional<Tag> tag_at(const Html& html, std::size_t begin) {
+  const std::string_view text = html.text;
+  if (begin + 3 > text.size() || text[begin] != '<') return std::nullopt;
   Tag tag;
-  if (html.starts_with("<!--")) {
-    const std::size_t end = html.find("-->", 4);
-    tag.size = end == std::string_view::npos ? html.size() : end + 3;
+  const auto up_to = [&](std::size_t end, std::size_t length) {
+    return (end == std::string_view::npos ? text.size() : end + length) - begin;
+  };
+  if (text.substr(begin, 4) == "<!--") {
+    tag.size = up_to(text.find("-->", begin + 4), 3);
     return tag;
   }
-  if (html[1] == '!' || html[1] == '?') {
-    const std::size_t end = html.find('>');
-    tag.size = end == std::string_view::npos ? html.size() : end + 1;
+  std::size_t at = begin + 1;
+  if (text[at] == '!' || text[at] == '?') {
+    tag.size = up_to(text.find('>', begin), 1);
     return tag;
   }
-  std::size_t at = 1;
-  if (html[at] == '/') tag.closing = true, ++at;
-  if (at >= html.size() || !std::isalpha(static_cast<unsigned char>(html[at]))) return std::nullopt;
+  if (text[at] == '/') tag.closing = true, ++at;
+  if (!std::isalpha(static_cast<unsigned char>(text[at]))) return std::nullopt;
+  const std::size_t end = html.ends.of(at);
+  if (end == TagEnds::none) return std::nullopt;  // never closed: it is text
   const std::size_t name = at;
-  while (at < html.size() && !is_space(html[at]) && html[at] != '>' && html[at] != '/') ++at;
-  tag.name = lower(html.substr(name, at - name));
-  char quote = 0;
-  const std::size_t attributes = at;
-  while (at < html.size() && (quote || html[at] != '>')) {
-    if (quote)
-      quote = html[at] == quote ? 0 : quote;
-    else if (html[at] == '"' || html[at] == '\'')
-      quote = html[at];
-    ++at;
-  }
-  if (at >= html.size()) return std::nullopt;  // never closed: it is text
-  const std::string inside = lower(html.substr(attributes, at - attributes));
+  while (at < end && !is_space(text[at]) && text[at] != '/') ++at;
+  tag.name = lower(text.substr(name, at - name));
+  const std::string inside = lower(text.substr(at, end - at));
   tag.alone = !inside.empty() && inside.back() == '/';
-  tag.kept = inside.find("translate=\"no\"") != std::string::npos ||
-             inside.find("translate='no'") != std::string::npos || inside.find("notranslate") != std::string::npos;
-  tag.size = at + 1;
+  tag.kept = says_translate_no(inside) || inside.find("notranslate") != std::string::npos;
+  tag.size = end + 1 - begin;
   return tag;
 }
 
@@ -193,23 +228,20 @@ bool is_void(const std::string& name) {
       name, {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"});
 }
 
-// Where the element whose opening tag is at the beginning of `html` ends.
-std::size_t element_size(std::string_view html, const Tag& first) {
+// How long the element is whose opening tag is `first`, at byte `begin`.
+std::size_t element_size(const Html& html, std::size_t begin, const Tag& first) {
+  const std::string_view text = html.text;
+  const bool raw = is_one_of(first.name, {"script", "style"});  // nothing in them is a tag but their own end
   int depth = 1;
-  const bool raw = is_one_of(first.name, {"script", "style"});
-  for (std::size_t at = first.size; at < html.size();) {
-    at = html.find('<', at);
-    if (at == std::string_view::npos) break;
-    const auto tag = tag_at(html.substr(at));
-    if (!tag || tag->name != first.name) {
-      at += tag && !raw ? tag->size : 1;
-      continue;
-    }
-    at += tag->size;
-    if (!tag->alone) depth += tag->closing ? -1 : raw ? 0 : 1;
-    if (depth == 0) return at;
+  for (std::size_t at = text.find('<', begin + first.size); at != std::string_view::npos; at = text.find('<', at)) {
+    const bool may_end = text.substr(at, 2) == "</" && lower(text.substr(at + 2, first.name.size())) == first.name;
+    const auto tag = raw && !may_end ? std::nullopt : tag_at(html, at);
+    at += tag ? tag->size : 1;
+    if (!tag || tag->name != first.name || tag->alone) continue;
+    depth += tag->closing ? -1 : 1;
+    if (depth == 0) return at - begin;
   }
-  return html.size();
+  return text.size() - begin;
 }
 
 }  // namespace
@@ -242,7 +274,8 @@ std::string html_unescaped(std::string_view text) {
   return s;
 }
 
-std::vector<TextPiece> pieces_of_html(std::string_view html, Split split) {
+std::vector<TextPiece> pieces_of_html(std::string_view whole_text, Split split) {
+  const Html html(whole_text);
   std::vector<TextPiece> pieces;
   const auto keep = [&](std::string_view markup) {
     if (!markup.empty()) pieces.push_back({std::string(markup), false});
@@ -260,19 +293,18 @@ std::vector<TextPiece> pieces_of_html(std::string_view html, Split split) {
     }
     text.clear();
   };
-  while (!html.empty()) {
-    const auto tag = tag_at(html);
+  for (std::size_t at = 0; at < whole_text.size();) {
+    const auto tag = tag_at(html, at);
     if (!tag) {
-      text += html[0];
-      html.remove_prefix(1);
+      text += whole_text[at++];
       continue;
     }
     flush();
     const bool whole = !tag->closing && !tag->alone && !tag->name.empty() && !is_void(tag->name) &&
                        (tag->kept || is_one_of(tag->name, {"script", "style", "code", "pre", "textarea"}));
-    const std::size_t size = whole ? element_size(html, *tag) : tag->size;
-    keep(html.substr(0, size));
-    html.remove_prefix(size);
+    const std::size_t size = whole ? element_size(html, at, *tag) : tag->size;
+    keep(whole_text.substr(at, size));
+    at += size;
   }
   flush();
   return pieces;

@@ -47,7 +47,9 @@ Fields fields_of(TranslateRequest& r) {
   f.add("max-length-factor", &r.max_length_factor, "tokens at most, as a multiple of the source's, plus 20")
       .at_least(0)
       .at_most(1000);
-  f.add("time-limit", &r.time_limit, "seconds; what is best by then is the answer").above(0).at_most(1e6);
+  f.add("time-limit", &r.time_limit, "seconds; what is best by then is the answer, 503 where a sentence has none")
+      .above(0)
+      .at_most(1e6);
   add_search_fields(f, r.search, true);
   return f;
 }
@@ -57,6 +59,14 @@ TranslateRequest read_request(const Json& body) {
   TranslateRequest r = form.read(body);
   if (!form.given("q")) throw HttpError(400, "Invalid request: missing q parameter", "q");
   return r;
+}
+
+Json schema() {
+  TranslateRequest r;
+  Json schema = schema_of(fields_of(r));
+  schema["properties"]["terminology"] = {{"type", "object"},
+                                         {"description", "source phrases and what they must be translated by"}};
+  return schema;
 }
 
 // {"dog": "Hund"} or [["dog", "Hund"], ...]
@@ -140,25 +150,26 @@ class Translating : public std::enable_shared_from_this<Translating> {
       text_.source_language = languages.source, text_.target_language = languages.target;
     }
     std::uint64_t number = 0;
+    std::vector<WorkPtr> works;
     for (const std::string& q : r_.q) {
       texts_.push_back({r_.format == "html" ? pieces_of_html(q, split) : pieces_of_text(q, split), {}});
       Text& text = texts_.back();
       for (std::size_t p = 0; p < text.pieces.size(); ++p) {
         text.translations.emplace_back();
         if (!text.pieces[p].translated) continue;
-        add_work(texts_.size() - 1, p, tag, number++, *options, options);
+        if (WorkPtr work = work_for(texts_.size() - 1, p, tag, number++, *options, options))
+          works.push_back(std::move(work));
       }
     }
-    left_ = works_.size();
-    if (r_.stream) call_->out->begin({.content_type = "text/event-stream", .body = {}});
-    if (works_.empty()) return finish();
-    try {
-      service.submit(call_, model_, std::exchange(works_, {}));
-    } catch (const std::exception& error) {
-      if (!r_.stream) throw;
-      event({{"error", error.what()}});
-      call_->out->finish();
+    left_ = works.size();
+    const bool nothing = works.empty();
+    {
+      const std::lock_guard lock(
+          mutex_);  // nothing is told before the stream has begun, and it begins once all is taken
+      if (!nothing) service.submit(call_, model_, std::move(works));
+      if (r_.stream) call_->out->begin({.content_type = "text/event-stream", .body = {}});
     }
+    if (nothing) finish();
   }
 
  private:
@@ -166,6 +177,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     std::vector<TextPiece> pieces;
     std::vector<std::vector<search::Translation>> translations;  ///< of each piece
     std::string told;                                            ///< of a stream
+    Clock::time_point next_told = {};                            ///< not before then
   };
 
   // What the options of the search depend on: all that the request says, but for what is each text's own.
@@ -174,19 +186,22 @@ class Translating : public std::enable_shared_from_this<Translating> {
                                     "model",      "split",      "prefix",     "scores",     "stream",
                                     "priority",   "time_limit", "min_length", "max_length", "max_length_factor",
                                     "terminology"};
+    static const Json known = schema()["properties"];
     std::string key = text_.terminology ? "terms" : "plain";
     for (const auto& [name, value] : body.items())
-      if (std::find(own.begin(), own.end(), name) == own.end()) key += "," + name + ":" + dumped(value);
+      if (known.contains(name) && std::find(own.begin(), own.end(), name) == own.end())
+        key += "," + dumped(name) + ":" + dumped(value);
     return key;
   }
 
-  void add_work(std::size_t i, std::size_t p, const std::string& tag, std::uint64_t number,
-                const search::SearchOptions& search, std::shared_ptr<const search::SearchOptions> options) {
+  // Of piece p of text i; none where there is nothing in it to translate.
+  WorkPtr work_for(std::size_t i, std::size_t p, const std::string& tag, std::uint64_t number,
+                   const search::SearchOptions& search, std::shared_ptr<const search::SearchOptions> options) {
     auto prepared = std::make_shared<search::TextToTranslate>(
         model_->translation().prepare(behind_prefix(tag, texts_[i].pieces[p].text), r_.prefix, number, text_, search));
     if (prepared->is_empty()) {
       texts_[i].translations[p] = model_->translation().finish(*prepared, {}, text_);
-      return;
+      return nullptr;
     }
     auto work = std::make_shared<Work>();
     work->source = prepared->source;
@@ -198,25 +213,34 @@ class Translating : public std::enable_shared_from_this<Translating> {
           Clock::now() + std::chrono::milliseconds(static_cast<std::int64_t>(std::min(*r_.time_limit, 1e6) * 1000));
     if (r_.stream)
       work->on_partial = [self = shared_from_this(), i, p, prepared](std::span<const std::int32_t> tokens) {
-        self->tell(i, p, self->model_->translation().partial(*prepared, tokens));
+        self->tell(i, p, *prepared, tokens);
       };
     work->on_end = [self = shared_from_this(), i, p, prepared](Outcome&& outcome) {
       self->take(i, p, *prepared, std::move(outcome));
     };
-    works_.push_back(std::move(work));
+    return work;
   }
 
   void event(const Json& json) { call_->out->write("data: " + dumped(json) + "\n\n"); }
 
-  void tell(std::size_t i, std::size_t p, const std::string& so_far) {
+  // Each event has the whole text as far as it is there, so that a long one is told less often.
+  void tell(std::size_t i, std::size_t p, const search::TextToTranslate& prepared,
+            std::span<const std::int32_t> tokens) {
     const std::lock_guard lock(mutex_);
-    const std::string text = assembled(i, 0, p, &so_far);
-    if (text == texts_[i].told) return;
-    texts_[i].told = text;
+    Text& t = texts_[i];
+    const Clock::time_point now = Clock::now();
+    if (now < t.next_told) return;
+    const std::string so_far = model_->translation().partial(prepared, tokens), text = assembled(i, 0, p, &so_far);
+    if (text == t.told) return;
+    t.told = text;
+    t.next_told = now + std::chrono::microseconds(4 * text.size());  // 250 KB a second at most
     event({{"index", i}, {"partial", text}});
   }
 
+  void wait_for_begin() { const std::lock_guard begun(mutex_); }
+
   void take(std::size_t i, std::size_t p, const search::TextToTranslate& prepared, Outcome outcome) {
+    wait_for_begin();
     try {
       if (outcome.error) std::rethrow_exception(outcome.error);
       if (outcome.hypotheses.empty())
@@ -301,9 +325,11 @@ class Translating : public std::enable_shared_from_this<Translating> {
     return pieces;
   }
 
+  // Called where nobody waits for what it throws.
   void finish() {
     try {
       if (error_) std::rethrow_exception(error_);
+      answer();
     } catch (const std::exception& e) {
       const auto* http = dynamic_cast<const HttpError*>(&e);
       if (r_.stream) {
@@ -312,6 +338,9 @@ class Translating : public std::enable_shared_from_this<Translating> {
       }
       return call_->send({{"error", e.what()}}, http ? http->status() : 500);
     }
+  }
+
+  void answer() {
     Json texts = Json::array(), alternatives = Json::array(), details = Json::array();
     for (std::size_t i = 0; i < texts_.size(); ++i) {
       texts.push_back(assembled(i, 0));
@@ -338,35 +367,10 @@ class Translating : public std::enable_shared_from_this<Translating> {
   bool list_;
   search::TextOptions text_;
   std::vector<Text> texts_;
-  std::vector<WorkPtr> works_;
   std::atomic<std::size_t> left_ = 0;
   std::mutex mutex_;
   std::exception_ptr error_;
 };
-
-Json schema() {
-  TranslateRequest r;
-  Json schema = schema_of(fields_of(r));
-  schema["properties"]["terminology"] = {{"type", "object"},
-                                         {"description", "source phrases and what they must be translated by"}};
-  return schema;
-}
-
-// LibreTranslate's clients send a form as well; what looks like an object is one, whatever its type is called.
-Json body_of(const HttpRequest& request) {
-  const std::string type = request.header("content-type").value_or("");
-  if (type.find("application/x-www-form-urlencoded") == std::string::npos || trim(request.body).starts_with('{'))
-    return parse_object(request.body);
-  const auto form = parse_query(request.body);
-  if (!form) throw HttpError(400, "the form is not well formed");
-  Json object = Json::object();
-  for (const auto& [name, value] : *form) {
-    const bool number = name == "alternatives" && !value.empty() && value.size() < 4 &&
-                        std::all_of(value.begin(), value.end(), [](unsigned char c) { return std::isdigit(c); });
-    object[name] = number ? Json(std::stoi(value)) : Json(value);
-  }
-  return object;
-}
 
 }  // namespace
 
@@ -452,10 +456,11 @@ void Service::add_translate_routes() {
                              if (!l.targets.empty()) target = {{"code", l.targets[0]}, {"name", l.targets[0]}};
                              break;
                            }
-                           call->send({{"apiKeys", !options_.api_keys.empty()},
+                           const bool keys = !keys_now()->api.empty();
+                           call->send({{"apiKeys", keys},
                                        {"charLimit", options_.most_characters},
                                        {"frontendTimeout", 500},
-                                       {"keyRequired", !options_.api_keys.empty()},
+                                       {"keyRequired", keys},
                                        {"language", {{"source", source}, {"target", target}}},
                                        {"suggestions", false},
                                        {"supportedFilesFormat", Json::array()}});

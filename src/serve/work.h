@@ -57,7 +57,7 @@ struct Work {
   /// What it takes of a turn: tokens that have to be read and made.
   std::int64_t cost() const { return static_cast<std::int64_t>(source.size()) + cache_tokens(); }
 
-  Clock::time_point arrived = Clock::now(), begun = {}, first_token = {};  ///< set by the engine
+  Clock::time_point arrived = Clock::now(), begun = {}, first_token = {};  ///< the latter two are set by the engine
 };
 
 }  // namespace tril::serve

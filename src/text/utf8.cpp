@@ -1,5 +1,7 @@
 #include "text/utf8.h"
 
+#include <algorithm>
+
 #include <array>
 #include <cstring>
 
@@ -42,6 +44,11 @@ std::optional<Utf8Fault> find_utf8_fault(std::string_view text) {
     ++column;
   }
   return std::nullopt;
+}
+
+std::size_t characters_in(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }));
 }
 
 std::string_view trim(std::string_view text) {

@@ -24,6 +24,9 @@ inline bool is_utf8(std::string_view text) {
   return !find_utf8_fault(text).has_value();
 }
 
+/// How many characters (code points) a valid text has.
+std::size_t characters_in(std::string_view text);
+
 /// `text` without the white space (Unicode's White_Space, and U+001C to U+001F) at both its ends.
 std::string_view trim(std::string_view text);
 

@@ -85,6 +85,17 @@ TEST(FairQueue, WhoDoesNotFitStaysTheNext) {
   EXPECT_EQ(queue.pop(any), nullptr);
 }
 
+TEST(FairQueue, WhoMayNotHaveMoreIsPassedOver) {
+  FairQueue queue(16, 1000);
+  for (int i = 0; i < 3; ++i) queue.push(std::vector{work("greedy", 9)});
+  queue.push(std::vector{work("modest", 9)});
+  const auto not_greedy = [](const Work& w) { return w.client != "greedy"; };
+  EXPECT_EQ(queue.pop(any, not_greedy)->client, "modest");
+  EXPECT_EQ(queue.pop(any, not_greedy), nullptr);
+  EXPECT_EQ(queue.size(), 3u);
+  EXPECT_EQ(queue.pop(any)->client, "greedy");
+}
+
 TEST(FairQueue, TellsWhoHasWaitedLongest) {
   FairQueue queue(8, 1000);
   EXPECT_EQ(queue.first_arrival(), Clock::time_point::max());

@@ -79,6 +79,14 @@ TEST(HttpServer, RefusesWhatIsTooLargeOrNoHttp) {
             413);
   EXPECT_EQ(status("GET / HTTP/1.1\r\nX: " + std::string(3000, 'x') + "\r\n\r\n"), 431);
   EXPECT_EQ(status("nonsense\r\n\r\n"), 400);
+  // Whoever stands between may have read another end of these: what follows is no request.
+  for (const std::string coding : {"xchunked", "chunked, chunked", "gzip, chunked", "chunked, identity", "identity"})
+    EXPECT_EQ(status("POST / HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: " + coding + "\r\n\r\nGET /x HTTP/1.1\r\n\r\n"),
+              400)
+        << coding;
+  EXPECT_EQ(status("POST / HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n"),
+            400);
+  EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: t\r\nHost: u\r\n\r\n"), 400);
   EXPECT_EQ(status(std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 15)), 400);
   EXPECT_EQ(status("GET /%zz HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n"), 400);
 }
@@ -120,6 +128,22 @@ TEST(HttpServer, MakesRoomAmongThoseWhoSayNothing) {
     EXPECT_EQ(busy.ask("GET", "/").status, 200);
   }
   EXPECT_TRUE(idle[0]->is_closed(10));
+}
+
+TEST(HttpServer, MakesRoomAmongThoseWhoNeverFinish) {
+  HttpServerOptions o = quick();
+  o.most_connections = 3;
+  o.body_seconds = 60;
+  HttpServer server(o, echo);
+  std::vector<std::unique_ptr<Client>> half;
+  for (int i = 0; i < 3; ++i) {
+    half.push_back(std::make_unique<Client>(server.port()));
+    half.back()->send("POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 100\r\n\r\nabc");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  Client other(server.port());
+  EXPECT_EQ(other.ask("GET", "/").status, 200);
+  EXPECT_TRUE(half[0]->is_closed(10));
 }
 
 TEST(HttpServer, StreamsAndNoticesWhoGoesAway) {

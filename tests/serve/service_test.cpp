@@ -88,7 +88,9 @@ TEST_F(Serving, TellsWhatIsThere) {
     std::string method = route.method;
     for (char& c : method) c = static_cast<char>(std::tolower(c));
     ASSERT_TRUE(api["paths"].contains(route.path) && api["paths"][route.path].contains(method)) << route.path;
-    const Answer a = ask(route.method, route.path, route.method == "POST" ? "{}" : "");
+    std::string at = route.path;
+    if (const std::size_t name = at.find("{model}"); name != std::string::npos) at.replace(name, 7, "plays");
+    const Answer a = ask(route.method, at, route.method == "POST" ? "{}" : "");
     EXPECT_NE(a.status, 404) << route.path;
     EXPECT_NE(a.status, 405) << route.path;
     EXPECT_NE(a.status, 500) << route.path << a.body;
@@ -290,8 +292,8 @@ TEST_F(Serving, RefusesWhatCannotBe) {
 
 TEST_F(Serving, KeysOriginsAndLog) {
   ServiceOptions o;
-  o.api_keys = {"first-key", "other-key"};
-  o.admin_keys = {"admin-key"};
+  o.keys.api = {"first-key", "other-key"};
+  o.keys.admin = {"admin-key"};
   o.cors_origins = {"https://a.example"};
   serve(o);
   const std::string body = Json{{"q", "a dog"}, {"target", "de"}}.dump();
@@ -352,20 +354,23 @@ TEST_F(Serving, TooManyAreTurnedAway) {
   endless.engine.queue_size = 2;
   endless.engine.batch_size = 1;
   serve({}, translator, endless);
-  const std::string body = Json{{"prompt", "a"}, {"max_tokens", 190}, {"stream", true}}.dump();
   std::vector<std::unique_ptr<Client>> clients;
-  int turned_away = 0;
-  for (int i = 0; i < 8; ++i) {
-    const Answer a = ask("POST", "/v1/completions",
-                         Json{{"prompt", "a"}, {"max_tokens", 190}, {"n", 1}, {"time_limit", 0.001}}.dump());
-    turned_away += a.status == 429;
+  for (int i = 0; i < 12; ++i) {
     clients.push_back(std::make_unique<Client>(server->port()));
-    clients.back()->send(Client::request("POST", "/v1/completions", body));
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    clients.back()->send(Client::request("POST", "/v1/completions",
+                                         Json{{"prompt", "a"}, {"max_tokens", 190}, {"stream", i % 2 == 0}}.dump()));
   }
-  const Answer full = ask("POST", "/v1/completions", Json{{"prompt", {"a", "b", "c"}}, {"max_tokens", 190}}.dump());
-  EXPECT_EQ(full.status, 429);
-  EXPECT_GE(std::stoi(full.headers.at("retry-after")), 1);
+  int turned_away = 0, answered = 0;
+  for (const auto& client : clients) {
+    const Answer a = client->answer();
+    answered += a.status == 200;
+    if (a.status == 200) continue;
+    EXPECT_EQ(a.status, 429) << a.body;
+    EXPECT_GE(std::stoi(a.headers.at("retry-after")), 1);
+    ++turned_away;
+  }
+  EXPECT_GE(turned_away, 1) << "one is answered, one may wait";
+  EXPECT_GE(answered, 1);
 }
 
 TEST_F(Serving, AModelIsReplacedWithoutDroppingAnybody) {

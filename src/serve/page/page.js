@@ -41,7 +41,7 @@ const trouble = error => {
   $('trouble').hidden = !error;
   $('trouble').textContent = error ? error.message : '';
 };
-const element = (name, text, set = {}) => Object.assign(document.createElement(name), {textContent: text || ''}, set);
+const element = (name, text, set = {}) => Object.assign(document.createElement(name), {textContent: text ?? ''}, set);
 
 // --- views ---
 const tabs = [...document.querySelectorAll('[role=tab]')];
@@ -316,7 +316,9 @@ $('write').onclick = async () => {
     });
     trouble(null);
   } catch (error) { trouble(error); }
-  if (chat) said.push({role: 'assistant', content: answer.textContent});
+  // A turn that was refused is none: the next one goes on from the one before.
+  if (chat && answer.textContent) said.push({role: 'assistant', content: answer.textContent});
+  else if (chat) said.pop();
   $('stop').disabled = true, $('write').disabled = false;
 };
 $('stop').onclick = () => writing && writing.abort();
