@@ -41,7 +41,7 @@ struct ServeOptions {
 Fields fields_of(ServeOptions& o) {
   Fields f;
   f.group("Models");
-  f.add("model", &o.models, "a directory, or several: NAME=DIR, whose first names the default")
+  f.add("model", &o.models, "a directory or a GGUF file, or several: NAME=DIR, whose first names the default")
       .value_name("[NAME=]DIR")
       .letter('m')
       .required();
@@ -244,7 +244,8 @@ int serve(const ServeOptions& o) {
   for (const std::string& text : o.models) {
     const auto [name, directory] = named(text);
     check(!name.empty() && !directory.empty(), "--model", "expected [NAME=]DIR, got \"{}\"", text);
-    if (!std::filesystem::is_directory(directory) && !directory.ends_with(".gguf"))
+    const bool is_gguf = directory.ends_with(".gguf") && std::filesystem::exists(directory);
+    if (!std::filesystem::is_directory(directory) && !is_gguf)
       fail_usage("--model", directory + " is neither a directory nor a .gguf file");
     sources.push_back({name, [o, n = name, d = directory] { return load(o, n, d); }});
   }
