@@ -188,6 +188,7 @@ TEST(Engine, ATranslationDoesNotWaitForTheEndOfLongOnes) {
   while (engine.running() < 14) std::this_thread::yield();
   EXPECT_TRUE(engine.crowded());
   engine.cancel_all();
+  engine.drain();
 }
 
 // A full queue is told before anything is read; where places are few, those who wait still get them all.
