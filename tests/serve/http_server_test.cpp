@@ -143,7 +143,7 @@ TEST(HttpServer, MakesRoomAmongThoseWhoNeverFinish) {
   }
   Client other(server.port());
   EXPECT_EQ(other.ask("GET", "/").status, 200);
-  EXPECT_TRUE(half[0]->is_closed(10));
+  EXPECT_TRUE(half[0]->is_closed(2) || half[1]->is_closed(2) || half[2]->is_closed(2));
 }
 
 TEST(HttpServer, StreamsAndNoticesWhoGoesAway) {
