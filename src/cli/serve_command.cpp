@@ -233,8 +233,9 @@ int serve(const ServeOptions& o) {
                "pass --api-key-file, or --allow-anyone if that is what you want");
   options.cors_origins = o.cors_origins;
   options.log_texts = o.log_texts;
-  AccessLog log(o.access_log == "none" ? "" : o.access_log);
-  if (!o.access_log.empty() && o.access_log != "none") options.log = [&](const std::string& line) { log.write(line); };
+  const std::string log_file = o.access_log == "none" ? "" : o.access_log;
+  AccessLog log(log_file);
+  if (!log_file.empty()) options.log = [&](const std::string& line) { log.write(line); };
   options.request_seconds = o.request_timeout;
   options.most_texts = static_cast<std::size_t>(o.max_texts);
   options.most_characters = static_cast<std::size_t>(o.max_characters);

@@ -1,5 +1,8 @@
 #include "serve/http.h"
 
+#include <algorithm>
+#include <cctype>
+
 namespace tril::serve {
 namespace {
 
@@ -57,6 +60,12 @@ std::string_view reason_of(int status) {
     default:
       return status < 400 ? "OK" : status < 500 ? "Bad Request" : "Internal Server Error";
   }
+}
+
+std::string lower(std::string_view text) {
+  std::string s(text);
+  std::transform(s.begin(), s.end(), s.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return s;
 }
 
 std::optional<std::string> url_decoded(std::string_view text, bool plus) {

@@ -53,6 +53,8 @@ using Handler = std::function<void(HttpRequest request, std::shared_ptr<Responde
 
 /// "Not Found"
 std::string_view reason_of(int status);
+/// ASCII letters in small ones.
+std::string lower(std::string_view text);
 /// "%41" -> "A", and with `plus` "+" -> " "; nothing where it is not well formed.
 std::optional<std::string> url_decoded(std::string_view text, bool plus);
 /// "a=1&b=x%20y"

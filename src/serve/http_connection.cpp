@@ -45,9 +45,8 @@ std::optional<HttpRequest> request_of(http::request<http::string_body> message) 
   request.path = *path;
   request.query = *query;
   for (const auto& field : message) {
-    std::string name(field.name_string());
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-    request.headers.emplace_back(std::move(name), std::string(field.value()));
+    const auto name = field.name_string();
+    request.headers.emplace_back(lower({name.data(), name.size()}), std::string(field.value()));
   }
   request.body = std::move(message.body());
   return request;

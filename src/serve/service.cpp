@@ -43,11 +43,6 @@ const Headers& security_headers() {
   return headers;
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
 // The key that a request brings: in its head, in its address, or in its body as LibreTranslate has it.
 std::string key_of(const HttpRequest& request) {
   if (const auto bearer = request.header("authorization"))
@@ -85,7 +80,7 @@ bool holds(const std::vector<std::string>& keys, const std::string& key) {
 // "localhost:8080", "127.0.0.1", "[::1]:8080": names that no one else can give to this machine.
 bool is_own_name(std::string_view host) {
   if (host.starts_with('[')) return true;
-  const std::string name = lower(std::string(host.substr(0, host.find(':'))));
+  const std::string name = lower(host.substr(0, host.find(':')));
   return name == "localhost" || name.ends_with(".localhost") ||
          name.find_first_not_of("0123456789.") == std::string::npos;
 }
@@ -476,9 +471,7 @@ Json Service::openapi() const {
                                             {"required", true},
                                             {"schema", {{"type", "string"}}}}});
     if (route.who == Route::Who::anybody) one["security"] = Json::array();
-    std::string method = route.method;
-    std::transform(method.begin(), method.end(), method.begin(), [](unsigned char c) { return std::tolower(c); });
-    paths[route.path][method] = std::move(one);
+    paths[route.path][lower(route.method)] = std::move(one);
   }
   return {{"openapi", "3.0.3"},
           {"info", {{"title", "tril"}, {"version", std::string(version)}}},

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "serve/http.h"
 #include "text/utf8.h"
 
 namespace tril::serve {
@@ -132,12 +133,6 @@ std::optional<std::pair<std::string, std::size_t>> entity_at(std::string_view te
       surrogate)
     return std::nullopt;
   return std::pair(utf8_of(code), end + 1);
-}
-
-std::string lower(std::string_view text) {
-  std::string s(text);
-  std::transform(s.begin(), s.end(), s.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return s;
 }
 
 struct Tag {

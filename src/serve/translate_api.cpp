@@ -164,8 +164,8 @@ class Translating : public std::enable_shared_from_this<Translating> {
     left_ = works.size();
     const bool nothing = works.empty();
     {
-      const std::lock_guard lock(
-          mutex_);  // nothing is told before the stream has begun, and it begins once all is taken
+      // Nothing is told before the stream has begun, and it begins once all is taken.
+      const std::lock_guard lock(mutex_);
       if (!nothing) service.submit(call_, model_, std::move(works));
       if (r_.stream) call_->out->begin({.content_type = "text/event-stream", .body = {}});
     }

@@ -78,17 +78,7 @@ TEST_F(Serving, AStreamThatIsNotTakenIsRefusedLikeAnyOther) {
 
 // A model may have columns for more tokens than there are; they are never told, in whatever way the answer comes.
 TEST_F(Serving, PaddedVocabulariesTellTokensThatThereAre) {
-  Loaded plays = writer;
-  model::Gpt2Config k;
-  k.vocab_size = writer.tokenizer->size(Side::target) + 9;
-  k.n_positions = 200, k.n_embd = 32, k.n_layer = 2, k.n_head = 4;
-  k.initializer_range = 0.5;
-  k.bos_token_id = k.eos_token_id = writer.tokenizer->special(Side::target).eos;
-  const auto m = std::make_shared<model::Gpt2>(k);
-  m->parameters().allocate();
-  m->parameters().initialise(3);
-  m->parameters().refresh(kern::best());
-  plays.model = m;
+  Loaded plays = small_writer(letters, 9);
   plays.search.suppress_ids.clear();
   serve({}, translator, plays);
   const Json got = post("/v1/completions", {{"prompt", "abcdef"}, {"max_tokens", 3}, {"echo", true}, {"logprobs", 20}});

@@ -40,12 +40,13 @@ inline Loaded small_translator() {
   return l;
 }
 
-// A GPT-2 of these characters, whose chats are their messages' texts.
-inline Loaded small_writer(const std::string& characters) {
+// A GPT-2 of these characters, whose chats are their messages' texts; with `padding` columns for tokens that are not there.
+inline Loaded small_writer(const std::string& characters, std::int64_t padding = 0) {
   Loaded l;
   l.tokenizer = make_character_tokenizer(characters, 200);
   model::Gpt2Config k;
-  k.vocab_size = l.tokenizer->size(Side::target);
+  const auto tokens = static_cast<std::int32_t>(l.tokenizer->size(Side::target));
+  k.vocab_size = tokens + padding;
   k.n_positions = 200;
   k.n_embd = 32, k.n_layer = 2, k.n_head = 4;
   k.initializer_range = 0.5;
@@ -56,7 +57,7 @@ inline Loaded small_writer(const std::string& characters) {
   m->parameters().refresh(kern::best());
   l.model = m;
   l.search.eos_ids = {m->special_ids().eos};
-  for (std::int32_t id = 0; id < k.vocab_size; ++id)  // letters alone, not the bytes of others
+  for (std::int32_t id = 0; id < tokens; ++id)  // letters alone, not the bytes of others
     if (const std::string one = l.tokenizer->decode({&id, 1}, Side::target);
         id != k.eos_token_id && (one.size() != 1 || characters.find(one) == std::string::npos))
       l.search.suppress_ids.push_back(id);
