@@ -175,6 +175,8 @@ void learning_fields(Fields& f, LearningOptions& l) {
         "alpha of R-Drop: each batch passes twice, and what dropout makes of the two is drawn together; 0: off")
       .at_least(0)
       .at_most(1000);
+  f.add("r-drop-start", &l.r_drop_start, "updates without R-Drop before it begins: until then each batch passes once")
+      .at_least(0);
   f.add("router-aux-loss", &l.router_aux_loss,
         "weight of the loss that has the experts of a mixture share the work, as router_aux_loss_coef; 0: off")
       .at_least(0)
@@ -187,6 +189,7 @@ void learning_fields(Fields& f, LearningOptions& l) {
   f.add("distillation-mix", &l.distillation_mix, "share of the teacher in the loss; the targets have the rest")
       .at_least(0)
       .at_most(1);
+  f.needs("r-drop-start", "r-drop", "there is nothing to begin");
   f.excludes("teacher", "r-drop", "each is a divergence of its own; choose one");
   f.excludes("teacher", "vocab-size", "the teacher's vocabulary is taken over");
   f.excludes("teacher", "vocab-type", "the teacher's vocabulary is taken over");

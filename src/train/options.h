@@ -90,6 +90,7 @@ struct LearningOptions {
   std::string guided_alignment_layer = "last";  ///< or its number from 1
   std::int64_t guided_alignment_heads = 1;      ///< the first so many; 0: all
   double r_drop = 0;                            ///< alpha of Liang et al. 2021
+  std::int64_t r_drop_start = 0;                ///< updates before it
   double router_aux_loss = 0;                   ///< weight of ops::load_balancing_loss
   std::vector<std::string> teacher;
   double distillation_temperature = 1, distillation_mix = 0.5;

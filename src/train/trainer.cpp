@@ -40,6 +40,7 @@ WorkersOptions workers_options(const TrainOptions& o) {
   const LearningOptions& l = o.learning;
   w.loss.label_smoothing = l.label_smoothing;
   w.loss.r_drop = l.r_drop;
+  w.loss.r_drop_start = l.r_drop_start;
   w.loss.router_aux_loss = l.router_aux_loss;
   w.loss.distillation = {static_cast<float>(l.distillation_temperature), static_cast<float>(l.distillation_mix)};
   if (!o.data.guided_alignment.empty())
@@ -276,7 +277,9 @@ UpdateResult Trainer::one_update() {
   group_.clear();
   for (std::int64_t i = 0; i < state_.batches; ++i) group_.push_back(corpus_->next());
   const std::int64_t number = state_.position.updates + 1;
-  return workers_->update(group_, number, rate_of(number), state_.usual.limits(options_.learning.spike_guard));
+  const LearningOptions& l = options_.learning;
+  if (l.r_drop > 0 && number == l.r_drop_start + 1) state_.usual = {};  // from here on losses are larger
+  return workers_->update(group_, number, rate_of(number), state_.usual.limits(l.spike_guard));
 }
 
 double Trainer::rate_of(std::int64_t update) const {

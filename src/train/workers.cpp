@@ -14,9 +14,9 @@ namespace tril::train {
 namespace {
 
 // How many passes the part's size asks for.
-int passes_of(const Batch& part, const model::Model& m, const WorkersOptions& options) {
-  const std::int64_t tokens = std::max(part.source_tokens(), part.target_tokens()) * (options.loss.r_drop > 0 ? 2 : 1);
-  const std::int64_t passes = (tokens * m.d_model() + options.pass_values - 1) / options.pass_values;
+int passes_of(const Batch& part, const model::Model& m, const LossSettings& loss, std::int64_t pass_values) {
+  const std::int64_t tokens = std::max(part.source_tokens(), part.target_tokens()) * (loss.r_drop > 0 ? 2 : 1);
+  const std::int64_t passes = (tokens * m.d_model() + pass_values - 1) / pass_values;
   return static_cast<int>(std::min(passes, part.sentences()));
 }
 
@@ -76,6 +76,12 @@ Tensor batch_loss(Context& c, const model::Model& m, const Batch& given, const L
                                       settings.guided->cost, normalizer * passes / settings.guided->weight));
 }
 
+LossSettings LossSettings::of_update(std::int64_t number) const {
+  LossSettings now = *this;
+  if (number <= r_drop_start) now.r_drop = 0;
+  return now;
+}
+
 double Evaluation::perplexity() const {
   return std::exp(cross_entropy);
 }
@@ -130,12 +136,13 @@ void Workers::refresh() {
 }
 
 // Adds the gradient of one pass, and returns its loss.
-double Workers::add_gradient(Worker& w, const Batch& pass, double normalizer, Grads& grads) {
+double Workers::add_gradient(Worker& w, const Batch& pass, const LossSettings& settings, double normalizer,
+                             Grads& grads) {
   Context& c = w.context;
   w.tape.clear();
   c.set_tape(&w.tape);
   model_.parameters().watch(w.tape);
-  const Tensor loss = batch_loss(c, model_, pass, options_.loss, normalizer);
+  const Tensor loss = batch_loss(c, model_, pass, settings, normalizer);
   const double value = host_copy<float>(loss)[0];
   const Tensor one = c.empty({1});
   c.kernels().fill(1.0f, one.data<float>(), 1);
@@ -150,6 +157,7 @@ void Workers::add_gradients(Worker& w, int member, const Share& share, bool anno
   Context& c = w.context;
   c.set_training(true);
   c.set_dropout_factor(static_cast<float>(dropout_factor(options_.dropout_warmup, share.number)));
+  const LossSettings loss = options_.loss.of_update(share.number);
   for (std::size_t part = static_cast<std::size_t>(member); part < grads_.size(); part += workers_.size()) {
     Grads& grads = *grads_[part];
     grads.restart();
@@ -161,7 +169,7 @@ void Workers::add_gradients(Worker& w, int member, const Share& share, bool anno
                           sub_key(random_key(options_.seed, static_cast<std::uint64_t>(share.number)), share.first + b),
                       of_part = sub_key(of_batch, static_cast<std::uint64_t>(part));
       c.set_shared_key(sub_key(of_batch, ~std::uint64_t{0} - 1));  // the number of no part
-      const int count = passes_of(batch, model_, options_);
+      const int count = passes_of(batch, model_, loss, options_.pass_values);
       const std::vector<Batch> cut = count > 1 ? split(batch, count) : std::vector<Batch>();
       const std::span<const Batch> passes = count > 1 ? std::span(cut) : std::span(&batch, 1);
       for (std::size_t p = 0; p < passes.size(); ++p) {
@@ -172,7 +180,7 @@ void Workers::add_gradients(Worker& w, int member, const Share& share, bool anno
           announced = true;
         }
         losses_[(share.first - first_batch_ + b) * grads_.size() + part] +=
-            add_gradient(w, passes[p], share.normalizer, grads);
+            add_gradient(w, passes[p], loss, share.normalizer, grads);
       }
     }
     grads.finish(c);

@@ -41,10 +41,14 @@ struct GuidedAlignment {
 struct LossSettings {
   double label_smoothing = 0;
   double r_drop = 0;                         ///< weight of the divergence between two passes of each batch; 0: one pass
+  std::int64_t r_drop_start = 0;             ///< updates before it, each of one pass
   double router_aux_loss = 0;                ///< weight of the load-balancing loss of mixtures of experts; 0: none
   std::shared_ptr<const Teachers> teachers;  ///< whose predictions the model learns beside the targets; may be null
   ops::DistillationOptions distillation;     ///< how
   std::optional<GuidedAlignment> guided;
+
+  /// What is minimised in update `number`, from 1.
+  LossSettings of_update(std::int64_t number) const;
 };
 
 /// The mean loss of target tokens of one part: what is differentiated. Records on the context's tape if there is one.
@@ -138,7 +142,7 @@ class Workers {
   void compute_and_send(const Share& share);
   void compute_in_order(const Share& share, std::span<const Branch> branches);
   void add_gradients(Worker& w, int member, const Share& share, bool announces);
-  double add_gradient(Worker& w, const Batch& pass, double normalizer, Grads& grads);
+  double add_gradient(Worker& w, const Batch& pass, const LossSettings& loss, double normalizer, Grads& grads);
   Tensor sum_of(Branch branch, const Share& share);
   void complete(std::uint64_t parameter);
   void send(std::size_t bucket);

@@ -17,7 +17,7 @@ using test::LetterTokenizer;
 
 struct Scene {
   explicit Scene(int threads, int parts, double dropout = 0, double clip = 0, double r_drop = 0,
-                 std::int64_t pass_values = WorkersOptions().pass_values) {
+                 std::int64_t r_drop_start = 0, std::int64_t pass_values = WorkersOptions().pass_values) {
     test::write_reversals(dir, "train", 200, 1);
     TrainOptions o = test::small_options(dir);
     o.model.dropout = dropout;
@@ -26,8 +26,8 @@ struct Scene {
     model->parameters().initialise(1);
     optimizer = std::make_unique<Optimizer>(model->parameters(), OptimizerOptions{});
     WorkersOptions w;
-    w.threads = threads, w.parts = parts, w.loss = {.label_smoothing = 0.1, .r_drop = r_drop}, w.clip_norm = clip,
-    w.seed = 5;
+    w.threads = threads, w.parts = parts,
+    w.loss = {.label_smoothing = 0.1, .r_drop = r_drop, .r_drop_start = r_drop_start}, w.clip_norm = clip, w.seed = 5;
     w.pass_values = pass_values;
     workers = std::make_unique<Workers>(*model, *optimizer, w);
     batches = read_batches(training_corpus(o), tokenizer);
@@ -169,6 +169,19 @@ TEST(Workers, RDropsTwoPassesDiffer) {
   const double at_1 = loss(1), at_2 = loss(2), at_5 = loss(5);
   EXPECT_GT(at_2 - at_1, 1e-4);
   EXPECT_NEAR(at_5 - at_1, 4 * (at_2 - at_1), 1e-4);
+}
+
+TEST(Workers, RDropBeginsWhereItIsTold) {
+  const auto losses = [](double alpha, std::int64_t start) {
+    Scene s(1, 1, 0.3, 0, alpha, start);
+    std::vector<double> list;
+    for (std::int64_t u = 1; u <= 4; ++u) list.push_back(s.workers->update({&s.batches[0], 1}, u, 1e-2).loss);
+    return list;
+  };
+  const std::vector<double> never = losses(0, 0), late = losses(5, 2), always = losses(5, 0);
+  for (std::size_t u : {0u, 1u}) EXPECT_EQ(late[u], never[u]) << u;
+  EXPECT_NE(always[0], never[0]);
+  for (std::size_t u : {2u, 3u}) EXPECT_GT(late[u], never[u] + 0.01) << u;
 }
 
 TEST(Workers, RDropDoesNotDependOnThreads) {
