@@ -50,6 +50,8 @@ Fields fields_of(BenchTrainOptions& o) {
   f.add("precision", &t.run.precision, "of the computation").choices({"fp32", "bf16"});
   f.add("reduce-precision", &t.run.reduce_precision, "of gradients between the ranks that mpirun starts")
       .choices({"fp32", "bf16"});
+  f.add("shard-weights", &t.run.shard_weights,
+        "each rank keeps its share of weights and gradients, layers come and go");
   f.add("gradient-checkpointing", &t.model.gradient_checkpointing, "compute layers again instead of keeping them");
   f.add("deterministic", &t.run.deterministic, "the same weights for any number of threads (4 at most) and of ranks");
   f.group("Measurement");
@@ -75,10 +77,12 @@ int bench(BenchTrainOptions& o) {
   settle(t);
   const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(t);
   const std::unique_ptr<model::Model> m = build_model(t.model, *tokenizer);
-  m->parameters().initialise(t.run.seed);
   const std::shared_ptr<dist::Ranks> ranks = dist::Ranks::join();
   share_cores(t.run, *ranks);
-  Optimizer optimizer(m->parameters(), optimizer_options(t.learning), ranks->rank(), ranks->size());
+  OptimizerOptions of_optimizer = optimizer_options(t.learning);
+  of_optimizer.shard_weights = t.run.shard_weights;
+  Optimizer optimizer(m->parameters(), of_optimizer, ranks->rank(), ranks->size());
+  initialise(m->parameters(), optimizer, t.run.seed);
   WorkersOptions of_workers = workers_options(t);
   of_workers.ranks = ranks;
   of_workers.overlap = !o.no_overlap;

@@ -39,6 +39,31 @@ std::vector<kern::MemorySpan> packed_spans(const std::vector<kern::RowSpan>& spa
 
 }  // namespace
 
+namespace {
+
+// A node that gives h's gradient on as it is.
+template <class F>
+void record_passing(Tape& tape, const Tensor& h, F on_passing) {
+  tape.record_always("layer", h, [h, on_passing](Context& c, const Tensor& dy, Grads& d) {
+    on_passing();
+    if (!d.hand_over(c, h, dy)) fail("layer", "what it reads and writes must be whole tensors");
+  });
+}
+
+}  // namespace
+
+void enter_layer(Context& c, std::string_view layer, const Tensor& h) {
+  WeightKeeper* const keeper = c.weight_keeper();
+  if (!keeper) return;
+  if (c.tape()) record_passing(*c.tape(), h, [keeper, layer] { keeper->passed(layer); });
+  keeper->need(layer);
+}
+
+void leave_layer(Context& c, std::string_view layer, const Tensor& h) {
+  WeightKeeper* const keeper = c.weight_keeper();
+  if (keeper && c.tape()) record_passing(*c.tape(), h, [keeper, layer] { keeper->need(layer); });
+}
+
 bool left_out(const Context& c, std::string_view layer, double p) {
   if (!c.training() || p <= 0) return false;
   return random_bits(sub_key(c.shared_key(), hash_of(layer)), 0) < dropout_threshold(static_cast<float>(p));

@@ -31,6 +31,11 @@ std::shared_ptr<const StackCall> encoder_call(Context& c, const Rows& rows, cons
 /// for all parts of a batch [LayerDrop, Fan et al. 2020].
 bool left_out(const Context& c, std::string_view layer, double p);
 
+/// Before a layer's first op on h: its weights come (Context::weight_keeper). In the walk back its gradient is complete here.
+void enter_layer(Context& c, std::string_view layer, const Tensor& h);
+/// Behind its last op, which gave h: in the walk back its weights come here.
+void leave_layer(Context& c, std::string_view layer, const Tensor& h);
+
 /// h through all layers in order. memory: what decoder layers attend to, null where they have no cross-attention.
 template <class Layer>
 Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const std::shared_ptr<const StackCall>& call,
@@ -40,6 +45,7 @@ Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const 
     const Layer& layer = layers[i];
     const bool tapped = call->cross.taps(static_cast<std::int64_t>(i));  // it runs, and once
     if (!tapped && left_out(c, layer.name, layer_drop)) continue;
+    enter_layer(c, layer.name, h);
     nn::Attention::KeysValues kv;
     if constexpr (requires { layer.cross_attention; }) {
       if (layer.cross_attention) {
@@ -56,15 +62,16 @@ Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const 
                            static_cast<std::int64_t>(i), kv);
     };
     h = checkpointing && !tapped ? ops::checkpoint(c, forward, h) : forward(c, h);
+    leave_layer(c, layer.name, h);
   }
   return h;
 }
 
-/// Every decoder layer's keys and values of the memory, for as many decoding steps as come. Not while a tape records: a
-/// training step makes them where they are used.
+/// Every decoder layer's keys and values of the memory, for as many decoding steps as come. Not while a tape records or
+/// weights come and go: they are made where they are used then.
 template <class Layer>
 void project_memory(Context& c, const std::vector<Layer>& layers, Memory& memory) {
-  if (c.tape()) return;
+  if (c.tape() || c.weight_keeper()) return;
   for (const Layer& layer : layers) {
     nn::Attention::KeysValues kv = layer.cross_attention->keys_values(c, memory.states);
     if (!c.probing()) kv = layer.cross_attention->packed(c, kv, memory.rows);

@@ -89,7 +89,7 @@ void Parameters::allocate() {
   place_values(lasting_memory(place_values({})));
 }
 
-void Parameters::initialise(std::uint64_t seed) {
+void Parameters::initialise(std::uint64_t seed, const std::function<void(const Parameter&)>& each) {
   for (Parameter& p : list_) {
     RandomSequence random(seed, hash_of(p.name));  // by name, not by the order in which modules are made
     std::vector<float> values(static_cast<std::size_t>(p.shape.count()));
@@ -111,6 +111,7 @@ void Parameters::initialise(std::uint64_t seed) {
       std::fill_n(values.begin() + p.zero_row * row, row, 0.0f);
     }
     host_write<float>(p.value, values);
+    if (each) each(p);
   }
 }
 
@@ -140,7 +141,7 @@ void Parameters::set_precision(Precision precision) {
   for (Parameter& p : list_) p.transposed = p.packed = p.packed_transposed = Tensor();
 }
 
-void Parameters::make_copies() {
+void Parameters::make_copies(bool small_pages) {
   bool complete = true;
   std::size_t bytes = 0;
   for (Parameter& p : list_) {
@@ -150,6 +151,9 @@ void Parameters::make_copies() {
   }
   if (complete) return;
   const auto memory = lasting_memory(bytes);
+  if (small_pages)
+    use_small_pages(
+        foreign_tensor(memory.get(), {static_cast<std::int64_t>(bytes / sizeof(float))}, DType::f32, memory));
   std::byte* at = memory.get();
   for (Parameter& p : list_)
     if (has_copies(p)) at += place_copies(p, precision_, at, memory);
@@ -180,14 +184,17 @@ void refresh_packed(const kern::Kernels& kernels, const Parameter& p) {
 
 }  // namespace
 
+void Parameters::refresh(const kern::Kernels& kernels, const Parameter& p) const {
+  if (has_copies(p)) precision_ == Precision::bf16 ? refresh_packed(kernels, p) : refresh_float(kernels, p);
+}
+
 void Parameters::refresh(const kern::Kernels& kernels, std::int64_t part, std::int64_t parts) {
   std::int64_t done = 0;  // values up to here: parts are equal in values, cut between weights
   const std::int64_t total = count();
   for (const Parameter& p : list_) {
     const std::int64_t owner = std::min(parts - 1, done * parts / std::max<std::int64_t>(total, 1));
     done += p.shape.count();
-    if (owner != part || !has_copies(p)) continue;
-    precision_ == Precision::bf16 ? refresh_packed(kernels, p) : refresh_float(kernels, p);
+    if (owner == part) refresh(kernels, p);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -98,7 +99,8 @@ class Parameters {
   /// The same of a matrix that was quantised before, to be served at that precision.
   void set(const kern::Kernels& kernels, Parameter& p, const QuantizedRows& rows);
   /// Fills every weight as its Init says: a function of the seed and of each weight's name.
-  void initialise(std::uint64_t seed);
+  /// @param each  called behind each weight; may be empty
+  void initialise(std::uint64_t seed, const std::function<void(const Parameter&)>& each = {});
   /// The flat block [total], padding between weights included (it stays zero); none before allocate().
   const Tensor& flat() const { return flat_; }
   /// Where a weight begins in the flat block.
@@ -113,6 +115,11 @@ class Parameters {
   /// Decides which copies refresh() makes; those of another precision go.
   void set_precision(Precision precision);
   Precision precision() const { return precision_; }
+  /// Memory for the copies that products read, where it is missing; nothing of it is touched.
+  /// @param small_pages  so that copies which are not needed at a time take no memory then (give_back())
+  void make_copies(bool small_pages = false);
+  /// Brings the copies of one weight up to date.
+  void refresh(const kern::Kernels& kernels, const Parameter& p) const;
   /// Brings the copies for products up to date with the values: after loading, and after every step of an optimiser.
   void refresh(const kern::Kernels& kernels);
   /// The same for the weights whose turn it is when `part` of `parts` workers share the labour, after one of the whole.
@@ -128,7 +135,6 @@ class Parameters {
   static void pack(const kern::Kernels& kernels, Parameter& p, const kern::PackQuantized& rows,
                    std::span<const float> scales);
   void fill_stacked_biases(const kern::Kernels& kernels);
-  void make_copies();  // memory for them, where it is missing
   // Bytes of the values, or of a serving model's matrices, which lie in `memory` if there is any.
   std::size_t place_values(const std::shared_ptr<std::byte>& memory);
   std::size_t place_matrices(const std::shared_ptr<std::byte>& memory);

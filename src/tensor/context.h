@@ -15,6 +15,7 @@
 #include "tensor/profile.h"
 #include "tensor/tape.h"
 #include "tensor/tensor.h"
+#include "tensor/weight_keeper.h"
 
 namespace tril {
 
@@ -61,6 +62,10 @@ class Context {
     if (parts <= 1) return work(0, std::int64_t{0}, n);
     team_->share(static_cast<int>(parts), [&](int part) { work(part, n * part / parts, n * (part + 1) / parts); });
   }
+
+  /// Who brings the weights of each layer and takes them away, or null: all are there.
+  WeightKeeper* weight_keeper() const { return weight_keeper_; }
+  void set_weight_keeper(WeightKeeper* keeper) { weight_keeper_ = keeper; }
 
   /// An uninitialised dense tensor in the arena.
   Tensor empty(Shape shape, DType dtype = DType::f32) const;
@@ -129,6 +134,7 @@ class Context {
   float dropout_factor_ = 1;
   RandomKey shared_key_;
   Team* team_ = nullptr;
+  WeightKeeper* weight_keeper_ = nullptr;
   std::vector<std::string_view> names_;
   Probe probe_;
   Profile* profile_ = nullptr;

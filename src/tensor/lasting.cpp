@@ -2,6 +2,10 @@
 
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
 
 namespace tril {
 namespace {
@@ -35,6 +39,18 @@ std::shared_ptr<std::byte> lasting_memory(std::size_t bytes) {
 Tensor lasting_zeros(std::int64_t n) {
   const auto memory = lasting_memory(static_cast<std::size_t>(n) * sizeof(float));
   return foreign_tensor(memory.get(), {n}, DType::f32, memory);
+}
+
+void give_back(std::span<std::byte> bytes) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data()), end = begin + bytes.size();
+  const std::uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
+  if (first >= last || madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED) != 0) {
+    std::fill(bytes.begin(), bytes.end(), std::byte{0});
+    return;
+  }
+  std::fill_n(bytes.begin(), first - begin, std::byte{0});
+  std::fill_n(bytes.end() - static_cast<std::ptrdiff_t>(end - last), end - last, std::byte{0});
 }
 
 void use_small_pages(const Tensor& x) {

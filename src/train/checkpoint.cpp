@@ -307,7 +307,8 @@ void CheckpointStore::write_own(const std::string& directory, const nn::Paramete
   const std::vector<NamedTensor> moments = optimizer.state();
   std::optional<SafetensorsWriter> weights, own_moments;
   if (ranks_->first()) {
-    std::vector<NamedTensor> tensors{{"weights", parameters.flat()}};
+    std::vector<NamedTensor> tensors;
+    if (!optimizer.shards_weights()) tensors.push_back(optimizer.weights());
     if (alone) tensors.insert(tensors.end(), moments.begin(), moments.end());
     std::vector<TensorHeader> headers;
     for (const NamedTensor& t : tensors) headers.push_back({t.name, StoredType::f32, {t.value.count()}});
@@ -371,21 +372,16 @@ void CheckpointStore::load_weights(nn::Parameters& parameters, Optimizer& optimi
     const std::string directory = path_ + "/" + last() + "/", layout = layout_of(parameters);
     const std::string path = directory + "weights.safetensors";
     const SafetensorsFile file = open_state(path, layout);
-    const Tensor& weights = parameters.flat();
-    host_write<float>(weights, to_f32(values_of(file, path, "weights", weights.count())));
-
     const std::string* writers = file.find_metadata("moments");
     const int ranks = writers ? std::atoi(writers->c_str()) : 0;
-    const std::vector<StateSlice> all_own = optimizer.own_state();
-    for (const NamedTensor& t : optimizer.state()) {
-      std::vector<StateSlice> own;
+    // A tensor stands in the first file as a whole, or every rank has written what it had of it.
+    const auto read = [&](const NamedTensor& t, const std::vector<StateSlice>& own) {
       std::size_t wanted = 0, taken = 0;
-      for (const StateSlice& s : all_own)
-        if (s.tensor == t.name) own.push_back(s), wanted += s.count;
-      if (ranks == 0)
+      for (const StateSlice& s : own) wanted += s.count;
+      if (ranks == 0 || file.find(t.name))
         taken = take_over(t.value, to_f32(values_of(file, path, t.name, t.value.count())),
                           {{0, static_cast<std::size_t>(t.value.count())}}, own);
-      for (int r = 0; r < ranks; ++r) {
+      for (int r = 0; r < ranks && !file.find(t.name); ++r) {
         const std::string part_path = directory + moments_file(r, ranks);
         const SafetensorsFile part = open_state(part_path, layout);
         const std::string* text = part.find_metadata(t.name);
@@ -397,7 +393,20 @@ void CheckpointStore::load_weights(nn::Parameters& parameters, Optimizer& optimi
       }
       if (taken != wanted)
         fail(directory, fmt::format("has {} of the {} values of {} that this process needs", taken, wanted, t.name));
+    };
+
+    const std::vector<StateSlice> all_own = optimizer.own_state();
+    for (const NamedTensor& t : optimizer.state()) {
+      std::vector<StateSlice> own;
+      for (const StateSlice& s : all_own)
+        if (s.tensor == t.name) own.push_back(s);
+      read(t, own);
     }
+    const NamedTensor weights = optimizer.weights();
+    if (!optimizer.shards_weights())
+      read(weights, {{weights.name, 0, static_cast<std::size_t>(weights.value.count())}});
+    else if (!ranks_->first())
+      read(weights, optimizer.unstepped_weights());
   });
 }
 

@@ -196,7 +196,40 @@ bool Optimizer::finite_weights(const kern::Kernels& k) const {
 std::vector<NamedTensor> Optimizer::state() const {
   std::vector<NamedTensor> list = rule_->state();
   if (ema_) list.push_back({"average", ema_});
+  if (shards_weights()) list.push_back(weights());
   return list;
+}
+
+namespace {
+
+// Sorted, neighbours as one.
+std::vector<StateSlice> merged(std::vector<StateSlice> slices) {
+  std::sort(slices.begin(), slices.end(), [](const StateSlice& a, const StateSlice& b) {
+    return std::tie(a.tensor, a.begin) < std::tie(b.tensor, b.begin);
+  });
+  std::vector<StateSlice> list;
+  for (StateSlice& s : slices)
+    if (!list.empty() && list.back().tensor == s.tensor && list.back().begin + list.back().count == s.begin)
+      list.back().count += s.count;
+    else
+      list.push_back(std::move(s));
+  return list;
+}
+
+}  // namespace
+
+std::vector<StateSlice> Optimizer::unstepped_weights() const {
+  std::vector<StateSlice> slices;
+  std::size_t at = 0;
+  const auto append_until = [&](std::size_t begin) {
+    if (at < begin) slices.push_back({weights().name, at, begin - at});
+  };
+  for (const Stretch& s : division_.stretches()) {
+    append_until(s.begin);
+    at = s.begin + s.count;
+  }
+  append_until(static_cast<std::size_t>(parameters_->flat().count()));
+  return slices;
 }
 
 std::vector<StateSlice> Optimizer::own_state() const {
@@ -209,17 +242,11 @@ std::vector<StateSlice> Optimizer::own_state() const {
   for (std::size_t r : division_.own()) {
     if (!rule_->takes_whole(all[r].weight)) append(all[r]);
     if (ema_) slices.push_back({"average", all[r].begin - division_.window_begin(), all[r].count});
+    if (shards_weights()) slices.push_back({weights().name, all[r].begin, all[r].count});
   }
-  std::sort(slices.begin(), slices.end(), [](const StateSlice& a, const StateSlice& b) {
-    return std::tie(a.tensor, a.begin) < std::tie(b.tensor, b.begin);
-  });
-  std::vector<StateSlice> merged;
-  for (StateSlice& s : slices)
-    if (!merged.empty() && merged.back().tensor == s.tensor && merged.back().begin + merged.back().count == s.begin)
-      merged.back().count += s.count;
-    else
-      merged.push_back(std::move(s));
-  return merged;
+  if (shards_weights() && division_.rank() == 0)
+    for (StateSlice& s : unstepped_weights()) slices.push_back(std::move(s));
+  return merged(std::move(slices));
 }
 
 std::vector<float> Optimizer::averaged_weights(const std::function<void(const Tensor&)>& complete) const {

@@ -81,11 +81,16 @@ class Optimizer {
   std::int64_t steps() const { return steps_; }
   void set_steps(std::int64_t steps) { steps_ = steps; }
 
-  /// What a checkpoint keeps besides the step's number: the rule's state, and the moving average where there is one. With
-  /// several ranks only this one's stretches have their values.
+  /// What a checkpoint keeps besides the step's number: the rule's state, the moving average where there is one, and the
+  /// weights where no rank has all of them. With several ranks only this one's stretches have their values.
   std::vector<NamedTensor> state() const;
   /// What of the state is this rank's, ascending in each of the tensors.
   std::vector<StateSlice> own_state() const;
+  bool shards_weights() const { return options_.shard_weights && division_.ranks() > 1; }
+  /// "weights", flat: what a checkpoint calls them.
+  NamedTensor weights() const { return {"weights", parameters_->flat()}; }
+  /// What of them nobody steps: it is the first rank's to write, and everybody has it.
+  std::vector<StateSlice> unstepped_weights() const;
   /// All weights as they are to be shown: the moving average in place of those that train; none unless options.ema.
   /// @param complete  with several ranks: gives everybody the values [window] that each one steps
   std::vector<float> averaged_weights(const std::function<void(const Tensor&)>& complete = {}) const;

@@ -304,6 +304,10 @@ void run_fields(Fields& f, RunOptions& r, ModelOptions& m) {
   f.add("precision", &r.precision, "of the computation").choices({"fp32", "bf16"});
   f.add("reduce-precision", &r.reduce_precision, "of gradients between the ranks that mpirun starts")
       .choices({"fp32", "bf16"});
+  f.add("shard-weights", &r.shard_weights,
+        "for models larger than one rank's memory: each rank keeps its share of weights and gradients, layers come and "
+        "go")
+      .free_to_change();
   f.add("rank-timeout", &r.rank_timeout,
         "a rank that gives no sign of life for so many seconds ends the run, which is saved")
       .at_least(1)
@@ -330,6 +334,9 @@ Fields fields_of(TrainOptions& o) {
   learning_fields(f, o.learning);
   fine_tune_fields(f, o.tune);
   validation_fields(f, o.validation);
+  for (const char* name : {"deterministic", "ema", "average-checkpoints", "teacher", "layer-drop", "train-only",
+                           "freeze", "lora-rank", "valid-samples", "valid-attention"})
+    f.excludes("shard-weights", name, "no rank has all weights then");
   return f;
 }
 
@@ -472,6 +479,13 @@ void settle(TrainOptions& o) {
 
   check(!o.run.deterministic || o.run.reduce_precision == "fp32", "--reduce-precision",
         "bf16 rounds what each rank gives, so that the result depends on their number, and --deterministic was given");
+
+  if (o.run.shard_weights) {
+    for (Metric metric : metrics_of(v))
+      check(metric == Metric::loss || metric == Metric::perplexity, "--valid-metrics",
+            "BLEU and chrF want a process that has all weights, and --shard-weights was given");
+    o.validation.valid_samples = 0;
+  }
 
   LearningOptions& l = o.learning;
   const bool drops =

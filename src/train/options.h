@@ -136,6 +136,7 @@ struct RunOptions {
   bool deterministic = false;
   std::string precision = "fp32";
   std::string reduce_precision = "fp32";  ///< of gradients on their way between ranks
+  bool shard_weights = false;             ///< no rank has all weights and gradients
   double rank_timeout = 60;               ///< seconds without a sign of life
 };
 

@@ -48,6 +48,7 @@ WorkersOptions workers_options(const TrainOptions& o) {
   w.dropout_warmup = o.model.dropout_warmup;
   w.clip_norm = o.learning.clip_norm;
   w.fixed_order = o.run.deterministic;
+  w.shard_weights = o.run.shard_weights;
   if (o.run.reduce_precision == "bf16") w.wire = WirePrecision::bf16;
   if (o.run.precision == "bf16") w.precision = nn::Precision::bf16;
   w.seed = o.run.seed;
@@ -114,7 +115,10 @@ Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<cons
   options_json_ = to_json(fields);
   OptimizerOptions optimizer = optimizer_options(options_.learning);
   optimizer.seed = options_.run.seed;
+  optimizer.shard_weights = options_.run.shard_weights;
   optimizer_ = std::make_unique<Optimizer>(model_.parameters(), optimizer, ranks_->rank(), ranks_->size());
+  if (options_.run.shard_weights && ranks_->size() == 1)
+    spdlog::warn("--shard-weights: this process is alone and has all weights; mpirun starts several");
   valid_ = read_validation_set(options_, tokenizer_);
   sample_texts_ = read_samples(options_);
   if (!ranks_->from_first(ranks_->first() && store_.has_progress() ? "goes on" : "").empty())
@@ -135,7 +139,7 @@ Trainer::~Trainer() {
 }
 
 void Trainer::begin() {
-  model_.parameters().initialise(options_.run.seed);
+  initialise(model_.parameters(), *optimizer_, options_.run.seed);
   if (hooks_.load_start) hooks_.load_start();
   optimizer_->start_average();
   corpus_ = training_stream(options_, tokenizer_);
@@ -166,9 +170,15 @@ void Trainer::go_on() {
   tell(hooks_.on_resume, state_.position);
 }
 
+bool Trainer::finite_weights() const {
+  std::array<double, 1> broken{optimizer_->finite_weights(kern::best()) ? 0.0 : 1.0};
+  if (optimizer_->shards_weights()) ranks_->sum(broken);  // each has seen its own
+  return broken[0] == 0;
+}
+
 // A rate that is far too high may overflow weights while the loss and the gradient still were numbers.
 void Trainer::check_weights() const {
-  if (optimizer_->finite_weights(kern::best())) return;
+  if (finite_weights()) return;
   fail("update " + std::to_string(state_.position.updates),
        "it left weights that are not finite, which are not saved; the last state in " + store_.path() + " remains",
        "pass --overwrite to begin anew with a lower --learn-rate");
@@ -243,7 +253,7 @@ void Trainer::show_weights() {
 }
 
 void Trainer::save_model() {
-  ranks_->by_first([&] { hooks_.save_model(); });
+  workers_->with_whole_weights([&] { ranks_->by_first([&] { hooks_.save_model(); }); });
 }
 
 std::vector<std::string> Trainer::translate_together(std::span<const std::string> sources) {
@@ -365,7 +375,7 @@ TrainingSummary Trainer::run() {
     const double end = seconds_now(), took = end - start;
 
     const bool rolls_back = options_.learning.nan_guard == NanGuard::rollback;
-    const bool broke_weights = rolls_back && result.finite && !optimizer_->finite_weights(kern::best());
+    const bool broke_weights = rolls_back && result.finite && !finite_weights();
     if (!result.finite || broke_weights) {
       if (guard(result, before)) {
         window = {};

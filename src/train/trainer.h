@@ -103,6 +103,7 @@ class Trainer {
   struct Window;
   void begin();
   void go_on();
+  bool finite_weights() const;
   /// @throws Error where the weights are not finite: what is saved can be gone on from
   void check_weights() const;
   /// Begins to save the state; it is written beside the updates that follow.

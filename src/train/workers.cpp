@@ -14,7 +14,7 @@ namespace tril::train {
 namespace {
 
 // How many passes the part's size asks for.
-int passes_of(const Batch& part, const model::Model& m, const LossSettings& loss, std::int64_t pass_values) {
+int count_passes(const Batch& part, const model::Model& m, const LossSettings& loss, std::int64_t pass_values) {
   const std::int64_t tokens = std::max(part.source_tokens(), part.target_tokens()) * (loss.r_drop > 0 ? 2 : 1);
   const std::int64_t passes = (tokens * m.d_model() + pass_values - 1) / pass_values;
   return static_cast<int>(std::min(passes, part.sentences()));
@@ -107,10 +107,20 @@ Workers::Workers(model::Model& model, Optimizer& optimizer, WorkersOptions optio
     grads_.push_back(std::make_unique<Grads>());
     weights.bind_gradients(*grads_.back(), gradients_.back());
   }
-  if (options_.ranks->size() > 1 || options_.fixed_order) prepare_exchange();
+  model.parameters().set_precision(options_.precision);
+  if (options_.shard_weights && options_.ranks->size() > 1) {
+    check(!options_.fixed_order, "sharded weights", "are added up in another order for each number of ranks");
+    check(options_.parts == options_.threads, "sharded weights", "{} parts for {} threads", options_.parts,
+          options_.threads);
+    sharding_ = std::make_unique<Sharding>(options_.ranks, optimizer.division(), model, *options_.kernels,
+                                           options_.wire, team_, gradients_);
+    for (int i = 0; i < options_.threads; ++i)
+      workers_[static_cast<std::size_t>(i)]->context.set_weight_keeper(&sharding_->keeper(i));
+  } else if (options_.ranks->size() > 1 || options_.fixed_order) {
+    prepare_exchange();
+  }
   if (options_.ranks->size() == 1 && options_.parts > 1)
     optimizer.measure_parts(static_cast<std::size_t>(options_.parts));
-  model.parameters().set_precision(options_.precision);
   refresh();
 }
 
@@ -132,70 +142,75 @@ void Workers::prepare_exchange() {
 Workers::~Workers() = default;
 
 void Workers::refresh() {
-  model_.parameters().refresh(*options_.kernels);
+  if (sharding_)
+    team_.run([&](int member) { sharding_->refresh(member); });
+  else
+    model_.parameters().refresh(*options_.kernels);
 }
 
-// Adds the gradient of one pass, and returns its loss.
-double Workers::add_gradient(Worker& w, const Batch& pass, const LossSettings& settings, double normalizer,
-                             Grads& grads) {
+// A part of every batch, a large one in several passes.
+std::vector<Workers::Pass> Workers::passes_of(const Share& share, std::size_t part, const LossSettings& loss) const {
+  std::vector<Pass> passes;
+  for (std::size_t b = 0; b < share.parts.size(); ++b) {
+    const Batch& batch = share.parts[b][part];
+    if (batch.sentences() == 0) continue;
+    const RandomKey of_batch =
+                        sub_key(random_key(options_.seed, static_cast<std::uint64_t>(share.number)), share.first + b),
+                    of_part = sub_key(of_batch, static_cast<std::uint64_t>(part)),
+                    shared = sub_key(of_batch, ~std::uint64_t{0} - 1);  // the number of no part
+    const std::size_t at = (share.first - first_batch_ + b) * grads_.size() + part;
+    const int count = count_passes(batch, model_, loss, options_.pass_values);
+    std::vector<Batch> cut = count > 1 ? split(batch, count) : std::vector{batch};
+    for (std::size_t p = 0; p < cut.size(); ++p)
+      passes.push_back({std::move(cut[p]), p == 0 ? of_part : sub_key(of_part, p), shared, at});
+  }
+  return passes;
+}
+
+// Adds the gradient of one pass, and its loss.
+void Workers::add_gradient(Worker& w, const Pass& pass, const LossSettings& settings, double normalizer, Grads& grads) {
   Context& c = w.context;
+  c.set_shared_key(pass.shared_key);
+  c.set_rng(Rng(std::uint64_t{pass.key.b} << 32 | pass.key.a));
   w.tape.clear();
   c.set_tape(&w.tape);
   model_.parameters().watch(w.tape);
-  const Tensor loss = batch_loss(c, model_, pass, settings, normalizer);
-  const double value = host_copy<float>(loss)[0];
+  const Tensor loss = batch_loss(c, model_, pass.batch, settings, normalizer);
+  losses_[pass.loss] += host_copy<float>(loss)[0];
   const Tensor one = c.empty({1});
   c.kernels().fill(1.0f, one.data<float>(), 1);
   w.tape.backward(c, loss, one, grads);
   c.set_tape(nullptr);
-  return value;
 }
 
 // The gradients of this member's parts of every batch, summed over the batches.
 // @param announces  says of each parameter when the gradient of a part is complete
 void Workers::add_gradients(Worker& w, int member, const Share& share, bool announces) {
   Context& c = w.context;
-  c.set_training(true);
-  c.set_dropout_factor(static_cast<float>(dropout_factor(options_.dropout_warmup, share.number)));
   const LossSettings loss = options_.loss.of_update(share.number);
   for (std::size_t part = static_cast<std::size_t>(member); part < grads_.size(); part += workers_.size()) {
     Grads& grads = *grads_[part];
     grads.restart();
-    bool announced = false;
-    for (std::size_t b = 0; b < share.parts.size(); ++b) {
-      const Batch& batch = share.parts[b][part];
-      if (batch.sentences() == 0) continue;
-      const RandomKey of_batch =
-                          sub_key(random_key(options_.seed, static_cast<std::uint64_t>(share.number)), share.first + b),
-                      of_part = sub_key(of_batch, static_cast<std::uint64_t>(part));
-      c.set_shared_key(sub_key(of_batch, ~std::uint64_t{0} - 1));  // the number of no part
-      const int count = passes_of(batch, model_, loss, options_.pass_values);
-      const std::vector<Batch> cut = count > 1 ? split(batch, count) : std::vector<Batch>();
-      const std::span<const Batch> passes = count > 1 ? std::span(cut) : std::span(&batch, 1);
-      for (std::size_t p = 0; p < passes.size(); ++p) {
-        const RandomKey key = p == 0 ? of_part : sub_key(of_part, p);
-        c.set_rng(Rng(std::uint64_t{key.b} << 32 | key.a));
-        if (announces && b + 1 == share.parts.size() && p + 1 == passes.size()) {
-          grads.announce([this](std::uint64_t parameter) { complete(parameter); });
-          announced = true;
-        }
-        losses_[(share.first - first_batch_ + b) * grads_.size() + part] +=
-            add_gradient(w, passes[p], loss, share.normalizer, grads);
-      }
+    const std::vector<Pass> passes = passes_of(share, part, loss);
+    for (std::size_t p = 0; p < passes.size(); ++p) {
+      if (announces && p + 1 == passes.size()) grads.announce([this](std::uint64_t parameter) { complete(parameter); });
+      add_gradient(w, passes[p], loss, share.normalizer, grads);
     }
     grads.finish(c);
-    if (announces && !announced)
+    if (announces && passes.empty())
       for (const auto& [parameter, buckets] : buckets_of_) complete(parameter);
   }
 }
 
-// Every part's gradient of the share's batches.
-void Workers::compute(const Share& share, bool announces) {
+// What every member does of update `number` up to its gradient.
+void Workers::run_members(std::int64_t number, const std::function<void(Worker& w, int member)>& work) {
   team_.run([&](int member) {
     Worker& w = *workers_[static_cast<std::size_t>(member)];
     const auto time = w.context.timed("update", "rest", [] { return Work(); });
+    w.context.set_training(true);
+    w.context.set_dropout_factor(static_cast<float>(dropout_factor(options_.dropout_warmup, number)));
     try {
-      add_gradients(w, member, share, announces);
+      work(w, member);
     } catch (...) {
       w.tape.clear();  // let go of what the failed pass has kept
       w.context.set_tape(nullptr);
@@ -203,6 +218,44 @@ void Workers::compute(const Share& share, bool announces) {
     }
     const auto waiting = w.context.timed("workers", "waiting", [] { return Work(); });
     team_.barrier();
+  });
+}
+
+// Every part's gradient of the share's batches.
+void Workers::compute(const Share& share, bool announces) {
+  run_members(share.number, [&](Worker& w, int member) { add_gradients(w, member, share, announces); });
+}
+
+// Each pass together with all ranks' members, whoever has one; its gradient goes to those who step it.
+void Workers::compute_in_shards(const Share& share) {
+  const LossSettings loss = options_.loss.of_update(share.number);
+  std::vector<std::vector<Pass>> passes;  // by member
+  std::size_t own = 0;
+  for (std::size_t part = 0; part < grads_.size(); ++part) {
+    passes.push_back(passes_of(share, part, loss));
+    own = std::max(own, passes.back().size());
+    grads_[part]->restart();
+  }
+  std::vector<std::size_t> counts;  // by rank
+  for (const std::string& count : options_.ranks->gather(std::to_string(own))) counts.push_back(std::stoull(count));
+  const auto works_in = [&](std::size_t pass) {
+    std::vector<bool> works;
+    for (std::size_t count : counts) works.push_back(pass < count);
+    return works;
+  };
+  const std::size_t all = *std::max_element(counts.begin(), counts.end());
+  run_members(share.number, [&](Worker& w, int member) {
+    const std::vector<Pass>& mine = passes[static_cast<std::size_t>(member)];
+    sharding_->begin_update(member);
+    for (std::size_t p = 0; p < all; ++p) {
+      sharding_->begin_pass(member, /*trains=*/true, works_in(p));
+      if (p < mine.size())
+        add_gradient(w, mine[p], loss, share.normalizer, *grads_[static_cast<std::size_t>(member)]);
+      else
+        sharding_->walk_along(member);
+      sharding_->end_pass(member);
+    }
+    sharding_->end_update(member, works_in(0));
   });
 }
 
@@ -345,7 +398,7 @@ void Workers::finish(std::span<const Batch> batches, UpdateResult& result, doubl
                      double seconds) {
   const kern::Kernels& k = *options_.kernels;
   const int members = team_.size();
-  const Tensor& gradient = gradients_[0];
+  const Tensor& gradient = sharding_ ? sharding_->sum() : gradients_[0];
   team_.run([&](int member) {
     Context& c = workers_[static_cast<std::size_t>(member)]->context;
     const auto time = c.timed("update", "rest", [] { return Work(); });
@@ -358,10 +411,12 @@ void Workers::finish(std::span<const Batch> batches, UpdateResult& result, doubl
       team_.barrier();
     };
     const Optimizer::Share mine{member, members};
-    if (exchanges_) among_ranks([&] { exchange_->wait(); });
+    if (exchange_ && exchanges_) among_ranks([&] { exchange_->wait(); });
     {
       const auto gathering = c.timed("gradients", "sum and norms", [&] { return gathering_work(); });
-      if (exchanges_)
+      if (sharding_)
+        optimizer_.gather(k, mine, gradient, [](std::size_t, std::size_t, float*) {});  // it is the sum already
+      else if (exchanges_)
         optimizer_.gather(k, mine, gradient, [&](std::size_t begin, std::size_t count, float* to) {
           exchange_->add_up(begin, count, to);
         });
@@ -381,6 +436,7 @@ void Workers::finish(std::span<const Batch> batches, UpdateResult& result, doubl
       const auto stepping = c.timed("optimiser", "step", [&] { return stepping_work(); });
       optimizer_.step(k, mine, gradient, {rate, clipping(result.gradient_norm, options_.clip_norm)});
     }
+    if (sharding_) return sharding_->refresh(member);
     among_ranks([&] {
       if (exchanges_) exchange_->share(trained_values());
     });
@@ -407,7 +463,9 @@ UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number
 
   const bool in_order = options_.fixed_order && batches.size() > 1;
   exchanges_ = ranks > 1 || in_order;
-  if (!exchanges_) {
+  if (sharding_) {
+    compute_in_shards(share);
+  } else if (!exchanges_) {
     compute(share, false);
   } else {
     // In fixed order the tree is over the batches, and a rank gives some of its branches; else it is over the ranks.
@@ -426,6 +484,7 @@ UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number
       compute_and_send(share);
   }
   finish(batches, result, rate, limits, seconds_now() - start);
+  if (sharding_) result.waited += sharding_->take_waited();
   spare_.insert(spare_.end(), sums_.begin(), sums_.end());
   sums_.clear();
 
@@ -444,14 +503,27 @@ UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number
 Evaluation Workers::evaluate(std::span<const Batch> batches) {
   std::vector<double> sums(batches.size());
   dist::Ranks& ranks = *options_.ranks;
+  const std::size_t members = workers_.size(), all = members * static_cast<std::size_t>(ranks.size());
+  // A round gives every member of every rank a batch, as long as there are any.
+  const auto first_of = [&](std::size_t round, int rank) { return round * all + static_cast<std::size_t>(rank); };
   team_.run([&](int member) {
     Context& c = workers_[static_cast<std::size_t>(member)]->context;
     c.set_training(false);
-    const std::size_t first = static_cast<std::size_t>(member) * static_cast<std::size_t>(ranks.size()) +
-                              static_cast<std::size_t>(ranks.rank());
-    for (std::size_t b = first; b < batches.size(); b += workers_.size() * static_cast<std::size_t>(ranks.size())) {
-      const double tokens = static_cast<double>(batches[b].target_tokens());
-      sums[b] = host_copy<float>(batch_loss(c, model_, batches[b], {}, tokens))[0] * tokens;
+    for (std::size_t round = 0; round * all < batches.size(); ++round) {
+      const std::size_t b = first_of(round, ranks.rank()) + static_cast<std::size_t>(member * ranks.size());
+      const auto evaluate_batch = [&] {
+        const double tokens = static_cast<double>(batches[b].target_tokens());
+        sums[b] = host_copy<float>(batch_loss(c, model_, batches[b], {}, tokens))[0] * tokens;
+      };
+      if (!sharding_) {
+        if (b < batches.size()) evaluate_batch();
+        continue;
+      }
+      std::vector<bool> works;
+      for (int r = 0; r < ranks.size(); ++r) works.push_back(first_of(round, r) < batches.size());
+      sharding_->begin_pass(member, /*trains=*/false, works);
+      b < batches.size() ? evaluate_batch() : sharding_->walk_along(member);
+      sharding_->end_pass(member);
     }
   });
   ranks.sum(sums);  // each is one rank's, and the others' zero

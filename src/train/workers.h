@@ -26,6 +26,7 @@
 #include "train/gradient_noise.h"
 #include "train/guard.h"
 #include "train/optimizer.h"
+#include "train/sharding.h"
 #include "train/teachers.h"
 
 namespace tril::train {
@@ -73,6 +74,7 @@ struct WorkersOptions {
   bool fixed_order = false;  ///< the same bits for any number of ranks
   WirePrecision wire = WirePrecision::fp32;
   std::function<void()> before_step;  ///< called once in every update before weights change; may be empty
+  bool shard_weights = false;  ///< no rank has all weights and gradients (sharding.h); nothing to do for one rank
   bool overlap = true;  ///< gradients travel while others are computed; false, for comparison: once all are there
 };
 
@@ -114,6 +116,10 @@ class Workers {
   void share(const Tensor& values) {
     if (exchange_) exchange_->share(values);
   }
+  /// Runs `work` while the first rank has all weights.
+  void with_whole_weights(const std::function<void()>& work) {
+    sharding_ ? sharding_->with_whole_weights(work) : work();
+  }
 
   /// Brings the transposed weights up to date, after somebody else has written the weights.
   void refresh();
@@ -137,12 +143,21 @@ class Workers {
     std::int64_t number = 0;  ///< of the update
     double normalizer = 1;    ///< its target tokens
   };
+  // What goes through the model at a time: a part of a batch, or of that.
+  struct Pass {
+    Batch batch;
+    RandomKey key, shared_key;  // of dropout; of what all parts decide alike
+    std::size_t loss = 0;       // where in losses_ it is added
+  };
+  std::vector<Pass> passes_of(const Share& share, std::size_t part, const LossSettings& loss) const;
   void prepare_exchange();
   void compute(const Share& share, bool announces);
   void compute_and_send(const Share& share);
   void compute_in_order(const Share& share, std::span<const Branch> branches);
+  void compute_in_shards(const Share& share);
   void add_gradients(Worker& w, int member, const Share& share, bool announces);
-  double add_gradient(Worker& w, const Batch& pass, const LossSettings& loss, double normalizer, Grads& grads);
+  void add_gradient(Worker& w, const Pass& pass, const LossSettings& loss, double normalizer, Grads& grads);
+  void run_members(std::int64_t number, const std::function<void(Worker& w, int member)>& work);
   Tensor sum_of(Branch branch, const Share& share);
   void complete(std::uint64_t parameter);
   void send(std::size_t bucket);
@@ -172,6 +187,7 @@ class Workers {
 
   // With several ranks, or in fixed order.
   std::unique_ptr<Exchange> exchange_;
+  std::unique_ptr<Sharding> sharding_;                    // in its place where weights are sharded
   std::vector<Tensor> spare_;                             // gradients that wait to be used again
   std::vector<Tensor> sums_;                              // those that this rank gives
   std::unordered_map<std::uint64_t, Branch> buckets_of_;  // by parameter
