@@ -89,7 +89,7 @@ TEST_F(ShardedWeightsTest, RanksWithNothingToComputeWalkAlong) {
 
 TEST_F(ShardedWeightsTest, TranslatesAsAnyModel) {
   run_ranks(2, train("model", {"--shard-weights", "--after", "20u"}));
-  const Ran ran = run_tril({"translate", "--model", folder.at("model")}, {.input = "a b c\n"});
+  const Ran ran = run_tril({"translate", "--model", folder.at("model")}, "a b c\n");
   EXPECT_EQ(ran.code, 0) << ran.err;
 }
 
