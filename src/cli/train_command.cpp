@@ -180,7 +180,12 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_o
 // What a run has come to in this process before it lost ranks.
 struct RunSoFar {
   bool begun = false;  ///< it has a state of its own in the directory
-  std::string lost;    ///< the names of the ranks lost last; "": none was
+  std::string lost;    ///< the names of the ranks lost since all were under way; "": none was
+  void get_under_way() {
+    begun = true;
+    lost.clear();
+  }
+  void lose(const std::string& names) { lost += (lost.empty() ? "" : ", ") + names; }
 };
 
 int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::shared_ptr<dist::Ranks>& ranks,
@@ -238,7 +243,7 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
   hooks.save_model = [&] { save_tuned(*m, dir, o.tune); };
   if (!first) {
     Trainer trainer(o, *m, tokenizer, store, std::move(hooks), ranks);
-    so_far.begun = true;
+    so_far.get_under_way();
     trainer.run();
     return exit_success;
   }
@@ -263,7 +268,7 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
   hooks.on_rollback = [&](const RollbackReport& r) { log.add(r); };
 
   Trainer trainer(o, *m, tokenizer, store, std::move(hooks), ranks);
-  so_far.begun = true;
+  so_far.get_under_way();
   spdlog::info("{} parameters, vocabulary {}, {}{} threads", format_count(m->parameters().count()),
                format_count(m->vocab_size()), ranks->size() > 1 ? fmt::format("{} ranks of ", ranks->size()) : "",
                trainer.workers().threads());
@@ -290,7 +295,7 @@ int train_as_rank(TrainOptions& o, const Fields& fields, bool quiet) {
   const std::shared_ptr<dist::Ranks> ranks = dist::Ranks::join({silence});
   check_input_files(o);
   const spdlog::level::level_enum told = spdlog::get_level();
-  for (RunSoFar so_far;; so_far.lost = ranks->shrink()) {
+  for (RunSoFar so_far;; so_far.lose(ranks->shrink())) {
     spdlog::set_level(ranks->first() ? told : std::max(told, spdlog::level::warn));
     try {
       return train_model(o, quiet, stop, ranks, so_far);
@@ -309,7 +314,7 @@ void add_train(App& app) {
                "Writes a Hugging Face directory (MarianMT, or GPT-2 with --arch gpt2) that tril, transformers and "
                "CTranslate2 read: the best "
                "model by validation, its tokenizer, train.jsonl and report.html. The same command goes on where it "
-               "was stopped, bit for bit. SIGINT and SIGTERM finish the update and save.",
+               "was stopped, bit for bit. SIGINT, SIGTERM and SIGUSR1 finish the update and save.",
            .examples =
                {{"tril train --model de --train-sets train.en train.de --valid-sets valid.en valid.de",
                  "a small model, its vocabulary learned on the way"},

@@ -64,14 +64,14 @@ class Ranks::Transfer {
   bool done = false;                  // under the courier's lock
 };
 
-// The thread that talks to MPI. Where a rank is lost it goes on with the others at once, so that each still hears all; what is
-// submitted is refused until resume().
+// The thread that talks to MPI. Where a rank is lost it goes on with the others at once, so that each still hears all;
+// what is submitted is refused until resume().
 class Ranks::Courier {
  public:
   Courier(MPI_Comm comm, int rank, int size, const RanksOptions& options)
-      : options_(options), left_(numbers_to(size)), comm_(comm), rank_(rank), size_(size), thread_([this] {
-          serve();
-        }) {}
+      : options_(options), left_(numbers_to(size)), comm_(comm), rank_(rank), size_(size) {
+    thread_ = std::thread([this] { serve(); });
+  }
   ~Courier() { end(false); }
 
   // @param at_once  leaves what is on its way where it is
@@ -147,7 +147,7 @@ class Ranks::Courier {
  private:
   void serve() {
     try {
-      listen();
+      begin_to_listen();
       while (go_on()) {
       }
     } catch (...) {
@@ -179,8 +179,8 @@ class Ranks::Courier {
     return leaving_ || all_done_;
   }
 
-  // Leaves the communicator for that of the ranks which are left. No message touches its memory any more when those who wait
-  // for it are told.
+  // Leaves the communicator for that of the ranks which are left. No message touches its memory any more when those who
+  // wait for it are told.
   void shrink() {
     const Clock::time_point latest = Clock::now() + options_.silence;
     revoke(comm_);
@@ -201,7 +201,7 @@ class Ranks::Courier {
     MPI_Group_free(&group_before);
     MPI_Group_free(&group);
     comm_ = left, rank_ = rank, size_ = size;
-    listen();
+    begin_to_listen();
     const std::lock_guard lock(mutex_);
     for (int& number : before) number = left_[static_cast<std::size_t>(number)];
     left_ = std::move(before);
@@ -278,22 +278,20 @@ class Ranks::Courier {
     return std::clamp(options_.silence / 8, std::chrono::milliseconds(1), std::chrono::milliseconds(1000));
   }
 
-  void listen() {
-    beat_ = heard_ = looked_ = Clock::now();
-    if (size_ > 1) check_mpi(MPI_Irecv(&sign_, 1, MPI_BYTE, before(), life_tag, comm_, &listening_), "MPI_Irecv");
-  }
+  void begin_to_listen() { beat_ = heard_ = looked_ = Clock::now(); }
+  void listen() { check_mpi(MPI_Irecv(&sign_, 1, MPI_BYTE, before(), life_tag, comm_, &listening_), "MPI_Irecv"); }
 
   // A sign of life to the next rank, and the look-out for that of the one before.
   void live() {
     if (size_ == 1) return;
     const Clock::time_point now = Clock::now();
+    if (listening_ == MPI_REQUEST_NULL) listen();
     int came = 0;
     check_mpi(MPI_Test(&listening_, &came, MPI_STATUS_IGNORE), "MPI_Test");
     // Who was stopped itself first hears what came meanwhile.
     const bool was_away = now - looked_ > options_.silence / 2;
     looked_ = now;
     if (came || was_away) heard_ = now;
-    if (came) listen();
     if (now - heard_ > options_.silence) {
       {
         const std::lock_guard lock(mutex_);
@@ -365,6 +363,7 @@ std::shared_ptr<Ranks> Ranks::join(const RanksOptions& options) {
   }
   MPI_Comm_rank(comm, &ranks->rank_);
   MPI_Comm_size(comm, &ranks->size_);
+  ranks->started_ = ranks->size_;
   ranks->hosts_.assign(static_cast<std::size_t>(ranks->size_), "");
   ranks->courier_ = std::make_unique<Courier>(comm, ranks->rank_, ranks->size_, options);
   ranks->hosts_ = ranks->gather(host_name());

@@ -7,8 +7,8 @@
 // told by name, and one that merely takes long is not. What is added up is added up here, in the ranks' order: the same
 // bits in every rank, whatever the library and the network.
 //
-// A rank that dies ends the job. Where library and launcher have User Level Failure Mitigation [Bland et al. 2013], Open MPI 5's
-// `mpirun --with-ft ulfm`, the others get a RankLost instead and may go on without it (survivors.h).
+// A rank that dies ends the job. Where library and launcher have User Level Failure Mitigation [Bland et al. 2013], as Open
+// MPI 5's `mpirun --with-ft ulfm`, the others get a RankLost instead and may go on without it (survivors.h).
 #pragma once
 
 #include <chrono>
@@ -41,8 +41,8 @@ struct RanksOptions {
   std::chrono::milliseconds silence{60'000};
 };
 
-/// Ranks have died, and those that are left can go on (Ranks::shrink). Every rank gets it, from whatever it waits for: nothing
-/// comes through before shrink().
+/// Ranks have died, and those that are left can go on (Ranks::shrink). Every rank gets it, from whatever it waits for:
+/// nothing comes through before shrink().
 class RankLost : public Error {
  public:
   explicit RankLost(const std::string& names)
@@ -65,6 +65,8 @@ class Ranks {
   int rank() const { return rank_; }
   int size() const { return size_; }
   bool first() const { return rank_ == 0; }
+  /// How many were started; some may be lost since.
+  int started() const { return started_; }
   /// How many ranks are on this machine.
   int neighbours() const;
   /// "rank 3 (node17)".
@@ -72,8 +74,8 @@ class Ranks {
 
   /// Whether RankLost can come.
   bool outlives_ranks() const { return courier_ && outlives_; }
-  /// After a RankLost: goes on with the ranks that are left, numbered anew in their old order; all of them call it once they
-  /// have let go of what they did. Returns the names of who was lost, "rank 3 (node17), rank 4 (node17)".
+  /// After a RankLost: goes on with the ranks that are left, numbered anew in their old order; all of them call it once
+  /// they have let go of what they did. Returns the names of who was lost, "rank 3 (node17), rank 4 (node17)".
   std::string shrink();
 
   /// Messages that are on their way.
@@ -103,8 +105,8 @@ class Ranks {
   void by_first(const std::function<void()>& work);
 
   /// For whoever fails while messages are on their way: they are dropped at once, so that their memory can be let go of.
-  /// Nothing else comes through afterwards; the job ends when this process ends. After a RankLost nothing is on its way, and
-  /// nothing is done.
+  /// Nothing else comes through afterwards; the job ends when this process ends. After a RankLost nothing is on its way,
+  /// and nothing is done.
   void abandon();
 
  private:
@@ -112,7 +114,7 @@ class Ranks {
   Ranks() = default;
   std::string names_of(std::span<const int> ranks) const;
 
-  int rank_ = 0, size_ = 1;
+  int rank_ = 0, size_ = 1, started_ = 1;
   std::vector<std::string> hosts_{""};  // by rank; "": not known
   std::unique_ptr<Courier> courier_;    // none where one rank was started
   bool outlives_ = false, lost_some_ = false;

@@ -52,8 +52,8 @@ void take_back(MPI_Request& request, Clock::time_point latest) {
 }
 
 MPI_Comm survivors_of(MPI_Comm comm, Clock::time_point latest) {
-  // To shrink takes as long as it takes; so whether all are there is asked by a call that can be waited for. That a rank has died
-  // fails it, and is known.
+  // MPIX_Comm_shrink takes as long as it takes; so whether all are there is asked by a call that can be waited for. It
+  // fails as a rank has died, which is known.
   int ignored = 1, all_there = 0;
   MPI_Request question = MPI_REQUEST_NULL;
   MPIX_Comm_iagree(comm, &ignored, &question);

@@ -1,7 +1,7 @@
-// What is left of a job when one of its ranks has died. MPI's standard ends the job then; User Level Failure Mitigation [Bland,
-// Bouteiller, Herault, Bosilca, Dongarra 2013] lets the others go on: calls fail that need the dead rank, whoever notices
-// revokes the communicator, so that all others' fail too, and those who are left agree on a smaller one. Open MPI 5 has it, for
-// jobs of `mpirun --with-ft ulfm`; where the library has not, nothing here does anything.
+// What is left of a job when one of its ranks has died. MPI's standard ends the job then; User Level Failure Mitigation
+// [Bland, Bouteiller, Herault, Bosilca, Dongarra 2013] lets the others go on: calls fail that need the dead rank, whoever
+// notices revokes the communicator, so that all others' fail too, and those who are left agree on a smaller one. Open MPI
+// 5 has it, for jobs of `mpirun --with-ft ulfm`; where the library has not, nothing here does anything.
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1
@@ -29,9 +29,9 @@ void take_back(MPI_Request& request, std::chrono::steady_clock::time_point lates
 /// @throws Error where they are not all there by then
 MPI_Comm survivors_of(MPI_Comm comm, std::chrono::steady_clock::time_point latest);
 
-/// Such a launcher goes on, too, without a rank that ends with an error; what is wrong with it may be with the others, who are
-/// told in any case. To be called once MPI is initialised: from here on the job ends when this process ends with an exit code other
-/// than 0.
+/// Such a launcher also goes on without a rank that ends with an error, and what is wrong with that one may be wrong with
+/// the others. To be called once MPI is initialised: from here on the job ends when this process ends with another exit
+/// code than 0.
 void end_job_with_this_process();
 
 }  // namespace tril::dist

@@ -90,6 +90,8 @@ class RankJob {
   void send(int rank, int signal) const {
     if (const pid_t p = pid(rank); p > 0) kill(p, signal);
   }
+  /// To mpirun itself.
+  void send_launcher(int signal) const { kill(mpirun_, signal); }
   /// From now on the rank cannot write beyond this in any file, as if its disk were full.
   void fill_disk(int rank, rlim_t bytes) const {
     const rlimit limit{bytes, RLIM_INFINITY};

@@ -284,7 +284,7 @@ int leave_in_the_middle() {
 
 // What the ranks are doing when some die: large messages to all are on their way, and small ones.
 void converse() {
-  const std::vector<std::byte> given = message(ranks->rank(), 1, std::size_t{3} << 20);
+  const std::vector<std::byte> given = message(ranks->rank(), 1, std::size_t{1} << 20);
   std::vector<std::vector<std::byte>> came(static_cast<std::size_t>(ranks->size()), given);
   std::vector<Outgoing> out;
   std::vector<Incoming> in;
