@@ -45,6 +45,12 @@ void check_mpi(int status, const char* call) {
                    std::string(call) + ": " + std::string(text, static_cast<std::size_t>(length)));
 }
 
+std::vector<int> numbers_to(int size) {
+  std::vector<int> numbers(static_cast<std::size_t>(size));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
 // The ranks of `size` that are not among these.
 std::vector<int> others_than(std::span<const int> ranks, int size) {
   std::vector<int> others;
@@ -312,12 +318,6 @@ class Ranks::Courier {
 
   int before() const { return (rank_ + size_ - 1) % size_; }
 
-  static std::vector<int> numbers_to(int size) {
-    std::vector<int> numbers(static_cast<std::size_t>(size));
-    std::iota(numbers.begin(), numbers.end(), 0);
-    return numbers;
-  }
-
   const RanksOptions options_;
   const bool outlives_ = dist::outlives_ranks();  // a rank's death is not the job's
   std::mutex mutex_;
@@ -364,6 +364,7 @@ std::shared_ptr<Ranks> Ranks::join(const RanksOptions& options) {
   MPI_Comm_rank(comm, &ranks->rank_);
   MPI_Comm_size(comm, &ranks->size_);
   ranks->started_ = ranks->size_;
+  ranks->numbers_ = numbers_to(ranks->size_);
   ranks->hosts_.assign(static_cast<std::size_t>(ranks->size_), "");
   ranks->courier_ = std::make_unique<Courier>(comm, ranks->rank_, ranks->size_, options);
   ranks->hosts_ = ranks->gather(host_name());
@@ -396,17 +397,21 @@ std::string Ranks::shrink() {
   check(courier_ != nullptr, "Ranks::shrink", "a rank alone cannot lose others");
   const std::vector<int> left = courier_->resume(rank_);
   const std::string lost = names_of(others_than(left, size_));
-  std::vector<std::string> hosts;
-  for (int r : left) hosts.push_back(hosts_[static_cast<std::size_t>(r)]);
-  hosts_ = std::move(hosts);
+  for (std::size_t r = 0; r < left.size(); ++r) {  // whoever is left moves up
+    numbers_[r] = numbers_[static_cast<std::size_t>(left[r])];
+    hosts_[r] = hosts_[static_cast<std::size_t>(left[r])];
+  }
+  numbers_.resize(left.size());
+  hosts_.resize(left.size());
   size_ = static_cast<int>(left.size());
   lost_some_ = true;
   return lost;
 }
 
 std::string Ranks::name_of(int rank) const {
+  const int number = numbers_[static_cast<std::size_t>(rank)];
   const std::string& host = hosts_[static_cast<std::size_t>(rank)];
-  return host.empty() ? fmt::format("rank {}", rank) : fmt::format("rank {} ({})", rank, host);
+  return host.empty() ? fmt::format("rank {}", number) : fmt::format("rank {} ({})", number, host);
 }
 
 Ranks::Ticket Ranks::start(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) {

@@ -69,7 +69,7 @@ class Ranks {
   int started() const { return started_; }
   /// How many ranks are on this machine.
   int neighbours() const;
-  /// "rank 3 (node17)".
+  /// "rank 3 (node17)", by the number that its launcher has given it.
   std::string name_of(int rank) const;
 
   /// Whether RankLost can come.
@@ -115,6 +115,7 @@ class Ranks {
   std::string names_of(std::span<const int> ranks) const;
 
   int rank_ = 0, size_ = 1, started_ = 1;
+  std::vector<int> numbers_{0};         // by rank: its number at the start
   std::vector<std::string> hosts_{""};  // by rank; "": not known
   std::unique_ptr<Courier> courier_;    // none where one rank was started
   bool outlives_ = false, lost_some_ = false;

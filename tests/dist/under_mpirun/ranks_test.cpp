@@ -339,7 +339,8 @@ int go_on_without_the_dead() {
   check(sum[0] == 6, "sum", "{} of 3 ranks", sum[0]);
   converse();
 
-  // Two at once, the first among them; the other one's number has become 2.
+  // Two at once, the first among them; the other one has become the third, and keeps its name.
+  check(ranks->name_of(2) == last, "third", "{} instead of {}", ranks->name_of(2), last);
   lost = outlive({0, 2});
   check(ranks->size() == 1 && ranks->first(), "left", "{} ranks", ranks->size());
   converse();
