@@ -19,9 +19,9 @@ StopSignal::StopSignal() {
   // A terminal that is closed ends the work as they do, unless nohup or a like has it ignored.
   struct sigaction hang_up {};
   if (sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler == SIG_IGN)
-    signals_.emplace({SIGINT, SIGTERM});
+    signals_.emplace({SIGINT, SIGTERM, SIGUSR1});
   else
-    signals_.emplace({SIGINT, SIGTERM, SIGHUP});
+    signals_.emplace({SIGINT, SIGTERM, SIGUSR1, SIGHUP});
   watcher_ = std::thread([this] { watch(); });
 }
 

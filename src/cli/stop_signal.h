@@ -1,5 +1,6 @@
-// SIGINT and SIGTERM as a question that a loop asks between its steps, or as a stop token. They are waited for in a thread of
-// their own (blocked_signals.h says why).
+// SIGINT and SIGTERM as a question that a loop asks between its steps, or as a stop token; and SIGUSR1, by which batch
+// systems warn, and which mpirun passes on without ending its ranks soon after. They are waited for in a thread of their
+// own (blocked_signals.h says why).
 #pragma once
 
 #include <atomic>

@@ -177,16 +177,29 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_o
   return tokenizer ? tokenizer : load_tokenizer(dir);
 }
 
-int train_model(TrainOptions& o, bool quiet, const StopSignal& stop, const std::shared_ptr<dist::Ranks>& ranks) {
-  const bool first = ranks->first();
-  if (!first) {
-    quiet = true;
-    spdlog::set_level(spdlog::level::warn);
+// What a run has come to in this process before it lost ranks.
+struct RunSoFar {
+  bool begun = false;  ///< it has a state of its own in the directory
+  std::string lost;    ///< the names of the ranks lost since all were under way; "": none was
+  void get_under_way() {
+    begun = true;
+    lost.clear();
   }
+  void lose(const std::string& names) { lost += (lost.empty() ? "" : ", ") + names; }
+};
+
+int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::shared_ptr<dist::Ranks>& ranks,
+                RunSoFar& so_far) {
+  const bool first = ranks->first();
+  if (!first) quiet = true;
   share_cores(o.run, *ranks);
   const std::string& dir = o.run.model;
   ranks->by_first([&] { create_directories(dir); });
   CheckpointStore store(dir, o.run.keep_checkpoints, ranks);
+  if (so_far.begun) {
+    o.run.overwrite = false;
+    store.count_beginning();
+  }
   bool goes_on = false;
   ranks->by_first([&] {
     goes_on = !o.run.overwrite && store.has_progress();
@@ -197,6 +210,12 @@ int train_model(TrainOptions& o, bool quiet, const StopSignal& stop, const std::
       fail_usage("--init-from", start + " is --model as well", "choose another directory for the new model");
   });
   goes_on = !ranks->from_first(goes_on ? "goes on" : "").empty();
+  if (first && !so_far.lost.empty())
+    spdlog::warn("{} lost: {} on {}", so_far.lost,
+                 ranks->size() > 1 ? fmt::format("the {} ranks that are left go", ranks->size())
+                                   : "the one rank that is left goes",
+                 goes_on ? fmt::format("from update {}", format_count(store.read_state().position.updates))
+                         : "from the beginning");
 
   const std::string& start = o.tune.init_from;
   const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_of(o, goes_on, store, *ranks);
@@ -223,7 +242,9 @@ int train_model(TrainOptions& o, bool quiet, const StopSignal& stop, const std::
   hooks.translate = [&](std::span<const std::string> sources) { return translations(o, *m, tokenizer, sources); };
   hooks.save_model = [&] { save_tuned(*m, dir, o.tune); };
   if (!first) {
-    Trainer(o, *m, tokenizer, store, std::move(hooks), ranks).run();
+    Trainer trainer(o, *m, tokenizer, store, std::move(hooks), ranks);
+    so_far.get_under_way();
+    trainer.run();
     return exit_success;
   }
   hooks.on_update = [&](const TrainingReport& r) {
@@ -247,6 +268,7 @@ int train_model(TrainOptions& o, bool quiet, const StopSignal& stop, const std::
   hooks.on_rollback = [&](const RollbackReport& r) { log.add(r); };
 
   Trainer trainer(o, *m, tokenizer, store, std::move(hooks), ranks);
+  so_far.get_under_way();
   spdlog::info("{} parameters, vocabulary {}, {}{} threads", format_count(m->parameters().count()),
                format_count(m->vocab_size()), ranks->size() > 1 ? fmt::format("{} ranks of ", ranks->size()) : "",
                trainer.workers().threads());
@@ -268,11 +290,18 @@ int train_as_rank(TrainOptions& o, const Fields& fields, bool quiet) {
   take_form(o, fields);
   refuse_useless(fields, o);
   settle(o);
-  check_input_files(o);
   const auto silence = std::chrono::milliseconds(std::llround(o.run.rank_timeout * 1000));
   const StopSignal stop;
   const std::shared_ptr<dist::Ranks> ranks = dist::Ranks::join({silence});
-  return train_model(o, quiet, stop, ranks);
+  check_input_files(o);
+  const spdlog::level::level_enum told = spdlog::get_level();
+  for (RunSoFar so_far;; so_far.lose(ranks->shrink())) {
+    spdlog::set_level(ranks->first() ? told : std::max(told, spdlog::level::warn));
+    try {
+      return train_model(o, quiet, stop, ranks, so_far);
+    } catch (const dist::RankLost&) {  // those that are left do what the same command would do
+    }
+  }
 }
 
 }  // namespace
@@ -285,7 +314,7 @@ void add_train(App& app) {
                "Writes a Hugging Face directory (MarianMT, or GPT-2 with --arch gpt2) that tril, transformers and "
                "CTranslate2 read: the best "
                "model by validation, its tokenizer, train.jsonl and report.html. The same command goes on where it "
-               "was stopped, bit for bit. SIGINT and SIGTERM finish the update and save.",
+               "was stopped, bit for bit. SIGINT, SIGTERM and SIGUSR1 finish the update and save.",
            .examples =
                {{"tril train --model de --train-sets train.en train.de --valid-sets valid.en valid.de",
                  "a small model, its vocabulary learned on the way"},

@@ -1,8 +1,5 @@
 #include "dist/ranks.h"
 
-#define OMPI_SKIP_MPICXX 1
-#define MPICH_SKIP_MPICXX 1
-#include <mpi.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -12,11 +9,14 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/error.h"
 #include "dist/launch.h"
+#include "dist/survivors.h"
 
 namespace tril::dist {
 namespace {
@@ -31,12 +31,32 @@ constexpr std::size_t most_bytes = std::size_t{1} << 30;  // of one MPI message,
 constexpr std::chrono::milliseconds pause_beside_work{2};
 constexpr int rounds_before_yielding = 64;
 
+// What MPI itself refuses to do, be it for want of a rank that has died.
+struct CallFailed : Error {
+  using Error::Error;
+};
+
 void check_mpi(int status, const char* call) {
   if (status == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   MPI_Error_string(status, text, &length);
-  fail("MPI", std::string(call) + ": " + std::string(text, static_cast<std::size_t>(length)));
+  throw CallFailed(ErrorKind::failure, "MPI",
+                   std::string(call) + ": " + std::string(text, static_cast<std::size_t>(length)));
+}
+
+std::vector<int> numbers_to(int size) {
+  std::vector<int> numbers(static_cast<std::size_t>(size));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+// The ranks of `size` that are not among these.
+std::vector<int> others_than(std::span<const int> ranks, int size) {
+  std::vector<int> others;
+  for (int r = 0; r < size; ++r)
+    if (std::find(ranks.begin(), ranks.end(), r) == ranks.end()) others.push_back(r);
+  return others;
 }
 
 }  // namespace
@@ -50,11 +70,14 @@ class Ranks::Transfer {
   bool done = false;                  // under the courier's lock
 };
 
-// The thread that talks to MPI.
+// The thread that talks to MPI. Where a rank is lost it goes on with the others at once, so that each still hears all;
+// what is submitted is refused until resume().
 class Ranks::Courier {
  public:
-  Courier(int rank, int size, const RanksOptions& options)
-      : rank_(rank), size_(size), options_(options), thread_([this] { serve(); }) {}
+  Courier(MPI_Comm comm, int rank, int size, const RanksOptions& options)
+      : options_(options), left_(numbers_to(size)), comm_(comm), rank_(rank), size_(size) {
+    thread_ = std::thread([this] { serve(); });
+  }
   ~Courier() { end(false); }
 
   // @param at_once  leaves what is on its way where it is
@@ -70,9 +93,30 @@ class Ranks::Courier {
     if (!problem_) problem_ = std::make_exception_ptr(Error(ErrorKind::failure, "MPI", "messages were given up"));
     transfer_done_.notify_all();
   }
+  void abandon() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (lost_) return;
+    }
+    end(true);
+  }
+  // From here on whoever leaves has come to the end.
+  void expect_the_end() {
+    const std::lock_guard lock(mutex_);
+    all_done_ = true;
+  }
   bool ended() {
     const std::lock_guard lock(mutex_);
-    return problem_ != nullptr;
+    return problem_ || lost_;
+  }
+  // After a loss. Returns who is left, by the numbers before it; which of them this rank is says `rank`.
+  std::vector<int> resume(int& rank) {
+    const std::lock_guard lock(mutex_);
+    if (problem_) std::rethrow_exception(problem_);
+    std::vector<int> left = std::exchange(left_, numbers_to(static_cast<int>(left_.size())));
+    rank = new_rank_;
+    lost_ = false;
+    return left;
   }
 
   Ticket submit(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) {
@@ -81,23 +125,25 @@ class Ranks::Courier {
     t->incoming.assign(incoming.begin(), incoming.end());
     {
       const std::lock_guard lock(mutex_);
-      submitted_.push_back(t);
+      if (!lost_) submitted_.push_back(t);
     }
     work_came_.notify_one();
     return t;
   }
 
-  // @param name_of  of a rank that is silent, for the error
-  template <class Name>
-  void wait(const Ticket& t, const Name& name_of) {
+  // @param names_of  ranks, for the error
+  // @param names_without  all but these
+  template <class Names, class NamesWithout>
+  void wait(const Ticket& t, const Names& names_of, const NamesWithout& names_without) {
     std::unique_lock lock(mutex_);
     ++waiting_;
     work_came_.notify_one();
-    transfer_done_.wait(lock, [&] { return t->done || problem_; });
+    transfer_done_.wait(lock, [&] { return t->done || problem_ || lost_; });
     --waiting_;
     if (t->done) return;
+    if (lost_ && !problem_) throw RankLost(names_without(left_));
     if (silent_)
-      fail(name_of(*silent_),
+      fail(names_of(std::span(&*silent_, 1)),
            fmt::format("has given no sign of life for {:g} s: it was stopped, or its machine is gone",
                        std::chrono::duration<double>(options_.silence).count()),
            "start the same command again: it goes on from the last saved state, with any number of ranks");
@@ -107,9 +153,8 @@ class Ranks::Courier {
  private:
   void serve() {
     try {
-      beat_ = heard_ = Clock::now();
-      if (size_ > 1) listen();
-      while (step()) {
+      begin_to_listen();
+      while (go_on()) {
       }
     } catch (...) {
       const std::lock_guard lock(mutex_);
@@ -120,6 +165,56 @@ class Ranks::Courier {
       MPI_Cancel(&listening_);
       MPI_Request_free(&listening_);
     }
+  }
+
+  // step(), or where it fails for want of a rank the way on without it.
+  bool go_on() {
+    try {
+      return step();
+    } catch (const CallFailed&) {
+      if (!outlives_ || leaves()) throw;
+      const int before = size_;
+      shrink();
+      if (size_ == before) throw;  // nobody is missing: it is something else
+    }
+    return true;
+  }
+
+  bool leaves() {
+    const std::lock_guard lock(mutex_);
+    return leaving_ || all_done_;
+  }
+
+  // Leaves the communicator for that of the ranks which are left. No message touches its memory any more when those who
+  // wait for it are told.
+  void shrink() {
+    const Clock::time_point latest = Clock::now() + options_.silence;
+    revoke(comm_);
+    for (const Ticket& t : running_)
+      for (MPI_Request& r : t->requests) take_back(r, latest);
+    running_.clear(), fresh_.clear();
+    for (MPI_Request* r : {&listening_, &sending_}) take_back(*r, latest);
+
+    const MPI_Comm left = survivors_of(comm_, latest);
+    int rank = 0, size = 0;
+    MPI_Comm_rank(left, &rank);
+    MPI_Comm_size(left, &size);
+    std::vector<int> numbers = numbers_to(size), before(numbers.size());
+    MPI_Group group_before = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
+    MPI_Comm_group(comm_, &group_before);
+    MPI_Comm_group(left, &group);
+    MPI_Group_translate_ranks(group, size, numbers.data(), group_before, before.data());
+    MPI_Group_free(&group_before);
+    MPI_Group_free(&group);
+    comm_ = left, rank_ = rank, size_ = size;
+    begin_to_listen();
+    const std::lock_guard lock(mutex_);
+    for (int& number : before) number = left_[static_cast<std::size_t>(number)];
+    left_ = std::move(before);
+    new_rank_ = rank;
+    submitted_.clear();
+    lost_ = true;
+    transfer_done_.notify_all();
   }
 
   // Takes what was submitted, moves messages on, and sleeps where there is nothing to hurry for. False: the end.
@@ -175,14 +270,13 @@ class Ranks::Courier {
     for (const Incoming& m : t.incoming)
       each_part(m.bytes.size(), [&](std::size_t at, int count) {
         t.requests.push_back(MPI_REQUEST_NULL);
-        check_mpi(MPI_Irecv(m.bytes.data() + at, count, MPI_BYTE, m.from, m.tag, MPI_COMM_WORLD, &t.requests.back()),
+        check_mpi(MPI_Irecv(m.bytes.data() + at, count, MPI_BYTE, m.from, m.tag, comm_, &t.requests.back()),
                   "MPI_Irecv");
       });
     for (const Outgoing& m : t.outgoing)
       each_part(m.bytes.size(), [&](std::size_t at, int count) {
         t.requests.push_back(MPI_REQUEST_NULL);
-        check_mpi(MPI_Isend(m.bytes.data() + at, count, MPI_BYTE, m.to, m.tag, MPI_COMM_WORLD, &t.requests.back()),
-                  "MPI_Isend");
+        check_mpi(MPI_Isend(m.bytes.data() + at, count, MPI_BYTE, m.to, m.tag, comm_, &t.requests.back()), "MPI_Isend");
       });
   }
 
@@ -190,20 +284,20 @@ class Ranks::Courier {
     return std::clamp(options_.silence / 8, std::chrono::milliseconds(1), std::chrono::milliseconds(1000));
   }
 
-  void listen() {
-    check_mpi(MPI_Irecv(&sign_, 1, MPI_BYTE, before(), life_tag, MPI_COMM_WORLD, &listening_), "MPI_Irecv");
-  }
+  void begin_to_listen() { beat_ = heard_ = looked_ = Clock::now(); }
+  void listen() { check_mpi(MPI_Irecv(&sign_, 1, MPI_BYTE, before(), life_tag, comm_, &listening_), "MPI_Irecv"); }
 
   // A sign of life to the next rank, and the look-out for that of the one before.
   void live() {
+    if (size_ == 1) return;
     const Clock::time_point now = Clock::now();
+    if (listening_ == MPI_REQUEST_NULL) listen();
     int came = 0;
     check_mpi(MPI_Test(&listening_, &came, MPI_STATUS_IGNORE), "MPI_Test");
     // Who was stopped itself first hears what came meanwhile.
     const bool was_away = now - looked_ > options_.silence / 2;
     looked_ = now;
     if (came || was_away) heard_ = now;
-    if (came) listen();
     if (now - heard_ > options_.silence) {
       {
         const std::lock_guard lock(mutex_);
@@ -213,28 +307,33 @@ class Ranks::Courier {
     }
     if (now - beat_ < beat_every()) return;
     beat_ = now;
+    if (outlives_ && some_have_died(comm_)) throw CallFailed(ErrorKind::failure, "MPI", "a rank has died");
     if (sending_ != MPI_REQUEST_NULL) {
       int gone = 0;
       check_mpi(MPI_Test(&sending_, &gone, MPI_STATUS_IGNORE), "MPI_Test");
       if (!gone) return;  // nobody takes them: no heap of signs
     }
-    check_mpi(MPI_Isend(&sign_sent_, 1, MPI_BYTE, (rank_ + 1) % size_, life_tag, MPI_COMM_WORLD, &sending_),
-              "MPI_Isend");
+    check_mpi(MPI_Isend(&sign_sent_, 1, MPI_BYTE, (rank_ + 1) % size_, life_tag, comm_, &sending_), "MPI_Isend");
   }
 
   int before() const { return (rank_ + size_ - 1) % size_; }
 
-  int rank_, size_;
-  RanksOptions options_;
+  const RanksOptions options_;
+  const bool outlives_ = dist::outlives_ranks();  // a rank's death is not the job's
   std::mutex mutex_;
   std::condition_variable work_came_, transfer_done_;
   std::deque<Ticket> submitted_;
   int waiting_ = 0;
-  bool ending_ = false, leaving_ = false;
+  bool ending_ = false, leaving_ = false, all_done_ = false;
   std::exception_ptr problem_;
   std::optional<int> silent_;
+  bool lost_ = false;      // and not yet resumed
+  std::vector<int> left_;  // by rank: its number before the losses that resume() has not yet told
+  int new_rank_ = 0;
 
   // The thread's own.
+  MPI_Comm comm_;
+  int rank_, size_;
   std::vector<Ticket> running_, fresh_;
   int idle_rounds_ = 0;
   Clock::time_point beat_, heard_, looked_ = Clock::now();
@@ -254,11 +353,20 @@ std::shared_ptr<Ranks> Ranks::join(const RanksOptions& options) {
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given), "MPI_Init_thread");
   if (given < MPI_THREAD_SERIALIZED)
     fail("MPI", "this library cannot be called by another thread than the first", "use one built with thread support");
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_rank(MPI_COMM_WORLD, &ranks->rank_);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks->size_);
+  MPI_Comm comm = MPI_COMM_WORLD;
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  ranks->outlives_ = dist::outlives_ranks();
+  if (ranks->outlives_) {
+    end_job_with_this_process();
+    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "MPI_Comm_dup");  // what is revoked is not the world
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  }
+  MPI_Comm_rank(comm, &ranks->rank_);
+  MPI_Comm_size(comm, &ranks->size_);
+  ranks->started_ = ranks->size_;
+  ranks->numbers_ = numbers_to(ranks->size_);
   ranks->hosts_.assign(static_cast<std::size_t>(ranks->size_), "");
-  ranks->courier_ = std::make_unique<Courier>(ranks->rank_, ranks->size_, options);
+  ranks->courier_ = std::make_unique<Courier>(comm, ranks->rank_, ranks->size_, options);
   ranks->hosts_ = ranks->gather(host_name());
   return ranks;
 }
@@ -267,17 +375,43 @@ Ranks::~Ranks() {
   if (!courier_) return;
   bool clean = std::uncaught_exceptions() == 0 && !courier_->ended();
   try {
-    if (clean) meet();  // nobody leaves while another still looks for signs of life
+    if (clean) {
+      courier_->expect_the_end();
+      meet();  // nobody leaves while another still looks for signs of life
+    }
   } catch (const Error&) {
     clean = false;
   }
   courier_->end(!clean);
-  if (clean) MPI_Finalize();  // waits for all; after an error the launcher ends them
+  // It waits for all. After an error the launcher ends them; after a loss Open MPI 5.0 may wait for the lost one as well.
+  if (clean && !lost_some_) MPI_Finalize();
+}
+
+std::string Ranks::names_of(std::span<const int> ranks) const {
+  std::string names;
+  for (int r : ranks) names += (names.empty() ? "" : ", ") + name_of(r);
+  return names;
+}
+
+std::string Ranks::shrink() {
+  check(courier_ != nullptr, "Ranks::shrink", "a rank alone cannot lose others");
+  const std::vector<int> left = courier_->resume(rank_);
+  const std::string lost = names_of(others_than(left, size_));
+  for (std::size_t r = 0; r < left.size(); ++r) {  // whoever is left moves up
+    numbers_[r] = numbers_[static_cast<std::size_t>(left[r])];
+    hosts_[r] = hosts_[static_cast<std::size_t>(left[r])];
+  }
+  numbers_.resize(left.size());
+  hosts_.resize(left.size());
+  size_ = static_cast<int>(left.size());
+  lost_some_ = true;
+  return lost;
 }
 
 std::string Ranks::name_of(int rank) const {
+  const int number = numbers_[static_cast<std::size_t>(rank)];
   const std::string& host = hosts_[static_cast<std::size_t>(rank)];
-  return host.empty() ? fmt::format("rank {}", rank) : fmt::format("rank {} ({})", rank, host);
+  return host.empty() ? fmt::format("rank {}", number) : fmt::format("rank {} ({})", number, host);
 }
 
 Ranks::Ticket Ranks::start(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) {
@@ -286,7 +420,9 @@ Ranks::Ticket Ranks::start(std::span<const Outgoing> outgoing, std::span<const I
 }
 
 void Ranks::wait(const Ticket& ticket) {
-  courier_->wait(ticket, [this](int rank) { return name_of(rank); });
+  courier_->wait(
+      ticket, [this](std::span<const int> silent) { return names_of(silent); },
+      [this](std::span<const int> left) { return names_of(others_than(left, size_)); });
 }
 
 // The first message has room for what is short, with its size in front; only what is longer comes in a second one.
@@ -381,7 +517,7 @@ void Ranks::by_first(const std::function<void()>& work) {
 }
 
 void Ranks::abandon() {
-  if (courier_) courier_->end(true);
+  if (courier_) courier_->abandon();
 }
 
 int Ranks::neighbours() const {

@@ -6,6 +6,9 @@
 // others compute, and it sends the next rank a sign of life, so that a process that has stopped or a machine that is gone is
 // told by name, and one that merely takes long is not. What is added up is added up here, in the ranks' order: the same
 // bits in every rank, whatever the library and the network.
+//
+// A rank that dies ends the job. Where library and launcher have User Level Failure Mitigation [Bland et al. 2013], as Open
+// MPI 5's `mpirun --with-ft ulfm`, the others get a RankLost instead and may go on without it (survivors.h).
 #pragma once
 
 #include <chrono>
@@ -16,6 +19,8 @@
 #include <span>
 #include <string>
 #include <vector>
+
+#include "base/error.h"
 
 namespace tril::dist {
 
@@ -36,6 +41,15 @@ struct RanksOptions {
   std::chrono::milliseconds silence{60'000};
 };
 
+/// Ranks have died, and those that are left can go on (Ranks::shrink). Every rank gets it, from whatever it waits for:
+/// nothing comes through before shrink().
+class RankLost : public Error {
+ public:
+  explicit RankLost(const std::string& names)
+      : Error(ErrorKind::failure, names, "lost: killed, or its machine is gone",
+              "start the same command again: it goes on from the last saved state, with any number of ranks") {}
+};
+
 class Ranks {
  public:
   /// The ranks of the job that mpirun (or srun) has started this process in; a job of one where none has.
@@ -51,10 +65,18 @@ class Ranks {
   int rank() const { return rank_; }
   int size() const { return size_; }
   bool first() const { return rank_ == 0; }
+  /// How many were started; some may be lost since.
+  int started() const { return started_; }
   /// How many ranks are on this machine.
   int neighbours() const;
-  /// "rank 3 (node17)".
+  /// "rank 3 (node17)", by the number that its launcher has given it.
   std::string name_of(int rank) const;
+
+  /// Whether RankLost can come.
+  bool outlives_ranks() const { return courier_ && outlives_; }
+  /// After a RankLost: goes on with the ranks that are left, numbered anew in their old order; all of them call it once
+  /// they have let go of what they did. Returns the names of who was lost, "rank 3 (node17), rank 4 (node17)".
+  std::string shrink();
 
   /// Messages that are on their way.
   class Transfer;
@@ -63,7 +85,7 @@ class Ranks {
   /// Starts messages, from any thread. Those of one pair of ranks and one tag arrive in the order in which they are started;
   /// sizes are to agree on both sides.
   Ticket start(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming);
-  /// Returns when all of them are through. @throws Error that names the rank that is silent
+  /// Returns when all of them are through. @throws Error that names the rank that is silent, RankLost
   void wait(const Ticket& ticket);
 
   /// What every rank gives, by rank; all must call it, in the same order.
@@ -83,16 +105,20 @@ class Ranks {
   void by_first(const std::function<void()>& work);
 
   /// For whoever fails while messages are on their way: they are dropped at once, so that their memory can be let go of.
-  /// Nothing else comes through afterwards; the launcher ends the other ranks when this process ends.
+  /// Nothing else comes through afterwards; the job ends when this process ends. After a RankLost nothing is on its way,
+  /// and nothing is done.
   void abandon();
 
  private:
   class Courier;
   Ranks() = default;
+  std::string names_of(std::span<const int> ranks) const;
 
-  int rank_ = 0, size_ = 1;
+  int rank_ = 0, size_ = 1, started_ = 1;
+  std::vector<int> numbers_{0};         // by rank: its number at the start
   std::vector<std::string> hosts_{""};  // by rank; "": not known
-  std::unique_ptr<Courier> courier_;    // none where there is one rank
+  std::unique_ptr<Courier> courier_;    // none where one rank was started
+  bool outlives_ = false, lost_some_ = false;
 };
 
 }  // namespace tril::dist

@@ -222,7 +222,7 @@ bool CheckpointStore::has_state() const {
 
 bool CheckpointStore::has_progress() const {
   const std::string name = last();
-  return !name.empty() && name != name_of(0);
+  return !name.empty() && (beginning_counts_ || name != name_of(0));
 }
 
 void CheckpointStore::clear() {

@@ -67,6 +67,8 @@ class CheckpointStore {
   /// Whether there is a state with updates in it to go on from. What failed before the first has nothing to lose: its
   /// command is given again as if for the first time, with whatever options were wrong put right.
   bool has_progress() const;
+  /// From here on one without updates has them to go on from as well: it is of this process's run, whose options are right.
+  void count_beginning() { beginning_counts_ = true; }
   /// Forgets every state: a run begins anew.
   void clear();
 
@@ -100,6 +102,7 @@ class CheckpointStore {
 
   std::string path_;
   std::int64_t keep_;
+  bool beginning_counts_ = false;
   std::shared_ptr<dist::Ranks> ranks_;
   int lock_ = -1;
   Stage stage_ = Stage::none;

@@ -143,7 +143,7 @@ void Trainer::begin() {
   if (hooks_.load_start) hooks_.load_start();
   optimizer_->start_average();
   corpus_ = training_stream(options_, tokenizer_);
-  state_.batches = options_.learning.accumulate * ranks_->size();
+  state_.batches = options_.learning.accumulate * ranks_->started();
   store_.clear();  // a state without updates may be of other sizes
   // From here on a killed run is told apart from a directory that holds somebody's model.
   save(corpus_->state());

@@ -1,4 +1,6 @@
 // `mpirun tril train` as a person meets it: what several processes make of a run, killed, stopped, misconfigured.
+#include <fmt/format.h>
+
 #include "cli/rank_runs.h"
 
 namespace tril {
@@ -152,19 +154,85 @@ TEST_F(RanksTest, OneThatIsKilledEndsTheJobWhichGoesOnToTheSameBits) {
   expect_same_run("killed", "alone");
 }
 
-TEST_F(RanksTest, OneThatIsToldToStopSavesAndEndsAll) {
-  run_alone(fixed("alone", 1, {"--after", "120u"}));
-  const Words args = fixed("stopped", 2, {"--after", "120u"});
+#ifdef TRIL_ULFM
+
+TEST_F(RanksTest, OthersGoOnWithoutOneThatIsKilledToTheSameBits) {
+  const auto args = [&](const std::string& model, const char* batches) {
+    return train(model, {"--deterministic", "--accumulate", batches, "--after", "120u"});
+  };
+  run_alone(args("alone", "3"));
   for (int rank : {1, 0}) {
-    const Ran ran = RankJob(folder, 2).run(args, [&](RankJob& job) {
+    const std::string model = "without-" + std::to_string(rank);
+    const Ran ran = RankJob(folder, 3).with({"--with-ft", "ulfm"}).run(args(model, "1"), [&](RankJob& job) {
+      wait_for_progress(job, folder, model);
+      job.send(rank, SIGKILL);
+      EXPECT_TRUE(job.ends_within(seconds(60)));
+    });
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    const std::string told = fmt::format("rank {} ({}) lost: the 2 ranks that are left go on from update ", rank, host);
+    EXPECT_EQ(count_of(ran.err, told), 1) << ran.err;
+    EXPECT_EQ(count_of(ran.err, "done: 120 updates"), 1) << "one speaks for all: " << ran.err;
+    expect_same_run(model, "alone");
+  }
+}
+
+// Before anything was saved besides the beginning, until one is left.
+TEST_F(RanksTest, TheLastOneGoesOnAlone) {
+  const auto args = [&](const char* batches) {
+    return train(batches, {"--deterministic", "--accumulate", batches, "--after", "300u", "--save-freq", "1000u",
+                           "--valid-freq", "100u", "--overwrite"});
+  };
+  run_alone(args("3"));
+  const Ran ran = RankJob(folder, 3).with({"--with-ft", "ulfm"}).run(args("1"), [&](RankJob& job) {
+    int begun = 0;  // how often it has been, this time included
+    for (int rank : {0, 2}) {
+      ++begun;
+      EXPECT_TRUE(wait_until([&] {
+        const std::string log = file("1", "train.jsonl");
+        return job.ended() || (count_of(log, "\"type\":\"run\"") == begun && count_of(log, "\"type\":\"train\"") > 20);
+      }));
+      job.send(rank, SIGKILL);
+    }
+    EXPECT_TRUE(job.ends_within(seconds(60)));
+  });
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "the 2 ranks that are left go on from update 0")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "the one rank that is left goes on from update 0")) << ran.err;
+  expect_same_run("1", "3");
+}
+
+// What is wrong with one may be with all: nobody goes on without a rank that ends with an error.
+TEST_F(RanksTest, AnErrorOfOneEndsAllThatOutliveADeath) {
+  const Ran ran =
+      RankJob(folder, 2).with({"--with-ft", "ulfm"}).run(fixed("full", 2, {"--after", "100000u"}), [&](RankJob& job) {
+        wait_for_progress(job, folder, "full");
+        job.fill_disk(1, 1000);
+        EXPECT_TRUE(job.ends_within(seconds(30)));
+      });
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "File too large")) << ran.err;
+  EXPECT_FALSE(contains(ran.err, " lost: ")) << ran.err;
+}
+
+#endif
+
+TEST_F(RanksTest, OneThatIsToldToStopSavesAndEndsAll) {
+  run_alone(fixed("alone", 1, {"--after", "200u"}));
+  const Words args = fixed("stopped", 2, {"--after", "200u"});
+  constexpr int launcher = -1;  // which passes on what does not end it
+  for (const auto& [rank, signal] : {std::pair(1, SIGTERM), {0, SIGTERM}, {1, SIGUSR1}, {launcher, SIGUSR1}}) {
+    const Ran ran = RankJob(folder, 2).run(args, [&, rank = rank, signal = signal](RankJob& job) {
       wait_for_progress(job, folder, "stopped");
-      job.send(rank, SIGTERM);
+      if (rank == launcher)
+        job.send_launcher(signal);
+      else
+        job.send(rank, signal);
       EXPECT_TRUE(job.ends_within(seconds(15)));
     });
     EXPECT_EQ(ran.code, 0) << ran.err;
     EXPECT_EQ(count_of(ran.err, "stopped and saved"), 1) << ran.err;
   }
-  EXPECT_LT(state("stopped")["updates"], 120);
+  EXPECT_LT(state("stopped")["updates"], 200);
   run_ranks(2, args);
   expect_same_run("stopped", "alone");
 }

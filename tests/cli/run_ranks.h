@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -17,7 +18,7 @@
 namespace tril {
 
 inline bool have_mpirun() {
-  return std::system("command -v mpirun > /dev/null 2>&1") == 0;
+  return !test::mpirun().empty() && access(test::mpirun().c_str(), X_OK) == 0;
 }
 
 /// Polls until `there` is true. False: it has not become so in time.
@@ -39,6 +40,12 @@ class RankJob {
   RankJob(const ScratchFolder& folder, int ranks, std::string first_do = "")
       : ranks_(ranks), pid_files_(folder.at("pid-of-rank-")), first_do_(std::move(first_do)) {}
 
+  /// Whatever mpirun is to be given besides.
+  RankJob& with(std::vector<std::string> options) {
+    options_ = std::move(options);
+    return *this;
+  }
+
   /// Runs the program until all of it has ended. `meanwhile` is given the job.
   Ran run(const std::vector<std::string>& args, const std::function<void(RankJob&)>& meanwhile = {}) {
     for (int r = 0; r < ranks_; ++r) std::filesystem::remove(pid_files_ + std::to_string(r));
@@ -47,19 +54,21 @@ class RankJob {
                                    "OMPI_ALLOW_RUN_AS_ROOT=1",
                                    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
                                    "OMPI_MCA_rmaps_base_oversubscribe=1",
+                                   "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe",
                                    "OMPI_MCA_hwloc_base_binding_policy=none",
+                                   "PRTE_MCA_hwloc_default_binding_policy=none",
                                    "OMPI_MCA_pml=ob1",
                                    "OMPI_MCA_btl=self,vader",
                                    "OMPI_MCA_btl_vader_single_copy_mechanism=none",
-                                   "mpirun",
+                                   test::mpirun(),
                                    "-n",
-                                   std::to_string(ranks_),
-                                   "/bin/sh",
-                                   "-c",
-                                   "RANK=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\n"
-                                   "echo $$ > '" +
-                                       pid_files_ + "'$RANK\n" + first_do_ + "\nexec \"$0\" \"$@\"",
-                                   test::tril_program()};
+                                   std::to_string(ranks_)};
+    words.insert(words.end(), options_.begin(), options_.end());
+    words.insert(words.end(), {"/bin/sh", "-c",
+                               "RANK=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\n"
+                               "echo $$ > '" +
+                                   pid_files_ + "'$RANK\n" + first_do_ + "\nexec \"$0\" \"$@\"",
+                               test::tril_program()});
     words.insert(words.end(), args.begin(), args.end());
     return run_words(std::move(words), {.input = {}, .stdout_to = {}, .before = {}, .meanwhile = [&](pid_t mpirun) {
                                           mpirun_ = mpirun;
@@ -81,6 +90,8 @@ class RankJob {
   void send(int rank, int signal) const {
     if (const pid_t p = pid(rank); p > 0) kill(p, signal);
   }
+  /// To mpirun itself.
+  void send_launcher(int signal) const { kill(mpirun_, signal); }
   /// From now on the rank cannot write beyond this in any file, as if its disk were full.
   void fill_disk(int rank, rlim_t bytes) const {
     const rlimit limit{bytes, RLIM_INFINITY};
@@ -102,6 +113,7 @@ class RankJob {
  private:
   int ranks_;
   std::string pid_files_, first_do_;
+  std::vector<std::string> options_;
   pid_t mpirun_ = 0;
 };
 

@@ -10,4 +10,8 @@ std::string tril_program() {
   return TRIL_PROGRAM;
 }
 
+std::string mpirun() {
+  return TRIL_MPIRUN;
+}
+
 }  // namespace tril::test

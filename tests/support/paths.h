@@ -12,4 +12,7 @@ std::string test_dir();
 /// The program tril as it was built.
 std::string tril_program();
 
+/// The mpirun of the library that it was built with; "": there is none.
+std::string mpirun();
+
 }  // namespace tril::test

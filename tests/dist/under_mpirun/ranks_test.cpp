@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <iostream>
@@ -281,15 +282,99 @@ int leave_in_the_middle() {
   return 1;
 }
 
+// What the ranks are doing when some die: large messages to all are on their way, and small ones.
+void converse() {
+  const std::vector<std::byte> given = message(ranks->rank(), 1, std::size_t{1} << 20);
+  std::vector<std::vector<std::byte>> came(static_cast<std::size_t>(ranks->size()), given);
+  std::vector<Outgoing> out;
+  std::vector<Incoming> in;
+  for (int r = 0; r < ranks->size(); ++r) {
+    out.push_back({r, given, 7});
+    in.push_back({r, came[static_cast<std::size_t>(r)], 7});
+  }
+  const Ranks::Ticket ticket = ranks->size() > 1 ? ranks->start(out, in) : nullptr;
+  ranks->meet();
+  if (ticket) ranks->wait(ticket);
+  for (int r = 0; r < ranks->size() && ticket; ++r)
+    check(came[static_cast<std::size_t>(r)] == message(r, 1, given.size()), "converse", "other bytes of rank {}", r);
+}
+
+// Converses until those who are told to die have done so, and goes on without them.
+std::string outlive(const std::vector<int>& dying) {
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    for (int round = 0;; ++round) {
+      if (round == 3 && std::find(dying.begin(), dying.end(), ranks->rank()) != dying.end()) raise(SIGKILL);
+      converse();
+    }
+  } catch (const RankLost& lost) {
+    ranks->abandon();  // as whoever has messages on their way does; nothing is lost by it
+    try {
+      ranks->meet();
+      fail("outlive", "messages come through before all know who is lost");
+    } catch (const RankLost&) {
+    }
+    std::string names = ranks->shrink();
+    // Of several the rest may be noticed later.
+    while (std::count(names.begin(), names.end(), '(') < static_cast<std::ptrdiff_t>(dying.size())) {
+      try {
+        ranks->meet();
+      } catch (const RankLost&) {
+        names += ", " + ranks->shrink();
+      }
+      check(std::chrono::steady_clock::now() - start < std::chrono::seconds(60), "outlive", "lost {} alone", names);
+    }
+    return names;
+  }
+}
+
+int go_on_without_the_dead() {
+  if (!ranks->outlives_ranks()) fail("test_ranks", "a rank that dies ends this job");
+  const std::string second = ranks->name_of(1), last = ranks->name_of(3);
+  std::string lost = outlive({1});
+  check(lost == second, "lost", "{} instead of {}", lost, second);
+  check(ranks->size() == 3 && ranks->neighbours() == 3, "left", "{} ranks", ranks->size());
+  std::vector<double> sum{1.0 + ranks->rank()};
+  ranks->sum(sum);
+  check(sum[0] == 6, "sum", "{} of 3 ranks", sum[0]);
+  converse();
+
+  // Two at once, the first among them; the other one has become the third, and keeps its name.
+  check(ranks->name_of(2) == last, "third", "{} instead of {}", ranks->name_of(2), last);
+  lost = outlive({0, 2});
+  check(ranks->size() == 1 && ranks->first(), "left", "{} ranks", ranks->size());
+  converse();
+  ranks->sum(sum);
+  check(sum[0] == 6, "sum", "{} of one rank", sum[0]);
+  std::cerr << "the last one has gone on without " << lost << "\n";
+  return 0;
+}
+
+// Where one has died and another is silent, nobody can say who is left.
+int lose_one_and_wait_for_another() {
+  ranks->meet();
+  if (ranks->rank() == 1) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the other one has stopped
+    raise(SIGKILL);
+  }
+  if (ranks->rank() == 2) raise(SIGSTOP);
+  try {
+    ranks->meet();
+  } catch (const Error& e) {
+    std::cerr << e.what() << "\n";
+  }
+  return 1;
+}
+
 }  // namespace
 }  // namespace tril::dist
 
-// usage: test_ranks [silent | asleep | leaves] [gtest's options]
+// usage: test_ranks [silent | asleep | leaves | outlives | outlives-silent] [gtest's options]
 int main(int argc, char** argv) {
   using namespace tril::dist;
   testing::InitGoogleTest(&argc, argv);
   const std::string mode = argc > 1 ? argv[1] : "";
-  const bool waits = mode.empty() || mode == "leaves";
+  const bool waits = mode.empty() || mode == "leaves" || mode == "outlives";
   ranks = Ranks::join({std::chrono::seconds(waits ? 60 : 1)});
   if (mode.empty() && !ranks->first()) {  // one tells what it does; of the others what fails
     auto& listeners = testing::UnitTest::GetInstance()->listeners();
@@ -303,10 +388,12 @@ int main(int argc, char** argv) {
     };
     listeners.Append(new Failures);
   }
-  const int code = mode == "silent"   ? meet_a_silent_rank()
-                   : mode == "asleep" ? sleep_together()
-                   : mode == "leaves" ? leave_in_the_middle()
-                                      : RUN_ALL_TESTS();
+  const int code = mode == "silent"            ? meet_a_silent_rank()
+                   : mode == "asleep"          ? sleep_together()
+                   : mode == "leaves"          ? leave_in_the_middle()
+                   : mode == "outlives"        ? go_on_without_the_dead()
+                   : mode == "outlives-silent" ? lose_one_and_wait_for_another()
+                                               : RUN_ALL_TESTS();
   if (code == 0 || mode.empty()) ranks.reset();
   return code;
 }
