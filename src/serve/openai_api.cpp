@@ -174,9 +174,9 @@ class Completing : public std::enable_shared_from_this<Completing> {
       };
       works.push_back(std::move(work));
     }
-    const std::lock_guard lock(mutex_);  // nothing is told before the stream has begun, and it begins once all is taken
-    service_.submit(call_, model_, std::move(works));
-    if (r_.stream) begin_stream();
+    std::function<void()> begin;
+    if (r_.stream) begin = [this] { begin_stream(); };
+    service_.submit(call_, model_, std::move(works), begin);
   }
 
   std::size_t choice_of(std::size_t prompt, std::int32_t sample) const {
@@ -186,11 +186,8 @@ class Completing : public std::enable_shared_from_this<Completing> {
     return std::find(options_->eos_ids.begin(), options_->eos_ids.end(), token) != options_->eos_ids.end();
   }
 
-  void wait_for_begin() { const std::lock_guard begun(mutex_); }
-
   // One token more of a stream.
   void tell(std::size_t prompt, const search::NewToken& t) {
-    wait_for_begin();
     const std::size_t at = choice_of(prompt, t.sample);
     Choice& choice = choices_[at];
     std::string text;
@@ -207,7 +204,6 @@ class Completing : public std::enable_shared_from_this<Completing> {
   }
 
   void take(std::size_t prompt, const search::Request& request, Outcome outcome) {
-    wait_for_begin();
     try {
       if (outcome.error) std::rethrow_exception(outcome.error);
       if (outcome.hypotheses.empty()) throw HttpError(503, "the request waited for too long", "", "server_error");

@@ -379,6 +379,16 @@ ModelPtr Service::model_for(const std::string& name, std::optional<bool> transla
 
 namespace {
 
+// Tells once the gate is open.
+template <class Told>
+std::function<void(Told)> behind(const std::shared_ptr<std::mutex>& gate, std::function<void(Told)> tell) {
+  if (!tell) return {};
+  return [gate, tell = std::move(tell)](Told told) {
+    { const std::lock_guard open(*gate); }
+    tell(std::forward<Told>(told));
+  };
+}
+
 HttpError full(const Engine& engine) {
   HttpError error(429, "too many are waiting", "", "rate_limit_error");
   error.retry_after = std::clamp(static_cast<int>(std::ceil(engine.expected_wait())), 1, 60);
@@ -401,10 +411,18 @@ void Service::check_room(const CallPtr& call, bool translates) const {
   if (any) check_room(call, *any);
 }
 
-void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<WorkPtr> works) {
+void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<WorkPtr> works,
+                     const std::function<void()>& begin) {
+  const auto gate = std::make_shared<std::mutex>();
+  std::unique_lock<std::mutex> shut;
+  if (begin) shut = std::unique_lock(*gate);
   for (const WorkPtr& work : works) {
     work->client = call->client;
     work->deadline = std::min(work->deadline, call->deadline);
+    if (!begin) continue;
+    work->on_token = behind(gate, std::move(work->on_token));
+    work->on_partial = behind(gate, std::move(work->on_partial));
+    work->on_end = behind(gate, std::move(work->on_end));
   }
   const auto portions = std::make_shared<Portions>(model, std::move(works));
   switch (portions->start()) {
@@ -419,6 +437,7 @@ void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<Wor
     }
   }
   call->out->on_gone([portions] { portions->cancel(); });
+  if (begin) begin();
 }
 
 void Service::aside(const CallPtr& call, std::function<void(search::WorkerPool&)> job) {

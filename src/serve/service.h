@@ -92,9 +92,11 @@ class Service {
   /// continues text; with this one. @throws HttpError (429)
   void check_room(const CallPtr& call, bool translates) const;
   void check_room(const CallPtr& call, const ServedModel& model) const;
-  /// Gives works to a model's engine (portions.h); a request that goes away cancels them. @throws HttpError where there is
-  /// no room
-  void submit(const CallPtr& call, const ModelPtr& model, std::vector<WorkPtr> works);
+  /// Gives works to a model's engine (portions.h); a request that goes away cancels them.
+  /// @param begin  called once all of them are taken, and before anything is told of one of them; may be empty
+  /// @throws HttpError where there is no room
+  void submit(const CallPtr& call, const ModelPtr& model, std::vector<WorkPtr> works,
+              const std::function<void()>& begin = {});
   /// Does something longer than a moment away from the server's threads; what it throws is the answer.
   void aside(const CallPtr& call, std::function<void(search::WorkerPool& worker)> job);
   /// Answers with what went wrong.

@@ -162,14 +162,11 @@ class Translating : public std::enable_shared_from_this<Translating> {
       }
     }
     left_ = works.size();
-    const bool nothing = works.empty();
-    {
-      // Nothing is told before the stream has begun, and it begins once all is taken.
-      const std::lock_guard lock(mutex_);
-      if (!nothing) service.submit(call_, model_, std::move(works));
-      if (r_.stream) call_->out->begin({.content_type = "text/event-stream", .body = {}});
-    }
-    if (nothing) finish();
+    std::function<void()> begin;
+    if (r_.stream) begin = [this] { call_->out->begin({.content_type = "text/event-stream", .body = {}}); };
+    if (!works.empty()) return service.submit(call_, model_, std::move(works), begin);
+    if (begin) begin();
+    finish();
   }
 
  private:
@@ -237,10 +234,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     event({{"index", i}, {"partial", text}});
   }
 
-  void wait_for_begin() { const std::lock_guard begun(mutex_); }
-
   void take(std::size_t i, std::size_t p, const search::TextToTranslate& prepared, Outcome outcome) {
-    wait_for_begin();
     try {
       if (outcome.error) std::rethrow_exception(outcome.error);
       if (outcome.hypotheses.empty())
