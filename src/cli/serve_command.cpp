@@ -274,6 +274,7 @@ int serve(const ServeOptions& o) {
                            [&](serve::HttpRequest request, std::shared_ptr<serve::Responder> responder) {
                              service.handle(std::move(request), std::move(responder));
                            });
+  service.set_connections([&] { return server.connections(); });
   spdlog::info("listening on {}://{}:{}", o.tls_certificate.empty() ? "http" : "https", o.host, server.port());
 
   for (;;) {

@@ -138,7 +138,7 @@ void Service::add_model_routes() {
                        const bool pairs = !r.target.empty() || !r.source.empty();
                        if (pairs == !r.text.empty()) throw HttpError(400, "give source and target, or text");
                        for (const auto* list : {&r.source, &r.target, &r.text}) check_texts(*list, "text");
-                       const ModelPtr m = model_for(r.model, pairs);
+                       const ModelPtr m = model_for(call, r.model, pairs);
                        pairs ? score_translations(*this, call, m, r) : score_texts(*this, call, m, r);
                      }});
   routes_.push_back({.method = "POST",
@@ -149,7 +149,7 @@ void Service::add_model_routes() {
                      .handle = [this](const CallPtr& call) {
                        const auto r = read<TokenizeRequest>(call);
                        check_texts({r.text}, "text");
-                       const ModelPtr m = model_for(r.model, std::nullopt);
+                       const ModelPtr m = model_for(call, r.model, std::nullopt);
                        const Side side = side_of(r.side, *m);
                        const std::vector<std::int32_t> ids = m->tokenizer().encode(r.text, side);
                        call->send({{"model", m->name()}, {"ids", ids}, {"pieces", pieces(ids, m->tokenizer(), side)}});
@@ -174,7 +174,7 @@ void Service::add_model_routes() {
            const auto at = body.find(name);
            return at != body.end() && at->is_string() ? at->get<std::string>() : std::string();
          };
-         const ModelPtr m = model_for(text("model"), std::nullopt);
+         const ModelPtr m = model_for(call, text("model"), std::nullopt);
          const std::string side = text("side");
          const Side of = m->translates() && side == "source" ? Side::source : Side::target;
          std::vector<std::int32_t> ids;
@@ -195,7 +195,7 @@ void Service::add_model_routes() {
        .handle = [this](const CallPtr& call) {
          const auto r = read<AttentionRequest>(call);
          check_texts({r.source, r.target}, "source");
-         const ModelPtr m = model_for(r.model, std::nullopt);
+         const ModelPtr m = model_for(call, r.model, std::nullopt);
          if (m->translates() && r.target.empty()) throw HttpError(400, "target is missing", "target");
          if (!m->translates() && !r.target.empty()) throw HttpError(400, "target: is for translations", "target");
          aside(call, [call, m, r](search::WorkerPool& worker) {

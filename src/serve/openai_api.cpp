@@ -403,7 +403,7 @@ void Service::add_openai_routes() {
                        check_room(call, false);
                        const Json body = parse_object(call->request.body);
                        CompletionRequest r = read_completion_request(body, false);
-                       const ModelPtr model = model_for(r.model, false);
+                       const ModelPtr model = model_for(call, r.model, false);
                        check_room(call, *model);
                        check_texts(texts_of_prompts(body), "prompt");
                        std::vector<Prompt> prompts = prompts_of(body, *model);
@@ -419,7 +419,7 @@ void Service::add_openai_routes() {
          check_room(call, false);
          const Json body = parse_object(call->request.body);
          CompletionRequest r = read_completion_request(body, true);
-         const ModelPtr model = model_for(r.model, false);
+         const ModelPtr model = model_for(call, r.model, false);
          check_room(call, *model);
          const Json messages = messages_of(body);
          std::vector<std::string> texts;
@@ -456,7 +456,7 @@ void Service::add_openai_routes() {
                      .response = "what it is",
                      .handle = [this, described](const CallPtr& call) {
                        const std::string name = call->request.path.substr(std::string_view("/v1/models/").size());
-                       call->send(described(*model_for(name, std::nullopt)));
+                       call->send(described(*model_for(call, name, std::nullopt)));
                      }});
 }
 

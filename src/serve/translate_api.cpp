@@ -101,11 +101,14 @@ bool fits(const ServedModel& m, const std::string& source, const std::string& ta
                   std::find(l.targets.begin(), l.targets.end(), target) != l.targets.end());
 }
 
-ModelPtr model_for(const Service& service, Models& models, const TranslateRequest& r) {
-  if (!r.model.empty()) return service.model_for(r.model, true);
-  for (const Models::Status& s : models.status())
-    if (s.model && s.model->translates() && fits(*s.model, r.source, r.target)) return s.model;
-  service.model_for("", true);  // says so where there is none at all, or none yet
+ModelPtr model_for(Service& service, const CallPtr& call, const TranslateRequest& r) {
+  if (!r.model.empty()) return service.model_for(call, r.model, true);
+  for (const ModelPtr& model : service.models().ready())
+    if (model->translates() && fits(*model, r.source, r.target)) {
+      call->parties->model = model->name();
+      return model;
+    }
+  service.find_model("", true);  // says so where there is none at all, or none yet
   throw HttpError(
       400, fmt::format("no model here translates from {} into {}", printable(r.source), printable(r.target)), "target");
 }
@@ -380,7 +383,7 @@ void Service::add_translate_routes() {
                            const Json body = body_of(call->request);
                            TranslateRequest r = read_request(body);
                            check_texts(r.q, "q");
-                           const ModelPtr model = serve::model_for(*this, models_, r);
+                           const ModelPtr model = serve::model_for(*this, call, r);
                            check_room(call, *model);
                            const bool list = body["q"].is_array();
                            std::make_shared<Translating>(call, model, r, list)->start(*this, body);
