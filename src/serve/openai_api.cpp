@@ -106,7 +106,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     lengths_ = model_->loaded().continuation;
     lengths_.stops = r_.stop;
     std::optional<std::int64_t> most = r_.max_completion_tokens ? r_.max_completion_tokens : r_.max_tokens;
-    if (!most && !r_.chat && !lengths_.max_new_tokens) most = 16;
+    if (!most && !r_.chat && !lengths_.max_new_tokens) most = default_completion_tokens;
     if (!most && r_.chat) most = service_.options().most_new_tokens;
     if (most == 0 && !r_.echo) throw HttpError(400, "max_tokens: 0 goes with echo alone", "max_tokens");
     if (most > service_.options().most_new_tokens)
