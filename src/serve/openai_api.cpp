@@ -433,11 +433,17 @@ void Service::add_openai_routes() {
          std::make_shared<Completing>(*this, call, model, std::move(r), std::move(prompts))->start();
        }});
   const auto described = [](const ServedModel& model) {
-    return Json{{"id", model.name()},
-                {"object", "model"},
-                {"created", model.created()},
-                {"owned_by", "tril"},
-                {"translates", model.translates()}};
+    Json told{{"id", model.name()},
+              {"object", "model"},
+              {"created", model.created()},
+              {"owned_by", "tril"},
+              {"translates", model.translates()}};
+    if (!model.translates()) return told;
+    // Those that a request may choose among, and so the page: a model that is told nothing has one of each at most.
+    const ServedModel::Languages& l = model.languages();
+    told["sources"] = l.from_each ? l.targets : std::vector<std::string>(l.source.empty() ? 0 : 1, l.source);
+    told["targets"] = l.targets;
+    return told;
   };
   routes_.push_back({.method = "GET",
                      .path = "/v1/models",

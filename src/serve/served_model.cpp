@@ -43,6 +43,7 @@ CacheNeeds cache_needs(const Loaded& loaded, std::int64_t most_new_tokens) {
 ServedModel::ServedModel(std::string name, Loaded loaded) : name_(std::move(name)), loaded_(std::move(loaded)) {
   if (translates()) {
     languages_ = {loaded_.source_language, tokenizer().languages()};
+    languages_.from_each = !languages_.targets.empty();
     if (languages_.targets.empty()) languages_.targets = tagged_languages(tokenizer());
     if (languages_.targets.empty() && !loaded_.target_language.empty())
       languages_.targets.push_back(loaded_.target_language);

@@ -61,6 +61,7 @@ class ServedModel {
   struct Languages {
     std::string source;
     std::vector<std::string> targets;
+    bool from_each = false;  ///< from each of the targets, as it is told
   };
   const Languages& languages() const { return languages_; }
   /// Of a model that translates.

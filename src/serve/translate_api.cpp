@@ -96,9 +96,12 @@ std::shared_ptr<const search::Terminology> terminology_of(const Json& body) {
 
 bool fits(const ServedModel& m, const std::string& source, const std::string& target) {
   const ServedModel::Languages& l = m.languages();
-  const bool from = source.empty() || source == "auto" || l.source.empty() || l.source == source;
-  return from && (target.empty() || l.targets.empty() ||
-                  std::find(l.targets.begin(), l.targets.end(), target) != l.targets.end());
+  const auto is_target = [&](const std::string& code) {
+    return std::find(l.targets.begin(), l.targets.end(), code) != l.targets.end();
+  };
+  const bool from = source.empty() || source == "auto" || l.source.empty() || l.source == source ||
+                    (l.from_each && is_target(source));
+  return from && (target.empty() || l.targets.empty() || is_target(target));
 }
 
 ModelPtr model_for(Service& service, const CallPtr& call, const TranslateRequest& r) {
@@ -146,9 +149,9 @@ class Translating : public std::enable_shared_from_this<Translating> {
 
     std::string tag;
     if (model_->languages().targets.size() > 1) {
-      const bool tokens = !model_->tokenizer().languages().empty();
-      const Languages languages = choose_languages(model_->tokenizer(), tokens && r_.source != "auto" ? r_.source : "",
-                                                   r_.target, "source", "target");
+      const bool told = model_->languages().from_each && r_.source != "auto";
+      const Languages languages =
+          choose_languages(model_->tokenizer(), told ? r_.source : "", r_.target, "source", "target");
       tag = languages.prefix;
       text_.source_language = languages.source, text_.target_language = languages.target;
     }
@@ -404,7 +407,7 @@ void Service::add_translate_routes() {
                              auto& targets = known[l.source.empty() ? "auto" : l.source];
                              targets.insert(targets.end(), l.targets.begin(), l.targets.end());
                              for (const std::string& target : l.targets) known[target];
-                             if (!s.model->tokenizer().languages().empty())  // from each into each
+                             if (l.from_each)
                                for (const std::string& source : l.targets)
                                  known[source].insert(known[source].end(), l.targets.begin(), l.targets.end());
                            }
