@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/printable.h"
+#include "base/utf8.h"
 
 namespace tril {
 namespace {
@@ -69,11 +70,6 @@ std::string joined(const std::vector<std::string>& words, std::string_view by) {
   std::string all;
   for (const std::string& word : words) all.append(all.empty() ? "" : by).append(word);
   return all;
-}
-
-bool is_utf8(std::string_view text) {
-  for (std::size_t length = 1; !text.empty() && length > 0; text.remove_prefix(length)) length = utf8_sequence(text);
-  return text.empty();
 }
 
 }  // namespace

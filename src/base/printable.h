@@ -11,7 +11,4 @@ namespace tril {
 /// At most about `limit` bytes of `text`, with "..." where it was cut.
 std::string printable(std::string_view text, std::size_t limit = 120);
 
-/// The length in bytes of the valid UTF-8 sequence [RFC 3629] that `text` begins with; 0 where it begins with none.
-std::size_t utf8_sequence(std::string_view text);
-
 }  // namespace tril

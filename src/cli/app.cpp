@@ -1,22 +1,20 @@
 #include "cli/app.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <iostream>
-#include <iterator>
 #include <new>
-#include <sstream>
 #include <system_error>
 #include <thread>
 
 #include "base/log.h"
 #include "base/printable.h"
 #include "base/version.h"
+#include "cli/environment.h"
 #include "cli/general_options.h"
 #include "cli/help.h"
 #include "cli/parse.h"
@@ -47,22 +45,6 @@ void apply_file(Fields& fields, const std::vector<GivenValue>& values) {
   for (const GivenValue& value : values)
     if (Field& field = fields.at(value.name, value.where); field.texts() != value.texts)
       field.set(value.texts, value.where);
-}
-
-// What the environment says of the fields.
-std::vector<GivenValue> read_environment(const Fields& fields) {
-  std::vector<GivenValue> values;
-  for (const Field& field : fields) {
-    std::string name = "TRIL_" + field.name();
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return c == '-' ? '_' : static_cast<char>(std::toupper(c)); });
-    const char* const text = std::getenv(name.c_str());
-    if (!text) continue;
-    std::istringstream words(text);
-    std::vector<std::string> texts{std::istream_iterator<std::string>(words), {}};
-    values.push_back({field.name(), field.is_list() ? std::move(texts) : std::vector<std::string>{text}, name});
-  }
-  return values;
 }
 
 // How many of the arguments name a command: two of "bench translate", one of "train", none of what is no command.
@@ -119,7 +101,10 @@ int App::run_command(Command& command, const std::vector<std::string>& args) {
       general.config.empty() ? std::vector<GivenValue>{} : read_yaml(general.config, command.fields);
   apply_preset(command, {file, own});
   apply_file(command.fields, file);
-  if (command.reads_environment) apply_flags(command.fields, read_environment(command.fields));
+  if (command.reads_environment) {
+    for (const std::string& text : unknown_settings(command.fields, settings_of_process())) spdlog::warn("{}", text);
+    apply_flags(command.fields, read_environment(command.fields));
+  }
   apply_flags(command.fields, own);
   if (general.dump_config) {
     std::cout << to_yaml(command.fields);

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -223,6 +224,35 @@ serve::Loaded load(const ServeOptions& o, const std::string& name, const std::st
   return l;
 }
 
+// An error of one thread's that is another one's to end by.
+class Refused {
+ public:
+  void say(std::exception_ptr error) {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::move(error);
+  }
+  void rethrow() {
+    const std::lock_guard lock(mutex_);
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr error_;
+};
+
+// A cache in which nothing has room that says no more than its text is a mistake.
+void check_cache(const serve::Loaded& l, const std::string& name, const ServeOptions& o) {
+  if (o.cache_tokens == 0) return;
+  const int workers = serve::Engine::workers_of(*l.model, l.engine);
+  const serve::CacheNeeds needs = serve::cache_needs(l, o.max_new_tokens);
+  if (o.cache_tokens / workers >= needs.least) return;
+  fail_usage("--cache-tokens",
+             fmt::format("{} hold no request of model {}: the shortest may come to {} for each of {} workers",
+                         o.cache_tokens, name, needs.least, workers),
+             fmt::format("{} hold its longest", needs.most * workers));
+}
+
 int serve(const ServeOptions& o) {
   const BlockedSignals signals{SIGINT, SIGTERM, SIGHUP};
   serve::ServiceOptions options;
@@ -241,6 +271,7 @@ int serve(const ServeOptions& o) {
   options.most_characters = static_cast<std::size_t>(o.max_characters);
   options.most_new_tokens = o.max_new_tokens;
 
+  Refused refused;
   std::vector<serve::ModelSource> sources;
   for (const std::string& text : o.models) {
     const auto [name, directory] = named(text);
@@ -248,7 +279,18 @@ int serve(const ServeOptions& o) {
     const bool is_gguf = directory.ends_with(".gguf") && std::filesystem::exists(directory);
     if (!std::filesystem::is_directory(directory) && !is_gguf)
       fail_usage("--model", directory + " is neither a directory nor a .gguf file");
-    sources.push_back({name, [o, n = name, d = directory] { return load(o, n, d); }});
+    // Models are loaded while the server is up; what their first loading shows to be refused ends it.
+    sources.push_back({name, [o, &refused, first = true, n = name, d = directory]() mutable {
+                         const bool at_start = std::exchange(first, false);
+                         serve::Loaded l = load(o, n, d);
+                         try {
+                           check_cache(l, n, o);
+                         } catch (...) {
+                           if (at_start) refused.say(std::current_exception());
+                           throw;
+                         }
+                         return l;
+                       }});
   }
 
   for (const std::string& text : o.languages) {
@@ -274,6 +316,7 @@ int serve(const ServeOptions& o) {
                            [&](serve::HttpRequest request, std::shared_ptr<serve::Responder> responder) {
                              service.handle(std::move(request), std::move(responder));
                            });
+  service.set_connections([&] { return server.connections(); });
   spdlog::info("listening on {}://{}:{}", o.tls_certificate.empty() ? "http" : "https", o.host, server.port());
 
   for (;;) {
@@ -296,6 +339,7 @@ int serve(const ServeOptions& o) {
     } else if (signal != 0) {
       break;
     }
+    refused.rethrow();
   }
 
   // What was begun is ended; a second signal does not wait for it.

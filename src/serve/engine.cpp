@@ -59,6 +59,12 @@ struct Engine::Worker {
   std::thread thread;
 };
 
+int Engine::workers_of(const model::Model& model, const EngineOptions& options) {
+  // Shared products are summed in another order, by the number of threads.
+  const bool together = !options.deterministic && model.parameters().count() >= large_model;
+  return together ? 1 : options.threads;
+}
+
 Engine::Engine(std::shared_ptr<const model::Model> model, const EngineOptions& options, Statistics& statistics)
     : model_(std::move(model)),
       options_(options),
@@ -66,9 +72,7 @@ Engine::Engine(std::shared_ptr<const model::Model> model, const EngineOptions& o
       queue_(options.queue_size, options.quantum) {
   check(options_.threads >= 1 && options_.batch_size >= 1, "engine", "expected threads and a batch size of at least 1");
   if (options_.cache_tokens == 0) options_.cache_tokens = default_cache_tokens;
-  // Shared products are summed in another order, by the number of threads.
-  const bool together = !options_.deterministic && model_->parameters().count() >= large_model;
-  const int workers = together ? 1 : options_.threads, threads = together ? options_.threads : 1;
+  const int workers = workers_of(*model_, options_), threads = options_.threads / workers;
   // What is read behind a beginning that is there rounds otherwise than what is read at once.
   options_.session.prefix_tokens = options_.deterministic ? 0 : options_.session.prefix_tokens / workers;
   for (int i = 0; i < workers; ++i) workers_.push_back(std::make_unique<Worker>(*model_, options_, threads));
@@ -159,6 +163,11 @@ std::size_t Engine::running() const {
   return live_;
 }
 
+std::int64_t Engine::reserved_tokens() const {
+  const std::lock_guard lock(mutex_);
+  return reserved_;
+}
+
 double Engine::expected_wait() const {
   const std::lock_guard lock(mutex_);
   return seconds_a_sentence_ * static_cast<double>(queue_.size());
@@ -230,6 +239,7 @@ void Engine::take(Worker& worker, std::unique_lock<std::mutex>& lock, std::vecto
       WorkPtr work = queue_.pop(most_tokens - worker.tokens, has_share);
       if (!work) break;
       worker.tokens += work->cache_tokens();
+      reserved_ += work->cache_tokens();
       worker.held[work->client] += work->cache_tokens();
       worker.rows += work->rows();
       read += work->source.size();
@@ -277,6 +287,7 @@ void Engine::deliver(Worker& worker) {
                     {worker.session.used_slots(), worker.session.prefix_tokens(), worker.session.cache_bytes()});
   if (ended.empty()) return;
   std::vector<std::pair<WorkPtr, Outcome>> done;
+  std::int64_t freed = 0;
   for (search::RunningBatch::Ended& e : ended) {
     Worker::Live& l = worker.live[static_cast<std::size_t>(e.sentence)];
     Outcome outcome{.hypotheses = std::move(e.hypotheses), .error = e.error};
@@ -285,6 +296,7 @@ void Engine::deliver(Worker& worker) {
       outcome.cut = h.cut;
     }
     worker.tokens -= l.tokens;
+    freed += l.tokens;
     worker.rows -= l.work->rows();
     if (const auto held = worker.held.find(l.work->client); (held->second -= l.tokens) == 0) worker.held.erase(held);
     --worker.count;
@@ -294,6 +306,7 @@ void Engine::deliver(Worker& worker) {
   for (auto& [work, outcome] : done) end(work, std::move(outcome));
   const std::lock_guard lock(mutex_);
   live_ -= done.size();
+  reserved_ -= freed;
   const Clock::time_point now = Clock::now();
   if (last_end_ != Clock::time_point{}) {
     const double each = std::chrono::duration<double>(now - last_end_).count() / static_cast<double>(done.size());

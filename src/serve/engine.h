@@ -31,6 +31,8 @@ class Engine {
  public:
   /// @param statistics  where its numbers go; must outlive it
   Engine(std::shared_ptr<const model::Model> model, const EngineOptions& options, Statistics& statistics);
+  /// Among how many workers the cache is shared out.
+  static int workers_of(const model::Model& model, const EngineOptions& options);
   /// Ends all that goes on or waits, as cancelled.
   ~Engine();
   Engine(const Engine&) = delete;
@@ -54,6 +56,8 @@ class Engine {
   /// Whether places are taken as far as they ever are, and so many wait that a moment more makes them no later.
   bool crowded() const;
   std::size_t running() const;
+  /// Tokens that those who are decoded may come to keep.
+  std::int64_t reserved_tokens() const;
   /// Seconds that whoever comes now may expect to wait before it is begun, by the time that those before it took.
   double expected_wait() const;
   const model::Model& model() const { return *model_; }
@@ -76,7 +80,8 @@ class Engine {
   mutable std::mutex mutex_;
   std::condition_variable arrived_, ended_;
   FairQueue queue_;
-  std::size_t live_ = 0;  ///< of all workers
+  std::size_t live_ = 0;  ///< of all workers, as is the next
+  std::int64_t reserved_ = 0;
   bool closed_ = false, stopping_ = false;
   std::atomic<bool> cancelling_ = false;
   std::atomic<bool> gone_ = false;    ///< whether somebody who may be waiting was cancelled

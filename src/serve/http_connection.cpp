@@ -108,16 +108,21 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
       if (self->state_ == State::idle) self->close();
     });
   }
-  void close_if_waiting() override {
-    net::post(strand_, [self = shared_from_this()] {
-      if (self->state_ == State::idle || self->state_ == State::reading) self->close();
-    });
-  }
   void close_now() override {
     net::post(strand_, [self = shared_from_this()] { self->close(); });
   }
-  bool is_idle() const override { return state_ == State::idle; }
-  bool is_reading() const override { return state_ == State::reading; }
+  Phase phase() const override {
+    return state_ == State::idle ? Phase::idle : state_ == State::reading ? Phase::reading : Phase::other;
+  }
+  std::chrono::steady_clock::time_point begun() const override { return begun_reading_; }
+  void give_place(Phase phase, std::function<void(bool)> tell) override {
+    net::post(strand_, [self = shared_from_this(), phase, tell = std::move(tell)] {
+      const bool may = self->phase() == phase && !self->giving_place_;
+      if (may && phase == Phase::idle) return self->stop_reading(tell);
+      if (may) self->close();
+      tell(may);
+    });
+  }
 
  private:
   enum class State : std::uint8_t { opening, idle, reading, answering, ending, closed };
@@ -168,7 +173,26 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     });
   }
 
+  // What has come may have been taken from the socket, and its read not have been told yet: the read that is given up
+  // says whether it was.
+  void stop_reading(std::function<void(bool)> tell) {
+    if (!reading_ || has_unread()) return tell(false);
+    giving_place_ = std::move(tell);
+    error_code ignored;
+    transport_->socket().cancel(ignored);
+  }
+  bool has_unread() {
+    error_code ignored;
+    return transport_->socket().available(ignored) > 0;
+  }
+
   void has_read(error_code error) {
+    if (const auto tell = std::exchange(giving_place_, {})) {
+      const bool began = error == net::error::operation_aborted && has_unread();
+      if (error && !began) close();
+      tell(error && !began);
+      if (began) return read();
+    }
     if (state_ == State::closed) return;
     if (state_ == State::ending) {
       buffer_.consume(buffer_.size());
@@ -184,6 +208,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
 
   void parse() {
     if (state_ == State::idle) {
+      begun_reading_ = std::chrono::steady_clock::now();
       state_ = State::reading;
       deadline(options().head_seconds);
     }
@@ -334,8 +359,10 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
   std::uint64_t timer_number_ = 0;
   std::string address_;
   std::atomic<State> state_ = State::opening;
-  std::array<char, read_bytes> fresh_;  ///< what is being read
-  beast::flat_buffer buffer_;           ///< what was read and is still to be parsed; most_ahead and a read at most
+  std::atomic<std::chrono::steady_clock::time_point> begun_reading_ = {};
+  std::function<void(bool)> giving_place_;  ///< who is to be told whether an idle one was closed; mostly nobody
+  std::array<char, read_bytes> fresh_;      ///< what is being read
+  beast::flat_buffer buffer_;               ///< what was read and is still to be parsed; most_ahead and a read at most
   std::optional<Parser> parser_;
   bool reading_ = false, told_to_go_on_ = false;
 

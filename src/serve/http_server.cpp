@@ -1,5 +1,6 @@
 #include "serve/http_server.h"
 
+#include <algorithm>
 #include <boost/asio.hpp>
 #include <mutex>
 #include <thread>
@@ -64,7 +65,9 @@ class HttpServer::Implementation : public HttpHost, public std::enable_shared_fr
   void run();
   void accept();
   void take(Socket socket);
-  bool make_room();
+  struct Newcomer;
+  void make_room(const std::shared_ptr<Newcomer>& newcomer);
+  std::vector<std::shared_ptr<HttpConnection>> in_phase(HttpConnection::Phase phase) const;
 
   net::io_context io_;
   tcp::acceptor acceptor_;
@@ -97,30 +100,54 @@ void HttpServer::Implementation::accept() {
   });
 }
 
+// Somebody for whom there is no place yet.
+struct HttpServer::Implementation::Newcomer {
+  Socket socket;
+  HttpConnection::Phase phase = HttpConnection::Phase::idle;  ///< of those who are asked for theirs
+  std::vector<std::shared_ptr<HttpConnection>> others = {};   ///< who is asked next is the last
+};
+
 void HttpServer::Implementation::take(Socket socket) {
-  const std::shared_ptr<TlsContext> tls = context();
-  if (size() >= options.most_connections && !make_room()) {
+  if (size() < options.most_connections)
+    return make_connection(shared_from_this(), make_transport(std::move(socket), context()))->start();
+  const auto newcomer = std::make_shared<Newcomer>(Newcomer{.socket = std::move(socket)});
+  newcomer->others = in_phase(newcomer->phase);
+  make_room(newcomer);
+}
+
+// Whoever has nothing to say makes room for one who has, the oldest first; where all are saying something, the one that has
+// been at it for longest without coming to an end. Each is asked in its own strand, since it may have begun meanwhile.
+void HttpServer::Implementation::make_room(const std::shared_ptr<Newcomer>& newcomer) {
+  using Phase = HttpConnection::Phase;
+  if (newcomer->others.empty() && newcomer->phase == Phase::idle) {
+    newcomer->phase = Phase::reading;
+    newcomer->others = in_phase(Phase::reading);
+  }
+  if (newcomer->others.empty()) {
     static constexpr std::string_view busy =
         "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     error_code ignored;
-    socket.non_blocking(true, ignored);
-    if (!tls) socket.write_some(net::buffer(busy.data(), busy.size()), ignored);
+    newcomer->socket.non_blocking(true, ignored);
+    if (!context()) newcomer->socket.write_some(net::buffer(busy.data(), busy.size()), ignored);
     return;
   }
-  make_connection(shared_from_this(), make_transport(std::move(socket), tls))->start();
+  const std::shared_ptr<HttpConnection> other = std::move(newcomer->others.back());
+  newcomer->others.pop_back();
+  other->give_place(newcomer->phase, [self = shared_from_this(), newcomer](bool closed) {
+    if (self->draining()) return;
+    if (!closed) return self->make_room(newcomer);
+    make_connection(self, make_transport(std::move(newcomer->socket), self->context()))->start();
+  });
 }
 
-// Whoever has nothing to say makes room for one who has; where all are saying something, the one that has been at it for
-// longest without coming to an end.
-bool HttpServer::Implementation::make_room() {
-  const auto connections = all();
-  for (const bool reading : {false, true})
-    for (const auto& connection : connections)
-      if (reading ? connection->is_reading() : connection->is_idle()) {
-        connection->close_if_waiting();
-        return true;
-      }
-  return false;
+// The one that came first, or whose request has been coming for longest, last.
+std::vector<std::shared_ptr<HttpConnection>> HttpServer::Implementation::in_phase(HttpConnection::Phase phase) const {
+  std::vector<std::shared_ptr<HttpConnection>> list = all();
+  std::erase_if(list, [&](const auto& connection) { return connection->phase() != phase; });
+  std::reverse(list.begin(), list.end());
+  if (phase == HttpConnection::Phase::reading)
+    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a->begun() > b->begun(); });
+  return list;
 }
 
 void HttpServer::Implementation::drain() {

@@ -44,16 +44,21 @@ constexpr std::array rows_bounds{1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 25
 
 }  // namespace
 
-std::string metrics_text(const std::vector<Models::Status>& models,
-                         const std::map<std::pair<std::string, int>, std::uint64_t>& answers,
+std::string metrics_text(const std::vector<Models::Status>& models, const ServerNumbers& server,
                          const Histogram& seconds) {
   Text text;
   text.begin("build_info", "gauge", "Which tril this is.");
   text.value("version=" + quoted(std::string(version)), 1);
   text.begin("peak_memory_bytes", "gauge", "The most memory that the process has had.");
   text.value("", static_cast<std::uint64_t>(peak_mib() * 1048576));
+  text.begin("connections", "gauge", "Connections that are open.");
+  text.value("", server.connections);
+  text.begin("side_waiting", "gauge", "Scores, attention, schemas and echoed prompts that wait.");
+  text.value("", server.side_waiting);
+  text.begin("side_running", "gauge", "Those that are worked on, beside the decoding.");
+  text.value("", server.side_running);
   text.begin("requests_total", "counter", "Answers, by route and status.");
-  for (const auto& [what, count] : answers)
+  for (const auto& [what, count] : server.answers)
     text.value(fmt::format("route={},status=\"{}\"", quoted(what.first), what.second), count);
   text.begin("request_seconds", "histogram", "Seconds from a request to the end of its answer.");
   text.histogram("", seconds, seconds_bounds);
@@ -93,7 +98,9 @@ std::string metrics_text(const std::vector<Models::Status>& models,
          [](const ServedModel& m) { return m.statistics().cache().prefix_tokens; });
   number("prefix_tokens_reused_total", "counter", "Tokens of prompts that were not read again, as others began alike.",
          [](const ServedModel& m) { return m.statistics().remembered_tokens.value(); });
-  number("cache_tokens_limit", "gauge", "How many may be.",
+  number("cache_tokens_reserved", "gauge", "Tokens that what is decoded may come to keep.",
+         [](const ServedModel& m) { return m.engine().reserved_tokens(); });
+  number("cache_tokens_limit", "gauge", "How many tokens may be reserved.",
          [](const ServedModel& m) { return m.engine().options().cache_tokens; });
   number("cache_bytes", "gauge", "Memory for keys and values.",
          [](const ServedModel& m) { return m.statistics().cache().bytes; });

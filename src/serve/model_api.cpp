@@ -5,7 +5,9 @@
 #include "base/printable.h"
 #include "search/score.h"
 #include "search/text_score.h"
+#include "search/translation_text.h"
 #include "serve/service.h"
+#include "text/language_tag.h"
 #include "text/sentence_frame.h"
 #include "train/attention_maps.h"
 
@@ -24,8 +26,17 @@ Json pieces(std::span<const std::int32_t> ids, const Tokenizer& tokenizer, Side 
   return list;
 }
 
+// What a request says of languages; in what it says nothing of, the model's directory is obeyed.
+void add_language_fields(Fields& f, std::string& source, std::string& target) {
+  f.add("source-language", &source, "language of the source, of a model that is told it; unset: as its directory says");
+  f.add("target-language", &target, "language of the translation, likewise");
+}
+Languages languages_of(const ServedModel& m, const std::string& source, const std::string& target) {
+  return choose_languages(m.tokenizer(), source, target, "source_language", "target_language");
+}
+
 struct ScoreRequest {
-  std::string model;
+  std::string model, source_language, target_language;
   std::vector<std::string> source, target, text;
 };
 Fields fields_of(ScoreRequest& r) {
@@ -34,12 +45,14 @@ Fields fields_of(ScoreRequest& r) {
   f.add("source", &r.source, "a text, or a list of them; with target");
   f.add("target", &r.target, "a translation of each, whose probability is wanted");
   f.add("text", &r.text, "of a language model: a text, or a list of them");
+  add_language_fields(f, r.source_language, r.target_language);
   return f;
 }
 
 // Ids that fit the model, of a sentence in their frame.
-std::vector<std::int32_t> ids_of(const std::string& text, Side side, const ServedModel& m, bool sentence) {
-  std::vector<std::int32_t> ids = sentence ? sentence_ids(m.tokenizer(), text, side) : m.tokenizer().encode(text, side);
+std::vector<std::int32_t> ids_of(const std::string& text, Side side, const std::string& language,
+                                 const ServedModel& m) {
+  std::vector<std::int32_t> ids = sentence_ids(m.tokenizer(), text, side, language);
   const std::int64_t positions = m.model().max_positions();
   if (positions > 0 && static_cast<std::int64_t>(ids.size()) > positions)
     throw HttpError(400, fmt::format("a text of {} tokens, the model has {} positions", ids.size(), positions));
@@ -50,18 +63,21 @@ void score_translations(Service& service, const CallPtr& call, const ModelPtr& m
   if (r.source.size() != r.target.size())
     throw HttpError(400, fmt::format("{} sources and {} targets", r.source.size(), r.target.size()), "target");
   std::vector<std::vector<std::int32_t>> sources, targets;
-  for (const std::string& text : r.source) sources.push_back(ids_of(text, Side::source, *m, true));
-  for (const std::string& text : r.target) targets.push_back(ids_of(text, Side::target, *m, true));
-  service.aside(call,
-                [call, m, sources = std::move(sources), targets = std::move(targets)](search::WorkerPool& worker) {
-                  const auto list = search::score_all(worker, m->model(), sources, targets, 16);
-                  Json scores = Json::array();
-                  for (std::size_t i = 0; i < list.size(); ++i)
-                    scores.push_back({{"log_prob", list[i].log_prob},
-                                      {"tokens", pieces(targets[i], m->tokenizer(), Side::target)},
-                                      {"token_log_probs", rounded(list[i].token_log_probs)}});
-                  call->send({{"model", m->name()}, {"scores", std::move(scores)}});
-                });
+  const Languages languages = languages_of(*m, r.source_language, r.target_language);
+  for (const std::string& text : r.source)
+    sources.push_back(ids_of(behind_prefix(languages.prefix, text), Side::source, languages.source, *m));
+  for (const std::string& text : r.target) targets.push_back(ids_of(text, Side::target, languages.target, *m));
+  const std::int32_t start = search::decoder_start(m->model(), m->tokenizer(), languages.target);
+  service.aside(
+      call, [call, m, start, sources = std::move(sources), targets = std::move(targets)](search::WorkerPool& worker) {
+        const auto list = search::score_all(worker, m->model(), sources, targets, 16, {.start_id = start});
+        Json scores = Json::array();
+        for (std::size_t i = 0; i < list.size(); ++i)
+          scores.push_back({{"log_prob", list[i].log_prob},
+                            {"tokens", pieces(targets[i], m->tokenizer(), Side::target)},
+                            {"token_log_probs", rounded(list[i].token_log_probs)}});
+        call->send({{"model", m->name()}, {"scores", std::move(scores)}});
+      });
 }
 
 void score_texts(Service& service, const CallPtr& call, const ModelPtr& m, const ScoreRequest& r) {
@@ -97,7 +113,7 @@ Side side_of(const std::string& side, const ServedModel& m) {
 }
 
 struct AttentionRequest {
-  std::string model, source, target;
+  std::string model, source, target, source_language, target_language;
   std::int64_t max_tokens = 100;
 };
 Fields fields_of(AttentionRequest& r) {
@@ -105,6 +121,7 @@ Fields fields_of(AttentionRequest& r) {
   f.add("model", &r.model, "a model's name; unset: the first");
   f.add("source", &r.source, "a sentence; of a language model the text").required();
   f.add("target", &r.target, "its translation");
+  add_language_fields(f, r.source_language, r.target_language);
   f.add("max-tokens", &r.max_tokens, "of a side that are told").at_least(1).at_most(200);
   return f;
 }
@@ -138,7 +155,7 @@ void Service::add_model_routes() {
                        const bool pairs = !r.target.empty() || !r.source.empty();
                        if (pairs == !r.text.empty()) throw HttpError(400, "give source and target, or text");
                        for (const auto* list : {&r.source, &r.target, &r.text}) check_texts(*list, "text");
-                       const ModelPtr m = model_for(r.model, pairs);
+                       const ModelPtr m = model_for(call, r.model, pairs);
                        pairs ? score_translations(*this, call, m, r) : score_texts(*this, call, m, r);
                      }});
   routes_.push_back({.method = "POST",
@@ -149,7 +166,7 @@ void Service::add_model_routes() {
                      .handle = [this](const CallPtr& call) {
                        const auto r = read<TokenizeRequest>(call);
                        check_texts({r.text}, "text");
-                       const ModelPtr m = model_for(r.model, std::nullopt);
+                       const ModelPtr m = model_for(call, r.model, std::nullopt);
                        const Side side = side_of(r.side, *m);
                        const std::vector<std::int32_t> ids = m->tokenizer().encode(r.text, side);
                        call->send({{"model", m->name()}, {"ids", ids}, {"pieces", pieces(ids, m->tokenizer(), side)}});
@@ -174,7 +191,7 @@ void Service::add_model_routes() {
            const auto at = body.find(name);
            return at != body.end() && at->is_string() ? at->get<std::string>() : std::string();
          };
-         const ModelPtr m = model_for(text("model"), std::nullopt);
+         const ModelPtr m = model_for(call, text("model"), std::nullopt);
          const std::string side = text("side");
          const Side of = m->translates() && side == "source" ? Side::source : Side::target;
          std::vector<std::int32_t> ids;
@@ -195,12 +212,18 @@ void Service::add_model_routes() {
        .handle = [this](const CallPtr& call) {
          const auto r = read<AttentionRequest>(call);
          check_texts({r.source, r.target}, "source");
-         const ModelPtr m = model_for(r.model, std::nullopt);
+         const ModelPtr m = model_for(call, r.model, std::nullopt);
          if (m->translates() && r.target.empty()) throw HttpError(400, "target is missing", "target");
          if (!m->translates() && !r.target.empty()) throw HttpError(400, "target: is for translations", "target");
-         aside(call, [call, m, r](search::WorkerPool& worker) {
-           const auto maps = train::all_attention_maps(worker.context(0), m->model(), m->tokenizer(), r.source,
-                                                       r.target, {.tokens = r.max_tokens, .heads = 512});
+         const Languages languages =
+             m->translates() ? languages_of(*m, r.source_language, r.target_language) : Languages();
+         aside(call, [call, m, r, languages](search::WorkerPool& worker) {
+           const auto maps = train::all_attention_maps(worker.context(0), m->model(), m->tokenizer(),
+                                                       behind_prefix(languages.prefix, r.source), r.target,
+                                                       {.tokens = r.max_tokens,
+                                                        .heads = 512,
+                                                        .source_language = languages.source,
+                                                        .target_language = languages.target});
            Json list = Json::array();
            for (const train::AttentionMaps& map : maps) {
              Json layers = Json::array();

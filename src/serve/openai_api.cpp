@@ -106,7 +106,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     lengths_ = model_->loaded().continuation;
     lengths_.stops = r_.stop;
     std::optional<std::int64_t> most = r_.max_completion_tokens ? r_.max_completion_tokens : r_.max_tokens;
-    if (!most && !r_.chat && !lengths_.max_new_tokens) most = 16;
+    if (!most && !r_.chat && !lengths_.max_new_tokens) most = default_completion_tokens;
     if (!most && r_.chat) most = service_.options().most_new_tokens;
     if (most == 0 && !r_.echo) throw HttpError(400, "max_tokens: 0 goes with echo alone", "max_tokens");
     if (most > service_.options().most_new_tokens)
@@ -174,9 +174,9 @@ class Completing : public std::enable_shared_from_this<Completing> {
       };
       works.push_back(std::move(work));
     }
-    const std::lock_guard lock(mutex_);  // nothing is told before the stream has begun, and it begins once all is taken
-    service_.submit(call_, model_, std::move(works));
-    if (r_.stream) begin_stream();
+    std::function<void()> begin;
+    if (r_.stream) begin = [this] { begin_stream(); };
+    service_.submit(call_, model_, std::move(works), begin);
   }
 
   std::size_t choice_of(std::size_t prompt, std::int32_t sample) const {
@@ -186,11 +186,8 @@ class Completing : public std::enable_shared_from_this<Completing> {
     return std::find(options_->eos_ids.begin(), options_->eos_ids.end(), token) != options_->eos_ids.end();
   }
 
-  void wait_for_begin() { const std::lock_guard begun(mutex_); }
-
   // One token more of a stream.
   void tell(std::size_t prompt, const search::NewToken& t) {
-    wait_for_begin();
     const std::size_t at = choice_of(prompt, t.sample);
     Choice& choice = choices_[at];
     std::string text;
@@ -207,7 +204,6 @@ class Completing : public std::enable_shared_from_this<Completing> {
   }
 
   void take(std::size_t prompt, const search::Request& request, Outcome outcome) {
-    wait_for_begin();
     try {
       if (outcome.error) std::rethrow_exception(outcome.error);
       if (outcome.hypotheses.empty()) throw HttpError(503, "the request waited for too long", "", "server_error");
@@ -407,7 +403,7 @@ void Service::add_openai_routes() {
                        check_room(call, false);
                        const Json body = parse_object(call->request.body);
                        CompletionRequest r = read_completion_request(body, false);
-                       const ModelPtr model = model_for(r.model, false);
+                       const ModelPtr model = model_for(call, r.model, false);
                        check_room(call, *model);
                        check_texts(texts_of_prompts(body), "prompt");
                        std::vector<Prompt> prompts = prompts_of(body, *model);
@@ -423,7 +419,7 @@ void Service::add_openai_routes() {
          check_room(call, false);
          const Json body = parse_object(call->request.body);
          CompletionRequest r = read_completion_request(body, true);
-         const ModelPtr model = model_for(r.model, false);
+         const ModelPtr model = model_for(call, r.model, false);
          check_room(call, *model);
          const Json messages = messages_of(body);
          std::vector<std::string> texts;
@@ -437,11 +433,17 @@ void Service::add_openai_routes() {
          std::make_shared<Completing>(*this, call, model, std::move(r), std::move(prompts))->start();
        }});
   const auto described = [](const ServedModel& model) {
-    return Json{{"id", model.name()},
-                {"object", "model"},
-                {"created", model.created()},
-                {"owned_by", "tril"},
-                {"translates", model.translates()}};
+    Json told{{"id", model.name()},
+              {"object", "model"},
+              {"created", model.created()},
+              {"owned_by", "tril"},
+              {"translates", model.translates()}};
+    if (!model.translates()) return told;
+    // Those that a request may choose among, and so the page: a model that is told nothing has one of each at most.
+    const ServedModel::Languages& l = model.languages();
+    told["sources"] = l.from_each ? l.targets : std::vector<std::string>(l.source.empty() ? 0 : 1, l.source);
+    told["targets"] = l.targets;
+    return told;
   };
   routes_.push_back({.method = "GET",
                      .path = "/v1/models",
@@ -460,7 +462,7 @@ void Service::add_openai_routes() {
                      .response = "what it is",
                      .handle = [this, described](const CallPtr& call) {
                        const std::string name = call->request.path.substr(std::string_view("/v1/models/").size());
-                       call->send(described(*model_for(name, std::nullopt)));
+                       call->send(described(*model_for(call, name, std::nullopt)));
                      }});
 }
 

@@ -13,9 +13,37 @@ constexpr std::size_t kept_options = 64, kept_constraints = 16;
 
 }  // namespace
 
+CacheNeeds cache_needs(const Loaded& loaded, std::int64_t most_new_tokens) {
+  auto options = std::make_shared<search::SearchOptions>(loaded.search);
+  options->n_best = 1;
+  const auto tokens = [&](search::Request request) {
+    Work work;
+    work.request = std::move(request);
+    work.options = options;
+    return work.cache_tokens();
+  };
+  if (loaded.model->has_encoder()) {
+    const search::TranslationText text(*loaded.model, loaded.tokenizer);
+    const auto of = [&](const search::TextOptions& o) { return tokens(text.prepare("a", "", 0, o, *options).request); };
+    search::TextOptions longest = loaded.text;
+    longest.max_length_factor = 0;  // as of a source without end
+    return {of(loaded.text), of(longest)};
+  }
+  const search::ContinuationText text(*loaded.model, loaded.tokenizer);
+  const auto of = [&](std::int64_t new_tokens) {
+    search::ContinuationOptions o = loaded.continuation;
+    o.max_new_tokens = static_cast<std::int32_t>(new_tokens);
+    return tokens(text.request_for({0}, 0, o));
+  };
+  const std::int64_t positions = loaded.model->max_positions();
+  return {of(loaded.continuation.max_new_tokens.value_or(default_completion_tokens)),
+          of(positions > 0 ? positions : most_new_tokens)};
+}
+
 ServedModel::ServedModel(std::string name, Loaded loaded) : name_(std::move(name)), loaded_(std::move(loaded)) {
   if (translates()) {
     languages_ = {loaded_.source_language, tokenizer().languages()};
+    languages_.from_each = !languages_.targets.empty();
     if (languages_.targets.empty()) languages_.targets = tagged_languages(tokenizer());
     if (languages_.targets.empty() && !loaded_.target_language.empty())
       languages_.targets.push_back(loaded_.target_language);

@@ -32,6 +32,16 @@ struct Loaded {
   std::string source_language, target_language;  ///< "en"; empty: not known
 };
 
+/// New tokens of a completion that does not say how many.
+inline constexpr std::int64_t default_completion_tokens = 16;
+
+/// Tokens that one worker's cache must hold for requests that say nothing but their text: for the shortest, and for the longest.
+struct CacheNeeds {
+  std::int64_t least, most;
+};
+/// @param most_new_tokens  that a request may ask for
+CacheNeeds cache_needs(const Loaded& loaded, std::int64_t most_new_tokens);
+
 class ServedModel {
  public:
   /// @throws Error where model, tokenizer and options do not go together
@@ -51,6 +61,7 @@ class ServedModel {
   struct Languages {
     std::string source;
     std::vector<std::string> targets;
+    bool from_each = false;  ///< from each of the targets, as it is told
   };
   const Languages& languages() const { return languages_; }
   /// Of a model that translates.

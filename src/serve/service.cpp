@@ -6,7 +6,6 @@
 #include <cmath>
 #include <random>
 
-#include "base/hash.h"
 #include "base/printable.h"
 #include "base/version.h"
 #include "serve/portions.h"
@@ -71,10 +70,11 @@ std::string without_key(const HttpRequest& request) {
   }
 }
 
-bool holds(const std::vector<std::string>& keys, const std::string& key) {
-  bool found = false;
-  for (const std::string& known : keys) found |= equal_in_constant_time(known, key);
-  return found && !key.empty();
+// The key's place among these, from 1 on; 0 where it is none of them.
+std::size_t place_of(const std::string& key, const std::vector<std::string>& keys) {
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) place = equal_in_constant_time(keys[i], key) ? i + 1 : place;
+  return key.empty() ? 0 : place;
 }
 
 // "localhost:8080", "127.0.0.1", "[::1]:8080": names that no one else can give to this machine.
@@ -97,9 +97,11 @@ bool is_at(const Route& route, std::string_view path) {
 // Adds what every answer says, and writes the access log's line when the answer is over.
 class Service::Logged : public Responder {
  public:
-  Logged(Service& service, std::shared_ptr<Responder> out, Headers headers, std::string route, std::string line)
+  Logged(Service& service, std::shared_ptr<Responder> out, std::shared_ptr<const Parties> parties, Headers headers,
+         std::string route, std::string line)
       : service_(service),
         out_(std::move(out)),
+        parties_(std::move(parties)),
         headers_(std::move(headers)),
         route_(std::move(route)),
         line_(std::move(line)) {}
@@ -150,12 +152,15 @@ class Service::Logged : public Responder {
     }
     service_.seconds_.add(seconds);
     if (!service_.options_.log) return;
+    line_ += ",\"client\":" + dumped(parties_->client);
+    if (!parties_->model.empty()) line_ += ",\"model\":" + dumped(parties_->model);
     service_.options_.log(line_ +
                           fmt::format(R"(,"status":{},"bytes":{},"seconds":{:.6f}}})", status, bytes_.load(), seconds));
   }
 
   Service& service_;
   std::shared_ptr<Responder> out_;
+  std::shared_ptr<const Parties> parties_;  ///< as they are once the handler has given the request to somebody
   Headers headers_;
   std::string route_;
   std::string line_;  ///< the beginning of the access log's
@@ -180,6 +185,11 @@ void Service::set_keys(Keys keys) {
   auto fresh = std::make_shared<const Keys>(std::move(keys));
   const std::lock_guard lock(mutex_);
   keys_ = std::move(fresh);
+}
+
+void Service::set_connections(std::function<std::size_t()> count) {
+  const std::lock_guard lock(mutex_);
+  connections_ = std::move(count);
 }
 
 std::shared_ptr<const Keys> Service::keys_now() const {
@@ -211,10 +221,11 @@ const Route& Service::route_of(const HttpRequest& request) const {
 void Service::authorise(Call& call, const Route& route) const {
   const std::string key = key_of(call.request);
   const auto keys = keys_now();
-  call.admin = holds(keys->admin, key);
-  const bool known = call.admin || holds(keys->api, key);
+  const std::size_t admin = place_of(key, keys->admin), api = place_of(key, keys->api);
+  call.admin = admin > 0;
+  const bool known = admin > 0 || api > 0;
   // A client is known by its key; without one, by its address.
-  call.client = known ? fmt::format("key-{:016x}", hash_of(key)) : call.request.address;
+  if (known) call.parties->client = admin > 0 ? fmt::format("admin-key-{}", admin) : fmt::format("key-{}", api);
   if (route.who == Route::Who::admins && !call.admin)
     throw HttpError(403, "this needs the key of an administrator", "", "permission_error");
   if (route.who == Route::Who::keyholders && !keys->api.empty() && !known)
@@ -292,8 +303,9 @@ void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) 
       error = std::current_exception();
     }
   }
+  call->parties->client = request.address;
   call->request = std::move(request);
-  const auto logged = std::make_shared<Logged>(*this, std::move(responder), std::move(headers),
+  const auto logged = std::make_shared<Logged>(*this, std::move(responder), call->parties, std::move(headers),
                                                route ? route->path : "other", std::move(line));
   logged->weak = logged;
   call->out = logged;
@@ -348,7 +360,13 @@ void Service::fail(const CallPtr& call, const std::exception_ptr& error) const {
   call->out->send({.status = status, .body = dumped(body) + "\n", .headers = std::move(headers)});
 }
 
-ModelPtr Service::model_for(const std::string& name, std::optional<bool> translates) const {
+ModelPtr Service::model_for(const CallPtr& call, const std::string& name, std::optional<bool> translates) const {
+  ModelPtr model = find_model(name, translates);
+  call->parties->model = model->name();
+  return model;
+}
+
+ModelPtr Service::find_model(const std::string& name, std::optional<bool> translates) const {
   bool loading = false, any = false;
   for (const Models::Status& s : models_.status()) {
     if (!name.empty() && s.name != name) continue;
@@ -379,6 +397,16 @@ ModelPtr Service::model_for(const std::string& name, std::optional<bool> transla
 
 namespace {
 
+// Tells once the gate is open.
+template <class Told>
+std::function<void(Told)> behind(const std::shared_ptr<std::mutex>& gate, std::function<void(Told)> tell) {
+  if (!tell) return {};
+  return [gate, tell = std::move(tell)](Told told) {
+    { const std::lock_guard open(*gate); }
+    tell(std::forward<Told>(told));
+  };
+}
+
 HttpError full(const Engine& engine) {
   HttpError error(429, "too many are waiting", "", "rate_limit_error");
   error.retry_after = std::clamp(static_cast<int>(std::ceil(engine.expected_wait())), 1, 60);
@@ -388,23 +416,31 @@ HttpError full(const Engine& engine) {
 }  // namespace
 
 void Service::check_room(const CallPtr& call, const ServedModel& model) const {
-  if (!model.engine().has_room(call->client)) throw full(model.engine());
+  if (!model.engine().has_room(call->client())) throw full(model.engine());
 }
 
 void Service::check_room(const CallPtr& call, bool translates) const {
   ModelPtr any;
   for (const ModelPtr& model : models_.ready()) {
     if (model->translates() != translates) continue;
-    if (model->engine().has_room(call->client, false)) return;
+    if (model->engine().has_room(call->client(), false)) return;
     any = model;
   }
   if (any) check_room(call, *any);
 }
 
-void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<WorkPtr> works) {
+void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<WorkPtr> works,
+                     const std::function<void()>& begin) {
+  const auto gate = std::make_shared<std::mutex>();
+  std::unique_lock<std::mutex> shut;
+  if (begin) shut = std::unique_lock(*gate);
   for (const WorkPtr& work : works) {
-    work->client = call->client;
+    work->client = call->client();
     work->deadline = std::min(work->deadline, call->deadline);
+    if (!begin) continue;
+    work->on_token = behind(gate, std::move(work->on_token));
+    work->on_partial = behind(gate, std::move(work->on_partial));
+    work->on_end = behind(gate, std::move(work->on_end));
   }
   const auto portions = std::make_shared<Portions>(model, std::move(works));
   switch (portions->start()) {
@@ -419,13 +455,14 @@ void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<Wor
     }
   }
   call->out->on_gone([portions] { portions->cancel(); });
+  if (begin) begin();
 }
 
 void Service::aside(const CallPtr& call, std::function<void(search::WorkerPool&)> job) {
   // While it waits, whoever asked may go away; what it begins says for itself what is to be done then.
   const auto gone = std::make_shared<std::atomic<bool>>(false);
   call->out->on_gone([gone] { *gone = true; });
-  const bool taken = side_.push(call->client, [this, call, gone, job = std::move(job)](search::WorkerPool& worker) {
+  const bool taken = side_.push(call->client(), [this, call, gone, job = std::move(job)](search::WorkerPool& worker) {
     if (*gone) return;
     try {
       if (call->deadline <= Clock::now()) throw HttpError(503, "the request waited for too long", "", "server_error");

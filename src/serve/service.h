@@ -12,6 +12,7 @@
 
 #include "serve/http.h"
 #include "serve/http_error.h"
+#include "serve/metrics.h"
 #include "serve/models.h"
 #include "serve/request_fields.h"
 #include "serve/side_worker.h"
@@ -35,15 +36,22 @@ struct ServiceOptions {
   std::int64_t most_hypotheses = 1024, most_new_tokens = 4096;
 };
 
+/// Who asks and what answers. The access log tells it when the call may be gone.
+struct Parties {
+  std::string client;  ///< whose turn it is: "key-2", the second of the keys, or an address
+  std::string model;   ///< its name; empty: none was chosen
+};
+
 /// One request on its way through the service.
 struct Call {
   HttpRequest request;
   std::shared_ptr<Responder> out;
-  std::string client;  ///< whose turn it is: a name made of the key, or the address
+  std::shared_ptr<Parties> parties = std::make_shared<Parties>();
   bool admin = false;
   Clock::time_point begun = Clock::now(), deadline;
   std::string id;  ///< also told to whoever asked
 
+  const std::string& client() const { return parties->client; }
   void send(const Json& body, int status = 200) { out->send({.status = status, .body = dumped(body) + "\n"}); }
 };
 using CallPtr = std::shared_ptr<Call>;
@@ -76,6 +84,8 @@ class Service {
 
   /// Requests from now on need one of these.
   void set_keys(Keys keys);
+  /// Who knows how many connections are open, for /metrics.
+  void set_connections(std::function<std::size_t()> count);
 
   const std::vector<Route>& routes() const { return routes_; }
   /// The API's description in OpenAPI 3.
@@ -85,16 +95,20 @@ class Service {
 
   // --- for the routes ---
 
-  /// The model that a request names, or the first that does what is asked (translates, or continues text).
+  /// The model of this name, or, without one, the first that does what is asked (translates, or continues text).
   /// @throws HttpError where there is none, or it is not ready
-  ModelPtr model_for(const std::string& name, std::optional<bool> translates) const;
+  ModelPtr find_model(const std::string& name, std::optional<bool> translates) const;
+  /// The same, which is going to answer the call.
+  ModelPtr model_for(const CallPtr& call, const std::string& name, std::optional<bool> translates) const;
   /// Refuses, before it is read, a request whose client can have nothing more waiting: with any model that translates, or
   /// continues text; with this one. @throws HttpError (429)
   void check_room(const CallPtr& call, bool translates) const;
   void check_room(const CallPtr& call, const ServedModel& model) const;
-  /// Gives works to a model's engine (portions.h); a request that goes away cancels them. @throws HttpError where there is
-  /// no room
-  void submit(const CallPtr& call, const ModelPtr& model, std::vector<WorkPtr> works);
+  /// Gives works to a model's engine (portions.h); a request that goes away cancels them.
+  /// @param begin  called once all of them are taken, and before anything is told of one of them; may be empty
+  /// @throws HttpError where there is no room
+  void submit(const CallPtr& call, const ModelPtr& model, std::vector<WorkPtr> works,
+              const std::function<void()>& begin = {});
   /// Does something longer than a moment away from the server's threads; what it throws is the answer.
   void aside(const CallPtr& call, std::function<void(search::WorkerPool& worker)> job);
   /// Answers with what went wrong.
@@ -110,6 +124,7 @@ class Service {
   const Route& route_of(const HttpRequest& request) const;
   void authorise(Call& call, const Route& route) const;
   std::shared_ptr<const Keys> keys_now() const;
+  ServerNumbers numbers() const;
   void check_origin(const HttpRequest& request) const;
   Headers cors_headers(const HttpRequest& request) const;
 
@@ -121,7 +136,8 @@ class Service {
   std::string run_id_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Keys> keys_;                              ///< guarded by mutex_
-  std::map<std::pair<std::string, int>, std::uint64_t> answers_;  ///< by route and status
+  std::map<std::pair<std::string, int>, std::uint64_t> answers_;  ///< by route and status; guarded by mutex_
+  std::function<std::size_t()> connections_;                      ///< guarded by mutex_
   Histogram seconds_;
   SideWorker side_;
 };

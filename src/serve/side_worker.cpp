@@ -27,6 +27,16 @@ bool SideWorker::push(const std::string& client, std::function<void(search::Work
   return true;
 }
 
+std::size_t SideWorker::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return jobs_.size();
+}
+
+std::size_t SideWorker::running() const {
+  const std::lock_guard lock(mutex_);
+  return busy_ ? 1 : 0;
+}
+
 void SideWorker::drain() {
   std::unique_lock lock(mutex_);
   idle_.wait(lock, [&] { return stopping_ || (jobs_.empty() && !busy_); });

@@ -21,6 +21,8 @@ class SideWorker {
 
   /// Whether there was room for it. It must not throw.
   bool push(const std::string& client, std::function<void(search::WorkerPool& worker)> job);
+  std::size_t waiting() const;
+  std::size_t running() const;
   /// Returns once nothing is left to do.
   void drain();
 
@@ -33,7 +35,7 @@ class SideWorker {
   Job next();
 
   std::size_t most_waiting_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_, idle_;
   std::deque<Job> jobs_;
   std::string last_client_;  ///< whose turn it was

@@ -1,6 +1,5 @@
 // How the server is:
 //   GET / (the page)   GET /health   GET /ready   GET /metrics   GET /openapi.json   POST /admin/models/load|unload|reload
-#include "serve/metrics.h"
 #include "serve/page.h"
 #include "serve/service.h"
 
@@ -22,6 +21,18 @@ std::string_view name_of(Models::State state) {
 }
 
 }  // namespace
+
+ServerNumbers Service::numbers() const {
+  ServerNumbers all{.answers = {}, .side_waiting = side_.waiting(), .side_running = side_.running()};
+  std::function<std::size_t()> connections;
+  {
+    const std::lock_guard lock(mutex_);
+    all.answers = answers_;
+    connections = connections_;
+  }
+  if (connections) all.connections = connections();
+  return all;
+}
 
 void Service::add_status_routes() {
   const auto states = [this] {
@@ -72,13 +83,8 @@ void Service::add_status_routes() {
                      .response = "text in Prometheus' format",
                      .handle =
                          [this](const CallPtr& call) {
-                           std::map<std::pair<std::string, int>, std::uint64_t> answers;
-                           {
-                             const std::lock_guard lock(mutex_);
-                             answers = answers_;
-                           }
                            call->out->send({.content_type = "text/plain; version=0.0.4; charset=utf-8",
-                                            .body = metrics_text(models_.status(), answers, seconds_)});
+                                            .body = metrics_text(models_.status(), numbers(), seconds_)});
                          },
                      .response_type = "text/plain"});
   routes_.push_back({.method = "GET",

@@ -96,16 +96,22 @@ std::shared_ptr<const search::Terminology> terminology_of(const Json& body) {
 
 bool fits(const ServedModel& m, const std::string& source, const std::string& target) {
   const ServedModel::Languages& l = m.languages();
-  const bool from = source.empty() || source == "auto" || l.source.empty() || l.source == source;
-  return from && (target.empty() || l.targets.empty() ||
-                  std::find(l.targets.begin(), l.targets.end(), target) != l.targets.end());
+  const auto is_target = [&](const std::string& code) {
+    return std::find(l.targets.begin(), l.targets.end(), code) != l.targets.end();
+  };
+  const bool from = source.empty() || source == "auto" || l.source.empty() || l.source == source ||
+                    (l.from_each && is_target(source));
+  return from && (target.empty() || l.targets.empty() || is_target(target));
 }
 
-ModelPtr model_for(const Service& service, Models& models, const TranslateRequest& r) {
-  if (!r.model.empty()) return service.model_for(r.model, true);
-  for (const Models::Status& s : models.status())
-    if (s.model && s.model->translates() && fits(*s.model, r.source, r.target)) return s.model;
-  service.model_for("", true);  // says so where there is none at all, or none yet
+ModelPtr model_for(Service& service, const CallPtr& call, const TranslateRequest& r) {
+  if (!r.model.empty()) return service.model_for(call, r.model, true);
+  for (const ModelPtr& model : service.models().ready())
+    if (model->translates() && fits(*model, r.source, r.target)) {
+      call->parties->model = model->name();
+      return model;
+    }
+  service.find_model("", true);  // says so where there is none at all, or none yet
   throw HttpError(
       400, fmt::format("no model here translates from {} into {}", printable(r.source), printable(r.target)), "target");
 }
@@ -143,9 +149,9 @@ class Translating : public std::enable_shared_from_this<Translating> {
 
     std::string tag;
     if (model_->languages().targets.size() > 1) {
-      const bool tokens = !model_->tokenizer().languages().empty();
-      const Languages languages = choose_languages(model_->tokenizer(), tokens && r_.source != "auto" ? r_.source : "",
-                                                   r_.target, "source", "target");
+      const bool told = model_->languages().from_each && r_.source != "auto";
+      const Languages languages =
+          choose_languages(model_->tokenizer(), told ? r_.source : "", r_.target, "source", "target");
       tag = languages.prefix;
       text_.source_language = languages.source, text_.target_language = languages.target;
     }
@@ -162,14 +168,11 @@ class Translating : public std::enable_shared_from_this<Translating> {
       }
     }
     left_ = works.size();
-    const bool nothing = works.empty();
-    {
-      // Nothing is told before the stream has begun, and it begins once all is taken.
-      const std::lock_guard lock(mutex_);
-      if (!nothing) service.submit(call_, model_, std::move(works));
-      if (r_.stream) call_->out->begin({.content_type = "text/event-stream", .body = {}});
-    }
-    if (nothing) finish();
+    std::function<void()> begin;
+    if (r_.stream) begin = [this] { call_->out->begin({.content_type = "text/event-stream", .body = {}}); };
+    if (!works.empty()) return service.submit(call_, model_, std::move(works), begin);
+    if (begin) begin();
+    finish();
   }
 
  private:
@@ -237,10 +240,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     event({{"index", i}, {"partial", text}});
   }
 
-  void wait_for_begin() { const std::lock_guard begun(mutex_); }
-
   void take(std::size_t i, std::size_t p, const search::TextToTranslate& prepared, Outcome outcome) {
-    wait_for_begin();
     try {
       if (outcome.error) std::rethrow_exception(outcome.error);
       if (outcome.hypotheses.empty())
@@ -386,7 +386,7 @@ void Service::add_translate_routes() {
                            const Json body = body_of(call->request);
                            TranslateRequest r = read_request(body);
                            check_texts(r.q, "q");
-                           const ModelPtr model = serve::model_for(*this, models_, r);
+                           const ModelPtr model = serve::model_for(*this, call, r);
                            check_room(call, *model);
                            const bool list = body["q"].is_array();
                            std::make_shared<Translating>(call, model, r, list)->start(*this, body);
@@ -407,7 +407,7 @@ void Service::add_translate_routes() {
                              auto& targets = known[l.source.empty() ? "auto" : l.source];
                              targets.insert(targets.end(), l.targets.begin(), l.targets.end());
                              for (const std::string& target : l.targets) known[target];
-                             if (!s.model->tokenizer().languages().empty())  // from each into each
+                             if (l.from_each)
                                for (const std::string& source : l.targets)
                                  known[source].insert(known[source].end(), l.targets.begin(), l.targets.end());
                            }

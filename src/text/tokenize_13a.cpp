@@ -4,7 +4,7 @@
 #include <cwctype>
 
 #include "base/error.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 #include "text/regex.h"
 
 namespace tril {

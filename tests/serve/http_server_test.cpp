@@ -146,6 +146,61 @@ TEST(HttpServer, MakesRoomAmongThoseWhoNeverFinish) {
   EXPECT_TRUE(half[0]->is_closed(2) || half[1]->is_closed(2) || half[2]->is_closed(2));
 }
 
+// A request that has begun to come is not cut off for the sake of another one while somebody is there who says nothing:
+// not even where its first bytes have come and nobody has read them yet.
+TEST(HttpServer, MakesRoomAmongThoseWhoHaveNotJustBegun) {
+  for (const bool read_before : {false, true}) {
+    HttpServerOptions o = quick();
+    o.threads = 1;
+    o.most_connections = 3;
+    o.head_seconds = o.idle_seconds = 60;
+    std::atomic<bool> held = false, go = false;
+    HttpServer server(o, [&](const HttpRequest& request, const std::shared_ptr<Responder>& out) {
+      if (request.path == "/hold") {  // whatever comes meanwhile nobody reads
+        held = true;
+        while (!go) std::this_thread::yield();
+      }
+      echo(request, out);
+    });
+    Client first(server.port()), silent(server.port());
+    for (Client* one : {&first, &silent}) EXPECT_EQ(one->ask("GET", "/").status, 200);
+    Client busy(server.port());
+    if (read_before) first.send("GET /first HTTP/1.1\r\n"), std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    busy.send(Client::request("GET", "/hold"));
+    while (!held) std::this_thread::yield();
+    Client other(server.port());
+    other.send(Client::request("GET", "/other"));
+    if (!read_before) first.send("GET /first HTTP/1.1\r\n");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    go = true;
+    EXPECT_EQ(other.answer().body, "GET /other|");
+    first.send("Host: t\r\n\r\n");
+    EXPECT_EQ(first.answer().body, "GET /first|") << "it was there before";
+    EXPECT_TRUE(silent.is_closed(10));
+    EXPECT_EQ(busy.answer().body, "GET /hold|");
+  }
+}
+
+// Where all are saying something, the one that has been at it for longest makes room, however long others have been there.
+TEST(HttpServer, MakesRoomAmongThoseWhoHaveBegunLongAgo) {
+  HttpServerOptions o = quick();
+  o.most_connections = 2;
+  o.head_seconds = o.idle_seconds = 60;
+  HttpServer server(o, echo);
+  Client old(server.port());
+  EXPECT_EQ(old.ask("GET", "/").status, 200);
+  Client slow(server.port());
+  slow.send("GET /slow HTTP/1.1\r\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  old.send("GET /old HTTP/1.1\r\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  Client other(server.port());
+  EXPECT_EQ(other.ask("GET", "/other").status, 200);
+  EXPECT_TRUE(slow.is_closed(10));
+  old.send("Host: t\r\n\r\n");
+  EXPECT_EQ(old.answer().body, "GET /old|");
+}
+
 TEST(HttpServer, StreamsAndNoticesWhoGoesAway) {
   std::atomic<int> gone = 0;
   std::mutex mutex;

@@ -76,6 +76,52 @@ TEST_F(Serving, AStreamThatIsNotTakenIsRefusedLikeAnyOther) {
   EXPECT_EQ(ask("POST", "/v1/completions", R"({"prompt":"ab","max_tokens":90,"stream":true})").status, 400);
 }
 
+TEST_F(Serving, WhoGoesAwayLeavesNothing) {
+  Loaded endless = writer;
+  endless.search.suppress_ids.push_back(endless.search.eos_ids[0]);
+  serve({}, translator, endless);
+  const ModelPtr plays = models->find("plays");
+  const std::string body =
+      Json{{"prompt", "a"}, {"max_tokens", 190}, {"temperature", 1}, {"n", 4}, {"stream", true}}.dump();
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < 12; ++i) {
+    clients.push_back(std::make_unique<Client>(server->port()));
+    clients.back()->send(Client::request("POST", "/v1/completions", body));
+  }
+  clients[0]->head();
+  clients.clear();
+  const auto begun = Clock::now();
+  const auto idle = [&] { return plays->engine().running() + plays->engine().waiting() == 0; };
+  while (!idle() && Clock::now() - begun < std::chrono::seconds(30)) std::this_thread::yield();
+  EXPECT_TRUE(idle());
+  EXPECT_EQ(plays->statistics().cache().used_slots, 0);
+}
+
+TEST_F(Serving, TooManyAreTurnedAway) {
+  Loaded endless = writer;
+  endless.search.suppress_ids.push_back(endless.search.eos_ids[0]);
+  endless.engine.queue_size = 2;
+  endless.engine.batch_size = 1;
+  serve({}, translator, endless);
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < 12; ++i) {
+    clients.push_back(std::make_unique<Client>(server->port()));
+    clients.back()->send(Client::request("POST", "/v1/completions",
+                                         Json{{"prompt", "a"}, {"max_tokens", 190}, {"stream", i % 2 == 0}}.dump()));
+  }
+  int turned_away = 0, answered = 0;
+  for (const auto& client : clients) {
+    const Answer a = client->answer();
+    answered += a.status == 200;
+    if (a.status == 200) continue;
+    EXPECT_EQ(a.status, 429) << a.body;
+    EXPECT_GE(std::stoi(a.headers.at("retry-after")), 1);
+    ++turned_away;
+  }
+  EXPECT_GE(turned_away, 1) << "one is answered, one may wait";
+  EXPECT_GE(answered, 1);
+}
+
 // A model may have columns for more tokens than there are; they are never told, in whatever way the answer comes.
 TEST_F(Serving, PaddedVocabulariesTellTokensThatThereAre) {
   Loaded plays = small_writer(letters, 9);

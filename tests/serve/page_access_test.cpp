@@ -5,6 +5,7 @@
 #include <set>
 
 #include "serve/page.h"
+#include "serve/polyglot.h"
 #include "text/utf8.h"
 
 namespace tril::serve {
@@ -188,6 +189,25 @@ TEST_F(PageAccess, EveryViewIsForEverybody) {
         keep_picture(fmt::format("{}-{}-{}", view, width, dark ? "dark" : "light"));
       }
     }
+  EXPECT_EQ(browser->console(), "");
+}
+
+// With languages to choose among there is more on the page.
+TEST_F(PageAccess, LanguagesAreForEverybody) {
+  serve({}, testing::small_polyglot());
+  for (const int width : {1280, 320}) {
+    open(width, 800);
+    for (const std::string view : {"translate", "compare"}) {
+      const std::string where = fmt::format("{} of many languages at {}", view, width);
+      show(view);
+      if (HasFatalFailure()) return;
+      expect_told(where);
+      expect_contrast(where);
+      expect_sound(where);
+      expect_keys(where);
+      keep_picture(fmt::format("{}-{}-languages", view, width));
+    }
+  }
   EXPECT_EQ(browser->console(), "");
 }
 

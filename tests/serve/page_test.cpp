@@ -1,6 +1,7 @@
 // The page as a browser shows it: typing, streaming, alternatives, attention, comparing, writing, the state of the server,
 // and what happens when it goes away and comes back.
 #include "serve/page.h"
+#include "serve/polyglot.h"
 
 namespace tril::serve {
 namespace {
@@ -29,6 +30,67 @@ TEST_F(Page, TranslatesWhileOneTypes) {
   // Terminology.
   type("terms", "dog = red ball");
   EXPECT_TRUE(comes("document.getElementById('target').textContent.includes('red ball')"));
+  EXPECT_EQ(browser->console(), "");
+}
+
+// What a model of several languages may be told is to be chosen, by keyboard too; where there is nothing to choose nothing is
+// shown.
+TEST_F(Page, TranslatesFromAndIntoChosenLanguages) {
+  open();
+  const auto shown = [&](const std::string& id) {
+    return eval("document.getElementById('" + id + "').checkVisibility()").get<bool>();
+  };
+  EXPECT_FALSE(shown("from") || shown("into"));
+  const Loaded many = testing::small_polyglot();
+  serve({}, many);
+  open();
+  ASSERT_TRUE(shown("from") && shown("into"));
+  EXPECT_EQ(eval("document.getElementById('into').options.length"), 203);
+  EXPECT_EQ(eval("[...document.querySelectorAll('#from, #into')].map(s => s.labels[0].firstChild.textContent.trim())"),
+            nlohmann::json({"From", "Into"}));
+  const std::string text = "Hello there";
+  const auto expected = [&](const std::string& from, const std::string& into, std::int32_t beam = 4) {
+    search::TranslatorOptions o;
+    o.decoding.search = many.search;
+    o.decoding.search.beam_size = beam;
+    o.max_length = many.text.max_length;
+    o.source_language = from, o.target_language = into;
+    return search::Translator(*many.model, many.tokenizer, o).translate({&text, 1})[0][0].text;
+  };
+  const auto becomes = [&](const std::string& translation) {
+    return comes(std::string(done) +
+                 " && document.getElementById('target').textContent === " + nlohmann::json(translation).dump());
+  };
+  type("source", text);
+  EXPECT_TRUE(becomes(expected("", ""))) << "as the model's directory says";
+  type("into", "deu_Latn");
+  EXPECT_TRUE(becomes(expected("", "deu_Latn")));
+  type("from", "fra_Latn");
+  EXPECT_TRUE(becomes(expected("fra_Latn", "deu_Latn")));
+  EXPECT_EQ(eval("document.getElementById('target').lang"), "deu-Latn");
+  EXPECT_EQ(eval("document.getElementById('into').selectedOptions[0].textContent"), "German (Latin) (deu_Latn)");
+  keep_picture("languages");
+  // The tokens of languages are no words; how sure it is of each word is asked for the same languages.
+  EXPECT_TRUE(comes("[...document.querySelectorAll('#target .word')].every(w => /^\\d+ %$/.test(w.title))"));
+  EXPECT_EQ(eval("document.getElementById('source-words').textContent.trim()"), text);
+  // By keyboard: from the one to the other, and to another language.
+  eval("document.getElementById('from').focus()");
+  browser->press("Tab");
+  EXPECT_EQ(eval("document.activeElement.id"), "into");
+  browser->press("ArrowDown");
+  ASSERT_TRUE(comes("document.getElementById('into').value !== 'deu_Latn'"));
+  const std::string next = eval("document.getElementById('into').value");
+  EXPECT_TRUE(becomes(expected("fra_Latn", next))) << next;
+  // Two languages side by side.
+  click("#tab-compare");
+  type("compare-source", text);
+  type("left-beam", "2"), type("right-beam", "2");
+  type("left-into", "deu_Latn"), type("right-into", "ita_Latn");
+  click("#compare");
+  for (const auto& [side, into] : {std::pair{"left", "deu_Latn"}, std::pair{"right", "ita_Latn"}})
+    EXPECT_TRUE(comes(std::string("document.getElementById('") + side + "').textContent.startsWith(" +
+                      nlohmann::json(expected("", into, 2) + "\n\n").dump() + ")"))
+        << side;
   EXPECT_EQ(browser->console(), "");
 }
 

@@ -1,7 +1,7 @@
 // A server of two small models to which anything may be said, and what must hold of what it answers. Fuzzer and tests share
 // it. What is said is either
 //   RAW\n and the bytes of a connection, or
-//   METHOD PATH\n and the body of a request.
+//   METHOD PATH\n and the body of a request; below /admin an administrator's, behind whom all models are loaded again.
 #pragma once
 
 #include <condition_variable>
@@ -19,8 +19,14 @@ namespace tril::serve::testing {
 class RequestHarness {
  public:
   RequestHarness()
-      : models_({{"de", [] { return small_translator(); }}, {"plays", [] { return small_writer(letters); }}}),
-        service_({.request_seconds = 2, .most_texts = 20, .most_characters = 2000, .most_new_tokens = 100}, models_),
+      : models_({{"de", [de = small_translator()] { return de; }},
+                 {"plays", [plays = small_writer(letters)] { return plays; }}}),
+        service_({.keys = {{}, {admin_key}},
+                  .request_seconds = 2,
+                  .most_texts = 20,
+                  .most_characters = 2000,
+                  .most_new_tokens = 100},
+                 models_),
         server_(
             {.port = 0, .threads = 1, .most_head_bytes = 4096, .most_body_bytes = 8192},
             [this](HttpRequest r, std::shared_ptr<Responder> out) { service_.handle(std::move(r), std::move(out)); }) {
@@ -35,6 +41,7 @@ class RequestHarness {
   }
 
  private:
+  static constexpr const char* admin_key = "an administrator's";
   struct Answered {
     std::mutex mutex;
     std::condition_variable changed;
@@ -74,18 +81,33 @@ class RequestHarness {
     request.path = space == std::string_view::npos ? "/" : std::string(line.substr(space + 1));
     request.address = "127.0.0.1";
     request.body = std::string(body.substr(0, 8192));
+    const bool administers = request.path.starts_with("/admin");
+    if (administers) request.headers.emplace_back("x-api-key", admin_key);
     const auto answered = std::make_shared<Answered>();
     answered->response.status = 0;
     service_.handle(std::move(request), std::make_shared<Out>(answered));
     std::unique_lock lock(answered->mutex);
     if (!answered->changed.wait_for(lock, std::chrono::seconds(60), [&] { return answered->over; }))
       return "no answer came";
+    if (administers && !restore()) return "a model does not come back";
     const HttpResponse& r = answered->response;
     const bool known = r.status == 200 || r.status == 202 || r.status == 204 || (r.status >= 400 && r.status < 500) ||
                        r.status == 501 || r.status == 503;
     if (!known) return fmt::format("status {}: {}", r.status, r.body);
     if (r.content_type == "application/json" && !r.body.empty() && !Json::accept(r.body)) return "no JSON: " + r.body;
     return "";
+  }
+
+  // Has models that were unloaded loaded again.
+  bool restore() {
+    const auto until = Clock::now() + std::chrono::seconds(60);
+    for (const char* name : {"de", "plays"})
+      for (bool asked = false; !models_.find(name); asked = true) {
+        if (!asked) models_.reload(name);
+        if (Clock::now() > until) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    return true;
   }
 
   std::string say_bytes(std::string_view bytes) {

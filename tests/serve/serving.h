@@ -39,6 +39,7 @@ struct Serving : ::testing::Test {
     server = std::make_unique<HttpServer>(
         HttpServerOptions{.port = 0},
         [this](HttpRequest r, std::shared_ptr<Responder> out) { service->handle(std::move(r), std::move(out)); });
+    service->set_connections([this] { return server ? server->connections() : 0; });
     models->wait();
   }
   void TearDown() override {
@@ -61,6 +62,13 @@ struct Serving : ::testing::Test {
     const Answer a = ask("POST", path, body.dump());
     EXPECT_EQ(a.status, status) << path << " " << body.dump() << " " << a.body;
     return Json::parse(a.body);
+  }
+
+  /// The number behind a name of /metrics ("tril_waiting{model=\"de\"}"), or -1.
+  double metric(const std::string& name) const {
+    const std::string text = "\n" + ask("GET", "/metrics").body;
+    const std::size_t at = text.find("\n" + name + " ");
+    return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
   }
 
   static std::vector<search::Translation> translated(const std::string& text, std::int32_t n, std::int32_t beam = 3) {

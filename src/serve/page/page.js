@@ -69,6 +69,31 @@ $('key').onchange = () => { sessionStorage.setItem('tril-key', $('key').value); 
 
 // --- models ---
 let ready = false;
+// By the model: the languages that it may be told to read and to write. "left-" and "right-" are the sides that are compared.
+let languages = {};
+const languageNames = new Intl.DisplayNames(['en'], {type: 'language', fallback: 'none'});
+const languageTag = code => code.replace('_XX', '').replace('_', '-');  // as documents have it
+const languageName = code => {
+  let name;
+  try { name = languageNames.of(languageTag(code)); } catch (none) { /* no code: it stands for itself */ }
+  return name ? `${name} (${code})` : code;
+};
+const offerLanguages = side => {
+  const of = languages[$(side + 'model').value] || {from: [], into: []};
+  for (const which of ['from', 'into']) {
+    const select = $(side + which), before = select.value, codes = of[which].length > 1 ? of[which] : [];
+    const named = codes.map(code => [languageName(code), code]).sort((a, b) => a[0].localeCompare(b[0], 'en'));
+    select.replaceChildren(element('option', 'as usual', {value: ''}), ...named.map(([name, value]) => element('option', name, {value})));
+    select.value = codes.includes(before) ? before : '';
+    select.parentElement.hidden = !codes.length;
+  }
+};
+const chosenLanguages = side => ({source: $(side + 'from').value || 'auto', target: $(side + 'into').value || undefined});
+// The tokens of languages in front of sentences and behind them are no words of theirs: ">>de<<", "__de__", "de_DE".
+const isLanguage = token => {
+  const code = token.replace(/^>>(.*)<<$|^__(.*)__$/, '$1$2');
+  return (code !== token || token.includes('_')) && (languages[$('model').value] || {into: []}).into.includes(code);
+};
 const begin = async () => {
   try {
     const all = (await (await api('/v1/models')).json()).data;
@@ -79,6 +104,8 @@ const begin = async () => {
         $(id).replaceChildren(...names.map(n => element('option', n, {value: n})));
         if (names.includes(before)) $(id).value = before;
       }
+    languages = Object.fromEntries(all.filter(m => m.translates).map(m => [m.id, {from: m.sources, into: m.targets}]));
+    for (const side of ['', 'left-', 'right-']) offerLanguages(side);
     $('tab-write').disabled = !$('writer').value;
     ready = all.length > 0;
     trouble(ready ? null : new Error('The models are being loaded.'));
@@ -92,7 +119,9 @@ const terms = () => {
   const list = $('terms').value.split('\n').map(l => l.split('=').map(s => s.trim())).filter(p => p.length === 2 && p[0] && p[1]);
   return list.length ? Object.fromEntries(list) : undefined;
 };
-const settings = () => ({model: $('model').value || undefined, beam_size: +$('beam').value || undefined, length_penalty: $('length-penalty').value === '' ? undefined : +$('length-penalty').value, terminology: terms()});
+const settings = () => ({model: $('model').value || undefined, ...chosenLanguages(''), beam_size: +$('beam').value || undefined, length_penalty: $('length-penalty').value === '' ? undefined : +$('length-penalty').value, terminology: terms()});
+// The same for what looks at a translation that is there.
+const scored = () => ({model: $('model').value || undefined, source_language: $('from').value || undefined, target_language: $('into').value || undefined});
 const translate = async () => {
   if (running) running.abort();
   const mine = running = new AbortController();
@@ -101,8 +130,9 @@ const translate = async () => {
   const out = $('target');
   if (!text.trim()) { out.replaceChildren(); $('source-words').hidden = true; found = null; out.setAttribute('aria-busy', false); return; }
   out.setAttribute('aria-busy', true);
+  out.lang = languageTag($('into').value);
   try {
-    await events('/translate', {q: text, source: 'auto', scores: true, alignment: true, ...settings()}, mine.signal, e => {
+    await events('/translate', {q: text, scores: true, alignment: true, ...settings()}, mine.signal, e => {
       if (e.partial !== undefined) out.textContent = e.partial;
       if (e.translatedText === undefined) return;
       found = {text, pieces: e.details.map(d => ({source: d.source, best: d.translations[0]}))};
@@ -115,13 +145,14 @@ const translate = async () => {
 };
 const later = () => { clearTimeout(timer); timer = setTimeout(translate, 180); };
 $('source').oninput = later;
-for (const id of ['model', 'beam', 'length-penalty', 'terms']) $(id).onchange = translate;
+for (const id of ['from', 'into', 'beam', 'length-penalty', 'terms']) $(id).onchange = translate;
+$('model').onchange = () => { offerLanguages(''); translate(); };
 
 // The tokens of a text by words: those that begin with the mark of a space begin one.
 const wordsOf = tokens => {
   const words = [];
   tokens.forEach((t, i) => {
-    if (/^<.*>$/.test(t)) return;
+    if (/^<.*>$/.test(t) || isLanguage(t)) return;
     if (t.startsWith('\u2581') || t.startsWith('\u0120') || !words.length) words.push({text: t.replace(/^[\u2581\u0120]/, ''), tokens: [i]});
     else { words.at(-1).text += t; words.at(-1).tokens.push(i); }
   });
@@ -178,7 +209,7 @@ const light = (p, n) => {
 const confidence = async signal => {
   const mine = found;
   if (!mine || !mine.pieces.length) return;
-  const scores = (await (await api('/score', {model: $('model').value || undefined, source: mine.pieces.map(p => p.source), target: mine.pieces.map(p => p.best.text)}, signal)).json()).scores;
+  const scores = (await (await api('/score', {...scored(), source: mine.pieces.map(p => p.source), target: mine.pieces.map(p => p.best.text)}, signal)).json()).scores;
   if (mine !== found) return;
   mine.pieces.forEach((piece, p) => {
     const words = wordsOf(scores[p].tokens);
@@ -198,7 +229,7 @@ const branch = async (p, n, begin, button) => {
   closeMenu();
   const piece = found.pieces[p], prefix = piece.best.text.slice(0, begin);
   try {
-    const answer = await (await api('/translate', {q: piece.source, source: 'auto', split: 'none', prefix, branch: true, alternatives: 6, ...settings(), terminology: undefined})).json();
+    const answer = await (await api('/translate', {q: piece.source, split: 'none', prefix, branch: true, alternatives: 6, ...settings(), terminology: undefined})).json();
     const list = [...new Set([answer.translatedText, ...answer.alternatives])].filter(t => t !== piece.best.text);
     const menu = $('choices');
     menu.replaceChildren(...list.map(text => {
@@ -230,7 +261,7 @@ const take = async (p, text) => {
   at = whole.indexOf(piece.best.text, at);
   const rest = whole.slice(0, at) + text + whole.slice(at + piece.best.text.length);
   try {
-    const answer = await (await api('/translate', {q: piece.source, source: 'auto', split: 'none', prefix: text, max_length: 1, scores: true, alignment: true, model: settings().model, beam_size: 1})).json();
+    const answer = await (await api('/translate', {q: piece.source, split: 'none', prefix: text, max_length: 1, scores: true, alignment: true, model: settings().model, ...chosenLanguages(''), beam_size: 1})).json();
     const best = answer.details[0].translations[0];
     const tokens = (await (await api('/tokenize', {model: settings().model, text, side: 'target'})).json()).pieces;
     piece.best = {...best, text, tokens, attention: []};
@@ -246,7 +277,7 @@ const options = (id, names) => $(id).replaceChildren(...names.map((n, i) => elem
 const heads = async () => {
   if (!found || !found.pieces.length) { trouble(new Error('There is no translation yet.')); return; }
   try {
-    maps = (await (await api('/attention', {model: settings().model, source: found.pieces[0].source, target: found.pieces[0].best.text})).json()).maps;
+    maps = (await (await api('/attention', {...scored(), source: found.pieces[0].source, target: found.pieces[0].best.text})).json()).maps;
     options('head-kind', maps.map(m => m.kind));
     kind();
     trouble(null);
@@ -281,10 +312,11 @@ $('head-kind').onchange = () => maps && kind();
 $('head-layer').onchange = $('head-head').onchange = () => maps && heat();
 
 // --- comparing ---
+for (const side of ['left-', 'right-']) $(side + 'model').onchange = () => offerLanguages(side);
 $('compare').onclick = () => {
   for (const side of ['left', 'right']) {
     const temperature = +$(side + '-temperature').value;
-    const body = {q: $('compare-source').value, source: 'auto', model: $(side + '-model').value || undefined};
+    const body = {q: $('compare-source').value, ...chosenLanguages(side + '-'), model: $(side + '-model').value || undefined};
     temperature > 0 ? body.temperature = temperature : body.beam_size = +$(side + '-beam').value || 1;
     $(side).setAttribute('aria-busy', true);
     const begun = performance.now();

@@ -1,0 +1,78 @@
+// How `tril serve` begins: what of its settings it refuses, and what it warns of.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <regex>
+
+#include "cli/app.h"
+#include "cli/environment.h"
+#include "cli/tiny_marian.h"
+
+namespace tril::cli {
+namespace {
+
+TEST(Serve, ACacheThatHoldsNoRequestIsRefused) {
+  const ScratchFolder folder;
+  const std::string model = write_tiny_marian(folder);
+  const auto serve = [&](const std::string& tokens) {
+    // It is asked to stop after a while, where it has not stopped by itself.
+    return run_words({"/usr/bin/timeout", "--preserve-status", "-s", "TERM", "10", test::tril_program(), "serve", "-m",
+                      "de=" + model, "--port", "0", "--threads", "2", "--beam-size", "4", "--cache-tokens", tokens,
+                      "--access-log", "none"});
+  };
+  const Ran refused = serve("10");
+  EXPECT_EQ(refused.code, exit_usage);
+  std::smatch least;
+  ASSERT_TRUE(std::regex_search(refused.err, least,
+                                std::regex("--cache-tokens: 10 hold no request of model de: the shortest may come to "
+                                           "[0-9]+ for each of 2 workers; ([0-9]+) hold its longest")))
+      << refused.err;
+  EXPECT_EQ(least[1], std::to_string(2 * (1 + 4 * 12))) << "a beam of 4, 12 tokens";
+  const Ran kept = serve(least[1]);
+  EXPECT_EQ(kept.code, exit_success) << kept.err;
+  EXPECT_EQ(kept.err.find("--cache-tokens"), std::string::npos) << kept.err;
+}
+
+TEST(Serve, AMistypedVariableIsToldOf) {
+  const Ran ran = run_tril({"serve", "-m", "/nowhere"}, Launch{.input = {},
+                                                               .stdout_to = {},
+                                                               .before =
+                                                                   [] {
+                                                                     setenv("TRIL_PROT", "80", 1);
+                                                                     setenv("TRIL_THREADS", "1", 1);
+                                                                   },
+                                                               .meanwhile = {}});
+  EXPECT_NE(ran.err.find("TRIL_PROT is no option; did you mean TRIL_PORT?"), std::string::npos) << ran.err;
+  EXPECT_EQ(ran.err.find("TRIL_THREADS"), std::string::npos) << ran.err;
+  EXPECT_EQ(ran.code, exit_usage) << "for the model that is not there";
+}
+
+TEST(Serve, OnlyNamesThatNobodyReadsAreToldOf) {
+  const App app = make_app();
+  const Fields& fields = app.at("serve").fields;
+  const auto said = [&](const std::vector<std::string>& settings) { return unknown_settings(fields, settings); };
+  EXPECT_EQ(said({"TRIL_QUEU_SIZE=3", "PATH=/bin", "TRIL_QUEUE_SIZE=3", "MY_TRIL_X=1"}),
+            std::vector<std::string>{"TRIL_QUEU_SIZE is no option; did you mean TRIL_QUEUE_SIZE?"});
+  EXPECT_EQ(said({"TRIL_APIKEY=secret"}),
+            std::vector<std::string>{"TRIL_APIKEY is no option; did you mean TRIL_API_KEY?"})
+      << "without what may be a secret";
+  EXPECT_EQ(said({"TRIL_SOMETHING_ELSE=secret"}), std::vector<std::string>{"TRIL_SOMETHING_ELSE is no option"});
+  // Whatever is read anywhere in the sources is known.
+  namespace fs = std::filesystem;
+  const std::regex literal("\"(TRIL_[A-Z_]+)\"");
+  int seen = 0;
+  for (const char* folder : {"../src", "."})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(test::test_dir()) / folder)) {
+      const std::string name = entry.path().filename().string();
+      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
+      if (name == "serve_test.cpp") continue;
+      const std::string text = file_text(entry.path().string());
+      for (std::sregex_iterator at(text.begin(), text.end(), literal), end; at != end; ++at, ++seen)
+        EXPECT_EQ(said({(*at)[1].str() + "=1"}).size(), 0u) << (*at)[1] << " of " << entry.path();
+    }
+  EXPECT_GE(seen, 10);
+}
+
+}  // namespace
+}  // namespace tril::cli

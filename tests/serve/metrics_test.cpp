@@ -1,0 +1,94 @@
+// What /metrics tells is what happens, and docs/serving.md and docs/grafana.json name what it tells.
+#include <regex>
+#include <set>
+
+#include "base/file.h"
+#include "serve/serving.h"
+#include "support/paths.h"
+
+namespace tril::serve {
+namespace {
+
+std::set<std::string> found(const std::string& text, const std::string& pattern) {
+  std::set<std::string> names;
+  const std::regex regex(pattern);
+  for (std::sregex_iterator at(text.begin(), text.end(), regex), end; at != end; ++at) names.insert((*at)[1]);
+  return names;
+}
+
+std::string document(const std::string& name) {
+  return read_text(test::test_dir() + "/../docs/" + name, std::size_t{1} << 24);
+}
+
+TEST_F(Serving, MetricsAreThoseOfTheDocuments) {
+  serve();
+  const std::set<std::string> told = found(ask("GET", "/metrics").body, "# TYPE (tril_\\w+) ");
+  EXPECT_GE(told.size(), 20u);
+  EXPECT_EQ(found(document("serving.md"), "\\| `(tril_\\w+)` \\|"), told) << "the table is of all of them";
+  for (std::string name : found(document("grafana.json"), "(tril_\\w+)")) {
+    if (!told.count(name)) name = std::regex_replace(name, std::regex("_(bucket|sum|count)$"), "");
+    EXPECT_TRUE(told.count(name)) << name;
+  }
+}
+
+TEST_F(Serving, MetricsCountConnectionsAndTheCache) {
+  Loaded endless = writer;
+  endless.search.suppress_ids.push_back(endless.search.eos_ids[0]);
+  serve({}, translator, endless);
+  EXPECT_EQ(metric("tril_connections"), 1) << "its own";
+  EXPECT_EQ(metric("tril_cache_tokens_reserved{model=\"plays\"}"), 0);
+  {
+    Client idle(server->port()), busy(server->port());
+    busy.send(Client::request("POST", "/v1/completions",
+                              Json{{"prompt", "ab"}, {"max_tokens", 150}, {"n", 2}, {"stream", true}}.dump()));
+    busy.head();
+    const double reserved = metric("tril_cache_tokens_reserved{model=\"plays\"}"),
+                 used = metric("tril_cache_tokens{model=\"plays\"}");
+    // It may have come to its end by then, on a machine that is busy with something else.
+    if (reserved != 0) {
+      EXPECT_EQ(reserved, 1 + 1 + 2 * 150) << "all that it may come to";
+      EXPECT_LE(used, reserved);
+    }
+    EXPECT_GE(metric("tril_connections"), 3);
+  }
+  const auto begun = Clock::now();
+  while (models->find("plays")->engine().running() > 0 && Clock::now() - begun < std::chrono::seconds(20))
+    std::this_thread::yield();
+  EXPECT_EQ(metric("tril_cache_tokens_reserved{model=\"plays\"}"), 0);
+}
+
+TEST_F(Serving, MetricsCountWhatIsDoneAside) {
+  serve();
+  EXPECT_EQ(metric("tril_side_waiting") + metric("tril_side_running"), 0);
+  SideWorker side;
+  std::atomic<bool> begun = false, go = false;
+  for (int i = 0; i < 3; ++i)
+    side.push("a", [&](search::WorkerPool&) {
+      begun = true;
+      while (!go) std::this_thread::yield();
+    });
+  while (!begun) std::this_thread::yield();
+  EXPECT_EQ(side.waiting(), 2u);
+  EXPECT_EQ(side.running(), 1u);
+  go = true;
+  side.drain();
+  EXPECT_EQ(side.waiting() + side.running(), 0u);
+}
+
+// The least cache is that of the shortest request that says nothing but its text.
+TEST_F(Serving, ACacheHasItsLeast) {
+  const CacheNeeds de = cache_needs(translator, 100), plays = cache_needs(writer, 100);
+  EXPECT_EQ(de.most, 1 + 3 * 24) << "a beam of 3, 24 tokens";
+  EXPECT_LE(de.least, de.most);
+  EXPECT_EQ(plays.least, 1 + 16);
+  EXPECT_EQ(plays.most, 1 + 200) << "all positions";
+  Loaded small_de = translator, small_plays = writer;
+  small_de.engine.cache_tokens = de.most, small_plays.engine.cache_tokens = plays.least;
+  serve({}, small_de, small_plays);
+  post("/translate", {{"q", std::string(40, 'a')}, {"target", "de"}});
+  post("/v1/completions", {{"prompt", "a"}});
+  post("/v1/completions", {{"prompt", "ab"}}, 400);
+}
+
+}  // namespace
+}  // namespace tril::serve
