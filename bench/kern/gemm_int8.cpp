@@ -18,7 +18,7 @@ namespace {
 struct Shape {
   std::size_t n, k;
 };
-constexpr Shape shapes[] = {{512, 512}, {2048, 512}, {512, 2048}, {32000, 512}};
+constexpr Shape shapes[] = {{512, 512}, {2048, 512}, {512, 2048}, {32000, 512}, {5632, 1024}, {1024, 2816}};
 
 /// A weight of random numbers as products read it.
 struct Weight {
@@ -84,7 +84,7 @@ void product(benchmark::State& state, const Kernels& kernels, Shape s, std::size
 const bool registered = [] {
   for (const int bits : {8, 4})
     for (const Shape& s : shapes)
-      for (const std::size_t m : {std::size_t{1}, std::size_t{4}, std::size_t{32}, std::size_t{128}})
+      for (const std::size_t m : {1, 2, 3, 4, 5, 8, 16, 32, 128})
         for (const bool from_memory : {false, true})
           for (const Kernels* kernels : tables())
             benchmark::RegisterBenchmark(

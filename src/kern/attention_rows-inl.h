@@ -36,73 +36,121 @@ HWY_INLINE Vec load_floats(const std::int8_t* p, std::size_t n) {
   return hn::Load(d, lanes);
 }
 
-/// s[j] = scale * (q . key(j)) for j < n
-template <class KeyAt>
+/// Queries, or their weights, that share a pass over keys or values, each of which is made floats once for all of them.
+constexpr std::size_t kMostShared = hn::MaxLanes(Floats()) >= 16 ? 4 : 2;  // as there are registers
+
+/// Asks for rows [j, j + count) of n, and those that lie kAhead behind them: at the beginning both, then only these.
+constexpr std::size_t kAhead = 32;
+template <class RowAt>
+HWY_INLINE void ask_ahead(const RowAt& row, std::size_t j, std::size_t count, std::size_t n) {
+  if constexpr (requires { row.ask_for(j); })
+    for (std::size_t i = j == 0 ? 0 : j + kAhead; i < smaller(j + kAhead + count, n); ++i) row.ask_for(i);
+}
+
+/// s[i n + j] = scale * (q_i . key(j)) for j < n and kShared queries q_i, d_k apart
+template <std::size_t kShared = 1, class KeyAt>
 HWY_INLINE void dot_rows(const float* HWY_RESTRICT q, std::size_t d_k, const KeyAt& key, std::size_t n, float scale,
                          float* HWY_RESTRICT s) {
   const Floats d;
   const hn::Full128<float> d4;
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t j = 0; j < n; j += 4) {
+    ask_ahead(key, j, 4, n);
     const auto *k0 = key(j), *k1 = j + 1 < n ? key(j + 1) : k0, *k2 = j + 2 < n ? key(j + 2) : k0,
                *k3 = j + 3 < n ? key(j + 3) : k0;
-    Vec s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+    Vec sums[kShared][4];
+    for (std::size_t i = 0; i < kShared; ++i) sums[i][0] = sums[i][1] = sums[i][2] = sums[i][3] = hn::Zero(d);
+    const auto add = [&](std::size_t i, Vec x, Vec y0, Vec y1, Vec y2, Vec y3) HWY_ATTR {
+      sums[i][0] = hn::MulAdd(x, y0, sums[i][0]);
+      sums[i][1] = hn::MulAdd(x, y1, sums[i][1]);
+      sums[i][2] = hn::MulAdd(x, y2, sums[i][2]);
+      sums[i][3] = hn::MulAdd(x, y3, sums[i][3]);
+    };
     std::size_t c = 0;
     for (; c + lanes <= d_k; c += lanes) {
-      const Vec x = hn::LoadU(d, q + c);
-      s0 = hn::MulAdd(x, load_floats(k0 + c), s0);
-      s1 = hn::MulAdd(x, load_floats(k1 + c), s1);
-      s2 = hn::MulAdd(x, load_floats(k2 + c), s2);
-      s3 = hn::MulAdd(x, load_floats(k3 + c), s3);
+      const Vec y0 = load_floats(k0 + c), y1 = load_floats(k1 + c), y2 = load_floats(k2 + c), y3 = load_floats(k3 + c);
+      for (std::size_t i = 0; i < kShared; ++i) add(i, hn::LoadU(d, q + i * d_k + c), y0, y1, y2, y3);
     }
     if (const std::size_t tail = d_k - c; tail != 0) {
-      const Vec x = LoadPart(d, q + c, tail);
-      s0 = hn::MulAdd(x, load_floats(k0 + c, tail), s0);
-      s1 = hn::MulAdd(x, load_floats(k1 + c, tail), s1);
-      s2 = hn::MulAdd(x, load_floats(k2 + c, tail), s2);
-      s3 = hn::MulAdd(x, load_floats(k3 + c, tail), s3);
+      const Vec y0 = load_floats(k0 + c, tail), y1 = load_floats(k1 + c, tail), y2 = load_floats(k2 + c, tail),
+                y3 = load_floats(k3 + c, tail);
+      for (std::size_t i = 0; i < kShared; ++i) add(i, LoadPart(d, q + i * d_k + c, tail), y0, y1, y2, y3);
     }
-    const auto sums = hn::Mul(reduce4(s0, s1, s2, s3, AddLanes()), hn::Set(d4, scale));
-    if (j + 4 <= n) {
-      hn::StoreU(sums, d4, s + j);
-    } else {
-      StorePart(sums, d4, s + j, n - j);
+    for (std::size_t i = 0; i < kShared; ++i) {
+      const auto four =
+          hn::Mul(reduce4(sums[i][0], sums[i][1], sums[i][2], sums[i][3], AddLanes()), hn::Set(d4, scale));
+      if (j + 4 <= n) {
+        hn::StoreU(four, d4, s + i * n + j);
+      } else {
+        StorePart(four, d4, s + i * n + j, n - j);
+      }
     }
   }
 }
 
-/// kVecs vectors of the sum, in kWays sums over every kWays-th row, so that additions need not wait for each other.
-template <std::size_t kVecs, std::size_t kWays, bool kTail, class RowAt>
-HWY_INLINE void sum_columns(const float* HWY_RESTRICT weights, const RowAt& row, std::size_t n, std::size_t column,
-                            float scale, float* HWY_RESTRICT y, std::size_t tail) {
+/// kVecs vectors of the sums, each in kWays sums over every kWays-th row, so that additions need not wait for each other.
+template <std::size_t kShared, std::size_t kVecs, std::size_t kWays, bool kTail, class RowAt>
+HWY_INLINE void sum_columns(const float* HWY_RESTRICT weights, const RowAt& row, std::size_t n, std::size_t cols,
+                            std::size_t column, const float* HWY_RESTRICT scales, float* HWY_RESTRICT y,
+                            std::size_t tail) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d);
-  Vec sum[kWays][kVecs];
-  for (std::size_t w = 0; w < kWays; ++w) {
-    for (std::size_t v = 0; v < kVecs; ++v) sum[w][v] = hn::Zero(d);
-  }
-  const auto add = [&](Vec* HWY_RESTRICT to, std::size_t j) HWY_ATTR {
-    const Vec x = hn::Set(d, weights[j]);
+  Vec sum[kWays][kShared][kVecs];
+  for (std::size_t w = 0; w < kWays; ++w)
+    for (std::size_t i = 0; i < kShared; ++i)
+      for (std::size_t v = 0; v < kVecs; ++v) sum[w][i][v] = hn::Zero(d);
+  const auto add = [&](std::size_t w, std::size_t j) HWY_ATTR {
     const auto* from = row(j) + column;
-    for (std::size_t v = 0; v < kVecs; ++v) {
-      const Vec r = kTail && v + 1 == kVecs ? load_floats(from + v * lanes, tail) : load_floats(from + v * lanes);
-      to[v] = hn::MulAdd(x, r, to[v]);
+    Vec r[kVecs];
+    for (std::size_t v = 0; v < kVecs; ++v)
+      r[v] = kTail && v + 1 == kVecs ? load_floats(from + v * lanes, tail) : load_floats(from + v * lanes);
+    for (std::size_t i = 0; i < kShared; ++i) {
+      const Vec x = hn::Set(d, weights[i * n + j]);
+      for (std::size_t v = 0; v < kVecs; ++v) sum[w][i][v] = hn::MulAdd(x, r[v], sum[w][i][v]);
     }
   };
   std::size_t j = 0;
   for (; j + kWays <= n; j += kWays) {
-    for (std::size_t w = 0; w < kWays; ++w) add(sum[w], j + w);
+    if (column == 0) ask_ahead(row, j, kWays, n);
+    for (std::size_t w = 0; w < kWays; ++w) add(w, j + w);
   }
-  for (; j < n; ++j) add(sum[0], j);
-  for (std::size_t v = 0; v < kVecs; ++v) {
-    Vec total = sum[0][v];
-    for (std::size_t w = 1; w < kWays; ++w) total = hn::Add(total, sum[w][v]);
-    total = hn::Mul(total, hn::Set(d, scale));
-    if (kTail && v + 1 == kVecs) {
-      StorePart(total, d, y + column + v * lanes, tail);
-    } else {
-      hn::StoreU(total, d, y + column + v * lanes);
+  for (; j < n; ++j) add(0, j);
+  for (std::size_t i = 0; i < kShared; ++i)
+    for (std::size_t v = 0; v < kVecs; ++v) {
+      Vec total = sum[0][i][v];
+      for (std::size_t w = 1; w < kWays; ++w) total = hn::Add(total, sum[w][i][v]);
+      total = hn::Mul(total, hn::Set(d, scales[i]));
+      float* const to = y + i * cols + column + v * lanes;
+      if (kTail && v + 1 == kVecs) {
+        StorePart(total, d, to, tail);
+      } else {
+        hn::StoreU(total, d, to);
+      }
     }
+}
+
+/// y_i = scales[i] * sum of weights[i n + j] row(j) over j < n, for kShared rows y_i of `cols` values, one behind the other.
+/// The order of a sum is the same whatever shares the pass.
+template <std::size_t kShared, class RowAt>
+HWY_INLINE void weighted_sums(const float* weights, const RowAt& row, std::size_t n, std::size_t cols,
+                              const float* scales, float* y) {
+  const std::size_t lanes = hn::Lanes(Floats());
+  std::size_t c = 0;
+  for (; c + 4 * lanes <= cols; c += 4 * lanes) {
+    if constexpr (kShared == 1) {
+      sum_columns<1, 4, 2, false>(weights, row, n, cols, c, scales, y, 0);
+    } else {
+      sum_columns<kShared, 2, 2, false>(weights, row, n, cols, c, scales, y, 0);
+      sum_columns<kShared, 2, 2, false>(weights, row, n, cols, c + 2 * lanes, scales, y, 0);
+    }
+  }
+  for (std::size_t i = 0; i < kShared; ++i) {
+    const float* const w = weights + i * n;
+    float* const to = y + i * cols;
+    std::size_t k = c;
+    for (; k + 2 * lanes <= cols; k += 2 * lanes) sum_columns<1, 2, 4, false>(w, row, n, cols, k, scales + i, to, 0);
+    for (; k + lanes <= cols; k += lanes) sum_columns<1, 1, 4, false>(w, row, n, cols, k, scales + i, to, 0);
+    if (k < cols) sum_columns<1, 1, 4, true>(w, row, n, cols, k, scales + i, to, cols - k);
   }
 }
 
@@ -110,12 +158,7 @@ HWY_INLINE void sum_columns(const float* HWY_RESTRICT weights, const RowAt& row,
 template <class RowAt>
 HWY_INLINE void weighted_sum(const float* weights, const RowAt& row, std::size_t n, std::size_t cols, float scale,
                              float* y) {
-  const std::size_t lanes = hn::Lanes(Floats());
-  std::size_t c = 0;
-  for (; c + 4 * lanes <= cols; c += 4 * lanes) sum_columns<4, 2, false>(weights, row, n, c, scale, y, 0);
-  for (; c + 2 * lanes <= cols; c += 2 * lanes) sum_columns<2, 4, false>(weights, row, n, c, scale, y, 0);
-  for (; c + lanes <= cols; c += lanes) sum_columns<1, 4, false>(weights, row, n, c, scale, y, 0);
-  if (c < cols) sum_columns<1, 4, true>(weights, row, n, c, scale, y, cols - c);
+  weighted_sums<1>(weights, row, n, cols, &scale, y);
 }
 
 /// s = exp(s - max); returns 1 / sum, for n > 0 scores.

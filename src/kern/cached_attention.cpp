@@ -8,6 +8,8 @@
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/cached_attention.cpp"
+#include <type_traits>
+
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 
@@ -28,8 +30,13 @@ template <class T>
 struct RowsInSlots {
   const T* base;
   const std::int32_t* slots;
-  std::size_t stride;
+  std::size_t stride, cols;
   HWY_INLINE const T* operator()(std::size_t j) const { return base + static_cast<std::size_t>(slots[j]) * stride; }
+  /// Rows of one head lie far apart, and where the next ones are only the list of slots knows.
+  HWY_INLINE void ask_for(std::size_t j) const {
+    const auto* const row = reinterpret_cast<const char*>((*this)(j));
+    for (std::size_t i = 0; i < cols * sizeof(T); i += 64) __builtin_prefetch(row + i);
+  }
 };
 
 /// The keys that a query sees: [0, sinks) and [begin, end), sinks <= begin.
@@ -55,10 +62,12 @@ HWY_INLINE std::size_t most_keys(const CachedAttention& a, std::size_t row) {
   return a.window == 0 ? n : smaller(n, kept);
 }
 
-/// s[j] *= the scale of the key or value in slots[j]
-HWY_INLINE void times_scales(float* s, const float* scales, const std::int32_t* slots, std::size_t stride,
-                             std::size_t n) {
-  for (std::size_t j = 0; j < n; ++j) s[j] *= scales[static_cast<std::size_t>(slots[j]) * stride];
+/// s_i [n] *= the scales of the keys or values in slots[0], slots[1], ... for i < count, by way of `list` [n]
+HWY_INLINE void times_scales(float* HWY_RESTRICT s, std::size_t count, const float* scales, const std::int32_t* slots,
+                             std::size_t stride, std::size_t n, float* HWY_RESTRICT list) {
+  for (std::size_t j = 0; j < n; ++j) list[j] = scales[static_cast<std::size_t>(slots[j]) * stride];
+  for (std::size_t i = 0; i < count; ++i, s += n)
+    ForEach(n, [&](std::size_t j, auto io) HWY_ATTR { io.store(hn::Mul(io.load(s + j), io.load(list + j)), s + j); });
 }
 
 /// The biases of head h for a query at position `query` and the row's keys.
@@ -66,7 +75,26 @@ HWY_INLINE const float* bias_of(const CachedAttention& a, std::size_t h, std::si
   return a.bias.at_zero + h * a.bias.stride - static_cast<std::ptrdiff_t>(query);
 }
 
-/// One query of a row, the key before sight.end, that sees the keys in slots[0], slots[1], ... scores: heads * as many
+/// f(std::integral_constant of a number, h) for all heads from h = 0 on, so many of those that share keys at a time.
+template <class F>
+HWY_INLINE void for_shared_heads(std::size_t heads, std::size_t group, const F& f) {
+  for (std::size_t h = 0; h < heads;) {
+    const std::size_t alike = group - h % group;
+    if (alike >= kMostShared) {
+      f(std::integral_constant<std::size_t, kMostShared>(), h);
+      h += kMostShared;
+    } else if (alike >= 2) {
+      f(std::integral_constant<std::size_t, 2>(), h);
+      h += 2;
+    } else {
+      f(std::integral_constant<std::size_t, 1>(), h);
+      h += 1;
+    }
+  }
+}
+
+/// One query of a row, the key before sight.end, that sees the keys in slots[0], slots[1], ... scores: heads times as many, and
+/// once as many for the scales of 8 bits
 template <class T>
 void attend_one(const CachedAttention& a, const T* keys, const T* values, const float* q, const std::int32_t* slots,
                 const Sight& sight, float* y, float* scores) {
@@ -75,11 +103,15 @@ void attend_one(const CachedAttention& a, const T* keys, const T* values, const 
     for (std::size_t c = 0; c < a.heads * a.d_v; ++c) y[c] = 0;
     return;
   }
+  float* const list = scores + a.heads * n;
   // Each step for all heads before the next: heads do not depend on each other, so their latencies overlap.
+  for_shared_heads(a.heads, group, [&](auto shared, std::size_t h) HWY_ATTR {
+    float* const s = scores + h * n;
+    dot_rows<shared>(q + h * a.d_k, a.d_k, RowsInSlots<T>{keys + h / group * a.d_k, slots, a.k_stride, a.d_k}, n,
+                     a.scale, s);
+    if (a.k_scales) times_scales(s, shared, a.k_scales + h / group, slots, a.scale_stride, n, list);
+  });
   for (std::size_t h = 0; h < a.heads; ++h) {
-    dot_rows(q + h * a.d_k, a.d_k, RowsInSlots<T>{keys + h / group * a.d_k, slots, a.k_stride}, n, a.scale,
-             scores + h * n);
-    if (a.k_scales) times_scales(scores + h * n, a.k_scales + h / group, slots, a.scale_stride, n);
     if (a.softcap > 0) cap_scores(a.softcap, n, scores + h * n);
     if (a.bias) {
       const float* const bias = bias_of(a, h, sight.end - 1);
@@ -87,12 +119,14 @@ void attend_one(const CachedAttention& a, const T* keys, const T* values, const 
       add_bias(bias + sight.begin, sight.end - sight.begin, scores + h * n + sight.sinks);
     }
   }
-  for (std::size_t h = 0; h < a.heads; ++h) {
-    const float scale = exponentiate(scores + h * n, n);
-    if (a.v_scales) times_scales(scores + h * n, a.v_scales + h / group, slots, a.scale_stride, n);
-    weighted_sum(scores + h * n, RowsInSlots<T>{values + h / group * a.d_v, slots, a.v_stride}, n, a.d_v, scale,
-                 y + h * a.d_v);
-  }
+  for_shared_heads(a.heads, group, [&](auto shared, std::size_t h) HWY_ATTR {
+    float* const s = scores + h * n;
+    float scales[shared];
+    for (std::size_t i = 0; i < shared; ++i) scales[i] = exponentiate(s + i * n, n);
+    if (a.v_scales) times_scales(s, shared, a.v_scales + h / group, slots, a.scale_stride, n, list);
+    weighted_sums<shared>(s, RowsInSlots<T>{values + h / group * a.d_v, slots, a.v_stride, a.d_v}, n, a.d_v, scales,
+                          y + h * a.d_v);
+  });
 }
 
 template <class T>
@@ -276,7 +310,7 @@ std::size_t cached_attention_scratch(const CachedAttention& a) {
   std::size_t most = 0;
   for (std::size_t row = 0; row < a.num_rows; ++row) {
     const std::size_t count = queries_of(a, row);
-    most = larger(most, count <= kFew ? (a.heads + 1) * most_keys(a, row) : TileWork::need(a, count));
+    most = larger(most, count <= kFew ? (a.heads + 2) * most_keys(a, row) : TileWork::need(a, count));
   }
   return most;
 }

@@ -42,6 +42,25 @@ HWY_INLINE void SweepFewOfInt4(const QuantizedRight& b, const float* a, std::siz
   }
 }
 
+/// Whether products of 4 bits and unpacking go together, and ask for what comes behind the panel themselves.
+template <class Isa>
+constexpr bool kUnpacksItself = requires {
+  &Isa::unpacking_block;
+};
+
+/// The first rows times a panel of 4 bits, which is unpacked then.
+template <class Isa>
+HWY_INLINE void UnpackingBlock(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b,
+                               const std::uint8_t* multipliers, std::uint8_t* unpacked, std::size_t deep,
+                               std::size_t rows, const std::int32_t* sums, std::int32_t* c, Ahead& ahead) {
+  if constexpr (kUnpacksItself<Isa>) {
+    Isa::unpacking_block(a, a_stride, b, multipliers, unpacked, deep, rows, sums, c);
+  } else {
+    UnpackInt4(b, multipliers, deep, unpacked);
+    Isa::block(a, a_stride, unpacked, deep, rows, sums, c, ahead);
+  }
+}
+
 /// finish(IntBlock) for all blocks of A W^T, a panel of 32 columns after the other, for up to 256 rows at a time.
 template <class Isa, class Finish>
 HWY_INLINE void SweepInt8(const QuantizedRight& b, const float* a, std::size_t a_stride, std::size_t m,
@@ -73,14 +92,17 @@ HWY_INLINE void SweepInt8(const QuantizedRight& b, const float* a, std::size_t a
     for (std::size_t n0 = 0; n0 < b.n; n0 += 32) {
       const std::size_t panel = n0 / 32;
       const std::uint8_t* values = b.values + panel * panel_bytes;
-      Ahead ahead = Ahead::of(values + panel_bytes, panel_bytes, steps);
-      if (b.bits == 4) {
-        UnpackInt4(values, b.multipliers + panel * 2 * deep * 32, deep, unpacked);
-        values = unpacked;
-      }
+      Ahead ahead;
+      if (b.bits == 8 || !kUnpacksItself<Isa>) ahead = Ahead::of(values + panel_bytes, panel_bytes, steps);
       for (std::size_t i = 0; i < rows; i += 32) {
         const IntBlock block{m0 + i, n0, smaller(rows - i, 32), smaller(b.n - n0, 32), tiles[turn], scales + i};
-        Isa::block(q + i * depth, depth, values, deep, block.rows, b.sums + n0, tiles[turn], ahead);
+        const auto* const multipliers = b.bits == 4 ? b.multipliers + panel * 2 * deep * 32 : nullptr;
+        if (b.bits == 4 && i == 0)
+          UnpackingBlock<Isa>(q, depth, values, multipliers, unpacked, deep, block.rows, b.sums + n0, tiles[turn],
+                              ahead);
+        else
+          Isa::block(q + i * depth, depth, b.bits == 4 ? unpacked : values, deep, block.rows, b.sums + n0, tiles[turn],
+                     ahead);
         // The block before is finished while this one is being multiplied.
         if (waiting) finish(before);
         before = block;

@@ -18,11 +18,12 @@
 
 namespace tril::kern::N_AVX3 {
 
-/// Few rows times a panel of 4 bits as it lies in memory. The instruction takes n + 8 as it is stored, without a sign, and a
-/// group's sum begins with what these eights add to it. Then it is within 32 * 8 * 127, so 16 bits hold it, and the product
-/// with the group's multiplier adds to the total at once.
+/// Up to kMost rows times a panel of 4 bits as it lies in memory. The instruction takes n + 8 as it is stored, without a
+/// sign, and a group's sum begins with what these eights add to it. Then it is within 32 * 8 * 127, so 16 bits hold it, and
+/// the product with the group's multiplier adds to the total at once.
+template <std::size_t kMost>
 struct FourBitProducts {
-  static constexpr std::size_t most_rows = 4;
+  static constexpr std::size_t most_rows = kMost;
 
   /// to[2 l + g] = -8 times the sum of the row's values of group g of tile l.
   TRIL_VNNI static void begin_groups(const std::int8_t* q, std::size_t deep, std::int32_t* to) {
@@ -38,19 +39,19 @@ struct FourBitProducts {
   TRIL_VNNI static void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b,
                               const std::uint8_t* multipliers, std::size_t deep, std::size_t rows,
                               const std::int32_t* groups, std::int32_t* c) {
-    switch (rows) {
-      case 1:
-        return some_rows<1>(a, a_stride, b, multipliers, deep, groups, c);
-      case 2:
-        return some_rows<2>(a, a_stride, b, multipliers, deep, groups, c);
-      case 3:
-        return some_rows<3>(a, a_stride, b, multipliers, deep, groups, c);
-      default:
-        return some_rows<4>(a, a_stride, b, multipliers, deep, groups, c);
-    }
+    rows_of<1>(rows, a, a_stride, b, multipliers, deep, groups, c);
   }
 
  private:
+  template <std::size_t kRows>
+  TRIL_VNNI static void rows_of(std::size_t rows, const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b,
+                                const std::uint8_t* multipliers, std::size_t deep, const std::int32_t* groups,
+                                std::int32_t* c) {
+    if constexpr (kRows < kMost)
+      if (rows > kRows) return rows_of<kRows + 1>(rows, a, a_stride, b, multipliers, deep, groups, c);
+    some_rows<kRows>(a, a_stride, b, multipliers, deep, groups, c);
+  }
+
   template <std::size_t kRows>
   TRIL_VNNI static void some_rows(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b,
                                   const std::uint8_t* multipliers, std::size_t deep, const std::int32_t* groups,
@@ -104,10 +105,10 @@ struct FourBitProducts {
   }
 };
 
-/// Products of fours in vectors. The instruction takes its left operand without a sign: rows come with 128 added, which
-/// the sums of the weights' rows take off again.
+/// Products of fours in vectors, of up to 8 rows at a time. The instruction takes its left operand without a sign: rows
+/// come with 128 added, which the sums of the weights' rows take off again.
 struct FourProducts {
-  using FewOfFourBits = FourBitProducts;
+  using FewOfFourBits = FourBitProducts<2>;
   static void begin(std::size_t) {}
   static void end() {}
 
@@ -118,53 +119,151 @@ struct FourProducts {
       _mm512_storeu_si512(q + i, _mm512_xor_si512(_mm512_loadu_si512(q + i), sign));
   }
 
-  static constexpr std::size_t steps(std::size_t rows, std::size_t deep) {
-    return (rows / 8 + rows % 8 / 4 + rows % 4) * deep;
-  }
+  static constexpr std::size_t steps(std::size_t rows, std::size_t deep) { return (rows + 7) / 8 * deep; }
   TRIL_VNNI static void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
                               std::size_t rows, const std::int32_t* sums, std::int32_t* c, Ahead& ahead) {
-    std::size_t i = 0;
-    for (; i + 8 <= rows; i += 8) some_rows<8>(a + i * a_stride, a_stride, b, deep, sums, c + i * 32, ahead);
-    for (; i + 4 <= rows; i += 4) some_rows<4>(a + i * a_stride, a_stride, b, deep, sums, c + i * 32, ahead);
-    for (; i < rows; ++i) some_rows<1>(a + i * a_stride, a_stride, b, deep, sums, c + i * 32, ahead);
+    for (std::size_t i = 0, n; i < rows; i += n) {
+      n = next(rows - i);
+      rows_of<1>(n, EightBits{b, &ahead}, a + i * a_stride, a_stride, deep, sums, c + i * 32);
+    }
+  }
+
+  /// The same of a panel of 4 bits, which the first rows leave behind unpacked: that goes along with their products. Reading
+  /// the panel they ask for what comes behind it, so that the others need not.
+  TRIL_VNNI static void unpacking_block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b,
+                                        const std::uint8_t* multipliers, std::uint8_t* unpacked, std::size_t deep,
+                                        std::size_t rows, const std::int32_t* sums, std::int32_t* c) {
+    const std::size_t n = next(rows);
+    rows_of<1>(n, FourBits{b, multipliers, unpacked}, a, a_stride, deep, sums, c);
+    Ahead nothing;
+    block(a + n * a_stride, a_stride, unpacked, deep, rows - n, sums, c + n * 32, nothing);
   }
 
  private:
+  struct EightBits {
+    const std::uint8_t* values;
+    Ahead* ahead;
+  };
+  struct FourBits {
+    const std::uint8_t *values, *multipliers;
+    std::uint8_t* unpacked;
+  };
+
+  /// As many as are left, in even parts.
+  static std::size_t next(std::size_t rows) {
+    const std::size_t parts = (rows + 7) / 8;
+    return (rows + parts - 1) / parts;
+  }
+
+  template <std::size_t kRows, class Panel>
+  TRIL_VNNI static void rows_of(std::size_t rows, Panel panel, const std::int8_t* a, std::size_t a_stride,
+                                std::size_t deep, const std::int32_t* sums, std::int32_t* c) {
+    if constexpr (kRows < 8)
+      if (rows > kRows) return rows_of<kRows + 1>(rows, panel, a, a_stride, deep, sums, c);
+    some_rows<kRows>(panel, a, a_stride, deep, sums, c);
+  }
+
   template <std::size_t kRows>
-  TRIL_VNNI static void some_rows(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
-                                  const std::int32_t* sums, std::int32_t* c, Ahead& to_come) {
-    Ahead ahead = to_come;
-    __m512i sum[kRows][2];
+  struct Sums {
+    __m512i of[kRows][2];
+
+    TRIL_VNNI explicit Sums(const std::int32_t* sums) {
 #pragma GCC unroll 8
-    for (std::size_t i = 0; i < kRows; ++i)
-      for (std::size_t v = 0; v < 2; ++v)
-        sum[i][v] = _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_loadu_si512(sums + v * 16));
-    for (std::size_t l = 0; l < deep; ++l, a += 64, b += 2 * int8_tile_bytes) {
-      ahead.step();
-      for (std::size_t p = 0; p < 16; ++p) {
-        const __m512i left = _mm512_loadu_si512(b + p * 64), right = _mm512_loadu_si512(b + int8_tile_bytes + p * 64);
+      for (std::size_t i = 0; i < kRows; ++i)
+        for (std::size_t v = 0; v < 2; ++v)
+          of[i][v] = _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_loadu_si512(sums + v * 16));
+    }
+    /// Four values of each row times those of the panel's two tiles.
+    TRIL_VNNI [[gnu::always_inline]] void add(const std::int8_t* a, std::size_t a_stride, __m512i left, __m512i right) {
 #pragma GCC unroll 8
-        for (std::size_t i = 0; i < kRows; ++i) {
-          std::int32_t four;
-          __builtin_memcpy(&four, a + i * a_stride + p * 4, sizeof four);
-          const __m512i x = _mm512_set1_epi32(four);
-          sum[i][0] = _mm512_dpbusd_epi32(sum[i][0], x, left);
-          sum[i][1] = _mm512_dpbusd_epi32(sum[i][1], x, right);
-        }
+      for (std::size_t i = 0; i < kRows; ++i) {
+        std::int32_t four;
+        __builtin_memcpy(&four, a + i * a_stride, sizeof four);
+        const __m512i x = _mm512_set1_epi32(four);
+        of[i][0] = _mm512_dpbusd_epi32(of[i][0], x, left);
+        of[i][1] = _mm512_dpbusd_epi32(of[i][1], x, right);
       }
     }
-    to_come = ahead;
+    TRIL_VNNI void store(std::int32_t* c) const {
 #pragma GCC unroll 8
-    for (std::size_t i = 0; i < kRows; ++i) {
-      _mm512_storeu_si512(c + i * 32, sum[i][0]);
-      _mm512_storeu_si512(c + i * 32 + 16, sum[i][1]);
+      for (std::size_t i = 0; i < kRows; ++i) {
+        _mm512_storeu_si512(c + i * 32, of[i][0]);
+        _mm512_storeu_si512(c + i * 32 + 16, of[i][1]);
+      }
     }
+  };
+
+  template <std::size_t kRows>
+  TRIL_VNNI static void some_rows(EightBits panel, const std::int8_t* a, std::size_t a_stride, std::size_t deep,
+                                  const std::int32_t* sums, std::int32_t* c) {
+    Ahead ahead = *panel.ahead;
+    Sums<kRows> sum(sums);
+    const std::uint8_t* b = panel.values;
+    for (std::size_t l = 0; l < deep; ++l, a += 64, b += 2 * int8_tile_bytes) {
+      ahead.step();
+      for (std::size_t p = 0; p < 16; ++p)
+        sum.add(a + p * 4, a_stride, _mm512_loadu_si512(b + p * 64), _mm512_loadu_si512(b + int8_tile_bytes + p * 64));
+    }
+    *panel.ahead = ahead;
+    sum.store(c);
+  }
+
+  /// As UnpackInt4 does: 16 bits hold two values of 4 and are multiplied at once, by 4096 m and without their lower half
+  /// where the values are upper halves of bytes.
+  struct Multipliers {
+    __m512i lower, upper, lower_eights, upper_eights;
+
+    TRIL_VNNI [[gnu::always_inline]] explicit Multipliers(const std::uint8_t* m) {
+      const auto twice = [](const std::uint8_t* of) __attribute__((target("avx512f,avx512bw"), always_inline)) {
+        const __m512i wide = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(of)));
+        return _mm512_or_si512(wide, _mm512_slli_epi32(wide, 16));
+      };
+      const __m512i eights = _mm512_set1_epi16(0x0808), second = twice(m + 16);
+      lower = twice(m);
+      upper = _mm512_slli_epi16(second, 12);
+      lower_eights = _mm512_mullo_epi16(lower, eights);
+      upper_eights = _mm512_mullo_epi16(second, eights);
+    }
+    TRIL_VNNI [[gnu::always_inline]] __m512i of_lower(__m512i both, __m512i mask) const {
+      return _mm512_sub_epi8(_mm512_mullo_epi16(_mm512_and_si512(both, mask), lower), lower_eights);
+    }
+    TRIL_VNNI [[gnu::always_inline]] __m512i of_upper(__m512i both, __m512i mask) const {
+      return _mm512_sub_epi8(_mm512_mulhi_epu16(_mm512_andnot_si512(mask, both), upper), upper_eights);
+    }
+  };
+
+  template <std::size_t kRows>
+  TRIL_VNNI static void some_rows(FourBits panel, const std::int8_t* a, std::size_t a_stride, std::size_t deep,
+                                  const std::int32_t* sums, std::int32_t* c) {
+    constexpr std::size_t tile_bytes = int8_tile_bytes / 2, ahead = 16 << 10;
+    const __m512i mask = _mm512_set1_epi8(0x0f);
+    Sums<kRows> sum(sums);
+    const auto [b, multipliers, unpacked] = panel;
+    for (std::size_t l = 0; l < deep; ++l, a += 64) {
+      const Multipliers left(multipliers + l * 64), right(multipliers + l * 64 + 32);
+      for (std::size_t p = 0; p < 8; ++p) {
+        const std::uint8_t* const from = b + l * 2 * tile_bytes + p * 64;
+        std::uint8_t* const to = unpacked + l * 2 * int8_tile_bytes + p * 64;
+        __builtin_prefetch(from + ahead, 0, 2);
+        __builtin_prefetch(from + tile_bytes + ahead, 0, 2);
+        const __m512i left_both = _mm512_loadu_si512(from), right_both = _mm512_loadu_si512(from + tile_bytes);
+        const __m512i left_low = left.of_lower(left_both, mask), right_low = right.of_lower(right_both, mask);
+        _mm512_storeu_si512(to, left_low);
+        _mm512_storeu_si512(to + int8_tile_bytes, right_low);
+        sum.add(a + p * 4, a_stride, left_low, right_low);
+        const __m512i left_high = left.of_upper(left_both, mask), right_high = right.of_upper(right_both, mask);
+        _mm512_storeu_si512(to + 8 * 64, left_high);
+        _mm512_storeu_si512(to + int8_tile_bytes + 8 * 64, right_high);
+        sum.add(a + 32 + p * 4, a_stride, left_high, right_high);
+      }
+    }
+    sum.store(c);
   }
 };
 
 /// Products of tiles. Tiles 0-3 sum, 4 and 5 are of A, 6 and 7 of B.
 struct FourTiles {
-  using FewOfFourBits = FourBitProducts;
+  using FewOfFourBits = FourBitProducts<4>;
   /// A product of up to 16 rows works on no more than it has.
   TRIL_AMX_INT8 static void begin(std::size_t rows) {
     struct alignas(64) Config {

@@ -120,8 +120,14 @@ INSTANTIATE_TEST_SUITE_P(Tables, CachedAttentionTest, every_table(), table_name)
 
 TEST_P(CachedAttentionTest, MatchesTheDefinition) {
   std::size_t n = 0;
-  for (const Sizes& s :
-       {Sizes{1, 1, 1, 1}, {4, 4, 3, 8}, {4, 2, 8, 5}, {4, 1, 20, 31}, {2, 2, 33, 32}, {4, 2, 64, 64}, {2, 1, 80, 17}})
+  for (const Sizes& s : {Sizes{1, 1, 1, 1},
+                         {4, 4, 3, 8},
+                         {4, 2, 8, 5},
+                         {4, 1, 20, 31},
+                         {2, 2, 33, 32},
+                         {4, 2, 64, 64},
+                         {2, 1, 80, 17},
+                         {7, 1, 64, 70}})
     for (const Kept kept : {Kept{0, 0}, {1, 0}, {7, 2}, {40, 4}, {130, 0}, {100, 150}})
       for (const bool int8 : {false, true}) {
         const std::size_t slack = n++ % 4;
@@ -146,6 +152,30 @@ TEST_P(CachedAttentionTest, MatchesTheDefinition) {
         EXPECT_TRUE(scratch.intact()) << name << ": scratch overrun";
         if (HasFatalFailure() || HasNonfatalFailure()) return;
       }
+}
+
+TEST_P(CachedAttentionTest, AHeadAloneHasTheBitsThatItHasAmongThoseOfItsKeys) {
+  for (const Sizes& s : {Sizes{7, 1, 64, 64}, {6, 2, 33, 70}, {8, 2, 20, 128}})
+    for (const bool int8 : {false, true}) {
+      const Data d(s, {0, 0}, int8, 1, false);
+      const std::size_t width = s.heads * s.d_v;
+      Floats32 together(d.tokens * width), alone(d.tokens * width), scratch(k.cached_attention_scratch(d.a));
+      k.cached_attention(d.a, together, width, scratch);
+      for (std::size_t h = 0; h < s.heads; ++h) {
+        const std::size_t g = h / (s.heads / s.kv_heads);
+        CachedAttention one = d.a;
+        one.heads = one.kv_heads = 1;
+        one.q += h * s.d_k;
+        if (int8)
+          one.k8 += g * s.d_k, one.v8 += g * s.d_v, one.k_scales += g, one.v_scales += g;
+        else
+          one.k += g * s.d_k, one.v += g * s.d_v;
+        k.cached_attention(one, alone, width, scratch);
+        for (std::size_t i = 0; i < d.tokens; ++i)
+          for (std::size_t c = 0; c < s.d_v; ++c)
+            ASSERT_EQ(alone[i * width + c], together[i * width + h * s.d_v + c]) << h << ", " << int8;
+      }
+    }
 }
 
 TEST_P(CachedAttentionTest, ARowDoesNotDependOnTheOthers) {
