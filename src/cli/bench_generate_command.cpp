@@ -33,6 +33,10 @@ Fields fields_of(BenchOptions& o) {
   Fields f;
   f.group("Model");
   add_model_fields(f, o.decoding);
+  f.add("cache-precision", &o.decoding.cache_precision,
+        "numbers that keys and values are kept in; int8 with --precision int8 and int4 unless given, else fp32")
+      .choices({"fp32", "int8"})
+      .value_name("NAME");
   f.group("Work");
   f.add("input", &o.input, "text that prompts are taken from, one behind the other; unset: random tokens")
       .letter('i')
@@ -177,9 +181,12 @@ int bench(const BenchOptions& o) {
   c.set_team(&team);
   const std::unique_ptr<nn::KvCache> cache = model->make_cache(c);
   check(cache != nullptr, "--model", "a {} model has no cache of keys and values", model->family());
+  const search::CacheOptions kept{.kept = {.precision = keeps_int8(o.decoding, *model) ? nn::KvCache::Precision::int8
+                                                                                       : nn::KvCache::Precision::fp32}};
+  cache->configure(kept.kept);
   std::optional<search::Session> session;
   if (others.speculative().on())
-    session.emplace(c, *model, search::SessionOptions{.speculative = others.speculative()});
+    session.emplace(c, *model, search::SessionOptions{.cache = kept, .speculative = others.speculative()});
   Timing best, proposed;
   for (std::int64_t i = 0; i < o.repeat; ++i) {
     const Timing t = run(*model, c, cache.get(), prompts, batch, o.new_tokens);

@@ -335,14 +335,14 @@ search::SearchOptions search_options(const DecodingOptions& o, const model::Gene
   return s;
 }
 
-namespace {
-
 bool keeps_int8(const DecodingOptions& o, const model::Model& m) {
   if (o.cache_precision) return *o.cache_precision == "int8";
   if (m.is_linear() || o.no_cache) return false;
   const nn::Precision weights = m.parameters().precision();
   return weights == nn::Precision::int8 || weights == nn::Precision::int4;
 }
+
+namespace {
 
 void set_batches(const DecodingOptions& o, const model::Model& m, search::ParallelOptions& p) {
   p.batch_size = static_cast<std::int32_t>(o.batch_size);
