@@ -18,12 +18,14 @@ inline double peak_mib() {
   return static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts KiB
 }
 
-/// Says that these bytes of a mapped file will not be read again soon: what whole pages of them take is given back.
-inline void release_pages(std::span<const std::byte> mapped) {
+/// Gives back what whole pages of these mapped bytes take: those of a file, which will not be read again soon, are read anew
+/// where they are, others are zero. Returns which bytes that were; none where the system has not done it.
+inline std::span<std::byte> release_pages(std::span<const std::byte> mapped) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = (reinterpret_cast<std::uintptr_t>(mapped.data()) + page - 1) / page * page,
              end = (reinterpret_cast<std::uintptr_t>(mapped.data()) + mapped.size()) / page * page;
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);  // advice only
+  if (begin >= end || madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED) != 0) return {};
+  return {reinterpret_cast<std::byte*>(begin), end - begin};
 }
 
 }  // namespace tril

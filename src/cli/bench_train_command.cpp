@@ -54,11 +54,13 @@ Fields fields_of(BenchTrainOptions& o) {
         "each rank keeps its share of weights and gradients, layers come and go");
   f.add("gradient-checkpointing", &t.model.gradient_checkpointing, "compute layers again instead of keeping them");
   f.add("deterministic", &t.run.deterministic, "the same weights for any number of threads (4 at most) and of ranks");
+  f.excludes("shard-weights", "deterministic", "each number of ranks adds gradients up in another order then");
   f.group("Measurement");
   f.add("updates", &o.updates, "updates in all").at_least(1);
   f.add("skip", &o.skip, "updates before the clock starts").at_least(0);
   f.add("no-overlap", &o.no_overlap,
         "with several ranks, for comparison: gradients travel when all are computed, instead of meanwhile");
+  f.excludes("shard-weights", "no-overlap", "there is but one way");
   f.add("profile", &o.profile, "print where an update's time goes, op by op, beside what the machine could do at most");
   f.add("json", &o.json, "the profile not as a table but in the line of JSON, as \"profile\"");
   f.add("threads", &t.run.threads, "cores to use; 0: all").at_least(0).at_most(1024);

@@ -44,8 +44,11 @@ Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const 
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const Layer& layer = layers[i];
     const bool tapped = call->cross.taps(static_cast<std::int64_t>(i));  // it runs, and once
-    if (!tapped && left_out(c, layer.name, layer_drop)) continue;
     enter_layer(c, layer.name, h);
+    if (!tapped && left_out(c, layer.name, layer_drop)) {  // its weights come and go: others may use theirs
+      leave_layer(c, layer.name, h);
+      continue;
+    }
     nn::Attention::KeysValues kv;
     if constexpr (requires { layer.cross_attention; }) {
       if (layer.cross_attention) {

@@ -149,7 +149,7 @@ void Parameters::make_copies(bool small_pages) {
     complete &= precision_ == Precision::fp32 ? static_cast<bool>(p.transposed) : static_cast<bool>(p.packed);
     bytes += place_copies(p, precision_, nullptr, {});
   }
-  if (complete) return;
+  if (complete && !small_pages) return;
   const auto memory = lasting_memory(bytes);
   if (small_pages)
     use_small_pages(

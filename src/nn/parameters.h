@@ -116,7 +116,7 @@ class Parameters {
   void set_precision(Precision precision);
   Precision precision() const { return precision_; }
   /// Memory for the copies that products read, where it is missing; nothing of it is touched.
-  /// @param small_pages  so that copies which are not needed at a time take no memory then (give_back())
+  /// @param small_pages  in any case anew, so that copies which are not needed at a time take no memory then (give_back())
   void make_copies(bool small_pages = false);
   /// Brings the copies of one weight up to date.
   void refresh(const kern::Kernels& kernels, const Parameter& p) const;

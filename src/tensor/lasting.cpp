@@ -2,10 +2,10 @@
 
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdint>
+
+#include "base/memory.h"
 
 namespace tril {
 namespace {
@@ -42,15 +42,12 @@ Tensor lasting_zeros(std::int64_t n) {
 }
 
 void give_back(std::span<std::byte> bytes) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data()), end = begin + bytes.size();
-  const std::uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
-  if (first >= last || madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED) != 0) {
-    std::fill(bytes.begin(), bytes.end(), std::byte{0});
-    return;
-  }
-  std::fill_n(bytes.begin(), first - begin, std::byte{0});
-  std::fill_n(bytes.end() - static_cast<std::ptrdiff_t>(end - last), end - last, std::byte{0});
+  const std::span<std::byte> pages = release_pages(bytes);
+  const auto zero = [](std::byte* begin, std::byte* end) { std::fill(begin, end, std::byte{0}); };
+  std::byte* const end = bytes.data() + bytes.size();
+  if (pages.empty()) return zero(bytes.data(), end);
+  zero(bytes.data(), pages.data());
+  zero(pages.data() + pages.size(), end);
 }
 
 void use_small_pages(const Tensor& x) {

@@ -134,10 +134,13 @@ void save_tuned(const model::Model& m, const std::string& directory, const FineT
   const nlohmann::json published = !tune.init_from.empty() && std::filesystem::is_regular_file(generation)
                                        ? read_json(generation)
                                        : nlohmann::json::object();
-  model::save(m, directory,
-              tune.lora_rank == 0 ? host_copy<float>(m.parameters().flat()) : nn::merged_weights(m.parameters()),
-              published);
-  if (tune.lora_rank == 0) return;
+  if (tune.lora_rank == 0) {
+    const Tensor& all = m.parameters().flat();
+    model::save(m, directory, std::span<const float>(all.data<float>(), static_cast<std::size_t>(all.count())),
+                published);
+    return;
+  }
+  model::save(m, directory, nn::merged_weights(m.parameters()), published);
 
   const std::string folder = directory + "/adapter";
   create_directories(folder);

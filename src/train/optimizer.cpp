@@ -189,7 +189,10 @@ void Optimizer::step(const kern::Kernels& k, Share share, const Tensor& gradient
 bool Optimizer::finite_weights(const kern::Kernels& k) const {
   const float* w = parameters_->flat().data<float>();
   double squares = 0;  // of floats, which do not overflow a double
-  for (const Stretch& s : division_.stretches()) squares += k.sum_squares(w + s.begin, s.count);
+  for (std::size_t r = 0; r < division_.stretches().size(); ++r) {
+    const Stretch& s = division_.stretches()[r];
+    if (!shards_weights() || division_.owner_of(r) == division_.rank()) squares += k.sum_squares(w + s.begin, s.count);
+  }
   return std::isfinite(squares);
 }
 

@@ -72,7 +72,7 @@ class Optimizer {
   /// Steps this share by `gradient`, which is overwritten, and the moving average after it. All shares of an update
   /// belong to one step, and all are gathered before.
   void step(const kern::Kernels& k, Share share, const Tensor& gradient, const OptimizerStep& step);
-  /// Whether every trained weight is a number and finite.
+  /// Whether every trained weight is a number and finite: of those that this process has.
   bool finite_weights(const kern::Kernels& k) const;
   /// Counts the update, when every share is stepped.
   void finish_step() { ++steps_; }

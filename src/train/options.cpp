@@ -334,9 +334,12 @@ Fields fields_of(TrainOptions& o) {
   learning_fields(f, o.learning);
   fine_tune_fields(f, o.tune);
   validation_fields(f, o.validation);
-  for (const char* name : {"deterministic", "ema", "average-checkpoints", "teacher", "layer-drop", "train-only",
-                           "freeze", "lora-rank", "valid-samples", "valid-attention"})
+  for (const char* name : {"ema", "average-checkpoints", "valid-samples", "valid-attention"})
     f.excludes("shard-weights", name, "no rank has all weights then");
+  for (const char* name : {"train-only", "freeze", "lora-rank"})
+    f.excludes("shard-weights", name, "layers come and go by their gradients, so that all of them are trained");
+  f.excludes("shard-weights", "deterministic", "each number of ranks adds gradients up in another order then");
+  f.excludes("shard-weights", "teacher", "a teacher's layers would be taken for the student's");
   return f;
 }
 

@@ -52,7 +52,9 @@ RateSweep sweep_rates(const TrainOptions& options, model::Model& model,
   how.ema = 0;
   how.seed = options.run.seed;
   Optimizer optimizer(model.parameters(), how);
-  Workers workers(model, optimizer, workers_options(options));
+  WorkersOptions of_workers = workers_options(options);
+  if (of_workers.loss.r_drop_start > 0) of_workers.loss.r_drop = 0;  // as the run begins
+  Workers workers(model, optimizer, of_workers);
   const std::unique_ptr<BatchStream> corpus = training_stream(options, tokenizer);
   RateSweep result;
   double best = std::numeric_limits<double>::infinity(), average = 0, weight = 0;

@@ -34,6 +34,26 @@ class Recorder : public WeightKeeper {
   std::vector<std::string> layers;
 };
 
+// Values of a gradient that a rank gets at a time from each of the others.
+constexpr std::size_t portion_values = 1 << 18;
+
+// Each rank's intervals, cut behind so many values: by portion and rank.
+std::vector<std::vector<std::vector<Interval>>> in_portions(const std::vector<std::vector<Interval>>& owned) {
+  std::vector<std::vector<std::vector<Interval>>> portions;
+  for (std::size_t rank = 0; rank < owned.size(); ++rank) {
+    std::size_t portion = 0, room = portion_values;
+    for (Interval i : owned[rank])
+      while (i.count > 0) {
+        if (room == 0) ++portion, room = portion_values;
+        if (portions.size() <= portion) portions.resize(portion + 1, std::vector<std::vector<Interval>>(owned.size()));
+        const std::size_t now = std::min(room, i.count);
+        portions[portion][rank].push_back({i.begin, now});
+        i.begin += now, i.count -= now, room -= now;
+      }
+  }
+  return portions;
+}
+
 // A table whose rows are read by number, such as a bias of distances, may be the first layer's by name and all layers' by
 // use: what comes and goes are matrices of products, biases and norms.
 bool belongs_to(const nn::Parameter& p, const std::string& layer) {
@@ -92,8 +112,11 @@ void Sharding::find_layers(const model::Model& model) {
   hidden_states(c, model, batch, nullptr, nullptr);
 
   const auto ranks = static_cast<std::size_t>(ranks_->size());
-  for (const std::string& name : recorder.layers)
-    layers_.push_back({name, {}, std::vector<std::vector<Interval>>(ranks)});
+  layers_.resize(recorder.layers.size());
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    layers_[i].name = recorder.layers[i];
+    layers_[i].owned.resize(ranks);
+  }
   root_.owned.resize(ranks);
   const auto layer_of = [&](const nn::Parameter& p) -> Layer& {
     for (Layer& layer : layers_)
@@ -115,6 +138,8 @@ void Sharding::find_layers(const model::Model& model) {
     else
       list.push_back({begin, stretch.count});
   }
+  for (Layer& layer : layers_) layer.portions = in_portions(layer.owned);
+  root_.portions = in_portions(root_.owned);
 }
 
 // work(begin, count, at) for this member's share of each interval; `at` is where its values lie among those of all.
@@ -190,11 +215,11 @@ void Sharding::need(int member, std::size_t step) {
     if (step + 1 < all && step + 1 != count) start_weights(layer_at(step + 1), works_);
   };
   if (step == count) {
-    if (first(member)) start_next();
+    if (leads(member)) start_next();
     return;
   }
   team_.barrier();
-  if (first(member)) {
+  if (leads(member)) {
     if (step > 0 && step < count) drop_weights(layer_at(step - 1));
     if (step == 0) start_weights(layer_at(0), works_);
     wait_for(weights_);
@@ -207,7 +232,7 @@ void Sharding::need(int member, std::size_t step) {
 
 void Sharding::refresh(int member) {
   team_.barrier();
-  if (first(member)) {
+  if (leads(member)) {
     start_weights(root_, std::vector<bool>(static_cast<std::size_t>(ranks_->size()), true));
     wait_for(weights_);
   }
@@ -234,7 +259,7 @@ void Sharding::Member::passed(std::string_view layer) {
   sharding_.passed(number_, l);
 }
 
-// The sum of the members' gradients of a layer is made in the first one's.
+// The sum of the members' gradients of a layer is made in the first one's; the others' go.
 void Sharding::add_up_parts(int member, const Layer& layer) {
   team_.barrier();
   for (std::size_t part = 1; part < gradients_.size() && works(); ++part)
@@ -243,65 +268,74 @@ void Sharding::add_up_parts(int member, const Layer& layer) {
         kernels_.axpy(1.0f, gradients_[part].data<float>() + begin, gradients_[0].data<float>() + begin, count);
       });
   team_.barrier();
+  if (!leads(member)) drop_gradient(static_cast<std::size_t>(member), layer.owned);
 }
 
 void Sharding::passed(int member, Layer& layer) {
   add_up_parts(member, layer);
-  if (first(member)) {
-    drop_weights(layer);
-    std::swap(gradient_[0], gradient_[1]);
-    start_gradient(gradient_[0], layer);
-  }
-  team_.barrier();
-  finish_gradient(member, gradient_[1]);
+  if (leads(member)) drop_weights(layer);
+  give_gradient(member, layer);
 }
 
-void Sharding::start_gradient(Gradient& g, Layer& layer) {
-  const int me = ranks_->rank();
-  const std::size_t width = precision_ == WirePrecision::bf16 ? sizeof(std::uint16_t) : sizeof(float);
+// Portion by portion; while one is on its way, the one before is waited for.
+void Sharding::give_gradient(int member, Layer& layer) {
+  for (std::size_t portion = 0; portion < layer.portions.size(); ++portion) {
+    if (leads(member)) {
+      std::swap(gradient_[0], gradient_[1]);
+      start_gradient(gradient_[0], layer, portion);
+    }
+    team_.barrier();
+    finish_gradient(member, gradient_[1]);
+  }
+}
+
+void Sharding::start_gradient(Gradient& g, Layer& layer, std::size_t portion) {
+  const auto me = static_cast<std::size_t>(ranks_->rank());
+  const bool rounds = precision_ == WirePrecision::bf16;
+  const std::size_t width = rounds ? sizeof(std::uint16_t) : sizeof(float);
   const float* const values = gradients_[0].data<float>();
   g.layer = &layer;
+  g.portion = portion;
   g.works = works_;
-  g.came.resize(static_cast<std::size_t>(ranks_->size()));
+  g.came.resize(g.owned().size());
   std::vector<dist::Outgoing> outgoing;
   std::vector<dist::Incoming> incoming;
   std::size_t own = 0, others = 0;
-  for (int r = 0; r < ranks_->size(); ++r)
-    for (const Interval& i : layer.owned[static_cast<std::size_t>(r)]) (r == me ? own : others) += i.count;
-  if (precision_ == WirePrecision::bf16 && works()) g.rounded.resize(others);
+  for (std::size_t r = 0; r < g.owned().size(); ++r)
+    for (const Interval& i : g.owned()[r]) (r == me ? own : others) += i.count;
+  if (rounds && works()) g.rounded.resize(others);
   std::size_t rounded = 0;
-  for (int r = 0; r < ranks_->size(); ++r) {
-    const auto rank = static_cast<std::size_t>(r);
+  for (std::size_t r = 0; r < g.owned().size(); ++r) {
     if (r == me) continue;
-    for (const Interval& i : layer.owned[rank]) {
+    for (const Interval& i : g.owned()[r]) {
       if (!works()) break;
       std::span<const std::byte> bytes = std::as_bytes(std::span(values + i.begin, i.count));
-      if (precision_ == WirePrecision::bf16) {
+      if (rounds) {
         kernels_.round_bf16(values + i.begin, g.rounded.data() + rounded, i.count);
         bytes = std::as_bytes(std::span(g.rounded).subspan(rounded, i.count));
         rounded += i.count;
       }
-      outgoing.push_back({r, bytes, gradient_tag});
+      outgoing.push_back({static_cast<int>(r), bytes, gradient_tag});
     }
-    if (!works_[rank]) continue;
-    g.came[rank].resize(own * width);
+    if (!works_[r]) continue;
+    g.came[r].resize(own * width);
     std::size_t at = 0;
-    for (const Interval& i : layer.owned[static_cast<std::size_t>(me)]) {
-      incoming.push_back({r, std::span(g.came[rank]).subspan(at, i.count * width), gradient_tag});
+    for (const Interval& i : g.owned()[me]) {
+      incoming.push_back({static_cast<int>(r), std::span(g.came[r]).subspan(at, i.count * width), gradient_tag});
       at += i.count * width;
     }
   }
   g.ticket = ranks_->start(outgoing, incoming);
 }
 
-// Waits for what the others give of a layer, and adds it up in the ranks' order, each member its share.
+// Waits for what the others give of a portion, and adds it up in the ranks' order, each member its share.
 void Sharding::finish_gradient(int member, Gradient& g) {
   if (!g.layer) return;
-  if (first(member)) wait_for(g.ticket);
+  if (leads(member)) wait_for(g.ticket);
   team_.barrier();
   const auto me = static_cast<std::size_t>(ranks_->rank());
   std::vector<float> widened;
-  in_shares(member, g.layer->owned[me], [&](std::size_t begin, std::size_t count, std::size_t at) {
+  in_shares(member, g.owned()[me], [&](std::size_t begin, std::size_t count, std::size_t at) {
     float* const sum = sum_.data<float>() + begin;
     bool summed = g.layer->summed;
     for (std::size_t r = 0; r < g.works.size(); ++r) {
@@ -320,32 +354,31 @@ void Sharding::finish_gradient(int member, Gradient& g) {
     }
   });
   team_.barrier();
-  if (!first(member)) return;
-  g.layer->summed = true;
-  drop_gradients(*g.layer);
+  if (!leads(member)) return;
+  if (g.portion + 1 == g.layer->portions.size()) g.layer->summed = true;
+  drop_gradient(0, g.owned());
   g.layer = nullptr;
 }
 
-void Sharding::drop_gradients(const Layer& layer) {
-  for (const Tensor& g : gradients_)
-    for (const std::vector<Interval>& theirs : layer.owned)
-      for (const Interval& i : theirs) give_back_values(g, i);
+void Sharding::drop_gradient(std::size_t part, const std::vector<std::vector<Interval>>& owned) {
+  for (const std::vector<Interval>& theirs : owned)
+    for (const Interval& i : theirs) give_back_values(gradients_[part], i);
 }
 
 // --- Passes
 
 void Sharding::begin_update(int member) {
-  if (first(member)) {
+  if (leads(member)) {
     for (Layer& layer : layers_) layer.summed = false;
     root_.summed = false;
-    drop_gradients(root_);
+    for (std::size_t part = 0; part < gradients_.size(); ++part) drop_gradient(part, root_.owned);
   }
   team_.barrier();
 }
 
 void Sharding::begin_pass(int member, bool trains, const std::vector<bool>& works) {
   team_.barrier();
-  if (first(member)) {
+  if (leads(member)) {
     trains_ = trains;
     works_ = works;
   }
@@ -353,28 +386,27 @@ void Sharding::begin_pass(int member, bool trains, const std::vector<bool>& work
   team_.barrier();
 }
 
-void Sharding::walk_along(int member) {
-  WeightKeeper& keeper = this->keeper(member);
-  for (const Layer& layer : layers_) keeper.need(layer.name);
-  for (std::size_t i = layers_.size(); trains_ && i-- > 0;) {
-    keeper.need(layers_[i].name);
-    keeper.passed(layers_[i].name);
-  }
-}
-
 void Sharding::end_pass(int member) {
+  Member& m = members_[static_cast<std::size_t>(member)];
+  const std::size_t count = layers_.size(), all = trains_ ? 2 * count : count;
+  while (m.steps < all) {
+    const std::size_t step = m.steps;
+    const std::string& layer = layers_[step < count ? step : 2 * count - 1 - step].name;
+    m.need(layer);
+    if (step >= count) m.passed(layer);
+  }
   team_.barrier();
   if (trains_)
     finish_gradient(member, gradient_[0]);
-  else if (first(member) && !layers_.empty())
+  else if (leads(member) && !layers_.empty())
     drop_weights(layers_.back());
 }
 
 void Sharding::end_update(int member, const std::vector<bool>& worked) {
   team_.barrier();
-  if (first(member)) works_ = worked;
+  if (leads(member)) works_ = worked;
   add_up_parts(member, root_);
-  if (first(member)) start_gradient(gradient_[0], root_);
+  give_gradient(member, root_);
   team_.barrier();
   finish_gradient(member, gradient_[0]);
 }

@@ -46,8 +46,8 @@ class Sharding {
   void begin_pass(int member, bool trains, const std::vector<bool>& works);
   /// What the member's context is to have within the pass.
   WeightKeeper& keeper(int member) { return members_[static_cast<std::size_t>(member)]; }
-  /// What a member does in the pass that has nothing to compute.
-  void walk_along(int member);
+  /// Takes what steps through the layers are left: all of them where the member had nothing to compute, and those of an
+  /// encoder that no gradient has come to.
   void end_pass(int member);
   /// Behind the last pass: the sums of all ranks' gradients are there. @param worked  by rank, whether it had any pass
   void end_update(int member, const std::vector<bool>& worked);
@@ -60,7 +60,7 @@ class Sharding {
   /// Seconds that this rank has waited for others since the question before.
   double take_waited() { return std::exchange(waited_, 0.0); }
 
-  /// Alone: runs `work` while the first rank has all weights. Each rank is to call it.
+  /// Outside of such runs: does `work` while the first rank has all weights. Each rank is to call it.
   void with_whole_weights(const std::function<void()>& work);
 
  private:
@@ -68,15 +68,20 @@ class Sharding {
     std::string name;
     std::vector<const nn::Parameter*> weights;
     std::vector<std::vector<Interval>> owned;  // by rank, of the window
-    bool summed = false;                       // sum_ has something of it in this update
+    // What of its gradient travels at a time, so that what comes takes little memory though all of it may be one rank's.
+    std::vector<std::vector<std::vector<Interval>>> portions;  // by portion and rank
+    bool summed = false;                                       // sum_ has something of it in this update
   };
-  // A layer's gradient on its way.
+  // A portion of a layer's gradient on its way.
   struct Gradient {
     Layer* layer = nullptr;
+    std::size_t portion = 0;
     std::vector<bool> works;
     std::vector<std::vector<std::byte>> came;  // by rank: of what this one steps, one interval behind the other
-    std::vector<std::uint16_t> rounded;        // by the window's values from the layer's first on
+    std::vector<std::uint16_t> rounded;        // of what the others step, likewise
     dist::Ranks::Ticket ticket;
+
+    const std::vector<std::vector<Interval>>& owned() const { return layer->portions[portion]; }
   };
   class Member : public WeightKeeper {
    public:
@@ -90,7 +95,7 @@ class Sharding {
     int number_;
   };
 
-  bool first(int member) const { return member == 0; }
+  bool leads(int member) const { return member == 0; }
   bool works() const { return works_[static_cast<std::size_t>(ranks_->rank())]; }
   void find_layers(const model::Model& model);
   void need(int member, std::size_t step);
@@ -100,9 +105,10 @@ class Sharding {
   void wait_for(dist::Ranks::Ticket& messages);
   void pack(int member, const Layer& layer);
   void drop_weights(const Layer& layer);
-  void start_gradient(Gradient& g, Layer& layer);
+  void give_gradient(int member, Layer& layer);
+  void start_gradient(Gradient& g, Layer& layer, std::size_t portion);
   void finish_gradient(int member, Gradient& g);
-  void drop_gradients(const Layer& layer);
+  void drop_gradient(std::size_t part, const std::vector<std::vector<Interval>>& owned);
   template <class F>
   void in_shares(int member, const std::vector<Interval>& intervals, const F& work) const;
 

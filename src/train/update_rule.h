@@ -23,9 +23,9 @@ struct OptimizerOptions {
   bool decay_matrices_only = false;  ///< norms and biases, being of one dimension, keep their size
   double momentum = 0.95;            ///< muon's
   double ema = 0;                    ///< decay of the moving average of the weights; 0: none is kept
-  bool shard_weights = false;        ///< of the weights too this rank has its own stretches alone: they are part of its state
-  double gradient_noise = 0;         ///< eta of the noise [Neelakantan et al. 2015]; 0: none
-  std::uint64_t seed = 1;            ///< of the noise
+  bool shard_weights = false;  ///< of the weights too this rank has its own stretches alone: they are part of its state
+  double gradient_noise = 0;   ///< eta of the noise [Neelakantan et al. 2015]; 0: none
+  std::uint64_t seed = 1;      ///< of the noise
 };
 
 struct NamedTensor {

@@ -226,6 +226,24 @@ void Workers::compute(const Share& share, bool announces) {
   run_members(share.number, [&](Worker& w, int member) { add_gradients(w, member, share, announces); });
 }
 
+// The same number of every rank.
+std::vector<std::size_t> Workers::everybodys(std::size_t passes) const {
+  std::vector<std::size_t> counts;
+  for (const std::string& count : options_.ranks->gather(std::to_string(passes))) counts.push_back(std::stoull(count));
+  return counts;
+}
+
+namespace {
+
+// Which ranks have a pass of that number.
+std::vector<bool> who_has(std::size_t pass, const std::vector<std::size_t>& counts) {
+  std::vector<bool> works;
+  for (std::size_t count : counts) works.push_back(pass < count);
+  return works;
+}
+
+}  // namespace
+
 // Each pass together with all ranks' members, whoever has one; its gradient goes to those who step it.
 void Workers::compute_in_shards(const Share& share) {
   const LossSettings loss = options_.loss.of_update(share.number);
@@ -236,26 +254,17 @@ void Workers::compute_in_shards(const Share& share) {
     own = std::max(own, passes.back().size());
     grads_[part]->restart();
   }
-  std::vector<std::size_t> counts;  // by rank
-  for (const std::string& count : options_.ranks->gather(std::to_string(own))) counts.push_back(std::stoull(count));
-  const auto works_in = [&](std::size_t pass) {
-    std::vector<bool> works;
-    for (std::size_t count : counts) works.push_back(pass < count);
-    return works;
-  };
+  const std::vector<std::size_t> counts = everybodys(own);
   const std::size_t all = *std::max_element(counts.begin(), counts.end());
   run_members(share.number, [&](Worker& w, int member) {
     const std::vector<Pass>& mine = passes[static_cast<std::size_t>(member)];
     sharding_->begin_update(member);
     for (std::size_t p = 0; p < all; ++p) {
-      sharding_->begin_pass(member, /*trains=*/true, works_in(p));
-      if (p < mine.size())
-        add_gradient(w, mine[p], loss, share.normalizer, *grads_[static_cast<std::size_t>(member)]);
-      else
-        sharding_->walk_along(member);
+      sharding_->begin_pass(member, /*trains=*/true, who_has(p, counts));
+      if (p < mine.size()) add_gradient(w, mine[p], loss, share.normalizer, *grads_[static_cast<std::size_t>(member)]);
       sharding_->end_pass(member);
     }
-    sharding_->end_update(member, works_in(0));
+    sharding_->end_update(member, who_has(0, counts));
   });
 }
 
@@ -448,6 +457,7 @@ void Workers::finish(std::span<const Batch> batches, UpdateResult& result, doubl
 UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number, double rate,
                              const UpdateLimits& limits) {
   const double start = seconds_now();
+  if (sharding_) sharding_->take_waited();  // since the update before: for a validation
   const auto ranks = static_cast<std::size_t>(options_.ranks->size()),
              rank = static_cast<std::size_t>(options_.ranks->rank());
   UpdateResult result;
@@ -483,8 +493,11 @@ UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number
     else if (own.size() > 0)
       compute_and_send(share);
   }
-  finish(batches, result, rate, limits, seconds_now() - start);
-  if (sharding_) result.waited += sharding_->take_waited();
+  // What the others were waited for within the passes is not this rank's own time.
+  const double waited = sharding_ ? sharding_->take_waited() : 0.0;
+  result.waited += waited;
+  finish(batches, result, rate, limits, seconds_now() - start - waited);
+  if (sharding_) result.waited += sharding_->take_waited();  // for weights that belong to no layer
   spare_.insert(spare_.end(), sums_.begin(), sums_.end());
   sums_.clear();
 
@@ -503,27 +516,25 @@ UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number
 Evaluation Workers::evaluate(std::span<const Batch> batches) {
   std::vector<double> sums(batches.size());
   dist::Ranks& ranks = *options_.ranks;
-  const std::size_t members = workers_.size(), all = members * static_cast<std::size_t>(ranks.size());
-  // A round gives every member of every rank a batch, as long as there are any.
-  const auto first_of = [&](std::size_t round, int rank) { return round * all + static_cast<std::size_t>(rank); };
+  const std::size_t members = workers_.size();
+  std::vector<std::size_t> own;  // every so many-th batch is this rank's
+  for (auto b = static_cast<std::size_t>(ranks.rank()); b < batches.size(); b += static_cast<std::size_t>(ranks.size()))
+    own.push_back(b);
+  const std::size_t passes = (own.size() + members - 1) / members;
+  const std::vector<std::size_t> counts = sharding_ ? everybodys(passes) : std::vector{passes};
+  const std::size_t all = *std::max_element(counts.begin(), counts.end());
   team_.run([&](int member) {
     Context& c = workers_[static_cast<std::size_t>(member)]->context;
     c.set_training(false);
-    for (std::size_t round = 0; round * all < batches.size(); ++round) {
-      const std::size_t b = first_of(round, ranks.rank()) + static_cast<std::size_t>(member * ranks.size());
-      const auto evaluate_batch = [&] {
-        const double tokens = static_cast<double>(batches[b].target_tokens());
-        sums[b] = host_copy<float>(batch_loss(c, model_, batches[b], {}, tokens))[0] * tokens;
-      };
-      if (!sharding_) {
-        if (b < batches.size()) evaluate_batch();
-        continue;
+    for (std::size_t pass = 0; pass < all; ++pass) {
+      const std::size_t next = pass * members + static_cast<std::size_t>(member);
+      if (sharding_) sharding_->begin_pass(member, /*trains=*/false, who_has(pass, counts));
+      if (next < own.size()) {
+        const Batch& batch = batches[own[next]];
+        const double tokens = static_cast<double>(batch.target_tokens());
+        sums[own[next]] = host_copy<float>(batch_loss(c, model_, batch, {}, tokens))[0] * tokens;
       }
-      std::vector<bool> works;
-      for (int r = 0; r < ranks.size(); ++r) works.push_back(first_of(round, r) < batches.size());
-      sharding_->begin_pass(member, /*trains=*/false, works);
-      b < batches.size() ? evaluate_batch() : sharding_->walk_along(member);
-      sharding_->end_pass(member);
+      if (sharding_) sharding_->end_pass(member);
     }
   });
   ranks.sum(sums);  // each is one rank's, and the others' zero
@@ -548,7 +559,8 @@ Work Workers::gathering_work() const {
 // The gradient is read, the weights and the rule's state are read and written.
 Work Workers::stepping_work() const {
   double kept = static_cast<double>(gradients_[0].bytes());
-  for (const NamedTensor& t : optimizer_.state()) kept += static_cast<double>(t.value.bytes());
+  for (const NamedTensor& t : optimizer_.state())
+    if (t.name != optimizer_.weights().name) kept += static_cast<double>(t.value.bytes());
   return {.bytes = (static_cast<double>(gradients_[0].bytes()) + 2 * kept) / team_.size()};
 }
 

@@ -154,6 +154,7 @@ class Workers {
   void compute(const Share& share, bool announces);
   void compute_and_send(const Share& share);
   void compute_in_order(const Share& share, std::span<const Branch> branches);
+  std::vector<std::size_t> everybodys(std::size_t passes) const;
   void compute_in_shards(const Share& share);
   void add_gradients(Worker& w, int member, const Share& share, bool announces);
   void add_gradient(Worker& w, const Pass& pass, const LossSettings& loss, double normalizer, Grads& grads);
