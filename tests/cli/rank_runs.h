@@ -84,7 +84,8 @@ class RanksTest : public testing::Test {
     const auto decided = [&](const std::string& name) {
       for (const char* size : {"--vocab-size", "--d-model", "--num-heads", "--ffn-dim", "--enc-depth", "--dec-depth"})
         if (name == size && has(more, "--init-from")) return true;
-      return (name == "--enc-depth" && has(more, "gpt2")) || (name == "--vocab-size" && has(more, "char"));
+      return (name == "--enc-depth" && (has(more, "gpt2") || has(more, "linear_decoder"))) ||
+             (name == "--vocab-size" && has(more, "char"));
     };
     for (const Words& option : usual)
       if (!has(more, option[0].c_str()) && !decided(option[0])) args.insert(args.end(), option.begin(), option.end());

@@ -17,7 +17,7 @@ using test::LetterTokenizer;
 
 struct Scene {
   explicit Scene(int threads, int parts, double dropout = 0, double clip = 0, double r_drop = 0,
-                 std::int64_t r_drop_start = 0, std::int64_t pass_values = WorkersOptions().pass_values) {
+                 std::int64_t pass_values = WorkersOptions().pass_values, std::int64_t r_drop_start = 0) {
     test::write_reversals(dir, "train", 200, 1);
     TrainOptions o = test::small_options(dir);
     o.model.dropout = dropout;
@@ -173,7 +173,7 @@ TEST(Workers, RDropsTwoPassesDiffer) {
 
 TEST(Workers, RDropBeginsWhereItIsTold) {
   const auto losses = [](double alpha, std::int64_t start) {
-    Scene s(1, 1, 0.3, 0, alpha, start);
+    Scene s(1, 1, 0.3, 0, alpha, WorkersOptions().pass_values, start);
     std::vector<double> list;
     for (std::int64_t u = 1; u <= 4; ++u) list.push_back(s.workers->update({&s.batches[0], 1}, u, 1e-2).loss);
     return list;
