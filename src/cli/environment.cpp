@@ -54,15 +54,14 @@ std::vector<GivenValue> read_environment(const Fields& fields) {
 std::vector<std::string> unknown_settings(const Fields& fields, std::span<const std::string> settings) {
   std::vector<std::string> known;
   for (const Field& field : fields) known.push_back(variable_of(field.name()));
+  known.emplace_back("API_KEY");
   std::vector<std::string> list;
   for (std::string_view setting : settings) {
     std::string_view name = setting.substr(0, setting.find('='));
     if (!name.starts_with(prefix)) continue;
     name.remove_prefix(prefix.size());
     if (is_of_others(name) || std::find(known.begin(), known.end(), name) != known.end()) continue;
-    std::vector<std::string> candidates = known;
-    candidates.emplace_back("API_KEY");
-    const std::string meant = nearest(name, candidates);
+    const std::string meant = nearest(name, known);
     list.push_back(fmt::format("{}{} is no option{}", prefix, printable(name),
                                meant.empty() ? "" : fmt::format("; did you mean {}{}?", prefix, meant)));
   }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/hash.h"
+#include "base/turns.h"
 #include "kern/gemm_bf16.h"
 #include "tensor/lasting.h"
 
@@ -189,13 +190,9 @@ void Parameters::refresh(const kern::Kernels& kernels, const Parameter& p) const
 }
 
 void Parameters::refresh(const kern::Kernels& kernels, std::int64_t part, std::int64_t parts) {
-  std::int64_t done = 0;  // values up to here: parts are equal in values, cut between weights
-  const std::int64_t total = count();
-  for (const Parameter& p : list_) {
-    const std::int64_t owner = std::min(parts - 1, done * parts / std::max<std::int64_t>(total, 1));
-    done += p.shape.count();
-    if (owner == part) refresh(kernels, p);
-  }
+  Turns turns(count(), parts);
+  for (const Parameter& p : list_)
+    if (turns.next(p.shape.count()) == part) refresh(kernels, p);
 }
 
 void Parameters::bind_gradients(Grads& grads, const Tensor& gradients) const {

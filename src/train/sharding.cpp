@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/turns.h"
 #include "tensor/lasting.h"
 #include "train/hidden_states.h"
 
@@ -181,14 +182,11 @@ void Sharding::wait_for(dist::Ranks::Ticket& messages) {
 }
 
 void Sharding::pack(int member, const Layer& layer) {
-  std::int64_t total = 0, done = 0;
+  std::int64_t total = 0;
   for (const nn::Parameter* p : layer.weights) total += p->shape.count();
-  for (const nn::Parameter* p : layer.weights) {  // parts are equal in values, cut between weights
-    const std::int64_t whose =
-        std::min<std::int64_t>(team_.size() - 1, done * team_.size() / std::max<std::int64_t>(total, 1));
-    done += p->shape.count();
-    if (whose == member) parameters_.refresh(kernels_, *p);
-  }
+  Turns turns(total, team_.size());
+  for (const nn::Parameter* p : layer.weights)
+    if (turns.next(p->shape.count()) == member) parameters_.refresh(kernels_, *p);
 }
 
 void Sharding::drop_weights(const Layer& layer) {
@@ -200,19 +198,21 @@ void Sharding::drop_weights(const Layer& layer) {
 }
 
 void Sharding::Member::need(std::string_view layer) {
-  const std::size_t count = sharding_.layers_.size(), step = steps++;
-  const std::size_t index = step < count ? step : 2 * count - 1 - step;
-  check(step < 2 * count && sharding_.layers_[index].name == layer, "sharded weights",
-        "{} computes where another layer was expected: layers that are left out at random are not supported", layer);
+  const std::size_t step = steps++;
+  check(step < sharding_.steps_of_pass() && sharding_.layer_at(step).name == layer, "sharded weights",
+        "{} computes where another layer was expected", layer);
   sharding_.need(number_, step);
 }
 
 // Step by step through the layers and, in training, back: the last one is there for both.
+Sharding::Layer& Sharding::layer_at(std::size_t step) {
+  return layers_[step < layers_.size() ? step : 2 * layers_.size() - 1 - step];
+}
+
 void Sharding::need(int member, std::size_t step) {
-  const std::size_t count = layers_.size(), all = trains_ ? 2 * count : count;
-  const auto layer_at = [&](std::size_t s) -> Layer& { return layers_[s < count ? s : 2 * count - 1 - s]; };
+  const std::size_t count = layers_.size();
   const auto start_next = [&] {
-    if (step + 1 < all && step + 1 != count) start_weights(layer_at(step + 1), works_);
+    if (step + 1 < steps_of_pass() && step + 1 != count) start_weights(layer_at(step + 1), works_);
   };
   if (step == count) {
     if (leads(member)) start_next();
@@ -254,7 +254,7 @@ void Sharding::with_whole_weights(const std::function<void()>& work) {
 // --- Gradients
 
 void Sharding::Member::passed(std::string_view layer) {
-  Layer& l = sharding_.layers_[2 * sharding_.layers_.size() - steps];  // the one that was needed last
+  Layer& l = sharding_.layer_at(steps - 1);  // the one that was needed last
   check(l.name == layer, "sharded weights", "the walk back passes {} where it should be at {}", layer, l.name);
   sharding_.passed(number_, l);
 }
@@ -388,12 +388,11 @@ void Sharding::begin_pass(int member, bool trains, const std::vector<bool>& work
 
 void Sharding::end_pass(int member) {
   Member& m = members_[static_cast<std::size_t>(member)];
-  const std::size_t count = layers_.size(), all = trains_ ? 2 * count : count;
-  while (m.steps < all) {
+  while (m.steps < steps_of_pass()) {
     const std::size_t step = m.steps;
-    const std::string& layer = layers_[step < count ? step : 2 * count - 1 - step].name;
+    const std::string& layer = layer_at(step).name;
     m.need(layer);
-    if (step >= count) m.passed(layer);
+    if (step >= layers_.size()) m.passed(layer);
   }
   team_.barrier();
   if (trains_)

@@ -97,6 +97,8 @@ class Sharding {
 
   bool leads(int member) const { return member == 0; }
   bool works() const { return works_[static_cast<std::size_t>(ranks_->rank())]; }
+  std::size_t steps_of_pass() const { return (trains_ ? 2 : 1) * layers_.size(); }
+  Layer& layer_at(std::size_t step);
   void find_layers(const model::Model& model);
   void need(int member, std::size_t step);
   void passed(int member, Layer& layer);

@@ -147,6 +147,24 @@ class RanksTest : public testing::Test {
     return all;
   }
 
+  /// Lines of two runs that differ by rounding alone: what is measured may be `later` apart, relative to what it is; in the
+  /// first update, before a weight was stepped, 2e-6.
+  void expect_near_figures(const std::string& model, const std::string& expected, double later) const {
+    const auto lines = figures(model), others = figures(expected);
+    ASSERT_EQ(lines.size(), others.size());
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const json &line = lines[i], &other = others[i];
+      for (const char* key : {"update", "type", "target_tokens"})
+        EXPECT_EQ(line.value(key, json()), other.value(key, json()));
+      for (const char* key : {"loss", "gradient_norm", "cross_entropy"})
+        if (other.contains(key)) {
+          EXPECT_NEAR(line[key].get<double>(), other[key].get<double>(),
+                      (i == 0 ? 2e-6 : later) * other[key].get<double>())
+              << key << " of update " << other["update"];
+        }
+    }
+  }
+
   /// How far two runs' weights are apart, beside how far they have come since another state. Where a gradient is nothing but
   /// rounding, an update's size says nothing: Adam and Lion step such a weight by the rate, either way. These are the biases
   /// of keys, which no attention depends on (they are left out), and the few values that happen to lie near zero.

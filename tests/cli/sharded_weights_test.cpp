@@ -32,19 +32,7 @@ TEST_F(ShardedWeightsTest, TrainWhatWholeOnesTrainUpToRounding) {
     run_ranks(2, train(name + "whole", with(usual, {"--after", "8u"})));
     run_ranks(2, train(name + "sharded", with(usual, {"--after", "8u", "--shard-weights"})));
     run_ranks(2, train(name + "first", with(usual, {"--after", "1u"})));
-    const auto whole = figures(name + "whole"), sharded = figures(name + "sharded");
-    ASSERT_EQ(whole.size(), sharded.size());
-    for (std::size_t line = 0; line < whole.size(); ++line) {
-      EXPECT_EQ(whole[line]["type"], sharded[line]["type"]);
-      const Words keys = whole[line]["type"] == "train" ? Words{"loss", "gradient_norm"} : Words{"cross_entropy"};
-      for (const std::string& key : keys)
-        EXPECT_NEAR(whole[line][key].get<double>(), sharded[line][key].get<double>(),
-                    (line == 0 ? 2e-6
-                     : rounds  ? 5e-3
-                               : 2e-4) *
-                        whole[line][key].get<double>())
-            << key << " of update " << whole[line]["update"];
-    }
+    expect_near_figures(name + "sharded", name + "whole", rounds ? 5e-3 : 2e-4);
     EXPECT_LT(apart(name + "sharded", name + "whole", name + "first"), rounds ? 0.1 : 1e-3);
   }
 }

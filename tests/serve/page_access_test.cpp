@@ -143,6 +143,16 @@ struct PageAccess : Page {
     EXPECT_EQ(small, std::set<std::string>{}) << where << ": smaller than 24 by 24";
   }
 
+  void expect_for_everybody(const std::string& view, const std::string& where, const std::string& picture) {
+    show(view);
+    if (HasFatalFailure()) return;
+    expect_told(where);
+    expect_contrast(where);
+    expect_sound(where);
+    expect_keys(where);
+    keep_picture(picture);
+  }
+
   // What the document itself must hold to.
   void expect_sound(const std::string& where) {
     EXPECT_EQ(eval(R"((() => {
@@ -180,13 +190,8 @@ TEST_F(PageAccess, EveryViewIsForEverybody) {
       open(width, 800);
       for (const std::string view : {"translate", "compare", "write", "status"}) {
         const std::string where = fmt::format("{} at {}, {}", view, width, dark ? "dark" : "light");
-        show(view);
+        expect_for_everybody(view, where, fmt::format("{}-{}-{}", view, width, dark ? "dark" : "light"));
         if (HasFatalFailure()) return;
-        expect_told(where);
-        expect_contrast(where);
-        expect_sound(where);
-        expect_keys(where);
-        keep_picture(fmt::format("{}-{}-{}", view, width, dark ? "dark" : "light"));
       }
     }
   EXPECT_EQ(browser->console(), "");
@@ -199,13 +204,8 @@ TEST_F(PageAccess, LanguagesAreForEverybody) {
     open(width, 800);
     for (const std::string view : {"translate", "compare"}) {
       const std::string where = fmt::format("{} of many languages at {}", view, width);
-      show(view);
+      expect_for_everybody(view, where, fmt::format("{}-{}-languages", view, width));
       if (HasFatalFailure()) return;
-      expect_told(where);
-      expect_contrast(where);
-      expect_sound(where);
-      expect_keys(where);
-      keep_picture(fmt::format("{}-{}-languages", view, width));
     }
   }
   EXPECT_EQ(browser->console(), "");

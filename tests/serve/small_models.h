@@ -12,28 +12,34 @@ namespace tril::serve::testing {
 
 inline const std::string letters = "abcdefgh \n\u00e9\u20ac\U0001f600";
 
-// A MarianMT model.
-inline Loaded small_translator() {
-  Loaded l;
-  l.tokenizer = test::small_tokenizer();
-  const SpecialIds& special = l.tokenizer->special(Side::target);
+// A MarianMT model of the tokenizer's vocabulary, whose sentences begin with `start`.
+inline std::shared_ptr<model::Marian> small_marian(const Tokenizer& tokenizer, std::int32_t start,
+                                                   std::int64_t positions, std::uint64_t seed) {
+  const SpecialIds& special = tokenizer.special(Side::target);
   model::MarianConfig k;
-  k.vocab_size = k.decoder_vocab_size = l.tokenizer->size(Side::target);
+  k.vocab_size = k.decoder_vocab_size = tokenizer.size(Side::target);
   k.d_model = 32;
   k.encoder_layers = k.decoder_layers = 2;
   k.encoder_attention_heads = k.decoder_attention_heads = 4;
   k.encoder_ffn_dim = k.decoder_ffn_dim = 64;
-  k.max_position_embeddings = 128;
-  k.pad_token_id = k.decoder_start_token_id = special.pad;
+  k.max_position_embeddings = positions;
+  k.pad_token_id = special.pad;
+  k.decoder_start_token_id = start;
   k.eos_token_id = special.eos;
   k.init_std = 0.3;
-  const auto m = std::make_shared<model::Marian>(k);
+  auto m = std::make_shared<model::Marian>(k);
   m->parameters().allocate();
-  m->parameters().initialise(5);
+  m->parameters().initialise(seed);
   m->parameters().refresh(kern::best());
-  l.model = m;
+  return m;
+}
+
+inline Loaded small_translator() {
+  Loaded l;
+  l.tokenizer = test::small_tokenizer();
+  l.model = small_marian(*l.tokenizer, l.tokenizer->special(Side::target).pad, 128, 5);
   l.search.beam_size = 3;
-  l.search.eos_ids = {m->special_ids().eos};
+  l.search.eos_ids = {l.model->special_ids().eos};
   l.text.max_length = 24;
   l.engine.deterministic = true;
   l.source_language = "en", l.target_language = "de";
