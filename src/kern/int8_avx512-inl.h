@@ -174,7 +174,7 @@ struct FourProducts {
           of[i][v] = _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_loadu_si512(sums + v * 16));
     }
     /// Four values of each row times those of the panel's two tiles.
-    TRIL_VNNI [[gnu::always_inline]] void add(const std::int8_t* a, std::size_t a_stride, __m512i left, __m512i right) {
+    [[gnu::always_inline]] TRIL_VNNI void add(const std::int8_t* a, std::size_t a_stride, __m512i left, __m512i right) {
 #pragma GCC unroll 8
       for (std::size_t i = 0; i < kRows; ++i) {
         std::int32_t four;
@@ -213,7 +213,7 @@ struct FourProducts {
   struct Multipliers {
     __m512i lower, upper, lower_eights, upper_eights;
 
-    TRIL_VNNI [[gnu::always_inline]] explicit Multipliers(const std::uint8_t* m) {
+    [[gnu::always_inline]] TRIL_VNNI explicit Multipliers(const std::uint8_t* m) {
       const auto twice = [](const std::uint8_t* of) __attribute__((target("avx512f,avx512bw"), always_inline)) {
         const __m512i wide = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(of)));
         return _mm512_or_si512(wide, _mm512_slli_epi32(wide, 16));
@@ -224,10 +224,10 @@ struct FourProducts {
       lower_eights = _mm512_mullo_epi16(lower, eights);
       upper_eights = _mm512_mullo_epi16(second, eights);
     }
-    TRIL_VNNI [[gnu::always_inline]] __m512i of_lower(__m512i both, __m512i mask) const {
+    [[gnu::always_inline]] TRIL_VNNI __m512i of_lower(__m512i both, __m512i mask) const {
       return _mm512_sub_epi8(_mm512_mullo_epi16(_mm512_and_si512(both, mask), lower), lower_eights);
     }
-    TRIL_VNNI [[gnu::always_inline]] __m512i of_upper(__m512i both, __m512i mask) const {
+    [[gnu::always_inline]] TRIL_VNNI __m512i of_upper(__m512i both, __m512i mask) const {
       return _mm512_sub_epi8(_mm512_mulhi_epu16(_mm512_andnot_si512(mask, both), upper), upper_eights);
     }
   };

@@ -65,6 +65,9 @@ void Exchange::begin(Branch all, std::vector<std::vector<Branch>> sums) {
         use_small_pages(g.values);  // what others step never comes here
       }
     }
+  of_.clear();
+  for (std::size_t r = 0; r < sums_.size(); ++r)
+    for (std::size_t sum = 0; sum < sums_[r].size(); ++sum) of_[sums_[r][sum]] = &given_[r][sum];
   // In the order of the buckets: a rank's sums of one bucket follow one another.
   for (std::size_t b = 0; b < division_.buckets().size(); ++b)
     for (int r = 0; r < ranks_->size(); ++r) {
@@ -114,19 +117,12 @@ void Exchange::wait() {
   tickets_.clear();
 }
 
-// What was given for a branch as a whole, and by whom.
-const Exchange::Given* Exchange::find(Branch branch) const {
-  for (std::size_t r = 0; r < sums_.size(); ++r)
-    for (std::size_t sum = 0; sum < sums_[r].size(); ++sum)
-      if (sums_[r][sum] == branch) return &given_[r][sum];
-  return nullptr;
-}
-
 void Exchange::add_up(std::size_t begin, std::size_t count, float* to) const {
   const auto leaf = [&](Branch branch) {
     Term term;
-    const Given* const g = find(branch);
-    if (!g) return term;
+    const auto found = of_.find(branch);
+    if (found == of_.end()) return term;
+    const Given* const g = found->second;
     if (g->came) {
       term.own.resize(count);
       kernels_.widen_bf16(reinterpret_cast<const std::uint16_t*>(g->came.get()) + begin, term.own.data(), count);

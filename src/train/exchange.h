@@ -4,6 +4,7 @@
 // a fixed order, so that a gradient which travels as bfloat16 is rounded once.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -48,7 +49,6 @@ class Exchange {
     std::shared_ptr<std::byte> came;     // in bfloat16, the window's values
   };
   Given& given(int rank, std::size_t sum);
-  const Given* find(Branch branch) const;
 
   std::shared_ptr<dist::Ranks> ranks_;
   const Division& division_;
@@ -57,6 +57,7 @@ class Exchange {
   Branch all_;
   std::vector<std::vector<Branch>> sums_;
   std::vector<std::vector<Given>> given_;  // by rank and sum
+  std::map<Branch, const Given*> of_;      // what is given for a branch as a whole
   std::mutex mutex_;
   std::vector<dist::Ranks::Ticket> tickets_;
 };

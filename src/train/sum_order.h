@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bit>
+#include <compare>
 #include <cstddef>
 #include <functional>
 #include <vector>
@@ -14,7 +15,7 @@ namespace tril::train {
 struct Branch {
   std::size_t first = 0, last = 0;
   std::size_t size() const { return last - first; }
-  friend bool operator==(const Branch&, const Branch&) = default;
+  friend auto operator<=>(const Branch&, const Branch&) = default;
 };
 
 /// Where a branch of two batches or more is cut: behind the largest power of two below its size.

@@ -1,8 +1,8 @@
 // Data-parallel training inside one process. Each batch is cut into parts of nearly equal tokens; a worker computes the
-// loss and the gradient of its parts with one thread, an arena and a tape of its own, a large part in several passes; then all workers together sum the
-// gradients, clip, step the optimiser and refresh the transposed weights, each over its own slice. All sums run in a
-// fixed order: the result depends on the number of parts, never on timing nor on the number of workers that share the
-// parts.
+// loss and the gradient of its parts with one thread, an arena and a tape of its own, a large part in several passes; then
+// all workers together sum the gradients, clip, step the optimiser and refresh the transposed weights, each over its own
+// slice. All sums run in a fixed order: the result depends on the number of parts, never on timing nor on the number of
+// workers that share the parts.
 //
 // Where several processes train (dist::Ranks), each takes neighbouring batches of an update. Every bucket of its gradient
 // travels as soon as the backward walk has passed it (exchange.h); each rank steps its own stretches and gives the weights to
@@ -22,40 +22,14 @@
 #include "dist/ranks.h"
 #include "model/model.h"
 #include "text/batch.h"
+#include "train/batch_loss.h"
 #include "train/exchange.h"
 #include "train/gradient_noise.h"
 #include "train/guard.h"
 #include "train/optimizer.h"
 #include "train/sharding.h"
-#include "train/teachers.h"
 
 namespace tril::train {
-
-/// How attention is taught what aligns with what (ops::alignment_loss), where batches have alignments.
-struct GuidedAlignment {
-  model::AlignmentHeads heads;
-  ops::AlignmentCost cost = ops::AlignmentCost::ce;
-  double weight = 0.1;  ///< beside the loss of the targets
-};
-
-/// What is minimised.
-struct LossSettings {
-  double label_smoothing = 0;
-  double r_drop = 0;                         ///< weight of the divergence between two passes of each batch; 0: one pass
-  std::int64_t r_drop_start = 0;             ///< updates before it, each of one pass
-  double router_aux_loss = 0;                ///< weight of the load-balancing loss of mixtures of experts; 0: none
-  std::shared_ptr<const Teachers> teachers;  ///< whose predictions the model learns beside the targets; may be null
-  ops::DistillationOptions distillation;     ///< how
-  std::optional<GuidedAlignment> guided;
-
-  /// What is minimised in update `number`, from 1.
-  LossSettings of_update(std::int64_t number) const;
-};
-
-/// The mean loss of target tokens of one part: what is differentiated. Records on the context's tape if there is one.
-/// @param normalizer  the sum of losses is divided by this: the target tokens of the whole update
-Tensor batch_loss(Context& c, const model::Model& m, const Batch& batch, const LossSettings& settings,
-                  double normalizer);
 
 struct WorkersOptions {
   int threads = 1;
