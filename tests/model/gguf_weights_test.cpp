@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "base/file.h"
 #include "model/generation_config.h"
 #include "model/gguf_config.h"
 #include "model/gguf_export.h"
@@ -16,6 +17,7 @@
 #include "model/raw_safetensors.h"
 #include "model/registry.h"
 #include "support/golden.h"
+#include "support/paths.h"
 #include "support/raw_gguf.h"
 
 namespace tril::model {
@@ -97,6 +99,28 @@ TEST(GgufWeights, FewerBitsAreNear) {
       const auto [least, most] = std::minmax_element(expected.begin(), expected.end());
       EXPECT_LT(distance(got, expected), share * (*most - *least));
     }
+}
+
+// Blocks that llama.cpp's Q4_K_M is made of: transformers, which takes them apart by the gguf package, has the same logits
+// and the same likeliest tokens.
+TEST(GgufWeights, AFileOfSuperBlocksIsWhatOthersMakeOfIt) {
+  const std::string folder = test::test_dir() + "/golden/gguf/";
+  const auto expected = nlohmann::json::parse(read_text(folder + "model_q4_k.json", 1 << 20));
+  EXPECT_EQ(stored_precision(folder + "model_q4_k.gguf"), nn::Precision::int8);
+  const auto m = load(folder + "model_q4_k.gguf", nn::Precision::fp32);
+  auto ids = expected["ids"].get<std::vector<std::int32_t>>();
+  const auto wanted = expected["logits"].get<std::vector<float>>();
+  const auto last = [&] {
+    const std::vector<float> all = logits_of(*m, ids);
+    return std::vector<float>(all.end() - m->vocab_size(), all.end());
+  };
+  EXPECT_LT(distance(last(), wanted), 1e-4);
+  for (const auto& token : expected["greedy"]) {
+    const std::vector<float> now = last();
+    const auto likeliest = static_cast<std::int32_t>(std::max_element(now.begin(), now.end()) - now.begin());
+    ASSERT_EQ(likeliest, token.get<std::int32_t>());
+    ids.push_back(likeliest);
+  }
 }
 
 TEST(GgufWeights, RowsOfRotatedHeadsComeBack) {

@@ -53,6 +53,15 @@ void expect_same(const Tokenizer& a, const Tokenizer& b, const std::string& case
   EXPECT_GT(compared, 50);
 }
 
+TEST(GgufVocabularyOfAModel, CutsAsItsMakerMeant) {
+  const std::string folder = test::test_dir() + "/golden/gguf/";
+  const auto expected = nlohmann::json::parse(read_text(folder + "model_q4_k.json", 1 << 20));
+  const auto t = load_tokenizer(folder + "model_q4_k.gguf");
+  Ids ids = t->frame(Side::target).prefix;
+  for (const std::int32_t id : t->encode(expected["text"].get<std::string>())) ids.push_back(id);
+  EXPECT_EQ(ids, expected["ids"].get<Ids>());
+}
+
 class GoldenTokenizerInGguf : public testing::TestWithParam<const char*> {};
 
 TEST_P(GoldenTokenizerInGguf, IsTheSameThroughAFile) {
