@@ -16,9 +16,10 @@ for what in "$@"; do
     address) run asan "test_base test_tensor test_ops test_nn test_model test_text test_search test_train test_serve" '^(base|tensor|ops|nn|model|text|search|train|serve)\.' ;;
     # OpenMP's own synchronisation is invisible to the thread sanitizer, so it runs where threads are the project's own:
     # not in training, whose products are OpenBLAS's and oneDNN's by OpenMP. Of the search those tests that have several
-    # workers, threads inside ops or callbacks from other threads (but for memory's soak: the sanitizer's own grows).
-    thread) run tsan "test_base test_tensor test_text test_search" \
-      '^(base|tensor|text)\..*(Arena|Corpus|Team)|^search\.(Deterministic|Ensemble|Generator|GoldenEncoderDecoder\.Batches|KeptText|OpenSession|RunningBatch|Shortlist|Speculative|TokenAttention|Watched|WatchedModel|WorkerPool)' ;;
+    # workers, threads inside ops or callbacks from other threads (but for memory's soak: the sanitizer's own grows). All of
+    # the service.
+    thread) run tsan "test_base test_tensor test_text test_search test_serve" \
+      '^(base|tensor|text)\..*(Arena|Corpus|Team)|^search\.(Deterministic|Ensemble|Generator|GoldenEncoderDecoder\.Batches|KeptText|OpenSession|RunningBatch|Shortlist|Speculative|TokenAttention|Watched|WatchedModel|WorkerPool)|^serve\.(Engine|HttpServer|Serving|SideWorker|Statistics)' ;;
     *) echo "sanitize: '$what' is not one of address, thread" >&2; exit 2 ;;
   esac
 done

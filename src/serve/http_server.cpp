@@ -39,6 +39,7 @@ class HttpServer::Implementation : public HttpHost, public std::enable_shared_fr
     acceptor_.set_option(tcp::acceptor::reuse_address(true), error), must("be opened");
     acceptor_.bind(endpoint, error), must("be taken");
     acceptor_.listen(net::socket_base::max_listen_connections, error), must("be listened on");
+    port_ = acceptor_.local_endpoint().port();
   }
 
   void start() {
@@ -47,7 +48,7 @@ class HttpServer::Implementation : public HttpHost, public std::enable_shared_fr
   }
   void stop();
   void drain();
-  std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+  std::uint16_t port() const { return port_; }
   void reload_certificate() {
     auto fresh = read_certificate();
     const std::lock_guard lock(mutex_);
@@ -70,6 +71,7 @@ class HttpServer::Implementation : public HttpHost, public std::enable_shared_fr
   std::vector<std::shared_ptr<HttpConnection>> in_phase(HttpConnection::Phase phase) const;
 
   net::io_context io_;
+  std::uint16_t port_ = 0;  // which it keeps when it listens no more
   tcp::acceptor acceptor_;
   net::steady_timer pause_;
   net::executor_work_guard<net::io_context::executor_type> work_;
