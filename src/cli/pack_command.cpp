@@ -40,7 +40,7 @@ void add_pack(App& app) {
                "Writes packed-PRECISION.tril into the model's directory: the weights in the order in which products "
                "read them. Every command that serves the model in this precision maps the file instead of reading "
                "the weights, so that it begins at once and shares their memory with other processes. The same "
-               "numbers come out. A file that is older than the weights is said to be and not used.",
+               "numbers come out. A file of other weights is said to be and not used.",
            .examples = {{"tril pack -m de-int8", "of a directory that tril quantize wrote"},
                         {"tril pack -m llama --precision bf16", "for tril serve -m llama --precision bf16"}},
            .fields = fields_of(*o),

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/content_hash.h"
 #include "base/file.h"
@@ -20,34 +21,53 @@ namespace fs = std::filesystem;
 constexpr std::size_t header_bytes = 4096;  // a page, so that the image is aligned wherever it is mapped
 constexpr int layout_version = 1;           // of nn/serving.cpp and of packed operands: one more where either changes
 
-// The weights told apart from others without reading them all: names, forms, and 64 bytes at each tensor's beginning,
-// middle and end.
-std::uint64_t fingerprint(const Model& m, const fs::path& model) {
-  constexpr std::size_t sample = 64;
-  Hash h;
-  h.add(m.config_json());
-  const WeightFiles files = WeightFiles::open(model.string());
-  for (const std::string& name : files.names()) {
-    const WeightView& w = files.at(name);
-    h.add(name).add(w.type_name()).add(static_cast<std::int64_t>(w.bytes.size()));
-    for (const std::int64_t s : w.shape) h.add(s);
-    const std::size_t n = std::min(sample, w.bytes.size());
-    for (const std::size_t at : {std::size_t{0}, (w.bytes.size() - n) / 2, w.bytes.size() - n})
-      h.add(static_cast<std::int64_t>(content_hash(w.bytes.subspan(at, n))));
-  }
-  return h.value();
+std::string hex(std::uint64_t value) {
+  return fmt::format("{:016x}", value);
 }
 
-std::string header_of(const Model& m, const fs::path& model, nn::Precision precision, std::size_t bytes) {
-  const nlohmann::ordered_json header{{"tril", "packed"},
-                                      {"version", layout_version},
-                                      {"precision", nn::name_of(precision)},
-                                      {"bytes", bytes},
-                                      {"weights", fmt::format("{:016x}", fingerprint(m, model))}};
+// All that the weights are.
+std::string content_of(const WeightFiles& files) {
+  Hash h;
+  for (const std::string& name : files.names()) {
+    const WeightView& w = files.at(name);
+    h.add(name).add(w.type_name()).add(static_cast<std::int64_t>(content_hash(w.bytes)));
+    for (const std::int64_t s : w.shape) h.add(s);
+  }
+  return hex(h.value());
+}
+
+// What the system says of their files: where it is the same they need not be read to be known.
+std::string stamp_of(const WeightFiles& files) {
+  std::set<std::string> paths;
+  for (const std::string& name : files.names()) paths.insert(files.file_of(name));
+  Hash h;
+  for (const std::string& path : paths)
+    h.add(static_cast<std::int64_t>(fs::file_size(path)))
+        .add(static_cast<std::int64_t>(fs::last_write_time(path).time_since_epoch().count()));
+  return hex(h.value());
+}
+
+std::string header_of(const Model& m, nn::Precision precision, std::size_t bytes, const std::string& stamp,
+                      const std::string& content) {
+  nlohmann::ordered_json header{{"tril", "packed"},
+                                {"version", layout_version},
+                                {"precision", nn::name_of(precision)},
+                                {"bytes", bytes},
+                                {"config", hex(Hash().add(m.config_json()).value())},
+                                {"files", stamp},
+                                {"weights", content}};
+  header["header"] = hex(Hash().add(header.dump()).value());
   std::string text = header.dump();
   check(text.size() < header_bytes, "packed image", "a header of {} bytes", text.size());
   text.resize(header_bytes - 1, ' ');
   return text + "\n";
+}
+
+// What a file's header says under this key; "" where it is none.
+std::string said(std::span<const std::byte> bytes, const char* key) {
+  const std::string_view header(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), header_bytes));
+  const auto json = nlohmann::json::parse(header, nullptr, /*allow_exceptions=*/false);
+  return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
 }
 
 }  // namespace
@@ -63,7 +83,8 @@ std::size_t write_packed_image(const fs::path& model, nn::Precision precision) {
   load_weights(*m, model);
   const std::span<const std::byte> image = m->parameters().serving_image();
   AtomicFile file(packed_image_path(model, precision).string());
-  file.write(header_of(*m, model, precision, image.size()));
+  const WeightFiles files = WeightFiles::open(model.string());
+  file.write(header_of(*m, precision, image.size(), stamp_of(files), content_of(files)));
   file.write(image);
   file.commit();
   return header_bytes + image.size();
@@ -77,7 +98,10 @@ bool adopt_packed_image(Model& m, const fs::path& model, nn::Precision precision
   const std::span<const std::byte> bytes = file->bytes();
   // What it must say is known, and nothing of it is taken at its word.
   const std::size_t image = bytes.size() - std::min(bytes.size(), header_bytes);
-  const std::string expected = header_of(m, model, precision, image);
+  const WeightFiles files = WeightFiles::open(model.string());
+  const std::string stamp = said(bytes, "files"),
+                    content = stamp == stamp_of(files) ? said(bytes, "weights") : content_of(files),
+                    expected = header_of(m, precision, image, stamp, content);
   if (bytes.size() < header_bytes ||
       !std::equal(expected.begin(), expected.end(), reinterpret_cast<const char*>(bytes.data())) ||
       image != m.parameters().serving_bytes(precision)) {

@@ -60,6 +60,17 @@ TEST_P(PackedImage, OfOtherWeightsIsNotUsed) {
   save(*m, root, flat);
   EXPECT_FALSE(is_adopted());
   EXPECT_NE(logits_of(*load(root, GetParam())), std::vector<float>());
+  write_packed_image(root, GetParam());
+  flat[flat.size() / 3] += 1;
+  save(*m, root, flat);
+  EXPECT_FALSE(is_adopted());
+}
+
+TEST_P(PackedImage, OfTheSameWeightsIsUsedWhateverTheirDate) {
+  write_packed_image(root, GetParam());
+  const fs::path weights = root / "model.safetensors";
+  fs::last_write_time(weights, fs::last_write_time(weights) + std::chrono::hours(1));
+  EXPECT_TRUE(is_adopted()) << "as in a directory that was copied";
 }
 
 TEST_P(PackedImage, WhatIsDamagedIsNotUsed) {
