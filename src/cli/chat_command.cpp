@@ -77,7 +77,7 @@ class Format {
  public:
   Format(const ChatOptions& o, const Tokenizer& tokenizer) {
     const std::optional<ChatSource> published = tokenizer.chat_template();
-    if (published) special_tokens_ = published->special_tokens;
+    special_tokens_ = tokenizer.special_tokens();
     if (!o.template_file.empty()) {
       if (o.format == "plain") fail_usage("--template", "--format plain needs none", "leave one of them out");
       template_.emplace(read_text(o.template_file, most_file_bytes), o.template_file);
@@ -125,7 +125,7 @@ class Chat {
         terminal_(isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1),
         model_(load_model(o.decoding)),
         tokenizer_(load_tokenizer(o.decoding.model)),
-        published_(model::load_generation_config(o.decoding.model)),
+        published_(published_generation(o.decoding.model)),
         format_(o, *tokenizer_),
         context_(arena_),
         constraint_(make_constraint(o.constraint, *tokenizer_)),
@@ -333,15 +333,17 @@ class Chat {
   void answer() {
     std::vector<std::string> stops;
     const search::SearchOptions options = search_options(stops);
-    const std::int64_t wanted =
-        o_.decoding.max_new_tokens.value_or(published_.max_new_tokens.value_or(default_new_tokens));
+    const search::GeneratorOptions g = generator_options(o_.decoding, published_, *model_, *tokenizer_);
+    const std::int64_t wanted = g.max_new_tokens.value_or(default_new_tokens);
     const std::vector<std::int32_t> ids = prompt(wanted);
     const std::int64_t positions = model_->max_positions(), given = static_cast<std::int64_t>(ids.size());
     const std::int64_t most = positions == 0 ? wanted : std::min(wanted, positions - given + 1);
-    search::Request request{.start_id = ids[0],
-                            .max_length = static_cast<std::int32_t>(most),
-                            .prefix = {ids.begin() + 1, ids.end()},
-                            .number = asked_++};
+    search::Request request{
+        .start_id = ids[0],
+        .min_length = static_cast<std::int32_t>(std::min<std::int64_t>(g.min_new_tokens.value_or(0), most)),
+        .max_length = static_cast<std::int32_t>(most),
+        .prefix = {ids.begin() + 1, ids.end()},
+        .number = asked_++};
     search::TextStream stream(tokenizer_, stops, {ids.end() - std::min<std::ptrdiff_t>(8, std::ssize(ids)), ids.end()});
     std::string text;
     const auto show = [&](std::string piece) {

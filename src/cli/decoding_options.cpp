@@ -389,6 +389,13 @@ search::TranslatorOptions translator_options(const DecodingOptions& o, const mod
   return t;
 }
 
+model::GenerationConfig published_generation(const std::string& model) {
+  model::GenerationConfig published = model::load_generation_config(model);
+  for (const std::string& key : published.not_obeyed)
+    spdlog::warn("{}: generation_config.json asks for {}, which is left out", model, key);
+  return published;
+}
+
 search::GeneratorOptions generator_options(const DecodingOptions& o, const model::GenerationConfig& g,
                                            const model::Model& m, const Tokenizer& tokenizer) {
   search::GeneratorOptions t;

@@ -72,6 +72,9 @@ void add_sampling_fields(Fields& f, DecodingOptions& o);
 /// Whether keys and values are kept in 8 bits: as --cache-precision says, or as the weights are.
 bool keeps_int8(const DecodingOptions& o, const model::Model& m);
 
+/// What the model's publisher asks of generation. Warns of what is not obeyed.
+model::GenerationConfig published_generation(const std::string& model);
+
 /// @param n_best_flag  how the command calls the number of hypotheses, for errors
 /// @throws Error(usage) that names the flags that contradict each other, or have no effect
 search::SearchOptions search_options(const DecodingOptions& o, const model::GenerationConfig& g, const model::Model& m,

@@ -10,6 +10,7 @@
 #include "model/generation_config.h"
 #include "model/gguf_config.h"
 #include "model/gguf_export.h"
+#include "model/json_file.h"
 #include "model/registry.h"
 #include "text/gguf_vocabulary.h"
 #include "text/tokenizer.h"
@@ -83,10 +84,16 @@ void write_directory(const ExportOptions& o, const Fields& fields) {
   const auto m = model::load(o.model);
   create_directories(o.to);
   if (tokenizer) save_tokenizer(*tokenizer, o.to);
-  model::save(*m, o.to);
-  const std::string generation = (fs::path(o.to) / "generation_config.json").string();
-  if (is_gguf_file(o.model))
-    write_file_atomic(generation, model::generation_config_of_gguf(GgufFile::open(o.model)).dump(2) + "\n");
+  // What its publisher asks of generation goes along: several end tokens, sampling, beams.
+  const fs::path published = fs::path(o.model) / "generation_config.json";
+  if (is_gguf_file(o.model)) {
+    model::save(*m, o.to);
+    write_file_atomic((fs::path(o.to) / "generation_config.json").string(),
+                      model::generation_config_of_gguf(GgufFile::open(o.model)).dump(2) + "\n");
+  } else {
+    model::save(*m, o.to, host_copy<float>(m->parameters().flat()),
+                fs::exists(published) ? read_json(published.string()) : nlohmann::json::object());
+  }
   spdlog::info("{}: a {} model of {} parameters", o.to, m->family(), m->parameters().count());
 }
 

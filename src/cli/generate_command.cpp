@@ -282,9 +282,7 @@ int generate(GenerateOptions o, const Fields& fields, bool quiet) {
   const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   search::check_language_model(*model, *tokenizer);
-  const model::GenerationConfig published = model::load_generation_config(o.decoding.model);
-  for (const std::string& key : published.not_obeyed)
-    spdlog::warn("{}: generation_config.json asks for {}, which is left out", o.decoding.model, key);
+  const model::GenerationConfig published = published_generation(o.decoding.model);
   search::GeneratorOptions options = generator_options(o.decoding, published, *model, *tokenizer);
   const search::SearchOptions& s = options.decoding.search;
   if (o.stream && s.has_beam())

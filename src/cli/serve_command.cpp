@@ -187,9 +187,7 @@ serve::Loaded load(const ServeOptions& o, const std::string& name, const std::st
   serve::Loaded l;
   l.model = load_model(d);
   l.tokenizer = load_tokenizer(directory);
-  const model::GenerationConfig published = model::load_generation_config(directory);
-  for (const std::string& key : published.not_obeyed)
-    spdlog::warn("{}: generation_config.json asks for {}, which is left out", directory, key);
+  const model::GenerationConfig published = published_generation(directory);
   search::ParallelOptions decoding;
   if (l.model->has_encoder()) {
     search::TranslatorOptions t = translator_options(d, published, *l.model, *l.tokenizer);

@@ -185,8 +185,6 @@ std::shared_ptr<const search::Shortlist> shortlist_of(const TranslateOptions& o,
 // What the directory asks for and does not get.
 void warn_of_directory(const TranslateOptions& o, const model::GenerationConfig& published, const model::Model& m,
                        const Tokenizer& tokenizer, const Languages& languages) {
-  for (const std::string& key : published.not_obeyed)
-    spdlog::warn("{}: generation_config.json asks for {}, which is left out", o.decoding.model, key);
   if (!tokenizer.languages().empty() && languages.target.empty() && !published.forced_bos_token_id &&
       !search::starts_with_language(m, tokenizer))
     spdlog::warn("{}: nothing says which of its {} languages to translate into; pass --target-language",
@@ -361,7 +359,7 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   const StopSignal stop;
   const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
-  const model::GenerationConfig published = model::load_generation_config(o.decoding.model);
+  const model::GenerationConfig published = published_generation(o.decoding.model);
   const Languages languages =
       choose_languages(*tokenizer, o.source_language, o.target_language, "--source-language", "--target-language");
   warn_of_directory(o, published, *model, *tokenizer, languages);

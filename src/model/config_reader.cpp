@@ -70,6 +70,9 @@ constexpr std::string_view common[] = {"architectures",
                                        "begin_suppress_tokens",
                                        "exponential_decay_length_penalty",
                                        "remove_invalid_values",
+                                       "cache_implementation",
+                                       "is_llama_config",
+                                       "transformers.js_config",
                                        "unsloth_version",
                                        "unsloth_fixed"};
 

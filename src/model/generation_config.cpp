@@ -90,9 +90,12 @@ std::vector<std::string> find_not_obeyed(const JsonObject& o) {
   number("top_h", 1);
   number("penalty_alpha", 0);
   number("guidance_scale", 1);
+  number("num_return_sequences", 1);
+  if (o.has("max_time")) found.push_back("max_time " + o.json().at("max_time").dump());
   for (const char* key : {"sequence_bias", "force_words_ids", "constraints", "exponential_decay_length_penalty",
-                          "forced_decoder_ids", "stop_strings"})
+                          "forced_decoder_ids", "stop_strings", "watermarking_config", "dola_layers"})
     if (o.has(key) && !(o.json().at(key).is_array() && o.json().at(key).empty())) found.emplace_back(key);
+  if (o.find<bool>("token_healing").value_or(false)) found.emplace_back("token_healing");
   if (o.find<bool>("do_sample").value_or(false) && o.find<std::int64_t>("num_beams").value_or(1) > 1)
     found.emplace_back("do_sample true with a beam");
   return found;

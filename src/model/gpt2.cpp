@@ -54,11 +54,19 @@ void Gpt2Config::validate(std::string_view where) const {
 
 Gpt2Config gpt2_config(const JsonObject& j) {
   Gpt2Config k;
+  // Each size has a second name, by which transformers' other families call it.
+  const auto spelt = [&](std::string_view name, std::string_view other) {
+    if (j.has(name) && j.has(other) && j.json().at(std::string(name)) != j.json().at(std::string(other)))
+      j.fail_at(other, fmt::format("{} contradicts {} {}", j.json().at(std::string(other)).dump(), name,
+                                   j.json().at(std::string(name)).dump()));
+    return j.has(other) ? other : name;
+  };
   k.vocab_size = j.size("vocab_size", 50257);
-  k.n_positions = j.size("n_positions", 1024);
-  k.n_embd = j.size("n_embd", 768);
-  k.n_layer = j.has("n_layer") ? layer_count(j, "n_layer") : 12;
-  k.n_head = j.size("n_head", 12);
+  k.n_positions = j.size(spelt("n_positions", "max_position_embeddings"), 1024);
+  k.n_embd = j.size(spelt("n_embd", "hidden_size"), 768);
+  const std::string_view layers = spelt("n_layer", "num_hidden_layers");
+  k.n_layer = j.has(layers) ? layer_count(j, layers) : 12;
+  k.n_head = j.size(spelt("n_head", "num_attention_heads"), 12);
   k.n_inner = j.size("n_inner", 4 * k.n_embd);
   k.activation_function = j.get<std::string>("activation_function", "gelu_new");
   const auto number = [&](std::string_view key, double otherwise) {

@@ -33,6 +33,7 @@ std::unique_ptr<Model> make_phi3(const JsonObject& config) {
                               {"embd_pdrop", k.embedding_dropout}}
                    .dump();
   reader.only("attention_bias", false);
+  for (const char* key : {"full_attn_mod", "interpolate_factor"}) reader.only(key, std::int64_t{1});  // of Phi-4-mini
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

@@ -142,6 +142,23 @@ void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& store
     parameters.set(kernels, p, floats_of(p, stored));
 }
 
+// An output that the configuration calls the embedding's, and a file of which holds another one, is not left out silently.
+void check_copy_of_embedding(const Model& m, const WeightFiles& files, const std::string& name) {
+  const WeightView& copy = files.at(name);
+  for (const nn::Parameter& p : m.parameters().all()) {
+    if (!p.gathered || !p.in_products) continue;  // read by number, and by products
+    const WeightView* const embedding = find_weight(m, p, files).values;
+    if (!embedding || embedding->name == name || copy.dtype != embedding->dtype || copy.shape != embedding->shape)
+      return;
+    if (!std::equal(copy.bytes.begin(), copy.bytes.end(), embedding->bytes.begin(), embedding->bytes.end()))
+      fail_usage(fmt::format("{}: {}", files.file_of(name), name),
+                 fmt::format("differs from {}, with which config.json ties it", embedding->name),
+                 "the weights belong to tie_word_embeddings false, or the copy is to be taken out of the file");
+    files.release(copy.bytes);
+    return;
+  }
+}
+
 void read_weights(Model& m, const fs::path& directory) {
   const WeightFiles files = WeightFiles::open(directory.string());
   nn::Parameters& parameters = m.parameters();
@@ -157,10 +174,13 @@ void read_weights(Model& m, const fs::path& directory) {
     set(parameters, p, stored);
     files.release(stored.values->bytes);
   }
-  for (const std::string& name : files.names())
-    if (std::find(known.begin(), known.end(), name) == known.end() && !m.is_redundant(name))
+  for (const std::string& name : files.names()) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (!m.is_redundant(name))
       fail_usage(fmt::format("{}: {}", files.file_of(name), name),
                  fmt::format("a {} model has no such weight", m.family()), did_you_mean(name, known));
+    check_copy_of_embedding(m, files, name);
+  }
   parameters.refresh(kern::best());
 }
 

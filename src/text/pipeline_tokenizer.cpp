@@ -86,6 +86,8 @@ class PipelineTokenizer : public Tokenizer {
     return codes;
   }
 
+  std::vector<std::pair<std::string, std::string>> special_tokens() const override { return settings_.special_tokens; }
+
   std::optional<ChatSource> chat_template(std::string_view name) const override {
     const auto& all = settings_.chat_templates;
     auto found = std::find_if(all.begin(), all.end(),

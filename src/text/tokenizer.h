@@ -68,6 +68,8 @@ class Tokenizer {
   std::int32_t language_id(std::string_view code) const;
   /// The chat template of this name ("": "default", or the only one), or nothing.
   virtual std::optional<ChatSource> chat_template(std::string_view name = {}) const;
+  /// The special tokens that a chat template may name, whether there is a template or not.
+  virtual std::vector<std::pair<std::string, std::string>> special_tokens() const { return {}; }
   /// One that cuts this side's text at random; it must not outlive the tokenizer.
   /// @throws Error(usage) where the vocabulary is of another kind than `how` asks for; always, unless overridden
   virtual std::unique_ptr<const SubwordSampler> sampler(Side side, const SubwordSampling& how) const;

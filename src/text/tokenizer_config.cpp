@@ -88,7 +88,9 @@ void take_config(const Json& json, const std::string& where, TokenizerConfig& co
   config.add_prefix_space = flag(json, "add_prefix_space");
   config.clean_up_spaces = flag(json, "clean_up_tokenization_spaces").value_or(false);
   config.legacy_behaviour = flag(json, "legacy_behaviour").value_or(false);
-  config.split_special_tokens = flag(json, "split_special_tokens").value_or(false);
+  if (flag(json, "split_special_tokens").value_or(false))
+    fail(where + ": split_special_tokens", "true is not supported",
+         "special tokens that a text spells out become themselves");
   config.source_language = token_text(json, "src_lang").value_or("");
   config.target_language = token_text(json, "tgt_lang").value_or("");
   if (const auto n = json.find("extra_ids"); n != json.end() && n->is_number_integer())

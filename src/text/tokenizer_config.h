@@ -19,7 +19,7 @@ struct TokenizerConfig {
   std::vector<std::string> additional_special_tokens;
   std::vector<AddedToken> added_tokens;  ///< added_tokens_decoder, added_tokens.json
   std::optional<bool> add_bos_token, add_eos_token, add_prefix_space;
-  bool clean_up_spaces = false, legacy_behaviour = false, split_special_tokens = false;
+  bool clean_up_spaces = false, legacy_behaviour = false;
   std::optional<std::int32_t> model_max_length;
   std::string source_language, target_language;
   std::optional<std::int32_t> extra_ids;  ///< T5's

@@ -451,6 +451,7 @@ TokenizerParts read_tokenizer_json(std::string_view text, const std::string& whe
           [&](const Node& n, const std::string& type) { parts.pre_tokenizers.push_back(read_pre_tokenizer(n, type)); });
   flatten(file["decoder"], "decoders", 0,
           [&](const Node& n, const std::string& type) { parts.decoders.push_back(read_decoder(n, type)); });
+  parts.has_post_processor = !file["post_processor"].is_null();
   flatten(file["post_processor"], "processors", 0, [&](const Node& n, const std::string& type) {
     const Around around = read_around(n, type);  // around what stands there already
     parts.prefix.insert(parts.prefix.begin(), around.prefix.begin(), around.prefix.end());
@@ -511,10 +512,9 @@ void add_special_tokens(TokenizerParts& parts, const TokenizerConfig& config) {
     if (seen.emplace(token.content, true).second) parts.added.push_back(token);
 }
 
+// A post-processor goes before add_bos_token and add_eos_token, which transformers passes over where there is one.
 void set_frame(TokenizerParts& parts, const TokenizerConfig& config, const SpecialIds& special) {
-  if (!config.add_bos_token && !config.add_eos_token) return;
-  parts.prefix.clear();
-  parts.suffix.clear();
+  if (parts.has_post_processor) return;
   if (config.add_bos_token.value_or(false) && special.bos >= 0) parts.prefix = {special.bos};
   if (config.add_eos_token.value_or(false) && special.eos >= 0) parts.suffix = {special.eos};
 }

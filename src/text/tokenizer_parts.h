@@ -220,6 +220,7 @@ struct TokenizerParts {
   std::vector<PreTokenizerStep> pre_tokenizers;
   std::vector<DecoderStep> decoders;
   std::vector<std::int32_t> prefix, suffix;  ///< what the post-processor puts around a text
+  bool has_post_processor = false;           ///< one that says so itself
 };
 
 }  // namespace tril

@@ -353,6 +353,14 @@ TEST_F(LanguageModel, BecomesAGgufFileAndADirectoryAgain) {
   EXPECT_LT(file_text(at("half.gguf")).size(), file_text(at("model.gguf")).size() * 3 / 4);
   EXPECT_NE(file_text(at("half.gguf")).find("dogs"), std::string::npos);
 
+  // What a publisher asks of generation goes along from directory to directory.
+  std::filesystem::copy(model, at("published"), std::filesystem::copy_options::recursive);
+  std::ofstream(at("published") + "/generation_config.json") << R"({"eos_token_id": [1, 2], "temperature": 0.5})";
+  ASSERT_EQ(run_tril({"export", "-m", at("published"), "--to", at("further")}).code, 0);
+  const auto generation = nlohmann::json::parse(file_text(at("further") + "/generation_config.json"));
+  EXPECT_EQ(generation["eos_token_id"], nlohmann::json({1, 2}));
+  EXPECT_EQ(generation["temperature"], 0.5);
+
   const Ran there = run_tril({"export", "-m", model, "--to", at("again")});
   EXPECT_EQ(there.code, 2);
   EXPECT_NE(there.err.find("holds a model already"), std::string::npos) << there.err;

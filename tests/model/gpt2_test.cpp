@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "model/registry.h"
 #include "support/golden.h"
 #include "text/temporary.h"
@@ -116,6 +118,37 @@ TEST(Gpt2, OlderSpellingsAreRead) {
     std::filesystem::copy(dir.path("config.json"), dir.path("old/config.json"));
   }
   EXPECT_EQ(host_copy<float>(load(dir.path("old"))->parameters().flat()), host_copy<float>(m->parameters().flat()));
+}
+
+// The file of an untied model beside a configuration that ties it would be another model without a word.
+TEST(Gpt2, AnOutputThatDiffersFromTheEmbeddingIsNotPassedOver) {
+  const TemporaryDirectory dir;
+  Gpt2Config k = small();
+  k.tie_word_embeddings = false;
+  save(*initialised(k), dir.path());
+  nlohmann::json config = nlohmann::json::parse(read_text(dir.path("config.json"), 1 << 20));
+  config["tie_word_embeddings"] = true;
+  std::ofstream(dir.path("config.json")) << config.dump();
+  const std::string said = error_of([&] { load(dir.path()); });
+  EXPECT_TRUE(contains(said, "lm_head.weight")) << said;
+  EXPECT_TRUE(contains(said, "differs from transformer.wte.weight")) << said;
+}
+
+TEST(Gpt2, SizesHaveTwoNames) {
+  const auto config_with = [](const nlohmann::json& sizes) {
+    nlohmann::json json{{"model_type", "gpt2"}, {"vocab_size", 11}};
+    json.update(sizes);
+    return json;
+  };
+  const nlohmann::json other = config_with(
+      {{"max_position_embeddings", 8}, {"hidden_size", 32}, {"num_hidden_layers", 2}, {"num_attention_heads", 4}});
+  const Gpt2Config k = gpt2_config(JsonObject(other, "config.json"));
+  EXPECT_EQ(k.n_positions, 8);
+  EXPECT_EQ(k.n_embd, 32);
+  EXPECT_EQ(k.n_layer, 2);
+  EXPECT_EQ(k.n_head, 4);
+  const nlohmann::json both = config_with({{"n_embd", 32}, {"n_head", 4}, {"num_attention_heads", 2}});
+  EXPECT_TRUE(contains(error_of([&] { gpt2_config(JsonObject(both, "config.json")); }), "contradicts n_head 4"));
 }
 
 TEST(Gpt2, AnUntiedOutputHasAMatrixOfItsOwn) {

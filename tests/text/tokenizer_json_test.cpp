@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -253,6 +254,27 @@ nlohmann::json small_file() {
           {"post_processor", nullptr},
           {"decoder", {{"type", "ByteLevel"}}},
           {"model", {{"type", "BPE"}, {"vocab", {{"a", 0}, {"b", 1}, {"ab", 2}}}, {"merges", {"a b"}}}}};
+}
+
+// As transformers 5 has it.
+TEST(TokenizerJson, APostProcessorGoesBeforeWhatTheConfigurationAdds) {
+  const nlohmann::json config{{"bos_token", "a"}, {"eos_token", "b"}, {"add_bos_token", true}, {"add_eos_token", true}};
+  const auto frame = [&](const nlohmann::json& post_processor) {
+    const TemporaryDirectory directory;
+    nlohmann::json file = small_file();
+    file["post_processor"] = post_processor;
+    std::ofstream(directory.path("tokenizer.json")) << file.dump();
+    std::ofstream(directory.path("tokenizer_config.json")) << config.dump();
+    return load_tokenizer(directory.path())->frame(Side::target);
+  };
+  EXPECT_EQ(frame(nullptr).prefix, Ids{0});
+  EXPECT_EQ(frame(nullptr).suffix, Ids{1});
+  const nlohmann::json only_end{
+      {"type", "TemplateProcessing"},
+      {"single", {{{"Sequence", {{"id", "A"}, {"type_id", 0}}}}, {{"SpecialToken", {{"id", "ab"}, {"type_id", 0}}}}}},
+      {"special_tokens", {{"ab", {{"id", "ab"}, {"ids", {2}}, {"tokens", {"ab"}}}}}}};
+  EXPECT_EQ(frame(only_end).prefix, Ids{});
+  EXPECT_EQ(frame(only_end).suffix, Ids{2});
 }
 
 std::string refusal(const nlohmann::json& json) {
