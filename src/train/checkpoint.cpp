@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -201,8 +202,19 @@ CheckpointStore::CheckpointStore(const std::string& directory, std::int64_t keep
   });
 }
 
+std::string CheckpointStore::begun() const {
+  return path_ + "/" + name_of(saved_.position.updates) + ".new";
+}
+
 CheckpointStore::~CheckpointStore() {
   if (stage_end_.valid()) stage_end_.wait();  // what is being written is written under the lock
+  // Whoever fails meanwhile leaves what nobody will name, and other ranks may still be writing into.
+  std::error_code ignored;
+  if (stage_ != Stage::none && ranks_->first())
+    for (int i = 0; i < 20 && fs::exists(begun(), ignored); ++i) {
+      if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      remove_tree(begun());
+    }
   if (lock_ >= 0) close(lock_);
 }
 
@@ -280,8 +292,7 @@ void CheckpointStore::advance() {
       if (stage_end_.valid()) stage_end_.get();
     });
   } catch (...) {
-    if (ranks_->first())
-      remove_tree(path_ + "/" + name_of(saved_.position.updates) + ".new");  // a full disk gets its room
+    if (ranks_->first()) remove_tree(begun());  // a full disk gets its room
     throw;
   }
   if (stage != Stage::writing) return;

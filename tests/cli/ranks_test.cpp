@@ -309,7 +309,8 @@ TEST_F(RanksTest, AFullDiskOfOneEndsAllAndLeavesTheLastState) {
       EXPECT_TRUE(contains(ran.err, "rank 1 (" + host + "): ")) << ran.err;
     }
     for (const auto& entry : std::filesystem::directory_iterator(folder.at("full/checkpoint")))
-      EXPECT_FALSE(entry.path().string().ends_with(".new")) << "what was begun takes no room: " << entry.path();
+      EXPECT_FALSE(entry.path().string().ends_with(".new"))
+          << "what was begun takes no room: " << entry.path() << " after " << ran.err;
   }
   run_ranks(2, args);
   expect_same_run("full", "alone");
