@@ -72,7 +72,7 @@ TEST_P(DemoApplication, LearnsItsTask) {
 // Without training BLEU and exact match are 0, and a letter of a story costs 4 bits by its frequency alone.
 INSTANTIATE_TEST_SUITE_P(Demo, DemoApplication,
                          ::testing::Values(Application{"translation", "4000", "150", "bleu", 20, 100},
-                                           Application{"reading", "8000", "200", "exact_match", 4, 100},
+                                           Application{"reading", "8000", "300", "exact_match", 6, 100},
                                            Application{"dialogue", "4000", "150", "bleu", 20, 100},
                                            Application{"summary", "4000", "150", "bleu", 30, 100},
                                            Application{"text", "1500", "60", "bits_per_character", 0, 2.6}),
