@@ -313,8 +313,7 @@ class Chat {
     }
   }
 
-  search::SearchOptions search_options(std::vector<std::string>& stops) const {
-    search::GeneratorOptions g = generator_options(o_.decoding, published_, *model_, *tokenizer_);
+  search::SearchOptions search_options(const search::GeneratorOptions& g, std::vector<std::string>& stops) const {
     search::SearchOptions s = g.decoding.search;
     if (s.has_beam()) {  // of a directory: an answer is written as it comes
       s.beam_size = 1;
@@ -332,8 +331,8 @@ class Chat {
 
   void answer() {
     std::vector<std::string> stops;
-    const search::SearchOptions options = search_options(stops);
     const search::GeneratorOptions g = generator_options(o_.decoding, published_, *model_, *tokenizer_);
+    const search::SearchOptions options = search_options(g, stops);
     const std::int64_t wanted = g.max_new_tokens.value_or(default_new_tokens);
     const std::vector<std::int32_t> ids = prompt(wanted);
     const std::int64_t positions = model_->max_positions(), given = static_cast<std::int64_t>(ids.size());

@@ -10,7 +10,6 @@
 #include "model/generation_config.h"
 #include "model/gguf_config.h"
 #include "model/gguf_export.h"
-#include "model/json_file.h"
 #include "model/registry.h"
 #include "text/gguf_vocabulary.h"
 #include "text/tokenizer.h"
@@ -85,14 +84,12 @@ void write_directory(const ExportOptions& o, const Fields& fields) {
   create_directories(o.to);
   if (tokenizer) save_tokenizer(*tokenizer, o.to);
   // What its publisher asks of generation goes along: several end tokens, sampling, beams.
-  const fs::path published = fs::path(o.model) / "generation_config.json";
   if (is_gguf_file(o.model)) {
     model::save(*m, o.to);
     write_file_atomic((fs::path(o.to) / "generation_config.json").string(),
                       model::generation_config_of_gguf(GgufFile::open(o.model)).dump(2) + "\n");
   } else {
-    model::save(*m, o.to, host_copy<float>(m->parameters().flat()),
-                fs::exists(published) ? read_json(published.string()) : nlohmann::json::object());
+    model::save(*m, o.to, host_copy<float>(m->parameters().flat()), model::published_generation_json(o.model));
   }
   spdlog::info("{}: a {} model of {} parameters", o.to, m->family(), m->parameters().count());
 }

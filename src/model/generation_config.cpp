@@ -196,6 +196,11 @@ std::optional<AlignmentHeads> load_alignment_heads(const std::string& directory)
   });
 }
 
+nlohmann::json published_generation_json(const std::string& directory) {
+  const std::string path = directory + "/generation_config.json";
+  return std::filesystem::is_regular_file(path) ? read_json(path) : nlohmann::json::object();
+}
+
 GenerationConfig load_generation_config(const std::string& directory) {
   return from_files([&] {
     const GenerationFile file = generation_file(directory);

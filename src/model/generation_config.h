@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,9 @@ struct GenerationConfig {
   /// Keys that ask for what tril does not do ("eta_cutoff 0.1"), for a warning.
   std::vector<std::string> not_obeyed;
 };
+
+/// generation_config.json of a directory as it is, for a directory that is made of it (save()); {} where it has none.
+nlohmann::json published_generation_json(const std::string& directory);
 
 /// @throws Error naming file and key where a value is not what it should be
 GenerationConfig load_generation_config(const std::string& directory);

@@ -252,7 +252,7 @@ void CheckpointStore::remove_all() const {
 }
 
 void CheckpointStore::save(const TrainingState& state, const nn::Parameters& parameters, const Optimizer& optimizer) {
-  const std::string name = name_of(state.position.updates), beside = path_ + "/" + name + ".new";
+  const std::string name = name_of(state.position.updates);
   const bool there = ranks_->from_first(ranks_->first() ? last() : "") == name;
   if (there) {  // this update's weights are there already; what validation has found since may not be
     ranks_->by_first([&] {
@@ -261,12 +261,13 @@ void CheckpointStore::save(const TrainingState& state, const nn::Parameters& par
     });
     return;
   }
+  saved_ = state;
+  const std::string beside = begun();
   ranks_->by_first([&] {
     remove_tree(beside);
     remove_tree(path_ + "/" + name);  // left by a process that was killed before `last` named it
     create_directories(beside);
   });
-  saved_ = state;
   std::promise<void> read;
   read_ = read.get_future();
   stage_ = Stage::writing;
@@ -297,16 +298,15 @@ void CheckpointStore::advance() {
   }
   if (stage != Stage::writing) return;
   stage_ = Stage::committing;
-  if (ranks_->first()) stage_end_ = std::async(std::launch::async, [this] { commit(saved_); });
+  if (ranks_->first()) stage_end_ = std::async(std::launch::async, [this] { commit(); });
 }
 
-void CheckpointStore::commit(const TrainingState& state) const {
-  const std::string name = name_of(state.position.updates), final_path = path_ + "/" + name,
-                    beside = final_path + ".new";
-  write_file_atomic(beside + "/state.json", text_of(state));
-  rename_durably(beside, final_path);
+void CheckpointStore::commit() const {
+  const std::string name = name_of(saved_.position.updates);
+  write_file_atomic(begun() + "/state.json", text_of(saved_));
+  rename_durably(begun(), path_ + "/" + name);
   write_file_atomic(path_ + "/last", name + "\n");
-  remove_others(state);
+  remove_others(saved_);
 }
 
 // What this rank writes: the first one the weights, each its part of the optimiser's state, a rank alone both in one file.

@@ -92,7 +92,7 @@ class CheckpointStore {
  private:
   std::string last() const;
   std::string begun() const;  ///< where the state at hand is written before it counts
-  void commit(const TrainingState& state) const;
+  void commit() const;
   void remove_others(const TrainingState& state) const;
   void remove_all() const;
   void write_own(const std::string& directory, const nn::Parameters& parameters, const Optimizer& optimizer,

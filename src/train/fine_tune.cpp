@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "base/gguf.h"
 #include "model/generation_config.h"
-#include "model/json_file.h"
 #include "model/marian.h"
 #include "model/registry.h"
 #include "model/safetensors.h"
@@ -130,10 +129,8 @@ std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
 }
 
 void save_tuned(const model::Model& m, const std::string& directory, const FineTuneOptions& tune) {
-  const std::string generation = tune.init_from + "/generation_config.json";
-  const nlohmann::json published = !tune.init_from.empty() && std::filesystem::is_regular_file(generation)
-                                       ? read_json(generation)
-                                       : nlohmann::json::object();
+  const nlohmann::json published =
+      tune.init_from.empty() ? nlohmann::json::object() : model::published_generation_json(tune.init_from);
   if (tune.lora_rank == 0) {
     const Tensor& all = m.parameters().flat();
     model::save(m, directory, std::span<const float>(all.data<float>(), static_cast<std::size_t>(all.count())),
