@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/atomic_directory.h"
 #include "base/file.h"
 #include "base/gguf.h"
 #include "cli/commands.h"
@@ -38,7 +39,7 @@ Fields fields_of(ExportOptions& o) {
 }
 
 bool wants_gguf(const ExportOptions& o) {
-  return fs::path(o.to).extension() == ".gguf";
+  return has_gguf_name(o.to);
 }
 
 std::string name_of(const ExportOptions& o) {
@@ -58,14 +59,16 @@ GgufMetadata text_metadata(const ExportOptions& o, std::int64_t vocab_size) {
   }
   const GgufVocabulary v =
       gguf_vocabulary(describe_tokenizer(o.model), static_cast<std::int32_t>(vocab_size), published.eos_token_ids);
-  if (!v.warning.empty()) spdlog::warn("{}", v.warning);
+  for (const std::string& warning : v.warnings) spdlog::warn("{}", warning);
   metadata.append(v.metadata);
   return metadata;
 }
 
 void write_gguf(const ExportOptions& o) {
   const auto m = model::make_of(o.model);
-  model::gguf_header_of(nlohmann::json::parse(m->config_json()));  // refuses what has no architecture first
+  // Refuses what has no architecture first.
+  const std::string warning = model::gguf_header_of(nlohmann::json::parse(m->config_json())).warning;
+  if (!warning.empty()) spdlog::warn("{}", warning);
   model::export_gguf(
       *m, WeightFiles::open(o.model),
       {.path = o.to, .type = *gguf_type(o.type), .name = name_of(o), .tokenizer = text_metadata(o, m->vocab_size())});
@@ -73,7 +76,7 @@ void write_gguf(const ExportOptions& o) {
   spdlog::info("{}: {:.1f} MiB", o.to, static_cast<double>(fs::file_size(o.to)) / mib);
 }
 
-void write_directory(const ExportOptions& o, const Fields& fields) {
+void export_directory(const ExportOptions& o, const Fields& fields) {
   for (const char* option : {"type", "name"})
     if (fields.given(option)) fail_usage("--" + std::string(option), "is of a GGUF file", "name a FILE.gguf with --to");
   if (fs::exists(fs::path(o.to) / "config.json"))
@@ -81,16 +84,17 @@ void write_directory(const ExportOptions& o, const Fields& fields) {
   std::shared_ptr<const Tokenizer> tokenizer;
   if (has_tokenizer(o.model)) tokenizer = load_tokenizer(o.model);
   const auto m = model::load(o.model);
-  create_directories(o.to);
-  if (tokenizer) save_tokenizer(*tokenizer, o.to);
-  // What its publisher asks of generation goes along: several end tokens, sampling, beams.
-  if (is_gguf_file(o.model)) {
-    model::save(*m, o.to);
-    write_file_atomic((fs::path(o.to) / "generation_config.json").string(),
-                      model::generation_config_of_gguf(GgufFile::open(o.model)).dump(2) + "\n");
-  } else {
-    model::save(*m, o.to, host_copy<float>(m->parameters().flat()), model::published_generation_json(o.model));
-  }
+  write_directory(o.to, "config.json", [&](const std::string& to) {
+    if (tokenizer) save_tokenizer(*tokenizer, to);
+    // What its publisher asks of generation goes along: several end tokens, sampling, beams.
+    if (is_gguf_file(o.model)) {
+      model::save(*m, to);
+      write_file_atomic((fs::path(to) / "generation_config.json").string(),
+                        model::generation_config_of_gguf(GgufFile::open(o.model)).dump(2) + "\n");
+    } else {
+      model::save(*m, to, host_copy<float>(m->parameters().flat()), model::published_generation_json(o.model));
+    }
+  });
   spdlog::info("{}: a {} model of {} parameters", o.to, m->family(), m->parameters().count());
 }
 
@@ -98,7 +102,7 @@ int run_export(const ExportOptions& o, const Fields& fields) {
   if (wants_gguf(o))
     write_gguf(o);
   else
-    write_directory(o, fields);
+    export_directory(o, fields);
   return exit_success;
 }
 

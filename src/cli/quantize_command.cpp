@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "base/atomic_directory.h"
 #include "base/gguf.h"
 #include "cli/commands.h"
 #include "model/quantized_files.h"
@@ -36,8 +37,10 @@ int quantize(const QuantizeOptions& o) {
   std::error_code ignored;
   if (std::filesystem::exists(std::filesystem::path(o.out) / "model.safetensors", ignored))
     fail_usage(o.out, "holds a model already", "choose another --out");
-  model::quantize(o.model, o.out, o.precision == "int8" ? 8 : 4);
-  if (is_gguf_file(o.model) && has_tokenizer(o.model)) save_tokenizer(*load_tokenizer(o.model), o.out);
+  write_directory(o.out, "config.json", [&](const std::string& out) {
+    model::quantize(o.model, out, o.precision == "int8" ? 8 : 4);
+    if (is_gguf_file(o.model) && has_tokenizer(o.model)) save_tokenizer(*load_tokenizer(o.model), out);
+  });
   constexpr double mib = 1 << 20;
   spdlog::info("{}: {:.1f} MiB of weights, {:.1f} in {}", o.out, static_cast<double>(weight_bytes(o.out)) / mib,
                static_cast<double>(weight_bytes(o.model)) / mib, o.model);

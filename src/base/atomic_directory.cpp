@@ -1,0 +1,130 @@
+#include "base/atomic_directory.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/printable.h"
+
+namespace tril {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A directory beside another, or within it where it is there already (the folder around it may be another's, or another
+// disk), locked as long as its writer lives, and gone with it.
+class Beside {
+ public:
+  Beside(const std::string& path, bool within) {
+    constexpr int most_tries = 1000;
+    for (int n = 0; n < most_tries; ++n) {
+      path_ = fmt::format("{}.tmp-{}-{}", within ? path + "/" : path, ::getpid(), n);
+      if (::mkdir(path_.c_str(), 0777) != 0) {
+        const int error = errno;
+        if (error == EEXIST) continue;
+        fail(printable(path, 400), "cannot create the directory: " + std::system_category().message(error),
+             error == EACCES || error == EROFS ? "write elsewhere" : "");
+      }
+      descriptor_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+      static_cast<void>(::flock(descriptor_, LOCK_EX));
+      return;
+    }
+    fail(printable(path, 400), fmt::format("cannot create a directory beside it: {} names are taken", most_tries),
+         fmt::format("remove {}.tmp-*", printable(within ? path + "/" : path, 400)));
+  }
+  ~Beside() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  Beside(const Beside&) = delete;
+  Beside& operator=(const Beside&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  int descriptor_ = -1;
+};
+
+std::string parent_of(const std::string& path) {
+  const std::string parent = fs::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+// What killed processes left that wrote PREFIX.tmp-* in this folder.
+void remove_abandoned(const std::string& folder, std::string prefix) {
+  prefix += ".tmp-";
+  std::vector<fs::path> found;
+  std::error_code ignored;
+  for (fs::directory_iterator entry(folder, ignored); !ignored && entry != fs::directory_iterator();
+       entry.increment(ignored)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with(prefix) && name.find_first_not_of("0123456789-", prefix.size()) == std::string::npos)
+      found.push_back(entry->path());
+  }
+  for (const fs::path& one : found) {
+    const int fd = ::open(one.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) continue;
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0) fs::remove_all(one, ignored);
+    ::close(fd);
+  }
+}
+
+std::string renamed(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+void sync_tree(const std::string& path) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(path))
+    if (entry.is_directory()) sync_tree(entry.path().string());
+  sync_directory(path);
+}
+
+// Into a directory that is there, the files go one by one.
+void move_in(const std::string& beside, const std::string& path, const std::string& last) {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(beside))
+    if (const std::string name = entry.path().filename().string(); name != last) names.push_back(name);
+  if (fs::exists(fs::path(beside) / last)) names.push_back(last);
+  for (const std::string& name : names) rename_durably(beside + "/" + name, path + "/" + name);
+}
+
+}  // namespace
+
+void write_directory(const std::string& named, const std::string& last,
+                     const std::function<void(const std::string& beside)>& write) {
+  std::string path = behind_links(named.substr(0, named.find_last_not_of('/') + 1));
+  if (path.empty()) path = named;
+  create_directories(parent_of(path));
+  std::error_code ignored;
+  const bool there = fs::exists(path, ignored);
+  if (there) create_directories(path);  // says what is in its place
+  remove_abandoned(parent_of(path), fs::path(path).filename().string());
+  if (there) remove_abandoned(path, "");
+  const Beside beside(path, there);
+  try {
+    write(beside.path());
+    sync_tree(beside.path());
+    // Another process may have made it meanwhile.
+    fs::exists(path) ? move_in(beside.path(), path, last) : rename_durably(beside.path(), path);
+  } catch (const fs::filesystem_error& error) {
+    fail(printable(path, 400), "cannot write the directory: " + error.code().message());
+  } catch (const Error& error) {
+    // The error's text behind its place, which what() begins with; its hint is part of it.
+    const std::string text = error.what(), &where = error.where();
+    throw Error(error.kind(), renamed(where, beside.path(), path),
+                renamed(where.empty() ? text : text.substr(where.size() + 2), beside.path(), path));
+  }
+}
+
+}  // namespace tril
