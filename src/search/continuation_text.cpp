@@ -45,8 +45,9 @@ void check_language_model(const model::Model& model, const Tokenizer& tokenizer)
   if (model.has_encoder())
     fail_usage("language model", fmt::format("a {} model translates, it does not continue text", model.family()),
                "use `tril translate`");
-  check(tokenizer.size(Side::target) <= model.vocab_size(), "tokenizer",
-        "its {} ids do not fit the model's vocabulary of {}", tokenizer.size(Side::target), model.vocab_size());
+  if (tokenizer.size(Side::target) > model.vocab_size())
+    fail("tokenizer", fmt::format("its {} ids do not fit the model's vocabulary of {}", tokenizer.size(Side::target),
+                                  model.vocab_size()));
 }
 
 ContinuationText::ContinuationText(const model::Model& model, std::shared_ptr<const Tokenizer> tokenizer)

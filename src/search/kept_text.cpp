@@ -247,11 +247,11 @@ void KeptText::load(const std::string& path) {
   check(!cache_->keeps_states(), path, "what linear attention keeps of a text is not read from files");
   const std::vector<std::int32_t> tokens = to_i32(file.at("tokens"));
   const auto n = static_cast<std::int64_t>(tokens.size());
-  check(n > 0 && (model_->max_positions() == 0 || n <= model_->max_positions()), path,
-        "it has {} tokens, the model {} positions", n, model_->max_positions());
+  if (n == 0 || (model_->max_positions() > 0 && n > model_->max_positions()))
+    fail(path, fmt::format("it has {} tokens, the model {} positions", n, model_->max_positions()));
   for (const std::int32_t token : tokens)
-    check(token >= 0 && token < model_->vocab_size(), path, "token {} is outside the vocabulary of {}", token,
-          model_->vocab_size());
+    if (token < 0 || token >= model_->vocab_size())
+      fail(path, fmt::format("token {} is outside the vocabulary of {}", token, model_->vocab_size()));
 
   keep(0);
   cache_->add_rows(1);
@@ -263,9 +263,9 @@ void KeptText::load(const std::string& path) {
       for (const auto& [name, tensor] : tensors_of(*cache_, l)) {
         const WeightView& view = file.at(name);
         const bool bytes = tensor.dtype() == DType::i8;
-        check(view.dtype == (bytes ? StoredType::i8 : StoredType::f32) &&
-                  view.shape == std::vector<std::int64_t>{n, tensor.size(1)},
-              path + ": " + name, "expected {} of [{}, {}]", bytes ? "I8" : "F32", n, tensor.size(1));
+        if (view.dtype != (bytes ? StoredType::i8 : StoredType::f32) ||
+            view.shape != std::vector<std::int64_t>{n, tensor.size(1)})
+          fail(path + ": " + name, fmt::format("expected {} of [{}, {}]", bytes ? "I8" : "F32", n, tensor.size(1)));
         bytes ? put_rows<std::int8_t>(tensor, slots, view.bytes) : put_rows<float>(tensor, slots, view.bytes);
         parts.push_back(content_hash(view.bytes));
       }

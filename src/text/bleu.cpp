@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/version.h"
+#include "text/letter_case.h"
 #include "text/tokenize_13a.h"
 
 namespace tril {

@@ -3,33 +3,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <cmath>
-#include <deque>
-#include <limits>
+#include <optional>
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "base/utf8.h"
 #include "text/template_functions.h"
+#include "text/template_globals.h"
+#include "text/template_operators.h"
 #include "text/template_syntax.h"
 
 namespace tril {
 namespace chat {
 namespace {
 
-constexpr std::size_t longest_output = 16 << 20;
 constexpr int deepest_macro = 20;
+constexpr std::size_t step_cost = 5, round_cost = 200;  // a statement or a part of an expression; a loop's round
 
 // Names and their values. A loop's body and a macro's are scopes of their own, in the one around them.
 struct Scope {
   const Scope* outer = nullptr;
   std::vector<std::pair<std::string, Value>> names;
 
-  const Value* find(std::string_view name) const {
-    for (const Scope* s = this; s; s = s->outer)
+  const Value* find(std::string_view name, Budget& budget) const {
+    for (const Scope* s = this; s; s = s->outer) {
+      budget.pay(1 + s->names.size() / 4);
       for (const auto& [key, value] : s->names)
         if (key == name) return &value;
+    }
     return nullptr;
   }
   void set(const std::string& name, Value value) {
@@ -46,29 +47,8 @@ enum class Flow { on, break_loop, next_round };
 
 class Evaluator {
  public:
-  explicit Evaluator(std::time_t now) : now_(now) {
-    set_function("raise_exception", [](const Arguments& a) -> Value {
-      const Value* message = argument(a, 0, "message");
-      fail_usage("", printable(message ? to_text(*message) : "raise_exception()", 1000));
-    });
-    set_function("strftime_now", [this](const Arguments& a) { return time_text(a); });
-    set_function("range", [this](const Arguments& a) { return range(a); });
-    set_function("namespace", [](const Arguments& a) -> Value {
-      auto made = std::make_shared<Namespace>();
-      for (const Value& one : a.positional)
-        if (const auto* dict = one.get<Dict>()) made->members = *dict;
-      for (const auto& [name, value] : a.named) put(made->members, name, value);
-      return Value(std::move(made));
-    });
-    set_function("dict", [](const Arguments& a) -> Value {
-      Dict dict;
-      for (const Value& one : a.positional) {
-        if (!one.get<Dict>()) refuse(fmt::format("dict() takes a mapping, not {}", one.type_name()));
-        dict = *one.get<Dict>();
-      }
-      for (const auto& [name, value] : a.named) put(dict, name, value);
-      return Value(std::move(dict));
-    });
+  explicit Evaluator(std::time_t now) {
+    for (const Callable& function : functions(now, budget_)) globals_.set(function.name, function);
   }
 
   Scope& globals() { return globals_; }
@@ -83,64 +63,18 @@ class Evaluator {
   int line() const { return line_; }
 
  private:
-  template <class Function>
-  void set_function(const char* name, Function function) {
-    globals_.set(name, Callable{name, std::move(function)});
-  }
-
-  // A member of a namespace or a mapping, which holds nothing that could hold it.
-  static void put(Dict& dict, const std::string& name, const Value& value) {
-    if (value.is_bound()) refuse(fmt::format("\"{}\" cannot hold a namespace or a function", printable(name)));
-    for (auto& [key, member] : dict)
-      if (key == name) {
-        member = value;
-        return;
-      }
-    dict.emplace_back(name, value);
-  }
-
-  Value time_text(const Arguments& a) const {
-    const Value* format = argument(a, 0, "format");
-    const auto* text = format ? format->get<std::string>() : nullptr;
-    if (!text || text->size() > 1000) refuse("strftime_now() takes a format");
-    std::tm local{};
-    ::localtime_r(&now_, &local);
-    std::string out(text->size() * 32 + 1, '\0');
-    out.resize(std::strftime(out.data(), out.size(), text->c_str(), &local));
-    return Value(std::move(out));
-  }
-
-  Value range(const Arguments& a) {
-    std::array<std::int64_t, 3> n{0, 0, 1};
-    if (a.positional.empty() || a.positional.size() > 3) refuse("range() takes one to three numbers");
-    for (std::size_t i = 0; i < a.positional.size(); ++i) {
-      const auto number = a.positional[i].integer();
-      if (!number || std::abs(*number) > 1'000'000'000) refuse("range() takes whole numbers below a billion");
-      n[i] = *number;
-    }
-    if (a.positional.size() == 1) std::swap(n[0], n[1]);
-    if (n[2] == 0) refuse("range(): the step is 0");
-    List list;
-    for (std::int64_t i = n[0]; n[2] > 0 ? i < n[1] : i > n[1]; i += n[2]) {
-      if (list.size() >= 100'000) refuse("range() has more than 100000 numbers");
-      list.emplace_back(i);
-    }
-    budget_.pay(list.size());
-    return Value(std::move(list));
-  }
-
   // ---- Statements
 
   void print(const std::string& text, std::string& out) {
-    budget_.pay(text.size());
+    budget_.pay_text(text.size());
     out += text;
-    if (out.size() > longest_output) refuse(fmt::format("it writes more than {} bytes", longest_output));
+    if (out.size() > longest_text) refuse(fmt::format("it writes more than {} bytes", longest_text));
   }
 
   Flow execute(const Block& block, Scope& scope, std::string& out) {
     for (const Statement& s : block) {
       line_ = s.line;
-      budget_.pay(1);
+      budget_.pay(step_cost);
       if (const Flow flow = execute(s, scope, out); flow != Flow::on) return flow;
     }
     return Flow::on;
@@ -152,7 +86,7 @@ class Evaluator {
         print(s.text, out);
         return Flow::on;
       case Statement::print:
-        print(to_text(evaluate(*s.expression, scope)), out);
+        print(printed(evaluate(*s.expression, scope), budget_), out);
         return Flow::on;
       case Statement::if_:
         return execute(evaluate(*s.expression, scope).truth() ? s.body : s.otherwise, scope, out);
@@ -168,7 +102,7 @@ class Evaluator {
       case Statement::filter: {
         std::string inside;
         const Flow flow = execute(s.body, scope, inside);
-        print(to_text(evaluate_filter(*s.expression, scope, Value(std::move(inside)))), out);
+        print(printed(evaluate_filter(*s.expression, scope, Value(std::move(inside))), budget_), out);
         return flow;
       }
       case Statement::plain:
@@ -183,9 +117,10 @@ class Evaluator {
 
   void assign(const Target& target, Value value, Scope& scope) {
     if (!target.member.empty()) {
-      const Value* held = scope.find(target.names[0]);
+      const Value* held = scope.find(target.names[0], budget_);
       const auto* ns = held ? held->get<std::shared_ptr<Namespace>>() : nullptr;
       if (!ns) refuse(fmt::format("\"{}\" is no namespace, its members cannot be set", printable(target.names[0])));
+      budget_.pay((*ns)->members.size());
       return put((*ns)->members, target.member, value);
     }
     if (target.names.size() == 1 && !target.unpacks) return scope.set(target.names[0], std::move(value));
@@ -214,7 +149,7 @@ class Evaluator {
     Value last_seen;
     bool seen = false;
     for (std::size_t i = 0; i < list.size(); ++i) {
-      budget_.pay(8);
+      budget_.pay(round_cost);
       Scope inner{&scope, {}};
       inner.set("loop", loop_value(list, i, last_seen, seen));
       assign(s.target, list[i], inner);
@@ -244,8 +179,9 @@ class Evaluator {
                                      if (a.positional.empty()) refuse("loop.cycle() takes values");
                                      return a.positional[i % a.positional.size()];
                                    }}},
-                {"changed", Callable{"changed", [&last_seen, &seen](const Arguments& a) -> Value {
+                {"changed", Callable{"changed", [this, &last_seen, &seen](const Arguments& a) -> Value {
                                        Value now{a.positional};
+                                       budget_.pay_whole(now);
                                        const bool changed = !seen || !equal(now, last_seen);
                                        seen = true;
                                        last_seen = std::move(now);
@@ -260,8 +196,10 @@ class Evaluator {
     if (a.positional.size() > names.size())
       refuse(fmt::format("macro \"{}\" takes {} arguments, not {}", s.text, names.size(), a.positional.size()));
     for (const auto& [name, value] : a.named)
-      if (std::find(names.begin(), names.end(), name) == names.end())
+      if (const auto place = std::find(names.begin(), names.end(), name) - names.begin(); place == std::ssize(names))
         refuse(fmt::format("macro \"{}\" has no parameter \"{}\"", s.text, printable(name)));
+      else if (place < std::ssize(a.positional))
+        refuse(fmt::format("macro \"{}\" is given \"{}\" twice", s.text, name));
     const std::size_t required = names.size() - s.defaults.size();
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (const Value* given = argument(a, i, names[i]))
@@ -280,14 +218,14 @@ class Evaluator {
   // ---- Expressions
 
   Value evaluate(const Expression& e, Scope& scope) {
-    budget_.pay(1);
+    budget_.pay(step_cost);
     line_ = e.line;
     const auto part = [&](std::size_t i) { return evaluate(*e.parts[i], scope); };
     switch (e.kind) {
       case Expression::constant:
         return e.value;
       case Expression::variable: {
-        const Value* found = scope.find(e.name);
+        const Value* found = scope.find(e.name, budget_);
         return found ? *found : Value(Undefined{e.name});
       }
       case Expression::list: {
@@ -302,8 +240,7 @@ class Evaluator {
       case Expression::item: {
         const Value value = part(0), key = part(1);
         check_defined(value, "has no members");
-        if (value.get<std::string>()) budget_.pay(value.get<std::string>()->size());
-        Value found = item(value, key);
+        Value found = paid_item(value, key);
         if (found.is_undefined() && key.get<std::string>()) return find_method(value, *key.get<std::string>(), budget_);
         return found;
       }
@@ -314,9 +251,9 @@ class Evaluator {
       case Expression::filter:
         return evaluate_filter(e, scope, part(0));
       case Expression::test:
-        return apply_test(e.name, part(0), arguments_of(e, scope));
+        return apply_test(e.name, part(0), arguments_of(e, scope), budget_);
       case Expression::unary:
-        return evaluate_unary(e, part(0));
+        return unary(e.name, part(0));
       case Expression::binary:
         return evaluate_binary(e, scope);
       case Expression::compare:
@@ -328,15 +265,18 @@ class Evaluator {
     return Value();
   }
 
-  static void check_defined(const Value& value, std::string_view what) {
-    if (const auto* u = value.get<Undefined>())
-      refuse(fmt::format("\"{}\" is undefined, it {}", printable(u->name), what));
-  }
-
   Value attribute(const Value& value, const std::string& name) {
     check_defined(value, fmt::format("has no \"{}\"", printable(name)));
+    if (value.get<Callable>()) refuse(fmt::format("members of a function (\"{}\") are not supported", printable(name)));
     Value method = find_method(value, name, budget_);
-    return method.is_undefined() ? item(value, Value(name)) : method;
+    return method.is_undefined() ? paid_item(value, Value(name)) : method;
+  }
+
+  Value paid_item(const Value& value, const Value& key) {
+    if (const auto* s = value.get<std::string>()) budget_.pay(2 * s->size());
+    if (const auto* d = value.get<Dict>()) budget_.pay(d->size());
+    if (value.get<std::shared_ptr<Namespace>>()) budget_.pay(value.weight());
+    return item(value, key);
   }
 
   Value evaluate_dict(const Expression& e, Scope& scope) {
@@ -398,19 +338,11 @@ class Evaluator {
     const std::int64_t end = std::clamp(to ? place(*to) : step > 0 ? high : low, low, high);
     List cut;
     for (; step > 0 ? i < end : i > end; i += step) cut.push_back(all[static_cast<std::size_t>(i)]);
+    if (value.is_tuple()) return Value::tuple(std::move(cut));
     if (value.get<List>()) return Value(std::move(cut));
     std::string text;
     for (const Value& one : cut) text += *one.get<std::string>();
     return Value(std::move(text));
-  }
-
-  Value evaluate_unary(const Expression& e, const Value& value) {
-    if (e.name == "not") return !value.truth();
-    const auto whole = value.integer();
-    if (whole && *whole == std::numeric_limits<std::int64_t>::min()) refuse("a number is too large");
-    if (whole) return e.name == "-" ? -*whole : *whole;
-    if (const auto n = value.number()) return e.name == "-" ? -*n : *n;
-    refuse(fmt::format("\"{}\" takes a number, not {}", e.name, value.type_name()));
   }
 
   Value evaluate_binary(const Expression& e, Scope& scope) {
@@ -419,76 +351,7 @@ class Evaluator {
     if (e.name == "or") return a.truth() ? a : evaluate(*e.parts[1], scope);
     const Value b = evaluate(*e.parts[1], scope);
     line_ = e.line;
-    if (e.name == "~") return text_sum(to_text(a), to_text(b));
-    if (e.name == "+") {
-      if (const auto* x = a.get<std::string>(), *y = b.get<std::string>(); x && y) return text_sum(*x, *y);
-      if (const auto* x = a.get<List>(), *y = b.get<List>(); x && y) {
-        budget_.pay(x->size() + y->size());
-        List sum = *x;
-        sum.insert(sum.end(), y->begin(), y->end());
-        return Value(std::move(sum));
-      }
-    }
-    if (e.name == "*") {
-      if (const auto n = b.integer(); a.get<std::string>() && n) return repeated(*a.get<std::string>(), *n);
-      if (const auto n = a.integer(); b.get<std::string>() && n) return repeated(*b.get<std::string>(), *n);
-    }
-    if (e.name == "%" && a.get<std::string>()) refuse("formatting a string by % is not supported", "+ and ~ are");
-    return arithmetic(e.name, a, b);
-  }
-
-  Value text_sum(const std::string& a, const std::string& b) {
-    budget_.pay(a.size() + b.size());
-    if (a.size() + b.size() > longest_output) refuse("a text becomes too long");
-    return a + b;
-  }
-
-  Value repeated(const std::string& text, std::int64_t n) {
-    std::string out;
-    if (n > 0 && !text.empty() && static_cast<std::size_t>(n) > longest_output / text.size())
-      refuse("a text becomes too long");
-    for (std::int64_t i = 0; i < n && !text.empty(); ++i) out += text;
-    budget_.pay(out.size());
-    return Value(std::move(out));
-  }
-
-  Value arithmetic(const std::string& op, const Value& a, const Value& b) {
-    check_defined(a, "is no number");
-    check_defined(b, "is no number");
-    const auto x = a.number(), y = b.number();
-    if (!x || !y) refuse(fmt::format("\"{}\" takes no {} and {}", op, a.type_name(), b.type_name()));
-    const auto i = a.integer(), j = b.integer();
-    if ((op == "/" || op == "//" || op == "%") && *y == 0) refuse("division by zero");
-    if (op == "/") return *x / *y;
-    if (i && j) {
-      if (const auto whole = whole_arithmetic(op, *i, *j)) return *whole;
-      if (op != "**" || *j >= 0) refuse("a number is too large");
-    }
-    if (op == "+") return *x + *y;
-    if (op == "-") return *x - *y;
-    if (op == "*") return *x * *y;
-    if (op == "//") return std::floor(*x / *y);
-    if (op == "%") return *x - *y * std::floor(*x / *y);
-    return std::pow(*x, *y);
-  }
-
-  // Nothing where the result does not fit. Division rounds down, as Python's does.
-  static std::optional<std::int64_t> whole_arithmetic(const std::string& op, std::int64_t i, std::int64_t j) {
-    std::int64_t r = 0;
-    if (op == "+") return __builtin_add_overflow(i, j, &r) ? std::nullopt : std::optional(r);
-    if (op == "-") return __builtin_sub_overflow(i, j, &r) ? std::nullopt : std::optional(r);
-    if (op == "*") return __builtin_mul_overflow(i, j, &r) ? std::nullopt : std::optional(r);
-    if (op == "**") {
-      if (j < 0 || j > 64) return std::nullopt;
-      r = 1;
-      for (; j > 0; --j)
-        if (__builtin_mul_overflow(r, i, &r)) return std::nullopt;
-      return r;
-    }
-    if (j == -1) return op == "%" ? std::optional<std::int64_t>(0) : whole_arithmetic("-", 0, i);
-    const std::int64_t rest = i % j;
-    const bool adjust = rest != 0 && (rest < 0) != (j < 0);
-    return op == "%" ? (adjust ? rest + j : rest) : i / j - (adjust ? 1 : 0);
+    return binary(e.name, a, b, budget_);
   }
 
   Value evaluate_compare(const Expression& e, Scope& scope) {
@@ -496,6 +359,7 @@ class Evaluator {
     for (std::size_t i = 0; i < e.operators.size(); ++i) {
       Value right = evaluate(*e.parts[i + 1], scope);
       const std::string& op = e.operators[i];
+      budget_.pay(8 * std::min(left.weight(), right.weight()));
       const bool holds = op == "=="       ? equal(left, right)
                          : op == "!="     ? !equal(left, right)
                          : op == "in"     ? contains(right, left, budget_)
@@ -512,7 +376,6 @@ class Evaluator {
 
   Scope globals_;
   Budget budget_;
-  std::time_t now_;
   int line_ = 1, macros_ = 0;
 };
 
@@ -525,6 +388,11 @@ struct ChatTemplate::Impl {
 };
 
 ChatTemplate::ChatTemplate(std::string_view source, std::string where) {
+  if (const auto fault = find_utf8_fault(source)) {
+    const std::string_view before = source.substr(0, fault->offset);
+    fail(fmt::format("{}: line {}", where, 1 + std::count(before.begin(), before.end(), '\n')),
+         fmt::format("is not valid UTF-8 (byte 0x{:02X})", fault->byte));
+  }
   chat::Block block = chat::parse_template(source, where);
   impl_ = std::make_unique<const Impl>(Impl{std::move(where), std::move(block)});
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/version.h"
 #include "text/bleu.h"
+#include "text/letter_case.h"
 #include "text/tokenize_13a.h"
 
 namespace tril {

@@ -114,18 +114,4 @@ void Regex::find_all(std::string_view text, std::vector<std::pair<std::size_t, s
   }
 }
 
-CharacterProperty::CharacterProperty(std::string_view name) {
-  initialize_library();
-  const OnigEncoding utf8 = ONIG_ENCODING_UTF8;
-  std::string known(name);
-  type_ = ONIGENC_PROPERTY_NAME_TO_CTYPE(utf8, const_cast<OnigUChar*>(bytes(known.data())),
-                                         const_cast<OnigUChar*>(bytes(known.data() + known.size())));
-  check(type_ >= 0, "characters", "the library Oniguruma knows no property \"{}\"", name);
-}
-
-bool CharacterProperty::operator()(char32_t character) const {
-  const OnigEncoding utf8 = ONIG_ENCODING_UTF8;
-  return ONIGENC_IS_CODE_CTYPE(utf8, character, static_cast<unsigned>(type_)) != 0;
-}
-
 }  // namespace tril

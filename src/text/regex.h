@@ -29,15 +29,4 @@ class Regex {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A property of characters, such as "Case_Ignorable" (Unicode Standard Annex #44).
-class CharacterProperty {
- public:
-  /// @throws Error for a name that the library does not know
-  explicit CharacterProperty(std::string_view name);
-  bool operator()(char32_t character) const;
-
- private:
-  int type_;
-};
-
 }  // namespace tril

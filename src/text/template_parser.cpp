@@ -211,7 +211,9 @@ class Parser {
     }
     expect_block_end();
     const int loops = std::exchange(loops_, 0);
+    macros_.push_back(s.target.names);
     s.body = parse_block({"endmacro"});
+    macros_.pop_back();
     loops_ = loops;
     end_tag("endmacro");
     return s;
@@ -405,6 +407,7 @@ class Parser {
         if (is_one_of(token.value, {"true", "True"})) return constant(token.line, Value(true));
         if (is_one_of(token.value, {"false", "False"})) return constant(token.line, Value(false));
         if (is_one_of(token.value, {"none", "None"})) return constant(token.line, Value(None{}));
+        check_variable(token.value);
         return make(Expression::variable, token.line, token.value);
       case Token::sign:
         if (skip_sign("(")) {
@@ -420,6 +423,14 @@ class Parser {
         break;
     }
     refuse(fmt::format("expected a value, got \"{}\"", shown()));
+  }
+
+  // What Jinja puts into a macro whose body asks for it.
+  void check_variable(const std::string& name) const {
+    if (macros_.empty() || !is_one_of(name, {"varargs", "kwargs", "caller"})) return;
+    for (const std::vector<std::string>& parameters : macros_)
+      if (std::find(parameters.begin(), parameters.end(), name) != parameters.end()) return;
+    refuse(fmt::format("\"{}\" in a macro is not supported", name), "name its parameters");
   }
 
   Value number(const Token& token) const {
@@ -561,6 +572,7 @@ class Parser {
   const std::string& where_;
   std::size_t at_ = 0;
   int depth_ = 0, loops_ = 0;
+  std::vector<std::vector<std::string>> macros_;  // the parameters of those around
 };
 
 }  // namespace

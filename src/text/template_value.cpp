@@ -1,11 +1,13 @@
 #include "text/template_value.h"
 
 #include <fmt/format.h>
+#include <unicode/uchar.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <type_traits>
@@ -17,6 +19,7 @@ namespace tril::chat {
 namespace {
 
 constexpr int deepest = 64;
+constexpr std::uint32_t largest_weight = 1 << 30;
 const char* const where = "";  // ChatTemplate::render() says where
 
 void check_depth(int depth) {
@@ -28,36 +31,50 @@ std::string float_text(double v) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
   std::array<char, 40> digits{};
-  const auto exponent = v == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(v))));
-  const bool scientific = exponent < -4 || exponent >= 16;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), v,
-                                 scientific ? std::chars_format::scientific : std::chars_format::fixed)
-                       .ptr;
-  std::string text(digits.data(), end);
+  const auto written = [&](std::chars_format format) {
+    return std::string(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), v, format).ptr);
+  };
+  std::string text = written(std::chars_format::scientific);
+  const int exponent = std::stoi(text.substr(text.find('e') + 1));
+  if (exponent >= -4 && exponent < 16) text = written(std::chars_format::fixed);
   if (text.find_first_of(".e") == text.npos) text += ".0";
   return text;
+}
+
+// What str.isprintable() has: no controls, no formats, nothing unassigned, and of spaces the blank alone.
+bool is_printable(const Character& c) {
+  if (c.code < 0x80) return c.code >= 0x20 && c.code != 0x7f;
+  return c.code == Character::not_utf8 || !(U_GET_GC_MASK(static_cast<UChar32>(c.code)) & (U_GC_C_MASK | U_GC_Z_MASK));
 }
 
 // Python quotes with ' unless the text has one and no ".
 std::string python_quoted(std::string_view text) {
   const char quote = text.find('\'') != text.npos && text.find('"') == text.npos ? '"' : '\'';
   std::string out(1, quote);
-  for (char c : text) {
-    const auto byte = static_cast<std::uint8_t>(c);
-    if (c == quote || c == '\\')
-      out.append(1, '\\').append(1, c);
-    else if (c == '\n')
+  for (std::size_t at = 0; at < text.size();) {
+    const Character c = character_at(text, at);
+    const std::string_view one = text.substr(at, c.length);
+    at += c.length;
+    if (one[0] == quote || one == "\\")
+      out.append("\\").append(one);
+    else if (one == "\n")
       out += "\\n";
-    else if (c == '\r')
+    else if (one == "\r")
       out += "\\r";
-    else if (c == '\t')
+    else if (one == "\t")
       out += "\\t";
-    else if (byte < 0x20 || byte == 0x7f)
-      out += fmt::format("\\x{:02x}", byte);
+    else if (is_printable(c))
+      out += one;
+    else if (const auto code = static_cast<std::uint32_t>(c.code); code < 0x100)
+      out += fmt::format("\\x{:02x}", code);
     else
-      out += c;
+      out += code < 0x10000 ? fmt::format("\\u{:04x}", code) : fmt::format("\\U{:08x}", code);
   }
   return out + quote;
+}
+
+void check_no_view(const Value& value) {
+  if (value.is_view()) fail(where, "a range or a view of a mapping cannot be written", "make it a list: | list");
 }
 
 std::string repr(const Value& value, int depth);
@@ -72,6 +89,7 @@ std::string dict_repr(const Dict& dict, int depth) {
 std::string repr(const Value& value, int depth) {
   check_depth(depth);
   if (const auto* s = value.get<std::string>()) return python_quoted(*s);
+  check_no_view(value);
   if (const auto* list = value.get<List>()) {
     std::string text(1, value.is_tuple() ? '(' : '[');
     for (const Value& item : *list) text.append(text.size() > 1 ? ", " : "").append(repr(item, depth + 1));
@@ -79,7 +97,12 @@ std::string repr(const Value& value, int depth) {
   }
   if (const auto* dict = value.get<Dict>()) return dict_repr(*dict, depth);
   if (value.is_undefined()) return "Undefined";
+  if (value.is_bound()) fail(where, fmt::format("{} within a list or a mapping cannot be written", value.type_name()));
   return to_text(value);
+}
+
+std::uint32_t weight_of(const std::string& text) {
+  return static_cast<std::uint32_t>(std::min<std::size_t>(1 + text.size() / 16, largest_weight));
 }
 
 void append_escape(std::string& out, char32_t c) {
@@ -110,12 +133,18 @@ std::string json_text(std::string_view text, bool ascii) {
 
 class JsonWriter {
  public:
-  explicit JsonWriter(const JsonStyle& style) : style_(style) {}
+  explicit JsonWriter(const JsonStyle& style)
+      : style_(style),
+        separator_(!style.item_separator.empty() ? style.item_separator
+                   : style.indent >= 0           ? ","
+                                                 : ", ") {}
 
   void write(const Value& value, int depth) {
     check_depth(depth);
     if (const auto* s = value.get<std::string>()) {
       out += json_text(*s, style_.ascii);
+    } else if (value.is_view()) {
+      check_no_view(value);
     } else if (const auto* list = value.get<List>()) {
       write_all(*list, '[', ']', depth, [&](const Value& item) { write(item, depth + 1); });
     } else if (const auto* dict = value.get<Dict>()) {
@@ -148,7 +177,7 @@ class JsonWriter {
     out += open;
     bool first = true;
     for (const auto& item : range) {
-      if (!first) out += style_.indent >= 0 ? trimmed(style_.item_separator) : style_.item_separator;
+      if (!first) out += separator_;
       new_line(depth + 1);
       write_one(item);
       first = false;
@@ -156,19 +185,20 @@ class JsonWriter {
     if (!first) new_line(depth);
     out += close;
   }
-  // Python's default separator has no space where each item has a line of its own.
-  static std::string trimmed(const std::string& separator) { return separator == ", " ? "," : separator; }
   void new_line(int depth) {
     if (style_.indent >= 0) out.append(1, '\n').append(static_cast<std::size_t>(depth * style_.indent), ' ');
   }
 
   const JsonStyle& style_;
+  std::string separator_;
 };
 
 Value from_json(const nlohmann::ordered_json& json, int depth) {
   check_depth(depth);
   if (json.is_string()) return json.get<std::string>();
   if (json.is_boolean()) return json.get<bool>();
+  if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::uint64_t{1} << 63 >> 1)
+    fail(where, fmt::format("the number {} is too large", json.get<std::uint64_t>()));
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number()) return json.get<double>();
   if (json.is_array()) {
@@ -186,7 +216,9 @@ Value from_json(const nlohmann::ordered_json& json, int depth) {
 
 }  // namespace
 
-Value::Value(std::string v) : data_(std::make_shared<const std::string>(std::move(v))) {}
+Value::Value(std::string v) : weight_(weight_of(v)) {
+  data_ = std::make_shared<const std::string>(std::move(v));
+}
 
 Value::Value(List v) {
   for (const Value& item : v) take(item);
@@ -200,8 +232,14 @@ Value Value::tuple(List v) {
   return value;
 }
 
+Value Value::view(List v) {
+  Value value(std::move(v));
+  value.view_ = true;
+  return value;
+}
+
 Value::Value(Dict v) {
-  for (const auto& [key, member] : v) take(member);
+  for (const auto& [key, member] : v) take(member), add_weight(weight_of(key));
   check_depth(++depth_);
   data_ = std::make_shared<const Dict>(std::move(v));
 }
@@ -212,6 +250,19 @@ Value::Value(Callable v) : data_(std::make_shared<const Callable>(std::move(v)))
 void Value::take(const Value& member) {
   depth_ = std::max(depth_, member.depth_);
   bound_ = bound_ || member.bound_;
+  add_weight(member.weight_);
+}
+
+void Value::add_weight(std::uint32_t more) {
+  weight_ = std::min(weight_ + more, largest_weight);
+}
+
+std::size_t Value::weight() const {
+  const auto* ns = get<std::shared_ptr<Namespace>>();
+  if (!ns) return weight_;
+  std::size_t all = weight_;
+  for (const auto& [key, member] : (*ns)->members) all += weight_of(key) + member.weight_;
+  return all;
 }
 
 template <class T>
@@ -267,7 +318,7 @@ bool equal(const Value& a, const Value& b) {
   if (const auto x = a.number(), y = b.number(); x && y) return *x == *y;
   if (const auto* x = a.get<std::string>(), *y = b.get<std::string>(); x && y) return *x == *y;
   if (const auto* x = a.get<List>(), *y = b.get<List>(); x && y)
-    return a.is_tuple() == b.is_tuple() && x->size() == y->size() &&
+    return a.is_tuple() == b.is_tuple() && a.is_view() == b.is_view() && x->size() == y->size() &&
            std::equal(x->begin(), x->end(), y->begin(), equal);
   if (const auto* x = a.get<Dict>(), *y = b.get<Dict>(); x && y)
     return x->size() == y->size() && std::all_of(x->begin(), x->end(), [&](const auto& member) {

@@ -60,6 +60,8 @@ class Value {
 
   /// A list that prints with round brackets, as Python's tuples do.
   static Value tuple(List v);
+  /// What range() and a mapping's keys(), values() and items() give: goes as a list where it is gone over.
+  static Value view(List v);
 
   /// What it holds, of this kind; nullptr where it is of another.
   template <class T>
@@ -77,16 +79,22 @@ class Value {
   /// outlives what it refers to.
   bool is_bound() const { return bound_; }
   bool is_tuple() const { return tuple_; }
+  bool is_view() const { return view_; }
+  /// How much there is to go over where the whole of it is written or compared: its values, each as often as it is in it,
+  /// and every 16 bytes of text. A namespace within a list is one: it is not written there.
+  std::size_t weight() const;
 
  private:
   void take(const Value& member);
+  void add_weight(std::uint32_t more);
 
   std::variant<Undefined, None, bool, std::int64_t, double, std::shared_ptr<const std::string>,
                std::shared_ptr<const List>, std::shared_ptr<const Dict>, std::shared_ptr<Namespace>,
                std::shared_ptr<const Callable>>
       data_;
-  std::uint8_t depth_ = 0;  // of lists and mappings within each other
-  bool bound_ = false, tuple_ = false;
+  std::uint32_t weight_ = 1;  // at most largest_weight
+  std::uint8_t depth_ = 0;    // of lists and mappings within each other
+  bool bound_ = false, tuple_ = false, view_ = false;
 };
 
 /// Python's == : of different kinds nothing is equal, but numbers are numbers.
@@ -102,8 +110,9 @@ std::string to_text(const Value& value);
 std::string to_repr(const Value& value);
 
 struct JsonStyle {
-  int indent = -1;  ///< -1: all in one line
-  std::string item_separator = ", ", key_separator = ": ";
+  int indent = -1;             ///< -1: all in one line
+  std::string item_separator;  ///< empty: ", ", or "," where each item has a line of its own
+  std::string key_separator = ": ";
   bool sort_keys = false, ascii = false;
 };
 /// json.dumps. @throws Error for what JSON cannot say

@@ -1,11 +1,6 @@
 #include "text/tokenize_13a.h"
 
-#include <clocale>
-#include <cwctype>
-
-#include "base/error.h"
 #include "base/utf8.h"
-#include "text/regex.h"
 
 namespace tril {
 namespace {
@@ -59,29 +54,9 @@ char32_t decode(std::string_view character) {
   }
 }
 
-void encode(std::string& out, char32_t c) {
-  const auto put = [&](char32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
-  if (c < 0x80) {
-    put(c);
-  } else if (c < 0x800) {
-    put(0xC0 | c >> 6), put(0x80 | (c & 0x3F));
-  } else if (c < 0x10000) {
-    put(0xE0 | c >> 12), put(0x80 | (c >> 6 & 0x3F)), put(0x80 | (c & 0x3F));
-  } else {
-    put(0xF0 | c >> 18), put(0x80 | (c >> 12 & 0x3F)), put(0x80 | (c >> 6 & 0x3F)), put(0x80 | (c & 0x3F));
-  }
-}
-
 bool is_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
-}
-
-// The C library's table of Unicode, whatever locale the user runs under; made once and kept for the process's life.
-locale_t unicode_locale() {
-  static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
-  if (!locale) fail("lower case", "the system lacks the locale C.UTF-8", "install it (libc-bin has it on Debian)");
-  return locale;
 }
 
 }  // namespace
@@ -142,46 +117,6 @@ std::vector<std::string_view> split_words(std::string_view line) {
   }
   if (line.size() > begin) words.push_back(line.substr(begin));
   return words;
-}
-
-std::string lower_case(std::string_view text) {
-  constexpr char32_t capital_sigma = 0x3A3, final_sigma = 0x3C2, dotted_i = 0x130, dot_above = 0x307;
-  const locale_t locale = unicode_locale();
-
-  static const CharacterProperty cased("Cased"), ignorable("Case_Ignorable");
-  // Final_Sigma (The Unicode Standard, table 3-17): a cased letter before it and none behind, but for marks between.
-  const auto cased_from = [&](std::size_t at) {
-    while (at < text.size()) {
-      const std::size_t length = character_length(text, at);
-      const char32_t c = decode(text.substr(at, length));
-      if (!ignorable(c)) return cased(c);
-      at += length;
-    }
-    return false;
-  };
-
-  std::string out;
-  const bool has_sigma = text.find("\u03a3") != std::string_view::npos;
-  bool after_cased = false;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = character_length(text, i);
-    if (length == 1) {
-      const char c = text[i];
-      out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    } else {
-      const char32_t c = decode(text.substr(i, length));
-      if (c == dotted_i)
-        encode(out, U'i'), encode(out, dot_above);
-      else if (c == capital_sigma && after_cased && !cased_from(i + length))
-        encode(out, final_sigma);
-      else
-        encode(out, static_cast<char32_t>(towlower_l(static_cast<wint_t>(c), locale)));
-    }
-    if (has_sigma)
-      if (const char32_t c = decode(text.substr(i, length)); !ignorable(c)) after_cased = cased(c);
-    i += length;
-  }
-  return out;
 }
 
 }  // namespace tril

@@ -20,7 +20,4 @@ std::vector<std::string_view> split_words(std::string_view line);
 /// Bytes of the UTF-8 character at `at`; a stray byte counts as a character of its own.
 std::size_t character_length(std::string_view text, std::size_t at);
 
-/// Lower case of all scripts, by the C library's table of Unicode (one character to one, and final sigma).
-std::string lower_case(std::string_view text);
-
 }  // namespace tril

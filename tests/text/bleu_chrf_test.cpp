@@ -11,6 +11,7 @@
 #include "support/paths.h"
 #include "text/bleu.h"
 #include "text/chrf.h"
+#include "text/letter_case.h"
 #include "text/tokenize_13a.h"
 
 namespace tril {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "base/file.h"
 #include "base/rng.h"
 #include "support/paths.h"
@@ -52,6 +54,32 @@ TEST(ChatTemplate, WritesWhatTransformersWrites) {
   EXPECT_GT(refused, 5);
 }
 
+TEST(ChatTemplate, SnippetsAreAsJinjaWritesThemOrRefused) {
+  const Json file = Json::parse(read_text(test::test_dir() + "/text/chat_cases/snippets.json", 1 << 24));
+  ChatInput input;
+  input.messages = Json::array();
+  input.variables = file["given"];
+  int compared = 0, refused = 0;
+  for (const Json& c : file["cases"]) {
+    const auto source = c["source"].get<std::string>();
+    SCOPED_TRACE(source);
+    const auto render = [&] { return ChatTemplate(source).render(input); };
+    if (c.contains("error") || c.contains("refused")) {
+      EXPECT_THROW(render(), Error);
+      ++refused;
+      continue;
+    }
+    try {
+      EXPECT_EQ(render(), c["text"].get<std::string>());
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
+    }
+    ++compared;
+  }
+  EXPECT_GT(compared, 70);
+  EXPECT_GT(refused, 70);
+}
+
 std::string rendered(const std::string& source) {
   return ChatTemplate(source).render(input_of(golden()["chats"]["turns"], Json::object()));
 }
@@ -77,6 +105,11 @@ TEST(ChatTemplate, WhatIsNotSupportedIsRefusedByNameAndLine) {
       {"{{ f(*a) }}", "not supported"},
       {"{{ 9223372036854775807 + 1 }}", "too large"},
       {"{{ 1 // 0 }}", "zero"},
+      {"{% macro m(a) %}{{ varargs }}{% endmacro %}", "\"varargs\" in a macro"},
+      {"{% macro m(a) %}{{ kwargs }}{% endmacro %}", "\"kwargs\" in a macro"},
+      {"{{ ' x' | trim(letters=' ') }}", "the filter \"trim\" has no argument \"letters\""},
+      {"{{ 'x'.upper(1) }}", "upper() takes 0 arguments"},
+      {"a\n{{ '\xff' }}", "line 2: is not valid UTF-8 (byte 0xFF)"},
   };
   for (const auto& [source, part] : cases) EXPECT_TRUE(contains(says(source), part)) << source << ": " << says(source);
 }
@@ -113,6 +146,73 @@ TEST(ChatTemplate, WhatHasNoEndIsStopped) {
           " }}",
   };
   for (const std::string& source : sources) EXPECT_NE(says(source), "") << source.substr(0, 60);
+}
+
+// Each does far more than any template has to, by loops, by what is written or by what is compared.
+TEST(ChatTemplate, WhatTakesLongIsStoppedWithinASecond) {
+  const std::string nest = "{% for a in range(100000) %}{% for b in range(100000) %}",
+                    ends = "{% endfor %}{% endfor %}";
+  const std::string twice =
+      "{% set ns = namespace(l=['0123456789abcdef']) %}{% for i in range(60) %}{% set ns.l = [ns.l, ns.l] %}{% endfor "
+      "%}";
+  const std::string many = [] {
+    std::string s;
+    for (int i = 0; i < 20000; ++i) s += "{% set name_" + std::to_string(i) + " = 1 %}";
+    return s;
+  }();
+  const std::vector<std::string> sources = {
+      nest + ends,
+      nest + "x" + ends,
+      nest + "{{ a + b }}" + ends,
+      nest + "{% set c = a * b %}{% if c is odd %}{{ c }}{% endif %}" + ends,
+      nest + "{% set x = messages | tojson %}" + ends,
+      nest + "{% set x = messages == messages %}" + ends,
+      nest + "{% set x = messages | map(attribute='content') | join %}" + ends,
+      nest + "{% set x = range(100000) | list %}" + ends,
+      nest + "{% set x = ('a' * 100000) | title %}" + ends,
+      nest + "{% set x = ('é' * 100000) | upper %}" + ends,
+      nest + "{% set x = ('a' * 100000).split('a') %}" + ends,
+      nest + "{% set x = ('a' * 100000) | list | sort | unique %}" + ends,
+      "{% set a = 'a' * 4000000 %}{% for i in range(1000) %}{% set x = (a ~ 'b') in a %}{% endfor %}",
+      "{% set a = 'a' * 2000000 %}{{ a.rsplit('a' * 1000000 ~ 'b') }}{{ a.strip('b' * 1000000 ~ 'a') }}",
+      "{% set a = 'a' * 16000000 %}{% for i in range(100000) %}{% if a is lower %}{% endif %}{% endfor %}",
+      "{% set a = 'a' * 16000000 %}{% for i in range(100000) %}{% if a.islower() %}{% endif %}{% endfor %}",
+      "{% set a = '1' * 16000000 %}{% for i in range(100000) %}{% if a.isdigit() %}{% endif %}{% endfor %}",
+      "{% set a = ' ' * 16000000 %}{% for i in range(100000) %}{% set x = a | int + a | float %}{% endfor %}",
+      twice + "{{ ns.l }}",
+      twice + "{{ ns.l | tojson }}",
+      twice + "{% set a = ns.l %}{% set ns.l = [[1]] %}{{ a == [a][0] }}{{ [a] | unique | list | length }}",
+      twice + "{{ ns.l is in [1, [2]] }}{{ [ns.l] | join }}",
+      many + nest + "{% set x = name_19999 %}" + ends,
+  };
+  for (const std::string& source : sources) {
+    SCOPED_TRACE(source.substr(source.size() > 200 ? source.size() - 200 : 0));
+    const std::clock_t begun = std::clock();
+    EXPECT_TRUE(contains(says(source), "it does too much")) << says(source);
+    // Of the processor's time, which sanitizers make ten times as long.
+    EXPECT_LT(static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC, 15);
+  }
+}
+
+TEST(ChatTemplate, ALongTalkWithManyToolsIsWritten) {
+  Json tools = Json::array(), chat = Json::array();
+  const Json tool = golden()["cases"][1]["variant"]["tools"][0];
+  for (int i = 0; i < 200; ++i) tools.push_back(tool);
+  const std::string long_text(2000, 'x');
+  const Json calls = golden()["chats"]["tool"][1]["tool_calls"];
+  chat.push_back({{"role", "user"}, {"content", long_text}});
+  for (int i = 0; i < 1000; ++i) {
+    chat.push_back({{"role", "assistant"}, {"content", ""}, {"tool_calls", calls}});
+    chat.push_back({{"role", "tool"}, {"name", "weather"}, {"content", long_text}});
+    chat.push_back({{"role", "assistant"}, {"content", long_text}});
+    chat.push_back({{"role", "user"}, {"content", std::to_string(i) + long_text}});
+  }
+  for (const char* family : {"chatml", "llama3", "mistral", "qwen3", "granite", "olmo2", "phi3", "generation"}) {
+    SCOPED_TRACE(family);
+    ChatInput input = input_of(chat, {{"tools", tools}, {"add_generation_prompt", true}});
+    const std::string text = ChatTemplate(golden()["templates"][family].get<std::string>(), family).render(input);
+    EXPECT_GT(text.size(), std::size_t{3} << 20);
+  }
 }
 
 TEST(ChatTemplate, DamagedTemplatesAreErrorsOrRunToAnEnd) {

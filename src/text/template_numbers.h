@@ -1,0 +1,14 @@
+// Filters that make numbers, as Python's int(), float() and round() make them.
+#pragma once
+
+#include "text/template_arguments.h"
+
+namespace tril::chat {
+
+Value rounded(const Value& value, const Arguments& a);                 ///< round(precision, method)
+Value to_int(const Value& value, const Arguments& a, Budget& budget);  ///< int(default, base)
+Value to_float(const Value& value, const Arguments& a, Budget& budget);
+Value absolute(const Value& value);
+Value sum_of(const List& list, const Value& start, Budget& budget);
+
+}  // namespace tril::chat

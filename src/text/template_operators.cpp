@@ -1,0 +1,115 @@
+#include "text/template_operators.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "base/printable.h"
+
+namespace tril::chat {
+namespace {
+
+Value text_sum(const std::string& a, const std::string& b, Budget& budget) {
+  budget.pay_text(a.size() + b.size());
+  if (a.size() + b.size() > longest_text) refuse("a text becomes too long");
+  return a + b;
+}
+
+Value repeated(const std::string& text, std::int64_t n, Budget& budget) {
+  std::string out;
+  if (n > 0 && !text.empty() && static_cast<std::size_t>(n) > longest_text / text.size())
+    refuse("a text becomes too long");
+  if (n > 0) budget.pay_text(static_cast<std::size_t>(n) * (8 + text.size()));
+  for (std::int64_t i = 0; i < n && !text.empty(); ++i) out += text;
+  return Value(std::move(out));
+}
+
+// Nothing where the result does not fit. Division rounds down, as Python's does.
+std::optional<std::int64_t> whole_arithmetic(const std::string& op, std::int64_t i, std::int64_t j) {
+  std::int64_t r = 0;
+  if (op == "+") return __builtin_add_overflow(i, j, &r) ? std::nullopt : std::optional(r);
+  if (op == "-") return __builtin_sub_overflow(i, j, &r) ? std::nullopt : std::optional(r);
+  if (op == "*") return __builtin_mul_overflow(i, j, &r) ? std::nullopt : std::optional(r);
+  if (op == "**") {
+    if (j < 0 || j > 64) return std::nullopt;
+    r = 1;
+    for (; j > 0; --j)
+      if (__builtin_mul_overflow(r, i, &r)) return std::nullopt;
+    return r;
+  }
+  if (j == -1) return op == "%" ? std::optional<std::int64_t>(0) : whole_arithmetic("-", 0, i);
+  const std::int64_t rest = i % j;
+  const bool adjust = rest != 0 && (rest < 0) != (j < 0);
+  return op == "%" ? (adjust ? rest + j : rest) : i / j - (adjust ? 1 : 0);
+}
+
+// x // y and x % y, of which Python says that x = (x // y) y + x % y, and that the rest has the sign of y.
+double divided(const std::string& op, double x, double y) {
+  double rest = std::fmod(x, y);
+  if (rest != 0 && (rest < 0) != (y < 0)) rest += y;
+  if (op == "%") return rest == 0 ? std::copysign(0.0, y) : rest;
+  const double quotient = (x - rest) / y, down = std::floor(quotient);
+  return quotient - down > 0.5 ? down + 1 : down;  // it is whole but for rounding
+}
+
+Value arithmetic(const std::string& op, const Value& a, const Value& b) {
+  check_defined(a, "is no number");
+  check_defined(b, "is no number");
+  const auto x = a.number(), y = b.number();
+  if (!x || !y) refuse(fmt::format("\"{}\" takes no {} and {}", op, a.type_name(), b.type_name()));
+  const auto i = a.integer(), j = b.integer();
+  if ((op == "/" || op == "//" || op == "%") && *y == 0) refuse("division by zero");
+  if (op == "/") return *x / *y;
+  if (i && j) {
+    if (const auto whole = whole_arithmetic(op, *i, *j)) return *whole;
+    if (op != "**" || *j >= 0) refuse("a number is too large");
+  }
+  if (op == "+") return *x + *y;
+  if (op == "-") return *x - *y;
+  if (op == "*") return *x * *y;
+  if (op == "//" || op == "%") return divided(op, *x, *y);
+  if (*x == 0 && *y < 0) refuse("0 to a negative power");
+  if (*x < 0 && std::floor(*y) != *y) refuse("a root of a negative number is not supported");
+  return std::pow(*x, *y);
+}
+
+}  // namespace
+
+void check_defined(const Value& value, std::string_view what) {
+  if (const auto* u = value.get<Undefined>())
+    refuse(fmt::format("\"{}\" is undefined, it {}", printable(u->name), what));
+}
+
+Value unary(const std::string& op, const Value& value) {
+  if (op == "not") return !value.truth();
+  const auto whole = value.integer();
+  if (whole && *whole == std::numeric_limits<std::int64_t>::min()) refuse("a number is too large");
+  if (whole) return op == "-" ? -*whole : *whole;
+  if (const auto n = value.number()) return op == "-" ? -*n : *n;
+  refuse(fmt::format("\"{}\" takes a number, not {}", op, value.type_name()));
+}
+
+Value binary(const std::string& op, const Value& a, const Value& b, Budget& budget) {
+  if (op == "~") return text_sum(printed(a, budget), printed(b, budget), budget);
+  if (op == "+") {
+    if (const auto* x = a.get<std::string>(), *y = b.get<std::string>(); x && y) return text_sum(*x, *y, budget);
+    if (const auto* x = a.get<List>(), *y = b.get<List>();
+        x && y && a.is_tuple() == b.is_tuple() && !a.is_view() && !b.is_view()) {
+      budget.pay(x->size() + y->size());
+      List sum = *x;
+      sum.insert(sum.end(), y->begin(), y->end());
+      return a.is_tuple() ? Value::tuple(std::move(sum)) : Value(std::move(sum));
+    }
+  }
+  if (op == "*") {
+    if (const auto n = b.integer(); a.get<std::string>() && n) return repeated(*a.get<std::string>(), *n, budget);
+    if (const auto n = a.integer(); b.get<std::string>() && n) return repeated(*b.get<std::string>(), *n, budget);
+  }
+  if (op == "%" && a.get<std::string>()) refuse("formatting a string by % is not supported", "+ and ~ are");
+  return arithmetic(op, a, b);
+}
+
+}  // namespace tril::chat

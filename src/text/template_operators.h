@@ -1,0 +1,19 @@
+// What + and its like make of values in a chat template: Python's sums, products and quotients.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "text/template_arguments.h"
+
+namespace tril::chat {
+
+/// @throws Error where a value is undefined, saying what it therefore is not
+void check_defined(const Value& value, std::string_view what);
+
+/// @param op  - + not
+Value unary(const std::string& op, const Value& value);
+/// @param op  + - * / // % ** ~
+Value binary(const std::string& op, const Value& a, const Value& b, Budget& budget);
+
+}  // namespace tril::chat
