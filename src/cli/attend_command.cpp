@@ -93,8 +93,9 @@ int attend(const AttendOptions& o, const Fields& fields) {
                                                                             .target_language = languages.target});
   for (const train::AttentionMaps& m : maps)
     if (m.layers.empty())
-      fail("attend", fmt::format("there is nothing to show of the {} attention", name_of(m.kind)),
-           m.keys.empty() ? "give a sentence of at least one token" : "raise --max-heads to the heads of a layer");
+      fail_usage(
+          "attend", fmt::format("there is nothing to show of the {} attention", name_of(m.kind)),
+          m.keys.empty() ? "give a sentence of at least one token" : "raise --max-heads to the heads of a layer");
   write_file_atomic(o.out, std::string_view(train::attention_page(facts, maps)));
   if (!o.svg.empty()) write_file_atomic(o.svg, std::string_view(train::attention_svg(facts, maps)));
   spdlog::info("{}: {} tokens by {}", o.out, maps[0].queries.size(), maps[0].keys.size());

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/constraint_options.h"
 #include "cli/decoding_options.h"
@@ -76,13 +77,13 @@ Fields fields_of(ChatOptions& o) {
 class Format {
  public:
   Format(const ChatOptions& o, const Tokenizer& tokenizer) {
-    const std::optional<ChatSource> published = tokenizer.chat_template();
+    const std::optional<std::string> published = tokenizer.chat_template();
     special_tokens_ = tokenizer.special_tokens();
     if (!o.template_file.empty()) {
       if (o.format == "plain") fail_usage("--template", "--format plain needs none", "leave one of them out");
       template_.emplace(read_text(o.template_file, most_file_bytes), o.template_file);
     } else if (o.format != "plain" && published) {
-      template_.emplace(published->text, o.decoding.model + ": chat template");
+      template_.emplace(*published, o.decoding.model + ": chat template");
     } else if (o.format == "template") {
       fail_usage("--format", o.decoding.model + " has no chat template",
                  "name one with --template, or pass --format plain");
@@ -146,15 +147,18 @@ class Chat {
     for (;;) {
       if (terminal_) write_stdout("> ");
       std::optional<std::string> line = interrupt_.read_line();
+      ++line_;
       while (line && line->ends_with('\\')) {  // goes on in the next line
         line->back() = '\n';
         if (terminal_) write_stdout("  ");
         const std::optional<std::string> more = interrupt_.read_line();
         if (!more) break;
+        ++line_;
         *line += *more;
       }
       if (!line) break;
       try {
+        check_text(*line);
         if (line->starts_with('/') && !line->starts_with("//")) {
           if (!command(*line)) break;
         } else if (!line->empty()) {
@@ -174,6 +178,17 @@ class Chat {
   }
 
  private:
+  /// @throws Error where what was said last is no text
+  void check_text(const std::string& said) const {
+    const auto fault = find_utf8_fault(said);
+    if (!fault) return;
+    const std::size_t newline = said.substr(0, fault->offset).rfind('\n');
+    const std::size_t begin = newline == said.npos ? 0 : newline + 1;  // of the line that has it
+    const std::string_view behind = std::string_view(said).substr(begin);
+    fail(fmt::format("standard input: line {}", line_ - std::count(behind.begin(), behind.end(), '\n')),
+         fmt::format("is not valid UTF-8 (byte 0x{:02X} at column {})", fault->byte, find_utf8_fault(behind)->column));
+  }
+
   // --- commands ---
 
   bool command(const std::string& line) {
@@ -391,6 +406,7 @@ class Chat {
   std::unique_ptr<search::KeptText> kept_;
   Json messages_;
   std::string last_said_;
+  std::int64_t line_ = 0;  ///< of standard input, the last that was read
   std::int64_t answers_ = 0, new_tokens_ = 0, read_ = 0, reused_ = 0;
   std::uint64_t asked_ = 0;  ///< which random numbers are drawn next: each answer has its own
   double seconds_ = 0;

@@ -24,7 +24,7 @@ std::vector<std::string> MatchingLines::next(std::size_t count) {
 }
 
 void MatchingLines::check_end() {
-  check(lines_.next(1).empty(), path_, "has more lines than the text, which has {}", read_);
+  if (!lines_.next(1).empty()) fail(path_, fmt::format("has more lines than the text, which has {}", read_));
 }
 
 }  // namespace tril::cli

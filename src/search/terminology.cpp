@@ -73,13 +73,13 @@ Terminology read_terminology(const std::string& path) {
     const std::size_t tab = line.find('\t');
     const auto where = [&] { return fmt::format("{}:{}", reader.name(), reader.line_number()); };
     if (tab == std::string::npos)
-      fail_usage(where(), fmt::format("expected \"source phrase<TAB>target phrase\", got \"{}\"", line));
+      fail(where(), fmt::format("expected \"source phrase<TAB>target phrase\", got \"{}\"", line));
     terms.push_back({line.substr(0, tab), line.substr(tab + 1)});
     if (trim(terms.back().source).empty() || trim(terms.back().target).empty())
-      fail_usage(where(), "a phrase is empty", "write \"source phrase<TAB>target phrase\"");
-    if (terms.back().target.find('\t') != std::string::npos) fail_usage(where(), "has more than one tab");
+      fail(where(), "a phrase is empty", "write \"source phrase<TAB>target phrase\"");
+    if (terms.back().target.find('\t') != std::string::npos) fail(where(), "has more than one tab");
   }
-  return Terminology(std::move(terms));
+  return from_files([&] { return Terminology(std::move(terms)); });
 }
 
 std::vector<Term> missing_terms(const std::vector<Term>& terms, std::string_view text, const Tokenizer& tokenizer) {

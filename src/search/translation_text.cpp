@@ -29,11 +29,11 @@ void check_tokenizer(const model::Model& model, const Tokenizer& tokenizer) {
   if (!model.has_encoder())
     fail_usage("translation", fmt::format("a {} model continues text, it does not translate", model.family()),
                "use `tril generate`");
-  check(tokenizer.size(Side::source) <= model.source_vocab_size(), "tokenizer",
-        "its {} source ids do not fit the model's vocabulary of {}", tokenizer.size(Side::source),
-        model.source_vocab_size());
-  check(tokenizer.special(Side::source).eos >= 0 && tokenizer.special(Side::target).eos >= 0, "tokenizer",
-        "it has no end-of-sentence id");
+  if (tokenizer.size(Side::source) > model.source_vocab_size())
+    fail("tokenizer", fmt::format("its {} source ids do not fit the model's vocabulary of {}",
+                                  tokenizer.size(Side::source), model.source_vocab_size()));
+  if (tokenizer.special(Side::source).eos < 0 || tokenizer.special(Side::target).eos < 0)
+    fail("tokenizer", "it has no end-of-sentence id");
 }
 
 namespace {
@@ -87,8 +87,9 @@ std::int32_t decoder_start(const model::Model& model, const Tokenizer& tokenizer
 TranslationText::TranslationText(const model::Model& model, std::shared_ptr<const Tokenizer> tokenizer)
     : model_(&model), tokenizer_(std::move(tokenizer)) {
   check_tokenizer(model, *tokenizer_);
-  check(model.special_ids().decoder_start >= 0, "translation", "the model does not say what its decoder starts with",
-        "set decoder_start_token_id in config.json");
+  if (model.special_ids().decoder_start < 0)
+    fail("translation", "the model does not say what its decoder starts with",
+         "set decoder_start_token_id in config.json");
   starts_with_language_ = starts_with_language(model, *tokenizer_);
 }
 

@@ -69,9 +69,10 @@ class Framer {
     const std::size_t sources = source_.prefix.size() + pair.source.size() + source_.suffix.size(),
                       targets = target_.prefix.size() + pair.target.size() + target_.suffix.size();
     for (const AlignmentPoint& p : pair.alignment)
-      check(static_cast<std::size_t>(p.source) < sources && static_cast<std::size_t>(p.target) < targets,
-            place_of_alignment(options_, pair), "aligns token {} with token {}, and the texts have {} and {} tokens",
-            p.source, p.target, sources, targets);
+      if (static_cast<std::size_t>(p.source) >= sources || static_cast<std::size_t>(p.target) >= targets)
+        fail(place_of_alignment(options_, pair),
+             fmt::format("aligns token {} with token {}, and the texts have {} and {} tokens", p.source, p.target,
+                         sources, targets));
   }
 
   const CorpusOptions& options_;

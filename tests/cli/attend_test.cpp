@@ -211,7 +211,7 @@ TEST(AttendCommand, MistakesAreTold) {
   EXPECT_TRUE(contains(nowhere.err, "no/such")) << nowhere.err;
   const Ran heads =
       run_tril({"attend", "-m", model, "-s", "a", "-t", "b", "--max-heads", "1", "-o", folder.at("p.html")});
-  EXPECT_EQ(heads.code, 1);
+  EXPECT_EQ(heads.code, 2);
   EXPECT_TRUE(contains(heads.err, "--max-heads")) << heads.err;
   EXPECT_FALSE(std::filesystem::exists(folder.at("p.html")));
 }

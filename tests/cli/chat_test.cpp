@@ -147,6 +147,13 @@ TEST_F(Chat, SetsWhatMayBeSet) {
   EXPECT_NE(run_tril({"chat", "--model", model, "--format", "template"}).err.find("has no chat template"),
             std::string::npos);
   refused("a\n", "look-ahead", {"--regex", "a(?=b)"});
+  const Ran no_text = chat("how are\\\nyou?\nwell\xff\n");
+  EXPECT_EQ(no_text.code, 1);
+  EXPECT_NE(no_text.err.find("standard input: line 3: is not valid UTF-8 (byte 0xFF at column 5)"), std::string::npos)
+      << no_text.err;
+  const Ran system = chat("well\n", {"--system", "\xff"});
+  EXPECT_EQ(system.code, 2);
+  EXPECT_NE(system.err.find("--system: expected UTF-8"), std::string::npos) << system.err;
   refused(std::string(3000, 'a') + "\n", "the model has 2048 positions");
 }
 
@@ -162,7 +169,12 @@ TEST_F(Chat, KeepsToAFormAndToTemplates) {
   EXPECT_EQ(templated.code, 0) << templated.err;
   EXPECT_NE(templated.err.find("1 answers of 5 tokens"), std::string::npos) << templated.err;
   const Ran broken = run_tril({"chat", "--model", model, "--template", folder->write("broken", "{% for %}")}, "you?\n");
-  EXPECT_NE(broken.code, 0);
+  EXPECT_EQ(broken.code, 1) << "what a file says wrong";
+  const Ran schema =
+      run_tril({"chat", "--model", model, "--json-schema", folder->write("schema", "{\"type\":\"x\"}")}, "1\n");
+  EXPECT_EQ(schema.code, 1);
+  EXPECT_NE(schema.err.find("schema: JSON schema: #/type: there is no type"), std::string::npos) << schema.err;
+  EXPECT_EQ(run_tril({"chat", "--model", model, "--regex", "("}, "1\n").code, 2) << "what an argument says wrong";
 }
 
 // Old turns make room for new ones.

@@ -36,11 +36,22 @@ std::unique_ptr<model::Model> longrope() {
                {"rope_scaling", {{"type", "longrope"}, {"short_factor", {1.0, 1.1}}, {"long_factor", {3.0, 5.0}}}}}));
 }
 
+// Which reads nothing anew: of this family, as of all but phi3, keys that a cache holds keep their angles.
+std::unique_ptr<model::Model> longrope_of_llama() {
+  return model_of(testing::llama_kin("llama", {{"vocab_size", 30},
+                                               {"max_position_embeddings", 128},
+                                               {"rope_scaling",
+                                                {{"rope_type", "longrope"},
+                                                 {"original_max_position_embeddings", bound},
+                                                 {"short_factor", {1.0, 1.1}},
+                                                 {"long_factor", {3.0, 5.0}}}}}));
+}
+
 struct Kind {
   const char* name;
   std::unique_ptr<model::Model> (*make)();
 };
-const std::vector<Kind> kinds{{"dynamic", dynamic}, {"longrope", longrope}};
+const std::vector<Kind> kinds{{"dynamic", dynamic}, {"longrope", longrope}, {"longrope of llama", longrope_of_llama}};
 
 Ids some_ids(std::uint64_t seed, int count) {
   RandomSequence random(seed, 5);
@@ -196,6 +207,7 @@ TEST(LengthDependence, ProposalsDoNotMatter) {
   for (std::size_t i = 0; i < list.size(); ++i) expect_same(got[i], expected[i], fmt::format("{}", i));
   EXPECT_GT(session.speculation().accepted, 0);
   EXPECT_THROW(Session(c, *longrope(), o), Error);
+  EXPECT_NO_THROW(Session(c, *longrope_of_llama(), o));
 }
 
 }  // namespace
