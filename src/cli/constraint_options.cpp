@@ -41,7 +41,7 @@ std::shared_ptr<const search::Constraint> make_constraint(const ConstraintOption
   try {
     return search::json_schema_constraint(schema, tokens, between);
   } catch (const Error& error) {
-    throw error.within(o.json_schema);
+    throw error.within(o.json_schema).as_failure();  // what a file says wrong
   }
 }
 

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "base/gguf.h"
 #include "cli/access_log.h"
 #include "cli/blocked_signals.h"
 #include "cli/commands.h"
@@ -167,10 +168,10 @@ std::string language(const std::string& directory, const char* key) {
 // What writes a chat down for the model, by the template that its directory has; nothing where it has none.
 std::function<std::string(const nlohmann::ordered_json&, bool)> chat_of(const Tokenizer& tokenizer,
                                                                         const std::string& directory) {
-  const std::optional<ChatSource> source = tokenizer.chat_template();
+  const std::optional<std::string> source = tokenizer.chat_template();
   if (!source) return {};
-  auto chat = std::make_shared<const ChatTemplate>(source->text, directory + ": chat template");
-  return [chat, special_tokens = source->special_tokens](const nlohmann::ordered_json& messages, bool answers) {
+  auto chat = std::make_shared<const ChatTemplate>(*source, directory + ": chat template");
+  return [chat, special_tokens = tokenizer.special_tokens()](const nlohmann::ordered_json& messages, bool answers) {
     return chat->render({.messages = messages,
                          .tools = nullptr,
                          .documents = nullptr,
@@ -274,7 +275,7 @@ int serve(const ServeOptions& o) {
   for (const std::string& text : o.models) {
     const auto [name, directory] = named(text);
     check(!name.empty() && !directory.empty(), "--model", "expected [NAME=]DIR, got \"{}\"", text);
-    const bool is_gguf = directory.ends_with(".gguf") && std::filesystem::exists(directory);
+    const bool is_gguf = has_gguf_name(directory) && std::filesystem::exists(directory);
     if (!std::filesystem::is_directory(directory) && !is_gguf)
       fail_usage("--model", directory + " is neither a directory nor a .gguf file");
     // Models are loaded while the server is up; what their first loading shows to be refused ends it.

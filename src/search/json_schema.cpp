@@ -99,18 +99,20 @@ class SchemaCompiler {
     std::string name;
     Json schema;
     bool required;
+    std::string place;
   };
 
-  static std::vector<Property> properties_of(const Json& schema, const Json& additional) {
+  static std::vector<Property> properties_of(const Json& schema, const Json& additional, const std::string& place) {
     std::vector<Property> list;
     std::vector<std::string> required;
     if (schema.contains("required")) required = schema["required"].get<std::vector<std::string>>();
     if (schema.contains("properties"))
       for (const auto& [name, property] : schema["properties"].items())
-        list.push_back({name, property, std::find(required.begin(), required.end(), name) != required.end()});
+        list.push_back({name, property, std::find(required.begin(), required.end(), name) != required.end(),
+                        below(place + "/properties", name)});
     for (const std::string& name : required)
       if (std::none_of(list.begin(), list.end(), [&](const Property& p) { return p.name == name; }))
-        list.push_back({name, additional, true});
+        list.push_back({name, additional, true, place + "/additionalProperties"});
     return list;
   }
 
@@ -130,17 +132,19 @@ class SchemaCompiler {
     const bool by_pattern = schema.contains("patternProperties");
     const bool silent =
         !schema.contains("additionalProperties") && !schema.contains("propertyNames") && !properties.empty();
-    if (!by_pattern && (silent || reader_.simplified(additional, place) == false)) return -1;
+    if (!by_pattern && (silent || reader_.simplified(additional, place + "/additionalProperties") == false)) return -1;
     std::vector<std::string> names;
     for (const Property& p : properties) names.push_back(p.name);
     Pattern name = Pattern::except(names);
     Json value = additional;
+    std::string value_place = place + "/additionalProperties";
     if (by_pattern) {
       const Json& patterns = schema["patternProperties"];
       if (!patterns.is_object() || patterns.size() != 1)
         refuse_schema(place + "/patternProperties", "expected an object of one pattern: several are not supported");
       const std::string regex = patterns.begin().key();
-      const Pattern pattern = Pattern::of_regex(regex, Pattern::Match::part);
+      const std::string at = below(place + "/patternProperties", regex);
+      const Pattern pattern = at_place(at, [&] { return Pattern::of_regex(regex, Pattern::Match::part); });
       for (const Property& p : properties)
         if (pattern.matches(p.name))
           refuse_schema(
@@ -148,7 +152,8 @@ class SchemaCompiler {
               fmt::format("it is meant for the property \"{}\" too, which is not supported", printable(p.name)));
       name = counted(name & pattern, pattern_states_, place + "/patternProperties");
       value = patterns.begin().value();
-      if (reader_.simplified(value, place) == false) return -1;
+      value_place = at;
+      if (reader_.simplified(value, at) == false) return -1;
     }
     if (schema.contains("propertyNames")) {
       const Json names_schema = reader_.simplified(schema["propertyNames"], place + "/propertyNames");
@@ -156,14 +161,14 @@ class SchemaCompiler {
       const std::string at = place + "/propertyNames";
       name = counted(name & name_pattern(names_schema, pattern_states_, at), pattern_states_, at);
     }
-    return member_rule(name, value, place + "/additionalProperties");
+    return member_rule(name, value, value_place);
   }
 
   // The listed properties in their order, each or not, then others. A state knows how many there were so far, as far as
   // that matters: for the comma, and for minProperties and maxProperties.
   void write_object(const Json& schema, std::int32_t from, std::int32_t to, const std::string& place) {
     const Json additional = schema.contains("additionalProperties") ? schema["additionalProperties"] : Json(true);
-    const std::vector<Property> properties = properties_of(schema, additional);
+    const std::vector<Property> properties = properties_of(schema, additional, place);
     const std::int32_t extra = extra_rule(schema, properties, additional, place);
     const auto listed_count = static_cast<std::int64_t>(properties.size());
     const std::int64_t least = count_of(schema, "minProperties", 0, place);
@@ -190,7 +195,7 @@ class SchemaCompiler {
     grammar_.add_jump(open, at[0]);
     for (const Property& p : properties) {
       const std::vector<std::int32_t> next = nodes();
-      const std::int32_t rule = member_rule(Pattern::of_texts({&p.name, 1}), p.schema, place + "/properties/" + p.name);
+      const std::int32_t rule = member_rule(Pattern::of_texts({&p.name, 1}), p.schema, p.place);
       for (std::int64_t n = 0; n <= told_apart; ++n) {
         if (!p.required) grammar_.add_jump(at[static_cast<std::size_t>(n)], next[static_cast<std::size_t>(n)]);
         if (!may_add(n)) continue;

@@ -44,8 +44,10 @@ Json SchemaReader::simplified(const Json& schema, const std::string& place, int 
   if (schema.contains("$ref"))
     result = merged(simplified(target_of(schema["$ref"], place), place + "/$ref", depth + 1), result, place);
   if (schema.contains("allOf"))
-    for (const Json& part : schema["allOf"])
-      result = merged(result, simplified(part, place + "/allOf", depth + 1), place);
+    for (std::size_t i = 0; i < schema["allOf"].size(); ++i) {
+      const std::string at = fmt::format("{}/allOf/{}", place, i);
+      result = merged(result, simplified(schema["allOf"][i], at, depth + 1), at);
+    }
   return result;
 }
 

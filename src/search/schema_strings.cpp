@@ -57,7 +57,10 @@ Pattern string_pattern(const Json& schema, PatternStates& so_far, const std::str
   const bool bounded = least > 0 || most >= 0;
   std::optional<Pattern> pattern;
   const auto also = [&](const Pattern& other) { pattern = counted(pattern ? *pattern & other : other, so_far, place); };
-  if (schema.contains("pattern")) also(Pattern::of_regex(text_of(schema, "pattern", place), Pattern::Match::part));
+  if (schema.contains("pattern")) {
+    const std::string regex = text_of(schema, "pattern", place);
+    also(at_place(place + "/pattern", [&] { return Pattern::of_regex(regex, Pattern::Match::part); }));
+  }
   if (schema.contains("format")) {
     const std::string format = text_of(schema, "format", place), regex = regex_of_format(format);
     if (regex.empty())

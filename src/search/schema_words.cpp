@@ -5,9 +5,6 @@
 #include <array>
 #include <cmath>
 
-#include "base/error.h"
-#include "base/printable.h"
-
 namespace tril::search {
 namespace {
 
@@ -69,6 +66,12 @@ void check_values(const Json& schema, const std::string& place) {
 
 void refuse_schema(const std::string& place, const std::string& what, const std::string& hint) {
   fail_usage("JSON schema: " + printable(place), what, hint);
+}
+
+std::string below(const std::string& place, std::string_view name) {
+  std::string pointer = place + "/";
+  for (const char c : name) c == '~' ? pointer += "~0" : c == '/' ? pointer += "~1" : pointer += c;
+  return pointer;
 }
 
 bool is_annotation(std::string_view word) {

@@ -8,6 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
+#include "base/printable.h"
+
 namespace tril::search {
 
 /// A schema or a value. Properties keep their order: they are written in it.
@@ -15,6 +18,18 @@ using Json = nlohmann::ordered_json;
 
 /// @param place  where in the schema: "#/properties/name"
 [[noreturn]] void refuse_schema(const std::string& place, const std::string& what, const std::string& hint = {});
+
+/// A JSON pointer to what is called `name` at `place` [RFC 6901].
+std::string below(const std::string& place, std::string_view name);
+/// What `read` gives; its errors come with the place.
+template <class Read>
+auto at_place(const std::string& place, const Read& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    throw error.within("JSON schema: " + printable(place));
+  }
+}
 
 /// @throws Error(usage) naming a keyword or a type that there is not, or one whose value is of another kind
 void check_words(const Json& schema, const std::string& place);
