@@ -284,6 +284,13 @@ bool is_gguf_file(const std::string& path) {
   return std::string_view(begin.data(), begin.size()) == kMagic;
 }
 
+bool has_gguf_name(const std::filesystem::path& path) {
+  std::string kind = path.extension().string();
+  for (char& c : kind)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return kind == ".gguf";
+}
+
 GgufFile GgufFile::open(const std::string& path) {
   GgufFile f(MappedFile::open(path));
   const std::span<const std::byte> bytes = f.file_.bytes();

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -111,6 +112,8 @@ class GgufFile {
 
 /// Whether `path` is a regular file that begins as GGUF files do.
 bool is_gguf_file(const std::string& path);
+/// Whether a path ends in .gguf, in letters of any case.
+bool has_gguf_name(const std::filesystem::path& path);
 
 /// Metadata to be written, in the order in which it is added.
 class GgufMetadata {

@@ -240,6 +240,13 @@ GgufHeader gguf_header_of(const json& config) {
     fail_usage("GGUF", fmt::format("there is no architecture of llama.cpp for a {} model", family),
                "llama, mistral, mixtral, granite, qwen2, qwen3, gemma, gemma2, olmo2, phi3 and gpt2 have one");
   check_supported(config, family);
+  // Its code for phi3 reads the window and does not use it (llm_arch phi3, load_hparams).
+  if (family == "phi3" && config.contains("sliding_window") && !config.at("sliding_window").is_null() &&
+      config.at("sliding_window").get<std::int64_t>() < config.at("max_position_embeddings").get<std::int64_t>())
+    h.warning = fmt::format(
+        "llama.cpp has the sliding window of phi3 switched off: beyond {} tokens it computes "
+        "something else",
+        config.at("sliding_window").get<std::int64_t>());
   for (const GgufKey& key : gguf_keys(family)) {
     const auto value = config.find(key.hf);
     if (value == config.end() || value->is_null() || key.hf == "rope_theta") continue;

@@ -30,6 +30,7 @@ struct GgufHeader {
   GgufMetadata metadata;            ///< of the architecture alone
   std::vector<float> rope_factors;  ///< the tensor rope_freqs.weight; empty: none
   std::vector<float> rope_factors_long, rope_factors_short;
+  std::string warning;  ///< what llama.cpp computes otherwise, and from where on; "": nothing
 };
 
 /// The metadata of a model; Error(usage) where config.json asks for something that llama.cpp would not compute.

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "kern/gguf_blocks.h"
 #include "model/rotary_config.h"
 
@@ -93,17 +94,24 @@ void read_gguf_rope(GgufReader& r, json& config) {
   const std::int64_t dim = r.count("rope.dimension_count").value_or(head_dim);
   if (dim > head_dim || dim % 2 != 0)
     r.fail_at("rope.dimension_count", fmt::format("{} of heads of {} cannot be turned in pairs", dim, head_dim));
+  if (dim != head_dim && config.at("model_type") != "phi3")
+    r.fail_at("rope.dimension_count",
+              fmt::format("{} of heads of {} is not supported: the family turns whole heads", dim, head_dim));
   if (dim != head_dim) config["partial_rotary_factor"] = partial_factor(dim, head_dim);
   const double theta = config.at("rope_theta").get<double>();
 
-  std::string type(r.get<std::string_view>("rope.scaling.type").value_or("none"));
-  double factor = r.number("rope.scaling.factor").value_or(1);
-  if (const auto old = r.number("rope.scale_linear"); old && *old != 1 && type == "none")
-    type = "linear", factor = *old;
+  // llama.cpp takes what is not said for linear, an old key's factor where the new one is absent, and 0 for none.
+  const std::string type(r.get<std::string_view>("rope.scaling.type").value_or("linear"));
+  const auto now = r.number("rope.scaling.factor"), old = r.number("rope.scale_linear");
+  const double said = now ? *now : old.value_or(0), factor = said == 0 ? 1 : said;
   const std::int64_t original = r.count("rope.scaling.original_context_length").value_or(positions);
   const bool pair =
       r.file().find_tensor("rope_factors_short.weight") || r.file().find_tensor("rope_factors_long.weight");
-  if (factor <= 0) r.fail_at("rope.scaling.factor", fmt::format("{} is not a positive number", factor));
+  if (factor <= 0)
+    r.fail_at(now ? "rope.scaling.factor" : "rope.scale_linear", fmt::format("{} is not a positive number", factor));
+  if (pair && factor != 1 && type != "none")
+    r.fail_at(now ? "rope.scaling.factor" : "rope.scale_linear",
+              fmt::format("{} stands beside the tensors rope_factors_long and _short, which is not supported", factor));
   if (pair) {
     const std::vector<double> shorter = factors_of(r, "rope_factors_short.weight", dim),
                               longer = factors_of(r, "rope_factors_long.weight", dim);
@@ -117,7 +125,7 @@ void read_gguf_rope(GgufReader& r, json& config) {
   } else if (type == "linear" && factor != 1) {
     config["rope_scaling"] = {{"rope_type", "linear"}, {"factor", factor}};
   } else if (type != "none" && type != "linear") {
-    r.fail_at("rope.scaling.type", fmt::format("'{}' is not supported", type),
+    r.fail_at("rope.scaling.type", fmt::format("'{}' is not supported", printable(type, 40)),
               "there are none, linear, yarn, longrope");
   }
   if (r.file().find_tensor("rope_freqs.weight")) {

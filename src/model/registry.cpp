@@ -4,11 +4,13 @@
 #include <deque>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "model/bart.h"
 #include "model/decoder_families.h"
 #include "model/full_transformer.h"
 #include "model/generation_config.h"
 #include "model/gguf_config.h"
+#include "model/gguf_words.h"
 #include "model/gpt2.h"
 #include "model/json_file.h"
 #include "model/learned_position_decoder.h"
@@ -96,7 +98,7 @@ std::unique_ptr<Model> make_by(const JsonObject& config, const fs::path& directo
   if (type == "tril") type = config.get<std::string>("architecture");
   for (const Family& f : registry())
     if (f.name == type) return f.make ? f.make(config) : f.make_of_files(config, directory);
-  config.fail_at(key, fmt::format("'{}' is not a family that is supported", type),
+  config.fail_at(key, fmt::format("'{}' is not a family that is supported", printable(type, 40)),
                  fmt::format("there are {}", fmt::join(families(), ", ")));
 }
 
@@ -112,18 +114,44 @@ std::unique_ptr<Model> make(const fs::path& config_json) {
                  config_json.has_parent_path() ? config_json.parent_path() : ".");
 }
 
+namespace {
+
+// A directory of something else is told as one.
+void check_is_model(const fs::path& directory) {
+  std::error_code ignored;
+  if (!fs::is_directory(directory, ignored) || fs::is_symlink(directory / "config.json", ignored) ||
+      fs::exists(directory / "config.json", ignored))
+    return;
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored))
+    if (names.size() < 1000) names.push_back(entry.path().filename().string());
+  const std::string near = did_you_mean("config.json", names);
+  fail((directory / "config.json").string(), "is not there, so this is no model's directory",
+       !near.empty() ? near : "name a directory as Hugging Face lays it out, or a GGUF file");
+}
+
+}  // namespace
+
 std::unique_ptr<Model> make_of(const fs::path& model) {
   return from_files([&]() -> std::unique_ptr<Model> {
-    if (!is_gguf_file(model.string())) return make(model / "config.json");
-    const nlohmann::json json = config_of_gguf(GgufFile::open(model.string()));
-    return make_by(JsonObject(json, model.string()), {});
+    if (!is_gguf_file(model.string())) {
+      check_is_model(model);
+      return make(model / "config.json");
+    }
+    const GgufFile file = GgufFile::open(model.string());
+    const nlohmann::json json = config_of_gguf(file);
+    try {
+      return make_by(JsonObject(json, model.string()), {});
+    } catch (const Error& error) {
+      throw in_words_of(file, json, error);
+    }
   });
 }
 
 namespace {
 
 // Values that lie in the file as the model has them are taken from where they lie.
-void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& stored) {
+void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& stored, const WeightFiles& files) {
   const kern::Kernels& kernels = kern::best();
   const WeightView& view = *stored.values;
   if (stored.bits() != 0 && p.quantized && p.quantized.bits == stored.bits()) {
@@ -135,11 +163,14 @@ void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& store
     return parameters.set(kernels, p, {stored.bits(), bytes(&view), bytes(stored.multipliers), scales});
   }
   const bool aligned = reinterpret_cast<std::uintptr_t>(view.bytes.data()) % alignof(float) == 0;
+  std::vector<float> made;
+  std::span<const float> values;
   if (view.dtype == StoredType::f32 && aligned && stored.as_in_model())
-    parameters.set(kernels, p,
-                   std::span(reinterpret_cast<const float*>(view.bytes.data()), view.bytes.size() / sizeof(float)));
+    values = {reinterpret_cast<const float*>(view.bytes.data()), view.bytes.size() / sizeof(float)};
   else
-    parameters.set(kernels, p, floats_of(p, stored));
+    values = made = floats_of(p, stored);
+  if (p.quantized) check_finite(files, stored, values);
+  parameters.set(kernels, p, values);
 }
 
 // An output that the configuration calls the embedding's, and a file of which holds another one, is not left out silently.
@@ -151,8 +182,8 @@ void check_copy_of_embedding(const Model& m, const WeightFiles& files, const std
     if (!embedding || embedding->name == name || copy.dtype != embedding->dtype || copy.shape != embedding->shape)
       return;
     if (!std::equal(copy.bytes.begin(), copy.bytes.end(), embedding->bytes.begin(), embedding->bytes.end()))
-      fail_usage(fmt::format("{}: {}", files.file_of(name), name),
-                 fmt::format("differs from {}, with which config.json ties it", embedding->name),
+      fail_usage(fmt::format("{}: {}", files.file_of(name), printable(name)),
+                 fmt::format("differs from {}, with which config.json ties it", printable(embedding->name)),
                  "the weights belong to tie_word_embeddings false, or the copy is to be taken out of the file");
     files.release(copy.bytes);
     return;
@@ -171,13 +202,13 @@ void read_weights(Model& m, const fs::path& directory) {
       if (view) known.push_back(view->name);
     for (const std::string& name : m.stored_as(p).names) known.push_back(name);
     if (!stored.values) continue;
-    set(parameters, p, stored);
+    set(parameters, p, stored, files);
     files.release(stored.values->bytes);
   }
   for (const std::string& name : files.names()) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     if (!m.is_redundant(name))
-      fail_usage(fmt::format("{}: {}", files.file_of(name), name),
+      fail_usage(fmt::format("{}: {}", files.file_of(name), printable(name)),
                  fmt::format("a {} model has no such weight", m.family()), did_you_mean(name, known));
     check_copy_of_embedding(m, files, name);
   }
@@ -188,7 +219,15 @@ void read_weights(Model& m, const fs::path& directory) {
 
 void load_weights(Model& m, const fs::path& directory) {
   kern::best();  // instructions that the processor lacks are no fault of the files
-  from_files([&] { read_weights(m, directory); });
+  from_files([&] {
+    try {
+      read_weights(m, directory);
+    } catch (const Error& error) {
+      if (!is_gguf_file(directory.string())) throw;
+      const GgufFile file = GgufFile::open(directory.string());
+      throw in_words_of(file, config_of_gguf(file), error);
+    }
+  });
 }
 
 std::unique_ptr<Model> load(const fs::path& directory, std::optional<nn::Precision> serving) {

@@ -17,8 +17,8 @@ bool has_gguf_vocabulary(const GgufFile& file);
 TokenizerDescription read_gguf_vocabulary(const GgufFile& file);
 
 struct GgufVocabulary {
-  GgufMetadata metadata;  ///< tokenizer.*
-  std::string warning;    ///< what llama.cpp may do otherwise; "": nothing
+  GgufMetadata metadata;              ///< tokenizer.*
+  std::vector<std::string> warnings;  ///< what llama.cpp may do otherwise
 };
 
 /// What llama.cpp reads the same tokenizer from.

@@ -39,6 +39,11 @@ class TokenTable {
     texts_[i] = text, types_[i] = static_cast<std::int32_t>(type), scores_[i] = score;
   }
 
+  std::string text(std::int32_t id) const {
+    const auto i = static_cast<std::size_t>(id);
+    return id >= 0 && i < texts_.size() ? texts_[i] : "";
+  }
+
   // Unknown and byte tokens stay what they are.
   void put_added(const AddedToken& t) {
     const auto i = static_cast<std::size_t>(t.id);
@@ -181,7 +186,9 @@ bool adds(const std::vector<std::int32_t>& around, std::int32_t one) {
   return !around.empty();
 }
 
-void write_special(const TokenizerDescription& d, const std::vector<std::int32_t>& ends, bool scored, GgufMetadata& m) {
+// Returns the ends of a text for which there is no key.
+std::vector<std::int32_t> write_special(const TokenizerDescription& d, const std::vector<std::int32_t>& ends,
+                                        bool scored, GgufMetadata& m) {
   SpecialIds s = d.settings.special;
   const TokenizerParts& p = d.parts;
   if (s.bos < 0 && p.prefix.size() == 1) s.bos = p.prefix[0];
@@ -189,7 +196,7 @@ void write_special(const TokenizerDescription& d, const std::vector<std::int32_t
   std::vector<std::int32_t> more;
   for (const std::int32_t end : ends) {
     if (s.eos < 0) s.eos = end;
-    if (end != s.eos) more.push_back(end);
+    if (end != s.eos && std::find(more.begin(), more.end(), end) == more.end()) more.push_back(end);
   }
   const auto add = [&](const char* name, std::int32_t id, bool even_none = false) {
     if (id >= 0 || even_none) m.add(key_of(name) + "_token_id", static_cast<std::uint32_t>(id));
@@ -203,6 +210,7 @@ void write_special(const TokenizerDescription& d, const std::vector<std::int32_t
   if (more.size() > 1) add("eom", more[1]);
   m.add(key_of("add_bos_token"), adds(p.prefix, s.bos));
   m.add(key_of("add_eos_token"), adds(p.suffix, s.eos));
+  return {more.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(more.size(), 2)), more.end()};
 }
 
 void write_templates(const TokenizerSettings& s, GgufMetadata& m) {
@@ -222,6 +230,9 @@ void write_templates(const TokenizerSettings& s, GgufMetadata& m) {
 GgufVocabulary gguf_vocabulary(const TokenizerDescription& d, std::int32_t size,
                                const std::vector<std::int32_t>& ends) {
   GgufVocabulary v;
+  const auto warn = [&](std::string text) {
+    if (!text.empty()) v.warnings.push_back(std::move(text));
+  };
   TokenTable tokens(size);
   const auto* const model = std::get_if<SentencePieceParts>(&d.parts.model);
   const auto* const bpe = std::get_if<BpeParts>(&d.parts.model);
@@ -234,14 +245,20 @@ GgufVocabulary gguf_vocabulary(const TokenizerDescription& d, std::int32_t size,
     if (model)
       write_model(*model, tokens);
     else
-      v.warning = write_merges_as_scores(*bpe, tokens);
+      warn(write_merges_as_scores(*bpe, tokens));
   } else {
     write_byte_level(d.parts, *bpe, v.metadata, tokens);
   }
   for (const AddedToken& t : d.parts.added) tokens.put_added(t);
   tokens.write(v.metadata, c.is);
   if (!c.is) add_merges(*bpe, v.metadata);
-  write_special(d, ends, c.is, v.metadata);
+  std::vector<std::string> lost;
+  for (const std::int32_t id : write_special(d, ends, c.is, v.metadata))
+    lost.push_back(fmt::format("{} ({})", id, printable(tokens.text(id), 40)));
+  if (!lost.empty())
+    warn(fmt::format(
+        "a GGUF file names three ends of a text, eos, eot and eom: llama.cpp is not told that {} {} one too",
+        fmt::join(lost, ", "), lost.size() == 1 ? "is" : "are each"));
   write_templates(d.settings, v.metadata);
   return v;
 }

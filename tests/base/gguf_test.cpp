@@ -305,6 +305,11 @@ TEST_F(GgufTest, WhatIsWrittenIsRead) {
   EXPECT_FALSE(is_gguf_file(put("GGU")));
 }
 
+TEST_F(GgufTest, NamesInAnyCase) {
+  for (const char* name : {"m.gguf", "a/b.GGUF", "c.d.Gguf"}) EXPECT_TRUE(has_gguf_name(name)) << name;
+  for (const char* name : {"m.ggu", "gguf", "a.gguf/b", ""}) EXPECT_FALSE(has_gguf_name(name)) << name;
+}
+
 TEST_F(GgufTest, TypesHaveNames) {
   EXPECT_EQ(gguf_type("q8_0"), GgufType::q8_0);
   EXPECT_EQ(gguf_type("Q4_K"), GgufType::q4_k);

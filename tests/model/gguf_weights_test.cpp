@@ -16,6 +16,7 @@
 #include "model/quantized_files.h"
 #include "model/raw_safetensors.h"
 #include "model/registry.h"
+#include "model/small_decoders.h"
 #include "support/golden.h"
 #include "support/paths.h"
 #include "support/raw_gguf.h"
@@ -254,6 +255,54 @@ TEST_F(GgufModelFile, WhatChangesResultsAndIsNotKnownIsRefused) {
   expect_error("blk.1.ffn_up.weight");
 }
 
+// What a llama's file says of its rotary positions, as config.json would.
+nlohmann::json rope_of(const std::vector<std::pair<std::string, float>>& numbers, const std::string& type = "") {
+  test::RawGguf file;
+  file.entries.push_back(raw_entry("general.architecture", 8, raw_text("llama")));
+  for (const auto& [key, value] : {std::pair{"context_length", 8u},
+                                   {"embedding_length", 4u},
+                                   {"block_count", 1u},
+                                   {"attention.head_count", 2u},
+                                   {"feed_forward_length", 8u}})
+    file.entries.push_back(raw_entry(std::string("llama.") + key, 4, raw(value)));
+  file.entries.push_back(raw_entry("llama.attention.layer_norm_rms_epsilon", 6, raw(1e-5f)));
+  for (const auto& [key, value] : numbers) file.entries.push_back(raw_entry("llama." + key, 6, raw(value)));
+  if (!type.empty()) file.entries.push_back(raw_entry("llama.rope.scaling.type", 8, raw_text(type)));
+  file.tensors.push_back(test::raw_tensor("token_embd.weight", {4, 11}, 0, 0));
+  file.data.append(4 * 4 * 11 + 16, '\0');
+  const TemporaryDirectory directory;
+  const nlohmann::json config = config_of_gguf(GgufFile::open(directory.put("m.gguf", file.bytes())));
+  return config.value("rope_scaling", nlohmann::json());
+}
+
+TEST(GgufRope, AFactorWithoutAKindIsLinear) {
+  const nlohmann::json by_4{{"rope_type", "linear"}, {"factor", 4.0}}, none;
+  EXPECT_EQ(rope_of({}), none);
+  EXPECT_EQ(rope_of({{"rope.scaling.factor", 4}}), by_4);
+  EXPECT_EQ(rope_of({{"rope.scaling.factor", 4}}, "linear"), by_4);
+  EXPECT_EQ(rope_of({{"rope.scaling.factor", 4}}, "none"), none);
+  EXPECT_EQ(rope_of({{"rope.scale_linear", 4}}), by_4);
+  EXPECT_EQ(rope_of({{"rope.scale_linear", 4}}, "none"), none);
+  EXPECT_EQ(rope_of({{"rope.scaling.factor", 4}, {"rope.scale_linear", 2}}), by_4) << "the new key counts";
+  EXPECT_EQ(rope_of({{"rope.scaling.factor", 0}, {"rope.scale_linear", 2}}), none);
+  EXPECT_EQ(rope_of({{"rope.scale_linear", 4}}, "yarn").at("factor"), 4.0);
+  EXPECT_NE(testing::error_of([] {
+              rope_of({{"rope.scaling.factor", -1}});
+            }).find("-1 is not a positive number"),
+            std::string::npos);
+  EXPECT_NE(testing::error_of([] { rope_of({}, "\x1b[31m"); }).find("'\\x1B[31m' is not supported"), std::string::npos);
+}
+
+TEST(GgufExport, SaysWhereAWindowIsSwitchedOff) {
+  const auto warning = [](const nlohmann::json& more) {
+    const nlohmann::json config = testing::llama_kin("phi3", more);
+    return gguf_header_of(nlohmann::json::parse(make(JsonObject(config, "config.json"))->config_json())).warning;
+  };
+  EXPECT_EQ(warning(nlohmann::json::object()), "");
+  EXPECT_EQ(warning({{"sliding_window", 16}}), "") << "no text is longer";
+  EXPECT_NE(warning({{"sliding_window", 15}}).find("beyond 15 tokens it computes something else"), std::string::npos);
+}
+
 TEST_F(GgufModelFile, TensorsThatDoNotFitTheMetadataAreRefused) {
   const test::RawGguf whole = file;
   for (const auto& [at, value] : {std::pair{2, 8u}, {3, 2u}, {5, 16u}, {1, 16u}}) {
@@ -264,7 +313,11 @@ TEST_F(GgufModelFile, TensorsThatDoNotFitTheMetadataAreRefused) {
       load(put());
       ADD_FAILURE() << "entry " << at << " is accepted";
     } catch (const Error& e) {
-      EXPECT_EQ(std::string(e.what()).find(directory.path()), 0u) << e.what();
+      const std::string text = e.what();
+      EXPECT_EQ(text.find(directory.path()), 0u) << text;
+      for (const char* of_others :
+           {"config.json", " n_embd", "n_head", "n_inner", "n_positions", "transformer.", "wte", "mlp."})
+        EXPECT_EQ(text.find(of_others), std::string::npos) << text;
     }
   }
   for (const std::uint32_t layers : {0u, 1001u, 0xffffffffu}) {

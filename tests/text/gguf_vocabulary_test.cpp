@@ -169,10 +169,11 @@ TEST(GgufVocabulary, SaysWhereScoresSayMoreThanAListOfMerges) {
   bpe.merges = {{"a", "b"}, {"b", "a"}, {"ab", "a"}};
   d.parts.added.clear();
   d.parts.prefix.clear();
-  EXPECT_TRUE(
-      contains(gguf_vocabulary(d, 6).warning, "1 pairs that the tokenizer's list of merges does not have (a ba)"));
+  const std::vector<std::string> warnings = gguf_vocabulary(d, 6).warnings;
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_TRUE(contains(warnings[0], "1 pairs that the tokenizer's list of merges does not have (a ba)"));
   bpe.merges.emplace_back("a", "ba");
-  EXPECT_EQ(gguf_vocabulary(d, 6).warning, "");
+  EXPECT_TRUE(gguf_vocabulary(d, 6).warnings.empty());
 }
 
 // A vocabulary of SentencePiece's byte pairs: merges by score.
@@ -228,15 +229,26 @@ TEST(GgufVocabulary, SaysWhatStandsAroundATextAndHowToChat) {
   EXPECT_EQ(t->encode("ab"), (Ids{7}));
   EXPECT_EQ(t->decode(Ids{7, 12}), "ab");  // padding is special, whatever its type
   ASSERT_TRUE(t->chat_template());
-  EXPECT_EQ(t->chat_template()->text, "{{ bos_token }}{{ messages }}");
+  EXPECT_EQ(t->chat_template(), "{{ bos_token }}{{ messages }}");
   ASSERT_TRUE(t->chat_template("tool_use"));
-  EXPECT_EQ(t->chat_template("tool_use")->text, "tools");
+  EXPECT_EQ(t->chat_template("tool_use"), "tools");
   const TemporaryDirectory again;  // all of it is written too
   const auto u = load_tokenizer(put(again, gguf_vocabulary(describe_tokenizer(path), 13)));
   EXPECT_EQ(u->frame(Side::source).suffix, (Ids{9}));
-  EXPECT_EQ(u->chat_template()->text, t->chat_template()->text);
-  EXPECT_EQ(u->chat_template()->special_tokens, t->chat_template()->special_tokens);
-  EXPECT_EQ(u->chat_template("tool_use")->text, "tools");
+  EXPECT_EQ(u->chat_template(), t->chat_template());
+  EXPECT_EQ(u->special_tokens(), t->special_tokens());
+  EXPECT_EQ(u->chat_template("tool_use"), "tools");
+}
+
+TEST(GgufVocabulary, EndsForWhichThereIsNoKeyAreNamed) {
+  const TemporaryDirectory directory;
+  const TokenizerDescription d = describe_tokenizer(directory.write("v.gguf", small_spm().bytes()));
+  const auto warnings = [&](const Ids& ends) { return gguf_vocabulary(d, 13, ends).warnings; };
+  EXPECT_TRUE(warnings({}).empty());
+  EXPECT_TRUE(warnings({2, 9, 10, 9, 2}).empty());
+  ASSERT_EQ(warnings({2, 9, 10, 7, 6}).size(), 1u);
+  EXPECT_TRUE(contains(warnings({2, 9, 10, 7})[0], "7 (ab) is one too")) << warnings({2, 9, 10, 7})[0];
+  EXPECT_TRUE(contains(warnings({2, 9, 10, 7, 6})[0], "7 (ab), 6 (b) are each one too"));
 }
 
 // Llama.cpp has ids of its own for what a file of this kind does not say; none is said.
