@@ -10,6 +10,7 @@
 
 #include "base/content_hash.h"
 #include "base/file.h"
+#include "base/gguf.h"
 #include "base/hash.h"
 
 namespace tril::cli {
@@ -39,13 +40,13 @@ std::uint64_t hash_of_files(const std::string& path, const Takes& takes) {
 
 bool holds_model(const std::filesystem::path& file) {
   const std::string kind = file.extension().string();
-  return file.filename() == "config.json" || kind == ".safetensors" || kind == ".gguf";
+  return file.filename() == "config.json" || kind == ".safetensors" || has_gguf_name(file);
 }
 
 bool is_read_in_decoding(const std::filesystem::path& file) {
-  constexpr std::array<std::string_view, 9> kinds{".json", ".safetensors", ".gguf",  ".spm", ".model",
+  constexpr std::array<std::string_view, 8> kinds{".json", ".safetensors", ".spm",   ".model",
                                                   ".txt",  ".jinja",       ".vocab", ".bpe"};
-  return std::find(kinds.begin(), kinds.end(), file.extension().string()) != kinds.end();
+  return has_gguf_name(file) || std::find(kinds.begin(), kinds.end(), file.extension().string()) != kinds.end();
 }
 
 }  // namespace

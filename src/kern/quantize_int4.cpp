@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kern/gemm_int8.h"
 
@@ -40,10 +41,19 @@ void quantize_int4(const float* w, std::size_t stride, std::size_t n, std::size_
   for (std::size_t j = 0; j < n; ++j) {
     const float* const row = w + j * stride;
     float most = 0;
-    for (std::size_t i = 0; i < k; ++i) most = std::max(most, std::abs(row[i]));
+    bool finite = true;
+    for (std::size_t i = 0; i < k; ++i) {
+      most = std::max(most, std::abs(row[i]));
+      finite = finite && std::isfinite(row[i]);
+    }
     // The largest value of the row at 7 or -8 steps of the largest multiplier.
     const float scale = scales[j] = most / (7.0f * 15);
     std::fill_n(rows + j * row_bytes, row_bytes, std::uint8_t{0x88});
+    if (!finite) {
+      scales[j] = std::numeric_limits<float>::quiet_NaN();
+      std::fill_n(multipliers + j * groups, groups, std::uint8_t{0});
+      continue;
+    }
     for (std::size_t g = 0; g < groups; ++g) {
       const std::size_t first = g * int4_group, count = std::min(int4_group, k - first);
       const int m = best_multiplier(row + first, count, scale).multiplier;

@@ -8,7 +8,8 @@
 namespace tril::kern {
 
 /// Rounds rows of weights to 4 bits: w [n, k] float32 with a stride -> rows, multipliers as PackQuantized reads them,
-/// and the rows' scales. Each group's multiplier is the one that leaves the least squared error.
+/// and the rows' scales. Each group's multiplier is the one that leaves the least squared error. A row that is not finite
+/// gets the scale NaN, as those of 8 bits do.
 void quantize_int4(const float* w, std::size_t stride, std::size_t n, std::size_t k, std::uint8_t* rows,
                    std::uint8_t* multipliers, float* scales);
 

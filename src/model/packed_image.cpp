@@ -9,6 +9,7 @@
 #include "base/content_hash.h"
 #include "base/file.h"
 #include "base/gguf.h"
+#include "model/quantized_files.h"
 #include "model/registry.h"
 #include "model/safetensors.h"
 #include "nn/serving.h"
@@ -70,6 +71,17 @@ std::string said(std::span<const std::byte> bytes, const char* key) {
   return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
 }
 
+// What is packed is never looked at again: a value that is no number must not get into it.
+void check_weights(const Model& m, const WeightFiles& files) {
+  for (const nn::Parameter& p : m.parameters().all()) {
+    if (p.is_adapter) continue;
+    const StoredWeight w = from_files([&] { return find_weight(m, p, files); });
+    if (!w.values || w.bits() != 0 || p.quantized) continue;  // scales were looked at, and what is rounded will be
+    check_finite(files, w, to_f32(*w.values));
+    files.release(w.values->bytes);
+  }
+}
+
 }  // namespace
 
 fs::path packed_image_path(const fs::path& model, nn::Precision precision) {
@@ -80,6 +92,7 @@ fs::path packed_image_path(const fs::path& model, nn::Precision precision) {
 std::size_t write_packed_image(const fs::path& model, nn::Precision precision) {
   const std::unique_ptr<Model> m = make_of(model);
   m->parameters().allocate_serving(precision);
+  check_weights(*m, WeightFiles::open(model.string()));
   load_weights(*m, model);
   const std::span<const std::byte> image = m->parameters().serving_image();
   AtomicFile file(packed_image_path(model, precision).string());

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/gguf.h"
+#include "base/printable.h"
 #include "kern/gemm_int8.h"
 #include "kern/quantize_int4.h"
 #include "model/gguf_config.h"
@@ -25,10 +26,30 @@ std::int64_t groups_of(std::int64_t in) {
 void check_tensor(const WeightFiles& files, const WeightView& view, StoredType type,
                   const std::vector<std::int64_t>& shape) {
   if (view.dtype != type || view.shape != shape)
-    fail_usage(fmt::format("{}: {}", files.file_of(view.name), view.name),
+    fail_usage(fmt::format("{}: {}", files.file_of(view.name), printable(view.name)),
                fmt::format("is {} [{}], expected {} [{}]", name_of(view.dtype), fmt::join(view.shape, ", "),
                            name_of(type), fmt::join(shape, ", ")),
                "the files do not belong to this config.json");
+}
+
+// Whether all numbers of a row [width] are zero.
+bool is_zero_row(const StoredWeight& w, std::size_t row, std::size_t width) {
+  const WeightView& numbers =
+      w.multipliers ? *w.multipliers : *w.values;  // a group's multiplier of 0 makes all of it 0
+  const std::size_t bytes =
+      w.multipliers ? static_cast<std::size_t>(groups_of(static_cast<std::int64_t>(width))) : width;
+  const auto all = numbers.bytes.subspan(row * bytes, bytes);
+  return std::all_of(all.begin(), all.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+// A scale is the step of its row's numbers: above 0, and 0 only where they are.
+void check_scales(const WeightFiles& files, const StoredWeight& w, std::size_t width) {
+  const std::vector<float> scales = to_f32(*w.scales);
+  for (std::size_t j = 0; j < scales.size(); ++j)
+    if (!(scales[j] > 0 && std::isfinite(scales[j])) && !(scales[j] == 0 && is_zero_row(w, j, width)))
+      fail_usage(fmt::format("{}: {}", files.file_of(w.scales->name), printable(w.scales->name)),
+                 fmt::format("row {} has the scale {}, expected a finite number above 0", j, scales[j]),
+                 "the file is damaged: quantise the model again");
 }
 
 // Files of `from` that go with a model and do not depend on how its weights are stored.
@@ -65,7 +86,6 @@ Written rounded(const std::vector<float>& w, std::size_t n, std::size_t k, int b
     q.multipliers.resize(n * static_cast<std::size_t>(groups_of(static_cast<std::int64_t>(k))));
     kern::quantize_int4(w.data(), k, n, k, q.values.data(), q.multipliers.data(), q.scales.data());
   }
-  for (float s : q.scales) check(std::isfinite(s), "quantize", "a weight is not a number");
   return q;
 }
 
@@ -86,7 +106,7 @@ int quantized_bits(const JsonObject& config) {
   if (!scheme) return 0;
   const std::string method = scheme->get<std::string>("quant_method", "");
   if (method != "tril")
-    scheme->fail_at("quant_method", fmt::format("'{}' is not supported", method),
+    scheme->fail_at("quant_method", fmt::format("'{}' is not supported", printable(method, 40)),
                     "take the model in floats and use `tril quantize`");
   check_keys(*scheme, {"quant_method", "bits", "group_size"});
   const std::int64_t bits = scheme->size("bits");
@@ -122,6 +142,7 @@ StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFil
     } else {
       check_tensor(files, *w.values, StoredType::i8, {out, in});
     }
+    check_scales(files, w, static_cast<std::size_t>(in));
     return w;
   }
   w.transposed = stored.transposed, w.added = stored.added, w.row_order = stored.row_order;
@@ -129,11 +150,20 @@ StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFil
   for (std::size_t i = 0; i < p.shape.rank(); ++i) expected.push_back(p.shape[i]);
   if (w.transposed) std::reverse(expected.begin(), expected.end());
   if (w.values->shape != expected)
-    fail_usage(fmt::format("{}: {}", files.file_of(name), name),
+    fail_usage(fmt::format("{}: {}", files.file_of(name), printable(name)),
                fmt::format("the file has [{}], config.json needs [{}]", fmt::join(w.values->shape, ", "),
                            fmt::join(expected, ", ")),
                "the weights belong to another config.json");
   return w;
+}
+
+void check_finite(const WeightFiles& files, const StoredWeight& stored, std::span<const float> values) {
+  const auto odd = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
+  if (odd == values.end()) return;
+  const std::string& name = stored.values->name;
+  fail(fmt::format("{}: {}", files.file_of(name), printable(name)),
+       fmt::format("holds {}: only finite numbers are quantised and packed", *odd),
+       "the model is damaged: train or download it again");
 }
 
 std::vector<float> floats_of(const nn::Parameter& p, const StoredWeight& stored) {
@@ -197,7 +227,7 @@ void quantize(const fs::path& from, const fs::path& to, int bits) {
   nlohmann::ordered_json config =
       nlohmann::ordered_json::parse(gguf ? m->config_json() : read_text((from / "config.json").string(), 16 << 20));
   if (config.contains("quantization_config"))
-    fail(from.string(), "is quantised already", "quantise the directory that it was made of");
+    fail_usage(from.string(), "is quantised already", "quantise the directory that it was made of");
   const WeightFiles files = WeightFiles::open(from.string());
   const nn::Precision precision = bits == 8 ? nn::Precision::int8 : nn::Precision::int4;
 
@@ -232,11 +262,13 @@ void quantize(const fs::path& from, const fs::path& to, int bits) {
     const int b = nn::quantized_bits(p, precision);
     if (b == 0) {
       const std::vector<float> values = to_f32(*w.values);
+      check_finite(files, w, values);
       writer.write(name, std::as_bytes(std::span(values)));
       continue;
     }
-    const Written q =
-        rounded(floats_of(p, w), static_cast<std::size_t>(p.shape[0]), static_cast<std::size_t>(p.shape[1]), b);
+    const std::vector<float> values = floats_of(p, w);
+    check_finite(files, w, values);
+    const Written q = rounded(values, static_cast<std::size_t>(p.shape[0]), static_cast<std::size_t>(p.shape[1]), b);
     writer.write(name, std::as_bytes(std::span(q.values)));
     if (b == 4) writer.write(name + "_multiplier", std::as_bytes(std::span(q.multipliers)));
     writer.write(name + "_scale", std::as_bytes(std::span(q.scales)));

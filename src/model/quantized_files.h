@@ -34,10 +34,13 @@ struct StoredWeight {
   int bits() const { return !scales ? 0 : multipliers ? 4 : 8; }  ///< 0: floats
 };
 
-/// The weight `p` of m, or no values where files may leave it out. Error where it is missing or of another shape.
+/// The weight `p` of m, or no values where files may leave it out. Error where it is missing or of another shape, or
+/// where a scale is none.
 StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFiles& files);
 /// Its values in float32, as the model has them.
 std::vector<float> floats_of(const nn::Parameter& p, const StoredWeight& stored);
+/// Error naming the weight where one of its values is an infinity or no number: fewer bits would make one of it.
+void check_finite(const WeightFiles& files, const StoredWeight& stored, std::span<const float> values);
 
 /// What is to be written for the values of a weight: the inverse of what reading does to them.
 std::vector<float> values_to_store(std::span<const float> values, const Shape& shape, const StoredAs& stored);

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/error.h"
 #include "base/printable.h"
@@ -67,28 +68,43 @@ WeightFiles WeightFiles::open_shards(const std::string& directory, const std::st
   const JsonObject weight_map = JsonObject(json, shown(index)).object("weight_map");
   WeightFiles weights;
   weights.directory_ = directory;
-  std::map<std::string, std::size_t> shards;
+  std::set<std::string> shards;
+  std::map<std::string, Place> places;
   for (const auto& [tensor, file] : weight_map.json().items()) {  // in order of tensor
     const std::string name = weight_map.get<std::string>(tensor);
     if (!is_file_name(name))
       fail(fmt::format("{}: weight_map: {}", shown(index), printable(tensor)),
            fmt::format("is \"{}\", expected the name of a .safetensors file in the same directory", printable(name)));
-    const auto [shard, is_new] = shards.emplace(name, weights.files_.size());
-    if (is_new) {
-      const fs::path path = fs::path(directory) / name;
-      if (!is_there(path))
-        fail(shown(path), fmt::format("is not there, and {} needs it", shown(index)),
-             "the download is incomplete: get it again");
-      weights.files_.push_back(SafetensorsFile::open(path.string()));
+    if (!shards.insert(name).second) continue;
+    const fs::path path = fs::path(directory) / name;
+    if (!is_there(path))
+      fail(shown(path), fmt::format("is not there, and {} needs it", shown(index)),
+           "the download is incomplete: get it again");
+    weights.files_.push_back(SafetensorsFile::open(path.string()));
+  }
+  // As `transformers` has it, all that the shards hold counts, in whichever of them it lies and whether the index lists
+  // it or not. A tensor that two of them hold is one only where it is the same in both.
+  for (std::size_t f = 0; f < weights.files_.size(); ++f)
+    for (std::size_t t = 0; t < weights.files_[f].tensors().size(); ++t) {
+      const WeightView& one = weights.files_[f].tensors()[t];
+      const auto [at, is_new] = places.emplace(one.name, Place{f, t});
+      if (is_new) continue;
+      const SafetensorsFile& first = weights.files_[at->second.file];
+      const WeightView& other = first.tensors()[at->second.tensor];
+      if (one.dtype != other.dtype || one.shape != other.shape ||
+          !std::equal(one.bytes.begin(), one.bytes.end(), other.bytes.begin(), other.bytes.end()))
+        fail(fmt::format("{}: {}", shown(weights.files_[f].path()), printable(one.name)),
+             fmt::format("is another than that in {}", shown(first.path())),
+             "the files are not of one model: get them again");
     }
-    const SafetensorsFile& holder = weights.files_[shard->second];
-    const WeightView* const found = holder.find(tensor);
-    if (!found)
-      fail(shown(holder.path()),
+  for (const auto& [tensor, file] : weight_map.json().items())
+    if (!places.contains(tensor))
+      fail(shown(fs::path(directory) / file.get<std::string>()),
            fmt::format("has no tensor {}, which {} says is there", printable(tensor), shown(index)),
            "the files are not of one model: get them again");
-    weights.names_.push_back(tensor);
-    weights.places_.push_back({shard->second, static_cast<std::size_t>(found - holder.tensors().data())});
+  for (const auto& [name, place] : places) {  // in order of name
+    weights.names_.push_back(name);
+    weights.places_.push_back(place);
   }
   return weights;
 }

@@ -314,6 +314,19 @@ TEST_P(GemmInt8, RowsThatAreNotNumbersSaySo) {
   EXPECT_TRUE(std::isnan(values[2]));
 }
 
+// As of 8 bits: whoever computes with the row sees that there is no number.
+TEST(QuantizeInt4, ARowThatIsNotFiniteHasNoScale) {
+  for (const float odd : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    std::vector<float> w(3 * 37, 0.5f);
+    w[37 + 36] = -odd;
+    std::vector<std::uint8_t> rows(3 * 19), multipliers(3 * 2);
+    std::vector<float> scales(3);
+    quantize_int4(w.data(), 37, 3, 37, rows.data(), multipliers.data(), scales.data());
+    EXPECT_TRUE(std::isnan(scales[1]));
+    for (std::size_t j : {0u, 2u}) EXPECT_EQ(scales[j], 0.5f / (7.0f * 15));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Tables, GemmInt8, every_table(), table_name);
 
 }  // namespace

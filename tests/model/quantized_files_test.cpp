@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <deque>
 #include <fstream>
 
 #include "model/gpt2.h"
+#include "model/packed_image.h"
 #include "model/registry.h"
 #include "model/small_marian.h"
 #include "nn/serving.h"
@@ -104,6 +106,79 @@ TEST_P(QuantizedFiles, MistakesAreNamed) {
         << R"({"model_type": "marian", "quantization_config": {"quant_method": "tril", "bits": )" << bits << "}}";
     EXPECT_NE(error_of([&] { load(root / "wrong"); }).find(text_of_error), std::string::npos);
   }
+}
+
+// Rewrites model.safetensors of a directory, each F32 tensor whose name ends so changed by `change`.
+template <class Change>
+void change_floats(const fs::path& directory, const std::string& end, Change change) {
+  const fs::path path = directory / "model.safetensors";
+  std::vector<WeightView> tensors;
+  std::deque<std::vector<float>> changed;
+  {
+    const SafetensorsFile file = SafetensorsFile::open(path.string());
+    tensors = file.tensors();
+    for (WeightView& t : tensors)
+      if (t.name.ends_with(end)) {
+        changed.push_back(to_f32(t));
+        change(changed.back());
+        t.bytes = std::as_bytes(std::span(changed.back()));
+      }
+    write_safetensors(path.string() + ".new", tensors, {{"format", "pt"}});
+  }
+  fs::rename(path.string() + ".new", path);
+}
+
+TEST_P(QuantizedFiles, ScalesThatAreNoneAreRefused) {
+  for (const float scale : {-0.5f, 0.0f, INFINITY, std::nanf("")}) {
+    fs::remove_all(root / "q");
+    quantize(root / "floats", root / "q", GetParam());
+    change_floats(root / "q", "decoder.layers.0.fc1.weight_scale", [&](std::vector<float>& v) { v[5] = scale; });
+    const std::string text = error_of([&] { load(root / "q", precision()); });
+    EXPECT_NE(text.find(fmt::format("decoder.layers.0.fc1.weight_scale: row 5 has the scale {}", scale)),
+              std::string::npos)
+        << text;
+  }
+  // A row of zeros has no other.
+  change_floats(root / "floats", "decoder.layers.0.fc1.weight",
+                [](std::vector<float>& v) { std::fill_n(v.begin() + 64, 64, 0.0f); });
+  quantize(root / "floats", root / "again", GetParam());
+  EXPECT_EQ(error_of([&] { load(root / "again", precision()); }), "");
+}
+
+// Of what is no number fewer bits would make one, and a packed image is never looked at again.
+TEST_P(QuantizedFiles, WeightsThatAreNoNumbersAreRefusedByName) {
+  for (const float odd : {std::nanf(""), INFINITY, -INFINITY})
+    for (const char* name : {"decoder.layers.0.fc1.weight", "encoder.layers.0.fc1.bias"}) {
+      fs::remove_all(root / "odd");
+      fs::copy(root / "floats", root / "odd");
+      change_floats(root / "odd", name, [&](std::vector<float>& v) { v[7] = odd; });
+      const bool matrix = std::string_view(name).ends_with("weight");
+      const auto refused = [&](const std::string& text) {
+        EXPECT_NE(text.find(fmt::format("{}: holds {}", name, odd)), std::string::npos) << text;
+      };
+      refused(error_of([&] { quantize(root / "odd", root / "q", GetParam()); }));
+      EXPECT_FALSE(fs::exists(root / "q/model.safetensors"));
+      for (const nn::Precision p : {precision(), nn::Precision::fp32, nn::Precision::bf16})
+        refused(error_of([&] { write_packed_image(root / "odd", p); }));
+      EXPECT_FALSE(fs::exists(packed_image_path(root / "odd", precision())));
+      if (matrix) refused(error_of([&] { load(root / "odd", precision()); }));
+    }
+}
+
+// Names out of files reach a terminal as what they are.
+TEST_P(QuantizedFiles, NamesAreShownWithoutTheirControlBytes) {
+  const SafetensorsFile file = SafetensorsFile::open((root / "floats/model.safetensors").string());
+  std::vector<WeightView> tensors = file.tensors();
+  tensors.push_back(tensors.front());
+  tensors.back().name = "a\x1b[31mb";
+  fs::create_directories(root / "wrong");
+  write_safetensors((root / "wrong/model.safetensors").string(), tensors, {});
+  fs::copy(root / "floats/config.json", root / "wrong/config.json");
+  const std::string text = error_of([&] { load(root / "wrong"); });
+  EXPECT_NE(text.find("a\\x1B[31mb: a marian model has no such weight"), std::string::npos) << text;
+  std::ofstream(root / "wrong/config.json") << R"({"model_type": "x\u001b[2Jy\u0007"})";
+  const std::string family = error_of([&] { load(root / "wrong"); });
+  EXPECT_NE(family.find("'x\\x1B[2Jy\\x07' is not a family"), std::string::npos) << family;
 }
 
 INSTANTIATE_TEST_SUITE_P(Bits, QuantizedFiles, ::testing::Values(8, 4),

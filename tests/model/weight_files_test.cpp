@@ -50,6 +50,38 @@ TEST(WeightFiles, ShardsOfAnIndex) {
   EXPECT_EQ(WeightFiles::open(directory.path()).names(), std::vector<std::string>{"c"});
 }
 
+// All that the shards hold counts, wherever it lies and whether it is listed or not.
+TEST(WeightFiles, TensorsThatTheIndexDoesNotList) {
+  const TemporaryDirectory directory;
+  const std::string both = raw_safetensors(
+      R"({"a":{"dtype":"U8","shape":[],"data_offsets":[0,1]},"c":{"dtype":"U8","shape":[],"data_offsets":[1,2]}})",
+      "\x01\x03");
+  directory.put("x.safetensors", both);
+  directory.put("y.safetensors", one_byte("b", 2));
+  directory.put("z.safetensors", one_byte("d", 4));
+  directory.put("model.safetensors.index.json", R"({"weight_map":{"a":"y.safetensors","b":"x.safetensors"}})");
+  const WeightFiles weights = WeightFiles::open(directory.path());
+  EXPECT_EQ(weights.names(), (std::vector<std::string>{"a", "b", "c"})) << "not what is in other files";
+  EXPECT_EQ(value(weights, "a"), 1);
+  EXPECT_EQ(value(weights, "b"), 2);
+  EXPECT_EQ(value(weights, "c"), 3);
+  EXPECT_EQ(weights.file_of("c"), directory.path("x.safetensors"));
+  // Twice the same is one, twice another is an error.
+  directory.put(
+      "y.safetensors",
+      raw_safetensors(
+          R"({"b":{"dtype":"U8","shape":[],"data_offsets":[0,1]},"c":{"dtype":"U8","shape":[],"data_offsets":[1,2]}})",
+          "\x02\x03"));
+  EXPECT_EQ(value(WeightFiles::open(directory.path()), "c"), 3);
+  directory.put(
+      "y.safetensors",
+      raw_safetensors(
+          R"({"b":{"dtype":"U8","shape":[],"data_offsets":[0,1]},"c":{"dtype":"U8","shape":[],"data_offsets":[1,2]}})",
+          "\x02\x05"));
+  EXPECT_NE(error_of([&] { WeightFiles::open(directory.path()); }).find("c: is another than that in "),
+            std::string::npos);
+}
+
 TEST(WeightFiles, WrongIndices) {
   const TemporaryDirectory directory;
   directory.put("x.safetensors", one_byte("a", 1));
