@@ -43,7 +43,8 @@ void BartConfig::validate(std::string_view where) const {
   need(max_position_embeddings > 0, "max_position_embeddings",
        fmt::format("{} is not positive", max_position_embeddings));
   const auto id = [&](std::int32_t value, std::string_view key, bool optional) {
-    need((optional && value == -1) || (value >= 0 && value < decoder_vocab_size), key,
+    need(optional || value != -1, key, fmt::format("is null or absent, expected an id below {}", decoder_vocab_size));
+    need(value >= -1 && value < decoder_vocab_size, key,
          fmt::format("{} is not an id of the vocabulary of {}", value, decoder_vocab_size));
   };
   id(eos_token_id, "eos_token_id", false);
@@ -64,59 +65,63 @@ void BartConfig::validate(std::string_view where) const {
 namespace {
 
 // What others of the kin can say in these files and this family does not compute: refused, never ignored.
-void refuse_other_kin(const JsonObject& j, const BartFamily& family) {
-  struct Fixed {
-    std::string_view key;
-    bool value;
-  };
+void refuse_other_kin(ConfigReader& reader, const BartFamily& family) {
   const bool learned = family.positions == BartFamily::Positions::learned;
-  for (const auto& [key, value] :
-       {Fixed{"normalize_before", family.pre_norm}, Fixed{"add_final_layer_norm", family.pre_norm},
-        Fixed{"normalize_embedding", family.embedding_norm}, Fixed{"static_position_embeddings", !learned},
-        Fixed{"add_bias_logits", false}, Fixed{"is_decoder", false}})
-    if (const auto found = j.find<bool>(key); found && *found != value)
-      j.fail_at(key, fmt::format("{} is not supported for {}", *found, family.name), fmt::format("only {} is", value));
+  for (const char* key : {"normalize_before", "add_final_layer_norm"}) reader.only(key, family.pre_norm);
+  reader.only("normalize_embedding", family.embedding_norm);
+  reader.only("static_position_embeddings", !learned);
+  for (const char* key : {"add_bias_logits", "do_blenderbot_90_layernorm", "is_decoder"}) reader.only(key, false);
+  // What YANMTT's mBARTs say where they ask for nothing.
+  for (const char* key : {"wait_k", "additional_source_wait_k"}) reader.only(key, std::int64_t{-1});
+  reader.only("softmax_temperature", 1.0);
 }
 
 }  // namespace
 
 BartConfig read_bart_config(const JsonObject& j, const BartFamily& family, const BartConfig& otherwise) {
+  ConfigReader reader(j, std::string(family.name));
   BartConfig k = otherwise;
-  k.vocab_size = j.size("vocab_size");
+  k.vocab_size = reader.size("vocab_size");
   k.decoder_vocab_size = k.vocab_size;
-  k.d_model = j.size("d_model");
-  k.encoder_layers = layer_count(j, "encoder_layers");
-  k.decoder_layers = layer_count(j, "decoder_layers");
-  k.encoder_attention_heads = j.size("encoder_attention_heads");
-  k.decoder_attention_heads = j.size("decoder_attention_heads");
-  k.encoder_ffn_dim = j.size("encoder_ffn_dim");
-  k.decoder_ffn_dim = j.size("decoder_ffn_dim");
-  k.activation_function = j.get<std::string>("activation_function", k.activation_function);
-  k.scale_embedding = j.get<bool>("scale_embedding", k.scale_embedding);
-  k.tie_word_embeddings = j.get<bool>("tie_word_embeddings", true);
+  // The encoder's sizes have second names, by which transformers' other families call them.
+  k.d_model = reader.size(reader.spelt("d_model", "hidden_size"));
+  k.encoder_layers = reader.layers(reader.spelt("encoder_layers", "num_hidden_layers"));
+  k.decoder_layers = reader.layers("decoder_layers");
+  k.encoder_attention_heads = reader.size(reader.spelt("encoder_attention_heads", "num_attention_heads"));
+  k.decoder_attention_heads = reader.size("decoder_attention_heads");
+  k.encoder_ffn_dim = reader.size("encoder_ffn_dim");
+  k.decoder_ffn_dim = reader.size("decoder_ffn_dim");
+  k.activation_function = reader.get<std::string>("activation_function", k.activation_function);
+  k.scale_embedding = reader.get<bool>("scale_embedding", k.scale_embedding);
+  k.tie_word_embeddings = reader.get<bool>("tie_word_embeddings", true);
   k.share_encoder_decoder_embeddings = k.tie_word_embeddings;
   if (family.name == "marian") {
-    k.decoder_vocab_size = j.size("decoder_vocab_size", k.vocab_size);
-    k.share_encoder_decoder_embeddings = j.get<bool>("share_encoder_decoder_embeddings", true);
+    k.decoder_vocab_size = reader.size("decoder_vocab_size", k.vocab_size);
+    k.share_encoder_decoder_embeddings = reader.get<bool>("share_encoder_decoder_embeddings", true);
   }
-  k.max_position_embeddings = j.size("max_position_embeddings", k.max_position_embeddings);
-  k.pad_token_id = token_id_of(j, "pad_token_id", k.pad_token_id);
-  k.eos_token_id = token_id_of(j, "eos_token_id", k.eos_token_id);
-  k.bos_token_id = token_id_of(j, "bos_token_id", k.bos_token_id);
-  k.decoder_start_token_id = token_id_of(j, "decoder_start_token_id",
-                                         k.decoder_start_token_id < 0 ? k.bos_token_id : k.decoder_start_token_id);
-  k.forced_eos_token_id = token_id_of(j, "forced_eos_token_id", k.forced_eos_token_id);
-  const auto number = [&](std::string_view key, float value) {
-    return static_cast<float>(j.get<double>(key, static_cast<double>(value)));
+  k.max_position_embeddings = reader.size("max_position_embeddings", k.max_position_embeddings);
+  const auto id = [&](const char* key, std::int32_t usual) { return reader.id_of(key, usual, k.decoder_vocab_size); };
+  k.pad_token_id = id("pad_token_id", k.pad_token_id);
+  k.eos_token_id = id("eos_token_id", k.eos_token_id);
+  k.bos_token_id = id("bos_token_id", k.bos_token_id);
+  k.decoder_start_token_id = id("decoder_start_token_id", k.decoder_start_token_id);
+  if (k.decoder_start_token_id < 0) k.decoder_start_token_id = k.bos_token_id;
+  k.forced_eos_token_id = id("forced_eos_token_id", k.forced_eos_token_id);
+  const auto number = [&](const char* key, float value) {
+    return static_cast<float>(reader.get<double>(key, static_cast<double>(value)));
   };
-  k.init_std = j.get<double>("init_std", 0.02);
+  k.init_std = reader.get<double>("init_std", 0.02);
   k.dropout = number("dropout", k.dropout);
   k.attention_dropout = number("attention_dropout", k.attention_dropout);
   k.activation_dropout = number("activation_dropout", k.activation_dropout);
-  k.encoder_layerdrop = j.get<double>("encoder_layerdrop", k.encoder_layerdrop);
-  k.decoder_layerdrop = j.get<double>("decoder_layerdrop", k.decoder_layerdrop);
-  refuse_other_kin(j, family);
+  k.encoder_layerdrop = reader.get<double>("encoder_layerdrop", k.encoder_layerdrop);
+  k.decoder_layerdrop = reader.get<double>("decoder_layerdrop", k.decoder_layerdrop);
+  refuse_other_kin(reader, family);
+  // Of classifiers, of how the first versions counted the rows of their tables, and what generation_config.cpp reads.
+  reader.ignore(
+      {"classif_dropout", "extra_pos_embeddings", "save_step", "kobart_version", "force_bos_token_to_be_generated"});
   k.validate(j.where());
+  reader.finish();
   return k;
 }
 

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
+
 namespace tril::model {
 namespace {
 
@@ -15,6 +17,11 @@ constexpr std::string_view common[] = {"architectures",
                                        "dtype",
                                        "torch_dtype",
                                        "transformers_version",
+                                       "name_or_path",
+                                       "attn_implementation",
+                                       "author",
+                                       "created_date",
+                                       "license",
                                        "use_cache",
                                        "quantization_config",
                                        "output_attentions",
@@ -63,6 +70,9 @@ constexpr std::string_view common[] = {"architectures",
                                        "max_length",
                                        "max_new_tokens",
                                        "min_length",
+                                       "min_new_tokens",
+                                       "min_p",
+                                       "renormalize_logits",
                                        "bad_words_ids",
                                        "forced_bos_token_id",
                                        "forced_eos_token_id",
@@ -96,6 +106,24 @@ bool ConfigReader::says_null(const std::string& key) {
   known_.insert(key);
   const auto at = config_->json().find(key);
   return at != config_->json().end() && at->is_null();
+}
+
+std::int64_t ConfigReader::size(const std::string& key) {
+  known_.insert(key);
+  return config_->size(key);
+}
+
+std::int64_t ConfigReader::layers(const std::string& key) {
+  known_.insert(key);
+  return layer_count(*config_, key);
+}
+
+std::string ConfigReader::spelt(const std::string& name, const std::string& other) {
+  if (!has(other)) return name;
+  if (has(name) && config_->json().at(name) != config_->json().at(other))
+    config_->fail_at(other, fmt::format("{} contradicts {} {}", printable(config_->json().at(other).dump(), 40), name,
+                                        printable(config_->json().at(name).dump(), 40)));
+  return has(name) ? name : other;
 }
 
 std::int64_t ConfigReader::size(const std::string& key, std::int64_t otherwise) {

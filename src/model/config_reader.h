@@ -28,7 +28,14 @@ class ConfigReader {
     known_.insert(key);
     return config_->get<T>(key, std::move(otherwise));
   }
+  /// A size that must be there.
+  std::int64_t size(const std::string& key);
   std::int64_t size(const std::string& key, std::int64_t otherwise);
+  /// layer_count() of a key that must be there.
+  std::int64_t layers(const std::string& key);
+  /// Of two names of one value the one by which the file gives it; the first where it gives none. Error where it gives
+  /// both and they contradict each other.
+  std::string spelt(const std::string& name, const std::string& other);
   /// A probability or another share in [0, 1).
   float share(const std::string& key, double otherwise = 0);
   double positive(const std::string& key, double otherwise);

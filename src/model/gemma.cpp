@@ -24,10 +24,13 @@ std::unique_ptr<Model> make_gemma(const JsonObject& config) {
                                                .bos_token_id = 2,
                                                .eos_token_id = 1,
                                                .pad_token_id = 0});
-  // The first files say gelu and mean its tanh form; later ones have a second key.
-  k.hidden_act =
-      reader.get<std::string>("hidden_activation", k.hidden_act == "gelu" ? "gelu_pytorch_tanh" : k.hidden_act);
-  nn::activation_of(k.hidden_act, config.where() + ": hidden_activation");
+  // The first files say gelu and mean its tanh form. A second key, which version 4 took for the one that counts, is not
+  // read any more: it may say the same.
+  if (k.hidden_act == "gelu") k.hidden_act = "gelu_pytorch_tanh";
+  const std::string other = reader.get<std::string>("hidden_activation", k.hidden_act);
+  if (nn::activation_of(other, config.where() + ": hidden_activation") !=
+      nn::activation_of(k.hidden_act, config.where() + ": hidden_act"))
+    config.fail_at("hidden_activation", fmt::format("{} contradicts hidden_act {}", other, k.hidden_act));
   k.attention_bias = k.attention_out_bias = reader.get<bool>("attention_bias", false);
   k.embedding_scale = std::sqrt(static_cast<float>(k.hidden_size));
   k.norms_store_offset = true;

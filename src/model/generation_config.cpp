@@ -167,6 +167,8 @@ GenerationConfig read(const JsonObject& o) {
   g.bos_token_id = find_id(o, "bos_token_id");
   g.decoder_start_token_id = find_first_id(o, "decoder_start_token_id");
   g.forced_bos_token_id = find_id(o, "forced_bos_token_id");
+  // The first BART's word for the same, which counts more.
+  if (o.find<bool>("force_bos_token_to_be_generated").value_or(false)) g.forced_bos_token_id = g.bos_token_id;
   g.forced_eos_token_id = find_first_id(o, "forced_eos_token_id");
   g.bad_words_ids = find_words(o);
   g.suppress_tokens = find_ids(o, "suppress_tokens");

@@ -53,48 +53,39 @@ void Gpt2Config::validate(std::string_view where) const {
 }
 
 Gpt2Config gpt2_config(const JsonObject& j) {
+  ConfigReader reader(j, "gpt2");
   Gpt2Config k;
   // Each size has a second name, by which transformers' other families call it.
-  const auto spelt = [&](std::string_view name, std::string_view other) {
-    if (j.has(name) && j.has(other) && j.json().at(std::string(name)) != j.json().at(std::string(other)))
-      j.fail_at(other, fmt::format("{} contradicts {} {}", j.json().at(std::string(other)).dump(), name,
-                                   j.json().at(std::string(name)).dump()));
-    return j.has(other) ? other : name;
-  };
-  k.vocab_size = j.size("vocab_size", 50257);
-  k.n_positions = j.size(spelt("n_positions", "max_position_embeddings"), 1024);
-  k.n_embd = j.size(spelt("n_embd", "hidden_size"), 768);
-  const std::string_view layers = spelt("n_layer", "num_hidden_layers");
-  k.n_layer = j.has(layers) ? layer_count(j, layers) : 12;
-  k.n_head = j.size(spelt("n_head", "num_attention_heads"), 12);
-  k.n_inner = j.size("n_inner", 4 * k.n_embd);
-  k.activation_function = j.get<std::string>("activation_function", "gelu_new");
-  const auto number = [&](std::string_view key, double otherwise) {
-    return static_cast<float>(j.get<double>(key, otherwise));
+  const std::string layers = reader.spelt("n_layer", "num_hidden_layers");
+  k.vocab_size = reader.size("vocab_size", 50257);
+  k.n_positions = reader.size(reader.spelt("n_positions", "max_position_embeddings"), 1024);
+  k.n_embd = reader.size(reader.spelt("n_embd", "hidden_size"), 768);
+  k.n_layer = reader.has(layers) ? reader.layers(layers) : 12;
+  k.n_head = reader.size(reader.spelt("n_head", "num_attention_heads"), 12);
+  k.n_inner = reader.size("n_inner", 4 * k.n_embd);
+  k.activation_function = reader.get<std::string>("activation_function", "gelu_new");
+  const auto number = [&](const char* key, double otherwise) {
+    return static_cast<float>(reader.get<double>(key, otherwise));
   };
   k.embd_pdrop = number("embd_pdrop", 0.1);
   k.attn_pdrop = number("attn_pdrop", 0.1);
   k.resid_pdrop = number("resid_pdrop", 0.1);
-  k.layer_norm_epsilon = j.get<double>("layer_norm_epsilon", 1e-5);
-  k.initializer_range = j.get<double>("initializer_range", 0.02);
-  // Their own default, 50256, is an id of their own vocabulary alone.
-  const std::int64_t end_of_text = k.vocab_size == 50257 ? 50256 : -1;
-  k.bos_token_id = token_id_of(j, "bos_token_id", end_of_text);
-  k.eos_token_id = token_id_of(j, "eos_token_id", end_of_text);
-  k.pad_token_id = token_id_of(j, "pad_token_id", -1);
-  k.tie_word_embeddings = j.get<bool>("tie_word_embeddings", true);
+  k.layer_norm_epsilon = reader.get<double>("layer_norm_epsilon", 1e-5);
+  k.initializer_range = reader.get<double>("initializer_range", 0.02);
+  constexpr std::int64_t end_of_text = 50256;  // of their own vocabulary and of those that grew out of it
+  k.bos_token_id = reader.id_of("bos_token_id", end_of_text, k.vocab_size);
+  k.eos_token_id = reader.id_of("eos_token_id", end_of_text, k.vocab_size);
+  k.pad_token_id = reader.id_of("pad_token_id", -1, k.vocab_size);
+  k.tie_word_embeddings = reader.get<bool>("tie_word_embeddings", true);
 
   // What else these files can ask for and this architecture does not compute: refused, never ignored.
-  struct Refused {
-    std::string_view key;
-    bool supported;
-  };
-  for (const auto& [key, supported] :
-       {Refused{"scale_attn_weights", true}, Refused{"scale_attn_by_inverse_layer_idx", false},
-        Refused{"add_cross_attention", false}})
-    if (const auto value = j.find<bool>(key); value && *value != supported)
-      j.fail_at(key, fmt::format("{} is not supported for gpt2", *value), fmt::format("only {} is", supported));
+  reader.only("scale_attn_weights", true);
+  for (const char* key : {"scale_attn_by_inverse_layer_idx", "add_cross_attention"}) reader.only(key, false);
+  // The first files' word for n_positions, heads of classifiers, and an order of the same products.
+  reader.ignore({"n_ctx", "predict_special_tokens", "summary_type", "summary_use_proj", "summary_activation",
+                 "summary_first_dropout", "summary_proj_to_labels", "reorder_and_upcast_attn"});
   k.validate(j.where());
+  reader.finish();
   return k;
 }
 

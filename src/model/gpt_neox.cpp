@@ -21,6 +21,11 @@ std::unique_ptr<Model> make_gpt_neox(const JsonObject& config) {
                                  .eos_token_id = 2};
   defaults.rope.theta = reader.get<double>("rotary_emb_base", 10000);
   defaults.partial_rotary_factor = reader.get<double>("rotary_pct", 0.25);
+  // The names by which other families call these are copies of them.
+  for (const auto& [key, own, value] : {std::tuple{"rope_theta", "rotary_emb_base", defaults.rope.theta},
+                                        {"partial_rotary_factor", "rotary_pct", defaults.partial_rotary_factor}})
+    if (const double copy = reader.get<double>(key, value); copy != value)
+      config.fail_at(key, fmt::format("{} contradicts {} {}", copy, own, value));
   ParallelDecoderConfig k = read_parallel_decoder(reader, defaults);
   k.parallel = reader.get<bool>("use_parallel_residual", true);
   k.attention_bias = reader.get<bool>("attention_bias", true);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "model/decoder_keys.h"
 #include "model/rotary_config.h"
 
@@ -28,7 +29,7 @@ LlamaLikeConfig read_llama_like(ConfigReader& config, LlamaLikeConfig k) {
   k.rope = read_rotary(config, {.head_dim = k.head_dim,
                                 .max_positions = k.max_position_embeddings,
                                 .theta = k.rope.theta,
-                                .partial = k.partial_rotary_factor,
+                                .turns_part = k.turns_part_of_head,
                                 .original = k.rope.original});
   return k;
 }
@@ -55,7 +56,7 @@ std::vector<std::int32_t> read_layer_windows(ConfigReader& config, std::int64_t 
     json.fail_at("layer_types", fmt::format("{} types for {} layers", types.size(), layers));
   for (const std::string& type : types) {
     if (type != "full_attention" && type != "sliding_attention")
-      json.fail_at("layer_types", fmt::format("'{}' is not supported", type),
+      json.fail_at("layer_types", fmt::format("'{}' is not supported", printable(type, 40)),
                    "there are full_attention and sliding_attention");
     if (type == "sliding_attention" && window == 0)
       json.fail_at("layer_types", "layers slide and sliding_window says nothing");

@@ -28,7 +28,7 @@ struct LlamaLikeConfig {
   float attention_dropout = 0;
   std::int32_t bos_token_id = 1, eos_token_id = 2, pad_token_id = -1;
   nn::RotaryOptions rope;
-  double partial_rotary_factor = 1;
+  bool turns_part_of_head = false;  ///< as partial_rotary_factor says
 
   // What families of the line vary.
   bool attention_bias = false, attention_out_bias = false, mlp_bias = false;

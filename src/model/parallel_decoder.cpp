@@ -19,7 +19,8 @@ ParallelDecoderConfig read_parallel_decoder(ConfigReader& config, ParallelDecode
   k.rope = read_rotary(config, {.head_dim = k.hidden_size / k.num_attention_heads,
                                 .max_positions = k.max_position_embeddings,
                                 .theta = k.rope.theta,
-                                .partial = k.partial_rotary_factor});
+                                .partial = k.partial_rotary_factor,
+                                .turns_part = true});
   return k;
 }
 

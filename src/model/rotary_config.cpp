@@ -3,6 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
+
 namespace tril::model {
 namespace {
 
@@ -43,7 +45,8 @@ const Kind& kind_of(const JsonObject& rope) {
     if (k.name == name) return k;
     names.push_back(k.name);
   }
-  rope.fail_at(key, fmt::format("'{}' is not supported", name), fmt::format("there are {}", fmt::join(names, ", ")));
+  rope.fail_at(key, fmt::format("'{}' is not supported", printable(name, 40)),
+               fmt::format("there are {}", fmt::join(names, ", ")));
 }
 
 double needed(const JsonObject& rope, std::string_view key) {
@@ -85,11 +88,12 @@ void read_yarn(const JsonObject& rope, const RotaryDefaults& d, nn::RotaryOption
 
 nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& d) {
   const JsonObject& json = config.json();
-  const bool old_scaling = config.has("rope_scaling"), new_spelling = config.has("rope_parameters");
+  const bool old_scaling = config.has("rope_scaling") && !json.json().at("rope_scaling").empty(),
+             new_spelling = config.has("rope_parameters");
   const double theta = config.get<double>("rope_theta", d.theta),
                partial = config.get<double>("partial_rotary_factor", d.partial);
   const nlohmann::json none = nlohmann::json::object();
-  // As `transformers` has it, rope_scaling goes before rope_parameters.
+  // As `transformers` has it, rope_scaling goes before rope_parameters where it says anything.
   const JsonObject rope = old_scaling    ? json.object("rope_scaling")
                           : new_spelling ? json.object("rope_parameters")
                                          : JsonObject(none, json.where());
@@ -106,6 +110,8 @@ nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& d) {
   o.theta = positive_of(rope, "rope_theta", theta);
   if (!(o.theta > 1)) rope.fail_at("rope_theta", fmt::format("{} is not above 1", o.theta));
   const double share = positive_of(rope, "partial_rotary_factor", partial);
+  if (share != 1 && !d.turns_part)
+    rope.fail_at("partial_rotary_factor", fmt::format("{} is not supported: this family turns whole heads", share));
   const auto head_dim = static_cast<double>(d.head_dim);
   const double turned = std::trunc(head_dim * share);  // which a large share takes beyond all integers
   if (turned < 2 || turned > head_dim || std::fmod(turned, 2) != 0)

@@ -13,6 +13,9 @@ struct RotaryDefaults {
   std::int64_t head_dim = 0;
   std::int64_t max_positions = 0;  ///< max_position_embeddings
   double theta = 10000, partial = 1;
+  /// Whether the family turns a part of each head where partial_rotary_factor says so. `transformers` turns whole heads
+  /// of the others whatever it says, or fails.
+  bool turns_part = false;
   /// A top-level original_max_position_embeddings, where the family has one; 0: none.
   std::int64_t original = 0;
 };

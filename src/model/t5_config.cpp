@@ -3,6 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "model/config_reader.h"
 #include "model/t5.h"
 
@@ -39,50 +40,60 @@ void T5Config::validate(std::string_view where) const {
                                        {eos_token_id, "eos_token_id", 0},
                                        {decoder_start_token_id, "decoder_start_token_id", 0},
                                        {bos_token_id, "bos_token_id", -1}})
-    need(id >= least && id < vocab_size, key, fmt::format("{} is not an id of the vocabulary of {}", id, vocab_size));
+    need(id >= least && id < vocab_size, key,
+         id < 0 ? fmt::format("is null or absent, expected an id below {}", vocab_size)
+                : fmt::format("{} is not an id of the vocabulary of {}", id, vocab_size));
   nn::activation_of(dense_act_fn, at + ": feed_forward_proj");
 }
 
 T5Config t5_config(const JsonObject& j, std::optional<bool> output_matrix) {
   T5Config k;
   k.family = j.get<std::string>("model_type");
+  ConfigReader reader(j, k.family);
   const bool mt5 = k.family == "mt5";
-  k.vocab_size = j.size("vocab_size", mt5 ? 250112 : 32128);
-  k.d_model = j.size("d_model", 512);
-  k.d_kv = j.size("d_kv", 64);
-  k.d_ff = j.size("d_ff", mt5 ? 1024 : 2048);
-  k.num_layers = j.has("num_layers") ? layer_count(j, "num_layers") : mt5 ? 8 : 6;
-  k.num_decoder_layers = j.has("num_decoder_layers") ? layer_count(j, "num_decoder_layers") : k.num_layers;
-  k.num_heads = j.size("num_heads", mt5 ? 6 : 8);
-  k.relative_attention_num_buckets = j.size("relative_attention_num_buckets", 32);
-  k.relative_attention_max_distance = j.size("relative_attention_max_distance", 128);
-  k.dropout_rate = static_cast<float>(j.get<double>("dropout_rate", 0.1));
-  k.layer_norm_epsilon = j.get<double>("layer_norm_epsilon", 1e-6);
-  k.initializer_factor = j.get<double>("initializer_factor", 1.0);
+  // Some sizes have second names, by which transformers' other families call them.
+  const std::string layers = reader.spelt("num_layers", "num_hidden_layers");
+  k.vocab_size = reader.size("vocab_size", mt5 ? 250112 : 32128);
+  k.d_model = reader.size(reader.spelt("d_model", "hidden_size"), 512);
+  k.d_kv = reader.size(reader.spelt("d_kv", "head_dim"), 64);
+  k.d_ff = reader.size("d_ff", mt5 ? 1024 : 2048);
+  k.num_layers = reader.has(layers) ? reader.layers(layers) : mt5 ? 8 : 6;
+  k.num_decoder_layers = reader.has("num_decoder_layers") ? reader.layers("num_decoder_layers") : k.num_layers;
+  k.num_heads = reader.size(reader.spelt("num_heads", "num_attention_heads"), mt5 ? 6 : 8);
+  k.relative_attention_num_buckets = reader.size("relative_attention_num_buckets", 32);
+  k.relative_attention_max_distance = reader.size("relative_attention_max_distance", 128);
+  k.dropout_rate = static_cast<float>(reader.get<double>("dropout_rate", 0.1));
+  k.layer_norm_epsilon = reader.get<double>("layer_norm_epsilon", 1e-6);
+  k.initializer_factor = reader.get<double>("initializer_factor", 1.0);
 
   // "relu", "gated-gelu", ...; the two keys that follow from it are written too and win where they stand. The gelu of
   // the released models is that of the tanh.
-  const std::string projection = j.get<std::string>("feed_forward_proj", mt5 ? "gated-gelu" : "relu");
+  const std::string projection = reader.get<std::string>("feed_forward_proj", mt5 ? "gated-gelu" : "relu");
   const bool gated = projection.starts_with("gated-");
   if (!gated && projection.find('-') != projection.npos)
-    j.fail_at("feed_forward_proj", fmt::format("'{}' is neither ACTIVATION nor gated-ACTIVATION", projection));
+    j.fail_at("feed_forward_proj",
+              fmt::format("'{}' is neither ACTIVATION nor gated-ACTIVATION", printable(projection)));
   k.dense_act_fn = projection == "gated-gelu" ? "gelu_new" : gated ? projection.substr(6) : projection;
-  k.dense_act_fn = j.get<std::string>("dense_act_fn", k.dense_act_fn);
-  k.is_gated_act = j.get<bool>("is_gated_act", gated);
+  k.dense_act_fn = reader.get<std::string>("dense_act_fn", k.dense_act_fn);
+  k.is_gated_act = reader.get<bool>("is_gated_act", gated);
 
   // Files tell whether the output is tied; config.json may say true where it is not. In those of version 4 false meant
   // that the output is not scaled, too; mT5 never scales.
-  const auto said = j.find<bool>("tie_word_embeddings");
-  k.tie_word_embeddings = output_matrix ? !*output_matrix : said.value_or(true);
-  k.scale_decoder_outputs = !mt5 && j.get<bool>("scale_decoder_outputs", said.value_or(true));
+  const bool said = reader.get<bool>("tie_word_embeddings", true);
+  k.tie_word_embeddings = output_matrix ? !*output_matrix : said;
+  k.scale_decoder_outputs = !mt5 && reader.get<bool>("scale_decoder_outputs", said);
 
-  k.pad_token_id = token_id_of(j, "pad_token_id", 0);
-  k.eos_token_id = token_id_of(j, "eos_token_id", 1);
-  k.bos_token_id = token_id_of(j, "bos_token_id", -1);
-  k.decoder_start_token_id = token_id_of(j, "decoder_start_token_id", k.pad_token_id);
-  if (j.get<bool>("is_decoder", false))
-    j.fail_at("is_decoder", fmt::format("true is not supported for {}", k.family), "only false is");
+  const auto id = [&](const char* key, std::int32_t otherwise) { return reader.id_of(key, otherwise, k.vocab_size); };
+  k.pad_token_id = id("pad_token_id", 0);
+  k.eos_token_id = id("eos_token_id", 1);
+  k.bos_token_id = id("bos_token_id", -1);
+  k.decoder_start_token_id = id("decoder_start_token_id", -1);
+  if (k.decoder_start_token_id < 0) k.decoder_start_token_id = k.pad_token_id;
+  reader.only("is_decoder", false);
+  // The length that the authors trained on, which distances know nothing of, and what a text is to begin with.
+  reader.ignore({"n_positions", "add_prefix"});
   k.validate(j.where());
+  reader.finish();
   return k;
 }
 

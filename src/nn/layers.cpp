@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/printable.h"
 #include "nn/lora.h"
 
 namespace tril::nn {
@@ -74,7 +75,7 @@ ops::Activation activation_of(std::string_view name, std::string_view where) {
     if (e.name == name) return e.value;
     names.emplace_back(e.name);
   }
-  fail_usage(std::string(where), fmt::format("activation '{}' is not supported", name),
+  fail_usage(std::string(where), fmt::format("activation '{}' is not supported", printable(name, 40)),
              fmt::format("there are {}", fmt::join(names, ", ")));
 }
 

@@ -100,11 +100,10 @@ void RotaryPositions::fill(std::vector<float>& table, std::span<const std::int32
   }
 }
 
-// longrope: within the bound and beyond it a row's angles are all different, so no row is both.
+// Where rows are read anew, within the bound and beyond it a row's angles are all different, so no row is both.
 void RotaryPositions::check_grows(std::int64_t start, std::int64_t end, std::int64_t given) const {
   const std::int64_t bound = options_.original;
-  check(options_.scaling != Scaling::longrope || given > bound || start > bound || end <= bound || start == 0,
-        "rotary positions",
+  check(!options_.read_anew || given > bound || start > bound || end <= bound || start == 0, "rotary positions",
         "a row grows from {} to {} tokens, and beyond {} all of its angles are others: it must be read anew", start,
         end, bound);
 }

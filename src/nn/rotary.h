@@ -36,13 +36,12 @@ struct RotaryOptions {
   bool truncate = true;                              ///< yarn: the ramp's ends are whole pairs
   double attention_factor = 1;                       ///< of cosines and sines: its square is that of the scores
   std::vector<double> short_factors, long_factors;   ///< longrope: [dim / 2]
+  bool read_anew = false;                            ///< longrope: see LengthDependence; else keys of a cache stay
   bool interleaved = false;                          ///< pairs (2i, 2i + 1) instead of (i, i + dim/2)
 
   /// Whether a token's angle depends on the length of its row too.
   bool depends_on_length() const { return scaling == Scaling::dynamic || scaling == Scaling::longrope; }
-  LengthDependence length_dependence() const {
-    return {depends_on_length() ? original : 0, scaling == Scaling::longrope};
-  }
+  LengthDependence length_dependence() const { return {depends_on_length() ? original : 0, read_anew}; }
 };
 
 /// The frequencies [dim / 2] for rows of up to `length` tokens.

@@ -289,7 +289,9 @@ TEST(DecoderOnly, OldSpellingsAreTheSameModel) {
 // Keys that mean nothing are passed over, those that might change results are refused by name.
 TEST(DecoderOnly, UnknownKeysAreRefusedByName) {
   for_each_family([](const nlohmann::json& config) {
-    if (config.at("model_type") == "gpt2" || config.at("model_type") == "tril") return;  // other names
+    if (config.at("model_type") == "tril") return;
+    const std::string layers = config.contains("n_layer") ? "n_layer" : "num_hidden_layers",
+                      heads = config.contains("n_head") ? "n_head" : "num_attention_heads";
     const auto with = [&](const std::string& key, const nlohmann::json& value) {
       nlohmann::json j = config;
       j[key] = value;
@@ -307,15 +309,59 @@ TEST(DecoderOnly, UnknownKeysAreRefusedByName) {
     }
     for (const auto& [key, value] : std::vector<std::pair<std::string, nlohmann::json>>{{"attention_sink", true},
                                                                                         {"logit_multiplier", 2.0},
-                                                                                        {"num_attention_heads", -1},
+                                                                                        {heads, -1},
                                                                                         {"vocab_size", 0},
-                                                                                        {"num_hidden_layers", 5000},
+                                                                                        {layers, 5000},
                                                                                         {"eos_token_id", 13}}) {
       const nlohmann::json j = with(key, value);
       const std::string text = error_of([&] { make(JsonObject(j, "config.json")); });
       EXPECT_TRUE(contains(text, key)) << text;
     }
   });
+}
+
+// What transformers reads of these keys, and what it does not, is what counts; what it would not compute is refused.
+TEST(DecoderOnly, KeysThatTransformersDoesNotObeyAreRefused) {
+  const auto error = [](const nlohmann::json& config) {
+    return error_of([&] { make(JsonObject(config, "config.json")); });
+  };
+  for (const char* family :
+       {"llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma", "gemma2", "olmo2", "granite", "phi", "phi3"}) {
+    const bool part = std::string_view(family).starts_with("phi");
+    for (const nlohmann::json& half :
+         {nlohmann::json{{"partial_rotary_factor", 0.5}},
+          nlohmann::json{{"rope_parameters", {{"rope_type", "default"}, {"partial_rotary_factor", 0.5}}}}}) {
+      const std::string text = error(testing::llama_kin(family, half));
+      EXPECT_EQ(contains(text, "partial_rotary_factor: 0.5 is not supported: this family turns whole heads"), !part)
+          << family << ": " << text;
+      EXPECT_EQ(text.empty(), part) << text;
+    }
+    EXPECT_EQ(error(testing::llama_kin(family, {{"partial_rotary_factor", 1.0}})), "") << family;
+  }
+  const nlohmann::json neox = {{"num_key_value_heads", nullptr}, {"rotary_pct", 0.5}, {"rotary_emb_base", 100}};
+  const auto neox_with = [&](nlohmann::json more) {
+    more.update(neox);
+    return error(testing::llama_kin("gpt_neox", more));
+  };
+  EXPECT_EQ(neox_with({{"rope_theta", 100.0}, {"partial_rotary_factor", 0.5}}), "");
+  EXPECT_TRUE(contains(neox_with({{"rope_theta", 1000.0}}), "rope_theta: 1000 contradicts rotary_emb_base 100"));
+  EXPECT_TRUE(contains(neox_with({{"partial_rotary_factor", 1.0}}), "contradicts rotary_pct 0.5"));
+}
+
+TEST(DecoderOnly, GemmaReadsHiddenAct) {
+  const auto act = [](const nlohmann::json& more) {
+    return nlohmann::json::parse(make(JsonObject(testing::llama_kin("gemma", more), "config.json"))->config_json())
+        .at("hidden_act")
+        .get<std::string>();
+  };
+  EXPECT_EQ(act(nlohmann::json::object()), "gelu_pytorch_tanh");
+  EXPECT_EQ(act({{"hidden_act", "gelu"}}), "gelu_pytorch_tanh") << "what the first files say and do not mean";
+  EXPECT_EQ(act({{"hidden_act", "gelu"}, {"hidden_activation", "gelu_pytorch_tanh"}}), "gelu_pytorch_tanh");
+  EXPECT_EQ(act({{"hidden_act", "silu"}, {"hidden_activation", nullptr}}), "silu");
+  for (const nlohmann::json& more : {nlohmann::json{{"hidden_activation", "gelu"}},
+                                     nlohmann::json{{"hidden_act", "gelu"}, {"hidden_activation", "silu"}},
+                                     nlohmann::json{{"hidden_act", "silu"}, {"hidden_activation", "gelu_new"}}})
+    EXPECT_TRUE(contains(error_of([&] { act(more); }), "hidden_activation: ")) << more;
 }
 
 TEST(DecoderOnly, ListsOfEndsAreRead) {

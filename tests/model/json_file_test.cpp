@@ -44,8 +44,10 @@ TEST(JsonFile, ErrorsNameLineAndColumn) {
   EXPECT_EQ(parse_error(std::string_view("{}\n\0{", 5)), "f.json: line 2, column 1: is not valid JSON: a NUL byte");
   for (const std::string text :
        {"{a:1}", "[1,]", "{\"a\":1,}", "// c\n{}", "NaN", "Infinity", "01", "\"\xff\"", "\"\xc0\xaf\"", "\"\n\"",
-        "\"\\ud800\"", "\"", "[", "{\"a\"", "1e999", "'a'", "\"\\x41\"", "[1 2]"})
+        "\"\\ud800\"", "\"", "[", "{\"a\"", "'a'", "\"\\x41\"", "[1 2]"})
     EXPECT_NE(parse_error(text).find("not valid JSON"), std::string::npos) << text;
+  EXPECT_EQ(parse_error("[1, 1e999]").find("f.json: line 1, column"), 0u) << parse_error("[1, 1e999]");
+  EXPECT_NE(parse_error("[1, 1e999]").find("too large"), std::string::npos) << parse_error("[1, 1e999]");
 }
 
 TEST(JsonFile, ErrorsAreShortAndPrintable) {

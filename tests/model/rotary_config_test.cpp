@@ -14,10 +14,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-nn::RotaryOptions read(const Json& j, std::int64_t original = 0) {
+nn::RotaryOptions read(const Json& j, std::int64_t original = 0, bool turns_part = true) {
   const JsonObject object(j, "config.json");
   ConfigReader reader(object, "llama");
-  const nn::RotaryOptions o = read_rotary(reader, {.head_dim = 16, .max_positions = 256, .original = original});
+  const nn::RotaryOptions o =
+      read_rotary(reader, {.head_dim = 16, .max_positions = 256, .turns_part = turns_part, .original = original});
   reader.finish();
   return o;
 }
@@ -56,6 +57,11 @@ TEST(RotaryConfig, PartOfAHead) {
   EXPECT_EQ(read({{"rope_parameters", {{"rope_type", "default"}, {"partial_rotary_factor", 0.25}}}}).dim, 4);
   EXPECT_EQ(read(Json::object()).dim, 16);
   EXPECT_EQ(read({{"rope_scaling", nullptr}, {"rope_theta", 1e6}}).theta, 1e6);
+  EXPECT_EQ(read({{"rope_scaling", Json::object()}, {"rope_parameters", {{"rope_theta", 1e5}}}}).theta, 1e5);
+  EXPECT_TRUE(contains(error_of([] {
+                         read({{"partial_rotary_factor", 0.5}}, 0, /*turns_part=*/false);
+                       }),
+                       "partial_rotary_factor: 0.5 is not supported"));
 }
 
 TEST(RotaryConfig, WhatIsRefused) {

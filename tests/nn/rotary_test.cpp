@@ -105,8 +105,14 @@ TEST(Rotary, TokensAreTurnedForWhatTheirRowWasGiven) {
 }
 
 TEST(Rotary, LongropeDoesNotGrowAcrossItsBound) {
-  const RotaryPositions rotary(
-      {.dim = 4, .scaling = Scaling::longrope, .original = 8, .short_factors = {1, 2}, .long_factors = {3, 4}});
+  RotaryOptions options{
+      .dim = 4, .scaling = Scaling::longrope, .original = 8, .short_factors = {1, 2}, .long_factors = {3, 4}};
+  // Of all families but one the keys of a cache stay as they are, and tokens beyond the bound are turned as such.
+  const RotaryPositions grows(options);
+  EXPECT_EQ(table_of(grows, one_row(1, 8), {3}), table_of(grows, one_row(1, 8), {9}));
+  EXPECT_NE(table_of(grows, one_row(1, 7), {3}), table_of(grows, one_row(1, 7), {9}));
+  options.read_anew = true;
+  const RotaryPositions rotary(options);
   EXPECT_NO_THROW(table_of(rotary, one_row(1, 7)));
   EXPECT_NO_THROW(table_of(rotary, one_row(1, 9)));
   EXPECT_THROW(table_of(rotary, one_row(1, 8), {3}), Error);
