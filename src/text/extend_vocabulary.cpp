@@ -203,7 +203,7 @@ std::vector<NewPiece> learn_more_pieces(const std::string& model, const std::vec
       else
         unknown[s] += times;
     }
-  check(total > 0, "--extend", "the text has no line with a word in it");
+  if (total <= 0) fail("--extend", "the text has no line with a word in it");
 
   std::vector<NewPiece> pieces;
   Scores scores(file, total);

@@ -34,7 +34,7 @@ LmCorpus::LmCorpus(const LmCorpusOptions& options, const Tokenizer& tokenizer, c
   const auto bytes = static_cast<std::int64_t>(ids_.size() * sizeof(ids_[0]));
   check(bytes <= options.memory_bytes, options.file, "its {} tokens take {} bytes of memory, more than the {} allowed",
         ids_.size(), bytes, options.memory_bytes);
-  check(ids_.size() >= 2, options.file, "a text of {} tokens has nothing to predict", ids_.size());
+  if (ids_.size() < 2) fail(options.file, fmt::format("a text of {} tokens has nothing to predict", ids_.size()));
 
   const std::uint64_t fingerprint = fingerprint_of(options, ids_);
   if (state.fingerprint != 0 && state.fingerprint != fingerprint)

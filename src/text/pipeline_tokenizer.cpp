@@ -88,13 +88,13 @@ class PipelineTokenizer : public Tokenizer {
 
   std::vector<std::pair<std::string, std::string>> special_tokens() const override { return settings_.special_tokens; }
 
-  std::optional<ChatSource> chat_template(std::string_view name) const override {
+  std::optional<std::string> chat_template(std::string_view name) const override {
     const auto& all = settings_.chat_templates;
     auto found = std::find_if(all.begin(), all.end(),
                               [&](const auto& t) { return t.first == (name.empty() ? "default" : name); });
     if (found == all.end() && name.empty() && all.size() == 1) found = all.begin();
     if (found == all.end()) return std::nullopt;
-    return ChatSource{found->second, settings_.special_tokens};
+    return found->second;
   }
 
   std::string decode(std::span<const std::int32_t> ids, Side) const override {

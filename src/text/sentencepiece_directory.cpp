@@ -99,10 +99,7 @@ class Numbering {
     add("</s>", 2);
     add("<unk>", 3);
     std::int32_t next = size() + 1;
-    for (std::string_view code : languages) {
-      add(std::string(code), next);
-      languages_.emplace(code, next++);
-    }
+    for (std::string_view code : languages) add(std::string(code), next++);
     add("<mask>", next, Strips::left);
   }
 
@@ -120,20 +117,24 @@ class Numbering {
     for (const auto& [key, text] : config_.special_tokens)
       if (const auto id = table.find(text)) add(text, *id);
     std::int32_t next = table.size();
-    for (std::string_view code : m2m100_languages()) {
-      add(fmt::format("__{}__", code), next);
-      languages_.emplace(code, next++);
-    }
+    for (std::string_view code : m2m100_languages()) add(fmt::format("__{}__", code), next++);
   }
 
   TokenizerDescription finish(const std::string& where, std::vector<TokenizerFile> files, bool strip) {
     std::unordered_map<std::string, std::int32_t> ids;
     for (std::size_t i = 0; i < model_.id_of.size(); ++i) ids.emplace(model_.file.pieces[i].text, model_.id_of[i]);
     for (const AddedToken& token : parts_.added) ids[token.content] = token.id;
+    for (const AddedToken& token : config_.added_tokens) {
+      const std::int32_t id = ids.emplace(token.content, token.id).first->second;
+      if (id != token.id)
+        fail(where,
+             fmt::format("has \"{}\" as id {}, the directory adds it as {}", printable(token.content), id, token.id),
+             "take it out of added_tokens.json or of added_tokens_decoder");
+      add(token);
+    }
     for (const auto& [key, text] : config_.special_tokens)  // control pieces that a text spells out
       if (const auto id = ids.find(text); id != ids.end()) add(text, id->second);
     TokenizerSettings settings = settings_of(config_, where, [&](std::string_view text) -> std::optional<std::int32_t> {
-      if (const auto code = languages_.find(std::string(text)); code != languages_.end()) return code->second;
       const auto id = ids.find(std::string(text));
       return id == ids.end() ? std::nullopt : std::optional(id->second);
     });
@@ -153,21 +154,26 @@ class Numbering {
   void name(std::initializer_list<std::pair<const char*, const char*>> defaults) {
     for (const auto& [key, text] : defaults) config_.set_default(key, text);
   }
+  void add(AddedToken token) {
+    for (AddedToken& known : parts_.added)
+      if (known.content == token.content) {
+        known.special |= token.special;
+        return;
+      }
+    parts_.added.push_back(std::move(token));
+  }
   void add(std::string content, std::int32_t id, Strips strips = Strips::none) {
-    for (const AddedToken& known : parts_.added)
-      if (known.content == content) return;
-    parts_.added.push_back({.content = std::move(content),
-                            .id = id,
-                            .special = true,
-                            .lstrip = strips != Strips::none,
-                            .rstrip = strips == Strips::both});
+    add({.content = std::move(content),
+         .id = id,
+         .special = true,
+         .lstrip = strips != Strips::none,
+         .rstrip = strips == Strips::both});
   }
 
   TokenizerConfig& config_;
   SentencePieceParts model_;
   TokenizerParts parts_;
   std::size_t unknown_ = 0;
-  std::unordered_map<std::string, std::int32_t> languages_;
   bool begins_with_bos_ = false, ends_with_eos_ = false;
 };
 

@@ -39,7 +39,7 @@ std::int32_t Tokenizer::language_id(std::string_view code) const {
              hint.empty() ? fmt::format("it has {}", fmt::join(known, ", ")) : hint);
 }
 
-std::optional<ChatSource> Tokenizer::chat_template(std::string_view) const {
+std::optional<std::string> Tokenizer::chat_template(std::string_view) const {
   return std::nullopt;
 }
 

@@ -44,12 +44,6 @@ struct TextFrame {
   std::vector<std::int32_t> prefix, suffix;
 };
 
-/// A chat template (chat_template.h), and the special tokens that it may name ("bos_token", "<s>").
-struct ChatSource {
-  std::string text;
-  std::vector<std::pair<std::string, std::string>> special_tokens;
-};
-
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
@@ -66,9 +60,9 @@ class Tokenizer {
   virtual std::vector<std::string> languages() const { return {}; }
   /// @throws Error(usage) that names the languages which there are
   std::int32_t language_id(std::string_view code) const;
-  /// The chat template of this name ("": "default", or the only one), or nothing.
-  virtual std::optional<ChatSource> chat_template(std::string_view name = {}) const;
-  /// The special tokens that a chat template may name, whether there is a template or not.
+  /// The chat template (chat_template.h) of this name ("": "default", or the only one), or nothing.
+  virtual std::optional<std::string> chat_template(std::string_view name = {}) const;
+  /// The special tokens that a chat template may name ("bos_token", "<s>"), whether there is a template or not.
   virtual std::vector<std::pair<std::string, std::string>> special_tokens() const { return {}; }
   /// One that cuts this side's text at random; it must not outlive the tokenizer.
   /// @throws Error(usage) where the vocabulary is of another kind than `how` asks for; always, unless overridden

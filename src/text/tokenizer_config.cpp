@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
-#include <unordered_set>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -18,6 +18,18 @@ using Json = nlohmann::json;
 constexpr std::uint64_t largest_file = 256 << 20;
 constexpr std::array<const char*, 7> special_names = {"bos_token", "eos_token", "unk_token", "sep_token",
                                                       "pad_token", "cls_token", "mask_token"};
+
+// The rows that the model of the directory has, where config.json says so; what is wrong with that file, the model's
+// reader tells.
+std::int32_t model_ids_of(const std::string& directory) {
+  const auto file = read_tokenizer_file(directory, "config.json");
+  const Json json = file ? Json::parse(file->bytes, nullptr, false) : Json();
+  double most = 0;
+  for (const char* key : {"vocab_size", "decoder_vocab_size"})
+    if (json.is_object() && json.contains(key) && json[key].is_number()) most = std::max(most, json[key].get<double>());
+  constexpr std::int32_t all = std::numeric_limits<std::int32_t>::max();
+  return most >= 1 && most < all ? static_cast<std::int32_t>(most) : all;
+}
 
 // A token is given as text, or as an object with its text as "content".
 std::optional<std::string> text_of(const Json& json) {
@@ -102,8 +114,6 @@ void take_config(const Json& json, const std::string& where, TokenizerConfig& co
   if (const auto added = json.find("added_tokens_decoder"); added != json.end() && added->is_object())
     for (const auto& [key, token] : added->items())
       if (token.is_object()) config.added_tokens.push_back(added_token(token, id_of(key, where)));
-  std::sort(config.added_tokens.begin(), config.added_tokens.end(),
-            [](const auto& a, const auto& b) { return a.id < b.id; });
   take_chat_templates(json, config);
 }
 
@@ -117,6 +127,10 @@ std::string TokenizerConfig::special(std::string_view name) const {
 
 void TokenizerConfig::set_default(std::string_view name, std::string_view text) {
   if (special(name).empty() && !text.empty()) special_tokens.emplace_back(name, text);
+}
+
+void TokenizerConfig::keep_ids_of_model(std::vector<AddedToken>& tokens) const {
+  std::erase_if(tokens, [&](const AddedToken& token) { return token.id >= model_ids; });
 }
 
 std::optional<TokenizerFile> read_tokenizer_file(const std::string& directory, const std::string& name) {
@@ -140,17 +154,20 @@ TokenizerConfig read_tokenizer_config(const std::string& directory) {
   });
   take("special_tokens_map.json",
        [&](const TokenizerFile& f) { take_special_tokens(parse_object(f, where("special_tokens_map.json")), config); });
+  const bool decoder_has_them = !config.added_tokens.empty();  // then transformers passes over the older file
   take("added_tokens.json", [&](const TokenizerFile& f) {
-    std::unordered_set<std::string> known;
-    for (const AddedToken& t : config.added_tokens) known.insert(t.content);
     const Json json = parse_object(f, where("added_tokens.json"));
     for (const auto& [text, id] : json.items()) {
       if (!id.is_number_integer() || id.get<double>() < 0 || id.get<double>() > (1 << 27))
         fail(where("added_tokens.json"), fmt::format("the id of \"{}\" is no id", printable(text)));
-      if (!known.contains(text))
+      if (!decoder_has_them)
         config.added_tokens.push_back({.content = text, .id = id.get<std::int32_t>(), .normalized = true});
     }
   });
+  std::stable_sort(config.added_tokens.begin(), config.added_tokens.end(),
+                   [](const auto& a, const auto& b) { return a.id < b.id; });
+  config.model_ids = model_ids_of(directory);
+  config.keep_ids_of_model(config.added_tokens);
   take("chat_template.jinja", [&](const TokenizerFile& f) {
     std::erase_if(config.chat_templates, [](const auto& t) { return t.first == "default"; });
     config.chat_templates.emplace_back("default", f.bytes);

@@ -2,6 +2,8 @@
 // Face directory: what a tokenizer is besides its parts.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,7 +19,8 @@ struct TokenizerConfig {
   std::string tokenizer_class;
   std::vector<std::pair<std::string, std::string>> special_tokens;  ///< "bos_token" and its text, ...; in a fixed order
   std::vector<std::string> additional_special_tokens;
-  std::vector<AddedToken> added_tokens;  ///< added_tokens_decoder, added_tokens.json
+  std::vector<AddedToken> added_tokens;  ///< added_tokens_decoder, added_tokens.json; by id
+  std::int32_t model_ids = std::numeric_limits<std::int32_t>::max();  ///< that the model beside it has: config.json's
   std::optional<bool> add_bos_token, add_eos_token, add_prefix_space;
   bool clean_up_spaces = false, legacy_behaviour = false;
   std::optional<std::int32_t> model_max_length;
@@ -30,6 +33,9 @@ struct TokenizerConfig {
   std::string special(std::string_view name) const;
   /// Sets it unless there is one.
   void set_default(std::string_view name, std::string_view text);
+  /// Takes out the tokens that the model beside it has no row for: published directories have a "[PAD]" behind the last
+  /// one, which nothing ever uses.
+  void keep_ids_of_model(std::vector<AddedToken>& tokens) const;
 };
 
 /// What the directory says; everything is optional.

@@ -488,9 +488,14 @@ std::unordered_map<std::string_view, std::int32_t> ids_of(const TokenizerParts& 
   return ids;
 }
 
-// Tokens that the configuration calls special are so, where the vocabulary has them.
+// Tokens that the configuration calls special are so, where the vocabulary has them; those that it adds behind the
+// vocabulary's last are added.
 void add_special_tokens(TokenizerParts& parts, const TokenizerConfig& config) {
-  const auto ids = ids_of(parts);
+  auto ids = ids_of(parts);
+  std::int32_t next = 0;
+  for (const auto& [text, id] : ids) next = std::max(next, id + 1);
+  for (const AddedToken& token : config.added_tokens)
+    if (!token.content.empty() && token.id >= next && ids.emplace(token.content, token.id).second) next = token.id + 1;
   std::unordered_map<std::string_view, std::size_t> added;
   for (std::size_t i = 0; i < parts.added.size(); ++i) added[parts.added[i].content] = i;
   std::vector<AddedToken> more;
@@ -527,6 +532,7 @@ TokenizerDescription describe_tokenizer_json(const std::string& directory) {
   if (!file) fail(where, "does not exist");
   TokenizerConfig config = read_tokenizer_config(directory);
   TokenizerParts parts = read_tokenizer_json(file->bytes, where);
+  config.keep_ids_of_model(parts.added);
   add_special_tokens(parts, config);
   const auto ids = ids_of(parts);
   const auto id_of = [&](std::string_view text) -> std::optional<std::int32_t> {

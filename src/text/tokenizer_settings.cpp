@@ -11,15 +11,17 @@ using IdOf = std::function<std::optional<std::int32_t>(std::string_view)>;
 
 // Which languages a family of models has, and how a text says its own, goes by the name of the tokenizer's class.
 void set_languages(TokenizerSettings& settings, const TokenizerConfig& config, const IdOf& id_of) {
-  const auto take = [&](std::span<const std::string_view> codes, LanguageFrame frame, std::string_view usual) {
+  const auto take = [&](std::span<const std::string_view> codes, LanguageFrame frame, std::string_view usual,
+                        std::string_view around = "") {
+    const auto id_of_code = [&](std::string_view code) { return id_of(fmt::format("{0}{1}{0}", around, code)); };
     for (std::string_view code : codes)
-      if (const auto id = id_of(code)) settings.languages.emplace_back(code, *id);
+      if (const auto id = id_of_code(code)) settings.languages.emplace_back(code, *id);
     if (settings.languages.empty()) return;
     settings.language_frame = frame;
     settings.source_language = config.source_language.empty() ? usual : config.source_language;
     settings.target_language = config.target_language.empty() ? settings.source_language : config.target_language;
     for (const std::string& code : {settings.source_language, settings.target_language})
-      if (!id_of(code))
+      if (!id_of_code(code))
         fail(settings.where, fmt::format("its language \"{}\" is none of the vocabulary's", printable(code)));
   };
   const std::string& name = config.tokenizer_class;
@@ -28,7 +30,7 @@ void set_languages(TokenizerSettings& settings, const TokenizerConfig& config, c
   else if (name.starts_with("MBartTokenizer"))
     take(mbart_languages(), LanguageFrame::suffix, "en_XX");
   else if (name.starts_with("M2M100Tokenizer"))
-    take(m2m100_languages(), LanguageFrame::prefix, "en");
+    take(m2m100_languages(), LanguageFrame::prefix, "en", "__");
   else if (name.starts_with("NllbTokenizer"))
     take(nllb_languages(), config.legacy_behaviour ? LanguageFrame::suffix : LanguageFrame::prefix, "eng_Latn");
 }

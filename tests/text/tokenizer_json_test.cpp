@@ -142,6 +142,42 @@ TEST_F(SentencePieceDirectory, LlamaBeginsATextAndKeepsTheIds) {
   EXPECT_EQ(t->decode(t->encode("Hello  there, \u4e16!")), "Hello  there, \u4e16!");
 }
 
+TEST_F(SentencePieceDirectory, TokensThatAFineTuneAddedAreThereAsFarAsTheModelHasRows) {
+  const auto size = static_cast<std::int32_t>(model_file("spm_bpe").pieces.size());
+  const std::string end = "<|im_end|>", tool = "<tool>", pad = "[PAD]";
+  const auto expect_added = [&](const Tokenizer& t) {
+    EXPECT_EQ(t.encode(end + tool), (Ids{size, size + 1}));
+    EXPECT_EQ(t.special(Side::target).eos, size);
+    EXPECT_EQ(t.decode(Ids{size, size + 1}, Side::target), tool);
+    Ids around = t.encode("Hello");
+    around.push_back(size);
+    EXPECT_EQ(t.encode("Hello" + end), around);
+  };
+  nlohmann::json config = {{"eos_token", end}};
+  load("spm_bpe", "tokenizer.model", config);
+  directory_->write("added_tokens.json", nlohmann::json({{pad, size + 2}, {tool, size + 1}, {end, size}}).dump());
+  const auto all = load_tokenizer(directory_->path());
+  expect_added(*all);
+  EXPECT_EQ(all->size(Side::target), size + 3);
+  directory_->write("config.json", nlohmann::json({{"vocab_size", size + 2}}).dump());
+  const auto rows = load_tokenizer(directory_->path());
+  expect_added(*rows);
+  EXPECT_EQ(rows->size(Side::target), size + 2);  // "[PAD]" has no row in the model
+  const TemporaryDirectory again;
+  save_tokenizer(*rows, again.path());
+  expect_added(*load_tokenizer(again.path()));
+  config["added_tokens_decoder"][std::to_string(size)] = {{"content", end}, {"special", true}};
+  config["added_tokens_decoder"][std::to_string(size + 1)] = {{"content", tool}, {"special", false}};
+  expect_added(*load("spm_bpe", "tokenizer.model", config));
+  directory_->write("added_tokens.json", nlohmann::json({{pad, size + 2}}).dump());  // the older of the two
+  EXPECT_EQ(load_tokenizer(directory_->path())->size(Side::target), size + 2);
+}
+
+TEST_F(SentencePieceDirectory, AnAddedTokenOfAnotherIdThanThePieceIsRefused) {
+  const auto config = nlohmann::json{{"added_tokens_decoder", {{"7", {{"content", "</s>"}}}}}};
+  EXPECT_TRUE(contains(error_of([&] { load("spm_bpe", "tokenizer.model", config); }), "\"</s>\""));
+}
+
 TEST_F(SentencePieceDirectory, PegasusCountsFrom103) {
   const auto t = load("spm_unigram", "spiece.model", {{"tokenizer_class", "PegasusTokenizer"}});
   expect_ids(*t, "spm_unigram", [](std::int32_t id) { return id + 103; });
@@ -275,6 +311,36 @@ TEST(TokenizerJson, APostProcessorGoesBeforeWhatTheConfigurationAdds) {
       {"special_tokens", {{"ab", {{"id", "ab"}, {"ids", {2}}, {"tokens", {"ab"}}}}}}};
   EXPECT_EQ(frame(only_end).prefix, Ids{});
   EXPECT_EQ(frame(only_end).suffix, Ids{2});
+}
+
+TEST(TokenizerJson, TokensOfTheConfigurationBehindTheVocabularyAreAddedAsFarAsTheModelHasRows) {
+  const TemporaryDirectory directory;
+  nlohmann::json config;
+  config["added_tokens_decoder"]["2"] = {{"content", "ab"}};
+  config["added_tokens_decoder"]["4"] = {{"content", "<pad>"}, {"special", true}};
+  config["added_tokens_decoder"]["3"] = {{"content", "<end>"}, {"special", true}};
+  std::ofstream(directory.path("tokenizer.json")) << small_file().dump();
+  std::ofstream(directory.path("tokenizer_config.json")) << config.dump();
+  EXPECT_EQ(load_tokenizer(directory.path())->encode("ab<end>a<pad>"), (Ids{2, 3, 0, 4}));
+  std::ofstream(directory.path("config.json")) << R"({"vocab_size": 4})";
+  const auto tokenizer = load_tokenizer(directory.path());
+  EXPECT_EQ(tokenizer->encode("ab<end>"), (Ids{2, 3}));
+  EXPECT_EQ(tokenizer->size(Side::target), 4);
+}
+
+TEST(TokenizerJson, M2M100sLanguagesAreFoundByTheirTokens) {
+  const TemporaryDirectory directory;
+  nlohmann::json file = small_file();
+  for (const auto& [text, id] : {std::pair("de", 3), {"en", 4}, {"__en__", 5}, {"__de__", 6}, {"</s>", 7}})
+    file["added_tokens"].push_back({{"content", text}, {"id", id}, {"special", true}});
+  std::ofstream(directory.path("tokenizer.json")) << file.dump();
+  std::ofstream(directory.path("tokenizer_config.json"))
+      << R"({"tokenizer_class": "M2M100Tokenizer", "eos_token": "</s>", "tgt_lang": "de"})";
+  const auto tokenizer = load_tokenizer(directory.path());
+  EXPECT_EQ(tokenizer->languages(), (std::vector<std::string>{"de", "en"}));
+  EXPECT_EQ(tokenizer->language_id("de"), 6);
+  EXPECT_EQ(tokenizer->frame(Side::source).prefix, Ids{5});
+  EXPECT_EQ(tokenizer->frame(Side::target).prefix, Ids{6});
 }
 
 std::string refusal(const nlohmann::json& json) {
