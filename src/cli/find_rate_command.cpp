@@ -78,6 +78,9 @@ int find_rate(FindRateOptions& o, const Fields& fields, bool quiet) {
   take_form(o.train, fields);
   refuse_useless(fields, o.train);
   settle(o.train);
+  if (learns_alignments(o.train.data))
+    fail_usage("--guided-alignment", "learn keeps what it learns in a model's directory, and there is none",
+               "`tril align` writes a file to pass instead");
   check_input_files(o.train);
   const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(o.train);
   const std::string& start = o.train.tune.init_from;

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/progress.h"
+#include "cli/align_progress.h"
 #include "cli/commands.h"
 #include "cli/share_cores.h"
 #include "cli/stop_signal.h"
@@ -157,7 +158,7 @@ void remove_model(const std::string& dir) {
 // The tokenizer of a run. One that begins has it from the first rank, which leaves nothing of a run before in the directory:
 // its weights beside another vocabulary would translate nonsense.
 std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_on, CheckpointStore& store,
-                                              dist::Ranks& ranks) {
+                                              dist::Ranks& ranks, bool quiet) {
   const std::string& dir = o.run.model;
   if (goes_on) return load_tokenizer(dir);
   std::shared_ptr<const Tokenizer> tokenizer;
@@ -166,13 +167,14 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_o
     // A mistake in the sizes or the files is told before anything is removed or written.
     static_cast<void>(o.tune.init_from.empty() ? build_model(o.model, *tokenizer) : build_tuned_model(o));
     read_validation_set(o, tokenizer);
-    if (!is_language_model(o.model)) check_corpus(training_corpus(o), *tokenizer);
+    if (!is_language_model(o.model)) check_corpus(given_corpus(o), *tokenizer);
     for (const std::string& teacher : o.learning.teacher) check_teacher(teacher, *tokenizer, o.data.max_length);
   });
   store.clear();
   ranks.by_first([&] {
     remove_model(dir);
     save_tokenizer(*tokenizer, dir);
+    if (learns_alignments(o.data)) learn_alignments(given_corpus(o), learned_alignments(o), quiet);
   });
   return tokenizer ? tokenizer : load_tokenizer(dir);
 }
@@ -218,7 +220,7 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
                          : "from the beginning");
 
   const std::string& start = o.tune.init_from;
-  const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_of(o, goes_on, store, *ranks);
+  const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_of(o, goes_on, store, *ranks, quiet);
   const std::unique_ptr<model::Model> m = start.empty() ? build_model(o.model, *tokenizer) : build_tuned_model(o);
   const Metric metric = metrics_of(o.validation)[0];
   TrainProgress progress(o, quiet);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/atomic_directory.h"
 #include "base/file.h"
 #include "cli/commands.h"
 #include "model/grow_vocabulary.h"
@@ -74,12 +75,12 @@ Fields fields_of(VocabOptions& o) {
 }
 
 // Rows of the weights for the new ids; a directory that is a tokenizer alone has none.
-void grow_model(const VocabOptions& o, const ExtendedTokenizer& more) {
-  const std::filesystem::path from(o.extend), to(o.out);
+void grow_model(const VocabOptions& o, const ExtendedTokenizer& more, const std::filesystem::path& to) {
+  const std::filesystem::path from(o.extend);
   if (!std::filesystem::exists(from / "config.json")) return;
   const std::unique_ptr<model::Model> model = model::load(from);
   const auto* marian = dynamic_cast<const model::Marian*>(model.get());
-  if (!marian) fail(o.extend, fmt::format("is a {} model, only marian models can grow", model->family()));
+  if (!marian) fail_usage(o.extend, fmt::format("is a {} model, only marian models can grow", model->family()));
   model::save(
       *model::with_more_words(*marian, {more.old_source, more.source_parts}, {more.old_target, more.target_parts}), to);
   if (std::filesystem::exists(from / "generation_config.json"))  // its ids stay
@@ -104,8 +105,10 @@ int extend(const VocabOptions& o) {
     }
   }
   const ExtendedTokenizer more = extend_marian_tokenizer(o.extend, request);
-  grow_model(o, more);
-  save_tokenizer(*more.tokenizer, o.out);
+  write_directory(o.out, "config.json", [&](const std::string& out) {
+    grow_model(o, more, out);
+    save_tokenizer(*more.tokenizer, out);
+  });
   spdlog::info("{}: {} new tokens of the source, {} of the target", o.out, more.source_parts.size(),
                more.target_parts.size());
   return exit_success;

@@ -19,18 +19,6 @@ bool is_space(char ch) {
   return ch == ' ' || ch == '\t' || ch == '\r';
 }
 
-// What stands between spaces.
-std::vector<std::string_view> split_words(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t begin = text.find_first_not_of(" \t\r", at);
-    if (begin == std::string_view::npos) break;
-    at = std::min(text.find_first_of(" \t\r", begin), text.size());
-    words.push_back(text.substr(begin, at - begin));
-  }
-  return words;
-}
-
 // A letter or digit of ASCII, or any other character beyond it.
 bool ends_in_letter(std::string_view text) {
   const auto byte = text.empty() ? ' ' : static_cast<unsigned char>(text.back());
@@ -42,6 +30,17 @@ bool is_tag(std::string_view piece) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> words_between_spaces(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = text.find_first_not_of(" \t\r", at);
+    if (begin == std::string_view::npos) break;
+    at = std::min(text.find_first_of(" \t\r", begin), text.size());
+    words.push_back(text.substr(begin, at - begin));
+  }
+  return words;
+}
 
 Alignment parse_alignment(std::string_view line, const std::string& where) {
   Alignment list;
@@ -137,9 +136,9 @@ Alignment tokens_of_words(const Alignment& words, std::span<const std::int32_t> 
                          target_words.empty() ? 0 : *std::max_element(target_words.begin(), target_words.end()) + 1;
   Alignment tokens;
   for (const AlignmentPoint& p : words) {
-    check(p.source + first_word < sources && p.target < targets, where,
-          "aligns word {} with word {}, and the texts have {} and {} words", p.source, p.target, sources - first_word,
-          targets);
+    if (p.source + first_word >= sources || p.target >= targets)
+      fail(where, fmt::format("aligns word {} with word {}, and the texts have {} and {} words", p.source, p.target,
+                              sources - first_word, targets));
     for (std::size_t s = 0; s < source_words.size(); ++s)
       for (std::size_t t = 0; t < target_words.size(); ++t)
         if (source_words[s] == p.source + first_word && target_words[t] == p.target)
@@ -156,7 +155,7 @@ std::string decode_replacing_unknowns(std::span<const std::int32_t> ids, std::sp
   if (std::find(ids.begin(), ids.end(), unk) == ids.end()) return tokenizer.decode(ids, Side::target);
   check(attention.size() == ids.size() * source.size(), "unknown words",
         "{} weights for {} tokens and {} of the source", attention.size(), ids.size(), source.size());
-  const std::vector<std::string_view> words = split_words(source_text);
+  const std::vector<std::string_view> words = words_between_spaces(source_text);
   const std::vector<std::int32_t> word_of = words_of(source, tokenizer, Side::source);
   // Where spaces are pieces of their own, an unknown token has none in front of it.
   const bool holds_space = !tokenizer.find(space_piece, Side::target);

@@ -35,6 +35,9 @@ Alignment alignment_above(std::span<const float> attention, std::size_t targets,
 /// Weights of a source token separated by commas, of target tokens by spaces, as Marian writes them.
 std::string soft_alignment(std::span<const float> attention, std::size_t targets);
 
+/// What the numbers of words count.
+std::vector<std::string_view> words_between_spaces(std::string_view text);
+
 /// The number of the word that each token belongs to, from 0; -1 for the end of the sentence. Words are what stands
 /// between spaces: a piece that begins with "\u2581" begins one, and a language tag is one.
 std::vector<std::int32_t> words_of(std::span<const std::int32_t> ids, const Tokenizer& tokenizer, Side side);

@@ -5,115 +5,66 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <iterator>
-#include <numeric>
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "text/cooccurrences.h"
 #include "text/reader.h"
 
 namespace tril {
 namespace {
 
 constexpr std::string_view null_word = "NULL";
-constexpr std::size_t keys_at_once = std::size_t{1} << 25;
+using Row = Cooccurrences::Row;
 
-std::uint64_t key_of(std::uint64_t source, std::uint64_t target) {
-  return source << 32 | target;
+// The end of the sentence, which every row has, translates nothing.
+Row words(Row row) {
+  return row.first(row.size() - 1);
 }
 
-// Which target tokens stand beside each source token somewhere; the last row is that of NULL.
-class Cooccurrences {
- public:
-  Cooccurrences(std::span<const Batch> batches, std::size_t sources) {
-    std::vector<std::uint64_t> fresh;
+Cooccurrences::EachPair each_pair_of(std::span<const Batch> batches) {
+  return [batches](const std::function<void(Row, Row)>& take) {
     for (const Batch& b : batches)
-      for (std::int64_t i = 0; i < b.sentences(); ++i)
-        for (const std::int32_t t : words(b.target_row(i))) {
-          for (const std::int32_t s : words(b.source_row(i)))
-            fresh.push_back(key_of(static_cast<std::uint64_t>(s), static_cast<std::uint64_t>(t)));
-          fresh.push_back(key_of(sources, static_cast<std::uint64_t>(t)));
-          if (fresh.size() >= keys_at_once) merge(fresh);
-        }
-    merge(fresh);
-    begin_.assign(sources + 2, 0);
-    for (const std::uint64_t key : keys_) ++begin_[(key >> 32) + 1];
-    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-  }
-
-  /// Without the end of the sentence, which every row has.
-  static std::span<const std::int32_t> words(std::span<const std::int32_t> row) { return row.first(row.size() - 1); }
-
-  std::size_t size() const { return keys_.size(); }
-  std::size_t begin(std::size_t source) const { return begin_[source]; }
-  std::size_t end(std::size_t source) const { return begin_[source + 1]; }
-  std::int32_t target(std::size_t place) const { return static_cast<std::int32_t>(keys_[place] & 0xffffffffu); }
-  /// Where (source, target) stands.
-  std::size_t place(std::size_t source, std::int32_t target) const {
-    const auto from = keys_.begin() + static_cast<std::ptrdiff_t>(begin_[source]),
-               to = keys_.begin() + static_cast<std::ptrdiff_t>(begin_[source + 1]);
-    return static_cast<std::size_t>(std::lower_bound(from, to, key_of(source, static_cast<std::uint64_t>(target))) -
-                                    keys_.begin());
-  }
-
- private:
-  void merge(std::vector<std::uint64_t>& fresh) {
-    std::sort(fresh.begin(), fresh.end());
-    fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
-    std::vector<std::uint64_t> all;
-    std::set_union(keys_.begin(), keys_.end(), fresh.begin(), fresh.end(), std::back_inserter(all));
-    keys_.swap(all);
-    fresh.clear();
-  }
-
-  std::vector<std::uint64_t> keys_;
-  std::vector<std::size_t> begin_;
-};
-
-// Each row's values become shares of its sum.
-void normalise(std::vector<double>& values, const Cooccurrences& pairs, std::size_t sources) {
-  for (std::size_t s = 0; s <= sources; ++s) {
-    double sum = 0;
-    for (std::size_t i = pairs.begin(s); i < pairs.end(s); ++i) sum += values[i];
-    for (std::size_t i = pairs.begin(s); i < pairs.end(s) && sum > 0; ++i) values[i] /= sum;
-  }
+      for (std::int64_t i = 0; i < b.sentences(); ++i) take(words(b.source_row(i)), words(b.target_row(i)));
+  };
 }
 
-std::vector<double> by_expectation(std::span<const Batch> batches, const Cooccurrences& pairs, std::size_t sources,
-                                   int iterations) {
+std::vector<double> by_expectation(std::span<const Batch> batches, const Cooccurrences& pairs, int iterations) {
   std::vector<double> t(pairs.size(), 1.0);
-  normalise(t, pairs, sources);
+  pairs.normalise(t);
   std::vector<std::size_t> places;
   for (int n = 0; n < iterations; ++n) {
     std::vector<double> counts(pairs.size(), 0.0);
-    for (const Batch& b : batches)
-      for (std::int64_t i = 0; i < b.sentences(); ++i)
-        for (const std::int32_t target : Cooccurrences::words(b.target_row(i))) {
-          places.assign(1, pairs.place(sources, target));
-          double sum = t[places[0]];
-          for (const std::int32_t source : Cooccurrences::words(b.source_row(i))) {
-            places.push_back(pairs.place(static_cast<std::size_t>(source), target));
-            sum += t[places.back()];
-          }
-          for (const std::size_t place : places) counts[place] += t[place] / sum;
+    each_pair_of(batches)([&](Row source, Row target) {
+      for (const std::int32_t to : target) {
+        places.assign(1, pairs.place(pairs.sources(), to));
+        double sum = t[places[0]];
+        for (const std::int32_t from : source) {
+          places.push_back(pairs.place(static_cast<std::size_t>(from), to));
+          sum += t[places.back()];
         }
+        for (const std::size_t place : places) counts[place] += t[place] / sum;
+      }
+    });
     t.swap(counts);
-    normalise(t, pairs, sources);
+    pairs.normalise(t);
   }
   return t;
 }
 
-std::vector<double> by_counting(std::span<const Batch> batches, const Cooccurrences& pairs, std::size_t sources) {
+std::vector<double> by_counting(std::span<const Batch> batches, const Cooccurrences& pairs) {
   std::vector<double> t(pairs.size(), 0.0);
   for (const Batch& b : batches)
     for (std::int64_t i = 0; i < b.sentences(); ++i) {
-      const auto source = Cooccurrences::words(b.source_row(i)), target = Cooccurrences::words(b.target_row(i));
+      const Row source = words(b.source_row(i)), target = words(b.target_row(i));
       for (const AlignmentPoint& p : b.alignments[static_cast<std::size_t>(i)])
         if (static_cast<std::size_t>(p.source) < source.size() && static_cast<std::size_t>(p.target) < target.size())
           t[pairs.place(static_cast<std::size_t>(source[static_cast<std::size_t>(p.source)]),
                         target[static_cast<std::size_t>(p.target)])] += 1;
     }
-  normalise(t, pairs, sources);
+  pairs.normalise(t);
   return t;
 }
 
@@ -128,10 +79,9 @@ void sort_entries(std::vector<LexicalTable::Entry>& list) {
 LexicalTable lexical_table(std::span<const Batch> batches, const Tokenizer& tokenizer, const LexicalOptions& o) {
   const auto sources = static_cast<std::size_t>(tokenizer.size(Side::source)),
              targets = static_cast<std::size_t>(tokenizer.size(Side::target));
-  const Cooccurrences pairs(batches, sources);
+  const Cooccurrences pairs(each_pair_of(batches), sources);
   const bool aligned = !batches.empty() && !batches[0].alignments.empty();
-  const std::vector<double> t =
-      aligned ? by_counting(batches, pairs, sources) : by_expectation(batches, pairs, sources, o.iterations);
+  const std::vector<double> t = aligned ? by_counting(batches, pairs) : by_expectation(batches, pairs, o.iterations);
 
   LexicalTable table;
   table.of_source.resize(sources);

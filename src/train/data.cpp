@@ -64,6 +64,19 @@ LmCorpusOptions validation_text(const TrainOptions& options) {
   return c;
 }
 
+std::vector<std::string> learned_alignments(const TrainOptions& options) {
+  std::vector<std::string> files;
+  for (std::size_t k = 1; k <= corpus_count(options.data); ++k)
+    files.push_back(fmt::format("{}/guided-{}.align", options.run.model, k));
+  return files;
+}
+
+CorpusOptions given_corpus(const TrainOptions& options) {
+  CorpusOptions c = training_corpus(options);
+  if (learns_alignments(options.data)) c.alignments.clear();
+  return c;
+}
+
 CorpusOptions training_corpus(const TrainOptions& options) {
   const DataOptions& d = options.data;
   CorpusOptions c;
@@ -75,7 +88,7 @@ CorpusOptions training_corpus(const TrainOptions& options) {
   c.memory_bytes = d.data_memory_mib << 20;
   c.skip_invalid = d.skip_invalid;
   c.weights = d.data_weighting;
-  c.alignments = d.guided_alignment;
+  c.alignments = learns_alignments(d) ? learned_alignments(options) : d.guided_alignment;
   c.alignment_units = d.guided_alignment_units;
   c.tags = tags_of(d);
   c.mix = corpus_count(d) > 1;
@@ -158,7 +171,7 @@ void check_input_files(const TrainOptions& options) {
     if (!options.data.valid_sets.empty()) Input(options.data.valid_sets[0]);
     return;
   }
-  check_files(training_corpus(options));
+  check_files(given_corpus(options));
   if (!options.data.valid_sets.empty()) check_files(validation_corpus(options));
   const std::string& vocab = options.data.vocab;
   if (!vocab.empty() && !std::filesystem::is_directory(vocab)) MappedFile::open(vocab);

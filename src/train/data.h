@@ -18,6 +18,10 @@ std::vector<Batch> validation_batches(const TrainOptions& options, const std::sh
 
 /// The stream of pairs.
 CorpusOptions training_corpus(const TrainOptions& options);
+/// The same without alignments that are yet to be learned.
+CorpusOptions given_corpus(const TrainOptions& options);
+/// Where those go that --guided-alignment learn asks for: a file for each corpus, in the model's directory.
+std::vector<std::string> learned_alignments(const TrainOptions& options);
 /// --valid-sets once, in the files' order, nothing left out for its length as far as the model's positions allow.
 CorpusOptions validation_corpus(const TrainOptions& options);
 /// The stream of a text's blocks; of --train-sets, or, in one pass, of --valid-sets.

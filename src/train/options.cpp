@@ -89,7 +89,9 @@ void data_fields(Fields& f, DataOptions& d) {
   f.add("data-weighting", &d.data_weighting, "for each corpus, a file with the weight of each pair's loss, one a line")
       .value_name("FILE");
   f.add("guided-alignment", &d.guided_alignment,
-        "for each corpus, a file with the alignment of each pair, one a line: \"0-0 1-2\", source first, from 0")
+        "for each corpus, a file with the alignment of each pair, one a line: \"0-0 1-2\", source first, from 0; or "
+        "learn: "
+        "they are learned from the corpora first, as `tril align` does")
       .value_name("FILE");
   f.add("guided-alignment-units", &d.guided_alignment_units,
         "what these count: words between spaces, or tokens of the vocabulary (a language tag and the end among them)",
@@ -347,6 +349,10 @@ std::size_t corpus_count(const DataOptions& d) {
   return d.train_sets.size() / (d.tsv ? 1 : 2);
 }
 
+bool learns_alignments(const DataOptions& d) {
+  return d.guided_alignment == std::vector<std::string>{"learn"};
+}
+
 std::vector<double> corpus_shares(const DataOptions& d) {
   std::vector<double> shares;
   for (const std::string& text : d.corpus_weights) {
@@ -414,8 +420,11 @@ void settle_pairs(const DataOptions& d) {
   check(corpora > 0 && d.train_sets.size() % files == 0, "--train-sets", "expected {}, got {} files", what,
         d.train_sets.size());
   check(d.valid_sets.size() % files == 0, "--valid-sets", "expected {}, got {} files", what, d.valid_sets.size());
+  check(!learns_alignments(d) || d.guided_alignment_units == AlignmentUnits::words, "--guided-alignment-units",
+        "what is learned are alignments of words");
+  const std::vector<std::string> none;
   for (const auto& [name, list] : {std::pair{"--data-weighting", &d.data_weighting},
-                                   {"--guided-alignment", &d.guided_alignment},
+                                   {"--guided-alignment", learns_alignments(d) ? &none : &d.guided_alignment},
                                    {"--language-tags", &d.language_tags},
                                    {"--corpus-weights", &d.corpus_weights}})
     check(list->empty() || list->size() == corpora, name, "expected one for each of {} corpora, got {}", corpora,

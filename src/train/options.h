@@ -57,7 +57,7 @@ struct DataOptions {
   std::vector<std::string> train_sets, valid_sets;
   bool tsv = false;
   std::vector<std::string> data_weighting;    ///< a file of weights for each training set
-  std::vector<std::string> guided_alignment;  ///< a file of alignments for each training set
+  std::vector<std::string> guided_alignment;  ///< a file of alignments for each training set, or "learn"
   AlignmentUnits guided_alignment_units = AlignmentUnits::words;
   std::vector<std::string> language_tags;  ///< one for each training set; "-": none
   double corpus_temperature = 1;
@@ -154,6 +154,8 @@ Fields fields_of(TrainOptions& o);
 
 /// Training sets of the options: pairs of files, or tab-separated ones.
 std::size_t corpus_count(const DataOptions& d);
+/// Whether --guided-alignment is "learn".
+bool learns_alignments(const DataOptions& d);
 /// --corpus-weights as numbers. @throws Error(usage) for a text that is none above 0
 std::vector<double> corpus_shares(const DataOptions& d);
 

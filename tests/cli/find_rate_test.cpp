@@ -59,6 +59,9 @@ TEST(FindRate, TableJsonAndPlotButNoModel) {
 
   EXPECT_EQ(with({"--plot", folder.at("rates.png")}).code, 2);
   EXPECT_EQ(with({"--lowest-rate", "2", "--highest-rate", "1"}).code, 2);
+  const Ran learn = with({"--guided-alignment", "learn"});
+  EXPECT_EQ(learn.code, 2);
+  EXPECT_NE(learn.err.find("tril align"), std::string::npos) << learn.err;
 }
 
 }  // namespace

@@ -86,10 +86,10 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// Waits until a file has this in it: what the program does is under way.
-void wait_for(const std::string& file, const std::string& part) {
+// Waits until a file has this in it, and not that: what the program does is under way.
+void wait_for(const std::string& file, const std::string& part, const std::string& but = "nothing") {
   const auto start = std::chrono::steady_clock::now();
-  while (!contains(file_text(file), part)) {
+  for (std::string text; !contains(text, part) || contains(text, but); text = file_text(file)) {
     if (std::chrono::steady_clock::now() - start > std::chrono::minutes(1)) FAIL() << file << " never has " << part;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -162,7 +162,7 @@ TEST(Train, KilledBeforeItsFirstFiguresIsStillToldFromItsBeginning) {
   };
   ASSERT_EQ(run_tril(args("whole")).code, 0);
   run_with_signal(args("killed"), SIGKILL,
-                  [&] { wait_for(data.folder.at("killed/checkpoint/last"), "state-00000007"); });
+                  [&] { wait_for(data.folder.at("killed/checkpoint/last"), "state-", "state-00000000"); });
   ASSERT_EQ(run_tril(args("killed")).code, 0);
   EXPECT_EQ(records(data.folder.at("killed/train.jsonl")), records(data.folder.at("whole/train.jsonl")));
 }
@@ -296,6 +296,31 @@ TEST(Train, AStudentTakesItsTeachersVocabularyAndASecondCannotHaveAnother) {
   EXPECT_TRUE(contains(refused.err, "stranger")) << refused.err;
   EXPECT_TRUE(contains(refused.err, "vocabulary")) << refused.err;
   EXPECT_FALSE(std::filesystem::exists(data.folder.at("student2/config.json")));
+}
+
+TEST(Train, LearnsAlignmentsAndGoesOnWithThem) {
+  const Data data;
+  const std::vector<std::string> learn{"--guided-alignment", "learn", "--deterministic"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), learn.begin(), learn.end());
+    return more;
+  };
+  const Ran whole = run_tril(data.train("whole", with({"--after", "8u"})));
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  const std::string file = data.folder.at("whole/guided-1.align");
+  const std::string out = data.folder.at("by-hand.align");
+  ASSERT_EQ(run_tril({"align", "-t", data.folder.at("train.src"), data.folder.at("train.tgt"), "-o", out}).code, 0);
+  EXPECT_EQ(file_text(file), file_text(out));
+  ASSERT_EQ(run_tril(data.train("parts", with({"--after", "4u"}))).code, 0);
+  ASSERT_EQ(run_tril(data.train("parts", with({"--after", "8u"}))).code, 0);
+  const Ran given = run_tril(data.train("given", {"--after", "8u", "--guided-alignment", out, "--deterministic"}));
+  ASSERT_EQ(given.code, 0) << given.err;
+  const std::string weights = file_text(data.folder.at("whole/model.safetensors"));
+  EXPECT_EQ(file_text(data.folder.at("parts/model.safetensors")), weights);
+  EXPECT_EQ(file_text(data.folder.at("given/model.safetensors")), weights);
+  const Ran tokens = run_tril(data.train("tokens", with({"--after", "2u", "--guided-alignment-units", "tokens"})));
+  EXPECT_EQ(tokens.code, 2);
+  EXPECT_NE(tokens.err.find("alignments of words"), std::string::npos) << tokens.err;
 }
 
 TEST(Train, SaysWhereNothingIsLeftToDo) {

@@ -1,0 +1,33 @@
+#include "cli/align_progress.h"
+
+#include <spdlog/spdlog.h>
+
+#include <mutex>
+
+#include "base/progress.h"
+#include "text/align_corpus.h"
+
+namespace tril::cli {
+
+void learn_alignments(const CorpusOptions& corpus, const std::vector<std::string>& files, bool quiet,
+                      const WordAlignerOptions& options) {
+  ProgressOptions line;
+  line.label = "iteration";
+  const bool one_way =
+      options.symmetrization == Symmetrization::forward || options.symmetrization == Symmetrization::backward;
+  line.total = options.iterations * (one_way ? 1 : 2);
+  line.enabled = !quiet;
+  Progress progress(line);
+  std::mutex one_at_a_time;
+  std::int64_t done = 0;
+  const AlignmentCounts counts = align_corpus(corpus, files, options, [&] {
+    const std::lock_guard lock(one_at_a_time);
+    progress.update(++done);
+  });
+  progress.finish();
+  spdlog::info("{}{}: {} pairs of words aligned in {} pairs of lines", files[0],
+               files.size() > 1 ? fmt::format(" to {}", files.back()) : "", format_count(counts.points),
+               format_count(counts.pairs));
+}
+
+}  // namespace tril::cli

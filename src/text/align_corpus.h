@@ -1,0 +1,26 @@
+// The alignments of a corpus in files, as `tril align` and `tril train --guided-alignment learn` make them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "text/corpus.h"
+#include "text/word_aligner.h"
+
+namespace tril {
+
+struct AlignmentCounts {
+  std::int64_t pairs = 0;   ///< lines
+  std::int64_t points = 0;  ///< "0-0"s in them
+};
+
+/// Learns from the pairs of all sets together and writes a line for each pair of set k into files[k]: "0-0 1-2", empty for
+/// a pair that is not UTF-8 (with skip_invalid) or that has nothing to align.
+/// @param files  one for each set; each is there as a whole or not at all
+/// @param on_iteration  as align_words() has it
+AlignmentCounts align_corpus(const CorpusOptions& corpus, const std::vector<std::string>& files,
+                             const WordAlignerOptions& options, const std::function<void()>& on_iteration = {});
+
+}  // namespace tril
