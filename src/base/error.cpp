@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/printable.h"
+
 namespace tril {
 namespace {
 
@@ -62,7 +64,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
   const std::string found = nearest(word, candidates);
-  return found.empty() ? "" : fmt::format("did you mean {}?", found);
+  return found.empty() ? "" : fmt::format("did you mean {}?", printable(found));
 }
 
 }  // namespace tril
