@@ -32,6 +32,19 @@ void* operator new[](std::size_t size) {
   return operator new(size);
 }
 
+// A sanitizer has its own of these unless they are here, and what it gives cannot be freed below.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+void* operator new[](std::size_t size, const std::nothrow_t& tag) noexcept {
+  return operator new(size, tag);
+}
+
 void operator delete(void* memory) noexcept {
   if (memory) live -= ::malloc_usable_size(memory);
   std::free(memory);
@@ -44,6 +57,12 @@ void operator delete(void* memory, std::size_t) noexcept {
   operator delete(memory);
 }
 void operator delete[](void* memory, std::size_t) noexcept {
+  operator delete(memory);
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
+  operator delete(memory);
+}
+void operator delete[](void* memory, const std::nothrow_t&) noexcept {
   operator delete(memory);
 }
 
