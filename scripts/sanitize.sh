@@ -8,7 +8,9 @@ cd "$(dirname "$0")/.."
 run() { # name, sanitizers, targets, ctest filter
   cmake --preset "$1" > "/tmp/tril-$1.log" 2>&1 || { cat "/tmp/tril-$1.log"; exit 1; }
   cmake --build "build-$1" -j "$(nproc)" --target $2 > "/tmp/tril-$1.log" 2>&1 || { tail -50 "/tmp/tril-$1.log"; exit 1; }
-  (cd "build-$1" && TRIL_BROWSER=none ctest --output-on-failure -j "$(nproc)" -R "$3" | tail -n 8)
+  (cd "build-$1" && TRIL_BROWSER=none ctest --output-on-failure -j "$(nproc)" -R "$3") > "/tmp/tril-$1.log" 2>&1 \
+    || { grep -v ' Passed ' "/tmp/tril-$1.log" | tail -n 200; exit 1; }
+  tail -n 8 "/tmp/tril-$1.log"
 }
 
 for what in "$@"; do
