@@ -202,52 +202,89 @@ struct Emulated {
   /// tiles. rows <= 16 leaves the lower half of c alone.
   static HWY_NOINLINE void block(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b,
                                  std::size_t depth, std::size_t rows, const Sums& c) {
-    const std::size_t lanes = hn::Lanes(Floats());
-    for (std::size_t i = 0; i < rows; i += 4)
-      for (std::size_t j = 0; j < 32; j += 2 * lanes < 32 ? 2 * lanes : 32)
-        quarter(a + i / 16 * row_tiles * tile_values + i % 16 * 32, b, depth, j, c.down(i));
+    HWY_ALIGN float left[kRows * kDeepest * 32];
+    for (std::size_t l = 0; l < depth || l == 0; l += kDeepest) {
+      const std::size_t deep = smaller(depth - l, kDeepest);
+      const Sums s = l == 0 ? c : Sums{c.to, c.stride, c.to, c.stride};
+      for (std::size_t i = 0; i < rows; i += kRows) {
+        const std::uint16_t* const tiles = a + (i / 16 * row_tiles + l) * tile_values + i % 16 * 32;
+        const std::uint16_t* const panel = b + l * 2 * tile_values;
+        if (rows - i <= kFew)
+          some<kFew>(tiles, panel, deep, left, s.down(i));
+        else
+          some<kRows>(tiles, panel, deep, left, s.down(i));
+      }
+    }
   }
 
  private:
-  /// Four rows by two vectors of columns from column j on.
-  static HWY_INLINE void quarter(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, std::size_t j,
-                                 const Sums& c) {
+  // Sums of kRows by two vectors stay in registers: 16 of 32 with AVX-512, 8 of 16 before. One row of a decoder's step is not
+  // multiplied as eight.
+  static constexpr std::size_t kLanes = HWY_LANES(float), kRows = kLanes == 16 ? 8 : 4, kFew = 4, kColumns = 2 * kLanes;
+  static constexpr std::size_t kDeepest = 8;  // tiles of depth: rows of 1 KiB in float32, which stay in the first cache
+
+  static HWY_INLINE Vec low(WordVec w) { return hn::BitCast(Floats(), hn::ShiftLeft<16>(w)); }
+  static HWY_INLINE Vec high(WordVec w) { return hn::BitCast(Floats(), hn::And(w, hn::Set(Words(), 0xffff0000u))); }
+
+  /// kCount rows by 32 columns, at most kDeepest tiles deep.
+  template <std::size_t kCount>
+  static HWY_INLINE void some(const std::uint16_t* a, const std::uint16_t* b, std::size_t deep, float* left,
+                              const Sums& c) {
+    widen<kCount>(a, deep, left);
+    for (std::size_t j = 0; j < 32; j += kColumns) strip<kCount>(left, b, deep, j, c);
+  }
+
+  /// Rows of `deep` left tiles in float32: of each 32 values the 16 with even numbers, then those with odd ones, so
+  /// that a product reads each by a broadcast from memory and unpacks nothing.
+  template <std::size_t kCount>
+  static HWY_INLINE void widen(const std::uint16_t* HWY_RESTRICT a, std::size_t deep, float* HWY_RESTRICT left) {
+    for (std::size_t i = 0; i < kCount; ++i)
+      for (std::size_t l = 0; l < deep; ++l) {
+        const auto* const pairs = reinterpret_cast<const std::uint32_t*>(a + l * tile_values + i * 32);
+        float* const to = left + (i * kDeepest + l) * 32;
+        for (std::size_t p = 0; p < 16; p += kLanes) {
+          const WordVec w = hn::LoadU(Words(), pairs + p);
+          hn::Store(low(w), Floats(), to + p);
+          hn::Store(high(w), Floats(), to + 16 + p);
+        }
+      }
+  }
+
+  /// kCount rows by the kColumns columns from j on.
+  template <std::size_t kCount>
+  static HWY_INLINE void strip(const float* HWY_RESTRICT left, const std::uint16_t* HWY_RESTRICT b, std::size_t deep,
+                               std::size_t j, const Sums& c) {
     const Floats d;
-    const Words du;
-    const std::size_t lanes = hn::Lanes(d), j1 = j + lanes;
-    const WordVec upper = hn::Set(du, 0xffff0000u);
-    const auto low = [](WordVec w) HWY_ATTR { return hn::BitCast(Floats(), hn::ShiftLeft<16>(w)); };
-    const auto high = [upper](WordVec w) HWY_ATTR { return hn::BitCast(Floats(), hn::And(w, upper)); };
+    const std::size_t j1 = j + kLanes;
     const auto* const b0 = reinterpret_cast<const std::uint32_t*>(b) + j / 16 * (tile_values / 2) + j % 16;
     const auto* const b1 = reinterpret_cast<const std::uint32_t*>(b) + j1 / 16 * (tile_values / 2) + j1 % 16;
-    const auto begin = [&](std::size_t row, std::size_t column) HWY_ATTR {
-      return c.from ? hn::LoadU(d, c.from + row * c.from_stride + column) : hn::Zero(d);
-    };
-    Vec s00 = begin(0, j), s01 = begin(0, j1), s10 = begin(1, j), s11 = begin(1, j1);
-    Vec s20 = begin(2, j), s21 = begin(2, j1), s30 = begin(3, j), s31 = begin(3, j1);
-    for (std::size_t l = 0; l < depth; ++l) {
-      const auto* const x = reinterpret_cast<const std::uint32_t*>(a + l * tile_values);
+    Vec sum[kCount][2];
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < kCount; ++i) {
+      sum[i][0] = c.from ? hn::LoadU(d, c.from + i * c.from_stride + j) : hn::Zero(d);
+      sum[i][1] = c.from ? hn::LoadU(d, c.from + i * c.from_stride + j1) : hn::Zero(d);
+    }
+    for (std::size_t l = 0; l < deep; ++l)
       for (std::size_t p = 0; p < 16; ++p) {
         const std::size_t at = l * tile_values + p * 16;  // words: two tiles make tile_values of them
-        const WordVec w0 = hn::LoadU(du, b0 + at), w1 = hn::LoadU(du, b1 + at);
-        const Vec l0 = low(w0), h0 = high(w0), l1 = low(w1), h1 = high(w1);
-        const auto add = [&](std::size_t i, Vec& first, Vec& second) HWY_ATTR {
-          const WordVec pair = hn::Set(du, x[i * 16 + p]);
-          const Vec xl = low(pair), xh = high(pair);
-          first = hn::MulAdd(xh, h0, hn::MulAdd(xl, l0, first));
-          second = hn::MulAdd(xh, h1, hn::MulAdd(xl, l1, second));
+        const WordVec w0 = hn::LoadU(Words(), b0 + at), w1 = hn::LoadU(Words(), b1 + at);
+        const float* const x = left + l * 32 + p;
+        const auto add = [&](std::size_t odd, Vec first, Vec second) HWY_ATTR {
+#pragma GCC unroll 8
+          for (std::size_t i = 0; i < kCount; ++i) {
+            const Vec value = hn::Set(d, x[i * kDeepest * 32 + odd]);
+            sum[i][0] = hn::MulAdd(value, first, sum[i][0]);
+            sum[i][1] = hn::MulAdd(value, second, sum[i][1]);
+          }
         };
-        add(0, s00, s01);
-        add(1, s10, s11);
-        add(2, s20, s21);
-        add(3, s30, s31);
+        add(0, low(w0), low(w1));
+        add(16, high(w0), high(w1));
       }
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < kCount; ++i) {
+      hn::StoreU(sum[i][0], d, c.to + i * c.stride + j);
+      hn::StoreU(sum[i][1], d, c.to + i * c.stride + j1);
     }
-    float *const r0 = c.to + j, *const r1 = r0 + c.stride, *const r2 = r1 + c.stride, *const r3 = r2 + c.stride;
-    hn::StoreU(s00, d, r0), hn::StoreU(s01, d, r0 + lanes);
-    hn::StoreU(s10, d, r1), hn::StoreU(s11, d, r1 + lanes);
-    hn::StoreU(s20, d, r2), hn::StoreU(s21, d, r2 + lanes);
-    hn::StoreU(s30, d, r3), hn::StoreU(s31, d, r3 + lanes);
   }
 };
 

@@ -226,7 +226,7 @@ struct Kernels {
   void (*linear_attention_step)(const LinearAttention& a, float* state, float* out, std::size_t out_stride);
 };
 
-/// The tables that this processor can run, the plainest first.
+/// The tables that this processor can run, the slowest first.
 std::span<const Kernels* const> tables();
 /// The fastest of them, or the one that the environment variable TRIL_INSTRUCTION_SET names.
 /// @throws Error(usage) where that is none of them

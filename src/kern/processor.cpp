@@ -32,6 +32,11 @@ bool has_avx512_bf16() {
   return bit(cpuid(7, 1).a, 5);
 }
 
+bool pairs_of_bf16_pay() {
+  const Registers maker = cpuid(0, 0);
+  return !(maker.b == signature_INTEL_ebx && maker.c == signature_INTEL_ecx && maker.d == signature_INTEL_edx);
+}
+
 bool may_use_amx() {
   constexpr int amx_bf16 = 22, amx_tile = 24, amx_int8 = 25;
   const unsigned d = cpuid(7, 0).d;

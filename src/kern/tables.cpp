@@ -39,6 +39,7 @@ HWY_AFTER_NAMESPACE();
 #include <array>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 
@@ -57,7 +58,7 @@ Kernels named(std::string_view name, void (*fill_all)(Kernels&)) {
   return k;
 }
 
-/// Those that this processor can run come first in `usable`, the plainest first.
+/// Those that this processor can run come first in `usable`, the slowest first.
 struct Tables {
   Kernels generic = named("generic", N_SSSE3::fill_all);
   Kernels avx2 = named("avx2", N_AVX2::fill_all);
@@ -84,6 +85,7 @@ struct Tables {
       N_AVX3::fill_linear_gradient_pairs(avx512_bf16);
       N_AVX3::fill_projected_loss_pairs(avx512_bf16);
       usable[count++] = &avx512_bf16;
+      if (!pairs_of_bf16_pay()) std::swap(usable[count - 1], usable[count - 2]);
       if (may_use_amx()) {
         amx.name = "amx";
         N_AVX3::fill_gemm_bf16_tiles(amx);

@@ -138,6 +138,7 @@ TEST(CrossEntropy, FusedInMixedPrecision) {
   // Beyond a tile, a panel, a strip, a group of columns, and the rows that are packed at a time.
   check_op(projected_case({.N = 40, .V = 70, .smoothing = 0.1f, .ignore = 3}, 33, true, true));
   check_op(projected_case({.N = 33, .V = 300, .smoothing = 0.1f}, 3, false, true));
+  check_op(projected_case({.N = 3, .V = 5}, 300, false, true));  // deeper than a product of blocks goes in one
   check_op(projected_case({.N = 1100, .V = 40, .smoothing = 0.1f, .ignore = 2}, 2, true, true));
 }
 
