@@ -120,10 +120,8 @@ void write_directory(const std::string& named, const std::string& last,
   } catch (const fs::filesystem_error& error) {
     fail(printable(path, 400), "cannot write the directory: " + error.code().message());
   } catch (const Error& error) {
-    // The error's text behind its place, which what() begins with; its hint is part of it.
-    const std::string text = error.what(), &where = error.where();
-    throw Error(error.kind(), renamed(where, beside.path(), path),
-                renamed(where.empty() ? text : text.substr(where.size() + 2), beside.path(), path));
+    const auto in_place = [&](const std::string& text) { return renamed(text, beside.path(), path); };
+    throw Error(error.kind(), in_place(error.where()), in_place(error.message()), in_place(error.hint()));
   }
 }
 

@@ -28,6 +28,7 @@ class Error : public std::runtime_error {
 
   ErrorKind kind() const { return kind_; }
   const std::string& where() const { return where_; }
+  const std::string& message() const { return message_; }  ///< what() without place and hint
   const std::string& hint() const { return hint_; }
 
   /// The same error seen from one level further out: "model.safetensors: " + where.

@@ -57,9 +57,8 @@ Error in_words_of(const GgufFile& file, const nlohmann::json& config, const Erro
   const Names names = names_of(file, config);
   const std::string& where = error.where();
   const std::size_t path = where.starts_with(file.path()) ? file.path().size() : 0;  // stays as it is
-  const std::string_view text = std::string_view(error.what()).substr(where.empty() ? 0 : where.size() + 2);
   return {error.kind(), where.substr(0, path) + reworded(std::string_view(where).substr(path), names),
-          reworded(text, names)};
+          reworded(error.message(), names), reworded(error.hint(), names)};
 }
 
 }  // namespace tril::model
