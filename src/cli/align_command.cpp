@@ -1,5 +1,7 @@
 // tril align: which words of parallel text translate each other, for `tril train --guided-alignment`.
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "cli/align_progress.h"
 #include "cli/commands.h"
@@ -56,8 +58,13 @@ int align(AlignCommandOptions o, bool quiet) {
     corpus.source = {o.train_sets[0]}, corpus.target = {o.train_sets[1]};
   }
   corpus.skip_invalid = o.skip_invalid;
+  check(o.out != "-", "--out", "alignments go into a file, not to standard output");
+  std::error_code not_there;
+  for (const std::string& file : o.train_sets)
+    check(!std::filesystem::equivalent(file, o.out, not_there), "--out", "{} is a text to align", o.out);
   o.aligner.iterations = static_cast<int>(o.iterations);
-  learn_alignments(corpus, {o.out}, quiet, o.aligner);
+  const StopSignal stop;
+  learn_alignments(corpus, {o.out}, stop, quiet, o.aligner);
   return exit_success;
 }
 

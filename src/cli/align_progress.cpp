@@ -4,13 +4,14 @@
 
 #include <mutex>
 
+#include "base/error.h"
 #include "base/progress.h"
 #include "text/align_corpus.h"
 
 namespace tril::cli {
 
-void learn_alignments(const CorpusOptions& corpus, const std::vector<std::string>& files, bool quiet,
-                      const WordAlignerOptions& options) {
+void learn_alignments(const CorpusOptions& corpus, const std::vector<std::string>& files, const StopSignal& stop,
+                      bool quiet, const WordAlignerOptions& options, const Tokenizer* tokenizer) {
   ProgressOptions line;
   line.label = "iteration";
   const bool one_way =
@@ -20,7 +21,8 @@ void learn_alignments(const CorpusOptions& corpus, const std::vector<std::string
   Progress progress(line);
   std::mutex one_at_a_time;
   std::int64_t done = 0;
-  const AlignmentCounts counts = align_corpus(corpus, files, options, [&] {
+  const AlignmentCounts counts = align_corpus(corpus, files, options, tokenizer, [&] {
+    if (stop.came()) fail(files[0], "stopped while alignments were being learned; nothing is written");
     const std::lock_guard lock(one_at_a_time);
     progress.update(++done);
   });

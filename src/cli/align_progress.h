@@ -4,13 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "cli/stop_signal.h"
 #include "text/corpus.h"
+#include "text/tokenizer.h"
 #include "text/word_aligner.h"
 
 namespace tril::cli {
 
-/// align_corpus() for people. @param files  one for each set
-void learn_alignments(const CorpusOptions& corpus, const std::vector<std::string>& files, bool quiet,
-                      const WordAlignerOptions& options = {});
+/// align_corpus() for people, which a signal ends after the iteration. @param files  one for each set
+void learn_alignments(const CorpusOptions& corpus, const std::vector<std::string>& files, const StopSignal& stop,
+                      bool quiet, const WordAlignerOptions& options = {}, const Tokenizer* tokenizer = nullptr);
 
 }  // namespace tril::cli

@@ -17,6 +17,7 @@
 #include "dist/launch.h"
 #include "model/registry.h"
 #include "search/translator.h"
+#include "text/alignment.h"
 #include "train/build_model.h"
 #include "train/data.h"
 #include "train/fine_tune.h"
@@ -158,7 +159,7 @@ void remove_model(const std::string& dir) {
 // The tokenizer of a run. One that begins has it from the first rank, which leaves nothing of a run before in the directory:
 // its weights beside another vocabulary would translate nonsense.
 std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_on, CheckpointStore& store,
-                                              dist::Ranks& ranks, bool quiet) {
+                                              dist::Ranks& ranks, const StopSignal& stop, bool quiet) {
   const std::string& dir = o.run.model;
   if (goes_on) return load_tokenizer(dir);
   std::shared_ptr<const Tokenizer> tokenizer;
@@ -168,13 +169,15 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_o
     static_cast<void>(o.tune.init_from.empty() ? build_model(o.model, *tokenizer) : build_tuned_model(o));
     read_validation_set(o, tokenizer);
     if (!is_language_model(o.model)) check_corpus(given_corpus(o), *tokenizer);
+    if (learns_alignments(o.data)) check_marks_words(*tokenizer);
     for (const std::string& teacher : o.learning.teacher) check_teacher(teacher, *tokenizer, o.data.max_length);
   });
   store.clear();
   ranks.by_first([&] {
     remove_model(dir);
     save_tokenizer(*tokenizer, dir);
-    if (learns_alignments(o.data)) learn_alignments(given_corpus(o), learned_alignments(o), quiet);
+    if (learns_alignments(o.data))
+      learn_alignments(given_corpus(o), learned_alignments(o), stop, quiet, {}, tokenizer.get());
   });
   return tokenizer ? tokenizer : load_tokenizer(dir);
 }
@@ -220,7 +223,7 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
                          : "from the beginning");
 
   const std::string& start = o.tune.init_from;
-  const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_of(o, goes_on, store, *ranks, quiet);
+  const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_of(o, goes_on, store, *ranks, stop, quiet);
   const std::unique_ptr<model::Model> m = start.empty() ? build_model(o.model, *tokenizer) : build_tuned_model(o);
   const Metric metric = metrics_of(o.validation)[0];
   TrainProgress progress(o, quiet);

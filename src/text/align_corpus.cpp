@@ -8,7 +8,9 @@
 namespace tril {
 
 AlignmentCounts align_corpus(const CorpusOptions& corpus, const std::vector<std::string>& files,
-                             const WordAlignerOptions& options, const std::function<void()>& on_iteration) {
+                             const WordAlignerOptions& options, const Tokenizer* tokenizer,
+                             const std::function<void()>& on_iteration) {
+  if (tokenizer) check_marks_words(*tokenizer);
   std::vector<std::unique_ptr<AtomicFile>> outputs;  // opened first: whether they can be written is told at once
   for (const std::string& file : files) outputs.push_back(std::make_unique<AtomicFile>(file));
   ParallelWords text;
@@ -16,7 +18,11 @@ AlignmentCounts align_corpus(const CorpusOptions& corpus, const std::vector<std:
   PairReader reader(corpus);
   for (PairText pair; reader.next(pair);) {
     if (!pair.valid) pair.source.clear(), pair.target.clear();
-    text.add(pair.source, pair.target);
+    if (tokenizer)
+      text.add(words_as_counted(pair.source, *tokenizer, Side::source),
+               words_as_counted(pair.target, *tokenizer, Side::target));
+    else
+      text.add(pair.source, pair.target);
     sets.push_back(pair.set);
   }
   const std::vector<Alignment> alignments = align_words(text, options, on_iteration);

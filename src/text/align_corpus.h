@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "text/corpus.h"
+#include "text/tokenizer.h"
 #include "text/word_aligner.h"
 
 namespace tril {
@@ -19,8 +20,10 @@ struct AlignmentCounts {
 /// Learns from the pairs of all sets together and writes a line for each pair of set k into files[k]: "0-0 1-2", empty for
 /// a pair that is not UTF-8 (with skip_invalid) or that has nothing to align.
 /// @param files  one for each set; each is there as a whole or not at all
+/// @param tokenizer  words are those that words_of() counts of its ids; null: what stands between spaces
 /// @param on_iteration  as align_words() has it
 AlignmentCounts align_corpus(const CorpusOptions& corpus, const std::vector<std::string>& files,
-                             const WordAlignerOptions& options, const std::function<void()>& on_iteration = {});
+                             const WordAlignerOptions& options, const Tokenizer* tokenizer = nullptr,
+                             const std::function<void()>& on_iteration = {});
 
 }  // namespace tril

@@ -127,6 +127,32 @@ std::vector<std::int32_t> words_of(std::span<const std::int32_t> ids, const Toke
   return words;
 }
 
+std::vector<std::string> words_as_counted(std::string_view text, const Tokenizer& tokenizer, Side side) {
+  std::vector<std::int32_t> ids;
+  tokenizer.encode(text, side, ids);
+  const std::vector<std::int32_t> numbers = words_of(ids, tokenizer, side);
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (numbers[i] < 0) continue;
+    if (static_cast<std::size_t>(numbers[i]) == words.size()) words.emplace_back();
+    words.back() += tokenizer.piece(ids[i], side);
+  }
+  for (std::string& word : words)
+    if (word.starts_with(space_piece) && word.size() > space_piece.size()) word.erase(0, space_piece.size());
+  return words;
+}
+
+void check_marks_words(const Tokenizer& tokenizer) {
+  for (const Side side : {Side::source, Side::target}) {
+    bool marks = false;
+    for (std::int32_t id = 0; id < tokenizer.size(side) && !marks; ++id)
+      marks = tokenizer.piece(id, side).starts_with(space_piece);
+    if (!marks)
+      fail_usage("--guided-alignment", "no piece of the vocabulary begins with \u2581, so that words cannot be counted",
+                 "align tokens (--guided-alignment-units tokens), or let a vocabulary be made");
+  }
+}
+
 Alignment tokens_of_words(const Alignment& words, std::span<const std::int32_t> source_words,
                           std::span<const std::int32_t> target_words, std::int32_t first_word,
                           const std::string& where) {

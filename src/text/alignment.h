@@ -42,6 +42,13 @@ std::vector<std::string_view> words_between_spaces(std::string_view text);
 /// between spaces: a piece that begins with "\u2581" begins one, and a language tag is one.
 std::vector<std::int32_t> words_of(std::span<const std::int32_t> ids, const Tokenizer& tokenizer, Side side);
 
+/// The words that words_of() counts in a text, as the tokenizer writes them: what it makes one character, or leaves out, is
+/// no longer what stands between spaces.
+std::vector<std::string> words_as_counted(std::string_view text, const Tokenizer& tokenizer, Side side);
+
+/// @throws Error(usage) for a vocabulary whose pieces do not say where a word begins, as those of bytes do not
+void check_marks_words(const Tokenizer& tokenizer);
+
 /// The pairs of tokens that pairs of words stand for: every token of the one with every token of the other.
 /// @param first_word  the word of `source` that the alignment's source word 0 is: 1 behind a tag that the text had not
 /// @throws Error that begins with `where` for a word that the texts have not

@@ -153,6 +153,7 @@ void check_tags(const CorpusOptions& options, const Tokenizer& tokenizer) {
 
 void check_tokenizer(const CorpusOptions& options, const Tokenizer& tokenizer) {
   check_tags(options, tokenizer);
+  if (!options.alignments.empty() && options.alignment_units == AlignmentUnits::words) check_marks_words(tokenizer);
   if (options.source_sampling.on()) tokenizer.sampler(Side::source, options.source_sampling);
   if (options.target_sampling.on()) tokenizer.sampler(Side::target, options.target_sampling);
 }

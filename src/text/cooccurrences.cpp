@@ -48,6 +48,7 @@ void Cooccurrences::merge(std::vector<std::uint64_t>& fresh) {
   std::sort(fresh.begin(), fresh.end());
   fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
   std::vector<std::uint64_t> all;
+  all.reserve(keys_.size() + fresh.size());
   std::set_union(keys_.begin(), keys_.end(), fresh.begin(), fresh.end(), std::back_inserter(all));
   keys_.swap(all);
   fresh.clear();

@@ -203,16 +203,23 @@ void grow_diagonally(Taken& taken, const Alignment& both) {
 }  // namespace
 
 void ParallelWords::add(std::string_view source, std::string_view target) {
-  add(0, source);
-  add(1, target);
+  add_words(words_between_spaces(source), words_between_spaces(target));
 }
 
-void ParallelWords::add(std::size_t side, std::string_view text) {
-  const std::vector<std::string_view> words = words_between_spaces(text);
-  for (const std::string_view word : words.size() <= most_words ? words : std::vector<std::string_view>())
-    words_[side].push_back(
-        ids_[side].try_emplace(key_of(word), static_cast<std::int32_t>(ids_[side].size())).first->second);
-  ends_[side].push_back(words_[side].size());
+void ParallelWords::add(std::span<const std::string> source, std::span<const std::string> target) {
+  add_words(source, target);
+}
+
+template <class Words>
+void ParallelWords::add_words(const Words& source, const Words& target) {
+  const bool counts = !source.empty() && !target.empty() && source.size() <= most_words && target.size() <= most_words;
+  for (const std::size_t side : {0, 1}) {
+    auto& ids = ids_[side];
+    if (counts)
+      for (const auto& word : side == 0 ? source : target)
+        words_[side].push_back(ids.try_emplace(key_of(word), static_cast<std::int32_t>(ids.size())).first->second);
+    ends_[side].push_back(words_[side].size());
+  }
 }
 
 ParallelWords::Row ParallelWords::row(std::size_t side, std::size_t pair) const {

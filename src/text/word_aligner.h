@@ -41,15 +41,18 @@ struct WordAlignerOptions {
   Symmetrization symmetrization = Symmetrization::grow_diag_final_and;
 };
 
-/// The words of parallel text as ids. Words are what stands between spaces; they are the same whatever their case and the
-/// punctuation at their ends, unless they are nothing else. A row of more than most_words counts as empty: time and
-/// memory go by the product of two rows' lengths.
+/// The words of parallel text as ids. They are the same whatever their case and the punctuation at their ends, unless they
+/// are nothing else. A pair counts as empty where either side is, or has more than most_words: time and memory go by the
+/// product of their lengths.
 class ParallelWords {
  public:
   using Row = std::span<const std::int32_t>;
   static constexpr std::size_t most_words = 1000;
 
+  /// A pair whose words stand between spaces.
   void add(std::string_view source, std::string_view target);
+  /// A pair of words.
+  void add(std::span<const std::string> source, std::span<const std::string> target);
 
   std::size_t pairs() const { return ends_[0].size(); }
   Row source(std::size_t pair) const { return row(0, pair); }
@@ -58,7 +61,8 @@ class ParallelWords {
   std::size_t target_words() const { return ids_[1].size(); }
 
  private:
-  void add(std::size_t side, std::string_view text);
+  template <class Words>
+  void add_words(const Words& source, const Words& target);
   Row row(std::size_t side, std::size_t pair) const;
 
   std::unordered_map<std::string, std::int32_t> ids_[2];
@@ -67,7 +71,7 @@ class ParallelWords {
 };
 
 /// The alignment of each pair, in order. Takes two threads.
-/// @param on_iteration  is called after each iteration of either direction, by two threads at once
+/// @param on_iteration  is called after each iteration of either direction, by two threads at once; what it throws ends both
 std::vector<Alignment> align_words(const ParallelWords& text, const WordAlignerOptions& options,
                                    const std::function<void()>& on_iteration = {});
 

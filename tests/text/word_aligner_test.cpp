@@ -10,7 +10,9 @@
 #include "base/rng.h"
 #include "temporary.h"
 #include "text/align_corpus.h"
+#include "text/marian_tokenizer.h"
 #include "text/reader.h"
+#include "text/vocabulary.h"
 
 namespace tril {
 namespace {
@@ -151,6 +153,17 @@ TEST(WordAligner, EmptyLinesAndSingleWordsHaveTheirAlignments) {
   EXPECT_TRUE(align_words(text, {})[3].empty());
 }
 
+TEST(WordAligner, APairWithAnEmptySideTeachesNothing) {
+  std::string many;
+  for (std::size_t i = 0; i <= ParallelWords::most_words; ++i) many += "a ";
+  ParallelWords text;
+  text.add("a", many);
+  text.add("", "x");
+  text.add("b", "y");
+  EXPECT_EQ(text.target(0).size() + text.target(1).size() + text.source(0).size(), 0u);
+  EXPECT_EQ(text.target_words(), 1u);
+}
+
 TEST(AlignCorpus, WritesALineForEachPairOfEachSet) {
   const TemporaryDirectory dir;
   CorpusOptions corpus;
@@ -161,6 +174,35 @@ TEST(AlignCorpus, WritesALineForEachPairOfEachSet) {
   EXPECT_EQ(read_lines(dir.path("b.align")), std::vector<std::string>{"0-0"});
   EXPECT_EQ(counts.pairs, 4);
   EXPECT_EQ(counts.points, 5);
+}
+
+// What training counts are the words of pieces: a blank that does not part words for one who reads bytes does for a vocabulary
+// that makes a space of it, and what is left out is no word.
+TEST(AlignCorpus, CountsWordsAsTheTokenizerDoes) {
+  const TemporaryDirectory dir;
+  std::string source, target;
+  for (int i = 0; i < 40; ++i) {
+    source += "10\u00a0000 red moon\nred \u200b dog moon\n";
+    target += "10.000 rot mond\nrot \u200b hund mond\n";
+  }
+  CorpusOptions corpus;
+  corpus.source = {dir.write("a.src", source)};
+  corpus.target = {dir.write("a.tgt", target)};
+  VocabularyOptions options;
+  options.size = 40;
+  MarianParts parts;
+  parts.source_spm = parts.target_spm =
+      train_sentencepiece(std::vector<TextSource>{{corpus.source[0], -1}, {corpus.target[0], -1}}, options);
+  const auto tokenizer = make_marian_tokenizer(parts);
+  align_corpus(corpus, {dir.path("a.align")}, {}, tokenizer.get());
+  const std::vector<std::string> lines = read_lines(dir.path("a.align"));
+  const std::vector<std::string> first = words_as_counted("10\u00a0000 red moon", *tokenizer, Side::source);
+  EXPECT_EQ(first, (std::vector<std::string>{"10", "000", "red", "moon"}));
+  EXPECT_EQ(words_as_counted("red \u200b dog moon", *tokenizer, Side::source).size(), 3u);
+  for (const std::string& line : lines)
+    for (const AlignmentPoint& p : parse_alignment(line, "test")) EXPECT_TRUE(p.source < 4 && p.target < 4) << line;
+  EXPECT_NE(lines[0].find("3-2"), std::string::npos) << lines[0];  // moon, mond
+  EXPECT_NE(lines[1].find("2-2"), std::string::npos) << lines[1];
 }
 
 }  // namespace
