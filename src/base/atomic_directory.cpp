@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -26,7 +27,7 @@ class Beside {
   Beside(const std::string& path, bool within) {
     constexpr int most_tries = 1000;
     for (int n = 0; n < most_tries; ++n) {
-      path_ = fmt::format("{}.tmp-{}-{}", within ? path + "/" : path, ::getpid(), n);
+      path_ = fmt::format("{}.tril-tmp-{}-{}", within ? path + "/" : path, ::getpid(), n);
       if (::mkdir(path_.c_str(), 0777) != 0) {
         const int error = errno;
         if (error == EEXIST) continue;
@@ -34,11 +35,20 @@ class Beside {
              error == EACCES || error == EROFS ? "write elsewhere" : "");
       }
       descriptor_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-      static_cast<void>(::flock(descriptor_, LOCK_EX));
-      return;
+      if (descriptor_ < 0) {
+        const int error = errno;
+        ::rmdir(path_.c_str());
+        fail(printable(path, 400), "cannot write the directory: " + std::system_category().message(error));
+      }
+      struct stat held {
+      }, named{};
+      if (::flock(descriptor_, LOCK_EX) == 0 && ::fstat(descriptor_, &held) == 0 &&
+          ::lstat(path_.c_str(), &named) == 0 && held.st_ino == named.st_ino)
+        return;
+      ::close(std::exchange(descriptor_, -1));  // taken for abandoned between open and flock: once more
     }
     fail(printable(path, 400), fmt::format("cannot create a directory beside it: {} names are taken", most_tries),
-         fmt::format("remove {}.tmp-*", printable(within ? path + "/" : path, 400)));
+         fmt::format("remove {}.tril-tmp-*", printable(within ? path + "/" : path, 400)));
   }
   ~Beside() {
     std::error_code ignored;
@@ -59,9 +69,9 @@ std::string parent_of(const std::string& path) {
   return parent.empty() ? "." : parent;
 }
 
-// What killed processes left that wrote PREFIX.tmp-* in this folder.
+// What killed processes left that wrote PREFIX.tril-tmp-* in this folder.
 void remove_abandoned(const std::string& folder, std::string prefix) {
-  prefix += ".tmp-";
+  prefix += ".tril-tmp-";
   std::vector<fs::path> found;
   std::error_code ignored;
   for (fs::directory_iterator entry(folder, ignored); !ignored && entry != fs::directory_iterator();

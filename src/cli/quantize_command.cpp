@@ -35,8 +35,9 @@ std::uintmax_t weight_bytes(const std::string& directory) {
 
 int quantize(const QuantizeOptions& o) {
   std::error_code ignored;
-  if (std::filesystem::exists(std::filesystem::path(o.out) / "model.safetensors", ignored))
-    fail_usage(o.out, "holds a model already", "choose another --out");
+  for (const char* file : {"config.json", "model.safetensors"})
+    if (std::filesystem::exists(std::filesystem::path(o.out) / file, ignored))
+      fail_usage(o.out, "holds a model already", "choose another --out");
   write_directory(o.out, "config.json", [&](const std::string& out) {
     model::quantize(o.model, out, o.precision == "int8" ? 8 : 4);
     if (is_gguf_file(o.model) && has_tokenizer(o.model)) save_tokenizer(*load_tokenizer(o.model), out);

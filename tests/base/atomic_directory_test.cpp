@@ -122,5 +122,11 @@ TEST_F(AtomicDirectory, TheNextOneClearsUpBehindTheKilled) {
   EXPECT_EQ(list("new"), (Names{"a", "config.json"}));
 }
 
+TEST_F(AtomicDirectory, WhatOthersCalledAlikeStays) {
+  for (const char* name : {"new.tmp-2024-01", "new.tmp-1", "new.old"}) create_directories(path(name));
+  write_directory(path("new"), "config.json", [](const std::string& beside) { put(beside + "/config.json", "{}"); });
+  EXPECT_EQ(list(), (Names{"new", "new.tmp-2024-01", "new.tmp-1", "new.old"}));
+}
+
 }  // namespace
 }  // namespace tril
