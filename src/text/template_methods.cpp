@@ -82,8 +82,10 @@ constexpr auto string_methods = std::to_array<Callee>({
      [](const Call& c) -> Value {
        return lines_of(text(c), flag_argument(c.arguments, 0, "keepends", false), c.budget);
      }},
-    {"startswith", "prefix", [](const Call& c) -> Value { return has_end(text(c), c.given(0, "prefix"), true); }},
-    {"endswith", "suffix", [](const Call& c) -> Value { return has_end(text(c), c.given(0, "suffix"), false); }},
+    {"startswith", "prefix",
+     [](const Call& c) -> Value { return has_end(text(c), c.given(0, "prefix"), true, c.budget); }},
+    {"endswith", "suffix",
+     [](const Call& c) -> Value { return has_end(text(c), c.given(0, "suffix"), false, c.budget); }},
     {"upper", "", in_case<upper_case>},
     {"lower", "", in_case<lower_case>},
     {"title", "", in_case<title_case>},

@@ -107,6 +107,10 @@ double round_decimal(double x, std::int64_t digits) {
   if (x == 0 || !std::isfinite(x) || digits > most_digits) return x;
   if (digits < least_digits) return std::copysign(0.0, x);
   std::array<char, 1100> text{};
+  if (digits >= 0) {
+    std::snprintf(text.data(), text.size(), "%.*f", static_cast<int>(digits), x);
+    return std::strtod(text.data(), nullptr);
+  }
   const auto write = [&](int n) { std::snprintf(text.data(), text.size(), "%.*e", n, x); };
   write(20);
   const std::int64_t exponent =

@@ -125,10 +125,15 @@ List split(std::string_view s, const Value* by, std::int64_t most, bool from_rig
   const std::string& sign = text_of(*by, "split");
   if (sign.empty()) refuse("split: the separator is empty");
   if (from_right) {
-    budget.pay(s.size() * std::min<std::size_t>(sign.size(), 1000) / 16);
-    for (std::size_t found = s.rfind(sign); found != s.npos && most != 0; found = s.rfind(sign), --most) {
-      add(s.substr(found + sign.size()));
-      s = s.substr(0, found);
+    // Both turned round are searched from the left, where find_text() takes time by their sum.
+    budget.pay_text(s.size() + sign.size());
+    const std::string turned(s.rbegin(), s.rend()), turned_sign(sign.rbegin(), sign.rend());
+    std::string_view rest = turned;
+    for (std::size_t found = find_text(rest, turned_sign); found != rest.npos && most != 0;
+         found = find_text(rest, turned_sign), --most) {
+      add(s.substr(s.size() - found));
+      s.remove_suffix(found + sign.size());
+      rest.remove_prefix(found + sign.size());
     }
     add(s);
     std::reverse(parts.begin(), parts.end());
@@ -171,10 +176,11 @@ std::string joined(const List& list, std::string_view by, Budget& budget) {
 }
 
 // startswith and endswith take one text or a tuple of them.
-bool has_end(const std::string& s, const Value& what, bool at_start) {
+bool has_end(const std::string& s, const Value& what, bool at_start, Budget& budget) {
   if (const auto* list = what.get<List>(); list && what.is_tuple())
-    return std::any_of(list->begin(), list->end(), [&](const Value& one) { return has_end(s, one, at_start); });
+    return std::any_of(list->begin(), list->end(), [&](const Value& one) { return has_end(s, one, at_start, budget); });
   const std::string& end = text_of(what, at_start ? "startswith" : "endswith");
+  budget.pay_text(std::min(s.size(), end.size()));
   return at_start ? s.starts_with(end) : s.ends_with(end);
 }
 
@@ -192,6 +198,7 @@ std::string indented(std::string_view s, const Arguments& a, Budget& budget) {
     const std::string& line = *lines[i].get<std::string>();
     if (i > 0) out.append("\n").append(blank || !line.empty() ? by : "");
     out += line;
+    if (out.size() > longest_text) refuse("indent: the text becomes too long");
   }
   return out;
 }

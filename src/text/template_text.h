@@ -30,7 +30,7 @@ List split(std::string_view s, const Value* by, std::int64_t most, bool from_rig
 List lines_of(std::string_view s, bool keep_ends, Budget& budget);
 std::string joined(const List& list, std::string_view by, Budget& budget);
 /// Whether it begins, or ends, with a text or one of a tuple of them.
-bool has_end(const std::string& s, const Value& what, bool at_start);
+bool has_end(const std::string& s, const Value& what, bool at_start, Budget& budget);
 /// The filter indent(width, first, blank).
 std::string indented(std::string_view s, const Arguments& a, Budget& budget);
 

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "text/characters.h"
+#include "text/template_arguments.h"
 
 namespace tril::chat {
 namespace {
@@ -180,6 +181,7 @@ class JsonWriter {
       if (!first) out += separator_;
       new_line(depth + 1);
       write_one(item);
+      if (out.size() > longest_text) refuse("tojson: the text becomes too long");
       first = false;
     }
     if (!first) new_line(depth);

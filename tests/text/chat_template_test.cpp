@@ -175,6 +175,8 @@ TEST(ChatTemplate, WhatTakesLongIsStoppedWithinASecond) {
       nest + "{% set x = ('a' * 100000) | list | sort | unique %}" + ends,
       "{% set a = 'a' * 4000000 %}{% for i in range(1000) %}{% set x = (a ~ 'b') in a %}{% endfor %}",
       "{% set a = 'a' * 2000000 %}{{ a.rsplit('a' * 1000000 ~ 'b') }}{{ a.strip('b' * 1000000 ~ 'a') }}",
+      "{% set a = 'a' * 1000000 %}{% set ns = namespace(t=(a ~ 'b', a ~ 'c')) %}{% for i in range(12) %}{% set ns.t = "
+      "ns.t + ns.t %}{% endfor %}{{ a.startswith(ns.t) }}",
       "{% set a = 'a' * 16000000 %}{% for i in range(100000) %}{% if a is lower %}{% endif %}{% endfor %}",
       "{% set a = 'a' * 16000000 %}{% for i in range(100000) %}{% if a.islower() %}{% endif %}{% endfor %}",
       "{% set a = '1' * 16000000 %}{% for i in range(100000) %}{% if a.isdigit() %}{% endif %}{% endfor %}",
@@ -192,6 +194,19 @@ TEST(ChatTemplate, WhatTakesLongIsStoppedWithinASecond) {
     // Of the processor's time, which sanitizers make ten times as long.
     EXPECT_LT(static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC, 15);
   }
+}
+
+TEST(ChatTemplate, TextsStayBelowTheirBound) {
+  for (const char* source :
+       {"{{ (range(1000) | list | tojson(separators=('x' * 100000, ':'))) | length }}",
+        "{% set ns = namespace(l=range(20000) | list) %}{% for i in range(55) %}{% set ns.l = [ns.l] %}"
+        "{% endfor %}{{ ns.l | tojson(indent=32) | length }}",
+        "{{ ('a\n' * 400000) | indent(100) | length }}"})
+    EXPECT_TRUE(contains(says(source), "becomes too long")) << says(source);
+}
+
+TEST(ChatTemplate, RoundsToTheFirstDigitOfANumber) {
+  EXPECT_EQ(rendered("{{ 0.05 | round(1) }} {{ 0.005 | round(2) }} {{ 0.04 | round(1) }}"), "0.1 0.01 0.0");
 }
 
 TEST(ChatTemplate, ALongTalkWithManyToolsIsWritten) {
