@@ -149,11 +149,11 @@ class Chat {
       std::optional<std::string> line = interrupt_.read_line();
       ++line_;
       while (line && line->ends_with('\\')) {  // goes on in the next line
-        line->back() = '\n';
         if (terminal_) write_stdout("  ");
         const std::optional<std::string> more = interrupt_.read_line();
         if (!more) break;
         ++line_;
+        line->back() = '\n';
         *line += *more;
       }
       if (!line) break;

@@ -275,9 +275,8 @@ int serve(const ServeOptions& o) {
   for (const std::string& text : o.models) {
     const auto [name, directory] = named(text);
     check(!name.empty() && !directory.empty(), "--model", "expected [NAME=]DIR, got \"{}\"", text);
-    const bool is_gguf = has_gguf_name(directory) && std::filesystem::exists(directory);
-    if (!std::filesystem::is_directory(directory) && !is_gguf)
-      fail_usage("--model", directory + " is neither a directory nor a .gguf file");
+    if (!std::filesystem::is_directory(directory) && !is_gguf_file(directory))
+      fail_usage("--model", directory + " is neither a directory nor a GGUF file");
     // Models are loaded while the server is up; what their first loading shows to be refused ends it.
     sources.push_back({name, [o, &refused, first = true, n = name, d = directory]() mutable {
                          const bool at_start = std::exchange(first, false);

@@ -83,6 +83,11 @@ constexpr std::string_view common[] = {"architectures",
                                        "cache_implementation",
                                        "is_llama_config",
                                        "transformers.js_config",
+                                       "custom_pipelines",
+                                       "adapters",
+                                       "xla_device",
+                                       "eos_token_ids",
+                                       "unk_token_id",
                                        "unsloth_version",
                                        "unsloth_fixed"};
 

@@ -2,7 +2,9 @@
 // norms whose weights begin at one, of which files hold the rest [Gemma team 2024, section 2].
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string>
 
+#include "base/printable.h"
 #include "model/decoder_families.h"
 #include "model/llama_like.h"
 
@@ -26,11 +28,13 @@ std::unique_ptr<Model> make_gemma(const JsonObject& config) {
                                                .pad_token_id = 0});
   // The first files say gelu and mean its tanh form. A second key, which version 4 took for the one that counts, is not
   // read any more: it may say the same.
-  if (k.hidden_act == "gelu") k.hidden_act = "gelu_pytorch_tanh";
+  const std::string said = k.hidden_act;
+  if (said == "gelu") k.hidden_act = "gelu_pytorch_tanh";
   const std::string other = reader.get<std::string>("hidden_activation", k.hidden_act);
   if (nn::activation_of(other, config.where() + ": hidden_activation") !=
       nn::activation_of(k.hidden_act, config.where() + ": hidden_act"))
-    config.fail_at("hidden_activation", fmt::format("{} contradicts hidden_act {}", other, k.hidden_act));
+    config.fail_at("hidden_activation", fmt::format("{} contradicts hidden_act {}, which is {} here",
+                                                    printable(other, 40), said, k.hidden_act));
   k.attention_bias = k.attention_out_bias = reader.get<bool>("attention_bias", false);
   k.embedding_scale = std::sqrt(static_cast<float>(k.hidden_size));
   k.norms_store_offset = true;

@@ -27,7 +27,7 @@ std::unique_ptr<Model> make_gemma2(const JsonObject& config) {
                                                .pad_token_id = 0,
                                                .norms = LlamaLikeConfig::Norms::both,
                                                .hidden_act_key = "hidden_activation"});
-  reader.ignore({"hidden_act"});  // a copy that no version reads
+  reader.ignore({"hidden_act", "sliding_window_size"});  // copies that no version reads
   k.attention_bias = k.attention_out_bias = reader.get<bool>("attention_bias", false);
   const std::int64_t pre_attention =
       reader.size("query_pre_attn_scalar", 256);  // a whole number, as transformers has it

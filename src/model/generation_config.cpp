@@ -147,6 +147,40 @@ GenerationFile generation_file(const std::string& model) {
   return {path.string(), read_json(path.string())};
 }
 
+// The first BART's word for forced_bos_token_id, which counts more.
+bool says_force_bos(const JsonObject& o) {
+  return o.find<bool>("force_bos_token_to_be_generated").value_or(false);
+}
+
+// What config.json says of generation where there is no generation_config.json: the keys that read() obeys.
+constexpr const char* in_config_json[] = {"num_beams",
+                                          "num_beam_groups",
+                                          "diversity_penalty",
+                                          "length_penalty",
+                                          "early_stopping",
+                                          "max_length",
+                                          "max_new_tokens",
+                                          "min_length",
+                                          "min_new_tokens",
+                                          "eos_token_id",
+                                          "pad_token_id",
+                                          "bos_token_id",
+                                          "decoder_start_token_id",
+                                          "forced_bos_token_id",
+                                          "forced_eos_token_id",
+                                          "bad_words_ids",
+                                          "suppress_tokens",
+                                          "begin_suppress_tokens",
+                                          "no_repeat_ngram_size",
+                                          "repetition_penalty",
+                                          "do_sample",
+                                          "temperature",
+                                          "top_k",
+                                          "top_p",
+                                          "min_p",
+                                          "typical_p",
+                                          "renormalize_logits"};
+
 GenerationConfig read(const JsonObject& o) {
   check(o.json().is_object(), o.where(), "expected an object, got {}", o.json().type_name());
 
@@ -167,8 +201,7 @@ GenerationConfig read(const JsonObject& o) {
   g.bos_token_id = find_id(o, "bos_token_id");
   g.decoder_start_token_id = find_first_id(o, "decoder_start_token_id");
   g.forced_bos_token_id = find_id(o, "forced_bos_token_id");
-  // The first BART's word for the same, which counts more.
-  if (o.find<bool>("force_bos_token_to_be_generated").value_or(false)) g.forced_bos_token_id = g.bos_token_id;
+  if (says_force_bos(o)) g.forced_bos_token_id = g.bos_token_id;
   g.forced_eos_token_id = find_first_id(o, "forced_eos_token_id");
   g.bad_words_ids = find_words(o);
   g.suppress_tokens = find_ids(o, "suppress_tokens");
@@ -200,7 +233,15 @@ std::optional<AlignmentHeads> load_alignment_heads(const std::string& directory)
 
 nlohmann::json published_generation_json(const std::string& directory) {
   const std::string path = directory + "/generation_config.json";
-  return std::filesystem::is_regular_file(path) ? read_json(path) : nlohmann::json::object();
+  if (std::filesystem::is_regular_file(path)) return read_json(path);
+  const std::string where = directory + "/config.json";
+  const nlohmann::json config = read_json(where);
+  nlohmann::json of_generation = nlohmann::json::object();
+  for (const char* key : in_config_json)
+    if (config.contains(key) && !config.at(key).is_null()) of_generation[key] = config.at(key);
+  if (const JsonObject o(config, where); says_force_bos(o) && o.has("bos_token_id"))
+    of_generation["forced_bos_token_id"] = config.at("bos_token_id");
+  return of_generation;
 }
 
 GenerationConfig load_generation_config(const std::string& directory) {

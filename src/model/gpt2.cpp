@@ -84,6 +84,9 @@ Gpt2Config gpt2_config(const JsonObject& j) {
   // The first files' word for n_positions, heads of classifiers, and an order of the same products.
   reader.ignore({"n_ctx", "predict_special_tokens", "summary_type", "summary_use_proj", "summary_activation",
                  "summary_first_dropout", "summary_proj_to_labels", "reorder_and_upcast_attn"});
+  // Another family's words, beside this one's own in files that one program wrote for several.
+  reader.ignore(
+      {"attention_probs_dropout_prob", "hidden_act", "hidden_dropout_prob", "intermediate_size", "type_vocab_size"});
   k.validate(j.where());
   reader.finish();
   return k;

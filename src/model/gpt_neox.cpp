@@ -19,13 +19,10 @@ std::unique_ptr<Model> make_gpt_neox(const JsonObject& config) {
                                  .num_attention_heads = 64,
                                  .bos_token_id = 0,
                                  .eos_token_id = 2};
-  defaults.rope.theta = reader.get<double>("rotary_emb_base", 10000);
-  defaults.partial_rotary_factor = reader.get<double>("rotary_pct", 0.25);
-  // The names by which other families call these are copies of them.
-  for (const auto& [key, own, value] : {std::tuple{"rope_theta", "rotary_emb_base", defaults.rope.theta},
-                                        {"partial_rotary_factor", "rotary_pct", defaults.partial_rotary_factor}})
-    if (const double copy = reader.get<double>(key, value); copy != value)
-      config.fail_at(key, fmt::format("{} contradicts {} {}", copy, own, value));
+  // Other families' names of these may stand beside them, or in their place.
+  defaults.rope.theta = reader.get<double>(reader.spelt("rotary_emb_base", "rope_theta"), 10000);
+  defaults.partial_rotary_factor = reader.get<double>(reader.spelt("rotary_pct", "partial_rotary_factor"), 0.25);
+  reader.ignore({"num_steps"});  // how far a publisher's run had come
   ParallelDecoderConfig k = read_parallel_decoder(reader, defaults);
   k.parallel = reader.get<bool>("use_parallel_residual", true);
   k.attention_bias = reader.get<bool>("attention_bias", true);

@@ -38,6 +38,7 @@ OptConfig opt_config(const JsonObject& json) {
   read_special_ids(config, k);
   config.only("enable_bias", true);
   config.only("layer_norm_elementwise_affine", true);
+  config.only("learned_embeddings", true);
   config.ignore({"activation_dropout"});  // of the first files; no version computes it
   config.finish();
   return k;

@@ -28,7 +28,8 @@ const std::vector<Kind>& kinds() {
       {"yarn",
        Scaling::yarn,
        {"factor", "beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim", "truncate",
-        "original_max_position_embeddings"}},
+        "original_max_position_embeddings", "attn_factor",
+        "finetuned"}},  // these two the authors' own code reads, transformers does not
       {"longrope",
        Scaling::longrope,
        {"factor", "short_factor", "long_factor", "attention_factor", "original_max_position_embeddings"}},

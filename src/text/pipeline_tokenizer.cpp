@@ -155,7 +155,7 @@ class PipelineTokenizer : public Tokenizer {
   }
 
   void put(std::string_view piece, std::int32_t id) {
-    const auto limit = static_cast<std::int64_t>(pieces_.size()) + most_gaps;
+    const std::int64_t limit = put_++ + most_gaps;
     if (id < 0 || id >= limit)
       fail(settings_.where, fmt::format("the id of \"{}\" is {}, expected 0 to {}", printable(piece), id, limit - 1));
     if (static_cast<std::size_t>(id) >= pieces_.size()) pieces_.resize(static_cast<std::size_t>(id) + 1);
@@ -228,6 +228,7 @@ class PipelineTokenizer : public Tokenizer {
   bool keeps_bytes_;  ///< bytes that are no UTF-8 come back as they were
 
   std::vector<std::string> pieces_;  ///< by id; "" in a gap
+  std::int64_t put_ = 0;             ///< of them, gaps aside
   std::unordered_map<std::string_view, std::int32_t> ids_;
   std::vector<bool> special_;
   mutable Pool<Scratch> scratch_;

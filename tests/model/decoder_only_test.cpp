@@ -344,8 +344,9 @@ TEST(DecoderOnly, KeysThatTransformersDoesNotObeyAreRefused) {
     return error(testing::llama_kin("gpt_neox", more));
   };
   EXPECT_EQ(neox_with({{"rope_theta", 100.0}, {"partial_rotary_factor", 0.5}}), "");
-  EXPECT_TRUE(contains(neox_with({{"rope_theta", 1000.0}}), "rope_theta: 1000 contradicts rotary_emb_base 100"));
+  EXPECT_TRUE(contains(neox_with({{"rope_theta", 1000.0}}), "rope_theta: 1000.0 contradicts rotary_emb_base 100"));
   EXPECT_TRUE(contains(neox_with({{"partial_rotary_factor", 1.0}}), "contradicts rotary_pct 0.5"));
+  EXPECT_EQ(neox_with({{"num_steps", "global_step320000"}, {"custom_pipelines", nlohmann::json::object()}}), "");
 }
 
 TEST(DecoderOnly, GemmaReadsHiddenAct) {

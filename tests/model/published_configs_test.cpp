@@ -46,6 +46,11 @@ const json kAnyone{{"_name_or_path", "x/y"},
                    {"torch_dtype", "float32"},
                    {"transformers_version", "4.7.0.dev0"},
                    {"use_cache", true},
+                   {"xla_device", true},
+                   {"eos_token_ids", {2}},
+                   {"unk_token_id", 3},
+                   {"adapters", {{"config_map", json::object()}}},
+                   {"custom_pipelines", json::object()},
                    {"early_stopping", true},
                    {"length_penalty", 2.0},
                    {"max_length", 142},
@@ -281,6 +286,20 @@ TEST(PublishedConfigs, TheFirstBartSaysInItsOwnWayWhatItsTextsBeginWith) {
   EXPECT_EQ(forced(with(bart, {{"forced_bos_token_id", 4}})), 3) << "as transformers has it";
   EXPECT_EQ(forced(with(bart, {{"force_bos_token_to_be_generated", false}})), std::nullopt);
   EXPECT_EQ(forced(with(bart, {{"model_type", "pegasus"}})), 3);
+}
+
+TEST(PublishedConfigs, WhatConfigJsonSaysOfGenerationGoesAlong) {
+  const testing::TemporaryDirectory directory;
+  const json said{{"num_beams", 4}, {"length_penalty", 2.0}, {"eos_token_id", {2, 5}}, {"do_sample", true}};
+  directory.put("config.json", with(said, {{"model_type", "bart"},
+                                           {"d_model", 8},
+                                           {"min_length", nullptr},
+                                           {"bos_token_id", 3},
+                                           {"force_bos_token_to_be_generated", true}})
+                                   .dump());
+  EXPECT_EQ(published_generation_json(directory.path()), with(said, {{"bos_token_id", 3}, {"forced_bos_token_id", 3}}));
+  directory.put("generation_config.json", R"({"num_beams": 2})");
+  EXPECT_EQ(published_generation_json(directory.path()), json({{"num_beams", 2}}));
 }
 
 }  // namespace
