@@ -311,6 +311,10 @@ TEST(Train, LearnsAlignmentsAndGoesOnWithThem) {
   const std::string out = data.folder.at("by-hand.align");
   ASSERT_EQ(run_tril({"align", "-t", data.folder.at("train.src"), data.folder.at("train.tgt"), "-o", out}).code, 0);
   EXPECT_EQ(file_text(file), file_text(out));
+  const std::string source = file_text(data.folder.at("train.src"));
+  for (const std::string& wrong : {data.folder.at("train.src"), std::string("-")})
+    EXPECT_EQ(run_tril({"align", "-t", data.folder.at("train.src"), data.folder.at("train.tgt"), "-o", wrong}).code, 2);
+  EXPECT_EQ(file_text(data.folder.at("train.src")), source);
   ASSERT_EQ(run_tril(data.train("parts", with({"--after", "4u"}))).code, 0);
   ASSERT_EQ(run_tril(data.train("parts", with({"--after", "8u"}))).code, 0);
   const Ran given = run_tril(data.train("given", {"--after", "8u", "--guided-alignment", out, "--deterministic"}));
