@@ -4,12 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/printable.h"
+#include "model/generation_config.h"
 
 namespace tril::model {
 namespace {
 
-// What every config.json may say and no family computes by: names, versions, what goes beside the logits, and keys of
-// generation, which generation_config.cpp reads.
+// What every config.json may say and no family computes by: names, versions, what goes beside the logits, and of
+// generation what is not obeyed; what is, generation_keys() names.
 constexpr std::string_view common[] = {"architectures",
                                        "model_type",
                                        "architecture",
@@ -44,7 +45,6 @@ constexpr std::string_view common[] = {"architectures",
                                        "prefix",
                                        "sep_token_id",
                                        "cls_token_id",
-                                       "decoder_start_token_id",
                                        "is_encoder_decoder",
                                        "is_decoder",
                                        "cross_attention_hidden_size",
@@ -53,31 +53,8 @@ constexpr std::string_view common[] = {"architectures",
                                        "initializer_range",
                                        "tf_legacy_loss",
                                        "use_bfloat16",
-                                       "do_sample",
-                                       "temperature",
-                                       "top_k",
-                                       "top_p",
-                                       "typical_p",
-                                       "num_beams",
-                                       "num_beam_groups",
                                        "num_return_sequences",
-                                       "diversity_penalty",
-                                       "length_penalty",
-                                       "repetition_penalty",
                                        "encoder_no_repeat_ngram_size",
-                                       "no_repeat_ngram_size",
-                                       "early_stopping",
-                                       "max_length",
-                                       "max_new_tokens",
-                                       "min_length",
-                                       "min_new_tokens",
-                                       "min_p",
-                                       "renormalize_logits",
-                                       "bad_words_ids",
-                                       "forced_bos_token_id",
-                                       "forced_eos_token_id",
-                                       "suppress_tokens",
-                                       "begin_suppress_tokens",
                                        "exponential_decay_length_penalty",
                                        "remove_invalid_values",
                                        "cache_implementation",
@@ -100,7 +77,9 @@ bool is_off(const nlohmann::json& v) {
 }  // namespace
 
 ConfigReader::ConfigReader(const JsonObject& config, std::string family)
-    : config_(&config), family_(std::move(family)), known_(std::begin(common), std::end(common)) {}
+    : config_(&config), family_(std::move(family)), known_(std::begin(common), std::end(common)) {
+  for (const std::string_view key : generation_keys()) known_.insert(std::string(key));
+}
 
 bool ConfigReader::has(const std::string& key) {
   known_.insert(key);

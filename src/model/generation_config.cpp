@@ -152,35 +152,6 @@ bool says_force_bos(const JsonObject& o) {
   return o.find<bool>("force_bos_token_to_be_generated").value_or(false);
 }
 
-// What config.json says of generation where there is no generation_config.json: the keys that read() obeys.
-constexpr const char* in_config_json[] = {"num_beams",
-                                          "num_beam_groups",
-                                          "diversity_penalty",
-                                          "length_penalty",
-                                          "early_stopping",
-                                          "max_length",
-                                          "max_new_tokens",
-                                          "min_length",
-                                          "min_new_tokens",
-                                          "eos_token_id",
-                                          "pad_token_id",
-                                          "bos_token_id",
-                                          "decoder_start_token_id",
-                                          "forced_bos_token_id",
-                                          "forced_eos_token_id",
-                                          "bad_words_ids",
-                                          "suppress_tokens",
-                                          "begin_suppress_tokens",
-                                          "no_repeat_ngram_size",
-                                          "repetition_penalty",
-                                          "do_sample",
-                                          "temperature",
-                                          "top_k",
-                                          "top_p",
-                                          "min_p",
-                                          "typical_p",
-                                          "renormalize_logits"};
-
 GenerationConfig read(const JsonObject& o) {
   check(o.json().is_object(), o.where(), "expected an object, got {}", o.json().type_name());
 
@@ -224,6 +195,34 @@ GenerationConfig read(const JsonObject& o) {
 
 }  // namespace
 
+std::span<const std::string_view> generation_keys() {
+  static constexpr std::string_view keys[] = {"num_beams",
+                                              "num_beam_groups",
+                                              "diversity_penalty",
+                                              "length_penalty",
+                                              "early_stopping",
+                                              "max_length",
+                                              "max_new_tokens",
+                                              "min_length",
+                                              "min_new_tokens",
+                                              "decoder_start_token_id",
+                                              "forced_bos_token_id",
+                                              "forced_eos_token_id",
+                                              "bad_words_ids",
+                                              "suppress_tokens",
+                                              "begin_suppress_tokens",
+                                              "no_repeat_ngram_size",
+                                              "repetition_penalty",
+                                              "do_sample",
+                                              "temperature",
+                                              "top_k",
+                                              "top_p",
+                                              "min_p",
+                                              "typical_p",
+                                              "renormalize_logits"};
+  return keys;
+}
+
 std::optional<AlignmentHeads> load_alignment_heads(const std::string& directory) {
   return from_files([&] {
     const GenerationFile file = generation_file(directory);
@@ -237,8 +236,12 @@ nlohmann::json published_generation_json(const std::string& directory) {
   const std::string where = directory + "/config.json";
   const nlohmann::json config = read_json(where);
   nlohmann::json of_generation = nlohmann::json::object();
-  for (const char* key : in_config_json)
+  const auto take = [&](std::string_view name) {
+    const std::string key(name);
     if (config.contains(key) && !config.at(key).is_null()) of_generation[key] = config.at(key);
+  };
+  for (const std::string_view key : generation_keys()) take(key);
+  for (const char* key : {"eos_token_id", "pad_token_id", "bos_token_id"}) take(key);
   if (const JsonObject o(config, where); says_force_bos(o) && o.has("bos_token_id"))
     of_generation["forced_bos_token_id"] = config.at("bos_token_id");
   return of_generation;

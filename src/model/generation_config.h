@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/model.h"
@@ -41,7 +43,11 @@ struct GenerationConfig {
   std::vector<std::string> not_obeyed;
 };
 
-/// generation_config.json of a directory as it is, for a directory that is made of it (save()); {} where it has none.
+/// What load_generation_config() obeys, but for ids that a model has itself: config.json may say it too.
+std::span<const std::string_view> generation_keys();
+
+/// generation_config.json of a directory as it is, for a directory that is made of it (save()); where it has none, what
+/// config.json says of generation.
 nlohmann::json published_generation_json(const std::string& directory);
 
 /// @throws Error naming file and key where a value is not what it should be
