@@ -5,6 +5,7 @@
 
 #include "cli/align_progress.h"
 #include "cli/commands.h"
+#include "train/data.h"
 
 namespace tril::cli {
 namespace {
@@ -52,11 +53,7 @@ int align(AlignCommandOptions o, bool quiet) {
   check(o.train_sets.size() == files, "--train-sets", "expected {}, got {} files",
         o.tsv ? "one tab-separated file" : "a source and a target file (or --tsv)", o.train_sets.size());
   CorpusOptions corpus;
-  if (o.tsv) {
-    corpus.tsv = o.train_sets;
-  } else {
-    corpus.source = {o.train_sets[0]}, corpus.target = {o.train_sets[1]};
-  }
+  train::set_files(corpus, o.train_sets, o.tsv);
   corpus.skip_invalid = o.skip_invalid;
   check(o.out != "-", "--out", "alignments go into a file, not to standard output");
   std::error_code not_there;

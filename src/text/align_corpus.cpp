@@ -10,7 +10,6 @@ namespace tril {
 AlignmentCounts align_corpus(const CorpusOptions& corpus, const std::vector<std::string>& files,
                              const WordAlignerOptions& options, const Tokenizer* tokenizer,
                              const std::function<void()>& on_iteration) {
-  if (tokenizer) check_marks_words(*tokenizer);
   std::vector<std::unique_ptr<AtomicFile>> outputs;  // opened first: whether they can be written is told at once
   for (const std::string& file : files) outputs.push_back(std::make_unique<AtomicFile>(file));
   ParallelWords text;

@@ -20,7 +20,8 @@ struct AlignmentCounts {
 /// Learns from the pairs of all sets together and writes a line for each pair of set k into files[k]: "0-0 1-2", empty for
 /// a pair that is not UTF-8 (with skip_invalid) or that has nothing to align.
 /// @param files  one for each set; each is there as a whole or not at all
-/// @param tokenizer  words are those that words_of() counts of its ids; null: what stands between spaces
+/// @param tokenizer  words are those that words_of() counts of its ids, for one that check_marks_words() takes; null: what
+/// stands between spaces
 /// @param on_iteration  as align_words() has it
 AlignmentCounts align_corpus(const CorpusOptions& corpus, const std::vector<std::string>& files,
                              const WordAlignerOptions& options, const Tokenizer* tokenizer = nullptr,

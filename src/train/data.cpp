@@ -16,17 +16,6 @@
 namespace tril::train {
 namespace {
 
-void set_files(CorpusOptions& c, const std::vector<std::string>& sets, bool tsv) {
-  if (tsv) {
-    c.tsv = sets;
-    return;
-  }
-  for (std::size_t i = 0; i + 1 < sets.size(); i += 2) {
-    c.source.push_back(sets[i]);
-    c.target.push_back(sets[i + 1]);
-  }
-}
-
 SubwordSampling sampling(const DataOptions& d, Sides side) {
   if (d.bpe_dropout_sides != Sides::both && d.bpe_dropout_sides != side) return {};
   return {.bpe_dropout = d.bpe_dropout, .unigram_alpha = d.subword_alpha};
@@ -69,6 +58,17 @@ std::vector<std::string> learned_alignments(const TrainOptions& options) {
   for (std::size_t k = 1; k <= corpus_count(options.data); ++k)
     files.push_back(fmt::format("{}/guided-{}.align", options.run.model, k));
   return files;
+}
+
+void set_files(CorpusOptions& c, const std::vector<std::string>& sets, bool tsv) {
+  if (tsv) {
+    c.tsv = sets;
+    return;
+  }
+  for (std::size_t i = 0; i + 1 < sets.size(); i += 2) {
+    c.source.push_back(sets[i]);
+    c.target.push_back(sets[i + 1]);
+  }
 }
 
 CorpusOptions given_corpus(const TrainOptions& options) {

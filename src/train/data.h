@@ -16,6 +16,8 @@ std::unique_ptr<BatchStream> training_stream(const TrainOptions& options,
 /// The batches of --valid-sets.
 std::vector<Batch> validation_batches(const TrainOptions& options, const std::shared_ptr<const Tokenizer>& tokenizer);
 
+/// The files of --train-sets: tab-separated ones, or source and target by turns.
+void set_files(CorpusOptions& c, const std::vector<std::string>& sets, bool tsv);
 /// The stream of pairs.
 CorpusOptions training_corpus(const TrainOptions& options);
 /// The same without alignments that are yet to be learned.
