@@ -25,7 +25,7 @@ demo: build ## train a small model on text made on the spot, and translate with 
 	@$(BUILD)/tril demo
 
 test: configure ## build everything and run the tests
-	@scripts/deps.sh browser
+	@scripts/deps.sh browser qemu-user
 	@cmake --build $(BUILD) -j $(JOBS)
 	@cd $(BUILD) && ctest --output-on-failure -j $(JOBS)
 

@@ -58,45 +58,51 @@ Kernels named(std::string_view name, void (*fill_all)(Kernels&)) {
   return k;
 }
 
-/// Those that this processor can run come first in `usable`, the slowest first.
+/// Those that this processor can run come first in `usable`, the slowest first. The others stay empty: what fills a table is
+/// itself compiled for the table's instruction set.
 struct Tables {
   Kernels generic = named("generic", N_SSSE3::fill_all);
-  Kernels avx2 = named("avx2", N_AVX2::fill_all);
-  Kernels avx512 = named("avx512", N_AVX3::fill_all);
-  Kernels avx512_vnni = avx512, avx512_bf16 = avx512, amx = avx512;  // which differ in products of few bits
+  Kernels avx2{}, avx512{};
+  Kernels avx512_vnni{}, avx512_bf16{}, amx{};  // which differ from avx512 in products of few bits
   std::array<const Kernels*, 6> usable{&generic};
   std::size_t count = 1;
 
   Tables() {
     const auto supported = hwy::SupportedTargets();
-    if (supported & HWY_AVX2) usable[count++] = &avx2;
-    if (supported & HWY_AVX3) usable[count++] = &avx512;
-    if (supported & HWY_AVX3 && has_avx512_vnni()) {
-      avx512_vnni.name = "avx512_vnni";
-      N_AVX3::fill_gemm_int8_vnni(avx512_vnni);
-      N_AVX3::fill_quantized_top_k_vnni(avx512_vnni);
-      usable[count++] = &avx512_vnni;
+    if (supported & HWY_AVX2) {
+      avx2 = named("avx2", N_AVX2::fill_all);
+      usable[count++] = &avx2;
     }
-    if (supported & HWY_AVX3 && has_avx512_bf16()) {  // every such processor has VNNI
-      N_AVX3::fill_gemm_int8_vnni(avx512_bf16);
-      N_AVX3::fill_quantized_top_k_vnni(avx512_bf16);
-      avx512_bf16.name = "avx512_bf16";
-      N_AVX3::fill_gemm_bf16_pairs(avx512_bf16);
-      N_AVX3::fill_linear_gradient_pairs(avx512_bf16);
-      N_AVX3::fill_projected_loss_pairs(avx512_bf16);
-      usable[count++] = &avx512_bf16;
-      if (!pairs_of_bf16_pay()) std::swap(usable[count - 1], usable[count - 2]);
-      if (may_use_amx()) {
-        amx.name = "amx";
-        N_AVX3::fill_gemm_bf16_tiles(amx);
-        N_AVX3::fill_gemm_int8_tiles(amx);
-        N_AVX3::fill_quantized_top_k_tiles(amx);
-        N_AVX3::fill_linear_gradient_tiles(amx);
-        N_AVX3::fill_projected_loss_tiles(amx);
-        N_AVX3::fill_attention_tiles(amx);
-        usable[count++] = &amx;
-      }
-    }
+    if (supported & HWY_AVX3) add_avx512();
+  }
+
+  void add_avx512() {
+    avx512 = named("avx512", N_AVX3::fill_all);
+    usable[count++] = &avx512;
+    if (!has_avx512_vnni()) return;
+    avx512_vnni = avx512;
+    avx512_vnni.name = "avx512_vnni";
+    N_AVX3::fill_gemm_int8_vnni(avx512_vnni);
+    N_AVX3::fill_quantized_top_k_vnni(avx512_vnni);
+    usable[count++] = &avx512_vnni;
+    if (!has_avx512_bf16()) return;
+    avx512_bf16 = avx512_vnni;
+    avx512_bf16.name = "avx512_bf16";
+    N_AVX3::fill_gemm_bf16_pairs(avx512_bf16);
+    N_AVX3::fill_linear_gradient_pairs(avx512_bf16);
+    N_AVX3::fill_projected_loss_pairs(avx512_bf16);
+    usable[count++] = &avx512_bf16;
+    if (!pairs_of_bf16_pay()) std::swap(usable[count - 1], usable[count - 2]);
+    if (!may_use_amx()) return;
+    amx = avx512;
+    amx.name = "amx";
+    N_AVX3::fill_gemm_bf16_tiles(amx);
+    N_AVX3::fill_gemm_int8_tiles(amx);
+    N_AVX3::fill_quantized_top_k_tiles(amx);
+    N_AVX3::fill_linear_gradient_tiles(amx);
+    N_AVX3::fill_projected_loss_tiles(amx);
+    N_AVX3::fill_attention_tiles(amx);
+    usable[count++] = &amx;
   }
   Tables(const Tables&) = delete;
   Tables& operator=(const Tables&) = delete;
