@@ -176,6 +176,7 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_o
   ranks.by_first([&] {
     remove_model(dir);
     save_tokenizer(*tokenizer, dir);
+    remove_other_tokenizers(*tokenizer, dir, o.data.vocab);
     if (learns_alignments(o.data))
       learn_alignments(given_corpus(o), learned_alignments(o), stop, quiet, {}, tokenizer.get());
   });

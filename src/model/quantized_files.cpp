@@ -6,6 +6,7 @@
 
 #include "base/gguf.h"
 #include "base/printable.h"
+#include "base/tokenizer_files.h"
 #include "kern/gemm_int8.h"
 #include "kern/quantize_int4.h"
 #include "model/gguf_config.h"
@@ -54,14 +55,13 @@ void check_scales(const WeightFiles& files, const StoredWeight& w, std::size_t w
 
 // Files of `from` that go with a model and do not depend on how its weights are stored.
 void copy_companions(const fs::path& from, const fs::path& to) {
-  for (const char* name :
-       {"generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
-        "added_tokens.json", "vocab.json", "target_vocab.json", "merges.txt", "source.spm", "target.spm",
-        "spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "chat_template.jinja"}) {
+  const auto copy = [&](const char* name) {
     std::error_code ignored;
     if (fs::exists(from / name, ignored))
       write_file_atomic((to / name).string(), read_text((from / name).string(), std::uint64_t{256} << 20));
-  }
+  };
+  copy("generation_config.json");
+  for (const char* name : tokenizer_file_names) copy(name);
 }
 
 // What a quantised weight becomes in a file.

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/gguf.h"
 #include "base/printable.h"
+#include "base/tokenizer_files.h"
 #include "text/gguf_vocabulary.h"
 #include "text/gpt2_tokenizer.h"
 #include "text/marian_tokenizer.h"
@@ -85,6 +86,20 @@ void save_tokenizer(const Tokenizer& tokenizer, const std::string& directory) {
   create_directories(directory);
   for (const TokenizerFile& file : tokenizer.files())
     write_file_atomic((std::filesystem::path(directory) / file.name).string(), file.bytes);
+}
+
+void remove_other_tokenizers(const Tokenizer& tokenizer, const std::string& directory, const std::string& kept) {
+  const std::vector<TokenizerFile> own = tokenizer.files();
+  for (const char* name : tokenizer_file_names) {
+    const std::filesystem::path path = std::filesystem::path(directory) / name;
+    std::error_code problem;
+    if (std::any_of(own.begin(), own.end(), [&](const TokenizerFile& file) { return file.name == name; }) ||
+        std::filesystem::equivalent(path, kept, problem))
+      continue;
+    problem.clear();
+    std::filesystem::remove(path, problem);
+    if (problem) fail(path.string(), "cannot be removed: " + problem.message());
+  }
 }
 
 }  // namespace tril

@@ -108,4 +108,8 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& directory);
 /// Writes files() into `directory`, each whole or not at all.
 void save_tokenizer(const Tokenizer& tokenizer, const std::string& directory);
 
+/// Removes from `directory` the files of other tokenizers, which load_tokenizer() might take for its own, but for `kept`,
+/// whose path may lie there.
+void remove_other_tokenizers(const Tokenizer& tokenizer, const std::string& directory, const std::string& kept = {});
+
 }  // namespace tril

@@ -235,6 +235,60 @@ TEST(Train, OverwriteLeavesNoOldWeightsBesideANewVocabulary) {
   EXPECT_EQ(run_tril(data.train("model", {"--vocab-size", "50", "--after", "2u", "--overwrite"})).code, 0);
 }
 
+// A run is read with its own vocabulary, whatever kind the one before it in the directory had.
+TEST(Train, OverwriteLeavesNoOldTokenizer) {
+  const Data data;
+  const std::string model = data.folder.at("model");
+  ASSERT_EQ(run_tril(data.train("model", {"--after", "1u"})).code, 0);
+  const auto characters = [&](const std::string& after) {
+    return std::vector<std::string>{"train",
+                                    "--arch",
+                                    "gpt2",
+                                    "--model",
+                                    model,
+                                    "--train-sets",
+                                    data.folder.at("train.src"),
+                                    "--vocab-type",
+                                    "char",
+                                    "--d-model",
+                                    "16",
+                                    "--num-heads",
+                                    "2",
+                                    "--ffn-dim",
+                                    "32",
+                                    "--dec-depth",
+                                    "1",
+                                    "--max-length",
+                                    "24",
+                                    "--max-tokens",
+                                    "200",
+                                    "--threads",
+                                    "1",
+                                    "--after",
+                                    after};
+  };
+  std::vector<std::string> anew = characters("1u");
+  anew.emplace_back("--overwrite");
+  Ran ran = run_tril(anew);
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  for (const char* name : {"source.spm", "target.spm"})
+    EXPECT_FALSE(std::filesystem::exists(model + "/" + name)) << name;
+  ran = run_tril(characters("2u"));
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  ran = run_tril({"generate", "--model", model, "--max-new-tokens", "2"}, "a");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+
+  // What --vocab names stays, though another tokenizer is made of it.
+  std::filesystem::remove_all(model);
+  ASSERT_EQ(run_tril(data.train("first", {"--after", "1u"})).code, 0);
+  std::filesystem::create_directory(model);
+  const std::string given = model + "/tokenizer.model";
+  std::filesystem::copy_file(data.folder.at("first/source.spm"), given);
+  ran = run_tril(data.train("model", {"--after", "1u", "--vocab", given}));
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_TRUE(std::filesystem::exists(given));
+}
+
 // Whatever was wrong with the first command, the one that is put right begins.
 TEST(Train, AMistakeBeforeTheFirstUpdateIsNotARunToGoOnWith) {
   const Data data;
