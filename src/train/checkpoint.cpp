@@ -352,7 +352,7 @@ void CheckpointStore::write_own(const std::string& directory, const nn::Paramete
 // Keeps the state just saved, the ones before it as far as wanted, and the snapshots it names.
 void CheckpointStore::remove_others(const TrainingState& state) const {
   const std::string newest = name_of(state.position.updates);
-  // A later one may be of a validation that has come since the save was begun.
+  // This one or a later one may be of a validation that has come since the save was begun.
   const std::string newest_snapshot = snapshot_file(state.position.updates);
   std::vector<std::string> states;
   std::vector<fs::path> superfluous;
@@ -363,7 +363,7 @@ void CheckpointStore::remove_others(const TrainingState& state) const {
         superfluous.push_back(entry.path());
       else
         states.push_back(name);
-    } else if (name.starts_with("average-") && name <= newest_snapshot &&
+    } else if (name.starts_with("average-") && name < newest_snapshot &&
                std::find(state.snapshots.begin(), state.snapshots.end(), name) == state.snapshots.end()) {
       superfluous.push_back(entry.path());
     }

@@ -115,6 +115,8 @@ TEST(Trainer, AFinishedRunRemembersItsLastValidation) {
     EXPECT_EQ(second.summary.best, first.summary.best);
     EXPECT_EQ(second.summary.best_update, 20);
     EXPECT_EQ(second.weights, first.weights);
+    o.learning.after = "21u";
+    EXPECT_EQ(run_trainer(o).summary.position.updates, 21) << "all that the state names is there";
   }
 }
 
