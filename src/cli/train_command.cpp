@@ -172,9 +172,12 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_o
     if (learns_alignments(o.data)) check_marks_words(*tokenizer);
     for (const std::string& teacher : o.learning.teacher) check_teacher(teacher, *tokenizer, o.data.max_length);
   });
+  // In this order, since a process may be killed between any two: a model without a state is somebody's whom the next
+  // command must not touch, and a finished run's state without its model has nothing left to do.
+  store.abandon();
+  ranks.by_first([&] { remove_model(dir); });
   store.clear();
   ranks.by_first([&] {
-    remove_model(dir);
     save_tokenizer(*tokenizer, dir);
     remove_other_tokenizers(*tokenizer, dir, o.data.vocab);
     if (learns_alignments(o.data))

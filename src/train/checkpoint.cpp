@@ -176,6 +176,9 @@ auto read_or_begin_anew(F&& read) {
   }
 }
 
+// What `last` becomes when the run that it is of is given up: a name alone, so that a full disk has room for it.
+constexpr const char* abandoned = "/abandoned";
+
 void remove_tree(const fs::path& path) {
   std::error_code ignored;  // a leftover costs space and nothing else; the next save tries again
   fs::remove_all(path, ignored);
@@ -229,12 +232,18 @@ std::string CheckpointStore::last() const {
 }
 
 bool CheckpointStore::has_state() const {
-  return !last().empty();
+  return !last().empty() || fs::exists(path_ + abandoned);
 }
 
 bool CheckpointStore::has_progress() const {
   const std::string name = last();
   return !name.empty() && (beginning_counts_ || name != name_of(0));
+}
+
+void CheckpointStore::abandon() {
+  ranks_->by_first([&] {
+    if (fs::exists(path_ + "/last")) rename_durably(path_ + "/last", path_ + abandoned);
+  });
 }
 
 void CheckpointStore::clear() {
@@ -372,6 +381,10 @@ void CheckpointStore::remove_others(const TrainingState& state) const {
   for (std::size_t i = static_cast<std::size_t>(keep_); i < states.size(); ++i)
     superfluous.push_back(fs::path(path_) / states[i]);
   for (const fs::path& p : superfluous) remove_tree(p);
+}
+
+void CheckpointStore::remove_unfinished() {
+  ranks_->by_first([&] { remove_others(read_state()); });
 }
 
 TrainingState CheckpointStore::read_state() const {

@@ -62,15 +62,20 @@ class CheckpointStore {
 
   /// DIR/checkpoint
   const std::string& path() const { return path_; }
-  /// Whether there is a state, be it one from before the first update.
+  /// Whether there is a state, be it one from before the first update or of a run that is given up.
   bool has_state() const;
   /// Whether there is a state with updates in it to go on from. What failed before the first has nothing to lose: its
   /// command is given again as if for the first time, with whatever options were wrong put right.
   bool has_progress() const;
   /// From here on one without updates has them to go on from as well: it is of this process's run, whose options are right.
   void count_beginning() { beginning_counts_ = true; }
+  /// From here on no run goes on from what is there, and one may still begin anew over it: has_state() without
+  /// has_progress(). For what has to be done before clear().
+  void abandon();
   /// Forgets every state: a run begins anew.
   void clear();
+  /// Removes what a killed process had not finished, whose room the next state may need. There is a state.
+  void remove_unfinished();
 
   /// Begins to make this the state that counts; all ranks call it, once the save before is done. Until wait_until_read() has
   /// returned, `parameters` and `optimizer` must stay as they are. The state counts when saving() is false again; on an

@@ -165,6 +165,7 @@ void Trainer::go_on() {
   if (ranks_->first() && state_.batches < ranks_->size())
     spdlog::warn("an update of this run has {} batches: {} of the {} ranks have nothing to do", state_.batches,
                  ranks_->size() - state_.batches, ranks_->size());
+  store_.remove_unfinished();
   corpus_ = training_stream(options_, tokenizer_, state_.corpus);
   told_data_ = true;
   tell(hooks_.on_resume, state_.position);

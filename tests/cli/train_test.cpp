@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -233,6 +234,29 @@ TEST(Train, OverwriteLeavesNoOldWeightsBesideANewVocabulary) {
   EXPECT_FALSE(std::filesystem::exists(data.folder.at("model/config.json"))) << ran.err;
   EXPECT_FALSE(std::filesystem::exists(data.folder.at("model/model.safetensors")));
   EXPECT_EQ(run_tril(data.train("model", {"--vocab-size", "50", "--after", "2u", "--overwrite"})).code, 0);
+}
+
+// Whatever ends a run while it makes room for itself, the same command finds something to begin from.
+TEST(Train, TheModelIsRemovedBeforeTheStatesAre) {
+  const Data data;
+  ASSERT_EQ(run_tril(data.train("model", {"--after", "2u"})).code, 0);
+  const std::string report = data.folder.at("model/report.html"), last = data.folder.at("model/checkpoint/last");
+  std::filesystem::remove(report);
+  std::filesystem::create_directories(report + "/in the way");
+  const Ran stopped = run_tril(data.train("model", {"--after", "2u", "--overwrite"}));
+  EXPECT_EQ(stopped.code, 1);
+  EXPECT_TRUE(contains(stopped.err, "report.html") && contains(stopped.err, "cannot be removed")) << stopped.err;
+  EXPECT_FALSE(std::filesystem::exists(data.folder.at("model/config.json")));
+  std::filesystem::remove_all(report);
+  const Ran ran = run_tril(data.train("model", {"--after", "2u"}));
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_FALSE(contains(ran.err, "nothing left to do")) << ran.err;
+  EXPECT_EQ(file_text(last), "state-00000002\n");
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(data.folder.at("model/checkpoint")))
+    names.insert(entry.path().filename());
+  EXPECT_EQ(names, (std::set<std::string>{"last", "lock", "state-00000002"}));
+  EXPECT_EQ(run_tril({"translate", "--model", data.folder.at("model")}, "ab c\n").code, 0);
 }
 
 // A run is read with its own vocabulary, whatever kind the one before it in the directory had.

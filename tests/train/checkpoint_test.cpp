@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/file.h"
 #include "model/marian.h"
 #include "text/temporary.h"
 
@@ -104,6 +105,45 @@ TEST(Checkpoint, TheOneBeforeCountsUntilTheNextIsWhole) {
   EXPECT_EQ(store.read_state().position.updates, 9);
   for (const auto& entry : std::filesystem::directory_iterator(store.path()))
     EXPECT_FALSE(entry.path().string().ends_with(".new")) << entry.path();
+}
+
+// A nearly full disk has room for one state more, not for two.
+TEST(Checkpoint, WhatAKilledProcessHadNotFinishedGivesItsRoom) {
+  const TemporaryDirectory dir;
+  const Trained trained(1);
+  {
+    CheckpointStore store(dir.path("model"), 1);
+    store.save(state_at(5), trained.model->parameters(), *trained.optimizer);
+    finish(store);
+  }
+  const std::string path = dir.path("model") + "/checkpoint/";
+  for (const char* left : {"state-00000009.new", "state-00000010"}) {
+    std::filesystem::create_directory(path + left);
+    write_file_atomic(path + left + "/weights.safetensors", "x");
+  }
+  CheckpointStore store(dir.path("model"), 1);
+  store.remove_unfinished();
+  EXPECT_FALSE(std::filesystem::exists(path + "state-00000009.new"));
+  EXPECT_FALSE(std::filesystem::exists(path + "state-00000010"));
+  store.load_weights(trained.model->parameters(), *trained.optimizer);
+}
+
+TEST(Checkpoint, ARunThatIsGivenUpIsBegunAnew) {
+  const TemporaryDirectory dir;
+  const Trained trained(1);
+  CheckpointStore store(dir.path("model"), 1);
+  store.abandon();
+  EXPECT_FALSE(store.has_state()) << "there was none";
+  store.save(state_at(5), trained.model->parameters(), *trained.optimizer);
+  finish(store);
+  EXPECT_TRUE(store.has_progress());
+  for (int i = 0; i < 2; ++i) {
+    store.abandon();
+    EXPECT_TRUE(store.has_state());
+    EXPECT_FALSE(store.has_progress());
+  }
+  store.clear();
+  EXPECT_FALSE(store.has_state());
 }
 
 TEST(Checkpoint, WhatCannotBeWrittenIsToldAndTheOneBeforeCounts) {
