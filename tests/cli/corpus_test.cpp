@@ -69,6 +69,13 @@ class Process {
     ended_ = true;
     return WIFEXITED(status_) ? WEXITSTATUS(status_) : -WTERMSIG(status_);
   }
+  /// Asks it to stand still, and waits until it does. False: it has ended.
+  bool stop() const {
+    signal(SIGSTOP);
+    siginfo_t info{};
+    return waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT) == 0 &&
+           info.si_code == CLD_STOPPED;
+  }
   /// The same, of a process that must end soon.
   int wait_for(int seconds) {
     for (int i = 0; i < seconds * 100 && alive(); ++i) pause(10);
@@ -278,7 +285,7 @@ std::string slow_lines(int blocks) {
 }
 
 TEST_F(Corpus, ASignalGivesTheBlockBack) {
-  const std::string in = folder->write("slow", slow_lines(10)), out = folder->at("out");
+  const std::string in = folder->write("slow", slow_lines(40)), out = folder->at("out");
   fs::remove(out);
   const Words args = together(in, out, {"--block-lines", "400", "--json"});
   {
@@ -296,19 +303,35 @@ TEST_F(Corpus, ASignalGivesTheBlockBack) {
   EXPECT_EQ(file_text(out), whole(in, {"--json"}));
 }
 
+// Makes it stand still in the midst of a block, when some are done.
+bool stop_at_work(const Process& one, const std::string& blocks) {
+  const auto some_of = [&](bool done) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(blocks, none))
+      if (done == (entry.path().filename().string().find(".tmp-") == std::string::npos)) return true;
+    return false;
+  };
+  for (int i = 0; i < 6000; ++i, pause(5)) {
+    if (!some_of(true) || !some_of(false)) continue;
+    if (!one.stop()) return false;
+    if (some_of(false)) return true;
+    one.signal(SIGCONT);
+  }
+  return false;
+}
+
 // Others wait for one that stands still, since it may go on; one that is killed they do not wait for.
 TEST_F(Corpus, OneThatStandsStillDoesNoHarm) {
-  const std::string in = folder->write("slow", slow_lines(8)), out = folder->at("out"),
+  const std::string in = folder->write("slow", slow_lines(20)), out = folder->at("out"),
                     expected = whole(in, {"--json"});
   for (const bool killed : {false, true}) {
     fs::remove(out);
     fs::remove_all(work());
     const Words args = together(in, out, {"--block-lines", "400", "--json"});
     Process still(args);
-    for (int i = 0; i < 3000 && blocks_there() < 1; ++i) pause(2);
-    still.signal(SIGSTOP);
+    ASSERT_TRUE(stop_at_work(still, work() + "/blocks")) << still.err();
     Process other(args);
-    for (int i = 0; i < 3000 && blocks_there() < 7; ++i) pause(5);
+    for (int i = 0; i < 12000 && blocks_there() < 19; ++i) pause(5);
     pause(300);
     EXPECT_TRUE(other.alive()) << "it waits for the last block";
     EXPECT_FALSE(fs::exists(out));
@@ -350,17 +373,20 @@ TEST_F(Corpus, OneThatLostItsLockDoesNoHarm) {
 
 // A file system that takes no more ends one process; its block is another one's.
 TEST_F(Corpus, AFullDiskEndsOneProcessAlone) {
-  const std::string in = folder->write("slow", slow_lines(4)), out = folder->at("out");
+  const std::string in = folder->write("slow", slow_lines(20)), out = folder->at("out");
   fs::remove(out);
   const Words args = together(in, out, {"--block-lines", "400", "--json"});
   Process other(args);
   for (int i = 0; i < 3000 && blocks_there() < 1; ++i) pause(2);
+  ASSERT_TRUE(other.stop()) << "or it may do all before the next one begins";
+  ASSERT_LT(blocks_there(), 18);
   Process limited(args, [] {
     const rlimit limit{2000, 2000};
     setrlimit(RLIMIT_FSIZE, &limit);
   });
   EXPECT_EQ(limited.wait_for(60), 1) << limited.err();
   EXPECT_NE(limited.err().find("File too large"), std::string::npos) << limited.err();
+  other.signal(SIGCONT);
   EXPECT_EQ(other.wait_for(60), 0) << other.err();
   EXPECT_TRUE(file_text(out) == whole(in, {"--json"}));
 }
@@ -418,8 +444,7 @@ TEST_F(Corpus, ALaunchersProcessesShareTheTextByThemselves) {
     const std::string slow = folder->write("slow", slow_lines(8));
     const Words slowly = command({"-i", slow, "-o", out, "--block-lines", "100"});
     Process orphan(slowly, of_job("one", "9"));
-    for (int i = 0; i < 3000 && !fs::exists(out + ".work/blocks/000001"); ++i) pause(2);
-    orphan.signal(SIGSTOP);
+    ASSERT_TRUE(stop_at_work(orphan, out + ".work/blocks")) << orphan.err();
     Process anew(slowly, of_job("two", "2"));
     for (int i = 0; i < 3000 && !fs::exists(out + ".work/blocks/000031"); ++i) pause(2);
     orphan.signal(SIGCONT);

@@ -77,8 +77,10 @@ TEST_F(Watched, FinishedHypothesesComeBeforeRunningOnes) {
   const TreeModel model(3, 20, eos, 1, 3);
   SearchOptions o = options(4);
   o.patience = 100;
-  o.time_limit = 0.1;
-  SlowStep step(model, [](std::int64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(10)); });
+  o.time_limit = 0.5;
+  SlowStep step(model, [](std::int64_t call) {  // some have finished by then
+    if (call == 9) std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  });
   const auto got = decode(c, step, std::vector{Request{start, 0, 1000}}, o)[0];
   ASSERT_FALSE(got.empty());
   for (const Hypothesis& h : got) {
@@ -268,7 +270,10 @@ TEST_F(WatchedModel, AnotherThreadEndsAllWorkers) {
     std::stop_source source;
     std::atomic<int> steps{0};
     Watch watch{.stop = source.get_token()};
-    watch.on_partial = [&](const Partial&) { ++steps; };
+    watch.on_partial = [&](const Partial&) {  // which must not come to the end by itself
+      if (++steps > 10 * round + 100)
+        while (!source.stop_requested()) std::this_thread::yield();
+    };
     std::thread other([&] {
       while (steps < 10 * round) std::this_thread::yield();
       source.request_stop();

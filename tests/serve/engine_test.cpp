@@ -225,12 +225,19 @@ TEST(Engine, DeadlinesHoldForThoseWhoRunAndThoseWhoWait) {
   Statistics statistics;
   EngineOptions o;
   o.batch_size = 1;
-  Engine engine(gpt2(20'000), o, statistics);
   Asked runs(options(1, true), 15'000), waits(options(1, true), 15'000);
-  runs.work->deadline = Clock::now() + std::chrono::milliseconds(300);
-  waits.work->deadline = Clock::now() + std::chrono::milliseconds(100);
+  std::atomic<bool> asked = false;
+  runs.work->on_token = [&](const search::NewToken&) {  // it is late as soon as the other one has been
+    if (++runs.tokens < 2) return;
+    while (!asked) std::this_thread::yield();
+    if (waits.ends > 0) runs.work->deadline = Clock::now();
+  };
+  Engine engine(gpt2(20'000), o, statistics);
   engine.submit({&runs.work, 1});
+  while (runs.tokens == 0) std::this_thread::yield();
+  waits.work->deadline = Clock::now() + std::chrono::milliseconds(100);
   engine.submit({&waits.work, 1});
+  asked = true;
   const Outcome late = waits.get();
   EXPECT_EQ(late.cut, search::Cut::time_limit);
   EXPECT_TRUE(late.hypotheses.empty());
@@ -246,6 +253,7 @@ TEST(Engine, RefusesWhatItHasNoRoomFor) {
   o.batch_size = 4;
   o.queue_size = 4;
   o.cache_tokens = 250;
+  std::atomic<bool> go = false;  // before the engine, whose thread looks at it
   Engine engine(gpt2(20'000), o, statistics);
   Asked too_long(options(1), 300);
   EXPECT_THROW(engine.submit({&too_long.work, 1}), Error);
@@ -254,9 +262,13 @@ TEST(Engine, RefusesWhatItHasNoRoomFor) {
   for (int i = 0; i < 12; ++i) {
     asked.push_back(std::make_unique<Asked>(options(1, true), 100));
     asked.back()->work->client = std::to_string(i);
+    asked.back()->work->on_token = [&go](const search::NewToken&) {  // nobody ends before all have asked
+      while (!go) std::this_thread::yield();
+    };
     full += engine.submit({&asked.back()->work, 1}) == Engine::Answer::full;
   }
-  EXPECT_GE(full, 12 - 4 - 2 - 2) << "two fit into the cache, four wait";
+  go = true;
+  EXPECT_GE(full, 12 - 4 - 2) << "two fit into the cache, four wait";
   EXPECT_EQ(statistics.refused.value(), static_cast<std::uint64_t>(full));
   EXPECT_LE(engine.running(), 2u) << "the cache's tokens bound who runs";
   engine.drain();
@@ -274,7 +286,7 @@ TEST(Engine, EndsEverythingWhenItGoes) {
     o.batch_size = 3;
     Engine engine(gpt2(20'000), o, statistics);
     for (int i = 0; i < 20; ++i) {
-      asked.push_back(std::make_unique<Asked>(options(1 + i % 3, true), 5'000));
+      asked.push_back(std::make_unique<Asked>(options(1 + i % 3, true), 15'000));
       engine.submit({&asked.back()->work, 1});
     }
     while (asked[0]->tokens == 0) std::this_thread::yield();

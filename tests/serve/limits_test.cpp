@@ -35,7 +35,8 @@ TEST_F(Serving, ATextMayHaveMoreSentencesThanMayWait) {
     });
   const ModelPtr model = models->find("de");
   const auto begun = Clock::now();
-  while (model->engine().running() == 0 && Clock::now() - begun < std::chrono::seconds(20)) std::this_thread::yield();
+  while (model->engine().running() == 0 && Clock::now() - begun < std::chrono::seconds(60))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   service->stop_taking();
   service->drain();
   for (std::thread& thread : threads) thread.join();
@@ -50,13 +51,13 @@ TEST_F(Serving, WhoLeavesALongTextLeavesNothing) {
     Client client(server->port());
     client.send(Client::request("POST", "/translate", Json{{"q", long_text(2000)}, {"target", "de"}}.dump()));
     const auto begun = Clock::now();
-    while (models->find("de")->engine().running() == 0 && Clock::now() - begun < std::chrono::seconds(20))
-      std::this_thread::yield();
+    while (models->find("de")->engine().running() == 0 && Clock::now() - begun < std::chrono::seconds(60))
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   const Engine& engine = models->find("de")->engine();
   const auto begun = Clock::now();
-  while (engine.running() + engine.waiting() > 0 && Clock::now() - begun < std::chrono::seconds(20))
-    std::this_thread::yield();
+  while (engine.running() + engine.waiting() > 0 && Clock::now() - begun < std::chrono::seconds(60))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(engine.running() + engine.waiting(), 0u);
   EXPECT_EQ(post("/translate", {{"q", "a dog"}, {"target", "de"}}).count("translatedText"), 1u);
 }
@@ -96,8 +97,12 @@ TEST_F(Serving, WhoGoesAwayLeavesNothing) {
     return plays->engine().waiting() == 0 && plays->engine().running() == 0 &&
            plays->statistics().cache().used_slots == 0;
   };
-  while (!idle() && Clock::now() - begun < std::chrono::seconds(30)) std::this_thread::yield();
-  EXPECT_TRUE(idle());
+  bool was = idle();
+  while (!was && Clock::now() - begun < std::chrono::seconds(60)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    was = idle();
+  }
+  EXPECT_TRUE(was);
 }
 
 TEST_F(Serving, TooManyAreTurnedAway) {

@@ -47,8 +47,9 @@ struct Serving : ::testing::Test {
     for (const Models::Status& s : models->status())
       if (s.model) {
         const auto begun = Clock::now();
-        while (s.model->engine().running() > 0 && Clock::now() - begun < std::chrono::seconds(20))
-          std::this_thread::yield();
+        while (s.model->engine().running() + s.model->engine().waiting() > 0 &&
+               Clock::now() - begun < std::chrono::seconds(60))
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
         EXPECT_EQ(s.model->statistics().cache().used_slots, 0) << s.name;
       }
     server.reset(), service.reset(), models.reset();
