@@ -85,8 +85,13 @@ Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
   check(!o.linear || (kv_heads() == o.num_heads && o.window == 0 && o.dropout == 0 && o.softcap == 0 && o.scale == 0),
         prefix, "linear attention has as many key heads as heads, and neither window, dropout, cap nor scale");
   const std::int64_t q_size = o.num_heads * d_k();
+  // All begin as parts of one matrix [q; k; v], however they are kept: apart and each by itself they would begin larger
+  // by the root of two, and post-norm decoders then learn later to look at the source.
+  const Init begin = Init::xavier(o.d_model, q_size + key_size() + value_size());
   const auto make = [&](const std::string& name, std::int64_t out) {
-    return Linear(p, prefix + "." + name, o.d_model, out, o.bias);
+    Linear linear(p, prefix + "." + name, o.d_model, out, o.bias);
+    linear.weight()->init = begin;
+    return linear;
   };
   switch (o.projections) {
     case Projections::separate:

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/rng.h"
 
 namespace tril::nn {
@@ -234,6 +237,25 @@ TEST(CrossAttention, FusedKeysAndValuesEqualSeparateOnes) {
         host_copy<float>(m->attention.cross(m->c, x, m->attention.keys_values(m->c, memory), call, 0));
   }
   expect_near(results[0], results[1]);
+}
+
+// However they are kept, queries, keys and values begin as one matrix of them all would.
+TEST(Attention, ProjectionsBeginAsPartsOfOneMatrix) {
+  const double bound = std::sqrt(6.0 / (48 + 3 * 48));
+  for (const Projections kept : {Projections::separate, Projections::qkv, Projections::q_kv}) {
+    const Made m({.d_model = 48, .num_heads = 4, .projections = kept});
+    for (const Parameter& w : m.p.all()) {
+      if (w.shape.rank() != 2 || w.name.ends_with("out_proj.weight")) continue;
+      SCOPED_TRACE(w.name);
+      double largest = 0, squares = 0;
+      for (const float v : host_copy<float>(w.value)) {
+        largest = std::max(largest, std::fabs(double{v}));
+        squares += double{v} * v;
+      }
+      EXPECT_LE(largest, bound * (1 + 1e-6));
+      EXPECT_NEAR(std::sqrt(squares / static_cast<double>(w.shape.count())), bound / std::sqrt(3.0), 0.03 * bound);
+    }
+  }
 }
 
 }  // namespace

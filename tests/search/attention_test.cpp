@@ -180,7 +180,7 @@ TEST(CoveragePenalty, IsTheFormula) {
 
 TEST(CoveragePenalty, IsPartOfTheScoreAndOfTheRank) {
   const auto m = testing::small_marian();
-  const std::vector<Ids> from = sources(60);
+  const std::vector<Ids> from = sources(200);
   const std::vector<Request> requests(from.size(), {.start_id = 39, .max_length = 12});
   SearchOptions o = options(4);
   ParallelDecoder plain(*m, {.search = o});

@@ -408,7 +408,7 @@ TEST(Ensemble, OfOneModelIsThatModelAndScoringAgreesWithSearching) {
       o.ensemble = {.others = {a.get(), a.get()}, .weights = {0.2, 3, 1}, .mean = mean};
       expect_tokens(ParallelDecoder(*a, o).decode(sources, requests), alone);
 
-      o.ensemble = {.others = {b.get(), d.get()}, .weights = {2, 1, 1}, .mean = mean};
+      o.ensemble = {.others = {b.get(), d.get()}, .weights = {1, 3, 2}, .mean = mean};
       const Found found = ParallelDecoder(*a, o).decode(sources, requests);
       o.cache.use = false, o.batch_size = 2;
       expect_tokens(ParallelDecoder(*a, o).decode(sources, requests), found);
