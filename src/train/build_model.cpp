@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "model/gpt2.h"
 #include "model/linear_decoder.h"
 #include "model/marian.h"
 
@@ -31,6 +30,12 @@ void set_dropouts(model::T5Config& c, const ModelOptions& options) {
   c.activation_dropout = static_cast<float>(options.activation_dropout);
 }
 
+void set_dropouts(model::Gpt2Config& c, const ModelOptions& options) {
+  c.resid_pdrop = static_cast<float>(options.dropout);
+  c.embd_pdrop = static_cast<float>(options.embedding_dropout.value_or(options.dropout));
+  c.attn_pdrop = static_cast<float>(options.attention_dropout);
+}
+
 namespace {
 
 std::unique_ptr<model::Model> build_gpt2(const ModelOptions& options, const Tokenizer& tokenizer) {
@@ -42,9 +47,7 @@ std::unique_ptr<model::Model> build_gpt2(const ModelOptions& options, const Toke
   c.n_head = options.num_heads;
   c.n_inner = options.ffn_dim;
   c.activation_function = options.activation;
-  c.resid_pdrop = static_cast<float>(options.dropout);
-  c.embd_pdrop = static_cast<float>(options.embedding_dropout.value_or(options.dropout));
-  c.attn_pdrop = static_cast<float>(options.attention_dropout);
+  set_dropouts(c, options);
   const SpecialIds& special = tokenizer.special(Side::target);
   c.bos_token_id = special.bos;
   c.eos_token_id = special.eos;

@@ -4,19 +4,21 @@
 #include <memory>
 
 #include "model/bart.h"
+#include "model/gpt2.h"
 #include "model/t5.h"
 #include "text/tokenizer.h"
 #include "train/options.h"
 
 namespace tril::train {
 
-/// Makes the matrices of layer l (from 1) of each stack begin within sqrt(6 / (in + out)) / sqrt(l) instead of within
-/// the first factor alone [DS-Init, Zhang et al. 2019, section 4.1, alpha = 1]. Before initialise().
+/// Makes the matrices of layer l (from 1) of each stack begin smaller by sqrt(l) than they would
+/// [DS-Init, Zhang et al. 2019, section 4.1, alpha = 1]. Before initialise().
 void scale_by_depth(nn::Parameters& parameters);
 
 /// The dropouts that training is to have.
 void set_dropouts(model::BartConfig& config, const ModelOptions& options);
 void set_dropouts(model::T5Config& config, const ModelOptions& options);
+void set_dropouts(model::Gpt2Config& config, const ModelOptions& options);
 
 /// Memory allocated, weights not set. @throws Error(usage) where the sizes do not fit
 std::unique_ptr<model::Model> build_model(const ModelOptions& options, const Tokenizer& tokenizer);

@@ -90,7 +90,15 @@ void take_form(TrainOptions& options, const Fields& given) {
   if (!m->has_encoder() && !given.given("arch")) options.model.arch = "gpt2";
   if (m->max_positions() > 0 && !given.given("max-length"))
     options.data.max_length = std::min(options.data.max_length, m->max_positions());
-  if (!m->has_encoder()) return;
+  if (!m->has_encoder()) {
+    if (m->family() != "gpt2")
+      for (const char* name : {"dropout", "embedding-dropout", "attention-dropout"})
+        if (const Field* field = given.find(name); field && field->given())
+          fail_usage(field->given_at(),
+                     fmt::format("a {} model has the dropout that its config.json says", m->family()),
+                     "change it in " + options.tune.init_from + "/config.json");
+    return;
+  }
   options.model.dec_depth = m->cross_layers();
   options.model.num_heads = m->cross_heads();
   options.model.d_model = m->d_model();
@@ -103,6 +111,7 @@ std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
   if (const auto* bart = dynamic_cast<const model::Bart*>(m.get())) {
     model::BartConfig c = bart->config();
     set_dropouts(c, options.model);
+    c.encoder_layerdrop = c.decoder_layerdrop = options.model.layer_drop;
     if (m->family() == "marian")
       m = std::make_unique<model::Marian>(c);
     else
@@ -111,6 +120,10 @@ std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
     model::T5Config c = t5->config();
     set_dropouts(c, options.model);
     m = model::make_t5(c);
+  } else if (const auto* gpt2 = dynamic_cast<const model::Gpt2*>(m.get())) {
+    model::Gpt2Config c = gpt2->config();
+    set_dropouts(c, options.model);
+    m = std::make_unique<model::Gpt2>(c);
   }
   if (m->has_encoder() == is_language_model(options.model))
     fail_usage("--arch", fmt::format("{} holds a model of the family {}", options.tune.init_from, m->family()),
