@@ -1,6 +1,7 @@
 // tril report: one page of the curves, samples and options of a run, or of several over one another.
 #include <spdlog/spdlog.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "base/file.h"
@@ -26,7 +27,19 @@ Fields fields_of(ReportOptions& o) {
   return f;
 }
 
+// A page may go into a run's directory, but into the place of nothing of the run.
+void check_place(const ReportOptions& o) {
+  const std::filesystem::path out = std::filesystem::weakly_canonical(o.out);
+  if (out.extension() == ".html" || !std::filesystem::exists(out)) return;
+  for (const std::string& run : o.runs) {
+    const std::filesystem::path within = out.lexically_relative(std::filesystem::weakly_canonical(run));
+    if (!within.empty() && *within.begin() != "..")
+      fail_usage("--out", o.out + " is a file of the run " + run, "choose another, such as report.html");
+  }
+}
+
 int report(const ReportOptions& o) {
+  check_place(o);
   std::vector<train::RunLines> runs;
   for (const std::string& directory : o.runs) runs.push_back(train::read_run(directory));
   write_file_atomic(o.out, std::string_view(train::report_page(runs)));

@@ -130,7 +130,7 @@ std::string summary_text(const TrainOptions& o, const TrainingSummary& s) {
     text += fmt::format("; best {} {:.4g} at update {}", name_of(metrics_of(o.validation)[0]), *s.best,
                         format_count(s.best_update));
   if (s.rollbacks > 0) text += fmt::format("; {} rollbacks", s.rollbacks);
-  if (s.skipped > 0) text += fmt::format("; {} updates left out as not finite", s.skipped);
+  if (s.skipped > 0) text += fmt::format("; {} updates left out by the guard", s.skipped);
   return text;
 }
 
@@ -143,6 +143,12 @@ std::string nothing_to_do(const TrainOptions& o, const TrainingSummary& s) {
         "{}: early stopping ended this run, {} validations without a better one; a higher "
         "--early-stopping than {} goes on",
         at, s.stalled, o.validation.early_stopping);
+  const bool falls = o.learning.lr_schedule == ScheduleKind::linear || o.learning.lr_schedule == ScheduleKind::cosine;
+  if (falls && s.position.updates >= o.learning.lr_decay_updates)
+    return fmt::format(
+        "{}: --after {} is reached, and the end of the learning rate's schedule with it; a new run with "
+        "--init-from {} goes on from its model",
+        at, o.learning.after, o.run.model);
   return fmt::format("{}: --after {} is reached; a longer one goes on", at, o.learning.after);
 }
 
@@ -215,8 +221,16 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
     if (!o.run.overwrite && !store.has_state() && std::filesystem::exists(dir + "/config.json"))
       fail_usage(dir, "holds a model but no state of its training to go on from",
                  "choose another --model, or pass --overwrite");
-    if (const std::string& start = o.tune.init_from; !start.empty() && std::filesystem::equivalent(start, dir))
+    // Before anything in the directory is given up.
+    const auto is_model = [&](const std::string& other) {
+      std::error_code not_there;
+      return std::filesystem::equivalent(other, dir, not_there);
+    };
+    if (const std::string& start = o.tune.init_from; !start.empty() && is_model(start))
       fail_usage("--init-from", start + " is --model as well", "choose another directory for the new model");
+    for (const std::string& teacher : o.learning.teacher)
+      if (is_model(teacher))
+        fail_usage("--teacher", teacher + " is --model as well", "choose another directory for the student");
   });
   goes_on = !ranks->from_first(goes_on ? "goes on" : "").empty();
   if (first && !so_far.lost.empty())

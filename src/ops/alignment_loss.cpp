@@ -1,5 +1,5 @@
 // alignment_loss: how far weights of attention w are from wanted ones a, which sum to 1 for each query t that has any and
-// are zero for the others; e = 1e-6
+// are zero for the others, which t leaves out; e = 1e-6
 //   ce:   L = -1/n sum_t sum_s a_ts log(w_ts + e)       dL/dw = -1/n a / (w + e)          [Chen et al. 2016, eq. 4;
 //                                                                                         Garg et al. 2019, eq. 3]
 //   mse:  L = 1/(2n) sum_t sum_s (w_ts - a_ts)^2        dL/dw = 1/n (w - a)               [Liu et al. 2016, eq. 4]

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <future>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <thread>
 
@@ -45,6 +46,8 @@ void check_options(const CorpusOptions& o) {
   check(o.shares.empty() || o.shares.size() == sets, "--corpus-weights", "{} for {} corpora", o.shares.size(), sets);
   for (double share : o.shares)
     check(share > 0 && std::isfinite(share), "--corpus-weights", "{}, expected numbers above 0", share);
+  check(std::isfinite(std::accumulate(o.shares.begin(), o.shares.end(), 0.0)), "--corpus-weights",
+        "their sum is too large, expected numbers that add up");
   check(o.temperature >= 1 && std::isfinite(o.temperature), "--corpus-temperature", "{}, expected at least 1",
         o.temperature);
   check(o.pool_batches >= 0 && o.prefetch >= 0, "corpus", "a pool of {} and {} batches ahead, expected 0 or more",

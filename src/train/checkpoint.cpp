@@ -1,6 +1,7 @@
 #include "train/checkpoint.h"
 
 #include <fcntl.h>
+#include <spdlog/spdlog.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -113,11 +114,15 @@ TrainingState state_in(const std::string& file) {
   const nlohmann::json json = read_json(file);
   const JsonObject o(json, file);
   TrainingState s;
-  s.position = {o.get<std::int64_t>("updates"), o.get<std::int64_t>("epochs"), o.get<double>("minutes"),
-                o.get<std::int64_t>("target_tokens")};
+  const auto count = [&](const char* key) {
+    const auto n = o.get<std::int64_t>(key);
+    check(n >= 0, file, "{}: expected 0 or more, got {}", key, n);
+    return n;
+  };
+  s.position = {count("updates"), count("epochs"), o.get<double>("minutes"), count("target_tokens")};
   s.corpus = o.object("corpus").json().get<CorpusState>();
-  s.optimizer_steps = o.get<std::int64_t>("optimizer_steps");
-  s.skipped = o.get<std::int64_t>("skipped");
+  s.optimizer_steps = count("optimizer_steps");
+  s.skipped = count("skipped");
   s.rollbacks = o.get<std::int64_t>("rollbacks", 0);
   s.rate_factor = o.get<double>("rate_factor", 1.0);
   s.usual = {running_average(o, "usual_loss"), running_average(o, "usual_gradient_norm")};
@@ -172,7 +177,7 @@ auto read_or_begin_anew(F&& read) {
     return read();
   } catch (const Error& problem) {
     if (problem.hint().find("--overwrite") != std::string::npos) throw;
-    throw Error(problem.kind(), "", problem.what(), "pass --overwrite to begin anew");
+    throw Error(ErrorKind::failure, "", problem.what(), "pass --overwrite to begin anew");
   }
 }
 
@@ -193,9 +198,14 @@ CheckpointStore::CheckpointStore(const std::string& directory, std::int64_t keep
     create_directories(path_);
     lock_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (lock_ < 0) fail(file, fmt::format("cannot be opened ({})", std::strerror(errno)), "is the directory writable?");
-    if (flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-      close(std::exchange(lock_, -1));
-      fail(directory, "another process trains in this directory", "wait for it, stop it, or choose another --model");
+    if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+      const int problem = errno;
+      if (problem == EWOULDBLOCK) {
+        close(std::exchange(lock_, -1));
+        fail(directory, "another process trains in this directory", "wait for it, stop it, or choose another --model");
+      }
+      spdlog::warn("{}: cannot be locked ({}): see to it that nobody else trains in this directory", file,
+                   std::strerror(problem));
     }
   });
   ranks_->together([&] {

@@ -1,7 +1,7 @@
 // What counts as a broken update besides one that is not a number: a loss or a gradient's norm far above what is usual.
 // Usual is an exponential average of each and of its square (decay 0.98, about the last 50 updates); the bound is
 //   mean + factor * max(standard deviation, mean / 20)
-// and holds from the 50th update on. A broken update is not stepped and enters no average; --nan-guard says what comes
+// and holds once 50 updates are known. A broken update is not stepped and enters no average; --nan-guard says what comes
 // then. Rolling back goes to the last saved state and on with other data, as [Chowdhery et al. 2022, section 5.1] did.
 #pragma once
 

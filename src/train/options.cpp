@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/printable.h"
+#include "base/utf8.h"
 #include "model/model.h"
 #include "search/parallel.h"
 
@@ -73,7 +75,7 @@ void model_fields(Fields& f, ModelOptions& m) {
   f.add("activation-dropout", &m.activation_dropout, "after the feed-forward's activation").at_least(0).at_most(0.95);
   f.add("dropout-warmup", &m.dropout_warmup, "updates over which every dropout sets in: p (1 - e^(-10 t / N)); 0: none")
       .at_least(0);
-  f.add("layer-drop", &m.layer_drop, "probability that an update leaves a layer out").at_least(0).at_most(0.95);
+  f.add("layer-drop", &m.layer_drop, "probability that a batch leaves a layer out").at_least(0).at_most(0.95);
 }
 
 void data_fields(Fields& f, DataOptions& d) {
@@ -209,7 +211,7 @@ void learning_fields(Fields& f, LearningOptions& l) {
   f.add("beta1", &l.beta1, "decay of the gradient's average; adafactor has none").at_least(0).at_most(0.999999);
   f.add("beta2", &l.beta2, "decay of the squared gradient's average (lion: of the gradient's; adafactor: its own)")
       .at_least(0)
-      .at_most(0.99999999);
+      .at_most(0.999999);
   f.add("epsilon", &l.epsilon, "added to the root of that average (adam, adamw, muon)").above(0);
   f.add("momentum", &l.momentum, "muon: decay of the matrices' momentum").at_least(0).at_most(0.999999);
   f.add("weight-decay", &l.weight_decay, "share of the weights taken off, times the rate; adam: L2 penalty")
@@ -266,6 +268,7 @@ void fine_tune_fields(Fields& f, FineTuneOptions& t) {
   for (const char* name :
        {"preset", "d-model", "num-heads", "ffn-dim", "enc-depth", "dec-depth", "activation", "max-positions"})
     f.excludes("init-from", name, "the sizes are those of the model");
+  f.excludes("init-from", "depth-scaled-init", "the model has begun");
 }
 
 void validation_fields(Fields& f, ValidationOptions& v) {
@@ -512,8 +515,6 @@ void settle(TrainOptions& o) {
   check(!m.depth_scaled_init || m.arch == "marian" || m.arch == "bart", "--depth-scaled-init",
         "is for post-norm, and --arch {} has pre-norm", m.arch);
   check(!o.data.separate_vocabs || m.arch == "marian", "--separate-vocabs", "--arch {} has one for both sides", m.arch);
-  for (const std::string& teacher : l.teacher)
-    check(teacher != o.run.model, "--teacher", "{} is the directory that is trained", teacher);
   if (!l.teacher.empty() && o.data.vocab.empty()) o.data.vocab = l.teacher[0];
   if (!o.data.guided_alignment.empty()) guided_heads(l, m);
   check(l.ema == 0 || l.average_checkpoints == 1, "--average-checkpoints",
@@ -534,6 +535,9 @@ void settle(TrainOptions& o) {
   check(!o.run.deterministic || o.run.threads <= deterministic_parts, "--threads",
         "--deterministic cuts each batch into {} parts, so {} threads have no work", deterministic_parts,
         o.run.threads);
+  for (const Field& field : fields_of(o))  // the log and the states have them all as JSON
+    for (const std::string& text : field.texts())
+      check(is_utf8(text), "--" + field.name(), "expected UTF-8, got \"{}\"", printable(text));
 }
 
 void refuse_useless(const Fields& fields, const TrainOptions& o) {
@@ -597,7 +601,7 @@ void fields_from_json(Fields& fields, const std::string& json_text, const std::s
 std::string forbidden_changes(const Fields& was, const Fields& now) {
   std::vector<FieldDifference> list = differences(was, now);
   std::erase_if(list, [](const FieldDifference& d) {
-    // The directory may have moved, and a file may be reached by another path: the corpus knows its own by fingerprint.
+    // The directory may have moved. Files are known by their names, and the corpus by its fingerprint.
     return d.free_to_change || d.name == "model";
   });
   return describe(list);

@@ -37,7 +37,7 @@ struct ModelOptions {
   double activation_dropout = 0;            ///< after the activation of the feed-forward
   std::int64_t max_positions = 512;
   std::int64_t dropout_warmup = 0;
-  double layer_drop = 0;  ///< probability that a layer is left out of an update
+  double layer_drop = 0;  ///< probability that a layer is left out of a batch
   bool depth_scaled_init = false;
   bool gradient_checkpointing = false;
 };
@@ -176,11 +176,11 @@ void settle(TrainOptions& o);
 /// @throws Error(usage) that names the option
 void refuse_useless(const Fields& fields, const TrainOptions& o);
 
-/// What validation measures, the deciding metric first; the loss where nothing was asked for.
 /// The heads that --guided-alignment-layer and --guided-alignment-heads name, all of them by number.
 /// @throws Error(usage) where the model has no such ones
 model::AlignmentHeads guided_heads(const LearningOptions& l, const ModelOptions& m);
 
+/// What validation measures, the deciding metric first; the loss where nothing was asked for.
 std::vector<Metric> metrics_of(const ValidationOptions& v);
 
 /// Workers that the options ask for: --threads, or every core.

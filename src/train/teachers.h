@@ -9,6 +9,7 @@
 #include "model/model.h"
 #include "text/batch.h"
 #include "text/tokenizer.h"
+#include "train/options.h"
 
 namespace tril::train {
 
@@ -29,5 +30,8 @@ class Teachers {
  private:
   std::vector<std::unique_ptr<model::Model>> models_;
 };
+
+/// The teachers that a run asks for; null where it asks for none.
+std::shared_ptr<const Teachers> teachers_of(const TrainOptions& options, const Tokenizer& student);
 
 }  // namespace tril::train

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "base/clock.h"
 #include "train/averaging.h"
 #include "train/data.h"
+#include "train/teachers.h"
 
 namespace tril::train {
 namespace {
@@ -129,8 +131,7 @@ Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<cons
   w.ranks = ranks_;
   w.before_step = [this] { store_.wait_until_read(); };
   if (w.loss.guided) model_.set_alignment_heads(w.loss.guided->heads);
-  if (const auto& teachers = options_.learning.teacher; !teachers.empty())
-    w.loss.teachers = std::make_shared<const Teachers>(teachers, *tokenizer_, options_.data.max_length);
+  w.loss.teachers = teachers_of(options_, *tokenizer_);
   workers_ = std::make_unique<Workers>(model_, *optimizer_, std::move(w));
 }
 
@@ -264,9 +265,10 @@ std::vector<std::string> Trainer::translate_together(std::span<const std::string
   const Branch own = share(ranks_->rank());
   std::vector<std::string> texts;
   ranks_->together([&] { texts = hooks_.translate(sources.subspan(own.first, own.size())); });
+  for (std::string& text : texts) std::replace(text.begin(), text.end(), '\n', ' ');  // a translation is one line
   if (ranks_->size() == 1) return texts;
   std::string lines;
-  for (const std::string& text : texts) lines += text + "\n";  // a translation is one line
+  for (const std::string& text : texts) lines += text + "\n";
   texts.clear();
   for (const std::string& theirs : ranks_->gather(lines))
     for (std::size_t at = 0, end; (end = theirs.find('\n', at)) != theirs.npos; at = end + 1)
@@ -339,11 +341,13 @@ void Trainer::roll_back(const UpdateResult& result, const TrainingState& before)
 
 void Trainer::stop_at_nan(const UpdateResult& result, const TrainingState& before) {
   state_ = before;
-  save(before.corpus);
+  const bool whole = finite_weights();  // it may have been stepped before that was seen
+  if (whole) save(before.corpus);
   finish_saving();
   fail("update " + std::to_string(state_.position.updates + 1),
-       fmt::format("the loss is {}, the gradient's norm {}; the state before this update is saved", result.loss,
-                   result.gradient_norm),
+       fmt::format("the loss is {}, the gradient's norm {}; {}", result.loss, result.gradient_norm,
+                   whole ? "the state before this update is saved"
+                         : "it left weights that are not finite, and the last state in " + store_.path() + " remains"),
        options_.learning.nan_guard == NanGuard::rollback
            ? "--max-rollbacks are used up: pass more of them with a lower --rollback-rate, or begin anew with a lower "
              "--learn-rate"

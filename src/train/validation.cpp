@@ -6,9 +6,8 @@
 #include "base/error.h"
 #include "text/bleu.h"
 #include "text/chrf.h"
-#include "text/columns.h"
 #include "text/corpus.h"
-#include "text/reader.h"
+#include "text/pair_reader.h"
 #include "train/data.h"
 
 namespace tril::train {
@@ -33,21 +32,12 @@ ValidationSet read_validation_set(const TrainOptions& options, const std::shared
 
   const std::vector<Metric> metrics = metrics_of(options.validation);
   if (std::none_of(metrics.begin(), metrics.end(), needs_text)) return set;
-  const std::vector<std::string> tags = tags_of(d);
-  const std::size_t files = d.tsv ? 1 : 2;
-  for (std::size_t i = 0; i < d.valid_sets.size(); i += files) {
-    std::vector<std::string> sources = read_lines(d.valid_sets[i]), references;
-    if (d.tsv) {
-      for (std::string& line : sources) {
-        references.emplace_back(column(line, 1).value_or(""));
-        line = std::string(column(line, 0).value_or(""));
-      }
-    } else {
-      references = read_lines(d.valid_sets[i + 1]);
-    }
-    const std::string prefix = tags.empty() || tags[i / files].empty() ? "" : tags[i / files] + " ";
-    for (std::string& source : sources) set.sources.push_back(source.empty() ? source : prefix + source);
-    for (std::string& reference : references) set.references.push_back(std::move(reference));
+  const CorpusOptions corpus = validation_corpus(options);
+  PairReader reader(corpus);
+  for (PairText pair; reader.next(pair);) {
+    if (!pair.valid) continue;  // with --skip-invalid, as in the batches
+    set.sources.push_back(std::move(pair.source));
+    set.references.push_back(std::move(pair.target));
   }
   return set;
 }

@@ -78,7 +78,7 @@ class Workers {
   ~Workers();
 
   /// One update from the batches (more than one: their gradients are accumulated). Dropout is a function of the seed,
-  /// `number`, the batch and the part. An exception of a worker leaves the weights as they were. Every rank is given all of
+  /// `number`, the batch and the part. An exception of a worker before the step leaves the weights as they were. Every rank is given all of
   /// the update's batches, and computes its share. @throws Error also where a rank has other batches
   UpdateResult update(std::span<const Batch> batches, std::int64_t number, double rate,
                       const UpdateLimits& limits = {});

@@ -198,6 +198,83 @@ TEST_F(Hostile, StandardStreamsThatAreClosedOrFull) {
   fs::remove(folder->at("new"));
 }
 
+// What somebody has is not given up for a mistake.
+TEST_F(Hostile, NothingIsWrittenOverWhatIsRead) {
+  const std::string text = folder->write("text", file_text(corpus)), run = folder->at("run"),
+                    log = run + "/train.jsonl";
+  expect_refusal(run_tril({"vocab", "--train-sets", text, "--size", "40", "--out", text}), 2,
+                 text + " is a text to learn from");
+  EXPECT_EQ(file_text(text), file_text(corpus));
+  const auto train = [&](std::vector<std::string> more) {
+    std::vector<std::string> args{
+        "train",        "--model", run,         "--train-sets", corpus,        corpus, "--d-model",   "16",
+        "--num-heads",  "2",       "--ffn-dim", "16",           "--enc-depth", "1",    "--dec-depth", "1",
+        "--max-tokens", "200",     "--after",   "3u",           "--threads",   "1"};
+    args.insert(args.end(), more.begin(), more.end());
+    return run_tril(args);
+  };
+  const Ran begun = train({"--vocab-size", "40"});
+  ASSERT_EQ(begun.code, 0) << begun.err;
+  const std::string lines = file_text(log), weights = file_text(run + "/model.safetensors");
+  expect_refusal(run_tril({"report", run, "-o", log}), 2, "is a file of the run");
+  EXPECT_EQ(file_text(log), lines);
+  EXPECT_EQ(run_tril({"report", run, "-o", run + "/page.html"}).code, 0);
+  expect_refusal(train({"--teacher", run + "/.", "--overwrite"}), 2, "is --model as well");
+  EXPECT_EQ(file_text(run + "/model.safetensors"), weights);
+}
+
+TEST_F(Hostile, StatesThatCannotBe) {
+  const std::string run = folder->at("stated");
+  const std::vector<std::string> args{"train",
+                                      "--model",
+                                      run,
+                                      "--train-sets",
+                                      corpus,
+                                      corpus,
+                                      "--d-model",
+                                      "16",
+                                      "--ffn-dim",
+                                      "16",
+                                      "--num-heads",
+                                      "2",
+                                      "--enc-depth",
+                                      "1",
+                                      "--dec-depth",
+                                      "1",
+                                      "--vocab-size",
+                                      "40",
+                                      "--max-tokens",
+                                      "200",
+                                      "--after",
+                                      "3u",
+                                      "--threads",
+                                      "1"};
+  ASSERT_EQ(run_tril(args).code, 0);
+  const std::string state = run + "/checkpoint/" + file_text(run + "/checkpoint/last").substr(0, 14) + "/state.json";
+  const nlohmann::json good = nlohmann::json::parse(file_text(state));
+  const auto refused = [&](const nlohmann::json& bad, const std::string& message) {
+    std::ofstream(state) << bad.dump();
+    expect_refusal(run_tril(args), 1, message);
+  };
+  nlohmann::json bad = good;
+  bad["updates"] = -7;
+  refused(bad, "updates: expected 0 or more, got -7");
+  bad = good, bad["corpus"]["batch_in_epoch"] = -1;
+  refused(bad, "\"batch_in_epoch\" is -1, expected a count");
+  bad = good, bad.erase("skipped");
+  refused(bad, "pass --overwrite to begin anew");
+}
+
+TEST_F(Hostile, OptionsThatAreNotUtf8) {
+  for (const char* option : {"--train-only", "--language-tags", "--freeze"})
+    expect_refusal(run_tril({"train", "--model", folder->at("never"), "--train-sets", corpus, corpus, "--init-from",
+                             model, option, "x\xff"}),
+                   2, "expected UTF-8, got \"x\\xFF\"");
+  expect_refusal(run_tril({"train", "--model", folder->at("never"), "--train-sets", corpus, corpus, corpus, corpus,
+                           "--vocab-size", "40", "--corpus-weights", "1e308", "1e308"}),
+                 2, "their sum is too large");
+}
+
 TEST_F(Hostile, AFullDiskLeavesNoHalfFile) {
   // A limit on the size of files is the full disk that every machine has.
   expect_refusal(shell("ulimit -f 1; exec \"$1\" vocab --train-sets \"$3\" --size 50 -o \"$4\""), 1, "File too large");

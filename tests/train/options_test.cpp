@@ -67,7 +67,6 @@ TEST(TrainOptions, ContradictionsSayWhichOption) {
        "--lr-decay-updates");
   says([](TrainOptions& o) { o.learning.r_drop = 5, o.model.dropout = 0; }, "--r-drop");
   says([](TrainOptions& o) { o.model.dropout_warmup = 5, o.model.dropout = 0; }, "--dropout-warmup");
-  says([](TrainOptions& o) { o.learning.teacher = {"t", "m"}; }, "--teacher");
   says([](TrainOptions& o) { o.run.deterministic = true, o.run.threads = 9; }, "--threads");
 }
 
