@@ -1,0 +1,57 @@
+// The texts that BLEU and chrF are measured on: those of the pairs that the validation's loss is measured on.
+#include "train/validation.h"
+
+#include <gtest/gtest.h>
+
+#include "train/support.h"
+
+namespace tril::train {
+namespace {
+
+// One that knows two language tags.
+class TaggedLetters : public test::LetterTokenizer {
+ public:
+  using LetterTokenizer::encode;
+  std::optional<std::int32_t> find(std::string_view piece, Side side) const override {
+    return is_tag(piece) ? tag_id : LetterTokenizer::find(piece, side);
+  }
+  void encode(std::string_view text, Side side, std::vector<std::int32_t>& ids) const override {
+    const bool tagged = is_tag(text.substr(0, 6));
+    if (tagged) ids.push_back(tag_id);
+    LetterTokenizer::encode(text.substr(tagged ? 6 : 0), side, ids);
+  }
+
+ private:
+  static constexpr std::int32_t tag_id = 2;
+  static bool is_tag(std::string_view text) { return text == ">>de<<" || text == ">>fr<<"; }
+};
+
+TrainOptions measured_by_bleu(const TemporaryDirectory& dir) {
+  TrainOptions o = test::small_options(dir);
+  o.validation.valid_metrics = {"bleu"};
+  return o;
+}
+
+TEST(ValidationSet, SourcesHaveTheTagOfTheirSet) {
+  const TemporaryDirectory dir;
+  TrainOptions o = measured_by_bleu(dir);
+  o.data.valid_sets = {dir.write("a.src", "ab\n\n"), dir.write("a.tgt", "ba\n\n"), dir.write("b.src", "cd\n"),
+                       dir.write("b.tgt", "dc\n"),   dir.write("c.src", "ef\n"),   dir.write("c.tgt", "fe\n")};
+  o.data.language_tags = {"de", "fr", "-"};
+  const ValidationSet set = read_validation_set(o, std::make_shared<TaggedLetters>());
+  EXPECT_EQ(set.sources, (std::vector<std::string>{">>de<< ab", "", ">>fr<< cd", "ef"}));
+  EXPECT_EQ(set.references, (std::vector<std::string>{"ba", "", "dc", "fe"}));
+}
+
+TEST(ValidationSet, PairsThatAreNotUtf8AreLeftOutOnBothSides) {
+  const TemporaryDirectory dir;
+  TrainOptions o = measured_by_bleu(dir);
+  o.data.skip_invalid = true;
+  o.data.valid_sets = {dir.write("v.src", "ab\nc\xff\nde\nfg\n"), dir.write("v.tgt", "ba\nc\ned\n\xff\n")};
+  const ValidationSet set = read_validation_set(o, std::make_shared<test::LetterTokenizer>());
+  EXPECT_EQ(set.sources, (std::vector<std::string>{"ab", "de"}));
+  EXPECT_EQ(set.references, (std::vector<std::string>{"ba", "ed"}));
+}
+
+}  // namespace
+}  // namespace tril::train
