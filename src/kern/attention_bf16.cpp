@@ -85,6 +85,34 @@ bool fits(const Attention& a) {
   return true;
 }
 
+/// Asks memory for one head of the tokens of x that follow each other.
+template <bool kToWrite = false>
+HWY_INLINE void ask_for(const float* x, std::size_t stride, std::int32_t tokens, std::size_t width) {
+  for (std::int32_t i = 0; i < tokens; ++i, x += stride)
+    for (std::size_t c = 0; c < width; c += 16) __builtin_prefetch(x + c, kToWrite ? 1 : 0, 2);
+}
+
+/// Short rows are read where no processor foresees it, a little of each token, and wait for memory longer than they take to
+/// work through: while one head is worked on, that which follows it is asked for. g: none going forward
+HWY_INLINE void ask_for_next(const Attention& a, const AttentionGradient* g, std::size_t row, std::size_t head) {
+  if (++head == a.heads) head = 0, ++row;
+  if (row == a.num_rows) return;
+  const RowSpan& r = a.rows[row];
+  const HeadOf of(a, row, head);
+  const bool leads = head % (a.heads / a.kv_heads) == 0;
+  ask_for(of.q, a.q_stride, r.q_len, a.d_k);
+  if (leads) ask_for(of.k, a.k_stride, r.k_len, a.d_k), ask_for(of.v, a.v_stride, r.k_len, a.d_v);
+  if (!g) return;
+  const std::size_t token = static_cast<std::size_t>(r.q_begin), key = static_cast<std::size_t>(r.k_begin);
+  const std::size_t kv_head = head / (a.heads / a.kv_heads);
+  ask_for(g->out + token * g->out_stride + head * a.d_v, g->out_stride, r.q_len, a.d_v);
+  ask_for(g->d_out + token * g->d_out_stride + head * a.d_v, g->d_out_stride, r.q_len, a.d_v);
+  ask_for<true>(g->dq + token * g->dq_stride + head * a.d_k, g->dq_stride, r.q_len, a.d_k);
+  if (!leads) return;
+  ask_for<true>(g->dk + key * g->dk_stride + kv_head * a.d_k, g->dk_stride, r.k_len, a.d_k);
+  ask_for<true>(g->dv + key * g->dv_stride + kv_head * a.d_v, g->dv_stride, r.k_len, a.d_v);
+}
+
 /// Queries [first, first + count) of one row and head, which see the keys before `end`, the i-th those before seen(i).
 struct Strip {
   std::size_t row, head, first, count, end, offset;
@@ -191,10 +219,11 @@ HWY_INLINE float softmax_row(const WeightDropout& drop, std::size_t query, std::
   for (std::size_t j = 0; j < whole; j += lanes) highest = hn::Max(highest, hn::Load(d, s + j));
   const auto rest = hn::FirstN(d, seen - whole);
   if (whole < seen) highest = hn::Max(highest, hn::IfThenElse(rest, hn::Load(d, s + whole), hn::Set(d, -kInfinity)));
-  const Vec m = hn::Mul(hn::MaxOfLanes(d, highest), hn::Set(d, scale));
+  highest = hn::MaxOfLanes(d, highest);
+  const Vec factor = hn::Set(d, scale * log2_e), shift = hn::Mul(highest, factor);
   Vec total = hn::Zero(d);
   const auto weigh = [&](std::size_t j, auto keep) HWY_ATTR {
-    Vec p = keep(FastExp(d, hn::MulSub(hn::Load(d, s + j), hn::Set(d, scale), m)));
+    Vec p = keep(FastExp2(d, hn::MulSub(hn::Load(d, s + j), factor, shift)));
     total = hn::Add(total, p);
     hn::Store(drop.drops() ? drop.apply(p, query, j) : p, d, s + j);
   };
@@ -206,7 +235,7 @@ HWY_INLINE float softmax_row(const WeightDropout& drop, std::size_t query, std::
   }
   for (; j < stride; j += lanes) hn::Store(hn::Zero(d), d, s + j);
   sum = hn::GetLane(hn::SumOfLanes(d, total));
-  return hn::GetLane(m);
+  return hn::GetLane(highest) * scale;
 }
 
 void attend(const Attention& a, const Strip& t, const Space& x, float* out, std::size_t out_stride, float* lse) {
@@ -247,6 +276,7 @@ void attention_bf16(const Attention& a, float* out, std::size_t out_stride, floa
     const std::size_t q_len = static_cast<std::size_t>(a.rows[row].q_len),
                       k_len = static_cast<std::size_t>(a.rows[row].k_len);
     for (std::size_t head = 0; head < a.heads && q_len > 0; ++head) {
+      ask_for_next(a, nullptr, row, head);
       if (head % group == 0) {
         const HeadOf of(a, row, head);
         pack_across(of.k, a.k_stride, k_len, a.d_k, x.keys_across);
@@ -276,12 +306,12 @@ HWY_INLINE void weights_and_gradient(const WeightDropout& drop, std::size_t quer
                                      const QueryState& state, float* HWY_RESTRICT s, float* HWY_RESTRICT dr) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d);
-  const Vec factor = hn::Set(d, state.of_scores), shift = hn::Set(d, state.lse), mean = hn::Set(d, state.d_of),
-            scale = hn::Set(d, state.scale);
+  const Vec factor = hn::Set(d, state.of_scores * log2_e), shift = hn::Set(d, state.lse * log2_e),
+            mean = hn::Set(d, state.d_of), scale = hn::Set(d, state.scale);
   std::size_t j = 0;
   for (; j < seen; j += lanes) {
     const Vec score = hn::Load(d, s + j);
-    Vec p = FastExp(d, hn::MulSub(score, factor, shift));
+    Vec p = FastExp2(d, hn::MulSub(score, factor, shift));
     if (j + lanes > seen) p = hn::IfThenElseZero(hn::FirstN(d, seen - j), p);
     Vec dropped = p, dp = hn::Load(d, dr + j);
     if (drop.drops()) {
@@ -376,6 +406,7 @@ void attention_bf16_backward(const Attention& a, const AttentionGradient& g, flo
     if (!single && !g.accumulate_v) clear(g.dv, g.dv_stride, a.kv_heads * a.d_v);
     for (std::size_t head = 0; head < a.heads && q_len > 0; ++head) {
       const bool leads = head % group == 0;
+      ask_for_next(a, &g, row, head);
       if (leads) {
         const HeadOf of(a, row, head);
         pack_across(of.k, a.k_stride, k_len, a.d_k, x.keys_across);

@@ -114,6 +114,8 @@ HWY_INLINE V FastExp(D d, V x) {
   return hn::IfThenZeroElse(hn::Lt(x, lowest), e);
 }
 
+constexpr float log2_e = 1.44269504f;
+
 /// 2^x within 2e-7 of itself for -126 <= x <= 127; 2^-126 below, NaN stays NaN. x = n + r with |r| <= 1/2, and 2^r = 1 + r
 /// p(r), of the p of degree 4 the one whose largest relative error is least.
 template <class D, class V = hn::Vec<D>>

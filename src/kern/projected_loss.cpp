@@ -2,8 +2,10 @@
 //   lse_i = log sum_v exp z_iv      loss_i = w_i (lse_i - (1 - eps) z_it - eps / V sum_v z_iv)
 //   dz_iv = s w_i (exp(z_iv - lse_i) - (1 - eps) [v = t] - eps / V)      dx = dz W      dW = dz^T x      db = sum_i dz_i
 // With a soft cap z = cap tanh((x W^T + b) / cap), and what goes to dx, dW and db is dz (1 - (z / cap)^2).
-// Forward: strips of 256 rows pass by each panel of W; a row's maximum and sums are kept by the lanes of a vector and joined
-// at the end. Backward: for 256 columns, dz is made 32 x 32 values at a time, packed as the left operand of both products.
+// Forward: strips of 512 rows pass by each panel of W; a row's sums are kept by the lanes of a vector and joined at the end.
+// Their exponents are less a shift that need not be the maximum, as floats have exponents of their own: only where a logit
+// comes near the end of their range does the shift follow. Backward: for 256 columns, dz is made 32 x 32 values at a time,
+// packed as the left operand of both products.
 #include "kern/projected_loss.h"
 
 #include <cmath>
@@ -28,7 +30,7 @@ namespace {
 /// The scratch of a call, cut up.
 struct Space {
   std::uint16_t *x_left, *x_right, *dz_down, *dz_along;
-  float *highest, *sum, *total;  ///< [strip][16 lanes]: of each row
+  float *highest, *sum, *total, *shift;  ///< of each row: 16 lanes, the shift alone one value
 
   explicit Space(const ProjectedCrossEntropy& p) {
     std::uint16_t* at = AlignedUp(p.scratch);
@@ -40,93 +42,98 @@ struct Space {
     highest = reinterpret_cast<float*>(take(2 * projected_loss_strip * 16));
     sum = reinterpret_cast<float*>(take(2 * projected_loss_strip * 16));
     total = reinterpret_cast<float*>(take(2 * projected_loss_strip * 16));
+    shift = reinterpret_cast<float*>(take(2 * projected_loss_strip));
   }
 };
 
-/// 32 rows by 32 columns of logits: the tile's sums with the bias.
-struct LogitBlock {
-  std::size_t row, col, rows, cols;
-  float* tile;
+/// What has been seen of a row's logits: by lanes the largest, their sum, and the sum of 2^(z log2 e - shift).
+struct Seen {
+  float *highest, *total, *sum, *shift;
 };
 
-HWY_INLINE void AddBias(const LogitBlock& b, const float* bias) {
-  if (!bias) return;
-  for (std::size_t i = 0; i < b.rows; ++i)
-    ForEach(b.cols, [&](std::size_t j, auto io) HWY_ATTR {
-      float* const z = b.tile + i * 32 + j;
-      hn::Store(hn::Add(hn::Load(Floats(), z), io.load(bias + b.col + j)), Floats(), z);
-    });
-}
-
-HWY_INLINE void Cap(const LogitBlock& b, float softcap) {
-  if (softcap > 0) cap_values(Softcap(softcap), b.rows * 32, b.tile, b.tile);
-}
-
-/// One row's maximum, sum of exponentials and sum, by lanes, with `cols` more logits.
-HWY_INLINE void TakeIn(const float* HWY_RESTRICT z, std::size_t cols, float* highest, float* sum, float* total) {
+/// The row's sums with the logits z + bias, in one pass: the shift stays what it was as long as nothing comes near the end
+/// of float32's range above it; where something does, it becomes the maximum and the powers are made again.
+HWY_INLINE void TakeIn(const float* HWY_RESTRICT z, const float* HWY_RESTRICT bias, std::size_t cols,
+                       const Seen& seen) {
   const Floats d;
-  const std::size_t lanes = hn::Lanes(d);
-  const Vec before = hn::Load(d, highest), lowest = hn::Set(d, -HUGE_VALF);
-  Vec m = before, all = hn::Load(d, total);
-  for (std::size_t j = 0; j < cols; j += lanes) {
-    const auto there = hn::FirstN(d, cols - j);
-    const Vec v = hn::Load(d, z + j);
-    m = hn::Max(hn::IfThenElse(there, v, lowest), m);
-    all = hn::Add(all, hn::IfThenElseZero(there, v));
-  }
-  const Vec shift = hn::IfThenElse(hn::Eq(m, lowest), hn::Zero(d), m);
-  Vec s = hn::Mul(hn::Load(d, sum), FastExp(d, hn::Sub(before, shift)));
-  for (std::size_t j = 0; j < cols; j += lanes)
-    s = hn::Add(s, hn::IfThenElseZero(hn::FirstN(d, cols - j), FastExp(d, hn::Sub(hn::Load(d, z + j), shift))));
-  hn::Store(m, d, highest);
-  hn::Store(s, d, sum);
-  hn::Store(all, d, total);
+  const Vec scale = hn::Set(d, log2_e), zero = hn::Zero(d), lowest = hn::Set(d, -HUGE_VALF);
+  const Vec sum = hn::Load(d, seen.sum), shift = hn::Set(d, *seen.shift);
+  Vec highest = hn::Load(d, seen.highest), total = hn::Load(d, seen.total), powers = zero;
+  ForEach(cols, [&](std::size_t j, auto io) HWY_ATTR {
+    const Vec logit = hn::Add(hn::Load(d, z + j), hn::Load(d, bias + j));
+    highest = hn::Max(io.or_else(logit, lowest), highest);
+    total = hn::Add(total, io.or_else(logit, zero));
+    powers = hn::Add(powers, io.or_else(FastExp2(d, hn::MulSub(logit, scale, shift)), zero));
+  });
+  hn::Store(highest, d, seen.highest);
+  hn::Store(total, d, seen.total);
+  if (hn::AllTrue(d, hn::Lt(hn::MulSub(highest, scale, shift), hn::Set(d, 64.0f))))
+    return hn::Store(hn::Add(sum, powers), d, seen.sum);
+
+  const float top = hn::GetLane(hn::MaxOfLanes(d, highest));
+  *seen.shift = top == -HUGE_VALF ? 0.0f : top * log2_e;
+  const Vec higher = hn::Set(d, *seen.shift);
+  powers = zero;
+  ForEach(cols, [&](std::size_t j, auto io) HWY_ATTR {
+    const Vec logit = hn::Add(hn::Load(d, z + j), hn::Load(d, bias + j));
+    powers = hn::Add(powers, io.or_else(FastExp2(d, hn::MulSub(logit, scale, higher)), zero));
+  });
+  hn::Store(hn::MulAdd(sum, FastExp2(d, hn::Sub(shift, higher)), powers), d, seen.sum);
 }
 
-/// Columns of logits that one visit of a row takes in: more of them spare rescaling the sums.
+/// Columns of logits that one visit of a row takes in.
 constexpr std::size_t kGroup = 128;
+
+/// The biases of `width` columns, zeros where there are none and where none remain.
+HWY_INLINE void LoadBias(const float* bias, std::size_t width, std::size_t padded, float* to) {
+  for (std::size_t j = 0; j < padded; ++j) to[j] = bias && j < width ? bias[j] : 0.0f;
+}
+
+HWY_INLINE void AddAndCap(float softcap, const float* bias, std::size_t width, float* z) {
+  const Floats d;
+  const Softcap cap(softcap);
+  for (std::size_t j = 0; j < width; j += hn::Lanes(d))
+    hn::Store(cap(hn::Add(hn::Load(d, z + j), hn::Load(d, bias + j))), d, z + j);
+}
 
 template <class Isa>
 void strip_forward(const ProjectedCrossEntropy& p, std::size_t begin, std::size_t rows, const Space& space,
                    float* losses) {
   const Floats d;
-  const std::size_t depth = tiles_of(p.d, 32), lanes = hn::Lanes(d);
-  HWY_ALIGN float tile[32 * 32];
+  const std::size_t depth = tiles_of(p.d, 32);
   HWY_ALIGN float group[32 * kGroup];
+  HWY_ALIGN float bias[kGroup];
+  HWY_ALIGN const float none[kGroup] = {};
+  const float* const missing = p.softcap > 0 ? none : bias;
   for (std::size_t i = 0; i < rows * 16; ++i) space.highest[i] = -HUGE_VALF, space.sum[i] = space.total[i] = 0;
+  for (std::size_t i = 0; i < rows; ++i) space.shift[i] = -HUGE_VALF;
   PackLeft<Isa>(p.x + begin * p.x_stride, p.x_stride, rows, p.d, space.x_left);
   Isa::begin();
   for (std::size_t v0 = 0; v0 < p.vocab; v0 += kGroup) {
     const std::size_t width = smaller(kGroup, p.vocab - v0);
+    LoadBias(p.bias ? p.bias + v0 : nullptr, width, kGroup, bias);
     for (std::size_t i = 0; i < rows; i += 32) {
       const std::size_t count = smaller(32, rows - i);
-      for (std::size_t v = v0; v < v0 + width; v += 32) {
-        const LogitBlock b{begin + i, v, count, smaller(32, p.vocab - v), tile};
-        Isa::block(space.x_left + i / 16 * depth * tile_values, depth, p.w + v / 32 * depth * 2 * tile_values, depth,
-                   count, {nullptr, 0, tile, 32});
-        AddBias(b, p.bias);
-        Cap(b, p.softcap);
-        for (std::size_t r = 0; r < count; ++r)
-          for (std::size_t j = 0; j < 32; j += lanes)
-            hn::Store(hn::Load(d, tile + r * 32 + j), d, group + r * kGroup + v - v0 + j);
-      }
+      for (std::size_t v = 0; v < width; v += 32)
+        Isa::block(space.x_left + i / 16 * depth * tile_values, depth, p.w + (v0 + v) / 32 * depth * 2 * tile_values,
+                   depth, count, {nullptr, 0, group + v, kGroup});
+      if (p.softcap > 0)
+        for (std::size_t r = 0; r < count; ++r) AddAndCap(p.softcap, bias, width, group + r * kGroup);
       for (std::size_t r = 0; r < count; ++r) {
         const float* const z = group + r * kGroup;
         const std::size_t at = (i + r) * 16;
-        TakeIn(z, width, space.highest + at, space.sum + at, space.total + at);
-        const auto target = static_cast<std::size_t>(p.loss.targets[begin + i + r]);
-        if (target >= v0 && target < v0 + width) losses[begin + i + r] = z[target - v0];
+        TakeIn(z, missing, width, {space.highest + at, space.total + at, space.sum + at, space.shift + i + r});
+        const std::size_t target = static_cast<std::size_t>(p.loss.targets[begin + i + r]) - v0;
+        if (target < width) losses[begin + i + r] = z[target] + missing[target];
       }
     }
   }
   Isa::end();
   const float smooth = p.loss.eps / static_cast<float>(p.vocab);
   for (std::size_t i = 0; i < rows; ++i) {
-    const Vec m = hn::Load(d, space.highest + i * 16);
-    const float top = hn::GetLane(hn::MaxOfLanes(d, m)), shift = top == -HUGE_VALF ? 0.0f : top;
-    const Vec part = hn::Mul(hn::Load(d, space.sum + i * 16), FastExp(d, hn::Sub(m, hn::Set(d, shift))));
-    const float lse = shift + logf(hn::GetLane(hn::SumOfLanes(d, part)));
+    const float sum = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, space.sum + i * 16)));
     const float total = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, space.total + i * 16)));
+    const auto lse = static_cast<float>(static_cast<double>(space.shift[i]) / log2_e + log(static_cast<double>(sum)));
     const std::size_t row = begin + i;
     p.lse[row] = lse;
     const float weight = p.loss.weights ? p.loss.weights[row] : 1.0f;
@@ -142,40 +149,90 @@ void forward(const ProjectedCrossEntropy& p, float* losses) {
     strip_forward<Isa>(p, i, smaller(projected_loss_strip, p.rows - i), space, losses);
 }
 
-/// The logits of a block become their gradient, zero in what the tile has beyond rows and columns.
-template <bool kCapped>
-HWY_INLINE void Gradient(const ProjectedCrossEntropy& p, const LogitBlock& b, float* db) {
-  const Floats d;
-  const std::size_t lanes = hn::Lanes(d);
-  const float smooth = p.loss.eps / static_cast<float>(p.vocab);
-  for (std::size_t i = 0; i < 32; ++i) {
-    float* const z = b.tile + i * 32;
-    const std::size_t row = b.row + i;
-    if (i >= b.rows || p.loss.targets[row] == p.loss.ignore) {
-      for (std::size_t j = 0; j < 32; j += lanes) hn::Store(hn::Zero(d), d, z + j);
-      continue;
+/// What 32 rows' gradients are made with: dz = scale (2^(z log2 e - lse) - [v = target] (1 - eps) - eps / V). Rows that do
+/// not count have a scale of zero and no target.
+struct LossRows {
+  float lse[32], scale[32];
+  std::int32_t target[32];
+  float hit, smooth;  ///< 1 - eps, eps / V
+
+  LossRows(const ProjectedCrossEntropy& p, std::size_t begin, std::size_t count)
+      : hit(1 - p.loss.eps), smooth(p.loss.eps / static_cast<float>(p.vocab)) {
+    for (std::size_t i = 0; i < 32; ++i) {
+      const std::size_t row = begin + i;
+      const bool counts = i < count && p.loss.targets[row] != p.loss.ignore;
+      lse[i] = counts ? p.lse[row] * log2_e : 0;
+      scale[i] = counts ? p.loss.gradient_scale * (p.loss.weights ? p.loss.weights[row] : 1.0f) : 0;
+      target[i] = counts ? p.loss.targets[row] : -1;
     }
-    const float scale = p.loss.gradient_scale * (p.loss.weights ? p.loss.weights[row] : 1.0f);
-    const Vec factor = hn::Set(d, scale), less = hn::Set(d, scale * smooth), lse = hn::Set(d, p.lse[row]);
-    HWY_ALIGN float slopes[32];
-    for (std::size_t j = 0; j < 32; j += lanes) {
-      const Vec logit = hn::Load(d, z + j), softmax = FastExp(d, hn::Sub(logit, lse));
-      if constexpr (kCapped) hn::Store(Softcap(p.softcap).slope(logit), d, slopes + j);
-      const Vec g = hn::MulSub(softmax, factor, less);
-      hn::Store(j + lanes <= b.cols ? g
-                : j < b.cols        ? hn::IfThenElseZero(hn::FirstN(d, b.cols - j), g)
-                                    : hn::Zero(d),
-                d, z + j);
-    }
-    const auto target = static_cast<std::size_t>(p.loss.targets[row]);
-    if (target >= b.col && target < b.col + b.cols) z[target - b.col] -= scale * (1 - p.loss.eps);
-    for (std::size_t j = 0; kCapped && j < 32; j += lanes)
-      hn::Store(hn::Mul(hn::Load(d, z + j), hn::Load(d, slopes + j)), d, z + j);
-    if (db)
-      ForEach(b.cols, [&](std::size_t j, auto io) HWY_ATTR {
-        io.store(hn::Add(io.load(db + b.col + j), hn::Load(Floats(), z + j)), db + b.col + j);
-      });
   }
+
+  bool any_in(std::size_t col, std::size_t cols) const {
+    std::size_t found = 0;
+    for (const std::int32_t t : target) found += static_cast<std::size_t>(t) - col < cols;
+    return found > 0;
+  }
+};
+
+/// The sums at `tile` [32, 32], of the logits' `cols` columns from `col` on, become the logits' gradient, zero beyond rows
+/// and columns; its columns' sums are added to db.
+/// @tparam kHit  a row's target is among them
+template <bool kCapped, bool kHit>
+HWY_INLINE void Gradient(const LossRows& rows, const float* HWY_RESTRICT bias, float softcap, std::size_t col,
+                         std::size_t cols, float* HWY_RESTRICT tile, float* db) {
+  const Floats d;
+  const Vec smooth = hn::Set(d, rows.smooth), hit = hn::Set(d, rows.hit), log2e = hn::Set(d, log2_e);
+  const auto column = [&](std::size_t j, auto io) HWY_ATTR {
+    const Vec add = hn::Load(d, bias + j);
+    Vec sum = hn::Zero(d);
+    for (std::size_t i = 0; i < 32; ++i) {
+      float* const z = tile + i * 32 + j;
+      if (rows.scale[i] == 0) {
+        hn::Store(hn::Zero(d), d, z);
+        continue;
+      }
+      Vec logit = hn::Add(hn::Load(d, z), add);
+      if constexpr (kCapped) logit = Softcap(softcap)(logit);
+      Vec g = hn::Sub(FastExp2(d, hn::MulSub(logit, log2e, hn::Set(d, rows.lse[i]))), smooth);
+      if constexpr (kHit) {
+        const hn::RebindToSigned<Floats> words;
+        const auto here = hn::Eq(hn::Iota(words, static_cast<std::int32_t>(col + j)), hn::Set(words, rows.target[i]));
+        g = hn::Sub(g, hn::IfThenElseZero(hn::RebindMask(d, here), hit));
+      }
+      if constexpr (kCapped) g = hn::Mul(g, Softcap(softcap).slope(logit));
+      g = io.or_else(hn::Mul(g, hn::Set(d, rows.scale[i])), hn::Zero(d));
+      sum = hn::Add(sum, g);
+      hn::Store(g, d, z);
+    }
+    if (db) io.store(hn::Add(io.load(db + col + j), sum), db + col + j);
+  };
+  ForEach(cols, column);
+  for (std::size_t j = tiles_of(cols, hn::Lanes(d)) * hn::Lanes(d); j < 32; j += hn::Lanes(d))
+    for (std::size_t i = 0; i < 32; ++i) hn::Store(hn::Zero(d), d, tile + i * 32 + j);
+}
+
+HWY_INLINE void Gradient(const LossRows& rows, const float* bias, float softcap, std::size_t col, std::size_t cols,
+                         float* tile, float* db) {
+  if (softcap > 0) return Gradient<true, true>(rows, bias, softcap, col, cols, tile, db);
+  if (rows.any_in(col, cols)) return Gradient<false, true>(rows, bias, softcap, col, cols, tile, db);
+  Gradient<false, false>(rows, bias, softcap, col, cols, tile, db);
+}
+
+/// Where a product's rows and columns go.
+struct Place {
+  float* at;
+  std::size_t stride;
+  bool add;
+};
+
+/// A product of two packed blocks, where it is whole at once at its place.
+template <class Isa>
+HWY_INLINE void Put(const std::uint16_t* left, std::size_t row_tiles, const std::uint16_t* right, std::size_t depth,
+                    std::size_t rows, std::size_t cols, const Place& to, float* tile) {
+  const bool whole = rows == 32 && cols == 32;
+  Isa::block(left, row_tiles, right, depth, rows,
+             whole ? Sums{to.add ? to.at : nullptr, to.stride, to.at, to.stride} : Sums{nullptr, 0, tile, 32});
+  if (!whole) PutTile(tile, rows, cols, to.at, to.stride, to.add);
 }
 
 template <class Isa>
@@ -183,6 +240,7 @@ void rows_backward(const ProjectedCrossEntropy& p, const ProjectedGradients& g, 
                    const Space& space) {
   const std::size_t depth = tiles_of(p.d, 32), down = tiles_of(rows, 32), words = tiles_of(p.vocab, 32);
   HWY_ALIGN float tile[32 * 32] = {};
+  HWY_ALIGN float bias[projected_loss_cols];
   const float* const x = p.x + begin * p.x_stride;
   PackLeft<Isa>(x, p.x_stride, rows, p.d, space.x_left);
   if (g.dw)
@@ -190,16 +248,15 @@ void rows_backward(const ProjectedCrossEntropy& p, const ProjectedGradients& g, 
   Isa::begin();
   for (std::size_t v0 = 0; v0 < p.vocab; v0 += projected_loss_cols) {
     const std::size_t width = smaller(projected_loss_cols, p.vocab - v0), along = tiles_of(width, 32);
+    LoadBias(p.bias ? p.bias + v0 : nullptr, width, projected_loss_cols, bias);
     for (std::size_t i = 0; i < rows; i += 32) {
       const std::size_t count = smaller(32, rows - i);
+      const LossRows loss(p, begin + i, count);
       for (std::size_t l = 0; l < along; ++l) {
         const std::size_t v = v0 + l * 32;
-        const LogitBlock b{begin + i, v, count, smaller(32, p.vocab - v), tile};
         Isa::block(space.x_left + i / 16 * depth * tile_values, depth, p.w + v / 32 * depth * 2 * tile_values, depth,
                    count, {nullptr, 0, tile, 32});
-        AddBias(b, p.bias);
-        Cap(b, p.softcap);
-        p.softcap > 0 ? Gradient<true>(p, b, g.db) : Gradient<false>(p, b, g.db);
+        Gradient(loss, bias + l * 32, p.softcap, v, smaller(32, p.vocab - v), tile, g.db);
         for (std::size_t r = 0; r < 32 && g.dx; ++r)
           Isa::pack_row(tile + r * 32, 32, 1, space.dz_along + (r / 16 * along + l) * tile_values + r % 16 * 32);
         for (std::size_t half = 0; half < 2 && g.dw; ++half) {
@@ -210,17 +267,16 @@ void rows_backward(const ProjectedCrossEntropy& p, const ProjectedGradients& g, 
       }
       for (std::size_t j = 0; j < p.d && g.dx; j += 32) {
         const std::uint16_t* const w = p.w_transposed + (j / 32 * words + v0 / 32) * 2 * tile_values;
-        Isa::block(space.dz_along, along, w, along, count, {nullptr, 0, tile, 32});
-        PutTile(tile, count, smaller(32, p.d - j), g.dx + (begin + i) * g.dx_stride + j, g.dx_stride,
-                v0 > 0 || g.accumulate_x);
+        Put<Isa>(space.dz_along, along, w, along, count, smaller(32, p.d - j),
+                 {g.dx + (begin + i) * g.dx_stride + j, g.dx_stride, v0 > 0 || g.accumulate_x}, tile);
       }
     }
     for (std::size_t j = 0; j < p.d && g.dw; j += 32) {
       const std::uint16_t* const right = space.x_right + j / 32 * down * 2 * tile_values;
       for (std::size_t v = 0; v < width; v += 32) {
         const std::size_t count = smaller(32, width - v);
-        Isa::block(space.dz_down + v / 16 * down * tile_values, down, right, down, count, {nullptr, 0, tile, 32});
-        PutTile(tile, count, smaller(32, p.d - j), g.dw + (v0 + v) * p.d + j, p.d, begin > 0 || g.accumulate_w);
+        Put<Isa>(space.dz_down + v / 16 * down * tile_values, down, right, down, count, smaller(32, p.d - j),
+                 {g.dw + (v0 + v) * p.d + j, p.d, begin > 0 || g.accumulate_w}, tile);
       }
     }
   }

@@ -37,7 +37,7 @@ constexpr std::size_t projected_loss_rows = 512, projected_loss_cols = 256, proj
 constexpr std::size_t projected_loss_scratch(std::size_t d) {
   return packed_left_values(projected_loss_rows, d) + packed_right_values(projected_loss_rows, d) +
          packed_left_values(projected_loss_cols, projected_loss_rows) + packed_left_values(32, projected_loss_cols) +
-         2 * projected_loss_strip * 3 * 16 + 64;
+         2 * projected_loss_strip * (3 * 16 + 1) + 64;
 }
 
 }  // namespace tril::kern

@@ -93,7 +93,6 @@ class TopK {
         if constexpr (kSums) make_fit(row, best, logits);
       }
       if constexpr (kSums) {
-        constexpr float log2_e = 1.44269504f;
         const Vec shift = hn::Set(d, best.shift > -HUGE_VALF ? -log2_e * best.shift : 0.0f);
         Vec sum = hn::Load(d, sums_ + 16 * row);
         for (std::size_t v = 0; v < kVecs; ++v)

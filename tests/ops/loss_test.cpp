@@ -1,5 +1,7 @@
 // cross_entropy, the same fused with its projection, log-probabilities of targets, R-Drop, distillation.
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "support/op_case.h"
 
@@ -140,6 +142,48 @@ TEST(CrossEntropy, FusedInMixedPrecision) {
   check_op(projected_case({.N = 33, .V = 300, .smoothing = 0.1f}, 3, false, true));
   check_op(projected_case({.N = 3, .V = 5}, 300, false, true));  // deeper than a product of blocks goes in one
   check_op(projected_case({.N = 1100, .V = 40, .smoothing = 0.1f, .ignore = 2}, 2, true, true));
+}
+
+TEST(CrossEntropy, FusedInMixedPrecisionWithLogitsFarApart) {
+  const std::int64_t N = 20, D = 3, V = 300;
+  const Setting s{.N = N, .V = V, .smoothing = 0.1f};
+  const std::vector<std::function<float(std::int64_t)>> biases{
+      [](std::int64_t v) { return static_cast<float>(v); },            // sums of exponentials grow from group to group
+      [](std::int64_t v) { return -static_cast<float>(v); },           // and vanish
+      [](std::int64_t v) { return v == 200 ? 5000.0f : 0.0f; },        // far beyond all others
+      [](std::int64_t v) { return v < 290 ? -1e30f : 0.0f; },          // behind groups that come to nothing
+      [](std::int64_t v) { return static_cast<float>(v % 2) * 80; }};  // beyond e's range of float32 from 1
+  for (const kern::Kernels* kernels : kern::tables())
+    for (const auto& bias : biases) {
+      Arena arena;
+      Context c(arena, *kernels);
+      std::vector<float> bs;
+      for (std::int64_t v = 0; v < V; ++v) bs.push_back(bias(v));
+      const Tensor x = c.zeros({N, D}), b = c.upload(bs), w = c.upload<float>(normal_values(V * D, 1), {V, D});
+      const auto targets = some_targets(N, V, s.ignore);
+      Tape tape;
+      Grads grads;
+      tape.watch(b);
+      c.set_tape(&tape);
+      const Tensor y = ops::projected_cross_entropy(c, x, mixed(c, w), b, c.upload(targets), options_of(c, s));
+      tape.backward(c, y, c.upload<float>({1.0f}), grads);
+      c.set_tape(nullptr);
+
+      const Doubles logits(bs.begin(), bs.end());
+      Doubles all;
+      for (std::int64_t i = 0; i < N; ++i) all.insert(all.end(), logits.begin(), logits.end());
+      const double expected = loss_in_double(s, all)[0];
+      EXPECT_NEAR(static_cast<double>(host_copy<float>(y)[0]), expected, 2e-6 * std::abs(expected));
+      const Doubles log_probs = log_softmax(logits, 0, V);
+      const double rows = static_cast<double>(std::ranges::count_if(targets, [&](auto t) { return t != s.ignore; }));
+      const auto db = host_copy<float>(grads.get(b));
+      for (std::int64_t v = 0; v < V; ++v) {
+        const double hits = static_cast<double>(std::ranges::count(targets, static_cast<std::int32_t>(v)));
+        EXPECT_NEAR(static_cast<double>(db[static_cast<std::size_t>(v)]),
+                    std::exp(log_probs[static_cast<std::size_t>(v)]) - 0.9 * hits / rows - 0.1 / V, 1e-5)
+            << v;
+      }
+    }
 }
 
 TEST(CrossEntropy, FusedEqualsTheTwoOps) {
