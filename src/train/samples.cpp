@@ -34,7 +34,7 @@ std::vector<SampleText> read_samples(const TrainOptions& options) {
   PairReader reader(corpus);
   std::vector<SampleText> set;
   for (PairText pair; reader.next(pair);)
-    if (pair.valid) set.push_back({reader.position(), pair.source, pair.target});
+    if (pair.valid) set.push_back({reader.position(), tagged_source(corpus, pair), pair.target});
   return choose_samples(set, options.validation.valid_samples);
 }
 

@@ -36,9 +36,7 @@ ValidationSet read_validation_set(const TrainOptions& options, const std::shared
   PairReader reader(corpus);
   for (PairText pair; reader.next(pair);) {
     if (!pair.valid) continue;  // with --skip-invalid, as in the batches
-    if (!corpus.tags.empty() && !corpus.tags[pair.set].empty() && !pair.source.empty())
-      pair.source.insert(0, corpus.tags[pair.set] + " ");
-    set.sources.push_back(std::move(pair.source));
+    set.sources.push_back(tagged_source(corpus, pair));
     set.references.push_back(std::move(pair.target));
   }
   return set;

@@ -1,5 +1,6 @@
 // The texts that BLEU and chrF are measured on: those of the pairs that the validation's loss is measured on.
 #include "train/validation.h"
+#include "train/samples.h"
 
 #include <gtest/gtest.h>
 
@@ -41,6 +42,10 @@ TEST(ValidationSet, SourcesHaveTheTagOfTheirSet) {
   const ValidationSet set = read_validation_set(o, std::make_shared<TaggedLetters>());
   EXPECT_EQ(set.sources, (std::vector<std::string>{">>de<< ab", "", ">>fr<< cd", "ef"}));
   EXPECT_EQ(set.references, (std::vector<std::string>{"ba", "", "dc", "fe"}));
+  o.validation.valid_samples = 3;
+  std::vector<std::string> shown;
+  for (const SampleText& sample : read_samples(o)) shown.push_back(sample.source);
+  EXPECT_EQ(shown, (std::vector<std::string>{">>de<< ab", ">>fr<< cd", "ef"}));
 }
 
 TEST(ValidationSet, PairsThatAreNotUtf8AreLeftOutOnBothSides) {
