@@ -234,6 +234,11 @@ void write_all(int descriptor, std::span<const std::byte> bytes, const std::stri
 
 }  // namespace detail
 
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code not_there;
+  return fs::equivalent(a, b, not_there);
+}
+
 std::string behind_links(const std::string& path) {
   constexpr int most_links = 40;
   fs::path at = path;

@@ -43,6 +43,9 @@ std::string read_text(const std::string& path, std::uint64_t limit);
 /// Where a path leads in the end, behind symbolic links; itself where it is none. What it names need not be there.
 std::string behind_links(const std::string& path);
 
+/// Whether two paths lead to one file or directory; no, where one of them names nothing.
+bool same_file(const std::string& a, const std::string& b);
+
 /// A file that comes into being whole or not at all. The bytes go to PATH.tmp-PID-N beside it; commit() syncs that
 /// file, renames it to PATH and syncs the directory; without commit() the destructor removes it and PATH stays as it
 /// was. What a killed process left behind under such a name is removed by the next AtomicFile for the same path. A

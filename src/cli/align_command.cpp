@@ -1,8 +1,7 @@
 // tril align: which words of parallel text translate each other, for `tril train --guided-alignment`.
-#include <filesystem>
 #include <memory>
-#include <system_error>
 
+#include "base/file.h"
 #include "cli/align_progress.h"
 #include "cli/commands.h"
 #include "train/data.h"
@@ -56,9 +55,7 @@ int align(AlignCommandOptions o, bool quiet) {
   train::set_files(corpus, o.train_sets, o.tsv);
   corpus.skip_invalid = o.skip_invalid;
   check(o.out != "-", "--out", "alignments go into a file, not to standard output");
-  std::error_code not_there;
-  for (const std::string& file : o.train_sets)
-    check(!std::filesystem::equivalent(file, o.out, not_there), "--out", "{} is a text to align", o.out);
+  for (const std::string& file : o.train_sets) check(!same_file(file, o.out), "--out", "{} is a text to align", o.out);
   o.aligner.iterations = static_cast<int>(o.iterations);
   const StopSignal stop;
   learn_alignments(corpus, {o.out}, stop, quiet, o.aligner);

@@ -143,8 +143,7 @@ std::string nothing_to_do(const TrainOptions& o, const TrainingSummary& s) {
         "{}: early stopping ended this run, {} validations without a better one; a higher "
         "--early-stopping than {} goes on",
         at, s.stalled, o.validation.early_stopping);
-  const bool falls = o.learning.lr_schedule == ScheduleKind::linear || o.learning.lr_schedule == ScheduleKind::cosine;
-  if (falls && s.position.updates >= o.learning.lr_decay_updates)
+  if (has_end(o.learning.lr_schedule) && s.position.updates >= o.learning.lr_decay_updates)
     return fmt::format(
         "{}: --after {} is reached, and the end of the learning rate's schedule with it; a new run with "
         "--init-from {} goes on from its model",
@@ -222,14 +221,10 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
       fail_usage(dir, "holds a model but no state of its training to go on from",
                  "choose another --model, or pass --overwrite");
     // Before anything in the directory is given up.
-    const auto is_model = [&](const std::string& other) {
-      std::error_code not_there;
-      return std::filesystem::equivalent(other, dir, not_there);
-    };
-    if (const std::string& start = o.tune.init_from; !start.empty() && is_model(start))
+    if (const std::string& start = o.tune.init_from; !start.empty() && same_file(start, dir))
       fail_usage("--init-from", start + " is --model as well", "choose another directory for the new model");
     for (const std::string& teacher : o.learning.teacher)
-      if (is_model(teacher))
+      if (same_file(teacher, dir))
         fail_usage("--teacher", teacher + " is --model as well", "choose another directory for the student");
   });
   goes_on = !ranks->from_first(goes_on ? "goes on" : "").empty();

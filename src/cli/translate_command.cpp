@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/alignment_options.h"
@@ -350,8 +350,7 @@ std::optional<std::int64_t> translate_stream(const TranslateOptions& o, std::siz
 int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   if (o.target_prefix && *o.target_prefix == "-" && o.input == "-")
     fail_usage("--target-prefix", "standard input is already the text to translate", "pass a file's name");
-  std::error_code not_there;
-  if (o.output != "-" && std::filesystem::equivalent(o.input, o.output, not_there))
+  if (o.output != "-" && same_file(o.input, o.output))
     fail_usage("--output", fmt::format("{} is the text to translate", o.output), "give the translation another name");
   const dist::Launch ranks = dist::launch_of_environment();
   const std::optional<std::string> together = work_directory(o.corpus, ranks, o.input, o.target_prefix, o.output);

@@ -115,9 +115,8 @@ int extend(const VocabOptions& o) {
 }
 
 int learn(const VocabOptions& o) {
-  std::error_code not_there;
   for (const std::string& file : o.train_sets)
-    check(!std::filesystem::equivalent(file, o.out, not_there), "--out", "{} is a text to learn from", o.out);
+    check(!same_file(file, o.out), "--out", "{} is a text to learn from", o.out);
   AtomicFile file(o.out);  // before the work: a path that cannot be written is known at once
   std::vector<TextSource> sources;
   for (const std::string& path : o.train_sets) {

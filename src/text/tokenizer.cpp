@@ -92,11 +92,10 @@ void remove_other_tokenizers(const Tokenizer& tokenizer, const std::string& dire
   const std::vector<TokenizerFile> own = tokenizer.files();
   for (const char* name : tokenizer_file_names) {
     const std::filesystem::path path = std::filesystem::path(directory) / name;
-    std::error_code problem;
     if (std::any_of(own.begin(), own.end(), [&](const TokenizerFile& file) { return file.name == name; }) ||
-        std::filesystem::equivalent(path, kept, problem))
+        same_file(path.string(), kept))
       continue;
-    problem.clear();
+    std::error_code problem;
     std::filesystem::remove(path, problem);
     if (problem) fail(path.string(), "cannot be removed: " + problem.message());
   }

@@ -519,7 +519,7 @@ void settle(TrainOptions& o) {
   if (!o.data.guided_alignment.empty()) guided_heads(l, m);
   check(l.ema == 0 || l.average_checkpoints == 1, "--average-checkpoints",
         "contradicts --ema: one average of the weights is saved, not two");
-  const bool needs_end = l.lr_schedule == ScheduleKind::linear || l.lr_schedule == ScheduleKind::cosine;
+  const bool needs_end = has_end(l.lr_schedule);
   if (needs_end && l.lr_decay_updates == 0) {
     for (const Amount& a : parse_amounts(l.after, "--after"))
       if (a.unit == Unit::updates) l.lr_decay_updates = static_cast<std::int64_t>(a.value);

@@ -15,6 +15,11 @@ namespace tril::train {
 
 enum class ScheduleKind : std::uint8_t { inverse_sqrt, linear, cosine, constant };
 
+/// Whether the rate comes to its least at an update of its own.
+constexpr bool has_end(ScheduleKind kind) {
+  return kind == ScheduleKind::linear || kind == ScheduleKind::cosine;
+}
+
 struct Schedule {
   ScheduleKind kind = ScheduleKind::inverse_sqrt;
   double peak = 0;

@@ -231,7 +231,6 @@ void Trainer::show_weights() {
     return;
   }
 
-  const double start = seconds_now();
   ValidationReport report;
   report.scores = validate(valid_, metrics_, *workers_,
                            [this](std::span<const std::string> sources) { return translate_together(sources); });
@@ -250,7 +249,6 @@ void Trainer::show_weights() {
   }
   report.position = state_.position;
   report.stalled = state_.stalled;
-  report.seconds = seconds_now() - start;
   tell(hooks_.on_validation, report);
 }
 
@@ -416,7 +414,6 @@ TrainingSummary Trainer::run() {
     this_one.add(result, took);
     tell(hooks_.on_update, this_one.report(state_, rate));
     if (due(disp_freq_, before.position, state_.position)) {
-      summary.last_loss = window.report(state_, rate).loss;
       tell(hooks_.on_report, window.report(state_, rate));
       window = {};
     }
@@ -427,11 +424,7 @@ TrainingSummary Trainer::run() {
     if (saves) save(state_.corpus);
   }
 
-  if (window.updates > 0) {
-    const TrainingReport last = window.report(state_, rate_of(state_.position.updates));
-    summary.last_loss = last.loss;
-    tell(hooks_.on_report, last);
-  }
+  if (window.updates > 0) tell(hooks_.on_report, window.report(state_, rate_of(state_.position.updates)));
   // A run that was stopped goes on later and is saved as it stands; one that is done has its last word measured.
   if (summary.ending == Ending::stopped) {
     if (state_.shown_update < 0) save_model();

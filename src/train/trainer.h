@@ -45,7 +45,6 @@ struct ValidationReport {
   ValidationScores scores;
   bool best = false;         ///< better than every one before, by the first metric
   std::int64_t stalled = 0;  ///< validations since the best one
-  double seconds = 0;        ///< that it took
   Samples samples;           ///< of --valid-samples; none where the hooks cannot translate
 };
 
@@ -73,7 +72,6 @@ struct TrainingSummary {
   std::int64_t best_update = 0;
   std::int64_t stalled = 0;  ///< validations since
   std::int64_t skipped = 0, rollbacks = 0;
-  double last_loss = 0;  ///< of the latest report
 };
 
 /// What options say to those who do the work.
