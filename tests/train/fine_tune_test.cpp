@@ -232,6 +232,9 @@ TEST(FineTune, PatternsThatMatchNothingNameWhatIsNear) {
   o.tune.lora_rank = 4;
   o.tune.lora_targets = {"query"};
   EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o); }), "--lora-targets"));
+  o.tune.lora_targets = {"q_proj"};
+  o.tune.lora_rank = 1000;
+  EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o); }), "above the rank that"));
 }
 
 }  // namespace

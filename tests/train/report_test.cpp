@@ -350,6 +350,8 @@ TEST(AttentionMaps, AreBounded) {
 TEST(ReadRun, NamesWhatIsMissing) {
   const TemporaryDirectory dir;
   EXPECT_TRUE(contains(error_of([&] { read_run(dir.path("none")); }), "train.jsonl"));
+  dir.write("train.jsonl", "no JSON\n{\"loss\": 1}\n");
+  EXPECT_TRUE(contains(error_of([&] { read_run(dir.path()); }), "none of its 2 lines"));
 }
 
 }  // namespace
