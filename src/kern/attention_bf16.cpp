@@ -88,15 +88,15 @@ bool fits(const Attention& a) {
 /// Asks memory for one head of the tokens of x that follow each other.
 template <bool kToWrite = false>
 HWY_INLINE void ask_for(const float* x, std::size_t stride, std::int32_t tokens, std::size_t width) {
-  for (std::int32_t i = 0; i < tokens; ++i, x += stride)
-    for (std::size_t c = 0; c < width; c += 16) __builtin_prefetch(x + c, kToWrite ? 1 : 0, 2);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(tokens); ++i)
+    for (std::size_t c = 0; c < width; c += 16) __builtin_prefetch(x + i * stride + c, kToWrite ? 1 : 0, 2);
 }
 
 /// Short rows are read where no processor foresees it, a little of each token, and wait for memory longer than they take to
 /// work through: while one head is worked on, that which follows it is asked for. g: none going forward
 HWY_INLINE void ask_for_next(const Attention& a, const AttentionGradient* g, std::size_t row, std::size_t head) {
   if (++head == a.heads) head = 0, ++row;
-  if (row == a.num_rows) return;
+  if (row == a.num_rows || a.rows[row].q_len == 0) return;
   const RowSpan& r = a.rows[row];
   const HeadOf of(a, row, head);
   const bool leads = head % (a.heads / a.kv_heads) == 0;

@@ -46,39 +46,43 @@ struct Space {
   }
 };
 
-/// What has been seen of a row's logits: by lanes the largest, their sum, and the sum of 2^(z log2 e - shift).
+/// What has been seen of a row's logits: by lanes the largest, their sum, and the sum of e^(z - shift).
 struct Seen {
   float *highest, *total, *sum, *shift;
 };
 
+/// How far above the shift logits may lie: e^44 < 2^64, so that the sum over any vocabulary stays far below 2^127.
+constexpr float kHeadroom = 44;
+
 /// The row's sums with the logits z + bias, in one pass: the shift stays what it was as long as nothing comes near the end
-/// of float32's range above it; where something does, it becomes the maximum and the powers are made again.
+/// of float32's range above it; where something does, it becomes the maximum and the exponentials are made again.
 HWY_INLINE void TakeIn(const float* HWY_RESTRICT z, const float* HWY_RESTRICT bias, std::size_t cols,
                        const Seen& seen) {
   const Floats d;
   const Vec scale = hn::Set(d, log2_e), zero = hn::Zero(d), lowest = hn::Set(d, -HUGE_VALF);
   const Vec sum = hn::Load(d, seen.sum), shift = hn::Set(d, *seen.shift);
-  Vec highest = hn::Load(d, seen.highest), total = hn::Load(d, seen.total), powers = zero;
+  Vec highest = hn::Load(d, seen.highest), total = hn::Load(d, seen.total), more = zero;
   ForEach(cols, [&](std::size_t j, auto io) HWY_ATTR {
     const Vec logit = hn::Add(hn::Load(d, z + j), hn::Load(d, bias + j));
     highest = hn::Max(io.or_else(logit, lowest), highest);
     total = hn::Add(total, io.or_else(logit, zero));
-    powers = hn::Add(powers, io.or_else(FastExp2(d, hn::MulSub(logit, scale, shift)), zero));
+    more = hn::Add(more, io.or_else(FastExp2(d, hn::Mul(hn::Sub(logit, shift), scale)), zero));
   });
   hn::Store(highest, d, seen.highest);
   hn::Store(total, d, seen.total);
-  if (hn::AllTrue(d, hn::Lt(hn::MulSub(highest, scale, shift), hn::Set(d, 64.0f))))
-    return hn::Store(hn::Add(sum, powers), d, seen.sum);
+  if (hn::AllTrue(d, hn::Lt(hn::Sub(highest, shift), hn::Set(d, kHeadroom))))
+    return hn::Store(hn::Add(sum, more), d, seen.sum);
 
   const float top = hn::GetLane(hn::MaxOfLanes(d, highest));
-  *seen.shift = top == -HUGE_VALF ? 0.0f : top * log2_e;
-  const Vec higher = hn::Set(d, *seen.shift);
-  powers = zero;
+  if (top == -HUGE_VALF) return;  // words that cannot come, and nothing else so far
+  *seen.shift = top;
+  const Vec higher = hn::Set(d, top);
+  more = zero;
   ForEach(cols, [&](std::size_t j, auto io) HWY_ATTR {
     const Vec logit = hn::Add(hn::Load(d, z + j), hn::Load(d, bias + j));
-    powers = hn::Add(powers, io.or_else(FastExp2(d, hn::MulSub(logit, scale, higher)), zero));
+    more = hn::Add(more, io.or_else(FastExp2(d, hn::Mul(hn::Sub(logit, higher), scale)), zero));
   });
-  hn::Store(hn::MulAdd(sum, FastExp2(d, hn::Sub(shift, higher)), powers), d, seen.sum);
+  hn::Store(hn::MulAdd(sum, FastExp2(d, hn::Mul(hn::Sub(shift, higher), scale)), more), d, seen.sum);
 }
 
 /// Columns of logits that one visit of a row takes in.
@@ -103,8 +107,8 @@ void strip_forward(const ProjectedCrossEntropy& p, std::size_t begin, std::size_
   const std::size_t depth = tiles_of(p.d, 32);
   HWY_ALIGN float group[32 * kGroup];
   HWY_ALIGN float bias[kGroup];
-  HWY_ALIGN const float none[kGroup] = {};
-  const float* const missing = p.softcap > 0 ? none : bias;
+  HWY_ALIGN const float zeros[kGroup] = {};
+  const float* const still_to_add = p.softcap > 0 ? zeros : bias;
   for (std::size_t i = 0; i < rows * 16; ++i) space.highest[i] = -HUGE_VALF, space.sum[i] = space.total[i] = 0;
   for (std::size_t i = 0; i < rows; ++i) space.shift[i] = -HUGE_VALF;
   PackLeft<Isa>(p.x + begin * p.x_stride, p.x_stride, rows, p.d, space.x_left);
@@ -122,9 +126,9 @@ void strip_forward(const ProjectedCrossEntropy& p, std::size_t begin, std::size_
       for (std::size_t r = 0; r < count; ++r) {
         const float* const z = group + r * kGroup;
         const std::size_t at = (i + r) * 16;
-        TakeIn(z, missing, width, {space.highest + at, space.total + at, space.sum + at, space.shift + i + r});
+        TakeIn(z, still_to_add, width, {space.highest + at, space.total + at, space.sum + at, space.shift + i + r});
         const std::size_t target = static_cast<std::size_t>(p.loss.targets[begin + i + r]) - v0;
-        if (target < width) losses[begin + i + r] = z[target] + missing[target];
+        if (target < width) losses[begin + i + r] = z[target] + still_to_add[target];
       }
     }
   }
@@ -133,12 +137,13 @@ void strip_forward(const ProjectedCrossEntropy& p, std::size_t begin, std::size_
   for (std::size_t i = 0; i < rows; ++i) {
     const float sum = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, space.sum + i * 16)));
     const float total = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, space.total + i * 16)));
-    const auto lse = static_cast<float>(static_cast<double>(space.shift[i]) / log2_e + log(static_cast<double>(sum)));
+    const auto lse = space.shift[i] + logf(sum);
     const std::size_t row = begin + i;
     p.lse[row] = lse;
     const float weight = p.loss.weights ? p.loss.weights[row] : 1.0f;
+    const float of_all = smooth > 0 ? smooth * total : 0.0f;  // without smoothing, words may be as unlikely as can be
     losses[row] =
-        p.loss.targets[row] == p.loss.ignore ? 0.0f : weight * (lse - (1 - p.loss.eps) * losses[row] - smooth * total);
+        p.loss.targets[row] == p.loss.ignore ? 0.0f : weight * (lse - (1 - p.loss.eps) * losses[row] - of_all);
   }
 }
 
@@ -149,8 +154,8 @@ void forward(const ProjectedCrossEntropy& p, float* losses) {
     strip_forward<Isa>(p, i, smaller(projected_loss_strip, p.rows - i), space, losses);
 }
 
-/// What 32 rows' gradients are made with: dz = scale (2^(z log2 e - lse) - [v = target] (1 - eps) - eps / V). Rows that do
-/// not count have a scale of zero and no target.
+/// What 32 rows' gradients are made with: dz = scale (e^(z - lse) - [v = target] (1 - eps) - eps / V). Rows that do not
+/// count have a scale of zero and no target.
 struct LossRows {
   float lse[32], scale[32];
   std::int32_t target[32];
@@ -161,7 +166,7 @@ struct LossRows {
     for (std::size_t i = 0; i < 32; ++i) {
       const std::size_t row = begin + i;
       const bool counts = i < count && p.loss.targets[row] != p.loss.ignore;
-      lse[i] = counts ? p.lse[row] * log2_e : 0;
+      lse[i] = counts ? p.lse[row] : 0;
       scale[i] = counts ? p.loss.gradient_scale * (p.loss.weights ? p.loss.weights[row] : 1.0f) : 0;
       target[i] = counts ? p.loss.targets[row] : -1;
     }
@@ -193,7 +198,7 @@ HWY_INLINE void Gradient(const LossRows& rows, const float* HWY_RESTRICT bias, f
       }
       Vec logit = hn::Add(hn::Load(d, z), add);
       if constexpr (kCapped) logit = Softcap(softcap)(logit);
-      Vec g = hn::Sub(FastExp2(d, hn::MulSub(logit, log2e, hn::Set(d, rows.lse[i]))), smooth);
+      Vec g = hn::Sub(FastExp2(d, hn::Mul(hn::Sub(logit, hn::Set(d, rows.lse[i])), log2e)), smooth);
       if constexpr (kHit) {
         const hn::RebindToSigned<Floats> words;
         const auto here = hn::Eq(hn::Iota(words, static_cast<std::int32_t>(col + j)), hn::Set(words, rows.target[i]));
@@ -225,7 +230,7 @@ struct Place {
   bool add;
 };
 
-/// A product of two packed blocks, where it is whole at once at its place.
+/// Writes the product of two packed blocks to its place: at once where it is a whole 32 x 32 block, else by way of `tile`.
 template <class Isa>
 HWY_INLINE void Put(const std::uint16_t* left, std::size_t row_tiles, const std::uint16_t* right, std::size_t depth,
                     std::size_t rows, std::size_t cols, const Place& to, float* tile) {

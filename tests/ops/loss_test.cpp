@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
+#include <string>
 
 #include "support/op_case.h"
 
@@ -142,48 +144,90 @@ TEST(CrossEntropy, FusedInMixedPrecision) {
   check_op(projected_case({.N = 33, .V = 300, .smoothing = 0.1f}, 3, false, true));
   check_op(projected_case({.N = 3, .V = 5}, 300, false, true));  // deeper than a product of blocks goes in one
   check_op(projected_case({.N = 1100, .V = 40, .smoothing = 0.1f, .ignore = 2}, 2, true, true));
+  check_op(projected_case({.N = 33, .V = 300, .smoothing = 0.1f, .softcap = 3}, 3, true, true));
 }
 
-TEST(CrossEntropy, FusedInMixedPrecisionWithLogitsFarApart) {
-  const std::int64_t N = 20, D = 3, V = 300;
-  const Setting s{.N = N, .V = V, .smoothing = 0.1f};
-  const std::vector<std::function<float(std::int64_t)>> biases{
-      [](std::int64_t v) { return static_cast<float>(v); },            // sums of exponentials grow from group to group
-      [](std::int64_t v) { return -static_cast<float>(v); },           // and vanish
-      [](std::int64_t v) { return v == 200 ? 5000.0f : 0.0f; },        // far beyond all others
-      [](std::int64_t v) { return v < 290 ? -1e30f : 0.0f; },          // behind groups that come to nothing
-      [](std::int64_t v) { return static_cast<float>(v % 2) * 80; }};  // beyond e's range of float32 from 1
-  for (const kern::Kernels* kernels : kern::tables())
-    for (const auto& bias : biases) {
-      Arena arena;
-      Context c(arena, *kernels);
-      std::vector<float> bs;
-      for (std::int64_t v = 0; v < V; ++v) bs.push_back(bias(v));
-      const Tensor x = c.zeros({N, D}), b = c.upload(bs), w = c.upload<float>(normal_values(V * D, 1), {V, D});
-      const auto targets = some_targets(N, V, s.ignore);
-      Tape tape;
-      Grads grads;
-      tape.watch(b);
-      c.set_tape(&tape);
-      const Tensor y = ops::projected_cross_entropy(c, x, mixed(c, w), b, c.upload(targets), options_of(c, s));
-      tape.backward(c, y, c.upload<float>({1.0f}), grads);
-      c.set_tape(nullptr);
+// Whole blocks of dx and dW that are added to, over several groups of words and of rows.
+TEST(CrossEntropy, FusedInMixedPrecisionWholeBlocks) {
+  check_op(projected_case({.N = 513, .V = 257, .smoothing = 0.1f}, 32, false, true));
+}
 
-      const Doubles logits(bs.begin(), bs.end());
-      Doubles all;
-      for (std::int64_t i = 0; i < N; ++i) all.insert(all.end(), logits.begin(), logits.end());
-      const double expected = loss_in_double(s, all)[0];
-      EXPECT_NEAR(static_cast<double>(host_copy<float>(y)[0]), expected, 2e-6 * std::abs(expected));
-      const Doubles log_probs = log_softmax(logits, 0, V);
-      const double rows = static_cast<double>(std::ranges::count_if(targets, [&](auto t) { return t != s.ignore; }));
-      const auto db = host_copy<float>(grads.get(b));
-      for (std::int64_t v = 0; v < V; ++v) {
-        const double hits = static_cast<double>(std::ranges::count(targets, static_cast<std::int32_t>(v)));
-        EXPECT_NEAR(static_cast<double>(db[static_cast<std::size_t>(v)]),
-                    std::exp(log_probs[static_cast<std::size_t>(v)]) - 0.9 * hits / rows - 0.1 / V, 1e-5)
-            << v;
+// Logits of row i and word v: slope_v i + bias_v, exact in bfloat16, so that rows come near the end of float32's range at
+// different words.
+struct FarApart {
+  std::string name;
+  std::function<float(std::int64_t)> slope, bias;
+};
+
+TEST(CrossEntropy, FusedInMixedPrecisionWithLogitsFarApart) {
+  const std::int64_t N = 40, D = 3, V = 420;
+  const auto none = [](std::int64_t) { return 0.0f; };
+  const std::vector<FarApart> cases{
+      {"rising", none, [](std::int64_t v) { return static_cast<float>(v); }},
+      {"falling", none, [](std::int64_t v) { return -static_cast<float>(v); }},
+      {"one far beyond", none, [](std::int64_t v) { return v == 200 ? 5007.0f : 0.0f; }},
+      {"behind groups of nothing", none, [](std::int64_t v) { return v < 290 ? -1e30f : 0.0f; }},
+      {"behind other groups of nothing", none, [](std::int64_t v) { return v < 290 ? -1e29f : 0.0f; }},
+      {"behind the lowest", none, [](std::int64_t v) { return v < 290 ? -std::numeric_limits<float>::max() : 0.0f; }},
+      {"beyond e's range from each other", none, [](std::int64_t v) { return static_cast<float>(v % 2) * 80; }},
+      // What came before the shift follows still weighs: 128 words at 40 beside as many at 45, below them some at 0.
+      {"a sum that is carried on", none,
+       [](std::int64_t v) {
+         return v < 128 ? 0.0f : v < 256 ? 40.0f : v < 384 ? 45.0f : 44.0f;
+       }},
+      {"rows apart", [](std::int64_t v) { return static_cast<float>(v / 100); }, none},
+      {"rows apart, downwards", [](std::int64_t v) { return static_cast<float>(4 - v / 100); }, none}};
+  for (const kern::Kernels* kernels : kern::tables())
+    for (const FarApart& k : cases)
+      for (const float smoothing : {0.0f, 0.1f}) {
+        if (smoothing > 0 && k.bias(0) < -1e20f) continue;  // the mean over all words drowns what is looked at
+        SCOPED_TRACE(k.name + " on " + std::string(kernels->name));
+        const Setting s{.N = N, .V = V, .smoothing = smoothing};
+        Arena arena;
+        Context c(arena, *kernels);
+        std::vector<float> xs(static_cast<std::size_t>(N * D)), ws(static_cast<std::size_t>(V * D)), bs;
+        for (std::int64_t i = 0; i < N; ++i) xs[static_cast<std::size_t>(i * D)] = static_cast<float>(i);
+        for (std::int64_t v = 0; v < V; ++v) {
+          ws[static_cast<std::size_t>(v * D)] = k.slope(v);
+          bs.push_back(k.bias(v));
+        }
+        auto targets = some_targets(N, V, s.ignore);
+        for (std::int32_t& t : targets)
+          if (t >= 0 && k.bias(t) < -1e20f) t = static_cast<std::int32_t>(V - 1);
+        const Tensor x = c.upload<float>(xs, {N, D}), w = c.upload<float>(ws, {V, D}), b = c.upload(bs);
+        Tape tape;
+        Grads grads;
+        for (const Tensor& t : {x, w, b}) tape.watch(t);
+        c.set_tape(&tape);
+        const Tensor y = ops::projected_cross_entropy(c, x, mixed(c, w), b, c.upload(targets), options_of(c, s));
+        tape.backward(c, y, c.upload<float>({1.0f}), grads);
+        c.set_tape(nullptr);
+
+        const Doubles logits = logits_in_double(Doubles(xs.begin(), xs.end()), Doubles(ws.begin(), ws.end()),
+                                                Doubles(bs.begin(), bs.end()), N, V, D);
+        const double rows = static_cast<double>(std::ranges::count_if(targets, [&](auto t) { return t != s.ignore; }));
+        const double eps = static_cast<double>(smoothing);
+        double loss = 0;
+        Doubles db(static_cast<std::size_t>(V)), dx(static_cast<std::size_t>(N));
+        for (std::int64_t i = 0; i < N; ++i) {
+          const std::int32_t t = targets[static_cast<std::size_t>(i)];
+          if (t == s.ignore) continue;
+          const Doubles lp = log_softmax(logits, i, V);
+          for (std::int64_t v = 0; v < V; ++v) {
+            const auto at_v = static_cast<std::size_t>(v);
+            const double wanted = (v == t ? 1 - eps : 0) + eps / static_cast<double>(V);
+            if (wanted > 0) loss -= wanted * lp[at_v] / rows;
+            const double dz = (std::exp(lp[at_v]) - wanted) / rows;
+            db[at_v] += dz;
+            dx[static_cast<std::size_t>(i)] += dz * static_cast<double>(k.slope(v));
+          }
+        }
+        EXPECT_NEAR(static_cast<double>(host_copy<float>(y)[0]), loss, 1e-5 + 2e-6 * std::abs(loss));
+        const auto got_b = host_copy<float>(grads.get(b)), got_x = host_copy<float>(grads.get(x));
+        for (std::size_t v = 0; v < db.size(); ++v) EXPECT_NEAR(static_cast<double>(got_b[v]), db[v], 1e-5) << v;
+        for (std::size_t i = 0; i < dx.size(); ++i)
+          EXPECT_NEAR(static_cast<double>(got_x[i * static_cast<std::size_t>(D)]), dx[i], 2e-3) << i;
       }
-    }
 }
 
 TEST(CrossEntropy, FusedEqualsTheTwoOps) {
