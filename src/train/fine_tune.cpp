@@ -80,15 +80,13 @@ void add_adapters(nn::Parameters& parameters, const FineTuneOptions& tune) {
   options.rank = tune.lora_rank;
   options.alpha = tune.lora_alpha > 0 ? tune.lora_alpha : static_cast<double>(tune.lora_rank);
   options.dropout = tune.lora_dropout;
-  for (nn::Parameter* p : adaptable) {
-    if (!matches_any(tune.lora_targets, layer_of(*p))) continue;
-    const std::int64_t most = std::min(p->shape[0], p->shape[1]);
-    if (options.rank > most)
-      fail_usage("--lora-rank",
-                 fmt::format("{} is above the rank that {} {} can have", options.rank, p->name, p->shape),
-                 fmt::format("pass at most {}, or leave that layer out of --lora-targets", most));
-    nn::add_lora(parameters, *p, options);
-  }
+  std::erase_if(adaptable, [&](const nn::Parameter* p) { return !matches_any(tune.lora_targets, layer_of(*p)); });
+  std::int64_t most = 0;
+  for (const nn::Parameter* p : adaptable) most = std::max(most, std::min(p->shape[0], p->shape[1]));
+  if (options.rank > most)
+    fail_usage("--lora-rank", fmt::format("{} is above the rank that any adapted matrix can have", options.rank),
+               fmt::format("pass at most {}", most));
+  for (nn::Parameter* p : adaptable) nn::add_lora(parameters, *p, options);
 }
 
 void take_form(TrainOptions& options, const Fields& given) {

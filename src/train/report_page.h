@@ -16,7 +16,8 @@ struct RunLines {
   std::vector<std::string> figures, samples;  ///< the lines of train.jsonl and samples.jsonl
 };
 
-/// Reads both files, also while the run goes on. @throws Error where there is no train.jsonl, or one that has lines and none of a run
+/// Reads both files, also while the run goes on.
+/// @throws Error where there is no train.jsonl, or one of several lines and none of a run
 RunLines read_run(const std::string& directory);
 
 /// @param runs  at least one
