@@ -76,6 +76,7 @@ Cost measure(const Point& p, int threads) {
   while (updates == 0 || seconds_now() - start < seconds_of_point) tokens += update(), ++updates;
   const double seconds = seconds_now() - start;
 
+  const double peak = peak_mib();  // before the roof's own memory comes to it
   const train::StepProfile profile =
       train::step_profile({.profile = workers.profile(),
                            .threads = threads,
@@ -84,7 +85,7 @@ Cost measure(const Point& p, int threads) {
                            .data_seconds = 0,
                            .roof = train::measure_roof(*options.kernels, threads, nn::Precision::bf16)});
   const double rate = static_cast<double>(tokens) / seconds;
-  return {rate, rate / profile.total.reached(), peak_mib()};
+  return {rate, rate / profile.total.reached(), peak};
 }
 
 Cost in_a_process(const Point& p, int threads) {
