@@ -22,10 +22,16 @@ constexpr std::size_t most_points = 2000;               // of a curve
 constexpr std::size_t most_sample_lines = 200;          // validations with samples, of a run
 constexpr std::size_t most_attention_bytes = 3u << 20;  // of a run's maps, as base64
 
+// A line of a run; null where it is none.
+Json parsed(const std::string& line) {
+  Json j = Json::parse(line, nullptr, false);
+  return j.is_object() && j.contains("type") ? j : Json();
+}
+
 std::vector<Json> parsed(const std::vector<std::string>& lines) {
   std::vector<Json> list;
   for (const std::string& line : lines)
-    if (Json j = Json::parse(line, nullptr, false); j.is_object() && j.contains("type")) list.push_back(std::move(j));
+    if (Json j = parsed(line); !j.is_null()) list.push_back(std::move(j));
   return list;
 }
 
@@ -191,7 +197,8 @@ RunLines read_run(const std::string& directory) {
   if (!std::filesystem::exists(figures))
     fail(directory, "holds no train.jsonl, so no run of tril train", "pass the directory that --model named");
   RunLines run{directory, read_lines(figures, {.skip_invalid = true}), {}};
-  if (run.figures.size() > 1 && parsed(run.figures).empty())  // one may just be being written
+  const auto is_none = [](const std::string& line) { return parsed(line).is_null(); };
+  if (run.figures.size() > 1 && std::ranges::all_of(run.figures, is_none))  // one may just be being written
     fail(figures, fmt::format("none of its {} lines is a line of a run", run.figures.size()),
          "pass the directory that --model named");
   if (std::filesystem::exists(samples)) run.samples = read_lines(samples, {.skip_invalid = true});

@@ -1,9 +1,9 @@
 // The texts that BLEU and chrF are measured on: those of the pairs that the validation's loss is measured on.
 #include "train/validation.h"
-#include "train/samples.h"
 
 #include <gtest/gtest.h>
 
+#include "train/samples.h"
 #include "train/support.h"
 
 namespace tril::train {
