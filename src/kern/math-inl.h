@@ -93,6 +93,8 @@ HWY_INLINE float Sum(std::size_t n, const Body& body) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
 }
 
+constexpr float log2_e = 1.44269504f;
+
 /// e^x within 2e-7 of itself for -87.33 <= x <= 88.72; zero below (so exactly zero at -inf), 3.4e38 above; NaN stays
 /// NaN. x = n ln 2 + r with |r| <= ln 2 / 2, and e^r = 1 + r + r^2 p(r), p interpolated at Chebyshev's points.
 template <class D, class V = hn::Vec<D>>
@@ -101,7 +103,7 @@ HWY_INLINE V FastExp(D d, V x) {
   const V highest = hn::Set(d, 88.7228f), lowest = hn::Set(d, -87.33654f);
   const V shift = hn::Set(d, 12582912.0f);  // 1.5 * 2^23: adding it rounds, and leaves n in the low bits
   const V y = hn::Min(highest, x);          // this order keeps NaN
-  const V shifted = hn::MulAdd(y, hn::Set(d, 1.44269504f), shift);
+  const V shifted = hn::MulAdd(y, hn::Set(d, log2_e), shift);
   const V n = hn::Sub(shifted, shift);
   V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), y);  // nine bits: n times this is exact
   r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
@@ -113,8 +115,6 @@ HWY_INLINE V FastExp(D d, V x) {
   const V e = hn::BitCast(d, hn::Add(hn::BitCast(di, p), hn::ShiftLeft<23>(hn::BitCast(di, shifted))));
   return hn::IfThenZeroElse(hn::Lt(x, lowest), e);
 }
-
-constexpr float log2_e = 1.44269504f;
 
 /// 2^x within 2e-7 of itself for -126 <= x <= 127; 2^-126 below, NaN stays NaN. x = n + r with |r| <= 1/2, and 2^r = 1 + r
 /// p(r), of the p of degree 4 the one whose largest relative error is least.
