@@ -94,12 +94,8 @@ class PairEncoder {
     const RandomKey key =
         sub_key(sub_key(key_, static_cast<std::uint64_t>(pair.line)), static_cast<std::uint64_t>(pair.copy));
     cut(pair.text.target, Side::target, how_.target_sampler.get(), sub_key(key, 1), pair.target);
-    const std::string& tag = how_.options.tags.empty() ? no_tag_ : how_.options.tags[pair.text.set];
-    const bool tagged = !tag.empty() && find_word(pair.text.source) != std::string::npos;
-    if (!tagged)
-      cut(pair.text.source, Side::source, how_.source_sampler.get(), sub_key(key, 0), pair.source);
-    else  // as one who translates writes it
-      cut(tag + " " + pair.text.source, Side::source, how_.source_sampler.get(), sub_key(key, 0), pair.source);
+    const bool tagged = !tag_of(how_.options, pair.text).empty();
+    cut(tagged_source(how_.options, pair.text), Side::source, how_.source_sampler.get(), sub_key(key, 0), pair.source);
     if (!pair.text.alignment.empty()) align(pair, tagged);
   }
 
@@ -112,7 +108,6 @@ class PairEncoder {
                                        place_of_alignment(how_.options, pair));
   }
 
-  static std::size_t find_word(const std::string& text) { return text.find_first_not_of(" \t"); }
   void cut(const std::string& text, Side side, const SubwordSampler* sampler, RandomKey key,
            std::vector<std::int32_t>& ids) const {
     if (sampler)
@@ -123,7 +118,6 @@ class PairEncoder {
 
   const Preparation& how_;
   RandomKey key_;
-  std::string no_tag_;
 };
 
 void encode(std::span<EncodedPair> pairs, const PairEncoder& encoder, int threads) {

@@ -25,6 +25,16 @@ ReadOptions how(const CorpusOptions& options) {
 
 }  // namespace
 
+std::string_view tag_of(const CorpusOptions& options, const PairText& pair) {
+  if (options.tags.empty() || pair.source.find_first_not_of(" \t") == std::string::npos) return {};
+  return options.tags[pair.set];
+}
+
+std::string tagged_source(const CorpusOptions& options, const PairText& pair) {
+  const std::string_view tag = tag_of(options, pair);
+  return tag.empty() ? pair.source : fmt::format("{} {}", tag, pair.source);
+}
+
 SetReader::SetReader(const CorpusOptions& options, std::size_t set)
     : options_(options), set_(set), source_(source_files(options)[set], how(options)) {
   if (options.tsv.empty()) target_.emplace(options.target[set], how(options));

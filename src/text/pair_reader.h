@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "text/corpus.h"
@@ -21,6 +22,11 @@ struct PairText {
   Alignment alignment;  ///< as the file has it
   std::size_t set = 0;  ///< which of the sets it comes from
 };
+
+/// The tag of the pair's set, which stands in front of its source: "" where the set has none or the source is blank.
+std::string_view tag_of(const CorpusOptions& options, const PairText& pair);
+/// The source as a model is given it: behind its tag.
+std::string tagged_source(const CorpusOptions& options, const PairText& pair);
 
 /// One set: its two files (or its tab-separated one) and its weights.
 class SetReader {

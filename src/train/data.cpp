@@ -106,11 +106,6 @@ std::vector<std::string> tags_of(const DataOptions& d) {
   return tags;
 }
 
-std::string tagged_source(const CorpusOptions& corpus, const PairText& pair) {
-  const std::string tag = corpus.tags.empty() ? "" : corpus.tags[pair.set];
-  return tag.empty() || pair.source.empty() ? pair.source : tag + " " + pair.source;
-}
-
 CorpusOptions validation_corpus(const TrainOptions& options) {
   const DataOptions& d = options.data;
   CorpusOptions c;

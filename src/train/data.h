@@ -3,7 +3,6 @@
 
 #include "text/corpus.h"
 #include "text/lm_corpus.h"
-#include "text/pair_reader.h"
 #include "text/vocabulary.h"
 #include "train/options.h"
 
@@ -34,8 +33,6 @@ LmCorpusOptions validation_text(const TrainOptions& options);
 VocabularyRequest vocabulary_request(const TrainOptions& options);
 /// What stands in front of the sources of each set ("" for nothing); empty where there are no tags.
 std::vector<std::string> tags_of(const DataOptions& d);
-/// The pair's source as a model is to be given it: behind its set's tag, where it has one.
-std::string tagged_source(const CorpusOptions& corpus, const PairText& pair);
 VocabularyOptions vocabulary_options(const TrainOptions& options);
 
 /// The tokenizer of a run that begins: of --vocab, a model's directory or a SentencePiece file, else one that is

@@ -36,12 +36,12 @@ TrainOptions measured_by_bleu(const TemporaryDirectory& dir) {
 TEST(ValidationSet, SourcesHaveTheTagOfTheirSet) {
   const TemporaryDirectory dir;
   TrainOptions o = measured_by_bleu(dir);
-  o.data.valid_sets = {dir.write("a.src", "ab\n\n"), dir.write("a.tgt", "ba\n\n"), dir.write("b.src", "cd\n"),
-                       dir.write("b.tgt", "dc\n"),   dir.write("c.src", "ef\n"),   dir.write("c.tgt", "fe\n")};
+  o.data.valid_sets = {dir.write("a.src", "ab\n\n \n"), dir.write("a.tgt", "ba\n\n\n"), dir.write("b.src", "cd\n"),
+                       dir.write("b.tgt", "dc\n"),      dir.write("c.src", "ef\n"),     dir.write("c.tgt", "fe\n")};
   o.data.language_tags = {"de", "fr", "-"};
   const ValidationSet set = read_validation_set(o, std::make_shared<TaggedLetters>());
-  EXPECT_EQ(set.sources, (std::vector<std::string>{">>de<< ab", "", ">>fr<< cd", "ef"}));
-  EXPECT_EQ(set.references, (std::vector<std::string>{"ba", "", "dc", "fe"}));
+  EXPECT_EQ(set.sources, (std::vector<std::string>{">>de<< ab", "", " ", ">>fr<< cd", "ef"}));
+  EXPECT_EQ(set.references, (std::vector<std::string>{"ba", "", "", "dc", "fe"}));
   o.validation.valid_samples = 3;
   std::vector<std::string> shown;
   for (const SampleText& sample : read_samples(o)) shown.push_back(sample.source);
