@@ -45,7 +45,7 @@ Fields fields_of(VocabOptions& o) {
       .required();
   f.add("size", &v.size, "number of pieces").at_least(4).at_most(1'000'000);
   f.add("type", &v.model, "byte-pair encoding, a unigram language model, or single characters (--size at most)",
-        {{"bpe", SubwordModel::bpe}, {"unigram", SubwordModel::unigram}, {"char", SubwordModel::character}})
+        {{"bpe", SubwordKind::bpe}, {"unigram", SubwordKind::unigram}, {"char", SubwordKind::character}})
       .value_name("NAME");
   f.add("normalization", &v.normalization,
         "what is done to the text first: Unicode's NFKC, with nmt_ spaces too, with _cf lower case; or nothing",

@@ -69,13 +69,13 @@ class LinesIterator : public sentencepiece::SentenceIterator {
 
 using Arguments = std::unordered_map<std::string, std::string>;
 
-const char* name_of(SubwordModel model) {
+const char* name_of(SubwordKind model) {
   switch (model) {
-    case SubwordModel::bpe:
+    case SubwordKind::bpe:
       return "bpe";
-    case SubwordModel::unigram:
+    case SubwordKind::unigram:
       return "unigram";
-    case SubwordModel::character:
+    case SubwordKind::character:
       return "char";
   }
   return "";
@@ -97,7 +97,7 @@ Arguments trainer_arguments(const VocabularyOptions& options) {
   return {
       {"vocab_size", std::to_string(options.size)},
       {"model_type", name_of(options.model)},
-      {"use_all_vocab", word(options.model == SubwordModel::character)},
+      {"use_all_vocab", word(options.model == SubwordKind::character)},
       {"character_coverage", fmt::format("{}", options.character_coverage)},
       {"normalization_rule_name", name_of(options.normalization)},
       {"remove_extra_whitespaces", word(!options.keep_spaces)},
@@ -168,7 +168,7 @@ std::string train(const std::vector<std::string>& lines, const VocabularyOptions
   const auto status = run_trainer(trainer_arguments(options), lines, &model);
   if (!status.ok()) explain(status.ToString(), options);
   const auto learned = parse_sentencepiece(model, "vocabulary");
-  const bool characters = options.model == SubwordModel::character;
+  const bool characters = options.model == SubwordKind::character;
   if (characters && learned->GetPieceSize() > options.size)
     explain(fmt::format("smaller than required_chars vs {}", learned->GetPieceSize()), options);
   if (!characters && learned->GetPieceSize() != options.size)
@@ -244,8 +244,8 @@ std::shared_ptr<const Tokenizer> train_marian_tokenizer(const VocabularyRequest&
   return make_marian_tokenizer(std::move(parts));
 }
 
-SubwordModel subword_model(const std::string& name) {
-  for (const SubwordModel model : {SubwordModel::bpe, SubwordModel::unigram, SubwordModel::character})
+SubwordKind subword_kind(const std::string& name) {
+  for (const SubwordKind model : {SubwordKind::bpe, SubwordKind::unigram, SubwordKind::character})
     if (name == name_of(model)) return model;
   fail_usage("vocabulary type", fmt::format("\"{}\", expected bpe, unigram or char", name),
              did_you_mean(name, {"bpe", "unigram", "char"}));

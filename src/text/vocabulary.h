@@ -11,7 +11,7 @@
 
 namespace tril {
 
-enum class SubwordModel { bpe, unigram, character };
+enum class SubwordKind { bpe, unigram, character };
 /// SentencePiece's rules by name: nmt_nfkc is Unicode's NFKC and spaces as translation wants them; _cf folds case.
 enum class Normalization { nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf, identity };
 
@@ -19,7 +19,7 @@ struct VocabularyOptions {
   /// Pieces, "</s>" and "<unk>" among them; a Marian vocabulary has "<pad>" besides. Of characters: as many as the text
   /// has, this at most.
   std::int32_t size = 8000;
-  SubwordModel model = SubwordModel::bpe;
+  SubwordKind model = SubwordKind::bpe;
   double character_coverage = 1.0;     ///< share of the text's characters that get a piece of their own
   std::int64_t max_lines = 2'000'000;  ///< a larger input is sampled, evenly and by `seed`, down to this many lines
   std::uint64_t seed = 1;
@@ -66,7 +66,7 @@ struct VocabularyRequest {
 std::shared_ptr<const Tokenizer> train_marian_tokenizer(const VocabularyRequest& request,
                                                         const VocabularyOptions& options);
 
-SubwordModel subword_model(const std::string& name);         ///< "bpe", "unigram" or "char"; else an Error
+SubwordKind subword_kind(const std::string& name);           ///< "bpe", "unigram" or "char"; else an Error
 Normalization normalization_named(const std::string& name);  ///< by SentencePiece's name; else an Error
 /// The rules and their names.
 const std::vector<std::pair<std::string, Normalization>>& normalization_names();

@@ -137,7 +137,7 @@ VocabularyRequest vocabulary_request(const TrainOptions& options) {
 VocabularyOptions vocabulary_options(const TrainOptions& options) {
   VocabularyOptions v;
   v.size = static_cast<std::int32_t>(options.data.vocab_size);
-  v.model = subword_model(options.data.vocab_type);
+  v.model = subword_kind(options.data.vocab_type);
   v.seed = options.run.seed;
   v.skip_invalid = options.data.skip_invalid;
   return v;

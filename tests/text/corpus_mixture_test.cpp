@@ -29,8 +29,8 @@ std::string text(int lines, std::uint64_t seed) {
   return text;
 }
 
-std::shared_ptr<const Tokenizer> tokenizer_of(SubwordModel model) {
-  static std::map<SubwordModel, std::string> learned;
+std::shared_ptr<const Tokenizer> tokenizer_of(SubwordKind model) {
+  static std::map<SubwordKind, std::string> learned;
   std::string& spm = learned[model];
   if (spm.empty()) {
     const TemporaryDirectory at;
@@ -62,9 +62,9 @@ CorpusOptions three_sets(const TemporaryDirectory& at) {
 }
 
 // Everything at once, in memory and streamed.
-class Everything : public testing::TestWithParam<std::tuple<SubwordModel, std::int64_t>> {};
+class Everything : public testing::TestWithParam<std::tuple<SubwordKind, std::int64_t>> {};
 INSTANTIATE_TEST_SUITE_P(Corpus, Everything,
-                         testing::Combine(testing::Values(SubwordModel::bpe, SubwordModel::unigram),
+                         testing::Combine(testing::Values(SubwordKind::bpe, SubwordKind::unigram),
                                           testing::Values(1 << 30, 16'384)));
 
 TEST_P(Everything, GoesOnExactlyFromAnyBatch) {
@@ -73,7 +73,7 @@ TEST_P(Everything, GoesOnExactlyFromAnyBatch) {
   CorpusOptions options = three_sets(at);
   options.memory_bytes = std::get<1>(GetParam());
   options.temperature = 3;
-  if (std::get<0>(GetParam()) == SubwordModel::bpe)
+  if (std::get<0>(GetParam()) == SubwordKind::bpe)
     options.source_sampling.bpe_dropout = options.target_sampling.bpe_dropout = 0.2;
   else
     options.source_sampling.unigram_alpha = options.target_sampling.unigram_alpha = 0.3;
@@ -99,7 +99,7 @@ TEST_P(Everything, GoesOnExactlyFromAnyBatch) {
 
 TEST(Corpus, SampledSubwordsDifferByEpochAndKeepTheText) {
   const TemporaryDirectory at;
-  const auto tokenizer = tokenizer_of(SubwordModel::bpe);
+  const auto tokenizer = tokenizer_of(SubwordKind::bpe);
   CorpusOptions options;
   options.source = {at.write("s", text(100, 3))};
   options.target = {at.write("t", text(100, 4))};
@@ -133,7 +133,7 @@ TEST(Corpus, SampledSubwordsDifferByEpochAndKeepTheText) {
 
 TEST(Corpus, WeightsAndTagsGoWithTheirPairs) {
   const TemporaryDirectory at;
-  const auto tokenizer = tokenizer_of(SubwordModel::bpe);
+  const auto tokenizer = tokenizer_of(SubwordKind::bpe);
   CorpusOptions options = three_sets(at);
   const std::int32_t aa = *tokenizer->find(">>aa<<", Side::source), bb = *tokenizer->find(">>bb<<", Side::source);
   // Which source and target texts belong to which set and weight.
@@ -173,7 +173,7 @@ TEST(Corpus, RefusesWeightsThatAreNone) {
   options.target = {at.write("t", "walk\ntalk\nsing\n")};
   const auto error = [&](const std::string& weights) {
     options.weights = {at.write("w", weights)};
-    return error_of([&] { read_batches(options, tokenizer_of(SubwordModel::bpe)); });
+    return error_of([&] { read_batches(options, tokenizer_of(SubwordKind::bpe)); });
   };
   EXPECT_TRUE(contains(error("1\n-0.5\n1\n"), "w: line 2: expected a weight of 0 or more, got \"-0.5\""));
   EXPECT_TRUE(contains(error("1\n1\nnan\n"), "w: line 3: expected a weight"));
@@ -184,7 +184,7 @@ TEST(Corpus, RefusesWeightsThatAreNone) {
   EXPECT_TRUE(contains(error("1\n1\n1\n1\n"), "w: has 4 weights, "));
   EXPECT_EQ(error("1\n0\n 1e-3 \n"), "");
   CorpusStatistics statistics;
-  const auto batches = read_batches(options, tokenizer_of(SubwordModel::bpe), &statistics);
+  const auto batches = read_batches(options, tokenizer_of(SubwordKind::bpe), &statistics);
   EXPECT_EQ(batches[0].sentences(), 2);  // a weight of 0 leaves the pair out
   EXPECT_EQ(statistics.weightless, 1);
   EXPECT_TRUE(contains(statistics.report(), "1 of weight 0")) << statistics.report();
@@ -196,7 +196,7 @@ TEST(Corpus, RefusesATagThatIsNoToken) {
   options.source = {at.write("s", "walk\n")};
   options.target = {at.write("t", "walk\n")};
   options.tags = {">>cc<<"};
-  const std::string error = error_of([&] { Corpus(options, tokenizer_of(SubwordModel::bpe)); });
+  const std::string error = error_of([&] { Corpus(options, tokenizer_of(SubwordKind::bpe)); });
   EXPECT_TRUE(contains(error, "--language-tags: the vocabulary has no \">>cc<<\"")) << error;
 }
 
@@ -233,7 +233,7 @@ TEST(Mixture, PairsOfASetComeEquallyOften) {
 
 TEST(Mixture, EpochsHoldTheSharesAskedFor) {
   const TemporaryDirectory at;
-  const auto tokenizer = tokenizer_of(SubwordModel::bpe);
+  const auto tokenizer = tokenizer_of(SubwordKind::bpe);
   CorpusOptions options = three_sets(at);
   options.weights.clear();
   options.tags = {">>aa<<", ">>bb<<", ""};
@@ -302,7 +302,7 @@ TEST(Mixture, FindsFilesThatDoNotFit) {
   const TemporaryDirectory at;
   CorpusOptions options = three_sets(at);
   options.target[1] = at.write("long", text(201, 1));
-  const std::string error = error_of([&] { Corpus(options, tokenizer_of(SubwordModel::bpe)); });
+  const std::string error = error_of([&] { Corpus(options, tokenizer_of(SubwordKind::bpe)); });
   EXPECT_TRUE(contains(error, "long: has 201 lines, ")) << error;
 }
 

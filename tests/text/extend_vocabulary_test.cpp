@@ -24,12 +24,12 @@ std::string text(const std::vector<std::string>& words, int lines, std::uint64_t
 const std::vector<std::string> old_words = {"walk", "walking", "talk", "talking", "sing", "singer"};
 const std::vector<std::string> new_words = {"kiwi", "kiwis", "\u732b\u732b", "walkman", "tango"};
 
-class Extension : public testing::TestWithParam<SubwordModel> {
+class Extension : public testing::TestWithParam<SubwordKind> {
  protected:
   Extension() {
     VocabularyOptions options;
     options.model = GetParam();
-    options.size = GetParam() == SubwordModel::bpe ? 30 : 20;
+    options.size = GetParam() == SubwordKind::bpe ? 30 : 20;
     const std::vector<TextSource> files = {{at.write("old", text(old_words, 300, 1))}};
     const std::string spm = train_sentencepiece(files, options);
     before = make_marian_tokenizer({.source_spm = spm, .target_spm = spm});
@@ -41,7 +41,7 @@ class Extension : public testing::TestWithParam<SubwordModel> {
   std::shared_ptr<const Tokenizer> before;
   ExtensionRequest request;
 };
-INSTANTIATE_TEST_SUITE_P(Vocabulary, Extension, testing::Values(SubwordModel::bpe, SubwordModel::unigram));
+INSTANTIATE_TEST_SUITE_P(Vocabulary, Extension, testing::Values(SubwordKind::bpe, SubwordKind::unigram));
 
 TEST_P(Extension, KeepsOldIdsAndCutsNewTextIntoFewerPieces) {
   request.count = 14;

@@ -54,7 +54,7 @@ std::vector<std::string> words(int lines) {
   return text;
 }
 
-std::string learned(SubwordModel model, bool byte_fallback = false) {
+std::string learned(SubwordKind model, bool byte_fallback = false) {
   VocabularyOptions options;
   options.model = model;
   options.size = (byte_fallback ? 256 : 0) + 40;
@@ -68,7 +68,7 @@ std::string learned(SubwordModel model, bool byte_fallback = false) {
 constexpr double almost_none = 1e-12;
 
 TEST(BpeDropout, WithoutDropoutEqualsSentencePiece) {
-  for (const std::string& spm : {golden_spm("spm_bpe"), learned(SubwordModel::bpe), learned(SubwordModel::bpe, true)}) {
+  for (const std::string& spm : {golden_spm("spm_bpe"), learned(SubwordKind::bpe), learned(SubwordKind::bpe, true)}) {
     const auto tokenizer = tokenizer_of(spm);
     const auto sampler = tokenizer->sampler(Side::source, {.bpe_dropout = almost_none});
     for (const std::string& line : many_lines()) {
@@ -80,7 +80,7 @@ TEST(BpeDropout, WithoutDropoutEqualsSentencePiece) {
 }
 
 TEST(BpeDropout, AtOneEveryCharacterIsAlone) {
-  const auto tokenizer = tokenizer_of(learned(SubwordModel::bpe));
+  const auto tokenizer = tokenizer_of(learned(SubwordKind::bpe));
   const auto sampler = tokenizer->sampler(Side::target, {.bpe_dropout = 1});
   Ids ids;
   sampler->encode("walk singer", random_key(1, 1), ids);
@@ -90,7 +90,7 @@ TEST(BpeDropout, AtOneEveryCharacterIsAlone) {
 }
 
 TEST(BpeDropout, KeepsTheTextAndDependsOnTheKeyAlone) {
-  const auto tokenizer = tokenizer_of(learned(SubwordModel::bpe));
+  const auto tokenizer = tokenizer_of(learned(SubwordKind::bpe));
   const auto sampler = tokenizer->sampler(Side::source, {.bpe_dropout = 0.3});
   std::set<Ids> seen;
   for (std::uint64_t n = 0; n < 200; ++n) {
@@ -192,7 +192,7 @@ TEST(BpeDropout, IsForBytePairsOnly) {
 // --- unigrams ---
 
 TEST(UnigramSampling, ALargeExponentGivesTheBestSegmentation) {
-  for (const std::string& spm : {golden_spm("spm_unigram"), learned(SubwordModel::unigram)}) {
+  for (const std::string& spm : {golden_spm("spm_unigram"), learned(SubwordKind::unigram)}) {
     const auto tokenizer = tokenizer_of(spm);
     const auto sampler = tokenizer->sampler(Side::source, {.unigram_alpha = 1e4});
     int lines = 0, different = 0;
@@ -246,7 +246,7 @@ TEST(UnigramSampling, DrawsFromTheModelsDistribution) {
 }
 
 TEST(UnigramSampling, KeepsTheTextEvenOfUnknownCharacters) {
-  const auto tokenizer = tokenizer_of(learned(SubwordModel::unigram, true));
+  const auto tokenizer = tokenizer_of(learned(SubwordKind::unigram, true));
   const auto sampler = tokenizer->sampler(Side::source, {.unigram_alpha = 0.1});
   for (std::uint64_t n = 0; n < 100; ++n) {
     Ids ids;

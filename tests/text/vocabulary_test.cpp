@@ -35,8 +35,8 @@ std::string text_of(const std::vector<std::string>& lines) {
   return text;
 }
 
-class EveryModel : public testing::TestWithParam<SubwordModel> {};
-INSTANTIATE_TEST_SUITE_P(Vocabulary, EveryModel, testing::Values(SubwordModel::bpe, SubwordModel::unigram));
+class EveryModel : public testing::TestWithParam<SubwordKind> {};
+INSTANTIATE_TEST_SUITE_P(Vocabulary, EveryModel, testing::Values(SubwordKind::bpe, SubwordKind::unigram));
 
 TEST_P(EveryModel, LearnsWhatWasAskedFor) {
   const auto lines = sentences(300, english);
@@ -183,14 +183,14 @@ TEST(Vocabulary, NamesBadInput) {
   EXPECT_TRUE(contains(error_of([&] { read_sentencepiece(at.path("none")); }), "none"));
   options.size = 0;
   EXPECT_TRUE(contains(error_with(at.write("a", "a\n")), "vocabulary size"));
-  EXPECT_TRUE(contains(error_of([] { subword_model("unigam"); }), "unigram"));
-  EXPECT_EQ(subword_model("bpe"), SubwordModel::bpe);
+  EXPECT_TRUE(contains(error_of([] { subword_kind("unigam"); }), "unigram"));
+  EXPECT_EQ(subword_kind("bpe"), SubwordKind::bpe);
   EXPECT_EQ(normalization_named("identity"), Normalization::identity);
 }
 
 TEST(Vocabulary, OfCharactersHasEveryCharacterOnce) {
   VocabularyOptions options;
-  options.model = SubwordModel::character;
+  options.model = SubwordKind::character;
   const std::vector<std::string> lines = {"abcab  cb", "\u00fcxa"};
   const std::string spm = train_sentencepiece(lines, options);
   const auto model = parse_sentencepiece(spm, "learned");
@@ -203,7 +203,7 @@ TEST(Vocabulary, OfCharactersHasEveryCharacterOnce) {
 }
 
 TEST(Vocabulary, KeepsSpacesAndSymbolsWhereAsked) {
-  for (const SubwordModel kind : {SubwordModel::character, SubwordModel::bpe}) {
+  for (const SubwordKind kind : {SubwordKind::character, SubwordKind::bpe}) {
     VocabularyOptions options;
     options.model = kind;
     options.normalization = Normalization::identity;
