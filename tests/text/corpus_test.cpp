@@ -406,9 +406,9 @@ TEST(Corpus, AlignmentsGoWithTheFramesOfSentences) {
   };
   const auto first = sentence_ids(*tokenizer, "a b", Side::source);
   const auto last = static_cast<std::int32_t>(first.size()) - 1;
-  const Alignment words = points("0-0", AlignmentUnits::words);
-  ASSERT_FALSE(words.empty());
-  for (const AlignmentPoint& p : words) EXPECT_TRUE(p.source >= 1 && p.target >= 1) << "behind the languages";
+  const Alignment of_words = points("0-0", AlignmentUnits::words);
+  ASSERT_FALSE(of_words.empty());
+  for (const AlignmentPoint& p : of_words) EXPECT_TRUE(p.source >= 1 && p.target >= 1) << "behind the languages";
   EXPECT_EQ(points("0-0 1-1", AlignmentUnits::tokens), (Alignment{{0, 0}, {1, 1}}));
   EXPECT_EQ(points(fmt::format("{}-0", last), AlignmentUnits::tokens), (Alignment{{last, 0}}));
   EXPECT_THROW(points(fmt::format("{}-0", last + 1), AlignmentUnits::tokens), Error);
