@@ -27,6 +27,16 @@ bool matches(const std::string& pattern, const std::string& name) {
   }
 }
 
+// The largest dropout that a config.json asks for, by the families' names of it: "attention_dropout", "resid_pdrop".
+double most_dropout(const model::Model& m) {
+  const nlohmann::json config = nlohmann::json::parse(m.config_json());
+  double most = 0;
+  for (const auto& [name, value] : config.items())
+    if (value.is_number() && (name.ends_with("dropout") || name.ends_with("pdrop")))
+      most = std::max(most, value.get<double>());
+  return most;
+}
+
 bool matches_any(const std::vector<std::string>& patterns, const std::string& name) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return matches(p, name); });
 }
@@ -96,12 +106,14 @@ void take_form(TrainOptions& options, const Fields& given) {
   if (m->max_positions() > 0 && !given.given("max-length"))
     options.data.max_length = std::min(options.data.max_length, m->max_positions());
   if (!m->has_encoder()) {
-    if (m->family() != "gpt2")
+    if (m->family() != "gpt2") {
+      options.model.dropout = most_dropout(*m);
       for (const char* name : {"dropout", "embedding-dropout", "attention-dropout"})
         if (const Field* field = given.find(name); field && field->given())
           fail_usage(field->given_at(),
                      fmt::format("a {} model has the dropout that its config.json says", m->family()),
                      "change it in " + options.tune.init_from + "/config.json");
+    }
     return;
   }
   options.model.dec_depth = m->cross_layers();

@@ -503,8 +503,8 @@ void settle(TrainOptions& o) {
   }
 
   LearningOptions& l = o.learning;
-  const bool drops =
-      m.dropout > 0 || m.embedding_dropout.value_or(0) > 0 || m.attention_dropout > 0 || m.activation_dropout > 0;
+  const bool drops = m.dropout > 0 || m.embedding_dropout.value_or(0) > 0 || m.attention_dropout > 0 ||
+                     m.activation_dropout > 0 || o.tune.lora_dropout > 0;
   check(l.r_drop == 0 || drops, "--r-drop", "without dropout both passes are the same and there is nothing to draw");
   check(m.dropout_warmup == 0 || drops, "--dropout-warmup", "there is no dropout that could set in");
   if (is_language_model(m)) {

@@ -220,6 +220,28 @@ TEST(FineTune, FrozenWeightsStayBitIdentical) {
   }
 }
 
+// R-Drop wants two passes that differ: by the model's own dropout, or by that of adapters.
+TEST(FineTune, RDropKnowsWhatDropsOut) {
+  const TemporaryDirectory dir;
+  nlohmann::json config{{"model_type", "llama"},   {"vocab_size", 40},       {"hidden_size", 16},
+                        {"intermediate_size", 12}, {"num_hidden_layers", 1}, {"num_attention_heads", 2}};
+  const auto refused = [&] {
+    dir.write("config.json", config.dump());
+    TrainOptions o = small_options(dir);
+    o.tune.init_from = dir.path(""), o.data.max_length = o.model.max_positions;
+    o.data.vocab = dir.path(""), o.data.train_sets = {"text"}, o.data.valid_sets.clear();
+    o.learning.r_drop = 1, o.tune.lora_rank = 2;
+    take_form(o, fields_of(o));
+    const std::string without = error_of([&] { settle(o); });
+    o.tune.lora_dropout = 0.1;
+    settle(o);
+    return contains(without, "--r-drop");
+  };
+  EXPECT_TRUE(refused());
+  config["attention_dropout"] = 0.1;
+  EXPECT_FALSE(refused());
+}
+
 TEST(FineTune, PatternsThatMatchNothingNameWhatIsNear) {
   const Base base;
   TrainOptions o = base.options();
