@@ -16,6 +16,7 @@
 #include "text/reader.h"
 #include "train/page.h"
 #include "train/report_page.h"
+#include "train/run_line.h"
 
 namespace tril::train {
 namespace {
@@ -58,7 +59,7 @@ bool is_of_validation(const Json& line) {
 // The options that the latest "run" line tells of; null where there is none.
 Json latest_options(const std::vector<std::string>& lines) {
   for (auto line = lines.rbegin(); line != lines.rend(); ++line)
-    if (const Json j = Json::parse(*line, nullptr, false); j.is_object() && j.value("type", Json()) == "run")
+    if (const Json j = run_line(*line); j.is_object() && j.value("type", Json()) == "run")
       return j.value("options", Json());
   return {};
 }
@@ -131,8 +132,8 @@ void JsonLines::keep_until(std::int64_t update, std::int64_t validated) {
   std::string text;
   if (std::filesystem::exists(path_)) {
     for (std::string& line : read_lines(path_, {.skip_invalid = true})) {
-      const Json j = Json::parse(line, nullptr, false);
-      if (!j.is_object() || !j.contains("update") || !j["update"].is_number_integer()) continue;
+      const Json j = run_line(line);
+      if (!j.contains("update") || !j["update"].is_number_integer()) continue;
       if (j["update"].get<std::int64_t>() > (is_of_validation(j) ? validated : update)) continue;
       text += line + "\n";
       lines_.push_back(std::move(line));

@@ -12,6 +12,7 @@
 #include "text/reader.h"
 #include "train/options.h"
 #include "train/page.h"
+#include "train/run_line.h"
 
 namespace tril::train {
 namespace {
@@ -24,8 +25,8 @@ constexpr std::size_t most_attention_bytes = 3u << 20;  // of a run's maps, as b
 
 // A line of a run; null where it is none.
 Json parsed(const std::string& line) {
-  Json j = Json::parse(line, nullptr, false);
-  return j.is_object() && j.contains("type") ? j : Json();
+  Json j = run_line(line);
+  return j.contains("type") ? j : Json();
 }
 
 std::vector<Json> parsed(const std::vector<std::string>& lines) {

@@ -203,6 +203,11 @@ TEST(SentencePieceModel, SurvivesMutatedBytes) {
   EXPECT_LT(refused, 1'000);
 }
 
+TEST(PieceTable, NestedJsonCostsNoStack) {
+  const std::string deep = R"({"a":)" + std::string(300'000, '[') + std::string(300'000, ']') + "}";
+  EXPECT_TRUE(contains(error_of([&] { PieceTable::parse(deep, "here"); }), "the id of \"a\" is array, expected"));
+}
+
 TEST(PieceTable, SurvivesMutatedJson) {
   const std::string json = R"({"</s>": 0, "<unk>": 1, "\u2581the": 2, "fox": 3, "ä": 4, "<pad>": 5})";
   EXPECT_EQ(PieceTable::parse(json, "here").size(), 6);

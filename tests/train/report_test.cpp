@@ -347,6 +347,18 @@ TEST(AttentionMaps, AreBounded) {
   EXPECT_EQ(attention_maps(c, *m, tokenizer, "abc", "cba").layers.size(), 3u);
 }
 
+TEST(ReadRun, NestedLinesCostNoStack) {
+  const TemporaryDirectory dir;
+  const std::string deep = std::string(300'000, '[') + std::string(300'000, ']');
+  const std::string line = R"({"type":"run","update":0,"options":)" + deep + "}\n";
+  dir.write("train.jsonl", line + R"({"type":"train","update":1,"loss":2.5})" + "\n");
+  dir.write("samples.jsonl", line);
+  EXPECT_TRUE(contains(report_page(std::vector{read_run(dir.path())}), "2.5"));
+  RunLog log(dir.path());
+  log.keep_until(1, 1);
+  log.begin({.options = "{}"});
+}
+
 TEST(ReadRun, NamesWhatIsMissing) {
   const TemporaryDirectory dir;
   EXPECT_TRUE(contains(error_of([&] { read_run(dir.path("none")); }), "train.jsonl"));
