@@ -181,6 +181,8 @@ bool Trainer::finite_weights() const {
 // A rate that is far too high may overflow weights while the loss and the gradient still were numbers.
 void Trainer::check_weights() const {
   if (finite_weights()) return;
+  if (state_.position.updates == 0 && !options_.tune.init_from.empty())
+    fail(options_.tune.init_from, "has weights that are not finite", "get it again, or choose another model");
   fail("update " + std::to_string(state_.position.updates),
        "it left weights that are not finite, which are not saved; the last state in " + store_.path() + " remains",
        "pass --overwrite to begin anew with a lower --learn-rate");

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "model/generation_config.h"
@@ -83,6 +84,27 @@ TEST(FineTune, BeginsAtTheModelAsItIs) {
   o.tune.lora_rank = 3;
   const std::vector<float> got = logits_of(*tuned(o)), expected = logits_of(*original);
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], expected[i], 1e-5) << "B is zero";
+}
+
+TEST(FineTune, WeightsThatAreNotFiniteAreTheFilesFault) {
+  const Base base;
+  const auto broken = model::load(base.dir.path("base"));
+  const Tensor& all = broken->parameters().flat();
+  std::vector<float> values = host_copy<float>(all);
+  values[values.size() / 2] = std::numeric_limits<float>::quiet_NaN();
+  host_write<float>(all, values);
+  model::save(*broken, base.dir.path("broken"));
+  TrainOptions o = base.options();
+  o.tune.init_from = base.dir.path("broken");
+  settle(o);
+  const std::unique_ptr<model::Model> m = build_tuned_model(o);
+  CheckpointStore store(o.run.model, 1);
+  TrainerHooks hooks;
+  hooks.stop = [] { return false; };
+  hooks.save_model = [] {};
+  hooks.load_start = [&] { model::load_weights(*m, o.tune.init_from); };
+  const auto begin = [&] { Trainer(o, *m, std::make_shared<test::LetterTokenizer>(), store, hooks); };
+  EXPECT_TRUE(contains(error_of(begin), "broken: has weights that are not finite"));
 }
 
 TEST(FineTune, MergedAdaptersGiveTheSameLogitsInAPlainDirectory) {
