@@ -188,7 +188,7 @@ void learning_fields(Fields& f, LearningOptions& l) {
   f.add("teacher", &l.teacher, "model directories whose predictions are learned too; their vocabulary is taken over")
       .value_name("DIR");
   f.add("distillation-temperature", &l.distillation_temperature, "T that teacher and student are softened by")
-      .above(0)
+      .at_least(0.01)
       .at_most(1000);
   f.add("distillation-mix", &l.distillation_mix, "share of the teacher in the loss; the targets have the rest")
       .at_least(0)
