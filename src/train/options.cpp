@@ -145,6 +145,7 @@ void learning_fields(Fields& f, LearningOptions& l) {
   f.add("after", &l.after,
         "how long to train: 8000u updates, 30e epochs, 10m minutes, 5Gt target tokens; whichever first")
       .letter('a')
+      .value_name("AMOUNT")
       .checked_by(amounts_expected)
       .free_to_change();
   f.add("accumulate", &l.accumulate, "batches whose gradients make one update; with several ranks, of each")
@@ -273,7 +274,9 @@ void fine_tune_fields(Fields& f, FineTuneOptions& t) {
 
 void validation_fields(Fields& f, ValidationOptions& v) {
   f.group("Validation");
-  f.add("valid-freq", &v.valid_freq, "how often to validate: 500u, 1e, 10m").checked_by(amounts_expected);
+  f.add("valid-freq", &v.valid_freq, "how often to validate: 500u, 1e, 10m")
+      .value_name("AMOUNT")
+      .checked_by(amounts_expected);
   f.add("valid-metrics", &v.valid_metrics, "loss, perplexity, bleu, chrf; the first decides which model is best")
       .value_name("NAMES")
       .checked_by([](const std::string& text) { return metrics_of({text}) ? "" : "loss, perplexity, bleu or chrf"; });
@@ -298,9 +301,15 @@ void run_fields(Fields& f, RunOptions& r, ModelOptions& m) {
       .value_name("DIR")
       .required();
   f.add("overwrite", &r.overwrite, "begin anew where the directory holds a run").free_to_change();
-  f.add("save-freq", &r.save_freq, "how often to save: 500u, 1e, 10m").checked_by(amounts_expected).free_to_change();
+  f.add("save-freq", &r.save_freq, "how often to save: 500u, 1e, 10m")
+      .value_name("AMOUNT")
+      .checked_by(amounts_expected)
+      .free_to_change();
   f.add("keep-checkpoints", &r.keep_checkpoints, "training states that are kept").at_least(1).free_to_change();
-  f.add("disp-freq", &r.disp_freq, "how often to report: 50u, 1e, 1m").checked_by(amounts_expected).free_to_change();
+  f.add("disp-freq", &r.disp_freq, "how often to report: 50u, 1e, 1m")
+      .value_name("AMOUNT")
+      .checked_by(amounts_expected)
+      .free_to_change();
   f.add("seed", &r.seed, "of weights, order and dropout");
   f.add("threads", &r.threads, "cores to use; 0: all").at_least(0).at_most(1024).free_to_change();
   f.add("deterministic", &r.deterministic, "the same weights for any number of threads (4 at most) and of ranks");
