@@ -170,14 +170,32 @@ std::size_t take_over(const Tensor& to, const std::vector<float>& stored, const 
   return taken;
 }
 
+// The newest whole state that is kept in `path` before the one of that name; "" where there is none.
+std::string state_before(const std::string& path, const std::string& name) {
+  std::string before;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, ignored)) {
+    const std::string other = entry.path().filename().string();
+    if (other.starts_with("state-") && !other.ends_with(".new") && other < name) before = std::max(before, other);
+  }
+  return before;
+}
+
 // What is damaged in a state cannot be mended by whoever reads the message, so that it says how to go on without.
+// `path` holds the states; the last is read.
 template <class F>
-auto read_or_begin_anew(F&& read) {
+auto read_or_go_on_without(const std::string& path, const std::string& last, F&& read) {
   try {
     return read();
   } catch (const Error& problem) {
     if (problem.hint().find("--overwrite") != std::string::npos) throw;
-    throw Error(ErrorKind::failure, "", problem.what(), "pass --overwrite to begin anew");
+    const std::string before = state_before(path, last);
+    throw Error(ErrorKind::failure, "", problem.what(),
+                before.empty()
+                    ? "pass --overwrite to begin anew"
+                    : fmt::format("to go on from the state before it: echo {} > {}/last; or pass --overwrite to "
+                                  "begin anew",
+                                  before, path));
   }
 }
 
@@ -398,12 +416,14 @@ void CheckpointStore::remove_unfinished() {
 }
 
 TrainingState CheckpointStore::read_state() const {
-  return read_or_begin_anew([&] { return state_in(path_ + "/" + last() + "/state.json"); });
+  const std::string name = last();
+  return read_or_go_on_without(path_, name, [&] { return state_in(path_ + "/" + name + "/state.json"); });
 }
 
 void CheckpointStore::load_weights(nn::Parameters& parameters, Optimizer& optimizer) const {
-  read_or_begin_anew([&] {
-    const std::string directory = path_ + "/" + last() + "/", layout = layout_of(parameters);
+  const std::string name = last();
+  read_or_go_on_without(path_, name, [&] {
+    const std::string directory = path_ + "/" + name + "/", layout = layout_of(parameters);
     const std::string path = directory + "weights.safetensors";
     const SafetensorsFile file = open_state(path, layout);
     const std::string* writers = file.find_metadata("moments");

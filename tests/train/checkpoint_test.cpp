@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -105,6 +106,28 @@ TEST(Checkpoint, TheOneBeforeCountsUntilTheNextIsWhole) {
   EXPECT_EQ(store.read_state().position.updates, 9);
   for (const auto& entry : std::filesystem::directory_iterator(store.path()))
     EXPECT_FALSE(entry.path().string().ends_with(".new")) << entry.path();
+}
+
+TEST(Checkpoint, ADamagedOneNamesTheOneBefore) {
+  const TemporaryDirectory dir;
+  const Trained first(1), second(2), read(3);
+  CheckpointStore store(dir.path("model"), 2);
+  const auto error = [&] { return error_of([&] { store.load_weights(read.model->parameters(), *read.optimizer); }); };
+  const auto cut = [&](const char* state) {
+    std::filesystem::resize_file(store.path() + "/" + state + "/weights.safetensors", 100);
+  };
+  store.save(state_at(5), first.model->parameters(), *first.optimizer);
+  finish(store);
+  store.save(state_at(9), second.model->parameters(), *second.optimizer);
+  finish(store);
+  cut("state-00000009");
+  const std::string command = "echo state-00000005 > " + store.path() + "/last";
+  EXPECT_TRUE(contains(error(), command)) << error();
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  store.load_weights(read.model->parameters(), *read.optimizer);
+  EXPECT_EQ(read.values(), first.values());
+  cut("state-00000005");
+  EXPECT_FALSE(contains(error(), "echo")) << error();
 }
 
 // A nearly full disk has room for one state more, not for two.
