@@ -76,7 +76,7 @@ TEST_P(ProcessorsTest, TrainAndTranslateAsThisOneDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Older, ProcessorsTest,
                          testing::Values(Processor{"Nehalem", "generic"}, Processor{"Haswell", "avx2"}),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& of) { return std::string(of.param.name); });
 
 }  // namespace
 }  // namespace tril
