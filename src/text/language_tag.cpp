@@ -65,8 +65,12 @@ Languages choose_languages(const Tokenizer& tokenizer, std::string_view source, 
   return {.prefix = "", .source = code(source, source_where), .target = code(target, target_where)};
 }
 
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\v\f") == text.npos;
+}
+
 std::string behind_prefix(const std::string& prefix, const std::string& text) {
-  return text.find_first_not_of(" \t\r\n\v\f") == text.npos ? text : prefix + text;
+  return is_blank(text) ? text : prefix + text;
 }
 
 }  // namespace tril

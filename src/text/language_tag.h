@@ -31,7 +31,9 @@ struct Languages {
 Languages choose_languages(const Tokenizer& tokenizer, std::string_view source, std::string_view target,
                            const std::string& source_where, const std::string& target_where);
 
-/// `text` behind language_prefix()'s; a blank one as it is, since of it nothing is asked.
+/// Whether nothing is asked of a text: it has spaces alone, or nothing.
+bool is_blank(std::string_view text);
+/// `text` behind language_prefix()'s; a blank one as it is.
 std::string behind_prefix(const std::string& prefix, const std::string& text);
 
 }  // namespace tril

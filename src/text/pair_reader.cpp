@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "text/columns.h"
+#include "text/language_tag.h"
 #include "text/utf8.h"
 
 namespace tril {
@@ -26,8 +27,7 @@ ReadOptions how(const CorpusOptions& options) {
 }  // namespace
 
 std::string_view tag_of(const CorpusOptions& options, const PairText& pair) {
-  if (options.tags.empty() || pair.source.find_first_not_of(" \t") == std::string::npos) return {};
-  return options.tags[pair.set];
+  return options.tags.empty() || is_blank(pair.source) ? std::string_view() : options.tags[pair.set];
 }
 
 std::string tagged_source(const CorpusOptions& options, const PairText& pair) {
