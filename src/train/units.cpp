@@ -94,11 +94,13 @@ bool due(const std::vector<Amount>& amounts, const Position& before, const Posit
 }
 
 std::string amounts_expected(const std::string& text) {
+  const std::string expected = fmt::format("{} ({})", form, examples);
+  if (text.empty()) return expected;  // a mistake, as an unset variable is; who wants none says 0
   try {
     parse_amounts(text, "");
     return "";
   } catch (const Error&) {
-    return fmt::format("{} ({})", form, examples);
+    return expected;
   }
 }
 

@@ -38,7 +38,7 @@ bool reached(const std::vector<Amount>& amounts, const Position& at);
 /// Whether a multiple of any of the amounts lies in (before, now]: something done "every 500u" is due.
 bool due(const std::vector<Amount>& amounts, const Position& before, const Position& now);
 
-/// "" or what was expected, for Field::checked_by.
+/// "" or what was expected, for Field::checked_by: something, where nothing is given.
 std::string amounts_expected(const std::string& text);
 
 }  // namespace tril::train

@@ -38,6 +38,8 @@ TEST(Units, SeveralEndWithTheFirst) {
   EXPECT_TRUE(reached(after, {8000, 2, 0, 0}));
   EXPECT_TRUE(reached(after, {10, 30, 0, 0}));
   EXPECT_TRUE(parse_amounts("0", "x").empty());
+  EXPECT_EQ(amounts_expected("0"), "");
+  EXPECT_NE(amounts_expected(""), "");
   EXPECT_FALSE(reached({}, {1'000'000, 1'000'000, 1e9, 1'000'000'000}));
 }
 
