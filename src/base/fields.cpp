@@ -1,11 +1,13 @@
 #include "base/fields.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <iterator>
 #include <limits>
 
+#include "base/as_utf8.h"
 #include "base/printable.h"
 #include "base/utf8.h"
 
@@ -64,6 +66,13 @@ std::string type_text() {
     return "a number";
   else
     return "text";
+}
+
+// Whether values are names of files, which may be any bytes: help calls them FILE, [NAME=]DIR or PATH.
+bool names_files(const Field& field) {
+  constexpr std::array<std::string_view, 3> words{"FILE", "DIR", "PATH"};
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return field.shown_value().find(word) != std::string::npos; });
 }
 
 std::string joined(const std::vector<std::string>& words, std::string_view by) {
@@ -220,8 +229,9 @@ std::string Field::text() const {
 }
 
 void Field::check_text(const std::string& text, const std::string& where) const {
-  // Names of files are bytes, what is meant for reading is not.
-  if (value_name_ == "TEXT") check(is_utf8(text), where, "expected UTF-8, got \"{}\"", printable(text));
+  const bool is_text = kind() == FieldKind::text || kind() == FieldKind::list;
+  if (is_text && allowed().empty() && !names_files(*this))
+    check(is_utf8(text), where, "expected UTF-8, got \"{}\"", printable(text));
   if (!choices_.empty() && std::find(choices_.begin(), choices_.end(), text) == choices_.end())
     fail_usage(where, fmt::format("expected {}, got \"{}\"", expected(), printable(text)),
                did_you_mean(text, choices_));
@@ -240,7 +250,8 @@ void Field::set(const std::vector<std::string>& texts, const std::string& where)
           check(exactly_ == 0 || texts.size() == exactly_, where, "expected {} values, got {}", exactly_, texts.size());
           *slot = texts;
         } else {
-          check(texts.size() <= 1, where, "expected one value, got {} ({})", texts.size(), joined(texts, ", "));
+          check(texts.size() <= 1, where, "expected one value, got {} ({})", texts.size(),
+                printable(joined(texts, ", ")));
           if constexpr (std::is_same_v<Slot, ChoiceSlot>) {
             check(!texts.empty(), where, "expected {}, got nothing", expected());
             const auto at = std::find_if(slot.names.begin(), slot.names.end(),
@@ -337,7 +348,7 @@ std::vector<std::string> Fields::names() const {
 
 std::string json_quoted(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
+  for (const char c : as_utf8(text)) {
     if (c == '"' || c == '\\')
       (out += '\\') += c;
     else if (c == '\n')
@@ -368,11 +379,22 @@ std::string to_json(const Fields& fields) {
   return out += "\n}\n";
 }
 
+namespace {
+
+// A value as it is after having been JSON, which keeps no bytes that are not UTF-8.
+std::vector<std::string> written(const Field& field) {
+  std::vector<std::string> texts = field.texts();
+  std::transform(texts.begin(), texts.end(), texts.begin(), [](const std::string& text) { return as_utf8(text); });
+  return texts;
+}
+
+}  // namespace
+
 std::vector<FieldDifference> differences(const Fields& was, const Fields& now) {
   std::vector<FieldDifference> list;
   for (const Field& field : now) {
     const Field* old = was.find(field.name());
-    if (old && old->texts() != field.texts())
+    if (old && written(*old) != written(field))
       list.push_back({field.name(), old->text(), field.text(), field.is_free_to_change()});
   }
   return list;

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "base/streams.h"
 
 namespace tril {
 namespace {
@@ -217,6 +218,7 @@ void write_all(int descriptor, std::span<const std::byte> bytes, const std::stri
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       const int error = n < 0 ? errno : EIO;
+      if (error == EPIPE) throw ReaderGone(shown(path));
       struct statvfs space {};
       const auto mebibytes = [&](auto blocks) { return static_cast<double>(blocks) * space.f_frsize / (1 << 20); };
       std::string room;

@@ -1,5 +1,6 @@
 #include "base/log.h"
 
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -7,7 +8,22 @@
 
 #include <memory>
 
+#include "base/message_text.h"
+
 namespace tril {
+namespace {
+
+// %* of a pattern: the message, whatever bytes the names in it are of.
+class MessageText : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
+    const std::string text = message_text({message.payload.data(), message.payload.size()});
+    out.append(text.data(), text.data() + text.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<MessageText>(); }
+};
+
+}  // namespace
 
 Fields fields_of(LogOptions& options) {
   Fields f;
@@ -37,7 +53,9 @@ void set_up_log(const LogOptions& options) {
   logger->set_level(spdlog::level::from_str(options.quiet ? "warning" : options.level));
   logger->flush_on(spdlog::level::debug);
   // On a terminal each line first wipes what a progress line may have left there.
-  logger->set_pattern(terminal ? "\r\033[K%H:%M:%S %^%l%$ %v" : "%n: %l: %v");
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<MessageText>('*').set_pattern(terminal ? "\r\033[K%H:%M:%S %^%l%$ %*" : "%n: %l: %*");
+  logger->set_formatter(std::move(formatter));
   spdlog::set_default_logger(std::move(logger));
 }
 

@@ -163,6 +163,33 @@ TEST(Fields, WriteJson) {
   EXPECT_NE(json.find(R"("precision": "fp32")"), std::string::npos) << json;
 }
 
+// Names of files are bytes, and JSON has none: what was written is known again all the same.
+TEST(Fields, NamesThatAreNotUtf8AreWrittenAndKnownAgain) {
+  struct Names {
+    std::string file = "a\xff", text;
+    std::vector<std::string> files{"b\xfe", "c"};
+  };
+  const auto fields = [](Names& n) {
+    Fields f;
+    f.add("file", &n.file, "a file").value_name("FILE");
+    f.add("files", &n.files, "more").value_name("[NAME=]DIR");
+    f.add("text", &n.text, "a name").value_name("NAME");
+    return f;
+  };
+  Names was, now;
+  Fields f = fields(was);
+  EXPECT_NE(to_json(f).find("\"file\": \"a\ufffd\""), std::string::npos) << to_json(f);
+  EXPECT_NE(to_json(f).find("[\"b\ufffd\", \"c\"]"), std::string::npos) << to_json(f);
+  was.file = "a\ufffd", was.files = {"b\ufffd", "c"};
+  EXPECT_TRUE(differences(f, fields(now)).empty());
+  was.file = "a";
+  EXPECT_EQ(differences(f, fields(now)).size(), 1u);
+  f.set_from_text("file", "\xff", "");
+  EXPECT_EQ(was.file, "\xff");
+  EXPECT_EQ(error_of([&] { f.set_from_text("text", "\xff", "--text"); }),
+            "--text: text: expected UTF-8, got \"\\xFF\"");
+}
+
 TEST(Fields, ReadBackEveryNumberTheyPrint) {
   Options o, read;
   Fields f = fields_of(o), g = fields_of(read);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/message_text.h"
+
 namespace tril {
 namespace {
 
@@ -19,6 +21,12 @@ TEST(Printable, CutsBetweenCharacters) {
   EXPECT_EQ(printable("abcdefg", 6), "abcdef...");
   EXPECT_EQ(printable("ääää", 3), "ää...");
   EXPECT_LE(printable(std::string(1'000'000, '\n')).size(), 130u);
+}
+
+TEST(MessageText, KeepsLinesAndAllThatIsLong) {
+  EXPECT_EQ(message_text(""), "");
+  EXPECT_EQ(message_text("m\xff: a\tb\n\x1b[1m\u00e4\n"), "m\\xFF: a\tb\n\\x1B[1m\u00e4\n");
+  EXPECT_EQ(message_text(std::string(100'000, 'x')), std::string(100'000, 'x'));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/as_utf8.h"
 #include "base/rng.h"
 
 namespace tril {
@@ -79,6 +80,13 @@ TEST(Utf8, RefusesWhatTheStandardRefuses) {
   for (const char* good : {"\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xef\xbf\xbf",
                            "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"})
     EXPECT_FALSE(find_utf8_fault(good)) << good;
+}
+
+TEST(Utf8, EveryStrayByteIsReplaced) {
+  EXPECT_EQ(as_utf8(""), "");
+  EXPECT_EQ(as_utf8("Zwei M\u00e4nner"), "Zwei M\u00e4nner");
+  EXPECT_EQ(as_utf8("m\xff\u00e4\xf0\x9f."), "m\ufffd\u00e4\ufffd\ufffd.");
+  EXPECT_FALSE(find_utf8_fault(as_utf8("\xed\xa0\x80")));
 }
 
 TEST(Utf8, EqualsTheSlowTwinOnRandomBytes) {
