@@ -325,7 +325,7 @@ search::SearchOptions search_options(const DecodingOptions& o, const model::Gene
   s.bad_words = g.bad_words_ids;
   for (const std::string& text : o.bad_words) search::forbid(text, tokenizer, "--bad-words", s.bad_words);
   s.suppress_ids = g.suppress_tokens;
-  for (const std::string& pair : o.logit_bias) search::add_bias(pair, tokenizer, "--logit-bias", s);
+  search::add_biases(o.logit_bias, tokenizer, "--logit-bias", s);
   s.begin_suppress_ids = g.begin_suppress_tokens;
   s.no_repeat_ngram = static_cast<std::int32_t>(o.no_repeat_ngram.value_or(g.no_repeat_ngram_size));
   s.repetition_penalty = o.repetition_penalty.value_or(g.repetition_penalty);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -34,6 +35,26 @@ std::vector<std::int32_t> single_tokens(const std::string& text, const Tokenizer
   return found;
 }
 
+struct TokensAndBias {
+  std::vector<std::int32_t> tokens;
+  double bias;
+};
+
+TokensAndBias tokens_and_bias(const std::string& pair, const Tokenizer& tokenizer, const std::string& where) {
+  const std::size_t equals = pair.rfind('=');
+  const auto bias =
+      equals == std::string::npos ? std::nullopt : number_of<double>(std::string_view(pair).substr(equals + 1));
+  if (equals == 0 || !bias || !(*bias >= -most_bias && *bias <= most_bias))
+    fail_usage(where, fmt::format("expected TOKEN=BIAS with a bias from -100 to 100, got \"{}\"", printable(pair)),
+               "for example 5=-100, which forbids token 5, or the=2");
+  const std::string token = pair.substr(0, equals);
+  const auto id = number_of<std::int32_t>(token);
+  if (!id) return {single_tokens(token, tokenizer, where), *bias};
+  check(*id >= 0 && *id < tokenizer.size(Side::target), where, "there is no token {}, the vocabulary has {}", *id,
+        tokenizer.size(Side::target));
+  return {{*id}, *bias};
+}
+
 }  // namespace
 
 void add_bias(std::int32_t id, double bias, SearchOptions& options) {
@@ -46,20 +67,20 @@ void add_bias(std::int32_t id, double bias, SearchOptions& options) {
     options.logit_bias.emplace_back(id, static_cast<float>(bias));
 }
 
-void add_bias(const std::string& pair, const Tokenizer& tokenizer, const std::string& where, SearchOptions& options) {
-  const std::size_t equals = pair.rfind('=');
-  const auto bias =
-      equals == std::string::npos ? std::nullopt : number_of<double>(std::string_view(pair).substr(equals + 1));
-  if (equals == 0 || !bias || !(*bias >= -most_bias && *bias <= most_bias))
-    fail_usage(where, fmt::format("expected TOKEN=BIAS with a bias from -100 to 100, got \"{}\"", printable(pair)),
-               "for example 5=-100, which forbids token 5, or the=2");
-  const std::string token = pair.substr(0, equals);
-  if (const auto id = number_of<std::int32_t>(token)) {
-    check(*id >= 0 && *id < tokenizer.size(Side::target), where, "there is no token {}, the vocabulary has {}", *id,
-          tokenizer.size(Side::target));
-    return add_bias(*id, *bias, options);
+void add_biases(std::span<const std::string> pairs, const Tokenizer& tokenizer, const std::string& where,
+                SearchOptions& options) {
+  std::map<std::int32_t, std::string> known;  // the pair that each token has its bias from
+  for (const std::string& pair : pairs) {
+    const auto [tokens, bias] = tokens_and_bias(pair, tokenizer, where);
+    for (const std::int32_t id : tokens) {
+      const auto [first, is_new] = known.emplace(id, pair);
+      if (!is_new)
+        fail_usage(where,
+                   fmt::format("\"{}\" and \"{}\" are both of token {}", printable(first->second), printable(pair), id),
+                   "give each token one bias");
+      add_bias(id, bias, options);
+    }
   }
-  for (const std::int32_t id : single_tokens(token, tokenizer, where)) add_bias(id, *bias, options);
 }
 
 }  // namespace tril::search

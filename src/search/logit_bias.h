@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "search/options.h"
@@ -15,10 +16,11 @@ inline constexpr double most_bias = 100;
 /// logits, in a beam search too.
 void add_bias(std::int32_t id, double bias, SearchOptions& options);
 
-/// The same from "TOKEN=BIAS". TOKEN is an id, or a text of one token: at the beginning of a word, behind a space, or
+/// The same from each "TOKEN=BIAS". TOKEN is an id, or a text of one token: at the beginning of a word, behind a space, or
 /// both, which then both get it.
 /// @param where  how errors call it
-/// @throws Error(usage) where it is no such pair, or the token is none
-void add_bias(const std::string& pair, const Tokenizer& tokenizer, const std::string& where, SearchOptions& options);
+/// @throws Error(usage) where one is no such pair, its token is none, or two are of the same token
+void add_biases(std::span<const std::string> pairs, const Tokenizer& tokenizer, const std::string& where,
+                SearchOptions& options);
 
 }  // namespace tril::search
