@@ -1,5 +1,7 @@
 #include "search/parallel.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -44,15 +46,30 @@ std::vector<std::vector<std::size_t>> jobs_by_length(std::span<const std::size_t
   return jobs;
 }
 
+namespace {
+
+// An arena reserves addresses for twice the machine's memory. Thousands of them would leave none for anything else, so that
+// many share half of what a process has.
+std::size_t addresses_each(int threads) {
+  constexpr std::size_t all = std::size_t{1} << 46;
+  const std::size_t usual =
+      2 * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) * static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
+  const std::size_t share = all / static_cast<std::size_t>(threads);
+  return share < usual ? share : 0;
+}
+
+}  // namespace
+
 struct WorkerPool::Worker {
-  explicit Worker(const kern::Kernels& kernels) : context(arena, kernels) {}
+  Worker(const kern::Kernels& kernels, std::size_t addresses) : arena(addresses), context(arena, kernels) {}
   Arena arena;
   Context context;
 };
 
 WorkerPool::WorkerPool(int threads, const kern::Kernels& kernels) {
   check(threads >= 1, "threads", "expected at least 1, got {}", threads);
-  for (int i = 0; i < threads; ++i) list_.push_back(std::make_unique<Worker>(kernels));
+  const std::size_t addresses = addresses_each(threads);
+  for (int i = 0; i < threads; ++i) list_.push_back(std::make_unique<Worker>(kernels, addresses));
 }
 
 WorkerPool::~WorkerPool() = default;
