@@ -12,7 +12,9 @@
 #include <thread>
 
 #include "base/log.h"
+#include "base/message_text.h"
 #include "base/printable.h"
+#include "base/streams.h"
 #include "base/version.h"
 #include "cli/environment.h"
 #include "cli/general_options.h"
@@ -57,6 +59,35 @@ std::size_t words_of_name(const App& app, const std::vector<std::string>& args) 
   return !args.empty() && is_command(args[0]) ? 1 : 0;
 }
 
+// What lower folders call things that several options ask for.
+const std::vector<std::pair<std::string_view, std::vector<std::string_view>>>& other_names() {
+  static const std::vector<std::pair<std::string_view, std::vector<std::string_view>>> list{
+      {"constraint", {"regex", "json-schema", "json-object"}},
+      {"regular expression", {"regex"}},
+      {"language model", {"model"}},
+      {"translation", {"model"}},
+      {"speculative decoding", {"draft-model", "prompt-lookup"}},
+      {"unknown words", {"replace-unknowns"}},
+      {"log-probabilities of tokens", {"logprobs"}}};
+  return list;
+}
+
+// The same error by the option's name where it names what an option sets: "beam groups" is --beam-groups here. A file that
+// is called so keeps its name.
+Error in_options(const Fields& fields, const Error& error) {
+  if (error.kind() != ErrorKind::usage || error.where().empty()) return error;
+  for (const Field& field : fields)
+    if (const auto texts = field.texts(); std::find(texts.begin(), texts.end(), error.where()) != texts.end())
+      return error;
+  std::string name = error.where();
+  std::replace(name.begin(), name.end(), ' ', '-');
+  for (const auto& [called, options] : other_names())
+    for (const std::string_view option : options)
+      if (called == error.where() && fields.find(option) && fields.given(option)) name = option;
+  if (!fields.find(name)) return error;
+  return Error(error.kind(), "--" + name, error.message(), error.hint());
+}
+
 }  // namespace
 
 void App::add(Command command) {
@@ -91,7 +122,7 @@ int App::run_command(Command& command, const std::vector<std::string>& args) {
   for (const GivenValue& value : all) (command.fields.find(value.name) ? own : shared).push_back(value);
   apply_flags(general_fields, shared);
   if (general.help) {
-    std::cout << help_text(command);
+    write_stdout(help_text(command));
     return exit_success;
   }
   general_fields.check_complete();
@@ -107,11 +138,17 @@ int App::run_command(Command& command, const std::vector<std::string>& args) {
   }
   apply_flags(command.fields, own);
   if (general.dump_config) {
-    std::cout << to_yaml(command.fields);
+    write_stdout(to_yaml(command.fields));
     return exit_success;
   }
   command.fields.check_complete();
-  return command.run({*this, command.fields, general.log.quiet});
+  try {
+    return command.run({*this, command.fields, general.log.quiet});
+  } catch (const ReaderGone&) {
+    throw;
+  } catch (const Error& error) {
+    throw in_options(command.fields, error);
+  }
 }
 
 int App::dispatch(const std::vector<std::string>& args) {
@@ -121,11 +158,11 @@ int App::dispatch(const std::vector<std::string>& args) {
   }
   const std::string& first = args.front();
   if (first == "--version" || first == "-V") {
-    std::cout << "tril " << version << "\n";
+    print_stdout("tril {}\n", version);
     return exit_success;
   }
   if (first == "--help" || first == "-h") {
-    std::cout << overview(*this);
+    write_stdout(overview(*this));
     return exit_success;
   }
   if (first.starts_with("-"))
@@ -148,13 +185,13 @@ int App::run(const std::vector<std::string>& args) {
     const dist::Launch launch = dist::launch_of_environment();
     const bool other = launch.rank > 0;
     if (other) std::this_thread::sleep_for(std::chrono::seconds(3));
-    std::cerr << who << ": " << (other ? dist::name_of(launch) + ": " : "") << text << std::endl;
+    std::cerr << who << ": " << (other ? dist::name_of(launch) + ": " : "") << message_text(text) << std::endl;
   };
 
   try {
-    const int code = dispatch(args);
-    flush_stdout();
-    return code;
+    return dispatch(args);
+  } catch (const ReaderGone&) {
+    return exit_reader_gone;
   } catch (const Error& error) {
     report(error.what());
     return error.kind() == ErrorKind::usage ? exit_usage : exit_failure;

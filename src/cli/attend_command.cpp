@@ -2,8 +2,9 @@
 #include <spdlog/spdlog.h>
 
 #include <memory>
+#include <optional>
 
-#include "base/file.h"
+#include "base/streams.h"
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
 #include "cli/line_stream.h"
@@ -32,7 +33,7 @@ Fields fields_of(AttendOptions& o) {
       .value_name("TEXT");
   add_language_fields(f, o.source_language, o.target_language);
   f.group("Output");
-  f.add("out", &o.out, "where the page goes").letter('o').value_name("FILE");
+  f.add("out", &o.out, "where the page goes; - is standard output").letter('o').value_name("FILE");
   f.add("svg", &o.svg, "write a picture of all heads there too").value_name("FILE");
   f.add("max-tokens", &o.max_tokens, "show so many tokens of a side, its first ones").at_least(1).at_most(1000);
   f.add("max-heads", &o.max_heads, "of each attention; of a model with more its last layers are shown")
@@ -57,7 +58,10 @@ std::string translated(const AttendOptions& o, const model::Model& m, const std:
 }
 
 int attend(const AttendOptions& o, const Fields& fields) {
-  if (o.svg == o.out) fail_usage("--svg", "is --out as well", "give them different names");
+  if (o.svg == o.out || same_file(o.svg, o.out)) fail_usage("--svg", "is --out as well", "give them different names");
+  OutputFile page(o.out);  // before the work: a path that cannot be written is known at once
+  std::optional<OutputFile> picture;
+  if (!o.svg.empty()) picture.emplace(o.svg);
   const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   if (!model->has_encoder())
@@ -96,8 +100,9 @@ int attend(const AttendOptions& o, const Fields& fields) {
       fail_usage(
           "attend", fmt::format("there is nothing to show of the {} attention", name_of(m.kind)),
           m.keys.empty() ? "give a sentence of at least one token" : "raise --max-heads to the heads of a layer");
-  write_file_atomic(o.out, std::string_view(train::attention_page(facts, maps)));
-  if (!o.svg.empty()) write_file_atomic(o.svg, std::string_view(train::attention_svg(facts, maps)));
+  page.write(train::attention_page(facts, maps));
+  page.commit();
+  if (picture) picture->write(train::attention_svg(facts, maps)), picture->commit();
   spdlog::info("{}: {} tokens by {}", o.out, maps[0].queries.size(), maps[0].keys.size());
   return exit_success;
 }

@@ -3,7 +3,6 @@
 // proposed (search/speculative.h), it is timed without and with them.
 
 #include <algorithm>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,7 +12,9 @@
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
 #include "cli/model_set.h"
+#include "cli/standard_output.h"
 #include "kern/gemm_int8.h"
+#include "model/json_text.h"
 #include "model/registry.h"
 #include "search/continuation_text.h"
 #include "text/reader.h"
@@ -216,7 +217,7 @@ int bench(const BenchOptions& o) {
       {"instruction_set", c.kernels().name}};
   if (session && o.new_tokens > 1)
     result["with_proposals"] = speculation_json(session->speculation(), proposed, best, made);
-  std::cout << result.dump() << "\n";
+  write_stdout(json_text(result) + "\n");
   return exit_success;
 }
 

@@ -9,6 +9,8 @@
 #include "cli/commands.h"
 #include "cli/profile_table.h"
 #include "cli/share_cores.h"
+#include "cli/standard_output.h"
+#include "model/json_text.h"
 #include "train/build_model.h"
 #include "train/data.h"
 #include "train/trainer.h"
@@ -139,7 +141,7 @@ int bench(BenchTrainOptions& o) {
     else
       std::cerr << profile_table(p) << std::endl;
   }
-  std::cout << result.dump() << "\n";
+  write_stdout(json_text(result) + "\n");
   return exit_success;
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -12,7 +11,9 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
+#include "cli/standard_output.h"
 #include "kern/batch_invariant.h"
+#include "model/json_text.h"
 #include "model/registry.h"
 #include "text/reader.h"
 #include "train/roof.h"
@@ -153,7 +154,7 @@ int bench(const BenchOptions& o) {
                                 {"sentences", sources.size()},
                                 {"target_tokens", tokens}};
   if (o.profile) result["profile"] = profile_of(*model, options.decoding, sources, requests);
-  std::cout << result.dump() << "\n";
+  write_stdout(json_text(result) + "\n");
   return exit_success;
 }
 

@@ -6,12 +6,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/message_text.h"
 #include "base/progress.h"
+#include "base/streams.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/constraint_options.h"
@@ -19,6 +22,7 @@
 #include "cli/interrupt.h"
 #include "cli/model_identity.h"
 #include "cli/standard_output.h"
+#include "model/json_text.h"
 #include "search/kept_text.h"
 #include "search/parallel.h"
 #include "search/text_stream.h"
@@ -81,7 +85,7 @@ class Format {
     special_tokens_ = tokenizer.special_tokens();
     if (!o.template_file.empty()) {
       if (o.format == "plain") fail_usage("--template", "--format plain needs none", "leave one of them out");
-      template_.emplace(read_text(o.template_file, most_file_bytes), o.template_file);
+      template_.emplace(read_any_text(o.template_file, most_file_bytes), o.template_file);
     } else if (o.format != "plain" && published) {
       template_.emplace(*published, o.decoding.model + ": chat template");
     } else if (o.format == "template") {
@@ -142,8 +146,8 @@ class Chat {
 
   int run() {
     if (terminal_)
-      fmt::print(stderr, "{} parameters; /help says what there is, Ctrl-C ends an answer, Ctrl-D the talk\n",
-                 format_count(model_->parameters().count()));
+      std::cerr << format_count(model_->parameters().count())
+                << " parameters; /help says what there is, Ctrl-C ends an answer, Ctrl-D the talk\n";
     for (;;) {
       if (terminal_) write_stdout("> ");
       std::optional<std::string> line = interrupt_.read_line();
@@ -166,7 +170,7 @@ class Chat {
         }
       } catch (const Error& error) {
         if (!terminal_) throw;
-        fmt::print(stderr, "{}\n", error.what());
+        std::cerr << message_text(error.what()) << "\n";
       }
     }
     if (terminal_) write_stdout("\n");
@@ -212,7 +216,7 @@ class Chat {
       say(last_said_);
     } else if (name == "save") {
       needs("a file");
-      write_file_atomic(rest, Json{{"messages", messages_}}.dump(2) + "\n");
+      write_output(rest, json_text(Json{{"messages", messages_}}, 2) + "\n");
     } else if (name == "load") {
       needs("a file");
       load(rest);
@@ -280,7 +284,7 @@ class Chat {
   }
 
   void load(const std::string& path) {
-    const Json file = Json::parse(read_text(path, most_file_bytes), nullptr, false);
+    const Json file = Json::parse(read_any_text(path, most_file_bytes), nullptr, false);
     const bool good = file.is_object() && file.contains("messages") && file["messages"].is_array() &&
                       std::all_of(file["messages"].begin(), file["messages"].end(), [](const Json& m) {
                         return m.is_object() && m.contains("role") && m["role"].is_string() && m.contains("content") &&
@@ -387,7 +391,7 @@ class Chat {
     ++answers_;
     new_tokens_ += static_cast<std::int64_t>(found[0].tokens.size());
     read_ += kept_->newly_read(), reused_ += kept_->reused();
-    if (found[0].cut == search::Cut::cancelled && terminal_) fmt::print(stderr, "(ended)\n");
+    if (found[0].cut == search::Cut::cancelled && terminal_) std::cerr << "(ended)\n";
     messages_.push_back({{"role", "assistant"}, {"content", text}});
   }
 

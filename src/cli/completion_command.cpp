@@ -1,9 +1,9 @@
 // tril completion: the script that teaches a shell the program's options.
-#include <iostream>
 #include <memory>
 
 #include "cli/commands.h"
 #include "cli/completion.h"
+#include "cli/standard_output.h"
 
 namespace tril::cli {
 
@@ -24,9 +24,9 @@ void add_completion(App& app) {
            .fields = f,
            .apply_preset = {},
            .run = [shell](const Invocation& invocation) {
-             std::cout << (*shell == "bash"  ? bash_completion(invocation.app)
-                           : *shell == "zsh" ? zsh_completion(invocation.app)
-                                             : fish_completion(invocation.app));
+             write_stdout(*shell == "bash"  ? bash_completion(invocation.app)
+                          : *shell == "zsh" ? zsh_completion(invocation.app)
+                                            : fish_completion(invocation.app));
              return exit_success;
            }});
 }

@@ -1,6 +1,6 @@
 #include "cli/constraint_options.h"
 
-#include "base/file.h"
+#include "base/streams.h"
 #include "search/text_form.h"
 
 namespace tril::cli {
@@ -37,7 +37,7 @@ std::shared_ptr<const search::Constraint> make_constraint(const ConstraintOption
                                                               : search::JsonSpace::space;
   if (!o.regex.empty()) return search::regex_constraint(o.regex, tokens);
   if (o.json_object) return search::json_object_constraint(tokens, between);
-  const std::string schema = read_text(o.json_schema, most_schema_bytes);
+  const std::string schema = read_any_text(o.json_schema, most_schema_bytes);
   try {
     return search::json_schema_constraint(schema, tokens, between);
   } catch (const Error& error) {

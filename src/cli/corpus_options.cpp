@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/streams.h"
 #include "text/reader.h"
 
 namespace tril::cli {
@@ -82,13 +83,13 @@ std::optional<std::string> work_directory(const CorpusOptions& o, const dist::La
     if (beside) check_regular(*beside, "--work-dir");
     if (o.keep_blocks && output != "-")
       fail_usage("--keep-blocks", "the blocks are the output", "leave --output or --keep-blocks out");
-    if (!o.keep_blocks && output == "-")
-      fail_usage("--work-dir", "processes cannot share standard output",
+    if (!o.keep_blocks && takes_a_stream(output))
+      fail_usage("--work-dir", fmt::format("processes cannot share {}", output == "-" ? "standard output" : output),
                  "give a file by --output, or pass --keep-blocks");
     return o.work_dir;
   }
   if (!o.shard && ranks.size > 1) {
-    if (input == "-" || output == "-")
+    if (input == "-" || takes_a_stream(output))
       fail_usage(
           "",
           fmt::format("a launcher started {} processes, and each would translate the whole of its standard input "

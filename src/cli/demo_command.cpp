@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <iostream>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,7 +16,9 @@
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
+#include "cli/standard_output.h"
 #include "cli/stop_signal.h"
+#include "model/json_text.h"
 #include "model/registry.h"
 #include "search/parallel.h"
 #include "search/text_score.h"
@@ -120,10 +123,7 @@ std::vector<std::string> train_arguments(const DemoOptions& o, const Places& at)
 
 // Says what it does, does it, and returns its exit code.
 int run_shown(const App& app, const DemoOptions& o, std::vector<std::string> args, bool quiet) {
-  if (!o.json) {
-    fmt::print("$ tril {}\n", fmt::join(args, " "));
-    std::fflush(stdout);
-  }
+  if (!o.json) print_stdout("$ tril {}\n", fmt::join(args, " "));
   if (quiet || o.json) args.emplace_back("--quiet");
   return App(app).run(args);
 }
@@ -156,15 +156,16 @@ std::string program_path() {
 void show_result(const Places& places, const std::vector<DemoPair>& test, const std::vector<std::string>& found,
                  double exact) {
   constexpr std::size_t shown = 9;
-  fmt::print("\nlines that it has never seen\n");
+  print_stdout("\nlines that it has never seen\n");
   for (std::size_t i = 0; i < std::min(shown, test.size()); ++i)
-    fmt::print("  {:<44} -> {:<12} {}\n", test[i].source, found[i],
-               found[i] == test[i].target ? "right" : "should be " + test[i].target);
-  fmt::print("\nexact match  {:.1f}% of {} unseen lines\n", exact,
-             format_count(static_cast<std::int64_t>(test.size())));
-  fmt::print("model        {}\n", places.model());
-  fmt::print("report       {}/report.html\n", places.model());
-  fmt::print("your own     echo \"the third of May 2021\" | {} translate --model {}\n", program_path(), places.model());
+    print_stdout("  {:<44} -> {:<12} {}\n", test[i].source, found[i],
+                 found[i] == test[i].target ? "right" : "should be " + test[i].target);
+  print_stdout("\nexact match  {:.1f}% of {} unseen lines\n", exact,
+               format_count(static_cast<std::int64_t>(test.size())));
+  print_stdout("model        {}\n", places.model());
+  print_stdout("report       {}/report.html\n", places.model());
+  print_stdout("your own     echo \"the third of May 2021\" | {} translate --model {}\n", program_path(),
+               places.model());
 }
 
 std::int64_t held_out(std::int64_t lines) {
@@ -172,7 +173,7 @@ std::int64_t held_out(std::int64_t lines) {
 }
 
 int stopped() {
-  fmt::print(stderr, "tril demo: stopped before its end; the same command begins anew\n");
+  std::cerr << "tril demo: stopped before its end; the same command begins anew\n";
   return exit_failure;
 }
 
@@ -187,8 +188,8 @@ int demo_of_dates(const DemoOptions& o, const Invocation& invocation) {
   write_part(places, "valid", corpus.valid);
   write_part(places, "test", corpus.test);
   if (!o.json)
-    fmt::print("{} lines of dates, times and numbers in English, German and French, and their normal forms, in {}\n",
-               format_count(lines), o.out);
+    print_stdout("{} lines of dates, times and numbers in English, German and French, and their normal forms, in {}\n",
+                 format_count(lines), o.out);
 
   for (const auto& args : {vocab_arguments(places), train_arguments(o, places)}) {
     if (const int code = run_shown(invocation.app, o, args, invocation.quiet); code != exit_success) return code;
@@ -200,9 +201,9 @@ int demo_of_dates(const DemoOptions& o, const Invocation& invocation) {
   for (std::size_t i = 0; i < found.size(); ++i) right += found[i] == corpus.test[i].target;
   const double exact = 100.0 * static_cast<double>(right) / static_cast<double>(found.size());
   if (o.json)
-    fmt::print(
-        "{}\n",
-        nlohmann::ordered_json{{"exact_match", exact}, {"lines", found.size()}, {"model", places.model()}}.dump());
+    write_stdout(
+        json_text(nlohmann::ordered_json{{"exact_match", exact}, {"lines", found.size()}, {"model", places.model()}}) +
+        "\n");
   else
     show_result(places, corpus.test, found, exact);
   return exit_success;
@@ -288,18 +289,18 @@ TaskResult measure_stories(const DemoOptions& o, const Places& places, const std
 
 void show_task(const DemoTask& task, const Places& places, const std::vector<DemoPair>& test, const TaskResult& r) {
   constexpr std::size_t shown = 5;
-  fmt::print("\nlines that it has never seen\n");
+  print_stdout("\nlines that it has never seen\n");
   for (std::size_t i = 0; i < std::min(shown, test.size()); ++i) {
-    fmt::print("\n  {}\n  -> {}\n", test[i].source, r.found[i]);
-    if (!task.is_text && r.found[i] != test[i].target) fmt::print("     should be {}\n", test[i].target);
+    print_stdout("\n  {}\n  -> {}\n", test[i].source, r.found[i]);
+    if (!task.is_text && r.found[i] != test[i].target) print_stdout("     should be {}\n", test[i].target);
     if (const train::StoryCheck c = train::check_story(test[i].source + r.found[i]); task.is_text)
-      fmt::print("     {} of {} statements are so\n", c.right, c.statements);
+      print_stdout("     {} of {} statements are so\n", c.right, c.statements);
   }
-  fmt::print("\n");
-  for (const auto& [name, value] : r.figures) fmt::print("{:<20} {:.4g}\n", name, value);
-  fmt::print("{:<20} {}\n", "unseen lines", format_count(static_cast<std::int64_t>(test.size())));
-  fmt::print("{:<20} {}\n{:<20} {}/report.html\n", "model", places.model(), "report", places.model());
-  fmt::print(
+  print_stdout("\n");
+  for (const auto& [name, value] : r.figures) print_stdout("{:<20} {:.4g}\n", name, value);
+  print_stdout("{:<20} {}\n", "unseen lines", format_count(static_cast<std::int64_t>(test.size())));
+  print_stdout("{:<20} {}\n{:<20} {}/report.html\n", "model", places.model(), "report", places.model());
+  print_stdout(
       "{:<20} {} {} --model {} {}\n", "your own", program_path(), task.is_text ? "generate" : "translate",
       places.model(),
       task.is_text ? "--prompt \"Anna has 3 pens. Ben has 1 pen.\" --sampling" : "-i " + places.text("test", "src"));
@@ -314,7 +315,7 @@ int demo_of_task(const DemoOptions& o, const DemoTask& task, const Invocation& i
   const auto write = task.is_text ? write_text : write_part;
   write(places, "train", corpus.train), write(places, "valid", corpus.valid), write(places, "test", corpus.test);
   write_file_atomic(places.text(task.name, "yml"), train::demo_config(task.name + ".yml"));
-  if (!o.json) fmt::print("{} lines of {}, in {}\n", format_count(lines), task.does, o.out);
+  if (!o.json) print_stdout("{} lines of {}, in {}\n", format_count(lines), task.does, o.out);
   if (const int code = run_shown(invocation.app, o, task_arguments(o, task, places), invocation.quiet);
       code != exit_success)
     return code;
@@ -327,7 +328,7 @@ int demo_of_task(const DemoOptions& o, const DemoTask& task, const Invocation& i
   nlohmann::ordered_json object{{"task", task.name}};
   for (const auto& [name, value] : r.figures) object[name] = value;
   object["lines"] = corpus.test.size(), object["model"] = places.model();
-  fmt::print("{}\n", object.dump());
+  write_stdout(json_text(object) + "\n");
   return exit_success;
 }
 

@@ -1,11 +1,12 @@
 // tril eval: translations against references, in the scores that papers quote.
 #include <fmt/format.h>
 
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/standard_output.h"
+#include "model/json_text.h"
 #include "text/bleu.h"
 #include "text/chrf.h"
 #include "text/reader.h"
@@ -99,7 +100,7 @@ int evaluate(const EvalOptions& o) {
       if (o.json)
         result["bleu"] = bleu_json(score, signature);
       else
-        std::cout << bleu_text(score, signature) << "\n";
+        write_stdout(bleu_text(score, signature) + "\n");
     } else {
       const ChrfOptions options{.word_order = static_cast<int>(o.chrf_word_order), .lowercase = o.lowercase};
       const double score = chrf(hypotheses, references, options);
@@ -107,10 +108,10 @@ int evaluate(const EvalOptions& o) {
       if (o.json)
         result["chrf"] = {{"score", score}, {"signature", signature}};
       else
-        std::cout << fmt::format("{} = {:.2f}\n", signature, score);
+        print_stdout("{} = {:.2f}\n", signature, score);
     }
   }
-  if (o.json) std::cout << result.dump() << "\n";
+  if (o.json) write_stdout(json_text(result) + "\n");
   return exit_success;
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/as_utf8.h"
 #include "base/atomic_directory.h"
 #include "base/file.h"
 #include "base/gguf.h"
@@ -45,7 +46,7 @@ bool wants_gguf(const ExportOptions& o) {
 std::string name_of(const ExportOptions& o) {
   if (!o.name.empty()) return o.name;
   const fs::path model = fs::path(o.model).lexically_normal();
-  return model.has_filename() ? model.stem().string() : model.parent_path().filename().string();
+  return as_utf8(model.has_filename() ? model.stem().string() : model.parent_path().filename().string());
 }
 
 // What llama.cpp is to write texts with, and to sample as the publisher would.

@@ -1,13 +1,14 @@
 // tril find-rate: which --learn-rate a run should have, tried out before it.
 #include <algorithm>
 #include <cmath>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
 #include "base/progress.h"
+#include "base/streams.h"
 #include "cli/commands.h"
+#include "cli/standard_output.h"
+#include "model/json_text.h"
 #include "model/registry.h"
 #include "train/build_model.h"
 #include "train/data.h"
@@ -39,18 +40,18 @@ Fields find_rate_fields(FindRateOptions& o) {
 }
 
 void print_table(const RateSweep& sweep) {
-  std::cout << fmt::format("{:>8}  {:>12}  {:>9}  {:>9}\n", "update", "rate", "loss", "smoothed");
+  print_stdout("{:>8}  {:>12}  {:>9}  {:>9}\n", "update", "rate", "loss", "smoothed");
   const std::size_t each = std::max<std::size_t>(1, sweep.points.size() / 20);
   for (std::size_t i = 0; i < sweep.points.size(); i += each) {
     const RatePoint& p = sweep.points[i];
-    std::cout << fmt::format("{:>8}  {:>12.3g}  {:>9.4f}  {:>9.4f}\n", p.update, p.rate, p.loss, p.smoothed);
+    print_stdout("{:>8}  {:>12.3g}  {:>9.4f}  {:>9.4f}\n", p.update, p.rate, p.loss, p.smoothed);
   }
-  if (sweep.diverged) std::cout << "the loss rose fourfold or was no number: the sweep ended there\n";
+  if (sweep.diverged) write_stdout("the loss rose fourfold or was no number: the sweep ended there\n");
   if (sweep.suggestion)
-    std::cout << fmt::format("suggested --learn-rate {:.2g}: the loss falls fastest there, and turns at {:.2g}\n",
-                             *sweep.suggestion, *sweep.turn);
+    print_stdout("suggested --learn-rate {:.2g}: the loss falls fastest there, and turns at {:.2g}\n",
+                 *sweep.suggestion, *sweep.turn);
   else
-    std::cout << "no suggestion: the loss never fell; try a lower --lowest-rate or more --sweep-updates\n";
+    write_stdout("no suggestion: the loss never fell; try a lower --lowest-rate or more --sweep-updates\n");
 }
 
 void print_json(const RateSweep& sweep) {
@@ -61,13 +62,13 @@ void print_json(const RateSweep& sweep) {
   j["points"] = nlohmann::ordered_json::array();
   for (const RatePoint& p : sweep.points)
     j["points"].push_back({{"update", p.update}, {"rate", p.rate}, {"loss", p.loss}, {"smoothed", p.smoothed}});
-  std::cout << j.dump() << "\n";
+  write_stdout(json_text(j) + "\n");
 }
 
 void write_plot(const std::string& file, const RateSweep& sweep) {
   const std::string svg = rate_sweep_svg(sweep);
   const bool page = file.ends_with(".html");
-  write_file_atomic(file, page ? "<!doctype html><meta charset=\"utf-8\"><title>learning rate</title>\n" + svg : svg);
+  write_output(file, page ? "<!doctype html><meta charset=\"utf-8\"><title>learning rate</title>\n" + svg : svg);
 }
 
 int find_rate(FindRateOptions& o, const Fields& fields, bool quiet) {

@@ -19,6 +19,7 @@
 #include "cli/model_set.h"
 #include "cli/standard_output.h"
 #include "cli/stop_signal.h"
+#include "model/json_text.h"
 #include "model/registry.h"
 #include "text/document.h"
 #include "text/token_bytes.h"
@@ -54,7 +55,7 @@ Fields fields_of(GenerateOptions& o) {
   f.add("n", &o.decoding.n_best, "generations of each prompt: samples, or the best of a beam")
       .at_least(1)
       .at_most(10'000);
-  f.add("no-echo", &o.no_echo, "print what was generated without the prompt in front");
+  f.add("no-echo", &o.no_echo, "print what was generated without the prompt: in front of it, or in an object");
   f.add("stream", &o.stream, "print text as it comes, as is done on a terminal");
   f.add("json", &o.json, "print a JSON object for each prompt, with scores and why each generation ended");
   f.add("logprobs", &o.logprobs,
@@ -77,7 +78,6 @@ Fields fields_of(GenerateOptions& o) {
   f.excludes("prompt-file", "input", "a file is one text, or has one a line");
   for (const char* one : {"prompt", "prompt-file"}) f.excludes("skip-invalid", one, "it is for lines of a file");
   f.excludes("stream", "json", "an object is printed once it is complete");
-  f.excludes("no-echo", "json", "prompt and text are apart in an object");
   f.excludes("logprobs", "stream", "they are printed once the text is complete");
   f.group("Search");
   add_continuation_fields(f, o.decoding);
@@ -134,10 +134,6 @@ class Printer {
 
 using Json = nlohmann::ordered_json;
 
-std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 /// How probable tokens were, where --logprobs asks for it.
 class LogProbs {
  public:
@@ -175,7 +171,7 @@ class LogProbs {
     return {{"id", c.token}, {"text", text_of(c.token)}, {"logprob", c.log_prob}};
   }
   std::string line(const search::Candidate& c) const {
-    return fmt::format("{:.4f} {}", c.log_prob, dumped(text_of(c.token)));
+    return fmt::format("{:.4f} {}", c.log_prob, json_text(Json(text_of(c.token))));
   }
   // A special token, and a part of a character, by the name that it has in the vocabulary.
   std::string text_of(std::int32_t token) const {
@@ -189,7 +185,8 @@ class LogProbs {
   std::vector<std::string> bytes_;  ///< by token
 };
 
-std::string json_line(std::int64_t number, const std::string& prompt, const std::vector<search::Generation>& list,
+/// @param prompt  null: it is left out
+std::string json_line(std::int64_t number, const std::string* prompt, const std::vector<search::Generation>& list,
                       const LogProbs& log_probs) {
   Json generations = Json::array();
   for (const search::Generation& g : list) {
@@ -200,7 +197,10 @@ std::string json_line(std::int64_t number, const std::string& prompt, const std:
                            {"score", g.score}});
     if (log_probs.on()) generations.back()["logprobs"] = log_probs.json(g);
   }
-  return dumped({{"line", number}, {"prompt", prompt}, {"generations", generations}}) + "\n";
+  Json line{{"line", number}};
+  if (prompt) line["prompt"] = *prompt;
+  line["generations"] = std::move(generations);
+  return json_text(line) + "\n";
 }
 
 // What is said at the end: how much there was, and why it ended.
@@ -347,7 +347,7 @@ int generate(GenerateOptions o, const Fields& fields, bool quiet) {
     std::string out;
     for (std::size_t i = 0; i < prompts.size(); ++i, ++number) {
       for (const search::Generation& g : found[i]) ++finishes[g.finish];
-      if (o.json) out += json_line(number + 1, prompts[i], found[i], log_probs);
+      if (o.json) out += json_line(number + 1, o.no_echo ? nullptr : &prompts[i], found[i], log_probs);
       if (o.json || live) continue;
       for (std::size_t n = 0; n < found[i].size(); ++n)
         out += fmt::format("{}{}{}\n{}", number + static_cast<std::int64_t>(n) > 0 ? separator : "",

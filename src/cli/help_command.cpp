@@ -1,11 +1,11 @@
 // tril help: the overview, one command's help, or the whole reference.
 #include <fmt/format.h>
 
-#include <iostream>
 #include <memory>
 
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "cli/standard_output.h"
 
 namespace tril::cli {
 namespace {
@@ -33,12 +33,9 @@ void add_help(App& app) {
            .apply_preset = {},
            .run = [o](const Invocation& invocation) {
              const App& all = invocation.app;
-             if (o->markdown)
-               std::cout << markdown_reference(all);
-             else if (o->command.empty())
-               std::cout << overview(all);
-             else
-               std::cout << help_text(all.at(fmt::format("{}", fmt::join(o->command, " "))));
+             write_stdout(o->markdown          ? markdown_reference(all)
+                          : o->command.empty() ? overview(all)
+                                               : help_text(all.at(fmt::format("{}", fmt::join(o->command, " ")))));
              return exit_success;
            }});
 }

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <filesystem>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,8 @@
 #include "base/gguf.h"
 #include "base/printable.h"
 #include "cli/commands.h"
+#include "cli/standard_output.h"
+#include "model/json_text.h"
 #include "model/quantized_files.h"
 #include "model/registry.h"
 #include "model/safetensors.h"
@@ -165,11 +166,11 @@ int inspect(const InspectOptions& o) {
     }
   }
   if (o.json) {
-    std::cout << out.dump() << '\n';
+    write_stdout(json_text(out) + "\n");
     return problem.empty() ? exit_success : exit_failure;
   }
 
-  const auto line = [](std::string_view name, const std::string& value) { fmt::print("{:<14} {}\n", name, value); };
+  const auto line = [](std::string_view name, const std::string& value) { print_stdout("{:<14} {}\n", name, value); };
   const nlohmann::ordered_json& config = out["config"];
   line("family", fmt::format("{} ({})", m->family(), m->has_encoder() ? "encoder-decoder" : "decoder"));
   line("d_model", fmt::format("{}", m->d_model()));
@@ -197,8 +198,8 @@ int inspect(const InspectOptions& o) {
   line("state", problem.empty() ? "complete" : problem);
   if (o.tensors)
     for (const auto& tensor : out["tensors"])
-      fmt::print("  {:<60} {:<5} {}\n", tensor["name"].get<std::string>(), tensor["type"].get<std::string>(),
-                 tensor["shape"].dump());
+      print_stdout("  {:<60} {:<5} {}\n", tensor["name"].get<std::string>(), tensor["type"].get<std::string>(),
+                   tensor["shape"].dump());
   return problem.empty() ? exit_success : exit_failure;
 }
 

@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "cli/app.h"
+#include "cli/standard_output.h"
 
 namespace {
 
@@ -20,8 +21,12 @@ void occupy_closed_streams() {
 
 int main(int argc, char** argv) {
   occupy_closed_streams();
-  // A reader that leaves (`tril translate | head`) ends the program quietly, whatever the parent process had set.
-  std::signal(SIGPIPE, SIG_DFL);
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves is an error (standard_output.h), and messages may have none
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on a file's size is an error like a full disk, and leaves no half file
-  return tril::cli::make_app().run({argv + 1, argv + argc});
+  const int code = tril::cli::make_app().run({argv + 1, argv + argc});
+  if (code == tril::cli::exit_reader_gone) {  // as the signal would have ended it, now that all is in order
+    std::signal(SIGPIPE, SIG_DFL);
+    std::raise(SIGPIPE);
+  }
+  return code;
 }

@@ -8,6 +8,10 @@ namespace tril::cli {
 
 PartialOutput::PartialOutput(const std::string& path) : path_(path) {
   if (path == "-") return;
+  if (takes_a_stream(path)) {
+    stream_.emplace(path);
+    return;
+  }
   const AtomicFile possible(path_);  // told now, not at the end
   path_ = behind_links(path_);       // what is asked for is the file, not the link
   file_.emplace(path_ + ".partial");
@@ -16,18 +20,21 @@ PartialOutput::PartialOutput(const std::string& path) : path_(path) {
 void PartialOutput::write(const std::string& text) {
   if (file_)
     file_->write(std::string_view(text));
+  else if (stream_)
+    stream_->write(text);
   else
     write_stdout(text);
 }
 
 void PartialOutput::commit() {
+  if (stream_) stream_->commit();
   if (!file_) return;
   file_->commit();
   rename_durably(file_->path(), path_);
 }
 
 std::string PartialOutput::leave() {
-  if (!file_) return "standard output";
+  if (!file_) return stream_ ? path_ : "standard output";
   file_->commit();
   return file_->path();
 }

@@ -1,11 +1,11 @@
-// Where results go: a file that comes into being whole, or standard output as they come. Of work that is stopped the file's
-// beginning is left beside it.
+// Where results go: a file that comes into being whole, or standard output, a pipe or a device as they come. Of work that is
+// stopped the file's beginning is left beside it.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "base/file.h"
+#include "base/streams.h"
 
 namespace tril::cli {
 
@@ -22,6 +22,7 @@ class PartialOutput {
  private:
   std::string path_;
   std::optional<AtomicFile> file_;
+  std::optional<OutputFile> stream_;
 };
 
 }  // namespace tril::cli

@@ -17,6 +17,7 @@
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
 #include "cli/standard_output.h"
+#include "model/json_text.h"
 #include "search/text_score.h"
 #include "text/document.h"
 #include "text/utf8.h"
@@ -123,22 +124,21 @@ std::string json_of(const std::string& name, const Measure& m, const search::Win
   const auto number = [&](double value) {
     return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
   };
-  return nlohmann::ordered_json{{"input", name},
-                                {"tokens", m.tokens},
-                                {"words", m.words},
-                                {"characters", m.characters},
-                                {"bytes", m.bytes},
-                                {"log_prob", m.log_prob},
-                                {"cross_entropy", number(m.cross_entropy())},
-                                {"standard_error", number(m.standard_error())},
-                                {"perplexity", number(std::exp(m.cross_entropy()))},
-                                {"word_perplexity", number(std::exp(m.per(m.words)))},
-                                {"bits_per_character", number(m.per(m.characters) / bits)},
-                                {"bits_per_byte", number(m.per(m.bytes) / bits)},
-                                {"byte_perplexity", number(std::exp(m.per(m.bytes)))},
-                                {"context", w.context},
-                                {"stride", w.stride}}
-             .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
+  return json_text(nlohmann::ordered_json{{"input", name},
+                                          {"tokens", m.tokens},
+                                          {"words", m.words},
+                                          {"characters", m.characters},
+                                          {"bytes", m.bytes},
+                                          {"log_prob", m.log_prob},
+                                          {"cross_entropy", number(m.cross_entropy())},
+                                          {"standard_error", number(m.standard_error())},
+                                          {"perplexity", number(std::exp(m.cross_entropy()))},
+                                          {"word_perplexity", number(std::exp(m.per(m.words)))},
+                                          {"bits_per_character", number(m.per(m.characters) / bits)},
+                                          {"bits_per_byte", number(m.per(m.bytes) / bits)},
+                                          {"byte_perplexity", number(std::exp(m.per(m.bytes)))},
+                                          {"context", w.context},
+                                          {"stride", w.stride}}) +
          "\n";
 }
 
@@ -162,7 +162,7 @@ int measure(const PerplexityOptions& o, bool quiet) {
   const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   if (model->has_encoder())
-    fail_usage("perplexity", fmt::format("a {} model translates, it has no texts of its own", model->family()),
+    fail_usage("--model", fmt::format("a {} model translates, it has no texts of its own", model->family()),
                "use `tril score` with --source and --target");
   search::check_language_model(*model, *tokenizer);
   const search::WindowOptions windows = search::settled(o.windows, *model);

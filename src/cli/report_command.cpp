@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "base/file.h"
+#include "base/streams.h"
 #include "cli/commands.h"
 #include "train/report_page.h"
 
@@ -23,12 +23,13 @@ Fields fields_of(ReportOptions& o) {
       .value_name("RUN_DIR")
       .positional()
       .required();
-  f.add("out", &o.out, "where the page goes").letter('o').value_name("FILE");
+  f.add("out", &o.out, "where the page goes; - is standard output").letter('o').value_name("FILE");
   return f;
 }
 
 // A page may go into a run's directory, but into the place of nothing of the run.
 void check_place(const ReportOptions& o) {
+  if (takes_a_stream(o.out)) return;
   const std::filesystem::path out = std::filesystem::weakly_canonical(o.out);
   if (out.extension() == ".html" || !std::filesystem::exists(out)) return;
   for (const std::string& run : o.runs) {
@@ -42,7 +43,7 @@ int report(const ReportOptions& o) {
   check_place(o);
   std::vector<train::RunLines> runs;
   for (const std::string& directory : o.runs) runs.push_back(train::read_run(directory));
-  write_file_atomic(o.out, std::string_view(train::report_page(runs)));
+  write_output(o.out, train::report_page(runs));
   spdlog::info("{}: {}", o.out, runs.size() == 1 ? std::string("one run") : fmt::format("{} runs", runs.size()));
   return exit_success;
 }

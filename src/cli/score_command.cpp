@@ -14,6 +14,7 @@
 #include "cli/decoding_options.h"
 #include "cli/model_set.h"
 #include "cli/standard_output.h"
+#include "model/json_text.h"
 #include "model/registry.h"
 #include "search/text_score.h"
 #include "search/translation_text.h"
@@ -199,7 +200,7 @@ std::string line_of(const ScoreOptions& o, const Tokenizer& tokenizer, std::int6
       line["source_pieces"] = pieces_of(source, tokenizer, Side::source);
       line["pieces"] = pieces_of(tokens, tokenizer, Side::target);
     }
-    return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return json_text(line) + "\n";
   }
   std::string line = fmt::format("{:.6f}", score.log_prob);
   if (o.word_scores) line += fmt::format(" ||| {:.6f}", fmt::join(score.token_log_probs, " "));

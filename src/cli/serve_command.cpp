@@ -5,12 +5,14 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/file.h"
 #include "base/gguf.h"
+#include "base/printable.h"
 #include "cli/access_log.h"
 #include "cli/blocked_signals.h"
 #include "cli/commands.h"
@@ -125,6 +127,17 @@ std::pair<std::string, std::string> named(const std::string& text) {
   std::filesystem::path path = std::filesystem::path(text).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
   return {path.filename().string(), text};
+}
+
+// A name stands once: which of two values it has would be anybody's guess.
+void check_names(const std::vector<std::string>& values, const std::string& flag) {
+  std::map<std::string, std::string> known;
+  for (const std::string& value : values)
+    if (const auto [first, is_new] = known.emplace(named(value).first, value); !is_new)
+      fail_usage(flag,
+                 fmt::format("\"{}\" and \"{}\" are both called \"{}\"", printable(first->second), printable(value),
+                             printable(first->first)),
+                 "give each a name of its own: NAME=VALUE");
 }
 
 void check_length(const std::string& where, std::string_view key) {
@@ -270,13 +283,15 @@ int serve(const ServeOptions& o) {
   options.most_characters = static_cast<std::size_t>(o.max_characters);
   options.most_new_tokens = o.max_new_tokens;
 
+  check_names(o.models, "--model");
+  check_names(o.languages, "--languages");
   Refused refused;
   std::vector<serve::ModelSource> sources;
   for (const std::string& text : o.models) {
     const auto [name, directory] = named(text);
     check(!name.empty() && !directory.empty(), "--model", "expected [NAME=]DIR, got \"{}\"", text);
     if (!std::filesystem::is_directory(directory) && !is_gguf_file(directory))
-      fail_usage("--model", directory + " is neither a directory nor a GGUF file");
+      fail_usage("--model", printable(directory, 400) + " is neither a directory nor a GGUF file");
     // Models are loaded while the server is up; what their first loading shows to be refused ends it.
     sources.push_back({name, [o, &refused, first = true, n = name, d = directory]() mutable {
                          const bool at_start = std::exchange(first, false);

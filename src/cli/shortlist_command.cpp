@@ -3,9 +3,10 @@
 
 #include <memory>
 
-#include "base/file.h"
 #include "base/progress.h"
+#include "base/streams.h"
 #include "cli/commands.h"
+#include "text/alignment.h"
 #include "text/corpus.h"
 #include "text/lexical_table.h"
 
@@ -33,7 +34,7 @@ Fields fields_of(ShortlistCommandOptions& o) {
   f.needs("alignment-units", "alignments", "there are no alignments");
   f.add("skip-invalid", &o.skip_invalid, "leave out pairs with a line that is not UTF-8");
   f.group("Table");
-  f.add("out", &o.out, "where the table goes: lines \"target source probability\"")
+  f.add("out", &o.out, "where the table goes, - is standard output: lines \"target source probability\"")
       .letter('o')
       .value_name("FILE")
       .required();
@@ -44,10 +45,23 @@ Fields fields_of(ShortlistCommandOptions& o) {
   return f;
 }
 
+// Asked here, where the option that it concerns has another name than where a model is trained.
+void check_counts_words(const Tokenizer& tokenizer) {
+  try {
+    check_marks_words(tokenizer);
+  } catch (const Error& error) {
+    fail_usage("--alignments", error.message(), "align tokens, and pass --alignment-units tokens");
+  }
+}
+
 int make_shortlist(ShortlistCommandOptions o) {
   check(o.train_sets.size() == 2, "--train-sets", "expected a source and a target file, got {} files",
         o.train_sets.size());
+  for (const std::string& file : {o.train_sets[0], o.train_sets[1], o.alignments})
+    check(!same_file(file, o.out), "--out", "{} is read as well", o.out);
+  OutputFile out(o.out);  // before the work: a path that cannot be written is known at once
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.model);
+  if (!o.alignments.empty() && o.units == AlignmentUnits::words) check_counts_words(*tokenizer);
   CorpusOptions corpus;
   corpus.source = {o.train_sets[0]}, corpus.target = {o.train_sets[1]};
   if (!o.alignments.empty()) corpus.alignments = {o.alignments};
@@ -61,7 +75,8 @@ int make_shortlist(ShortlistCommandOptions o) {
   const std::vector<Batch> batches = read_batches(corpus, tokenizer, &statistics);
   o.table.iterations = static_cast<int>(o.iterations);
   const LexicalTable table = lexical_table(batches, *tokenizer, o.table);
-  write_file_atomic(o.out, std::string_view(to_text(table, *tokenizer)));
+  out.write(to_text(table, *tokenizer));
+  out.commit();
   std::size_t entries = 0;
   for (const auto& list : table.of_source) entries += list.size();
   spdlog::info("{}: {} translations of {} source tokens, from {}", o.out,

@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "cli/commands.h"
+#include "cli/standard_output.h"
 #include "model/marian.h"
 #include "search/session.h"
 #include "train/workers.h"
@@ -86,7 +87,7 @@ int print_signature(bool verbose) {
     for (const auto& hypotheses : session.decode(sources, requests, options))
       for (std::int32_t id : hypotheses.front().tokens) hash.add(id);
   }
-  std::cout << fmt::format("{:016x}\n", hash.value());
+  print_stdout("{:016x}\n", hash.value());
   return exit_success;
 }
 

@@ -1,35 +1,30 @@
 #include "cli/standard_output.h"
 
-#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <iostream>
 
-#include "base/error.h"
+#include "base/streams.h"
 
 namespace tril::cli {
-namespace {
-
-// A stream that has failed does nothing more, so that the reason is known only right after the write that failed.
-void check_written(bool written) {
-  if (!written) fail("standard output", fmt::format("cannot be written ({})", errno ? std::strerror(errno) : "error"));
-}
-
-}  // namespace
 
 void write_stdout(std::string_view text) {
-  errno = 0;
-  std::cout << text;
-  check_written(std::cout.good());
-  flush_stdout();
-}
-
-void flush_stdout() {
-  errno = 0;
-  std::cout.flush();
-  check_written(std::fflush(stdout) == 0 && std::cout.good());
+  while (!text.empty()) {
+    const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (n > 0) {
+      text.remove_prefix(static_cast<std::size_t>(n));
+      continue;
+    }
+    const int error = n < 0 ? errno : EIO;
+    if (error == EINTR) continue;
+    if (error == EPIPE) throw ReaderGone("standard output");
+    pollfd room{STDOUT_FILENO, POLLOUT, 0};
+    if ((error == EAGAIN || error == EWOULDBLOCK) && ::poll(&room, 1, -1) >= 0)
+      continue;  // of a parent that does not wait
+    fail("standard output", fmt::format("cannot be written ({})", std::strerror(error)));
+  }
 }
 
 }  // namespace tril::cli

@@ -22,6 +22,7 @@
 #include "cli/model_set.h"
 #include "cli/partial_output.h"
 #include "cli/stop_signal.h"
+#include "model/json_text.h"
 #include "model/registry.h"
 #include "search/shortlist.h"
 #include "text/language_tag.h"
@@ -125,9 +126,7 @@ std::string json_line(const TranslateOptions& o, const Tokenizer& tokenizer, std
     }
     translations.push_back(std::move(one));
   }
-  return nlohmann::ordered_json{{"line", number}, {"source", source}, {"translations", translations}}.dump(
-             -1, ' ', false, nlohmann::json::error_handler_t::replace) +
-         "\n";
+  return json_text(nlohmann::ordered_json{{"line", number}, {"source", source}, {"translations", translations}}) + "\n";
 }
 
 // What stands behind a translation's text.

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/atomic_directory.h"
-#include "base/file.h"
+#include "base/streams.h"
 #include "cli/commands.h"
 #include "model/grow_vocabulary.h"
 #include "model/registry.h"
@@ -39,7 +39,8 @@ Fields fields_of(VocabOptions& o) {
   f.add("max-lines", &v.max_lines, "a larger text is sampled down to this many lines").at_least(1);
   f.add("seed", &v.seed, "of that sample");
   f.group("Vocabulary");
-  f.add("out", &o.out, "where the SentencePiece model goes; with --extend, the new model directory")
+  f.add("out", &o.out,
+        "where the SentencePiece model goes, - is standard output; with --extend, the new model directory")
       .letter('o')
       .value_name("FILE")
       .required();
@@ -117,7 +118,7 @@ int extend(const VocabOptions& o) {
 int learn(const VocabOptions& o) {
   for (const std::string& file : o.train_sets)
     check(!same_file(file, o.out), "--out", "{} is a text to learn from", o.out);
-  AtomicFile file(o.out);  // before the work: a path that cannot be written is known at once
+  OutputFile file(o.out);  // before the work: a path that cannot be written is known at once
   std::vector<TextSource> sources;
   for (const std::string& path : o.train_sets) {
     sources.push_back({path, o.tsv ? 0 : -1});

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "model/json_text.h"
 
 namespace tril::cli {
 namespace {
@@ -61,10 +62,6 @@ std::string differences(const Values& was, const Values& now) {
   return list;
 }
 
-std::string dumped(const Json& j, int indent) {
-  return j.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
 }  // namespace
 
 std::string block_file(std::size_t block) {
@@ -78,14 +75,14 @@ std::string to_json(const WorkManifest& m) {
                   {"lines", m.lines()},
                   {"options", json_of(m.options)},
                   {"contents", json_of(m.contents)}};
-  std::string text = dumped(head, 1);
+  std::string text = json_text(head, 1);
   text.resize(text.size() - 2);  // its last line, "}"
   text += ",\n \"blocks\": [";
   for (std::size_t i = 0; i < m.blocks.size(); ++i) {  // a line each
     Json j{{"file", block_file(i)}};
     j.update(json_of(m.blocks[i]));
     if (!m.prefixes.empty()) j["prefix"] = json_of(m.prefixes[i]);
-    text += (i == 0 ? "\n  " : ",\n  ") + dumped(j, -1);
+    text += (i == 0 ? "\n  " : ",\n  ") + json_text(j);
   }
   return text + (m.blocks.empty() ? "]\n}\n" : "\n ]\n}\n");
 }

@@ -1,32 +1,44 @@
 #include "cli/yaml_options.h"
 
+#include <yaml-cpp/binary.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cctype>
 #include <set>
 
-#include "base/file.h"
+#include "base/streams.h"
+#include "base/utf8.h"
 
 namespace tril::cli {
 namespace {
 
 constexpr std::uint64_t largest_file = 1 << 20;  // bytes: a thousand times what options need
 
+std::string text_of(const YAML::Node& value, const std::string& where) {
+  if (value.Tag() != "tag:yaml.org,2002:binary") return value.Scalar();
+  const std::vector<unsigned char> bytes = YAML::DecodeBase64(value.Scalar());
+  check(!bytes.empty() || value.Scalar().empty(), where, "expected base64 behind !!binary");
+  return {bytes.begin(), bytes.end()};
+}
+
 std::vector<std::string> texts_of(const YAML::Node& value, const std::string& where) {
   if (value.IsNull()) return {};
-  if (value.IsScalar()) return {value.Scalar()};
+  if (value.IsScalar()) return {text_of(value, where)};
   check(value.IsSequence(), where, "expected a value or a list of values, got a map");
   std::vector<std::string> texts;
   for (const YAML::Node& item : value) {
     check(item.IsScalar(), where, "expected a list of plain values");
-    texts.push_back(item.Scalar());
+    texts.push_back(text_of(item, where));
   }
   return texts;
 }
 
-// Plain where YAML cannot take it for anything else, quoted otherwise.
+// Plain where YAML cannot take it for anything else, quoted otherwise; a name of bytes that are no text as YAML has bytes.
 std::string yaml_text(const std::string& text) {
+  if (!is_utf8(text))
+    return std::string("!!binary ") +
+           YAML::EncodeBase64(reinterpret_cast<const unsigned char*>(text.data()), text.size());
   const bool plain =
       !text.empty() && text != "null" && text != "Null" && text != "NULL" &&
       std::all_of(text.begin(), text.end(),
@@ -40,7 +52,7 @@ std::string yaml_text(const std::string& text) {
 }  // namespace
 
 std::vector<GivenValue> read_yaml(const std::string& path, const Fields& fields) {
-  const std::string text = read_text(path, largest_file);
+  const std::string text = read_any_text(path, largest_file);
   YAML::Node root;
   try {
     root = YAML::Load(text);

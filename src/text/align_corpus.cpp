@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "base/file.h"
+#include "base/streams.h"
 #include "text/pair_reader.h"
 
 namespace tril {
@@ -10,8 +10,8 @@ namespace tril {
 AlignmentCounts align_corpus(const CorpusOptions& corpus, const std::vector<std::string>& files,
                              const WordAlignerOptions& options, const Tokenizer* tokenizer,
                              const std::function<void()>& on_iteration) {
-  std::vector<std::unique_ptr<AtomicFile>> outputs;  // opened first: whether they can be written is told at once
-  for (const std::string& file : files) outputs.push_back(std::make_unique<AtomicFile>(file));
+  std::vector<std::unique_ptr<OutputFile>> outputs;  // opened first: whether they can be written is told at once
+  for (const std::string& file : files) outputs.push_back(std::make_unique<OutputFile>(file));
   ParallelWords text;
   std::vector<std::size_t> sets;  // of each pair
   PairReader reader(corpus);

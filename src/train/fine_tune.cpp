@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/gguf.h"
 #include "model/generation_config.h"
+#include "model/json_text.h"
 #include "model/marian.h"
 #include "model/registry.h"
 #include "model/safetensors.h"
@@ -193,7 +194,7 @@ void save_tuned(const model::Model& m, const std::string& directory, const FineT
       {"bias", "none"},
       {"fan_in_fan_out", false},
       {"inference_mode", true}};
-  write_file_atomic(folder + "/adapter_config.json", config.dump(2) + "\n");
+  write_file_atomic(folder + "/adapter_config.json", json_text(config, 2) + "\n");
 }
 
 }  // namespace tril::train

@@ -211,6 +211,49 @@ TEST_F(LanguageModel, TokensHaveBiases) {
   }
 }
 
+TEST_F(LanguageModel, ATokenHasOneBias) {
+  const auto refused = [&](std::vector<std::string> biases, const std::string& message) {
+    std::vector<std::string> args{"-p", "the d", "--logit-bias"};
+    args.insert(args.end(), biases.begin(), biases.end());
+    const Ran ran = generate(args);
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_NE(ran.err.find(message), std::string::npos) << ran.err;
+  };
+  refused({"5=-100", "6=1", "5=100"}, "--logit-bias: \"5=-100\" and \"5=100\" are both of token 5");
+  refused({"o=2", "o=2"}, "--logit-bias: \"o=2\" and \"o=2\" are both of token");
+  const Ran ran =
+      generate({"-p", "the d", "--logprobs", "0", "--max-new-tokens", "1", "--json", "--logit-bias", "o=90"});
+  const auto id = nlohmann::json::parse(ran.out)["generations"][0]["logprobs"][0]["id"].get<int>();
+  refused({"o=2", std::to_string(id) + "=1"}, "are both of token " + std::to_string(id));
+}
+
+TEST_F(LanguageModel, AnObjectMayBeWithoutItsPrompt) {
+  const std::vector<std::string> args{"-p", "the d", "--max-new-tokens", "3", "--json"};
+  std::vector<std::string> bare = args;
+  bare.emplace_back("--no-echo");
+  auto whole = nlohmann::json::parse(generate(args).out);
+  const Ran ran = generate(bare);
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(whole["prompt"], "the d");
+  whole.erase("prompt");
+  EXPECT_EQ(nlohmann::json::parse(ran.out), whole);
+}
+
+// What lower folders call by other names is told by the option that asked for it.
+TEST_F(LanguageModel, ErrorsNameOptions) {
+  const auto refused = [&](std::vector<std::string> args, const std::string& message) {
+    args.insert(args.begin(), {"-p", "the d"});
+    const Ran ran = generate(args);
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_EQ(ran.err.find("tril generate: " + message), 0u) << ran.err;
+  };
+  refused({"--alternatives", "--sampling"}, "--alternatives: ");
+  refused({"--alternatives", "-b", "4", "--beam-groups", "2"}, "--alternatives: ");
+  refused({"--regex", "it{40}", "--max-new-tokens", "9"}, "--regex: the shortest text");
+  refused({"--regex", "a(?=b)"}, "--regex: ");
+  refused({"-b", "4", "--n", "4", "--patience", "0.1"}, "--patience: ");
+}
+
 TEST_F(LanguageModel, GenerationConfigIsObeyed) {
   const std::string other = folder->at("other");
   std::filesystem::copy(model, other, std::filesystem::copy_options::recursive);

@@ -205,5 +205,27 @@ TEST(Config, DumpReadsBackAsTheSame) {
   }
 }
 
+TEST(Config, NamesOfFilesMayBeAnyBytes) {
+  struct Names {
+    std::string model;
+    std::vector<std::string> sets;
+  };
+  const auto fields = [](Names& n) {
+    Fields f;
+    f.add("model", &n.model, "a model").value_name("DIR");
+    f.add("sets", &n.sets, "files").value_name("FILE");
+    return f;
+  };
+  Names names{"m\xff", {"a", "\xfe b"}}, read;
+  const ScratchFolder folder;
+  const std::string yaml = to_yaml(fields(names)), path = folder.write("dump.yml", yaml);
+  Fields f = fields(read);
+  for (const GivenValue& value : read_yaml(path, f)) f.at(value.name, value.where).set(value.texts, value.where);
+  EXPECT_EQ(read.model, names.model) << yaml;
+  EXPECT_EQ(read.sets, names.sets) << yaml;
+  folder.write("dump.yml", "model: !!binary \"?\"\n");
+  EXPECT_THROW(read_yaml(path, f), Error);
+}
+
 }  // namespace
 }  // namespace tril::cli

@@ -2,14 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <new>
 #include <regex>
 
+#include "base/streams.h"
 #include "base/version.h"
 #include "cli/app.h"
 #include "cli/completion.h"
 #include "cli/run_program.h"
+#include "cli/standard_output.h"
 #include "support/paths.h"
 
 namespace tril {
@@ -131,6 +134,21 @@ TEST(Program, EndsQuietlyWhenItsReaderLeaves) {
   EXPECT_EQ(file_text(folder.at("err")), "");
 }
 
+// What is written past it may be lost without a word.
+TEST(Program, OneFunctionWritesResults) {
+  namespace fs = std::filesystem;
+  const std::regex others("std::cout|fmt::print\\(|std::printf|std::puts|std::putchar|[( ,]stdout[),;]");
+  int seen = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(test::test_dir()) / "../src")) {
+    if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
+    ++seen;
+    const std::string text = file_text(entry.path().string());
+    std::smatch found;
+    EXPECT_FALSE(std::regex_search(text, found, others)) << entry.path() << ": " << found[0];
+  }
+  EXPECT_GT(seen, 300);
+}
+
 App app_of_two_words() {
   App app;
   for (const std::string name : {"bench train", "bench translate", "train"})
@@ -194,6 +212,8 @@ TEST(App, TurnsEveryExceptionIntoAMessageAndACode) {
   EXPECT_EQ(text, "tril work: --x: no; try y\n");
   EXPECT_EQ(run_work([]() -> int { fail("disk", "full"); }, text), 1);
   EXPECT_EQ(text, "tril work: disk: full\n");
+  EXPECT_EQ(run_work([]() -> int { throw ReaderGone("standard output"); }, text), cli::exit_reader_gone);
+  EXPECT_EQ(text, "") << "nobody is there to be told";
   EXPECT_EQ(run_work([]() -> int { throw std::bad_alloc(); }, text), 1);
   EXPECT_NE(text.find("out of memory"), std::string::npos);
   EXPECT_EQ(run_work([]() -> int { throw std::logic_error("oops"); }, text), 1);

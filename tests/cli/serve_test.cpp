@@ -34,6 +34,25 @@ TEST(Serve, ACacheThatHoldsNoRequestIsRefused) {
   EXPECT_EQ(kept.err.find("--cache-tokens"), std::string::npos) << kept.err;
 }
 
+TEST(Serve, ANameStandsOnce) {
+  const ScratchFolder folder;
+  const std::string model = write_tiny_marian(folder);
+  const auto refused = [&](const std::vector<std::string>& models, std::vector<std::string> more,
+                           const std::string& message) {
+    std::vector<std::string> args{"serve", "--port", "0", "-m"};
+    args.insert(args.end(), models.begin(), models.end());
+    args.insert(args.end(), more.begin(), more.end());
+    const Ran ran = run_tril(args);
+    EXPECT_EQ(ran.code, exit_usage);
+    EXPECT_NE(ran.err.find(message), std::string::npos) << ran.err;
+  };
+  refused({"de=" + model, "fr=" + model, "de=" + folder.at("other")}, {},
+          "--model: \"de=" + model + "\" and \"de=" + folder.at("other") + "\" are both called \"de\"");
+  refused({model, model}, {}, "are both called \"model\"");
+  refused({"de=" + model}, {"--languages", "de=en:de", "de=en:fr"},
+          "--languages: \"de=en:de\" and \"de=en:fr\" are both called \"de\"");
+}
+
 TEST(Serve, AMistypedVariableIsToldOf) {
   const Ran ran = run_tril({"serve", "-m", "/nowhere"}, Launch{.input = {},
                                                                .stdout_to = {},
