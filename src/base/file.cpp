@@ -11,10 +11,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "base/error.h"
+#include "base/lfs_pointer.h"
 #include "base/printable.h"
 #include "base/streams.h"
 
@@ -50,9 +52,27 @@ std::string near_name(const std::string& path) {
   return did_you_mean(fs::path(path).filename().string(), names);
 }
 
+struct Link {
+  std::string path, target;
+};
+
+// The symbolic link to nothing that `path` is, or that leads on the way to it.
+std::optional<Link> find_dangling_link(const std::string& path) {
+  std::error_code ignored;
+  for (fs::path at = path; !at.empty(); at = at.parent_path()) {
+    if (fs::is_symlink(at, ignored) && !fs::exists(at, ignored))
+      return Link{at.string(), fs::read_symlink(at, ignored).string()};
+    if (at == at.parent_path()) break;
+  }
+  return std::nullopt;
+}
+
 std::string hint_for(int error, const std::string& path) {
   switch (error) {
     case ENOENT: {
+      if (const auto link = find_dangling_link(path))
+        return fmt::format("{} is a link to {}, which is not there: get that again, or take the link away",
+                           shown(link->path), shown(link->target));
       const std::string parent = parent_of(path);
       if (::access(parent.c_str(), F_OK) != 0) return fmt::format("there is no directory {}", shown(parent));
       return near_name(path);
@@ -149,6 +169,13 @@ Opened open_for_reading(const std::string& path) {
   return {fd, static_cast<std::uint64_t>(status.st_size)};
 }
 
+void check_fetched(const std::string& path, std::string_view bytes) {
+  const auto size = size_behind_lfs_pointer(bytes);
+  if (!size) return;
+  fail(shown(path), fmt::format("is a pointer of Git LFS: the file itself, of {} bytes, was not fetched", *size),
+       fmt::format("run `git lfs pull` in {}", shown(parent_of(path))));
+}
+
 bool is_sync_failure(int error) {
   return error != EINVAL && error != ENOTSUP;
 }  // file systems that cannot, say so
@@ -161,7 +188,9 @@ MappedFile MappedFile::open(const std::string& path) {
   if (opened.size == 0) return MappedFile(path, {});
   void* const start = ::mmap(nullptr, opened.size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (start == MAP_FAILED) fail_system(path, fmt::format("map its {} bytes", opened.size), errno);
-  return MappedFile(path, {static_cast<const std::byte*>(start), opened.size});
+  MappedFile mapped(path, {static_cast<const std::byte*>(start), opened.size});
+  check_fetched(path, {static_cast<const char*>(start), opened.size});
+  return mapped;
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
@@ -204,6 +233,7 @@ std::string read_text(const std::string& path, std::uint64_t limit) {
     if (used > limit) too_long(used);
     if (n == 0) {
       text.resize(used);
+      check_fetched(path, text);
       return text;
     }
   }
@@ -235,6 +265,16 @@ void write_all(int descriptor, std::span<const std::byte> bytes, const std::stri
 }
 
 }  // namespace detail
+
+bool is_present(const std::string& path) {
+  std::error_code ignored;
+  if (fs::exists(path, ignored)) return true;
+  if (fs::is_symlink(path, ignored))
+    fail(shown(path),
+         fmt::format("is a link to {}, which is not there", shown(fs::read_symlink(path, ignored).string())),
+         "get that again, or take the link away");
+  return false;
+}
 
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code not_there;

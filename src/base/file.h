@@ -1,8 +1,9 @@
 // Files: read through a memory map, written so that nobody ever sees half of one (beside, synced, renamed).
 //
-// Regular files only: a directory, a FIFO or a device is a clear error and never a wait. Every failing system call is
-// an Error that names the path, what the system said and what to try; no other exception leaves this file. Non-goals:
-// standard input and output, compressed files, locking of files that others read.
+// Regular files only: a directory, a FIFO or a device is a clear error and never a wait, and so is a pointer of Git LFS
+// (lfs_pointer.h), which nobody means. Every failing system call is an Error that names the path, what the system said and
+// what to try; no other exception leaves this file. Non-goals: standard input and output, compressed files, locking of
+// files that others read.
 #pragma once
 
 #include <cstddef>
@@ -39,6 +40,11 @@ class MappedFile {
 
 /// The whole of a file of at most `limit` bytes.
 std::string read_text(const std::string& path, std::uint64_t limit);
+
+/// Whether there is something at a path. For files that need not be there: one that is a symbolic link to nothing was meant
+/// to be.
+/// @throws Error for such a link
+bool is_present(const std::string& path);
 
 /// Where a path leads in the end, behind symbolic links; itself where it is none. What it names need not be there.
 std::string behind_links(const std::string& path);

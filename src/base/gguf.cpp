@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/lfs_pointer.h"
 #include "base/printable.h"
 
 namespace tril {
@@ -278,7 +279,9 @@ std::int64_t GgufTensor::elements() const {
 
 bool is_gguf_file(const std::string& path) {
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  if (!is_present(path) || !std::filesystem::is_regular_file(path, ignored)) return false;
+  if (std::filesystem::file_size(path, ignored) <= most_lfs_pointer_bytes)
+    MappedFile::open(path);  // says what is wrong
   std::array<char, kMagic.size()> begin{};
   std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
   return std::string_view(begin.data(), begin.size()) == kMagic;

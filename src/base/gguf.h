@@ -111,6 +111,7 @@ class GgufFile {
 };
 
 /// Whether `path` is a regular file that begins as GGUF files do.
+/// @throws Error for a pointer of Git LFS, and for a symbolic link to nothing
 bool is_gguf_file(const std::string& path);
 /// Whether a path ends in .gguf, in letters of any case.
 bool has_gguf_name(const std::filesystem::path& path);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "model/gguf_config.h"
 #include "model/json_file.h"
 
@@ -142,8 +143,7 @@ GenerationFile generation_file(const std::string& model) {
   if (is_gguf_file(model)) return {model, generation_config_of_gguf(GgufFile::open(model))};
   const std::filesystem::path root(model);
   std::filesystem::path path = root / "generation_config.json";
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) path = root / "config.json";
+  if (!is_present(path.string())) path = root / "config.json";
   return {path.string(), read_json(path.string())};
 }
 
@@ -232,7 +232,7 @@ std::optional<AlignmentHeads> load_alignment_heads(const std::string& directory)
 
 nlohmann::json published_generation_json(const std::string& directory) {
   const std::string path = directory + "/generation_config.json";
-  if (std::filesystem::is_regular_file(path)) return read_json(path);
+  if (is_present(path)) return read_json(path);
   const std::string where = directory + "/config.json";
   const nlohmann::json config = read_json(where);
   nlohmann::json of_generation = nlohmann::json::object();

@@ -105,8 +105,7 @@ std::size_t write_packed_image(const fs::path& model, nn::Precision precision) {
 
 bool adopt_packed_image(Model& m, const fs::path& model, nn::Precision precision) {
   const std::string path = packed_image_path(model, precision).string();
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return false;
+  if (!is_present(path)) return false;
   const auto file = std::make_shared<const MappedFile>(MappedFile::open(path));
   const std::span<const std::byte> bytes = file->bytes();
   // What it must say is known, and nothing of it is taken at its word.

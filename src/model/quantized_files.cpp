@@ -56,8 +56,7 @@ void check_scales(const WeightFiles& files, const StoredWeight& w, std::size_t w
 // Files of `from` that go with a model and do not depend on how its weights are stored.
 void copy_companions(const fs::path& from, const fs::path& to) {
   const auto copy = [&](const char* name) {
-    std::error_code ignored;
-    if (fs::exists(from / name, ignored))
+    if (is_present((from / name).string()))
       write_file_atomic((to / name).string(), read_text((from / name).string(), std::uint64_t{256} << 20));
   };
   copy("generation_config.json");

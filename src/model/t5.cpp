@@ -186,10 +186,9 @@ Tensor T5Of<FF>::decode(Context& c, const DecoderInput& input) const {
 
 // Whether the files there hold an output matrix; nothing where there are no files.
 std::optional<bool> holds_output_matrix(const std::filesystem::path& directory) {
-  std::error_code ignored;
   if (directory.empty()) return std::nullopt;
-  if (!std::filesystem::exists(directory / "model.safetensors", ignored) &&
-      !std::filesystem::exists(directory / "model.safetensors.index.json", ignored))
+  if (!is_present((directory / "model.safetensors").string()) &&
+      !is_present((directory / "model.safetensors.index.json").string()))
     return std::nullopt;
   const std::vector<std::string> names = WeightFiles::open(directory.string()).names();
   for (const std::string& name : names)

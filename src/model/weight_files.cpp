@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/printable.h"
 #include "model/gguf_weights.h"
 #include "model/json_file.h"
@@ -19,8 +20,7 @@ namespace fs = std::filesystem;
 constexpr JsonLimits kIndexLimits{.bytes = std::uint64_t{64} << 20, .depth = 8, .values = 2'000'000};
 
 bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
+  return is_present(path.string());
 }
 
 // A shard is a file in the directory of its index: a name that leads anywhere else is refused.

@@ -167,8 +167,7 @@ std::shared_ptr<const Tokenizer> make_character_tokenizer(std::string_view text,
 }
 
 bool is_gpt2_directory(const std::string& directory) {
-  std::error_code ignored;
-  return std::filesystem::exists(in_directory(directory, "merges.txt"), ignored);
+  return is_present(in_directory(directory, "merges.txt"));
 }
 
 TokenizerDescription describe_gpt2_tokenizer(const std::string& directory) {

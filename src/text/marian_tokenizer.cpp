@@ -317,8 +317,7 @@ std::shared_ptr<const Tokenizer> read_directory(const std::string& directory, co
   const auto text = [&](const char* name) { return read_text(path(name), largest_file); };
 
   MarianConfig config;
-  std::error_code ignored;
-  if (std::filesystem::exists(path("tokenizer_config.json"), ignored))
+  if (is_present(path("tokenizer_config.json")))
     config = parse_config(text("tokenizer_config.json"), path("tokenizer_config.json"));
 
   MarianTokenizer::SideParts source{
@@ -366,8 +365,7 @@ std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianParts parts) {
 }
 
 bool is_marian_directory(const std::string& directory) {
-  std::error_code ignored;
-  return std::filesystem::exists(in_directory(directory, "source.spm"), ignored);
+  return is_present(in_directory(directory, "source.spm"));
 }
 
 std::shared_ptr<const Tokenizer> load_marian_tokenizer(const std::string& directory) {

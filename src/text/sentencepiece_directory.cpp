@@ -3,8 +3,10 @@
 #include <array>
 #include <filesystem>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/printable.h"
 #include "text/languages.h"
 #include "text/piece_table.h"
@@ -180,9 +182,8 @@ class Numbering {
 }  // namespace
 
 bool is_sentencepiece_directory(const std::string& directory) {
-  std::error_code ignored;
   for (const char* name : model_files)
-    if (std::filesystem::exists(in_directory(directory, name), ignored)) return true;
+    if (is_present(in_directory(directory, name))) return true;
   return false;
 }
 

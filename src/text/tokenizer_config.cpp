@@ -135,8 +135,7 @@ void TokenizerConfig::keep_ids_of_model(std::vector<AddedToken>& tokens) const {
 
 std::optional<TokenizerFile> read_tokenizer_file(const std::string& directory, const std::string& name) {
   const std::string path = (std::filesystem::path(directory) / name).string();
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
+  if (!is_present(path)) return std::nullopt;
   return TokenizerFile{name, read_text(path, largest_file)};
 }
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/printable.h"
 #include "text/base64.h"
 #include "text/characters.h"
@@ -461,8 +462,7 @@ TokenizerParts read_tokenizer_json(std::string_view text, const std::string& whe
 }
 
 bool is_tokenizer_json_directory(const std::string& directory) {
-  std::error_code ignored;
-  return std::filesystem::exists(std::filesystem::path(directory) / "tokenizer.json", ignored);
+  return is_present((std::filesystem::path(directory) / "tokenizer.json").string());
 }
 
 namespace {

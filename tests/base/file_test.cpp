@@ -212,6 +212,55 @@ TEST_F(FileTest, LinksLeadToWhatTheyName) {
   EXPECT_NE(error_of([&] { AtomicFile file("/dev/tril_is_no_device"); }).find("device"), std::string::npos);
 }
 
+TEST_F(FileTest, ALinkToNothingIsToldAsOne) {
+  fs::create_symlink("../gone/blob", path("config.json"));
+  fs::create_symlink(path("nowhere"), path("model"));
+  for (const auto& open : {std::function([&](const std::string& p) { MappedFile::open(p); }),
+                           std::function([&](const std::string& p) { read_text(p, 10); })}) {
+    EXPECT_NE(error_of([&] {
+                open(path("config.json"));
+              }).find(path("config.json") + " is a link to ../gone/blob, which is not there"),
+              std::string::npos);
+    EXPECT_NE(error_of([&] {
+                open(path("model/config.json"));
+              }).find(path("model") + " is a link to " + path("nowhere") + ", which is not there"),
+              std::string::npos);
+  }
+  put("a", "x");
+  fs::create_symlink("a", path("b"));
+  EXPECT_TRUE(is_present(path("a")));
+  EXPECT_TRUE(is_present(path("b")));
+  EXPECT_TRUE(is_present(directory_.string()));
+  EXPECT_FALSE(is_present(path("c")));
+  EXPECT_FALSE(is_present(""));
+  EXPECT_EQ(
+      error_of([&] { is_present(path("config.json")); }),
+      path("config.json") + ": is a link to ../gone/blob, which is not there; get that again, or take the link away");
+}
+
+TEST_F(FileTest, APointerOfGitLfsIsNotTheFile) {
+  const std::string pointer =
+      "version https://git-lfs.github.com/spec/v1\n"
+      "oid sha256:e858f591abebb789508f8fa4f1982bb7c818d8f711050f24d6e27a66fd6794d0\nsize 10031780704\n";
+  for (const std::string& text : {pointer, pointer.substr(0, pointer.size() - 1), pointer + "ext x y\n"}) {
+    put("model.safetensors", text);
+    const std::string expected =
+        path("model.safetensors") +
+        ": is a pointer of Git LFS: the file itself, of 10031780704 bytes, was not fetched; run "
+        "`git lfs pull` in " +
+        directory_.string();
+    EXPECT_EQ(error_of([&] { MappedFile::open(path("model.safetensors")); }), expected);
+    EXPECT_EQ(error_of([&] { read_text(path("model.safetensors"), 1000); }), expected);
+  }
+  // Texts about pointers, and longer ones, are what they are.
+  for (const std::string& text : {pointer.substr(0, 43), "x" + pointer, pointer.substr(0, pointer.find("size")),
+                                  pointer.substr(0, pointer.find("1003")), pointer + std::string(1000, 'x')}) {
+    put("a", text);
+    EXPECT_EQ(read("a"), text);
+    EXPECT_EQ(text_of(MappedFile::open(path("a")).bytes()), text);
+  }
+}
+
 TEST_F(FileTest, TwoWritersOfOnePathDoNotMeet) {
   AtomicFile a(path("x")), b(path("x"));
   EXPECT_NE(a.temporary_path(), b.temporary_path());

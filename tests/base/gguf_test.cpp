@@ -305,6 +305,20 @@ TEST_F(GgufTest, WhatIsWrittenIsRead) {
   EXPECT_FALSE(is_gguf_file(put("GGU")));
 }
 
+TEST_F(GgufTest, APointerOfGitLfsAndALinkToNothingAreTold) {
+  put("version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 77\n");
+  try {
+    is_gguf_file(path());
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.message(), "is a pointer of Git LFS: the file itself, of 77 bytes, was not fetched");
+  }
+  std::filesystem::remove(path());
+  std::filesystem::create_symlink("gone.gguf", path());
+  EXPECT_THROW(is_gguf_file(path()), Error);
+  std::filesystem::remove(path());
+}
+
 TEST_F(GgufTest, NamesInAnyCase) {
   for (const char* name : {"m.gguf", "a/b.GGUF", "c.d.Gguf"}) EXPECT_TRUE(has_gguf_name(name)) << name;
   for (const char* name : {"m.ggu", "gguf", "a.gguf/b", ""}) EXPECT_FALSE(has_gguf_name(name)) << name;

@@ -163,6 +163,35 @@ TEST_F(Registry, MissingFiles) {
   expect_in(error_of([&] { load(directory); }), "model.safetensors");
 }
 
+// What a checkout without git-lfs and an emptied cache of downloads leave behind.
+TEST_F(Registry, FilesThatWereNotFetched) {
+  const auto m = testing::small_marian();
+  save(*m, directory);
+  const auto stands_in = [&](const char* name, const std::function<void(const fs::path&)>& put,
+                             const std::string& part) {
+    const fs::path file = directory / name, kept = directory / "kept";
+    fs::rename(file, kept);
+    put(file);
+    const std::string text = error_of([&] { load(directory); });
+    expect_in(text, name);
+    expect_in(text, part);
+    fs::remove(file);
+    fs::rename(kept, file);
+  };
+  for (const char* name : {"config.json", "model.safetensors"}) {
+    stands_in(
+        name,
+        [](const fs::path& file) {
+          std::ofstream(file) << "version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 77\n";
+        },
+        "`git lfs pull`");
+    stands_in(
+        name, [](const fs::path& file) { fs::create_symlink("../blobs/0123", file); },
+        "link to ../blobs/0123, which is not there");
+  }
+  load(directory);
+}
+
 TEST_F(Registry, WeightsOfAnotherConfiguration) {
   const auto m = testing::small_marian();
   save(*m, directory);

@@ -154,6 +154,39 @@ TEST(MarianTokenizer, NamesWhatIsWrongWithADirectory) {
   }
 }
 
+// What a checkout without git-lfs and an emptied cache of downloads leave behind, in place of any file, whether a tokenizer
+// needs it or not.
+TEST(TokenizerFiles, ThatWereNotFetchedAreNamed) {
+  const auto refused = [](const TemporaryDirectory& at, const std::string& name) {
+    const std::string path = at.path(name), kept = at.path("kept");
+    std::filesystem::rename(path, kept);
+    at.write(name, "version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 77\n");
+    std::string error = error_of([&] { load_tokenizer(at.path()); });
+    EXPECT_TRUE(contains(error, name) && contains(error, "of 77 bytes, was not fetched")) << name << ": " << error;
+    std::filesystem::remove(path);
+    std::filesystem::create_symlink("../blobs/0123", path);
+    error = error_of([&] { load_tokenizer(at.path()); });
+    EXPECT_TRUE(contains(error, name) && contains(error, "link to ../blobs/0123")) << name << ": " << error;
+    std::filesystem::remove(path);
+    std::filesystem::rename(kept, path);
+  };
+  const TemporaryDirectory marian;
+  fill(marian, "joint");
+  for (const char* name : {"source.spm", "target.spm", "vocab.json", "tokenizer_config.json"}) refused(marian, name);
+  const std::string golden = test::test_dir() + "/golden/hf/tokenizers/";
+  const TemporaryDirectory fast, sentencepiece;
+  fast.write("tokenizer.json", read_text(golden + "bytelevel_gpt2/tokenizer.json", 1 << 28));
+  sentencepiece.write("tokenizer.model", read_text(golden + "spm_bpe/spm.model", 1 << 28));
+  for (const TemporaryDirectory* at : {&fast, &sentencepiece})
+    for (const char* name :
+         {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "chat_template.jinja"}) {
+      at->write(name, "{}");
+      refused(*at, name);
+    }
+  refused(fast, "tokenizer.json");
+  refused(sentencepiece, "tokenizer.model");
+}
+
 TEST(MarianTokenizer, CleansUpSpacesWhereAsked) {
   const TemporaryDirectory at;
   fill(at, "joint");

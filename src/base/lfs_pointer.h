@@ -1,0 +1,17 @@
+// Git LFS keeps large files elsewhere: where they were not fetched, a repository has a few lines of text in place of each.
+// Source: the specification of Git LFS (docs/spec.md there).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tril {
+
+/// The longest pointer in bytes.
+inline constexpr std::uint64_t most_lfs_pointer_bytes = 1024;
+
+/// The size in bytes of the file that `text`, a whole file, is a Git LFS pointer to; nothing where it is none.
+std::optional<std::uint64_t> size_behind_lfs_pointer(std::string_view text);
+
+}  // namespace tril
