@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, 100> m2m100 = {
     "ln", "lo", "lt", "lv",  "mg", "mk",  "ml", "mn", "mr", "ms", "my", "ne", "nl",  "no", "ns", "oc", "or",
     "pa", "pl", "ps", "pt",  "ro", "ru",  "sd", "si", "sk", "sl", "so", "sq", "sr",  "ss", "su", "sv", "sw",
     "ta", "th", "tl", "tn",  "tr", "uk",  "ur", "uz", "vi", "wo", "xh", "yi", "yo",  "zh", "zu"};
+constexpr std::array<std::string_view, 8> wmt21 = {"en", "ha", "is", "ja", "cs", "ru", "zh", "de"};
 constexpr std::array<std::string_view, 202> nllb = {
     "ace_Arab", "ace_Latn", "acm_Arab", "acq_Arab", "aeb_Arab", "afr_Latn", "ajp_Arab", "aka_Latn", "amh_Ethi",
     "apc_Arab", "arb_Arab", "ars_Arab", "ary_Arab", "arz_Arab", "asm_Beng", "ast_Latn", "awa_Deva", "ayr_Latn",
@@ -57,6 +58,9 @@ std::span<const std::string_view> mbart50_languages() {
 }
 std::span<const std::string_view> m2m100_languages() {
   return m2m100;
+}
+std::span<const std::string_view> wmt21_languages() {
+  return wmt21;
 }
 std::span<const std::string_view> nllb_languages() {
   return nllb;

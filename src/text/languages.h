@@ -10,6 +10,7 @@ namespace tril {
 std::span<const std::string_view> mbart_languages();    ///< "en_XX"
 std::span<const std::string_view> mbart50_languages();  ///< mBART's, then more
 std::span<const std::string_view> m2m100_languages();   ///< "en"; the token is "__en__"
+std::span<const std::string_view> wmt21_languages();    ///< the eight of WMT 2021's models, which are M2M100s
 std::span<const std::string_view> nllb_languages();     ///< "eng_Latn"
 
 }  // namespace tril

@@ -176,6 +176,7 @@ class PipelineTokenizer : public Tokenizer {
       void operator()(const SentencePieceParts& p) const {
         for (std::size_t i = 0; i < p.file.pieces.size(); ++i)
           to.emplace_back(p.file.pieces[i].text, p.id_of.empty() ? static_cast<std::int32_t>(i) : p.id_of[i]);
+        to.insert(to.end(), p.beyond_model.begin(), p.beyond_model.end());
       }
     };
     std::visit(Collect{sorted}, parts_.model);

@@ -105,7 +105,8 @@ class Numbering {
     add("<mask>", next, Strips::left);
   }
 
-  /// vocab.json numbers the pieces; the languages come behind it, as "__de__".
+  /// vocab.json numbers the pieces, as the model spells them, and what the model does not know as the text spells it; the
+  /// languages come behind it, as "__de__".
   void as_m2m100(const PieceTable& table, const std::string& where) {
     name({{"bos_token", "<s>"},
           {"eos_token", "</s>"},
@@ -116,10 +117,11 @@ class Numbering {
     if (!unk) fail(where, fmt::format("has no \"{}\"", config_.special("unk_token")));
     for (std::size_t i = 0; i < model_.id_of.size(); ++i)
       model_.id_of[i] = table.find(model_.file.pieces[i].text).value_or(*unk);
+    add_beyond_model(table);
     for (const auto& [key, text] : config_.special_tokens)
       if (const auto id = table.find(text)) add(text, *id);
     std::int32_t next = table.size();
-    for (std::string_view code : m2m100_languages()) add(fmt::format("__{}__", code), next++);
+    for (std::string_view code : languages_of_m2m100(where)) add(fmt::format("__{}__", code), next++);
   }
 
   TokenizerDescription finish(const std::string& where, std::vector<TokenizerFile> files, bool strip) {
@@ -153,6 +155,23 @@ class Numbering {
   enum class Strips { none, left, both };
 
   std::int32_t size() const { return static_cast<std::int32_t>(model_.file.pieces.size()); }
+
+  void add_beyond_model(const PieceTable& table) {
+    std::unordered_set<std::string_view> of_model;
+    for (const SentencePieceEntry& piece : model_.file.pieces) of_model.insert(piece.text);
+    for (std::int32_t id = 0; id < table.size(); ++id)
+      if (table.has(id) && !of_model.contains(table.piece(id))) model_.beyond_model.emplace_back(table.piece(id), id);
+  }
+
+  std::span<const std::string_view> languages_of_m2m100(const std::string& where) const {
+    const std::string& list = config_.language_codes;
+    if (list.empty() || list == "m2m100") return m2m100_languages();
+    if (list == "wmt21") return wmt21_languages();
+    fail(where,
+         fmt::format("its tokenizer_config.json has language_codes \"{}\", which is no known list of languages",
+                     printable(list)),
+         "m2m100 and wmt21 are");
+  }
   void name(std::initializer_list<std::pair<const char*, const char*>> defaults) {
     for (const auto& [key, text] : defaults) config_.set_default(key, text);
   }

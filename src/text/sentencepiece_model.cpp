@@ -128,6 +128,10 @@ class SentencePieceModel : public SubwordModel {
     if (parts.file.byte_fallback && std::find(byte_ids_.begin(), byte_ids_.end(), none) != byte_ids_.end())
       fail(where, "it falls back to bytes and lacks pieces for some of them");
     byte_fallback_ = parts.file.byte_fallback;
+    for (const auto& [text, id] : parts.beyond_model) {
+      beyond_.emplace(text, id);
+      longest_beyond_ = std::max(longest_beyond_, text.size());
+    }
   }
 
   void encode(std::string_view text, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const override {
@@ -146,12 +150,19 @@ class SentencePieceModel : public SubwordModel {
 
   virtual void cut(std::string_view text, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const = 0;
 
-  // An unknown stretch of text. Stretches in a row are one.
-  void append_unknown(std::string_view text, std::vector<std::int32_t>& ids, bool& after_unknown) const {
+  // An unknown stretch of text. Stretches in a row are one, which grows in `run`.
+  void append_unknown(std::string_view text, std::string& run, std::vector<std::int32_t>& ids,
+                      bool& after_unknown) const {
     if (byte_fallback_)
       for (char byte : text) ids.push_back(byte_ids_[static_cast<std::uint8_t>(byte)]);
     else if (!after_unknown)
       ids.push_back(id_of_[static_cast<std::size_t>(unk_)]);
+    if (!byte_fallback_ && !beyond_.empty()) {
+      if (!after_unknown) run.clear();
+      run += text;
+      const auto known = run.size() <= longest_beyond_ ? beyond_.find(run) : beyond_.end();
+      ids.back() = known != beyond_.end() ? known->second : id_of_[static_cast<std::size_t>(unk_)];
+    }
     after_unknown = true;
   }
 
@@ -165,6 +176,8 @@ class SentencePieceModel : public SubwordModel {
     return ids;
   }();
   bool byte_fallback_ = false;
+  std::unordered_map<std::string, std::int32_t> beyond_;  // SentencePieceParts::beyond_model
+  std::size_t longest_beyond_ = 0;
 };
 
 class SentencePieceUnigram : public SentencePieceModel {
@@ -202,12 +215,13 @@ class SentencePieceUnigram : public SentencePieceModel {
       if (!known) offer(at, at + length, static_cast<double>(unknown_score_ + static_cast<float>(here)), unk_);
       at += length;
     }
-    append_path(text, best, scratch.ids, ids);
+    append_path(text, scratch, ids);
   }
 
   // Follows the best way back from the end.
-  void append_path(std::string_view text, const std::vector<EncodeScratch::Node>& best, std::vector<std::int32_t>& ends,
-                   std::vector<std::int32_t>& ids) const {
+  void append_path(std::string_view text, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const {
+    const std::vector<EncodeScratch::Node>& best = scratch.nodes;
+    std::vector<std::int32_t>& ends = scratch.ids;
     ends.clear();
     for (auto end = static_cast<std::int32_t>(text.size()); end > 0; end = best[static_cast<std::size_t>(end)].begin)
       ends.push_back(end);
@@ -216,7 +230,7 @@ class SentencePieceUnigram : public SentencePieceModel {
       const EncodeScratch::Node& node = best[static_cast<std::size_t>(ends[i])];
       const auto begin = static_cast<std::size_t>(node.begin), end = static_cast<std::size_t>(ends[i]);
       if (node.id == unk_) {
-        append_unknown(text.substr(begin, end - begin), ids, after_unknown);
+        append_unknown(text.substr(begin, end - begin), scratch.unknown, ids, after_unknown);
       } else {
         ids.push_back(id_of_[static_cast<std::size_t>(node.id)]);
         after_unknown = false;
@@ -332,7 +346,7 @@ class SentencePieceMerges : public SentencePieceModel {
         continue;
       }
       all_known = false;
-      append_unknown(text_of(symbol), ids, after_unknown);
+      append_unknown(text_of(symbol), scratch.unknown, ids, after_unknown);
     }
     return all_known;
   }

@@ -32,7 +32,7 @@ struct EncodeScratch {
   std::vector<Merge> merges;
   std::vector<Node> nodes;
   std::vector<std::int32_t> ids, merged;
-  std::string text;
+  std::string text, unknown;
 };
 
 class SubwordModel {

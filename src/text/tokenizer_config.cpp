@@ -105,6 +105,7 @@ void take_config(const Json& json, const std::string& where, TokenizerConfig& co
          "special tokens that a text spells out become themselves");
   config.source_language = token_text(json, "src_lang").value_or("");
   config.target_language = token_text(json, "tgt_lang").value_or("");
+  config.language_codes = token_text(json, "language_codes").value_or("");
   if (const auto n = json.find("extra_ids"); n != json.end() && n->is_number_integer())
     config.extra_ids = static_cast<std::int32_t>(std::clamp(n->get<double>(), 0.0, 1e5));
   if (const auto length = json.find("model_max_length"); length != json.end() && length->is_number())

@@ -25,6 +25,7 @@ struct TokenizerConfig {
   bool clean_up_spaces = false, legacy_behaviour = false;
   std::optional<std::int32_t> model_max_length;
   std::string source_language, target_language;
+  std::string language_codes;             ///< M2M100's: which list of languages it has
   std::optional<std::int32_t> extra_ids;  ///< T5's
   std::vector<std::pair<std::string, std::string>> chat_templates;
   std::vector<TokenizerFile> files;  ///< those that were read

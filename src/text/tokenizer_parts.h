@@ -197,6 +197,9 @@ struct WordLevelParts {
 struct SentencePieceParts {
   SentencePieceFile file;           ///< pieces by the model's own id
   std::vector<std::int32_t> id_of;  ///< the tokenizer's id for each of the model's; empty: the same
+  /// What the model does not know and the tokenizer does: unknown characters in a row that are one of these have its id
+  /// (M2M100 looks up its model's pieces in a vocab.json that knows more).
+  Pieces beyond_model;
 };
 
 using ModelParts = std::variant<BpeParts, UnigramParts, WordPieceParts, WordLevelParts, SentencePieceParts>;

@@ -225,6 +225,50 @@ TEST_F(SentencePieceDirectory, M2M100NumbersPiecesByVocabJson) {
   EXPECT_EQ(t->frame(Side::source, "de").prefix, Ids{t->language_id("de")});
 }
 
+// vocab.json knows characters that the model lacks, alone and in a row (make_m2m100_cases.py).
+class M2M100Cases : public testing::TestWithParam<std::pair<const char*, std::string>> {};
+
+TEST_P(M2M100Cases, EqualHuggingFace) {
+  const auto& [name, model] = GetParam();
+  const std::string cases = test::test_dir() + "/text/m2m100_cases/", from = cases + name + "/";
+  const TemporaryDirectory at;
+  at.write("sentencepiece.bpe.model",
+           read_text(model.empty() ? cases + "bpe/sentencepiece.bpe.model" : model, 1 << 28));
+  for (const char* file : {"vocab.json", "tokenizer_config.json"}) at.write(file, read_text(from + file, 1 << 28));
+  const auto check_all = [&](const Tokenizer& tokenizer) {
+    const auto expected = parsed(from + "cases.json");
+    for (const auto& c : expected["texts"]) {
+      const auto text = c["text"].get<std::string>();
+      EXPECT_EQ(tokenizer.encode(text), c["ids"].get<Ids>()) << text;
+      EXPECT_EQ(tokenizer.encode(text), c["ids"].get<Ids>()) << "seen before: " << text;
+      EXPECT_EQ(tokenizer.decode(c["ids"].get<Ids>()), c["decoded"].get<std::string>()) << text;
+    }
+    EXPECT_GT(expected["texts"].size(), 60u);
+    for (const auto& [code, id] : expected["languages"].items()) EXPECT_EQ(tokenizer.language_id(code), id) << code;
+    EXPECT_EQ(tokenizer.languages().size(), name == std::string("wmt21") ? 8u : 100u);
+  };
+  const auto tokenizer = load_tokenizer(at.path());
+  check_all(*tokenizer);
+  const TemporaryDirectory saved;  // as a training directory keeps it
+  save_tokenizer(*tokenizer, saved.path());
+  check_all(*load_tokenizer(saved.path()));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, M2M100Cases,
+                         testing::Values(std::pair("bpe", std::string()), std::pair("wmt21", std::string()),
+                                         std::pair("unigram", golden_directory("spm_unigram") + "/spm.model"),
+                                         std::pair("bytes", golden_directory("spm_bpe") + "/spm.model")),
+                         [](const auto& one) { return std::string(one.param.first); });
+
+TEST_F(SentencePieceDirectory, AnUnknownListOfLanguagesIsRefused) {
+  vocab = {{"<s>", 0}, {"<pad>", 1}, {"</s>", 2}, {"<unk>", 3}};
+  const std::string error = error_of([&] {
+    load("spm_unigram", "sentencepiece.bpe.model",
+         {{"tokenizer_class", "M2M100Tokenizer"}, {"language_codes", "wmt22"}});
+  });
+  EXPECT_TRUE(contains(error, "\"wmt22\"") && contains(error, "wmt21 are")) << error;
+}
+
 TEST_F(SentencePieceDirectory, OtherFamiliesAreRefusedByName) {
   EXPECT_TRUE(contains(error_of([&] {
                          load("spm_bpe", "tokenizer.model", {{"tokenizer_class", "XLNetTokenizer"}});
