@@ -96,6 +96,7 @@ int extend(const VocabOptions& o) {
     fail_usage(o.out, "is there already", "choose another --out: the model that is extended stays as it is");
   ExtensionRequest request;
   request.count = o.add;
+  request.text = o.vocabulary;
   for (const std::string& name : o.language_tags) request.tags.push_back(language_tag(name, "--language-tags"));
   for (std::size_t i = 0; i < o.train_sets.size(); ++i) {
     if (o.tsv) {

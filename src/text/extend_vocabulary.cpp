@@ -11,6 +11,7 @@
 #include "text/marian_tokenizer.h"
 #include "text/sentencepiece.h"
 #include "text/subword_pieces.h"
+#include "text/vocabulary_lines.h"
 
 namespace tril {
 
@@ -184,12 +185,12 @@ class Scores {
 }  // namespace
 
 std::vector<NewPiece> learn_more_pieces(const std::string& model, const std::vector<TextSource>& files,
-                                        std::int64_t count) {
+                                        std::int64_t count, const VocabularyOptions& chosen) {
   const SentencePieceFile file = read_sentencepiece_file(model);
   if (file.algorithm != SubwordAlgorithm::bpe && file.algorithm != SubwordAlgorithm::unigram)
     fail_usage("--extend", "the vocabulary is neither byte pairs nor a unigram model, which alone can grow");
   Words words(model);
-  for (const std::string& line : sample_lines(files, {})) words.add(line);
+  for (const std::string& line : sample_lines(files, chosen)) words.add(line);
 
   std::vector<std::string> symbols = words.symbols();
   std::set<int> usable;
@@ -287,8 +288,8 @@ ExtendedTokenizer extend_marian_tokenizer(const std::string& directory, const Ex
 
   std::vector<NewPiece> source_pieces, target_pieces;
   if (request.count > 0) {
-    source_pieces = learn_more_pieces(source, source_text, request.count);
-    target_pieces = one ? source_pieces : learn_more_pieces(target, request.target, request.count);
+    source_pieces = learn_more_pieces(source, source_text, request.count, request.text);
+    target_pieces = one ? source_pieces : learn_more_pieces(target, request.target, request.count, request.text);
   }
   MarianAdditions more;
   more.source_spm = with(source, source_pieces, more.source_tokens);

@@ -25,8 +25,9 @@ struct NewPiece {
 
 /// Learns up to `count` pieces for the lines of `files`; fewer where the text gives no more pairs that come twice.
 /// @param model  bytes of a SentencePiece model, byte pairs or unigram
+/// @param chosen  max_lines, seed and skip_invalid say from which lines; the rest is the model's
 std::vector<NewPiece> learn_more_pieces(const std::string& model, const std::vector<TextSource>& files,
-                                        std::int64_t count);
+                                        std::int64_t count, const VocabularyOptions& chosen = {});
 
 /// A Marian tokenizer with further pieces and tags, and what each new id was before.
 struct ExtendedTokenizer {
@@ -41,6 +42,7 @@ struct ExtensionRequest {
   std::vector<TextSource> source, target;  ///< where both sides have one SentencePiece model, all are its text
   std::int64_t count = 0;                  ///< pieces to add, for each SentencePiece model
   std::vector<std::string> tags;           ///< ">>de<<"
+  VocabularyOptions text;                  ///< max_lines, seed and skip_invalid say from which lines
 };
 
 /// Extends the tokenizer of a Marian directory. @throws Error where the directory has none

@@ -1,6 +1,7 @@
 #include "text/vocabulary.h"
 
 #include <sentencepiece_trainer.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <charconv>
@@ -10,49 +11,15 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/rng.h"
-#include "text/columns.h"
+#include "base/progress.h"
 #include "text/marian_tokenizer.h"
-#include "text/reader.h"
 #include "text/sentencepiece.h"
 #include "text/utf8.h"
+#include "text/vocabulary_lines.h"
 
 namespace tril {
 
 namespace {
-
-constexpr std::uint64_t sampling_stream = 0x766f636162;  // apart from every other use of the seed
-
-// An even sample of at most `limit` lines, whatever their number [reservoir sampling: Vitter 1985, algorithm R]. Lines
-// that are kept stay in the order of the files.
-class Sample {
- public:
-  Sample(std::int64_t limit, std::uint64_t seed) : limit_(limit), random_(seed, sampling_stream) {}
-
-  void add(std::string_view line) {
-    if (trim(line).empty()) return;
-    const std::int64_t index = seen_++;
-    if (index < limit_) {
-      kept_.emplace_back(index, line);
-      return;
-    }
-    const auto slot = random_.below(static_cast<std::uint64_t>(index) + 1);
-    if (slot < static_cast<std::uint64_t>(limit_)) kept_[slot] = {index, std::string(line)};
-  }
-
-  std::vector<std::string> take() {
-    std::sort(kept_.begin(), kept_.end());
-    std::vector<std::string> lines;
-    lines.reserve(kept_.size());
-    for (auto& [index, line] : kept_) lines.push_back(std::move(line));
-    return lines;
-  }
-
- private:
-  std::int64_t limit_, seen_ = 0;
-  RandomSequence random_;
-  std::vector<std::pair<std::int64_t, std::string>> kept_;
-};
 
 class LinesIterator : public sentencepiece::SentenceIterator {
  public:
@@ -110,9 +77,10 @@ Arguments trainer_arguments(const VocabularyOptions& options) {
       {"unk_id", "1"},
       {"bos_id", "-1"},
       {"pad_id", "-1"},
-      {"num_threads", "4"},              // fixed: the unigram model's sums depend on it
-      {"max_sentence_length", "65536"},  // bytes; longer lines are passed over
-      {"minloglevel", "2"},              // what matters is in the status
+      {"num_threads", "4"},  // fixed: the unigram model's sums depend on it
+      // Longer ones are passed over, so that none may be: learnable_lines() cuts them.
+      {"max_sentence_length", std::to_string(longest_learnable_line)},
+      {"minloglevel", "2"},  // what matters is in the status
   };
 }
 
@@ -133,12 +101,24 @@ std::optional<std::int64_t> number_behind(const std::string& message, std::strin
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
+// Pieces that are there whatever the text is: "</s>", "<unk>", what was asked for, and bytes.
+std::int64_t pieces_of_no_text(const VocabularyOptions& options) {
+  return 2 + std::ssize(options.symbols) + (options.byte_fallback ? 256 : 0);
+}
+
+[[noreturn]] void fail_on_no_text() {
+  fail("vocabulary", "the text has nothing to learn from: only blanks and characters that are dropped",
+       "give text with words in it");
+}
+
 // The library's refusal in terms of our options.
 [[noreturn]] void explain(const std::string& message, const VocabularyOptions& options) {
   const std::string where = "vocabulary";
-  if (const auto most = number_behind(message, "Please set it to a value <="))
+  if (const auto most = number_behind(message, "Please set it to a value <=")) {
+    if (*most <= pieces_of_no_text(options)) fail_on_no_text();
     fail(where, fmt::format("{} pieces cannot be learned from this text: it gives {} at most", options.size, *most),
          fmt::format("ask for {} or fewer, or give more text", *most));
+  }
   if (message.find("smaller than required_chars") != std::string::npos) {
     const auto least = number_behind(message, " vs ");
     fail(where,
@@ -146,8 +126,38 @@ std::optional<std::int64_t> number_behind(const std::string& message, std::strin
                : fmt::format("{} pieces are too few for the text's characters", options.size),
          "ask for more pieces, or lower the character coverage (0.9995, say)");
   }
-  fail(where, fmt::format("SentencePiece cannot learn {} pieces from this text: {}", options.size, message),
-       "ask for fewer pieces, or give more text");
+  if (message.find("sentences_.empty()") != std::string::npos) fail_on_no_text();
+  if (message.find("corpus too large") != std::string::npos)
+    fail(where, "the text is more than SentencePiece can learn from at once", "learn from a part of it");
+  fail(where, fmt::format("SentencePiece cannot learn {} pieces from this text: {}", options.size, message));
+}
+
+bool has_printable_ascii(const std::string& line) {
+  return std::ranges::any_of(line, [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+// Whether normalisation leaves a character of the text. Printable ASCII stays under every rule; of other text a model of
+// its characters tells. The unigram trainer ends the process where there is none.
+bool leaves_characters(const std::vector<std::string>& lines, VocabularyOptions options) {
+  if (std::ranges::any_of(lines, has_printable_ascii)) return true;
+  options.model = SubwordKind::character;
+  options.size = 1'000'000;
+  options.character_coverage = 1;
+  std::string model;
+  return run_trainer(trainer_arguments(options), lines, &model).ok() &&
+         parse_sentencepiece(model, "vocabulary")->GetPieceSize() > pieces_of_no_text(options);
+}
+
+// What became of lines that SentencePiece would have passed over.
+void tell(const LearnableLines& learnable) {
+  if (learnable.cut > 0)
+    spdlog::info("vocabulary: {} lines of more than {} bytes are learned from in parts; nothing of them is left out",
+                 format_count(learnable.cut), format_count(longest_learnable_line));
+  if (learnable.reserved > 0)
+    spdlog::warn(
+        "vocabulary: {} lines hold {} (U+2585), which SentencePiece keeps for itself and gives no piece; what "
+        "stands around it is learned from",
+        format_count(learnable.reserved), reserved_character);
 }
 
 void check_options(const VocabularyOptions& options) {
@@ -155,19 +165,26 @@ void check_options(const VocabularyOptions& options) {
         options.size);
   check(options.character_coverage >= 0.98 && options.character_coverage <= 1.0, "character coverage",
         "{}, expected 0.98 to 1", options.character_coverage);
-  for (const std::string& symbol : options.symbols)
+  std::set<std::string> seen{"</s>", "<unk>"};
+  for (const std::string& symbol : options.symbols) {
     check(!symbol.empty() && is_utf8(symbol) && symbol.find_first_of("\" ") == std::string::npos, "--symbols",
           "expected texts without spaces and quotation marks, got '{}'", symbol);
+    check(seen.insert(symbol).second, "--symbols", "'{}' is a piece already; give each text once", symbol);
+  }
   check(options.max_lines >= 1, "vocabulary", "a sample of {} lines, at least 1 is expected", options.max_lines);
 }
 
-std::string train(const std::vector<std::string>& lines, const VocabularyOptions& options) {
-  if (lines.empty())
-    fail("vocabulary", "the text has no line with a word in it", "give files with one sentence a line");
+std::string train(std::vector<std::string> text, const VocabularyOptions& options) {
+  if (text.empty()) fail("vocabulary", "the text has no line with a word in it", "give files with one sentence a line");
+  const LearnableLines learnable = learnable_lines(std::move(text));
+  tell(learnable);
+  const std::vector<std::string>& lines = learnable.lines;
+  if (options.model == SubwordKind::unigram && !leaves_characters(lines, options)) fail_on_no_text();
   std::string model;
   const auto status = run_trainer(trainer_arguments(options), lines, &model);
   if (!status.ok()) explain(status.ToString(), options);
   const auto learned = parse_sentencepiece(model, "vocabulary");
+  if (learned->GetPieceSize() <= pieces_of_no_text(options)) fail_on_no_text();
   const bool characters = options.model == SubwordKind::character;
   if (characters && learned->GetPieceSize() > options.size)
     explain(fmt::format("smaller than required_chars vs {}", learned->GetPieceSize()), options);
@@ -178,28 +195,6 @@ std::string train(const std::vector<std::string>& lines, const VocabularyOptions
 
 }  // namespace
 
-std::vector<std::string> sample_lines(const std::vector<TextSource>& files, const VocabularyOptions& options) {
-  check(!files.empty(), "vocabulary", "no files to learn from");
-  Sample sample(options.max_lines, options.seed);
-  std::string line;
-  for (const TextSource& file : files) {
-    LineReader reader(file.path, {.skip_invalid = options.skip_invalid, .refuse_empty = true});
-    for (Line kind = reader.next(line); kind != Line::end; kind = reader.next(line)) {
-      if (kind == Line::invalid) continue;
-      if (file.column < 0) {
-        sample.add(line);
-        continue;
-      }
-      const auto field = column(line, file.column);
-      if (!field)
-        fail(fmt::format("{}: line {}", reader.name(), reader.line_number()),
-             fmt::format("has {} tab-separated columns, column {} is wanted", count_columns(line), file.column + 1));
-      sample.add(*field);
-    }
-  }
-  return sample.take();
-}
-
 std::string train_sentencepiece(const std::vector<TextSource>& files, const VocabularyOptions& options) {
   check_options(options);
   return train(sample_lines(files, options), options);
@@ -207,16 +202,7 @@ std::string train_sentencepiece(const std::vector<TextSource>& files, const Voca
 
 std::string train_sentencepiece(const std::vector<std::string>& lines, const VocabularyOptions& options) {
   check_options(options);
-  Sample sample(options.max_lines, options.seed);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (const auto fault = find_utf8_fault(lines[i])) {
-      if (options.skip_invalid) continue;
-      fail(fmt::format("line {}", i + 1),
-           fmt::format("is not valid UTF-8 (byte 0x{:02X} at column {})", fault->byte, fault->column));
-    }
-    sample.add(lines[i]);
-  }
-  return train(sample.take(), options);
+  return train(sample_lines(lines, options), options);
 }
 
 std::string read_sentencepiece(const std::string& path) {

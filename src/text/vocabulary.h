@@ -37,12 +37,8 @@ struct TextSource {
   int column = -1;
 };
 
-/// The lines from which a vocabulary is learned: those of all files with a word in them, or an even sample of them
-/// (`max_lines`, `seed`, `skip_invalid` of the options).
-std::vector<std::string> sample_lines(const std::vector<TextSource>& files, const VocabularyOptions& options);
-
-/// Learns a model from the lines of all files together; returns the bytes of spm.model. The same lines, options and
-/// seed give the same bytes. "</s>" is its id 0, "<unk>" its id 1.
+/// Learns a model from the lines of all files together (vocabulary_lines.h says from which); returns the bytes of
+/// spm.model. The same lines, options and seed give the same bytes. "</s>" is its id 0, "<unk>" its id 1.
 /// @throws Error where the data cannot give that many pieces (naming how many it can give), or needs more for its
 /// characters
 std::string train_sentencepiece(const std::vector<TextSource>& files, const VocabularyOptions& options);

@@ -121,5 +121,20 @@ TEST(BytePairs, TooLittleTextGivesFewerPieces) {
   EXPECT_LT(pieces.size(), 10u);
 }
 
+// The text is chosen as that of a new vocabulary is.
+TEST_P(Extension, ReadsTheTextThatItIsTold) {
+  request.source = {{at.write("more", "\xff\n" + text(new_words, 300, 2))}};
+  request.count = 14;
+  EXPECT_TRUE(contains(error_of([&] { extend_marian_tokenizer(at.path("model"), request); }), "not valid UTF-8"));
+  request.text.skip_invalid = true;
+  const auto pieces = [&] {
+    return extend_marian_tokenizer(at.path("model"), request).tokenizer->size(Side::source) -
+           before->size(Side::source);
+  };
+  EXPECT_EQ(pieces(), 14);
+  request.text.max_lines = 1;
+  EXPECT_LT(pieces(), 14) << "one line has fewer pairs that come twice";
+}
+
 }  // namespace
 }  // namespace tril

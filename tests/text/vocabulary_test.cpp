@@ -9,6 +9,8 @@
 #include "temporary.h"
 #include "text/marian_tokenizer.h"
 #include "text/sentencepiece.h"
+#include "text/utf8.h"
+#include "text/vocabulary_lines.h"
 
 namespace tril {
 namespace {
@@ -186,6 +188,93 @@ TEST(Vocabulary, NamesBadInput) {
   EXPECT_TRUE(contains(error_of([] { subword_kind("unigam"); }), "unigram"));
   EXPECT_EQ(subword_kind("bpe"), SubwordKind::bpe);
   EXPECT_EQ(normalization_named("identity"), Normalization::identity);
+}
+
+using Lines = std::vector<std::string>;
+
+// What SentencePiece's trainer would pass over without a word.
+TEST_P(EveryModel, LearnsFromLinesOfAnyLength) {
+  const std::vector<std::string> russian = {"\u043f\u0440\u0438\u0432\u0435\u0442",
+                                            "\u0441\u043e\u0431\u0430\u043a\u0430", "\u0431\u0435\u0436\u0438\u0442",
+                                            "\u0434\u043e\u043c"};
+  std::vector<std::string> as_lines = sentences(300, english), as_one = as_lines;
+  const std::vector<std::string> more = sentences(4'000, russian);
+  as_lines.insert(as_lines.end(), more.begin(), more.end());
+  as_one.push_back(fmt::format("{}", fmt::join(more, " ")));
+  ASSERT_GT(as_one.back().size(), 100'000u);
+  VocabularyOptions options;
+  options.model = GetParam();
+  options.size = 60;
+  const std::string spm = train_sentencepiece(as_one, options);
+  EXPECT_EQ(spm, train_sentencepiece(as_lines, options)) << "words are the same wherever a line is cut";
+  const auto tokenizer = make_marian_tokenizer({.source_spm = spm, .target_spm = spm});
+  EXPECT_EQ(tokenizer->decode(tokenizer->encode(russian[1])), russian[1]);
+}
+
+TEST_P(EveryModel, LearnsFromALineWithoutBlanks) {
+  std::string line;
+  for (int i = 0; i < 40'000; ++i) line += i % 3 == 0 ? "\u6f22" : i % 7 == 0 ? "\u5b57" : "\u3316";  // six characters
+  VocabularyOptions options;
+  options.model = GetParam();
+  options.size = 16;
+  const std::string spm = train_sentencepiece(Lines{line, "a b"}, options);
+  const auto model = parse_sentencepiece(spm, "learned");
+  for (const char* character : {"\u6f22", "\u5b57", "\u30ad", "a", "b"})
+    EXPECT_FALSE(model->IsUnknown(model->PieceToId(character))) << character;
+}
+
+TEST(Vocabulary, LearnsFromWhatStandsAroundAReservedCharacter) {
+  VocabularyOptions options;
+  options.model = SubwordKind::character;
+  const auto model = parse_sentencepiece(train_sentencepiece(Lines{"ab", "xy \u2585 z\u2585"}, options), "learned");
+  EXPECT_EQ(model->GetPieceSize(), 2 + 6);  // a b x y z and the space
+}
+
+TEST(Vocabulary, LearnableLinesHaveEveryByte) {
+  const std::string far_blank = "a " + std::string(3 * longest_learnable_line, 'b');
+  std::string words, umlauts = "x";
+  while (words.size() < 5 * longest_learnable_line) words += "  word";
+  while (umlauts.size() < 3 * longest_learnable_line) umlauts += "\u00fc";
+  for (const std::string& line : {far_blank, words, umlauts, std::string(2 * longest_learnable_line + 1, ' '),
+                                  std::string(longest_learnable_line, 'c')}) {
+    const LearnableLines learnable = learnable_lines({line, "short"});
+    EXPECT_EQ(learnable.cut, line.size() > longest_learnable_line);
+    EXPECT_EQ(learnable.reserved, 0);
+    EXPECT_EQ(fmt::format("{}", fmt::join(learnable.lines, "")), line + "short");
+    for (const std::string& part : learnable.lines) {
+      EXPECT_LE(part.size(), longest_learnable_line);
+      EXPECT_TRUE(is_utf8(part));
+      EXPECT_FALSE(part.empty());
+    }
+  }
+  for (const std::string& part : learnable_lines({words}).lines) EXPECT_EQ(part.substr(0, 4), "  wo");
+  const LearnableLines reserved = learnable_lines({"\u2585a\u2585\u2585 b", "\u2585"});
+  EXPECT_EQ(reserved.lines, (std::vector<std::string>{"a", " b"}));
+  EXPECT_EQ(reserved.reserved, 2);
+}
+
+TEST(Vocabulary, LeavesOutLinesThatAreNoTextWhereAsked) {
+  VocabularyOptions options;
+  const std::vector<std::string> lines{"a", "b\xff", std::string("c\0d", 3), "e"};
+  EXPECT_TRUE(contains(error_of([&] { sample_lines(lines, options); }), "line 2: is not valid UTF-8"));
+  EXPECT_TRUE(contains(error_of([&] { sample_lines(Lines{lines[2]}, options); }), "line 1: holds a NUL byte"));
+  options.skip_invalid = true;
+  EXPECT_EQ(sample_lines(lines, options), (std::vector<std::string>{"a", "e"}));
+}
+
+TEST(Vocabulary, SaysWhatIsWrongWithTextAndSymbols) {
+  VocabularyOptions options;
+  options.size = 20;
+  for (const SubwordKind kind : {SubwordKind::bpe, SubwordKind::unigram, SubwordKind::character})
+    for (const Lines& text : {Lines{"\u200b", "\x01\x02"}, Lines{"\u2585"}}) {
+      options.model = kind;
+      const std::string nothing = error_of([&] { train_sentencepiece(text, options); });
+      EXPECT_TRUE(contains(nothing, "has nothing to learn from") && !contains(nothing, "ask for")) << nothing;
+    }
+  for (const std::vector<std::string>& twice : {std::vector<std::string>{"<x>", "<x>"}, {"</s>"}}) {
+    options.symbols = twice;
+    EXPECT_TRUE(contains(error_of([&] { train_sentencepiece(Lines{"a b c"}, options); }), "is a piece already"));
+  }
 }
 
 TEST(Vocabulary, OfCharactersHasEveryCharacterOnce) {
