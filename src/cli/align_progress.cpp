@@ -27,6 +27,12 @@ void learn_alignments(const CorpusOptions& corpus, const std::vector<std::string
     progress.update(++done);
   });
   progress.finish();
+  if (counts.too_long > 0)
+    spdlog::warn("{} pairs have more than {} words on a side and get no alignment, the first one is {}",
+                 format_count(counts.too_long), format_count(ParallelWords::most_words), counts.first_too_long);
+  if (counts.invalid > 0)
+    spdlog::warn("{} pairs are not UTF-8 and get no alignment, the first one is {}", format_count(counts.invalid),
+                 counts.first_invalid);
   spdlog::info("{}{}: {} pairs of words aligned in {} pairs of lines", files[0],
                files.size() > 1 ? fmt::format(" to {}", files.back()) : "", format_count(counts.points),
                format_count(counts.pairs));

@@ -15,6 +15,10 @@ namespace tril {
 struct AlignmentCounts {
   std::int64_t pairs = 0;   ///< lines
   std::int64_t points = 0;  ///< "0-0"s in them
+  /// Pairs that get an empty line: one side has more than ParallelWords::most_words, or is not UTF-8 (with skip_invalid);
+  /// and where the first one stands, "" where there is none.
+  std::int64_t too_long = 0, invalid = 0;
+  std::string first_too_long, first_invalid;
 };
 
 /// Learns from the pairs of all sets together and writes a line for each pair of set k into files[k]: "0-0 1-2", empty for

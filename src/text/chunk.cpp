@@ -31,7 +31,7 @@ struct EncodedPair {
 };
 
 std::string place_of_alignment(const CorpusOptions& options, const EncodedPair& pair) {
-  return fmt::format("{}: pair {}", options.alignments[pair.text.set], pair.line + 1);
+  return fmt::format("{}: pair {}", options.alignments[pair.text.set], pair.text.line);
 }
 
 // Puts both texts of a pair into their frames, so that no side is longer than `longest`, and its alignment with them: that
@@ -208,22 +208,19 @@ Chunk read_chunk(PairReader& reader, const Preparation& how, std::int64_t epoch,
   chunk.first_line = reader.position();
   CorpusStatistics& count = chunk.statistics;
   count.cropped = options.too_long == TooLong::crop;
+  const auto note = [&](std::int64_t& pairs, std::string& first, const EncodedPair& pair) {
+    if (++pairs == 1) first = place_of(options, pair.text);
+  };
   const auto take = [&](EncodedPair& pair) {
     ++count.lines;
-    if (!pair.text.valid) {
-      ++count.invalid;
-      return;
-    }
-    if (pair.source.empty() || pair.target.empty()) {
-      ++count.empty;
-      return;
-    }
+    if (!pair.text.valid) return note(count.invalid, count.first_invalid, pair);
+    if (pair.source.empty() || pair.target.empty()) return note(count.empty, count.first_empty, pair);
     if (pair.text.weight == 0) {
       ++count.weightless;
       return;
     }
     if (framer.put(pair)) {
-      ++count.too_long;
+      note(count.too_long, count.first_too_long, pair);
       if (options.too_long == TooLong::skip) return;
     }
     ++count.used;

@@ -13,7 +13,9 @@
 #include <optional>
 #include <thread>
 
+#include "base/content_hash.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/rng.h"
 #include "text/chunk.h"
 #include "text/pair_reader.h"
@@ -106,16 +108,43 @@ std::uint64_t fingerprint_of(const CorpusOptions& o, const Tokenizer& tokenizer)
   return print.value();
 }
 
+// What a file holds, or stretches of it.
+std::uint64_t contents_of(const std::string& path) {
+  constexpr std::size_t whole = 256 << 20, stretches = 64, stretch = whole / stretches;
+  const MappedFile file = MappedFile::open(path);
+  const std::span<const std::byte> bytes = file.bytes();
+  if (bytes.size() <= whole) return content_hash(bytes);
+  Hash hash;
+  for (std::size_t i = 0; i < stretches; ++i) {
+    const std::size_t begin = (bytes.size() - stretch) / (stretches - 1) * i;
+    hash.add(static_cast<std::int64_t>(content_hash(bytes.subspan(begin, stretch))));
+  }
+  return hash.add(static_cast<std::int64_t>(content_hash(bytes.last(stretch)))).value();
+}
+
 void add_pass(CorpusStatistics& sum, const CorpusStatistics& part) {
   sum.lines += part.lines;
   sum.empty += part.empty;
   sum.too_long += part.too_long;
   sum.invalid += part.invalid;
   sum.weightless += part.weightless;
+  if (sum.first_empty.empty()) sum.first_empty = part.first_empty;
+  if (sum.first_too_long.empty()) sum.first_too_long = part.first_too_long;
+  if (sum.first_invalid.empty()) sum.first_invalid = part.first_invalid;
   sum.used += part.used;
   sum.source_tokens += part.source_tokens;
   sum.target_tokens += part.target_tokens;
   sum.cropped = part.cropped;
+}
+
+// What to try where no pair can be used, by what most of them are left out for.
+std::string way_out(const CorpusStatistics& s) {
+  const std::int64_t most = std::max({s.empty, s.too_long, s.invalid, s.weightless});
+  if (most == 0) return "check the files";
+  if (most == s.too_long) return "raise --max-length and --max-tokens, or pass --max-length-crop";
+  if (most == s.weightless) return "give pairs a weight above 0";
+  if (most == s.invalid) return "convert the files to UTF-8";
+  return "both sides of a pair need text";
 }
 
 struct Prepared {
@@ -207,8 +236,7 @@ class Stream {
     use(load(std::move(reader), state_.epoch));
     if (!find_batch()) {
       if (state_.batch_in_epoch == 0)
-        fail("corpus", fmt::format("no usable pair: {}", statistics().report()),
-             "check the files, or raise --max-length");
+        fail("corpus", fmt::format("no usable pair: {}", statistics().report()), way_out(statistics()));
       begin_epoch();
     }
   }
@@ -280,6 +308,12 @@ void check_files(const CorpusOptions& options) {
   }
 }
 
+std::uint64_t corpus_contents(const CorpusOptions& options) {
+  Hash hash;
+  for (const std::string& path : all_files(options)) hash.add(static_cast<std::int64_t>(contents_of(path)));
+  return std::max<std::uint64_t>(hash.value(), 1);
+}
+
 void check_corpus(const CorpusOptions& options, const Tokenizer& tokenizer) {
   check_options(options);
   check_files(options);
@@ -298,6 +332,12 @@ class Corpus::Impl {
                  "its files, its options or the tokenizer differ from those that the saved position belongs to",
                  "use the same ones, or pass --overwrite to begin anew");
     state.fingerprint = fingerprint;
+    const std::uint64_t contents = corpus_contents(options);
+    if (state.contents != 0 && state.contents != contents)
+      fail_usage("corpus",
+                 "its files are of the same sizes and hold other text than those that the saved position belongs to",
+                 "use the same ones, or pass --overwrite to begin anew");
+    state.contents = contents;
     stream.emplace(options, std::move(tokenizer), state);
     if (options.prefetch > 0) thread = std::thread([this] { prepare(); });
   }

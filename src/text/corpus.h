@@ -64,11 +64,13 @@ struct CorpusOptions {
 
 /// What became of the lines in one pass over the files.
 struct CorpusStatistics {
-  std::int64_t lines = 0;                             ///< pairs read, in a mixture as often as they come
-  std::int64_t empty = 0;                             ///< left out: a side without tokens
-  std::int64_t too_long = 0;                          ///< left out or cropped
-  std::int64_t invalid = 0;                           ///< left out: not UTF-8
-  std::int64_t weightless = 0;                        ///< left out: of weight 0
+  std::int64_t lines = 0;       ///< pairs read, in a mixture as often as they come
+  std::int64_t empty = 0;       ///< left out: a side without tokens
+  std::int64_t too_long = 0;    ///< left out or cropped
+  std::int64_t invalid = 0;     ///< left out: not UTF-8
+  std::int64_t weightless = 0;  ///< left out: of weight 0
+  /// Where the first one of each kind stands ("train.en: line 3"); "" where there is none.
+  std::string first_empty, first_too_long, first_invalid;
   std::int64_t used = 0;                              ///< pairs in batches
   std::int64_t source_tokens = 0, target_tokens = 0;  ///< of the pairs used, with "</s>"
   bool cropped = false;                               ///< whether too_long counts cropped pairs
@@ -88,7 +90,8 @@ struct CorpusState {
   std::int64_t chunk_line = 0;      ///< the pair it starts at,
   std::int64_t batch_in_chunk = 0;  ///< and how many of its batches are given
   std::int64_t batches = 0, sentences = 0, source_tokens = 0, target_tokens = 0;  ///< given since the very start
-  std::uint64_t fingerprint = 0;  ///< of all that decides the stream; 0 fits any corpus
+  std::uint64_t fingerprint = 0;  ///< of all that decides the stream but what the files hold; 0 fits any corpus
+  std::uint64_t contents = 0;     ///< of the files' bytes (corpus_contents()); 0 fits any
 
   /// The running epoch from its start, for a corpus whose options have changed.
   CorpusState restart_epoch() const;
@@ -114,6 +117,10 @@ void check_files(const CorpusOptions& options);
 
 /// check_files(), and whether the tokenizer can do what the options ask for. @throws Error where not
 void check_corpus(const CorpusOptions& options, const Tokenizer& tokenizer);
+
+/// A hash of what the files hold. Of one above 256 MiB it takes 64 stretches at even distances, its two ends among them:
+/// so many bytes are read at once without much of a wait.
+std::uint64_t corpus_contents(const CorpusOptions& options);
 
 class Corpus : public BatchStream {
  public:

@@ -44,7 +44,7 @@ std::string CorpusStatistics::report() const {
 CorpusState CorpusState::restart_epoch() const {
   CorpusState state = *this;
   state.batch_in_epoch = state.chunk = state.chunk_line = state.batch_in_chunk = 0;
-  state.fingerprint = 0;
+  state.fingerprint = state.contents = 0;
   return state;
 }
 
@@ -52,6 +52,7 @@ void to_json(nlohmann::json& json, const CorpusState& state) {
   json = nlohmann::json::object();
   for (const auto& [name, member] : fields) json[name] = state.*member;
   json["fingerprint"] = state.fingerprint;
+  if (state.contents != 0) json["contents"] = state.contents;
 }
 
 void from_json(const nlohmann::json& json, CorpusState& state) {
@@ -70,6 +71,7 @@ void from_json(const nlohmann::json& json, CorpusState& state) {
     if (state.*member < 0) fail("corpus state", fmt::format("\"{}\" is {}, expected a count", name, json[name].dump()));
   }
   state.fingerprint = number("fingerprint").get<std::uint64_t>();
+  state.contents = json.contains("contents") ? number("contents").get<std::uint64_t>() : 0;  // older states have none
 }
 
 }  // namespace tril

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "text/columns.h"
 #include "text/language_tag.h"
 #include "text/utf8.h"
@@ -25,6 +26,10 @@ ReadOptions how(const CorpusOptions& options) {
 }
 
 }  // namespace
+
+std::string place_of(const CorpusOptions& options, const PairText& pair) {
+  return fmt::format("{}: line {}", printable(source_files(options)[pair.set], 400), pair.line);
+}
 
 std::string_view tag_of(const CorpusOptions& options, const PairText& pair) {
   return options.tags.empty() || is_blank(pair.source) ? std::string_view() : options.tags[pair.set];
@@ -66,7 +71,7 @@ void SetReader::take_columns(PairText& pair) {
     if (!found)
       fail(fmt::format("{}: line {}", source_.name(), source_.line_number()),
            fmt::format("has {} tab-separated columns, column {} is wanted", count_columns(line_), index + 1),
-           "check the file, or choose other columns");
+           "a line is a source, a tab, and a target");
     return *found;
   };
   pair.source = field(options_.source_column);
@@ -99,6 +104,7 @@ bool SetReader::next(PairText& pair) {
   if (source != Line::end) {
     pair.valid = source == Line::text && target == Line::text;
     pair.set = set_;
+    pair.line = source_.line_number();
     if (!target_ && pair.valid) take_columns(pair);
   }
   if (weights_) take_weight(pair, source == Line::end);

@@ -17,11 +17,15 @@ namespace tril {
 
 struct PairText {
   std::string source, target;
-  bool valid = true;    ///< false: a side is not UTF-8 (met only with skip_invalid)
-  float weight = 1;     ///< of the pair's loss
-  Alignment alignment;  ///< as the file has it
-  std::size_t set = 0;  ///< which of the sets it comes from
+  bool valid = true;      ///< false: a side is not UTF-8 (met only with skip_invalid)
+  float weight = 1;       ///< of the pair's loss
+  Alignment alignment;    ///< as the file has it
+  std::size_t set = 0;    ///< which of the sets it comes from
+  std::int64_t line = 0;  ///< of that set's files, from 1
 };
+
+/// Where a pair stands, for people: "train.en: line 3".
+std::string place_of(const CorpusOptions& options, const PairText& pair);
 
 /// The tag of the pair's set, which stands in front of its source: "" where the set has none or the source is blank.
 std::string_view tag_of(const CorpusOptions& options, const PairText& pair);

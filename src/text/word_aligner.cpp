@@ -202,17 +202,18 @@ void grow_diagonally(Taken& taken, const Alignment& both) {
 
 }  // namespace
 
-void ParallelWords::add(std::string_view source, std::string_view target) {
-  add_words(words_between_spaces(source), words_between_spaces(target));
+bool ParallelWords::add(std::string_view source, std::string_view target) {
+  return add_words(words_between_spaces(source), words_between_spaces(target));
 }
 
-void ParallelWords::add(std::span<const std::string> source, std::span<const std::string> target) {
-  add_words(source, target);
+bool ParallelWords::add(std::span<const std::string> source, std::span<const std::string> target) {
+  return add_words(source, target);
 }
 
 template <class Words>
-void ParallelWords::add_words(const Words& source, const Words& target) {
-  const bool counts = !source.empty() && !target.empty() && source.size() <= most_words && target.size() <= most_words;
+bool ParallelWords::add_words(const Words& source, const Words& target) {
+  const bool fits = source.size() <= most_words && target.size() <= most_words;
+  const bool counts = fits && !source.empty() && !target.empty();
   for (const std::size_t side : {0, 1}) {
     auto& ids = ids_[side];
     if (counts)
@@ -220,6 +221,7 @@ void ParallelWords::add_words(const Words& source, const Words& target) {
         words_[side].push_back(ids.try_emplace(key_of(word), static_cast<std::int32_t>(ids.size())).first->second);
     ends_[side].push_back(words_[side].size());
   }
+  return fits;
 }
 
 ParallelWords::Row ParallelWords::row(std::size_t side, std::size_t pair) const {

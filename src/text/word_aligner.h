@@ -49,10 +49,10 @@ class ParallelWords {
   using Row = std::span<const std::int32_t>;
   static constexpr std::size_t most_words = 1000;
 
-  /// A pair whose words stand between spaces.
-  void add(std::string_view source, std::string_view target);
-  /// A pair of words.
-  void add(std::span<const std::string> source, std::span<const std::string> target);
+  /// A pair whose words stand between spaces. Returns whether neither side has more than most_words.
+  bool add(std::string_view source, std::string_view target);
+  /// A pair of words. Likewise.
+  bool add(std::span<const std::string> source, std::span<const std::string> target);
 
   std::size_t pairs() const { return ends_[0].size(); }
   Row source(std::size_t pair) const { return row(0, pair); }
@@ -62,7 +62,7 @@ class ParallelWords {
 
  private:
   template <class Words>
-  void add_words(const Words& source, const Words& target);
+  bool add_words(const Words& source, const Words& target);
   Row row(std::size_t side, std::size_t pair) const;
 
   std::unordered_map<std::string, std::int32_t> ids_[2];

@@ -30,9 +30,10 @@ std::unique_ptr<BatchStream> training_stream(const TrainOptions& options,
   return std::make_unique<Corpus>(training_corpus(options), tokenizer, state);
 }
 
-std::vector<Batch> validation_batches(const TrainOptions& options, const std::shared_ptr<const Tokenizer>& tokenizer) {
+std::vector<Batch> validation_batches(const TrainOptions& options, const std::shared_ptr<const Tokenizer>& tokenizer,
+                                      CorpusStatistics* statistics) {
   if (is_language_model(options.model)) return read_lm_batches(validation_text(options), *tokenizer);
-  return read_batches(validation_corpus(options), tokenizer);
+  return read_batches(validation_corpus(options), tokenizer, statistics);
 }
 
 LmCorpusOptions training_text(const TrainOptions& options) {

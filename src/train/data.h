@@ -14,7 +14,9 @@ std::unique_ptr<BatchStream> training_stream(const TrainOptions& options,
                                              const std::shared_ptr<const Tokenizer>& tokenizer,
                                              const CorpusState& state = {});
 /// The batches of --valid-sets.
-std::vector<Batch> validation_batches(const TrainOptions& options, const std::shared_ptr<const Tokenizer>& tokenizer);
+/// @param statistics  what became of the pairs; of a language model's text, of which nothing is left out, untouched
+std::vector<Batch> validation_batches(const TrainOptions& options, const std::shared_ptr<const Tokenizer>& tokenizer,
+                                      CorpusStatistics* statistics = nullptr);
 
 /// The files of --train-sets: tab-separated ones, or source and target by turns.
 void set_files(CorpusOptions& c, const std::vector<std::string>& sets, bool tsv);

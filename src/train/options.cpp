@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -124,7 +125,9 @@ void data_fields(Fields& f, DataOptions& d) {
   f.add("vocab-size", &d.vocab_size, "pieces of the vocabulary to train").at_least(8).at_most(1'000'000);
   f.add("vocab-type", &d.vocab_type, "how the vocabulary is trained").choices({"bpe", "unigram", "char"});
   f.add("separate-vocabs", &d.separate_vocabs, "one vocabulary for each side instead of one for both");
-  f.add("max-tokens", &d.max_tokens, "tokens in a batch: the longer side of each pair, added up").at_least(1);
+  f.add("max-tokens", &d.max_tokens, "tokens in a batch: the longer side of each pair, added up")
+      .at_least(1)
+      .at_most(std::numeric_limits<std::int32_t>::max());
   f.add("max-length", &d.max_length, "tokens in a sentence, longer pairs are left out; a language model's context")
       .at_least(1)
       .at_most(1 << 20);
@@ -434,6 +437,9 @@ void settle_pairs(const DataOptions& d) {
   check(d.valid_sets.size() % files == 0, "--valid-sets", "expected {}, got {} files", what, d.valid_sets.size());
   check(!learns_alignments(d) || d.guided_alignment_units == AlignmentUnits::words, "--guided-alignment-units",
         "what is learned are alignments of words");
+  check(learns_alignments(d) || std::ranges::count(d.guided_alignment, "learn") == 0, "--guided-alignment",
+        "learn stands for the alignments of all corpora: give it once and no file (a file of that name is ./learn)");
+  check(d.max_tokens >= 2, "--max-tokens", "{}, a sentence is at least 2: a token and its end", d.max_tokens);
   const std::vector<std::string> none;
   for (const auto& [name, list] : {std::pair{"--data-weighting", &d.data_weighting},
                                    {"--guided-alignment", learns_alignments(d) ? &none : &d.guided_alignment},

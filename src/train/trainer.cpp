@@ -120,6 +120,8 @@ Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<cons
   optimizer.shard_weights = options_.run.shard_weights;
   optimizer_ = std::make_unique<Optimizer>(model_.parameters(), optimizer, ranks_->rank(), ranks_->size());
   if (options_.run.shard_weights && ranks_->size() == 1)
+  if (ranks_->first())
+    for (const std::string& remark : remarks(valid_, options_)) spdlog::warn("{}", remark);
     spdlog::warn("--shard-weights: this process is alone and has all weights; mpirun starts several");
   valid_ = read_validation_set(options_, tokenizer_);
   sample_texts_ = read_samples(options_);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "text/bleu.h"
 #include "text/chrf.h"
 #include "text/corpus.h"
@@ -24,7 +25,7 @@ ValidationSet read_validation_set(const TrainOptions& options, const std::shared
   const DataOptions& d = options.data;
   if (d.valid_sets.empty()) return set;
   try {
-    set.batches = validation_batches(options, tokenizer);
+    set.batches = validation_batches(options, tokenizer, &set.statistics);
   } catch (const Error& problem) {
     throw problem.within("--valid-sets");
   }
@@ -40,6 +41,27 @@ ValidationSet read_validation_set(const TrainOptions& options, const std::shared
     set.references.push_back(std::move(pair.target));
   }
   return set;
+}
+
+std::vector<std::string> remarks(const ValidationSet& set, const TrainOptions& options) {
+  const CorpusStatistics& s = set.statistics;
+  const bool texts = !set.sources.empty();  // BLEU or chrF is measured
+  const auto of_all = [&](std::int64_t pairs) {
+    return fmt::format("--valid-sets: {} of {} pairs", format_count(pairs), format_count(s.lines));
+  };
+  std::vector<std::string> list;
+  if (s.too_long > 0)
+    list.push_back(fmt::format(
+        "{} have a side of more than the model's {} positions, the first one is {}; the loss is of what is within{}",
+        of_all(s.too_long), options.model.max_positions, s.first_too_long,
+        texts ? ", translations are of sources that are cut and compared with whole references" : ""));
+  if (s.empty > 0)
+    list.push_back(fmt::format("{} have an empty side, the first one is {}; the loss is without them{}",
+                               of_all(s.empty), s.first_empty, texts ? ", BLEU and chrF count them" : ""));
+  if (s.invalid > 0)
+    list.push_back(
+        fmt::format("{} are not UTF-8 and left out, the first one is {}", of_all(s.invalid), s.first_invalid));
+  return list;
 }
 
 ValidationScores validate(const ValidationSet& set, std::span<const Metric> metrics, Workers& workers,

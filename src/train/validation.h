@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "text/corpus.h"
 #include "text/tokenizer.h"
 #include "train/options.h"
 #include "train/workers.h"
@@ -19,11 +20,16 @@ namespace tril::train {
 struct ValidationSet {
   std::vector<Batch> batches;
   std::vector<std::string> sources, references;
+  CorpusStatistics statistics;  ///< of the batches: which pairs they are without; of pairs alone
   bool empty() const { return batches.empty(); }
 };
 
 /// Reads the set that the options name; empty where they name none. Texts are read only where a metric needs them.
 ValidationSet read_validation_set(const TrainOptions& options, const std::shared_ptr<const Tokenizer>& tokenizer);
+
+/// What the measures are without, for people: how many pairs, why, and where the first one stands. A line for each
+/// reason; none where every pair counts in full.
+std::vector<std::string> remarks(const ValidationSet& set, const TrainOptions& options);
 
 /// Sources -> translations, in their order, with the weights that the model has at that moment.
 using Translate = std::function<std::vector<std::string>(std::span<const std::string>)>;

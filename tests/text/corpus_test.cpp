@@ -283,6 +283,9 @@ TEST(Corpus, CountsWhatItLeavesOut) {
                                           .empty = 3,
                                           .too_long = 2,
                                           .invalid = 1,
+                                          .first_empty = at.path("s") + ": line 2",
+                                          .first_too_long = at.path("s") + ": line 5",
+                                          .first_invalid = at.path("s") + ": line 4",
                                           .used = 2,
                                           .source_tokens = 5,
                                           .target_tokens = 8,
@@ -301,6 +304,43 @@ TEST(Corpus, CountsWhatItLeavesOut) {
   }
   EXPECT_EQ(lines, (std::multiset<std::int64_t>{0, 4, 5, 7}));
   EXPECT_TRUE(contains(statistics.report(), "2 longer than the limit (cropped)"));
+}
+
+// Of several corpora the line is of the file that it stands in, whichever chunk it is read with.
+TEST(Corpus, SaysWhereTheFirstPairStandsThatItLeavesOut) {
+  const TemporaryDirectory at;
+  CorpusOptions options;
+  std::string many;
+  for (int i = 0; i < 3000; ++i) many += "1 2 3\n";
+  options.source = {at.write("a.s", many), at.write("b.s", "1\n2\n1 2 3 4 5 6 7 8 9\n1 2 3 4 5 6 7 8 9\n")};
+  options.target = {at.write("a.t", many), at.write("b.t", "1\n\n2\n3\n")};
+  options.max_length = 6;
+  options.memory_bytes = 8'192;
+  options.shuffle = false;
+  options.prefetch = 0;
+  CorpusStatistics statistics;
+  read_batches(options, words, &statistics);
+  EXPECT_EQ(statistics.first_empty, at.path("b.s") + ": line 2");
+  EXPECT_EQ(statistics.first_too_long, at.path("b.s") + ": line 3");
+  EXPECT_EQ(statistics.first_invalid, "");
+  EXPECT_EQ(statistics.too_long, 2);
+}
+
+TEST(Corpus, SaysWhatToTryWhereNoPairCanBeUsed) {
+  const TemporaryDirectory at;
+  CorpusOptions options;
+  options.target = {at.write("t", "1\n2\n")};
+  const auto error = [&](const std::string& source) {
+    options.source = {at.write("s", source)};
+    return error_of([&] { read_batches(options, words); });
+  };
+  EXPECT_TRUE(contains(error("\n\n"), "both sides of a pair need text"));
+  options.skip_invalid = true;
+  EXPECT_TRUE(contains(error("\xff\n\xfe\n"), "UTF-8"));
+  options.max_length = 3;
+  EXPECT_TRUE(contains(error("1 2 3 4\n1 2 3 4\n"), "raise --max-length"));
+  options.weights = {at.write("w", "0\n0\n")};
+  EXPECT_TRUE(contains(error("1\n1\n"), "weight above 0"));
 }
 
 TEST(Corpus, LeavesOutAPairAboveTheBudget) {
@@ -387,6 +427,29 @@ TEST(Corpus, RefusesAStateOfAnother) {
   EXPECT_GT(anew.state().sentences, corpus.state().sentences);
   for (const char* bad : {"[]", "{}", R"({"epoch": -1})", R"({"epoch": "x"})"})
     EXPECT_TRUE(contains(error_of([&] { nlohmann::json::parse(bad).get<CorpusState>(); }), "corpus state")) << bad;
+}
+
+// A text that was changed is another, even where its size is the same; a state of before that was told fits any.
+TEST(Corpus, RefusesAStateOfOtherText) {
+  const TemporaryDirectory at;
+  CorpusOptions options = options_for(at, 100);
+  CorpusState state;
+  {
+    Corpus corpus(options, words);
+    take(corpus, 5);
+    state = nlohmann::json::parse(nlohmann::json(corpus.state()).dump());
+    EXPECT_EQ(state, corpus.state());
+  }
+  EXPECT_NO_THROW(Corpus(options, words, state));
+  std::string text = read_text(options.target[0], 1 << 20);
+  char& digit = text[text.find_last_of("0123456789")];
+  digit = digit == '1' ? '2' : '1';
+  at.write(std::filesystem::path(options.target[0]).filename(), text);
+  const std::string error = error_of([&] { Corpus(options, words, state); });
+  EXPECT_TRUE(contains(error, "of the same sizes and hold other text") && contains(error, "--overwrite")) << error;
+  nlohmann::json old = state;
+  old.erase("contents");
+  EXPECT_NO_THROW(Corpus(options, words, old.get<CorpusState>()));
 }
 
 // Points of tokens are numbered as scoring numbers them, what stands around a sentence counted; those of words are not.

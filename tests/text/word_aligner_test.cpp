@@ -157,7 +157,7 @@ TEST(WordAligner, APairWithAnEmptySideTeachesNothing) {
   std::string many;
   for (std::size_t i = 0; i <= ParallelWords::most_words; ++i) many += "a ";
   ParallelWords text;
-  text.add("a", many);
+  EXPECT_FALSE(text.add("a", many));
   text.add("", "x");
   text.add("b", "y");
   EXPECT_EQ(text.target(0).size() + text.target(1).size() + text.source(0).size(), 0u);
@@ -174,6 +174,23 @@ TEST(AlignCorpus, WritesALineForEachPairOfEachSet) {
   EXPECT_EQ(read_lines(dir.path("b.align")), std::vector<std::string>{"0-0"});
   EXPECT_EQ(counts.pairs, 4);
   EXPECT_EQ(counts.points, 5);
+}
+
+TEST(AlignCorpus, TellsOfPairsThatGetNoAlignment) {
+  const TemporaryDirectory dir;
+  std::string many;
+  for (std::size_t i = 0; i <= ParallelWords::most_words; ++i) many += "a ";
+  CorpusOptions corpus;
+  corpus.source = {dir.write("a.src", "a b\nb a\nb \xff\n"), dir.write("b.src", "a\n" + many + "\n\n")};
+  corpus.target = {dir.write("a.tgt", "x y\ny x\ny x\n"), dir.write("b.tgt", "x\ny\n\n")};
+  corpus.skip_invalid = true;
+  const AlignmentCounts counts = align_corpus(corpus, {dir.path("a.align"), dir.path("b.align")}, {});
+  EXPECT_EQ(counts.pairs, 6);
+  EXPECT_EQ(counts.too_long, 1);
+  EXPECT_EQ(counts.first_too_long, dir.path("b.src") + ": line 2");
+  EXPECT_EQ(counts.invalid, 1);
+  EXPECT_EQ(counts.first_invalid, dir.path("a.src") + ": line 3");
+  EXPECT_EQ(read_lines(dir.path("b.align")), (std::vector<std::string>{"0-0", "", ""}));
 }
 
 // What training counts are the words of pieces: a blank that does not part words for one who reads bytes does for a vocabulary

@@ -48,6 +48,36 @@ TEST(ValidationSet, SourcesHaveTheTagOfTheirSet) {
   EXPECT_EQ(shown, (std::vector<std::string>{">>de<< ab", ">>fr<< cd", "ef"}));
 }
 
+// Whoever compares figures must know of which pairs they are.
+TEST(ValidationSet, TellsWhatTheMeasuresAreWithout) {
+  const TemporaryDirectory dir;
+  TrainOptions o = measured_by_bleu(dir);
+  const std::string whole(40, 'a'), cut(70, 'b');
+  o.data.skip_invalid = true;
+  o.data.valid_sets = {dir.write("v.src", whole + "\n\n" + cut + "\nc\xff\nd\n" + cut + "\n"),
+                       dir.write("v.tgt", "ba\nc\nd\ne\n\nf\n")};
+  const auto tokenizer = std::make_shared<test::LetterTokenizer>();
+  ValidationSet set = read_validation_set(o, tokenizer);
+  EXPECT_EQ(set.sources, (std::vector<std::string>{whole, "", cut, "d", cut})) << "BLEU counts every line";
+  std::vector<std::string> told = remarks(set, o);
+  ASSERT_EQ(told.size(), 3u);
+  const std::string source = dir.path("v.src");
+  EXPECT_TRUE(contains(told[0], "2 of 6 pairs have a side of more than the model's 64 positions, the first one is " +
+                                    source + ": line 3") &&
+              contains(told[0], "translations"))
+      << told[0];
+  EXPECT_TRUE(contains(told[1], "2 of 6 pairs have an empty side, the first one is " + source + ": line 2") &&
+              contains(told[1], "BLEU and chrF count them"))
+      << told[1];
+  EXPECT_TRUE(contains(told[2], "1 of 6 pairs are not UTF-8") && contains(told[2], source + ": line 4")) << told[2];
+
+  o.validation.valid_metrics = {};
+  for (const std::string& remark : remarks(read_validation_set(o, tokenizer), o))
+    EXPECT_FALSE(contains(remark, "BLEU") || contains(remark, "translations")) << remark;
+  o.data.valid_sets = {dir.write("w.src", "ab\n"), dir.write("w.tgt", "ba\n")};
+  EXPECT_TRUE(remarks(read_validation_set(o, tokenizer), o).empty());
+}
+
 TEST(ValidationSet, PairsThatAreNotUtf8AreLeftOutOnBothSides) {
   const TemporaryDirectory dir;
   TrainOptions o = measured_by_bleu(dir);
