@@ -13,7 +13,6 @@
 
 #include "base/file.h"
 #include "base/version.h"
-#include "text/reader.h"
 #include "train/page.h"
 #include "train/report_page.h"
 #include "train/run_line.h"
@@ -131,7 +130,7 @@ void JsonLines::keep_until(std::int64_t update, std::int64_t validated) {
   lines_.clear();
   std::string text;
   if (std::filesystem::exists(path_)) {
-    for (std::string& line : read_lines(path_, {.skip_invalid = true})) {
+    for (std::string& line : read_run_lines(path_)) {
       const Json j = run_line(line);
       if (!j.contains("update") || !j["update"].is_number_integer()) continue;
       if (j["update"].get<std::int64_t>() > (is_of_validation(j) ? validated : update)) continue;

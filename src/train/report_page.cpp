@@ -9,7 +9,6 @@
 #include <set>
 
 #include "base/error.h"
-#include "text/reader.h"
 #include "train/options.h"
 #include "train/page.h"
 #include "train/run_line.h"
@@ -110,9 +109,12 @@ std::size_t attention_bytes(const Json& line) {
   return bytes;
 }
 
-Json samples_of(const std::vector<Json>& lines) {
+// Those that are shown alone are parsed: with their maps they are long, and a run that goes on makes the page anew at each
+// validation.
+Json samples_of(const std::vector<std::string>& lines) {
   Json list = Json::array();
-  for (std::size_t i : spread(lines.size(), most_sample_lines)) list.push_back(lines[i]);
+  for (std::size_t i : spread(lines.size(), most_sample_lines))
+    if (Json line = parsed(lines[i]); !line.is_null() && line["type"] == "samples") list.push_back(std::move(line));
   std::vector<std::size_t> with;
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < list.size(); ++i)
@@ -160,7 +162,7 @@ Json run_of(const std::string& name, const RunLines& run, const std::vector<Json
           {"begun", resumed},
           {"train", columns(of_type(figures, "train"), most_points)},
           {"valid", columns(of_type(figures, "valid"), most_points)},
-          {"samples", samples_of(of_type(parsed(run.samples), "samples"))}};
+          {"samples", samples_of(run.samples)}};
 }
 
 // Which options differ between the runs, with the value of each run. An option that a run does not know, as it was made
@@ -197,12 +199,13 @@ RunLines read_run(const std::string& directory) {
   const std::string figures = directory + "/train.jsonl", samples = directory + "/samples.jsonl";
   if (!std::filesystem::exists(figures))
     fail(directory, "holds no train.jsonl, so no run of tril train", "pass the directory that --model named");
-  RunLines run{directory, read_lines(figures, {.skip_invalid = true}), {}};
+  RunLines run{directory, read_run_lines(figures), {}};
   const auto is_none = [](const std::string& line) { return parsed(line).is_null(); };
-  if (run.figures.size() > 1 && std::ranges::all_of(run.figures, is_none))  // one may just be being written
+  const bool just_begun = run.figures.size() == 1 && run.figures[0].starts_with("{\"type\":");  // being written
+  if (!run.figures.empty() && !just_begun && std::ranges::all_of(run.figures, is_none))
     fail(figures, fmt::format("none of its {} lines is a line of a run", run.figures.size()),
          "pass the directory that --model named");
-  if (std::filesystem::exists(samples)) run.samples = read_lines(samples, {.skip_invalid = true});
+  if (std::filesystem::exists(samples)) run.samples = read_run_lines(samples);
   return run;
 }
 
