@@ -175,7 +175,7 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_o
     read_validation_set(o, tokenizer);
     if (!is_language_model(o.model)) check_corpus(given_corpus(o), *tokenizer);
     if (learns_alignments(o.data)) check_marks_words(*tokenizer);
-    for (const std::string& teacher : o.learning.teacher) check_teacher(teacher, *tokenizer, o.data.max_length);
+    for (const std::string& teacher : o.learning.teacher) load_teacher(teacher, *tokenizer, o.data.max_length);
   });
   // In this order, since a process may be killed between any two: a model without a state is somebody's whom the next
   // command must not touch, and a finished run's state without its model has nothing left to do.

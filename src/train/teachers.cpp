@@ -1,6 +1,7 @@
 #include "train/teachers.h"
 
-#include <filesystem>
+#include <algorithm>
+#include <cmath>
 
 #include "model/registry.h"
 #include "train/hidden_states.h"
@@ -22,6 +23,17 @@ void check_side(const std::string& directory, const Tokenizer& teacher, const To
                  fmt::format("id {} of the {} vocabulary is \"{}\" for the teacher and \"{}\" for the student", id,
                              name, teacher.piece(id, side), student.piece(id, side)),
                  hint);
+}
+
+// Whether all weights are finite: a teacher's that are not would be told as a loss of the student's.
+bool is_finite(const model::Model& m) {
+  constexpr std::int64_t piece = 1 << 20;
+  const Tensor& all = m.parameters().flat();
+  for (std::int64_t begin = 0; begin < all.count(); begin += piece) {
+    const std::vector<float> some = host_copy<float>(all.rows(begin, std::min(all.count(), begin + piece)));
+    if (!std::all_of(some.begin(), some.end(), [](float x) { return std::isfinite(x); })) return false;
+  }
+  return true;
 }
 
 // A context as it is for serving, until the end of a scope.
@@ -65,11 +77,16 @@ void check_teacher(const std::string& directory, const Tokenizer& student, std::
         "choose a teacher of the same vocabulary");
 }
 
+std::unique_ptr<model::Model> load_teacher(const std::string& directory, const Tokenizer& student,
+                                           std::int64_t max_length) {
+  check_teacher(directory, student, max_length);
+  std::unique_ptr<model::Model> m = model::load(directory);
+  if (!is_finite(*m)) fail(directory, "the teacher has weights that are not finite", "get it again, or choose another");
+  return m;
+}
+
 Teachers::Teachers(std::span<const std::string> directories, const Tokenizer& student, std::int64_t max_length) {
-  for (const std::string& directory : directories) {
-    check_teacher(directory, student, max_length);
-    models_.push_back(model::load(directory));
-  }
+  for (const std::string& directory : directories) models_.push_back(load_teacher(directory, student, max_length));
 }
 
 std::vector<ops::Projected> Teachers::predict(Context& c, const Batch& batch) const {

@@ -17,6 +17,10 @@ namespace tril::train {
 /// Reads no weights. @throws Error(usage) naming the directory and the first difference
 void check_teacher(const std::string& directory, const Tokenizer& student, std::int64_t max_length);
 
+/// The model of a directory that may teach. @throws Error also where its weights are not finite
+std::unique_ptr<model::Model> load_teacher(const std::string& directory, const Tokenizer& student,
+                                           std::int64_t max_length);
+
 class Teachers {
  public:
   /// The models of the directories, of one vocabulary with `student`.

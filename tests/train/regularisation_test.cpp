@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
+#include "model/registry.h"
 #include "model/stack.h"
 #include "train/data.h"
 #include "train/support.h"
@@ -89,6 +91,26 @@ TEST(Teachers, AreRepeatedByWhoLearnsFromThem) {
 TEST(Teachers, MustShareTheVocabulary) {
   const TemporaryDirectory dir;
   EXPECT_TRUE(contains(error_of([&] { check_teacher(dir.path("none"), LetterTokenizer(), 10); }), "config.json"));
+}
+
+// A student would learn nothing but NaN from it, and the loss would be blamed.
+TEST(Teachers, OfWeightsThatAreNotFiniteAreRefused) {
+  const TemporaryDirectory dir;
+  test::write_reversals(dir, "train", 60, 1);
+  TrainOptions o = test::small_options(dir);
+  o.data.vocab_size = 40;
+  const auto tokenizer = train_marian_tokenizer(vocabulary_request(o), vocabulary_options(o));
+  const std::unique_ptr<model::Model> m = build_model(o.model, *tokenizer);
+  m->parameters().initialise(1);
+  save_tokenizer(*tokenizer, dir.path("teacher"));
+  model::save(*m, dir.path("teacher"));
+  EXPECT_NO_THROW(load_teacher(dir.path("teacher"), *tokenizer, 32));
+  std::vector<float> values = host_copy<float>(m->parameters().flat());
+  values[values.size() / 2] = -std::numeric_limits<float>::infinity();
+  host_write<float>(m->parameters().flat(), values);
+  model::save(*m, dir.path("teacher"));
+  const std::string error = error_of([&] { load_teacher(dir.path("teacher"), *tokenizer, 32); });
+  EXPECT_TRUE(contains(error, "teacher: the teacher has weights that are not finite")) << error;
 }
 
 TEST(LayerDrop, IsTheSameInAllPartsAndChangesWithTheUpdate) {
