@@ -75,6 +75,18 @@ void check_one_vocabulary(const ModelOptions& options, const Tokenizer& tokenize
         options.arch);
 }
 
+// A sentence ends, and a decoder starts from something.
+void check_ends_sentences(const ModelOptions& options, const Tokenizer& tokenizer) {
+  const SpecialIds& special = tokenizer.special(Side::target);
+  if (special.eos >= 0 && special.pad >= 0 && special.decoder_start >= 0) return;
+  const char* const missing = special.eos < 0   ? "no token that ends a sentence"
+                              : special.pad < 0 ? "no padding token"
+                                                : "no token that a decoder starts from";
+  fail_usage("--vocab", fmt::format("the vocabulary has {}, which --arch {} needs", missing, options.arch),
+             "give a SentencePiece model, or the directory of a model that translates; GPT-2's and its like are for "
+             "language models");
+}
+
 // Marian and its kin.
 std::unique_ptr<model::Model> build_bart(const ModelOptions& options, const Tokenizer& tokenizer) {
   model::BartConfig c;
@@ -131,6 +143,7 @@ std::unique_ptr<model::Model> build_t5(const ModelOptions& options, const Tokeni
 }  // namespace
 
 std::unique_ptr<model::Model> build_model(const ModelOptions& options, const Tokenizer& tokenizer) {
+  if (!is_language_model(options)) check_ends_sentences(options, tokenizer);
   auto m = is_linear(options)           ? build_linear_decoder(options, tokenizer)
            : is_language_model(options) ? build_gpt2(options, tokenizer)
            : is_t5(options)             ? build_t5(options, tokenizer)

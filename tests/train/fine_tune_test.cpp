@@ -264,6 +264,21 @@ TEST(FineTune, RDropKnowsWhatDropsOut) {
   EXPECT_FALSE(refused());
 }
 
+// Of the family that is tuned, not of the one whose options it is tuned by.
+TEST(FineTune, RDropKnowsThatTheModelHasNoDropout) {
+  const TemporaryDirectory dir;
+  dir.write("config.json",
+            R"({"model_type": "llama", "vocab_size": 40, "hidden_size": 16, "intermediate_size": 12,
+                "num_hidden_layers": 1, "num_attention_heads": 2})");
+  TrainOptions o = small_options(dir);
+  o.model.arch = "gpt2", o.model.attention_dropout = 0.1, o.model.dropout = 0;  // as --arch gpt2 has them
+  o.tune.init_from = dir.path(""), o.data.max_length = 32;
+  o.learning.r_drop = 1;
+  EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o); }), "--r-drop"));
+  o.learning.r_drop = 0;
+  EXPECT_NO_THROW(build_tuned_model(o));
+}
+
 TEST(FineTune, PatternsThatMatchNothingNameWhatIsNear) {
   const Base base;
   TrainOptions o = base.options();
