@@ -5,6 +5,7 @@
 #include <span>
 
 #include "model/safetensors.h"
+#include "train/stored_values.h"
 
 namespace tril::train {
 
@@ -14,9 +15,12 @@ std::string snapshot_file(std::int64_t update) {
 
 std::string write_snapshot(const std::string& directory, std::int64_t update, const nn::Parameters& parameters) {
   const std::string name = snapshot_file(update);
-  const std::vector<float> values = host_copy<float>(parameters.flat());
-  SafetensorsWriter writer(directory + "/" + name, {{"weights", StoredType::f32, {parameters.flat().count()}}}, {});
-  writer.write("weights", std::as_bytes(std::span(values)));
+  const StoredTensor weights{"weights", {parameters.flat()}};
+  Metadata metadata;
+  add_checksum(metadata, weights);
+  SafetensorsWriter writer(directory + "/" + name, {{weights.name, StoredType::f32, {parameters.flat().count()}}},
+                           metadata);
+  write_values(writer, weights);
   writer.commit();
   return name;
 }
@@ -31,6 +35,7 @@ std::vector<float> mean_of_snapshots(const std::string& directory, const std::ve
     if (stored.elements() != values || stored.dtype != StoredType::f32)
       fail(files.back().path(), fmt::format("holds {} values of type {}, the model has {} of type F32",
                                             stored.elements(), name_of(stored.dtype), values));
+    check_values(files.back(), "weights", {static_cast<std::size_t>(values)});
   }
   std::vector<float> mean(static_cast<std::size_t>(values)), part(std::min(chunk, mean.size()));
   std::vector<double> sum(part.size());

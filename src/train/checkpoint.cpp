@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <spdlog/spdlog.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,7 @@
 #include "model/json_file.h"
 #include "model/safetensors.h"
 #include "train/averaging.h"
+#include "train/stored_values.h"
 
 namespace tril::train {
 namespace {
@@ -74,40 +76,73 @@ RunningAverage running_average(const JsonObject& state, std::string_view key) {
   return {o.get<double>("mean"), o.get<double>("square"), o.get<std::int64_t>("count")};
 }
 
+nlohmann::json json_of(const ReportSums& s) {
+  std::vector<std::string> groups;
+  std::vector<double> norms;
+  for (const GroupNorm& g : s.groups) groups.push_back(g.group), norms.push_back(g.norm);
+  return {{"loss", s.loss},
+          {"norm", s.norm},
+          {"seconds", s.seconds},
+          {"groups", groups},
+          {"group_norms", norms},
+          {"noise_trace", s.noise.trace},
+          {"noise_signal", s.noise.signal},
+          {"noise_updates", s.noise.updates},
+          {"tokens", s.tokens},
+          {"counted", s.counted},
+          {"updates", s.updates},
+          {"since", s.since ? nlohmann::json(*s.since) : nlohmann::json()}};
+}
+
+ReportSums report_sums(const JsonObject& state, std::int64_t updates) {
+  ReportSums s;
+  if (!state.has("report_sums")) {
+    if (updates > 0) s.since = updates;
+    return s;
+  }
+  const JsonObject o = state.object("report_sums");
+  s.loss = o.get<double>("loss"), s.norm = o.get<double>("norm"), s.seconds = o.get<double>("seconds");
+  const auto groups = o.get<std::vector<std::string>>("groups");
+  const auto norms = o.get<std::vector<double>>("group_norms");
+  check(groups.size() == norms.size(), o.where(), "{} groups and {} group_norms", groups.size(), norms.size());
+  for (std::size_t i = 0; i < groups.size(); ++i) s.groups.push_back({groups[i], norms[i]});
+  s.noise = {o.get<double>("noise_trace"), o.get<double>("noise_signal"), o.get<std::int64_t>("noise_updates")};
+  s.tokens = o.get<std::int64_t>("tokens"), s.counted = o.get<std::int64_t>("counted");
+  s.updates = o.get<std::int64_t>("updates");
+  s.since = o.find<std::int64_t>("since");
+  return s;
+}
+
+// Of all that state.json says besides.
+std::string checksum_of(const nlohmann::json& state) {
+  return fmt::format("{:016x}", hash_of(state.dump()));
+}
+
 // state.json
 std::string text_of(const TrainingState& s) {
   const nlohmann::json corpus = s.corpus;
-  return nlohmann::json{{"format", 1},
-                        {"updates", s.position.updates},
-                        {"epochs", s.position.epochs},
-                        {"minutes", s.position.minutes},
-                        {"target_tokens", s.position.tokens},
-                        {"corpus", corpus},
-                        {"optimizer_steps", s.optimizer_steps},
-                        {"skipped", s.skipped},
-                        {"rollbacks", s.rollbacks},
-                        {"rate_factor", s.rate_factor},
-                        {"usual_loss", json_of(s.usual.loss)},
-                        {"usual_gradient_norm", json_of(s.usual.gradient_norm)},
-                        {"best", s.best ? nlohmann::json(*s.best) : nlohmann::json()},
-                        {"best_update", s.best_update},
-                        {"stalled", s.stalled},
-                        {"shown_update", s.shown_update},
-                        {"batches", s.batches},
-                        {"snapshots", s.snapshots},
-                        {"options", nlohmann::json::parse(s.options)}}
-             .dump(2) +
-         "\n";
-}
-
-// The next values of a tensor, piece by piece: no second one of it is made.
-void write(SafetensorsWriter& writer, const NamedTensor& t) {
-  constexpr std::int64_t piece = 1 << 20;
-  const std::int64_t count = t.value.count();
-  for (std::int64_t begin = 0; begin < count; begin += piece) {
-    const std::vector<float> values = host_copy<float>(t.value.rows(begin, std::min(count, begin + piece)));
-    writer.write(t.name, std::as_bytes(std::span(values)));
-  }
+  nlohmann::json state{{"format", 1},
+                       {"updates", s.position.updates},
+                       {"epochs", s.position.epochs},
+                       {"minutes", s.position.minutes},
+                       {"target_tokens", s.position.tokens},
+                       {"corpus", corpus},
+                       {"optimizer_steps", s.optimizer_steps},
+                       {"skipped", s.skipped},
+                       {"rollbacks", s.rollbacks},
+                       {"rate_factor", s.rate_factor},
+                       {"usual_loss", json_of(s.usual.loss)},
+                       {"usual_gradient_norm", json_of(s.usual.gradient_norm)},
+                       {"report_sums", json_of(s.sums)},
+                       {"best", s.best ? nlohmann::json(*s.best) : nlohmann::json()},
+                       {"best_update", s.best_update},
+                       {"stalled", s.stalled},
+                       {"shown_update", s.shown_update},
+                       {"batches", s.batches},
+                       {"snapshots", s.snapshots},
+                       {"options", nlohmann::json::parse(s.options)}};
+  state["checksum"] = checksum_of(state);
+  return state.dump(2) + "\n";
 }
 
 TrainingState state_in(const std::string& file) {
@@ -126,6 +161,7 @@ TrainingState state_in(const std::string& file) {
   s.rollbacks = o.get<std::int64_t>("rollbacks", 0);
   s.rate_factor = o.get<double>("rate_factor", 1.0);
   s.usual = {running_average(o, "usual_loss"), running_average(o, "usual_gradient_norm")};
+  s.sums = report_sums(o, s.position.updates);
   s.best = o.find<double>("best");
   s.best_update = o.get<std::int64_t>("best_update");
   s.stalled = o.get<std::int64_t>("stalled");
@@ -133,6 +169,11 @@ TrainingState state_in(const std::string& file) {
   s.batches = o.get<std::int64_t>("batches", 0);
   s.snapshots = o.get<std::vector<std::string>>("snapshots");
   s.options = o.object("options").json().dump();
+  if (const auto sum = o.find<std::string>("checksum")) {  // older versions have written none
+    nlohmann::json rest = json;
+    rest.erase("checksum");
+    if (*sum != checksum_of(rest)) fail(file, "is damaged: it is not as it was written");
+  }
   return s;
 }
 
@@ -146,10 +187,14 @@ SafetensorsFile open_state(const std::string& path, const std::string& layout) {
 }
 
 const WeightView& values_of(const SafetensorsFile& file, const std::string& path, const std::string& name,
-                            std::int64_t count) {
+                            const std::vector<Interval>& stretches) {
   const WeightView& stored = file.at(name);
+  std::vector<std::size_t> counts;
+  std::int64_t count = 0;
+  for (const Interval& i : stretches) counts.push_back(i.count), count += static_cast<std::int64_t>(i.count);
   if (stored.elements() != count)
     fail(path, fmt::format("{} has {} values, the model needs {}", name, stored.elements(), count));
+  check_values(file, name, counts);
   return stored;
 }
 
@@ -213,24 +258,51 @@ CheckpointStore::CheckpointStore(const std::string& directory, std::int64_t keep
     : path_((fs::path(directory) / "checkpoint").string()), keep_(keep), ranks_(std::move(ranks)) {
   const std::string file = path_ + "/lock";
   ranks_->by_first([&] {
+    made_model_directory_ = !fs::exists(directory);
+    made_directory_ = !fs::exists(path_);
     create_directories(path_);
-    lock_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (lock_ < 0) fail(file, fmt::format("cannot be opened ({})", std::strerror(errno)), "is the directory writable?");
-    if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
-      const int problem = errno;
-      if (problem == EWOULDBLOCK) {
-        close(std::exchange(lock_, -1));
-        fail(directory, "another process trains in this directory", "wait for it, stop it, or choose another --model");
-      }
-      spdlog::warn("{}: cannot be locked ({}): see to it that nobody else trains in this directory", file,
-                   std::strerror(problem));
-    }
+    lock(file);
   });
   ranks_->together([&] {
     if (!fs::exists(file))
       fail(directory, ranks_->name_of(ranks_->rank()) + " does not see what rank 0 has written there",
            "--model has to be on a file system that all machines share");
   });
+}
+
+void CheckpointStore::lock(const std::string& file) {
+  while (true) {
+    lock_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (lock_ < 0) fail(file, fmt::format("cannot be opened ({})", std::strerror(errno)), "is the directory writable?");
+    if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+      const int problem = errno;
+      if (problem == EWOULDBLOCK) {
+        close(std::exchange(lock_, -1));
+        made_directory_ = false;  // it is another's
+        fail(fs::path(path_).parent_path().string(), "another process trains in this directory",
+             "wait for it, stop it, or choose another --model");
+      }
+      spdlog::warn("{}: cannot be locked ({}): see to it that nobody else trains in this directory", file,
+                   std::strerror(problem));
+      return;
+    }
+    // Whoever had it before may have removed it on leaving.
+    struct stat held {
+    }, there{};
+    if (fstat(lock_, &held) == 0 && stat(file.c_str(), &there) == 0 && held.st_ino == there.st_ino) return;
+    close(std::exchange(lock_, -1));
+    create_directories(path_);
+  }
+}
+
+// A run that was refused before it wrote anything leaves the file system as it was: the lock goes while it is held.
+void CheckpointStore::leave_no_trace() {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_, ignored))
+    if (entry.path().filename() != "lock") return;
+  fs::remove(path_ + "/lock", ignored);
+  fs::remove(path_, ignored);  // empty ones alone
+  if (made_model_directory_) fs::remove(fs::path(path_).parent_path(), ignored);
 }
 
 std::string CheckpointStore::begun() const {
@@ -246,6 +318,7 @@ CheckpointStore::~CheckpointStore() {
       if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
       remove_tree(begun());
     }
+  if (made_directory_ && lock_ >= 0) leave_no_trace();
   if (lock_ >= 0) close(lock_);
 }
 
@@ -359,27 +432,34 @@ void CheckpointStore::write_own(const std::string& directory, const nn::Paramete
     if (!optimizer.shards_weights()) tensors.push_back(optimizer.weights());
     if (alone) tensors.insert(tensors.end(), moments.begin(), moments.end());
     std::vector<TensorHeader> headers;
-    for (const NamedTensor& t : tensors) headers.push_back({t.name, StoredType::f32, {t.value.count()}});
-    weights.emplace(directory + "/weights.safetensors", headers,
-                    Metadata{{"layout", layout}, {"moments", std::to_string(alone ? 0 : ranks_->size())}});
-    for (const NamedTensor& t : tensors) write(*weights, t);
+    Metadata metadata{{"layout", layout}, {"moments", std::to_string(alone ? 0 : ranks_->size())}};
+    for (const NamedTensor& t : tensors) {
+      headers.push_back({t.name, StoredType::f32, {t.value.count()}});
+      add_checksum(metadata, {t.name, {t.value}});
+    }
+    weights.emplace(directory + "/weights.safetensors", headers, metadata);
+    for (const NamedTensor& t : tensors) write_values(*weights, {t.name, {t.value}});
   }
   if (!alone) {
     const std::vector<StateSlice> own = optimizer.own_state();
     std::vector<TensorHeader> headers;
+    std::vector<StoredTensor> stored;
     Metadata metadata{{"layout", layout}};
     for (const NamedTensor& t : moments) {
+      StoredTensor& mine = stored.emplace_back(StoredTensor{t.name, {}});
       std::int64_t count = 0;
-      for (const StateSlice& s : own) count += s.tensor == t.name ? static_cast<std::int64_t>(s.count) : 0;
+      for (const StateSlice& s : own) {
+        if (s.tensor != t.name) continue;
+        mine.stretches.push_back(
+            t.value.rows(static_cast<std::int64_t>(s.begin), static_cast<std::int64_t>(s.begin + s.count)));
+        count += static_cast<std::int64_t>(s.count);
+      }
       headers.push_back({t.name, StoredType::f32, {count}});
       metadata.emplace_back(t.name, text_of(own, t.name));
+      add_checksum(metadata, mine);
     }
     own_moments.emplace(directory + "/" + moments_file(ranks_->rank(), ranks_->size()), headers, metadata);
-    for (const NamedTensor& t : moments)
-      for (const StateSlice& s : own)
-        if (s.tensor == t.name)
-          write(*own_moments, {t.name, t.value.rows(static_cast<std::int64_t>(s.begin),
-                                                    static_cast<std::int64_t>(s.begin + s.count))});
+    for (const StoredTensor& t : stored) write_values(*own_moments, t);
   }
   read.set_value();
   if (weights) weights->commit();
@@ -432,18 +512,16 @@ void CheckpointStore::load_weights(nn::Parameters& parameters, Optimizer& optimi
     const auto read = [&](const NamedTensor& t, const std::vector<StateSlice>& own) {
       std::size_t wanted = 0, taken = 0;
       for (const StateSlice& s : own) wanted += s.count;
+      const std::vector<Interval> whole{{0, static_cast<std::size_t>(t.value.count())}};
       if (ranks == 0 || file.find(t.name))
-        taken = take_over(t.value, to_f32(values_of(file, path, t.name, t.value.count())),
-                          {{0, static_cast<std::size_t>(t.value.count())}}, own);
+        taken = take_over(t.value, to_f32(values_of(file, path, t.name, whole)), whole, own);
       for (int r = 0; r < ranks && !file.find(t.name); ++r) {
         const std::string part_path = directory + moments_file(r, ranks);
         const SafetensorsFile part = open_state(part_path, layout);
         const std::string* text = part.find_metadata(t.name);
         if (!text) fail(part_path, "says nothing of " + t.name);
         const std::vector<Interval> places = intervals_in(part_path, *text);
-        std::int64_t count = 0;
-        for (const Interval& i : places) count += static_cast<std::int64_t>(i.count);
-        taken += take_over(t.value, to_f32(values_of(part, part_path, t.name, count)), places, own);
+        taken += take_over(t.value, to_f32(values_of(part, part_path, t.name, places)), places, own);
       }
       if (taken != wanted)
         fail(directory, fmt::format("has {} of the {} values of {} that this process needs", taken, wanted, t.name));

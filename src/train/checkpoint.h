@@ -27,6 +27,7 @@
 #include "text/corpus.h"
 #include "train/guard.h"
 #include "train/optimizer.h"
+#include "train/report_sums.h"
 #include "train/units.h"
 
 namespace tril::train {
@@ -40,6 +41,7 @@ struct TrainingState {
   std::int64_t rollbacks = 0;  ///< how often the guard has gone back
   double rate_factor = 1;      ///< what rollbacks have made of the learning rate
   UsualUpdate usual;           ///< what the guard compares with
+  ReportSums sums;             ///< of the updates since the last report
   std::optional<double> best;  ///< the first validation metric at its best
   std::int64_t best_update = 0;
   std::int64_t stalled = 0;            ///< validations since
@@ -95,6 +97,8 @@ class CheckpointStore {
   void load_weights(nn::Parameters& parameters, Optimizer& optimizer) const;
 
  private:
+  void lock(const std::string& file);
+  void leave_no_trace();
   std::string last() const;
   std::string begun() const;  ///< where the state at hand is written before it counts
   void commit() const;
@@ -108,6 +112,7 @@ class CheckpointStore {
 
   std::string path_;
   std::int64_t keep_;
+  bool made_model_directory_ = false, made_directory_ = false;  ///< by this process
   bool beginning_counts_ = false;
   std::shared_ptr<dist::Ranks> ranks_;
   int lock_ = -1;

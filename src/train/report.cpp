@@ -22,6 +22,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* unfinished = "unfinished";
+
+bool is_unfinished(const std::string& line) {
+  // Most lines need not be parsed.
+  return line.find(unfinished) != std::string::npos && run_line(line).value("interval", Json()) == unfinished;
+}
+
 // JSON knows no NaN: it is null.
 Json number(double x) {
   return std::isfinite(x) ? Json(x) : Json();
@@ -83,6 +90,10 @@ std::string json_line(const TrainingReport& r) {
   j["tokens_per_second"] = std::round(r.tokens_per_second);
   j["skipped"] = r.skipped;
   if (r.noise_scale) j["gradient_noise_scale"] = std::round(*r.noise_scale);
+  if (r.unfinished)
+    j["interval"] = unfinished;
+  else if (r.since)
+    j["interval"] = fmt::format("since update {}", *r.since);
   for (const GroupNorm& g : r.group_norms) j["gradient_norms"][g.group] = number(g.norm);
   return one_line(j);
 }
@@ -149,12 +160,20 @@ void JsonLines::add(const std::string& line) {
   lines_.push_back(line);
 }
 
+void JsonLines::forget(const std::function<bool(const std::string& line)>& is_so) {
+  if (std::erase_if(lines_, is_so) == 0) return;
+  std::string text;
+  for (const std::string& line : lines_) text += line + "\n";
+  write_file_atomic(path_, text);
+}
+
 RunLog::RunLog(std::string directory)
     : directory_(std::move(directory)),
       figures_(directory_ + "/train.jsonl"),
       samples_(directory_ + "/samples.jsonl") {}
 
 void RunLog::keep_until(std::int64_t update, std::int64_t validated) {
+  may_be_unfinished_ = true;
   figures_.keep_until(update, validated);
   samples_.keep_until(update, validated);
 }
@@ -165,11 +184,16 @@ void RunLog::begin(const RunRecord& r) {
 }
 
 void RunLog::updated() {
+  if (std::exchange(may_be_unfinished_, false)) figures_.forget(is_unfinished);
+  open();
+}
+
+void RunLog::open() {
   if (const std::string opening = std::exchange(opening_, {}); !opening.empty()) figures_.add(opening);
 }
 
 void RunLog::add_figures(const std::string& line) {
-  updated();
+  open();
   figures_.add(line);
 }
 

@@ -7,6 +7,9 @@
 //   {"type": "train", "update", "epoch", "seconds", "target_tokens", "loss", "learning_rate", "gradient_norm",
 //    "tokens_per_second", "skipped", "gradient_noise_scale" (target tokens; left out where it cannot be told),
 //    "gradient_norms": {part of the model: norm}}
+//    Its figures are means since the "train" line before. "interval" stands there where they are not: "unfinished" where the
+//    run ended before the line was due (it is forgotten once the run goes on, and the next line has its updates too), "since
+//    update 330" where a state of an older version did not know what came before.
 //   {"type": "rollback", "update" (gone back to), ..., "from", "loss", "gradient_norm" (of the broken update),
 //    "rollbacks"}
 //   {"type": "valid", "update", "epoch", "seconds", "target_tokens", "cross_entropy", "perplexity", "bleu", "chrf",
@@ -21,6 +24,7 @@
 // Whoever reads them passes over types and keys that it does not know; the page draws every number of a "train" line.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -57,6 +61,8 @@ class JsonLines {
   /// line, as the last one may be cut where a process was killed.
   void keep_until(std::int64_t update, std::int64_t validated);
   void add(const std::string& line);
+  /// Forgets the lines that are so.
+  void forget(const std::function<bool(const std::string& line)>& is_so);
   const std::vector<std::string>& lines() const { return lines_; }
 
  private:
@@ -75,7 +81,8 @@ class RunLog {
   /// Says with which options the run goes on once it does something, unless they are those that stand there already.
   void begin(const RunRecord& r);
   /// An update was done: begin()'s line is written before a state of that update can be saved, so that a run killed
-  /// between that state and its first figures is not told as one that began there.
+  /// between that state and its first figures is not told as one that began there. What an earlier process had reported
+  /// before it was due is forgotten.
   void updated();
   void add(const TrainingReport& r);
   void add(const ValidationReport& r);
@@ -86,10 +93,12 @@ class RunLog {
 
  private:
   void add_figures(const std::string& line);
+  void open();
 
   std::string directory_;
   JsonLines figures_, samples_;
-  std::string opening_;  // begin()'s line, until it is written
+  std::string opening_;             // begin()'s line, until it is written
+  bool may_be_unfinished_ = false;  // there may be a line of an earlier process that was reported before it was due
 };
 
 }  // namespace tril::train

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/number_text.h"
 #include "train/averaging.h"
 #include "train/data.h"
 #include "train/teachers.h"
@@ -20,6 +21,41 @@ constexpr std::int64_t most_skipped_in_a_row = 100;
 template <class F, class... Args>
 void tell(const F& hook, Args&&... args) {
   if (hook) hook(std::forward<Args>(args)...);
+}
+
+// What an update came to that is not to be stepped by.
+std::string broken(const UpdateResult& r) {
+  return fmt::format("the loss is {}, the gradient's norm {}", number_text(r.loss), number_text(r.gradient_norm));
+}
+
+void add(ReportSums& sums, const UpdateResult& r, double took) {
+  sums.seconds += took;
+  sums.tokens += r.tokens;
+  if (!r.finite) return;
+  sums.loss += r.loss * static_cast<double>(r.tokens);
+  sums.norm += r.gradient_norm;
+  sums.noise.add(r.noise);
+  if (sums.groups.size() != r.group_norms.size())
+    sums.groups = r.group_norms;
+  else
+    for (std::size_t i = 0; i < sums.groups.size(); ++i) sums.groups[i].norm += r.group_norms[i].norm;
+  sums.counted += r.tokens;
+  ++sums.updates;
+}
+
+TrainingReport report_of(const ReportSums& sums, const TrainingState& state, double rate) {
+  TrainingReport t;
+  t.position = state.position;
+  t.loss = sums.counted ? sums.loss / static_cast<double>(sums.counted) : std::nan("");
+  t.gradient_norm = sums.updates ? sums.norm / static_cast<double>(sums.updates) : std::nan("");
+  t.rate = rate;
+  t.tokens_per_second = sums.seconds > 0 ? static_cast<double>(sums.tokens) / sums.seconds : 0;
+  t.skipped = state.skipped;
+  t.noise_scale = sums.noise.scale();
+  t.group_norms = sums.groups;
+  for (GroupNorm& g : t.group_norms) g.norm /= static_cast<double>(sums.updates);
+  t.since = sums.since;
+  return t;
 }
 
 }  // namespace
@@ -61,44 +97,6 @@ Schedule schedule_of(const LearningOptions& l) {
   return {l.lr_schedule, l.learn_rate, l.warmup, l.lr_decay_updates, l.lr_min};
 }
 
-// What a report sums up.
-struct Trainer::Window {
-  double loss = 0, norm = 0, seconds = 0;  // loss: summed over tokens
-  std::vector<GroupNorm> groups;           // summed over updates
-  GradientNoise noise;
-  std::int64_t tokens = 0, updates = 0;
-  std::int64_t counted = 0;  // tokens in `loss`
-
-  void add(const UpdateResult& r, double took) {
-    seconds += took;
-    tokens += r.tokens;
-    if (!r.finite) return;
-    loss += r.loss * static_cast<double>(r.tokens);
-    norm += r.gradient_norm;
-    noise.add(r.noise);
-    if (groups.empty())
-      groups = r.group_norms;
-    else
-      for (std::size_t i = 0; i < groups.size(); ++i) groups[i].norm += r.group_norms[i].norm;
-    counted += r.tokens;
-    ++updates;
-  }
-
-  TrainingReport report(const TrainingState& state, double rate) const {
-    TrainingReport t;
-    t.position = state.position;
-    t.loss = counted ? loss / static_cast<double>(counted) : std::nan("");
-    t.gradient_norm = updates ? norm / static_cast<double>(updates) : std::nan("");
-    t.rate = rate;
-    t.tokens_per_second = seconds > 0 ? static_cast<double>(tokens) / seconds : 0;
-    t.skipped = state.skipped;
-    t.noise_scale = noise.scale();
-    t.group_norms = groups;
-    for (GroupNorm& g : t.group_norms) g.norm /= static_cast<double>(updates);
-    return t;
-  }
-};
-
 Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<const Tokenizer> tokenizer,
                  CheckpointStore& store, TrainerHooks hooks, std::shared_ptr<dist::Ranks> ranks)
     : options_(std::move(options)),
@@ -120,10 +118,10 @@ Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<cons
   optimizer.shard_weights = options_.run.shard_weights;
   optimizer_ = std::make_unique<Optimizer>(model_.parameters(), optimizer, ranks_->rank(), ranks_->size());
   if (options_.run.shard_weights && ranks_->size() == 1)
-  if (ranks_->first())
-    for (const std::string& remark : remarks(valid_, options_)) spdlog::warn("{}", remark);
     spdlog::warn("--shard-weights: this process is alone and has all weights; mpirun starts several");
   valid_ = read_validation_set(options_, tokenizer_);
+  if (ranks_->first())
+    for (const std::string& remark : remarks(valid_, options_)) spdlog::warn("{}", remark);
   sample_texts_ = read_samples(options_);
   if (!ranks_->from_first(ranks_->first() && store_.has_progress() ? "goes on" : "").empty())
     go_on();
@@ -310,8 +308,7 @@ bool Trainer::guard(const UpdateResult& result, const TrainingState& before) {
   }
   if (policy == NanGuard::stop || ++skipped_in_a_row_ >= most_skipped_in_a_row) stop_at_nan(result, before);
   ++state_.skipped;
-  spdlog::warn("update {}: the loss is {}, the gradient's norm {}; left out", before.position.updates + 1, result.loss,
-               result.gradient_norm);
+  spdlog::warn("update {}: {}; left out", before.position.updates + 1, broken(result));
   return false;
 }
 
@@ -332,11 +329,9 @@ void Trainer::roll_back(const UpdateResult& result, const TrainingState& before)
   good.rate_factor = before.rate_factor * options_.learning.rollback_rate;
   state_ = good;
   save(corpus_->state());
-  spdlog::warn(
-      "update {}: the loss is {}, the gradient's norm {}; back to update {} and on with other data (rollback {} "
-      "of {})",
-      before.position.updates + 1, result.loss, result.gradient_norm, state_.position.updates, state_.rollbacks,
-      options_.learning.max_rollbacks);
+  spdlog::warn("update {}: {}; back to update {} and on with other data (rollback {} of {})",
+               before.position.updates + 1, broken(result), state_.position.updates, state_.rollbacks,
+               options_.learning.max_rollbacks);
   tell(hooks_.on_rollback, RollbackReport{state_.position, before.position.updates + 1, state_.shown_update,
                                           result.loss, result.gradient_norm, state_.rollbacks});
 }
@@ -347,7 +342,7 @@ void Trainer::stop_at_nan(const UpdateResult& result, const TrainingState& befor
   if (whole) save(before.corpus);
   finish_saving();
   fail("update " + std::to_string(state_.position.updates + 1),
-       fmt::format("the loss is {}, the gradient's norm {}; {}", result.loss, result.gradient_norm,
+       fmt::format("{}; {}", broken(result),
                    whole ? "the state before this update is saved"
                          : "it left weights that are not finite, and the last state in " + store_.path() + " remains"),
        options_.learning.nan_guard == NanGuard::rollback
@@ -359,7 +354,6 @@ void Trainer::stop_at_nan(const UpdateResult& result, const TrainingState& befor
 
 TrainingSummary Trainer::run() {
   TrainingSummary summary;
-  Window window;
   double clock = seconds_now();
   const auto patience = options_.validation.early_stopping;
   const auto out_of_patience = [&] { return patience > 0 && state_.stalled >= patience; };
@@ -385,7 +379,6 @@ TrainingSummary Trainer::run() {
     const bool broke_weights = rolls_back && result.finite && !finite_weights();
     if (!result.finite || broke_weights) {
       if (guard(result, before)) {
-        window = {};
         clock = end;
         ++summary.updates_here;
         continue;
@@ -413,22 +406,29 @@ TrainingSummary Trainer::run() {
       told_data_ = true;
     }
 
-    window.add(result, took);
-    Window this_one;
-    this_one.add(result, took);
-    tell(hooks_.on_update, this_one.report(state_, rate));
+    add(state_.sums, result, took);
+    ReportSums this_one;
+    add(this_one, result, took);
+    tell(hooks_.on_update, report_of(this_one, state_, rate));
     if (due(disp_freq_, before.position, state_.position)) {
-      tell(hooks_.on_report, window.report(state_, rate));
-      window = {};
+      tell(hooks_.on_report, report_of(state_.sums, state_, rate));
+      state_.sums = {};
     }
 
     // The model before the state that names it: killed between the two, the run comes here again and writes it again.
     const bool saves = due(save_freq_, before.position, state_.position);
-    if (valid_.empty() ? saves : due(valid_freq_, before.position, state_.position)) show_weights();
+    if (valid_.empty() ? saves : due(valid_freq_, before.position, state_.position)) {
+      show_weights();
+      agree();  // who was asked to stop meanwhile does not make another update first
+    }
     if (saves) save(state_.corpus);
   }
 
-  if (window.updates > 0) tell(hooks_.on_report, window.report(state_, rate_of(state_.position.updates)));
+  if (summary.updates_here > 0 && state_.sums.updates > 0) {  // the sums stay, for a run that goes on from here
+    TrainingReport last = report_of(state_.sums, state_, rate_of(state_.position.updates));
+    last.unfinished = true;
+    tell(hooks_.on_report, last);
+  }
   // A run that was stopped goes on later and is saved as it stands; one that is done has its last word measured.
   if (summary.ending == Ending::stopped) {
     if (state_.shown_update < 0) save_model();

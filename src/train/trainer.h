@@ -29,6 +29,10 @@ struct TrainingReport {
   std::optional<double> noise_scale;   ///< B_simple in target tokens, see gradient_noise.h; none: cannot be told
   double tokens_per_second = 0;        ///< target tokens
   std::int64_t skipped = 0;            ///< updates that the guard has left out, since the beginning of the run
+  /// Whether the run ended before this report was due: once it goes on, the next one has these updates too.
+  bool unfinished = false;
+  /// The update behind which the means begin, where those before it are not known (of a state of an older version).
+  std::optional<std::int64_t> since;
 };
 
 /// The guard has gone back to the last saved state.
@@ -98,7 +102,6 @@ class Trainer {
   const Workers& workers() const { return *workers_; }
 
  private:
-  struct Window;
   void begin();
   void go_on();
   bool finite_weights() const;

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/file.h"
@@ -128,6 +129,92 @@ TEST(Checkpoint, ADamagedOneNamesTheOneBefore) {
   EXPECT_EQ(read.values(), first.values());
   cut("state-00000005");
   EXPECT_FALSE(contains(error(), "echo")) << error();
+}
+
+std::string with_byte_changed(std::string bytes, std::size_t at) {
+  bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  return bytes;
+}
+
+// Whatever changes a byte of it: a state is as it was written, or it is told.
+TEST(Checkpoint, AChangedByteIsTold) {
+  const TemporaryDirectory dir;
+  const Trained first(1), read(2);
+  CheckpointStore store(dir.path("model"), 1);
+  TrainingState state = state_at(5);
+  state.best = 2.5;
+  state.options = R"({"seed": 18446744073709551615, "learn-rate": 0.1})";
+  store.save(state, first.model->parameters(), *first.optimizer);
+  finish(store);
+  EXPECT_EQ(store.read_state().best, 2.5);
+  const std::string weights = store.path() + "/state-00000005/weights.safetensors",
+                    json = store.path() + "/state-00000005/state.json";
+  const std::string bytes = read_text(weights, 1 << 30), text = read_text(json, 1 << 20);
+  for (const std::size_t from_end : {1u, 4'000'000u, 12'000'000u}) {
+    ASSERT_GT(bytes.size(), from_end);
+    write_file_atomic(weights, with_byte_changed(bytes, bytes.size() - from_end));
+    const std::string error = error_of([&] { store.load_weights(read.model->parameters(), *read.optimizer); });
+    EXPECT_TRUE(contains(error, "weights.safetensors: is damaged") && contains(error, "--overwrite")) << error;
+  }
+  write_file_atomic(weights, bytes);
+  EXPECT_NO_THROW(store.load_weights(read.model->parameters(), *read.optimizer));
+
+  write_file_atomic(json, with_byte_changed(text, text.find("2.5")));  // 3.5
+  const std::string error = error_of([&] { store.read_state(); });
+  EXPECT_TRUE(contains(error, "state.json: is damaged")) << error;
+  nlohmann::json old = nlohmann::json::parse(text);  // as older versions have written it
+  old.erase("checksum"), old.erase("report_sums");
+  write_file_atomic(json, old.dump());
+  EXPECT_EQ(store.read_state().sums.since, 5);
+}
+
+TEST(Checkpoint, HasTheSumsOfTheNextReport) {
+  const TemporaryDirectory dir;
+  const Trained trained(1);
+  CheckpointStore store(dir.path("model"), 1);
+  TrainingState state = state_at(7);
+  state.sums = {.loss = 1.0 / 3,
+                .norm = 2.25,
+                .seconds = 0.5,
+                .groups = {{"encoder", 0.1}, {"decoder", 1e-30}},
+                .noise = {.trace = -1.5, .signal = 2, .updates = 3},
+                .tokens = 90,
+                .counted = 80,
+                .updates = 4};
+  store.save(state, trained.model->parameters(), *trained.optimizer);
+  finish(store);
+  const ReportSums sums = store.read_state().sums;
+  EXPECT_EQ(sums.loss, 1.0 / 3);
+  EXPECT_EQ(sums.norm, 2.25);
+  EXPECT_EQ(sums.seconds, 0.5);
+  ASSERT_EQ(sums.groups.size(), 2u);
+  EXPECT_EQ(sums.groups[1].group, "decoder");
+  EXPECT_EQ(sums.groups[1].norm, 1e-30);
+  EXPECT_EQ(sums.noise.trace, -1.5);
+  EXPECT_EQ(sums.noise.updates, 3);
+  EXPECT_EQ(sums.tokens + sums.counted + sums.updates, 174);
+  EXPECT_FALSE(sums.since);
+}
+
+// What was refused before it did anything leaves nothing behind; what was there before stays.
+TEST(Checkpoint, OneThatSavesNothingLeavesNothing) {
+  const TemporaryDirectory dir;
+  { const CheckpointStore store(dir.path("model"), 1); }
+  EXPECT_FALSE(std::filesystem::exists(dir.path("model")));
+  std::filesystem::create_directories(dir.path("made"));
+  { const CheckpointStore store(dir.path("made"), 1); }
+  EXPECT_TRUE(std::filesystem::exists(dir.path("made")));
+  EXPECT_FALSE(std::filesystem::exists(dir.path("made/checkpoint")));
+  std::filesystem::create_directories(dir.path("old/checkpoint"));
+  { const CheckpointStore store(dir.path("old"), 1); }
+  EXPECT_TRUE(std::filesystem::exists(dir.path("old/checkpoint")));
+  const Trained trained(1);
+  {
+    CheckpointStore store(dir.path("model"), 1);
+    store.save(state_at(5), trained.model->parameters(), *trained.optimizer);
+    finish(store);
+  }
+  EXPECT_TRUE(std::filesystem::exists(dir.path("model/checkpoint/state-00000005")));
 }
 
 // A nearly full disk has room for one state more, not for two.

@@ -2,6 +2,7 @@
 #include "train/report.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <filesystem>
@@ -92,6 +93,69 @@ TEST(Report, ThePageOfADirectory) {
   EXPECT_EQ(run["options"]["learn-rate"], 0.002);
   EXPECT_EQ(run["parameters"], 1000);
   EXPECT_EQ(run["samples"][0]["samples"][0]["hypothesis"], "b a");
+}
+
+// Told before it was due, for whoever looks meanwhile; the run that goes on tells of these updates again.
+TEST(Report, AnUnfinishedLineIsForgottenOnceTheRunGoesOn) {
+  const TemporaryDirectory dir;
+  const std::string path = dir.path("train.jsonl");
+  {
+    RunLog log(dir.path());
+    log.keep_until(-1, -1);
+    log.begin(run_record(0, {}));
+    log.updated();
+    log.add(trained(10));
+    TrainingReport last = trained(13);
+    last.unfinished = true;
+    log.add(last);
+  }
+  const std::string text = file_text(path);
+  EXPECT_TRUE(contains(text, R"("interval":"unfinished")"));
+  {
+    RunLog nothing_to_do(dir.path());
+    nothing_to_do.keep_until(13, -1);
+    nothing_to_do.begin(run_record(13, {}));
+    nothing_to_do.write_html();
+  }
+  EXPECT_EQ(file_text(path), text);
+  RunLog log(dir.path());
+  log.keep_until(13, -1);
+  log.begin(run_record(13, {}));
+  log.updated();
+  TrainingReport old = trained(20);
+  old.since = 13;
+  log.add(old);
+  EXPECT_EQ(records(path), (std::vector<std::string>{"run 0", "train 10", "train 20"}));
+  EXPECT_TRUE(contains(file_text(path), R"("interval":"since update 13")"));
+}
+
+// As a power cut may leave it.
+TEST(Report, NulBytesBehindTheLinesAreACutTail) {
+  const TemporaryDirectory dir;
+  const std::string good = json_line(trained(5)) + "\n";
+  for (const std::string& before : {std::string(), good})
+    for (const std::string& tail : {std::string(5000, '\0'), std::string("{\"type\"") + std::string(9, '\0') + "\n"}) {
+      dir.write("train.jsonl", before + tail);
+      dir.write("samples.jsonl", tail);
+      EXPECT_EQ(read_run(dir.path()).figures.size(), before.empty() ? 0u : 1u);
+      RunLog log(dir.path());
+      log.keep_until(5, 5);
+      log.add(trained(6));
+      EXPECT_EQ(file_text(dir.path("train.jsonl")), before + json_line(trained(6)) + "\n");
+    }
+}
+
+TEST(Report, WhatIsNoRunIsTold) {
+  const TemporaryDirectory dir;
+  for (const char* garbage : {"garbage\n", "{}\n", "{\"a\": 1}\nx\n"}) {
+    dir.write("train.jsonl", garbage);
+    EXPECT_TRUE(contains(error_of([&] { read_run(dir.path()); }), "line of a run")) << garbage;
+  }
+  dir.write("train.jsonl", R"({"type":"run","upda)");  // just being written
+  EXPECT_EQ(read_run(dir.path()).figures.size(), 1u);
+  std::filesystem::remove(dir.path("train.jsonl"));
+  ASSERT_EQ(mkfifo(dir.path("train.jsonl").c_str(), 0600), 0);
+  EXPECT_TRUE(contains(error_of([&] { read_run(dir.path()); }), "train.jsonl"));  // and nobody waits
 }
 
 // Killed at any byte of either file and begun again from any state: no line twice, none missing, none cut.

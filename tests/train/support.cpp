@@ -79,6 +79,7 @@ Trained run_trainer(train::TrainOptions options, const RunSettings& settings) {
     ++done;
     if (settings.before_update) settings.before_update(*m, r.position.updates + 1);
   };
+  hooks.on_report = [&](const train::TrainingReport& r) { run.reports.push_back(r); };
   hooks.on_validation = [&](const train::ValidationReport& r) { run.validations.push_back(r); };
   hooks.on_save = [&] { ++run.states_saved; };
   hooks.stop = [&] { return settings.stop_after > 0 && done >= settings.stop_after; };

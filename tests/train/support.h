@@ -52,7 +52,7 @@ train::TrainOptions small_options(const TemporaryDirectory& dir, const std::stri
 struct Trained {
   std::vector<float> weights;
   train::TrainingSummary summary;
-  std::vector<train::TrainingReport> updates;
+  std::vector<train::TrainingReport> updates, reports;
   std::vector<train::ValidationReport> validations;
   int models_written = 0, states_saved = 0;
 };

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
+#include <stdexcept>
 
 #include "train/support.h"
 
@@ -95,6 +97,89 @@ TEST(Trainer, ResumedRunsEqualUndisturbedOnesBitForBit) {
     EXPECT_EQ(last.summary.position.tokens, whole.summary.position.tokens) << variant;
     EXPECT_EQ(validations, whole.validations.size()) << variant;
   }
+}
+
+// What a report says but its clock's.
+std::string figures_of(const TrainingReport& r) {
+  std::string text = fmt::format("{} {} {} {} {} {}", r.loss, r.rate, r.gradient_norm, r.noise_scale.value_or(-1),
+                                 r.skipped, r.since.value_or(-1));
+  for (const GroupNorm& g : r.group_norms) text += fmt::format(" {} {}", g.group, g.norm);
+  return text;
+}
+
+// Means are over all updates since the report before, in whichever process they were made.
+TEST(Trainer, ResumedRunsReportTheSameMeans) {
+  const Files files;
+  for (const bool guarded : {false, true}) {
+    const auto options = [&](const std::string& model) {
+      TrainOptions o = files.validating(model + (guarded ? "-guarded" : ""));
+      o.run.save_freq = "3u";
+      o.run.disp_freq = "7u";
+      o.learning.after = "40u";
+      if (guarded) o.learning.nan_guard = NanGuard::skip;
+      return o;
+    };
+    // An update that is left out counts in no mean; it comes once, however often the run is begun.
+    const auto poison = [&](model::Model& m, std::int64_t update) {
+      if (!guarded) return;
+      nn::Parameter& bias = *m.parameters().find("final_logits_bias");
+      std::vector<float> values = host_copy<float>(bias.value);
+      values[5] = update == 12 ? std::numeric_limits<float>::quiet_NaN() : 0.0f;
+      host_write<float>(bias.value, values);
+    };
+    const Trained whole = run_trainer(options("whole"), {.stop_after = 0, .before_update = poison});
+    std::map<std::int64_t, std::string> expected;
+    for (const TrainingReport& r : whole.reports) expected[r.position.updates] = figures_of(r);
+    ASSERT_EQ(expected.size(), 6u) << "5 that were due and the last one";
+    EXPECT_TRUE(whole.reports.back().unfinished);
+    EXPECT_EQ(whole.summary.skipped, guarded ? 1 : 0);
+
+    std::map<std::int64_t, std::string> got;
+    RandomSequence random(4, 9);
+    for (bool done = false; !done;) {
+      const Trained run = run_trainer(
+          options("stopped"), {.stop_after = 1 + static_cast<std::int64_t>(random.below(6)), .before_update = poison});
+      done = run.summary.ending == Ending::completed;
+      for (const TrainingReport& r : run.reports) {
+        EXPECT_TRUE(r.unfinished || r.position.updates % 7 == 0);
+        if (!r.unfinished || done) got[r.position.updates] = figures_of(r);
+      }
+    }
+    EXPECT_EQ(got, expected);
+
+    // What a killed process had told is told again from its last state.
+    for (const std::int64_t at : {5, 9, 17, 22, 33}) {
+      const TrainOptions o = options("killed" + std::to_string(at));
+      const auto kill = [&](model::Model& m, std::int64_t update) {
+        poison(m, update);
+        if (update == at) throw std::runtime_error("killed");
+      };
+      EXPECT_THROW(run_trainer(o, {.stop_after = 0, .before_update = kill}), std::runtime_error);
+      std::map<std::int64_t, std::string> rest;
+      for (const TrainingReport& r : run_trainer(o, {.stop_after = 0, .before_update = poison}).reports)
+        rest[r.position.updates] = figures_of(r);
+      EXPECT_EQ(rest.rbegin()->first, 40);
+      for (const auto& [update, figures] : rest) EXPECT_EQ(figures, expected[update]) << update << " killed at " << at;
+    }
+  }
+}
+
+// A validation may take long, and whoever was asked to stop meanwhile makes no update more.
+TEST(Trainer, AStopDuringAValidationIsNotPrecededByAnotherUpdate) {
+  const Files files;
+  TrainOptions o = files.validating();
+  settle(o);
+  const auto tokenizer = std::make_shared<test::LetterTokenizer>();
+  const std::unique_ptr<model::Model> m = build_model(o.model, *tokenizer);
+  CheckpointStore store(o.run.model, 1);
+  bool stop = false;
+  TrainerHooks hooks;
+  hooks.stop = [&] { return stop; };
+  hooks.save_model = [] {};
+  hooks.on_validation = [&](const ValidationReport&) { stop = true; };
+  const TrainingSummary summary = Trainer(o, *m, tokenizer, store, hooks).run();
+  EXPECT_EQ(summary.ending, Ending::stopped);
+  EXPECT_EQ(summary.position.updates, 4);
 }
 
 // The end falls on a save and not on a validation: what the last one finds out belongs to the state that is there.
