@@ -1,6 +1,9 @@
 #include "cli/stop_signal.h"
 
+#include <spdlog/spdlog.h>
+
 #include <chrono>
+#include <utility>
 
 namespace tril::cli {
 namespace {
@@ -12,7 +15,7 @@ std::stop_source stop_source;
 
 }  // namespace
 
-StopSignal::StopSignal() {
+StopSignal::StopSignal(std::string announcement) : announcement_(std::move(announcement)) {
   if (alive.fetch_add(1) > 0) return;
   signal_came = false;
   stop_source = std::stop_source();
@@ -49,6 +52,7 @@ void StopSignal::watch() {
     if (!signal_came.exchange(true)) {
       first = Clock::now();
       stop_source.request_stop();
+      if (!announcement_.empty()) spdlog::info("{}", announcement_);
     }
     // Some senders signal both the process and its group: what follows within a second is the same wish.
     if (Clock::now() - first < std::chrono::seconds(1)) continue;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
 
 #include "cli/blocked_signals.h"
@@ -16,7 +17,8 @@ class StopSignal {
  public:
   /// From here on the first of these signals is remembered, and one that comes a second or more later ends the program. To be
   /// made before any thread that the signals might otherwise reach.
-  StopSignal();
+  /// @param announcement  logged once the first one comes, for work that goes on a while; "": nothing
+  explicit StopSignal(std::string announcement = {});
   ~StopSignal();
   StopSignal(const StopSignal&) = delete;
   StopSignal& operator=(const StopSignal&) = delete;
@@ -28,6 +30,7 @@ class StopSignal {
  private:
   void watch();
 
+  std::string announcement_;
   std::optional<BlockedSignals> signals_;  ///< of the first object alone
   std::atomic<bool> ending_ = false;
   std::thread watcher_;

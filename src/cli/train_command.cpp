@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/number_text.h"
 #include "base/progress.h"
 #include "cli/align_progress.h"
 #include "cli/commands.h"
@@ -68,7 +69,7 @@ class TrainProgress {
     const std::string before = epochs_ > 0
                                    ? fmt::format("epoch {}/{}", std::min(r.position.epochs + 1, epochs_), epochs_)
                                    : fmt::format("epoch {}", r.position.epochs + 1);
-    const std::string after = fmt::format("loss {:.3f}  lr {:.2g}", loss_, r.rate);
+    const std::string after = fmt::format("loss {:.3f}  lr {:.2g}", unsigned_nan(loss_), r.rate);
     line_->update(now, {before, after, r.position.tokens - tokens_at_start_, validation_});
   }
 
@@ -76,8 +77,8 @@ class TrainProgress {
     const double now = score_of(r.scores, metric);
     if (r.best) best = now;
     const int digits = metric == Metric::bleu || metric == Metric::chrf ? 1 : 3;
-    validation_ =
-        fmt::format("val {} {:.{}f} (best {:.{}f})", name_of(metric), now, digits, best.value_or(now), digits);
+    validation_ = fmt::format("val {} {:.{}f} (best {:.{}f})", name_of(metric), unsigned_nan(now), digits,
+                              unsigned_nan(best.value_or(now)), digits);
     finish();
   }
 
@@ -112,8 +113,9 @@ class TrainProgress {
 };
 
 std::string validation_text(const ValidationReport& r) {
-  std::string text = fmt::format("update {}: validation cross-entropy {:.4f}, perplexity {:.3f}",
-                                 format_count(r.position.updates), r.scores.cross_entropy, r.scores.perplexity);
+  std::string text =
+      fmt::format("update {}: validation cross-entropy {:.4f}, perplexity {:.3f}", format_count(r.position.updates),
+                  unsigned_nan(r.scores.cross_entropy), unsigned_nan(r.scores.perplexity));
   if (r.scores.bleu) text += fmt::format(", BLEU {:.2f}", *r.scores.bleu);
   if (r.scores.chrf) text += fmt::format(", chrF {:.2f}", *r.scores.chrf);
   return text + (r.best ? " (best)" : fmt::format(" ({} since the best)", r.stalled));
@@ -208,7 +210,6 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
   if (!first) quiet = true;
   share_cores(o.run, *ranks);
   const std::string& dir = o.run.model;
-  ranks->by_first([&] { create_directories(dir); });
   CheckpointStore store(dir, o.run.keep_checkpoints, ranks);
   if (so_far.begun) {
     o.run.overwrite = false;
@@ -271,7 +272,7 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
   };
   hooks.on_report = [&](const TrainingReport& r) {
     log.add(r);
-    spdlog::debug("update {}: loss {:.4f}, rate {:.3g}, {} tokens/s", r.position.updates, r.loss, r.rate,
+    spdlog::debug("update {}: loss {:.4f}, rate {:.3g}, {} tokens/s", r.position.updates, unsigned_nan(r.loss), r.rate,
                   std::llround(r.tokens_per_second));
   };
   hooks.on_validation = [&](const ValidationReport& r) {
@@ -309,7 +310,7 @@ int train_as_rank(TrainOptions& o, const Fields& fields, bool quiet) {
   refuse_useless(fields, o);
   settle(o);
   const auto silence = std::chrono::milliseconds(std::llround(o.run.rank_timeout * 1000));
-  const StopSignal stop;
+  const StopSignal stop("a signal came: the update that runs is finished and saved; another signal ends at once");
   const std::shared_ptr<dist::Ranks> ranks = dist::Ranks::join({silence});
   check_input_files(o);
   const spdlog::level::level_enum told = spdlog::get_level();

@@ -101,9 +101,9 @@ std::vector<std::string> records(const std::string& file) {
   std::vector<std::string> list;
   std::istringstream lines(file_text(file));
   for (std::string line; std::getline(lines, line);) {
-    const nlohmann::json j = nlohmann::json::parse(line);
-    list.push_back(j["type"].dump() + j["update"].dump() + j.value("target_tokens", nlohmann::json()).dump() +
-                   j.value("samples", nlohmann::json()).dump() + j.value("cross_entropy", nlohmann::json()).dump());
+    nlohmann::json j = nlohmann::json::parse(line);
+    for (const char* key : {"seconds", "tokens_per_second", "options"}) j.erase(key);  // options: the directory's name
+    list.push_back(j.dump());
   }
   return list;
 }
@@ -182,6 +182,84 @@ TEST(Train, TermIntAndHangUpSaveAndExitWithZero) {
     EXPECT_GT(last, "state-00000001\n");
     EXPECT_TRUE(std::filesystem::exists(data.folder.at(model + "/config.json")));
   }
+}
+
+// Whoever stops a run and goes on with it has the figures of one that was never stopped.
+TEST(Train, FiguresAreThoseOfAnUndisturbedRunHoweverOftenItWasStopped) {
+  const Data data;
+  const auto args = [&](const std::string& model) {
+    return data.train(model, {"--disp-freq", "50u", "--after", "420u", "--save-freq", "7u", "--valid-freq", "100u"});
+  };
+  const Ran whole = run_tril(args("whole"));
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  int stopped = 0;
+  for (const char* until : {"state-000000", "state-000001", "state-000002", "state-000003"}) {
+    const std::string last = data.folder.at("stopped/checkpoint/last");
+    const Ran ran = run_with_signal(args("stopped"), SIGTERM, [&] { wait_for(last, until, "state-00000000"); });
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    if (!contains(ran.err, "stopped and saved")) continue;  // it was at its end
+    ++stopped;
+    EXPECT_TRUE(contains(ran.err, "a signal came")) << ran.err;
+    EXPECT_TRUE(contains(file_text(data.folder.at("stopped/train.jsonl")), "\"interval\":\"unfinished\""))
+        << "or was due";
+  }
+  EXPECT_GE(stopped, 2);
+  ASSERT_EQ(run_tril(args("stopped")).code, 0);
+  EXPECT_EQ(records(data.folder.at("stopped/train.jsonl")), records(data.folder.at("whole/train.jsonl")));
+  EXPECT_TRUE(file_text(data.folder.at("stopped/model.safetensors")) ==
+              file_text(data.folder.at("whole/model.safetensors")));
+}
+
+TEST(Train, TellsOnceWhatValidationIsWithout) {
+  const Data data;
+  std::string source = file_text(data.folder.at("valid.src")), target = file_text(data.folder.at("valid.tgt"));
+  for (int i = 0; i < 600; ++i) source += "ab ";
+  data.folder.write("long.src", source + "\n\n");
+  data.folder.write("long.tgt", target + "a\nb\n");
+  const Ran ran = run_tril(data.train("model", {"--valid-sets", data.folder.at("long.src"), data.folder.at("long.tgt"),
+                                                "--after", "4u", "--valid-freq", "2u", "--valid-metrics", "bleu"}));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const std::string remark = "1 of 32 pairs have a side of more than the model's 512 positions, the first one is " +
+                             data.folder.at("long.src") + ": line 31";
+  EXPECT_TRUE(contains(ran.err, remark)) << ran.err;
+  EXPECT_EQ(ran.err.find(remark), ran.err.rfind(remark)) << "once";
+  EXPECT_TRUE(contains(
+      ran.err, "1 of 32 pairs have an empty side, the first one is " + data.folder.at("long.src") + ": line 32"))
+      << ran.err;
+}
+
+TEST(Train, ARefusedFirstRunLeavesNothing) {
+  const Data data;
+  const std::string none = data.folder.at("none"), blank = data.folder.write("blank", "\n\n");
+  const std::vector<std::vector<std::string>> mistakes{
+      {"--valid-sets", none, none},
+      {"--valid-sets", blank, blank},
+      {"--vocab-size", "100000"},
+      {"--num-heads", "3"},
+      {"--vocab", test::test_dir() + "/golden/hf/tokenizers/bytelevel_gpt2"},
+      {"--max-tokens", "9999999999"},
+      {"--guided-alignment", "learn", "learn"}};
+  for (const std::vector<std::string>& mistake : mistakes) {
+    const Ran ran = run_tril(data.train("never", mistake));
+    EXPECT_NE(ran.code, 0) << mistake[0];
+    EXPECT_TRUE(contains(ran.err, mistake[0] == "--vocab-size" ? "ask for" : mistake[0])) << ran.err;
+    EXPECT_FALSE(std::filesystem::exists(data.folder.at("never"))) << mistake[0];
+  }
+}
+
+TEST(Train, TheLargestSeedIsGoneOnWith) {
+  const Data data;
+  const std::string config = data.folder.write("seed.yml", "seed: 18446744073709551615\n");
+  ASSERT_EQ(run_tril(data.train("whole", {"--config", config, "--after", "6u"})).code, 0);
+  ASSERT_EQ(run_tril(data.train("parts", {"--seed", "18446744073709551615", "--after", "3u"})).code, 0);
+  const Ran rest = run_tril(data.train("parts", {"--config", config, "--after", "6u"}));
+  ASSERT_EQ(rest.code, 0) << rest.err;
+  EXPECT_TRUE(file_text(data.folder.at("parts/model.safetensors")) ==
+              file_text(data.folder.at("whole/model.safetensors")));
+  const Ran other = run_tril(data.train("parts", {"--seed", "18446744073709551614", "--after", "7u"}));
+  EXPECT_EQ(other.code, 2);
+  EXPECT_TRUE(contains(other.err, "seed was 18446744073709551615, now 18446744073709551614")) << other.err;
+  EXPECT_EQ(run_tril(data.train("none", {"--seed", "18446744073709551616"})).code, 2);
 }
 
 TEST(Train, WritesAModelDirectoryWithReports) {
