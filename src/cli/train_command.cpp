@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stop_token>
 
 #include "base/file.h"
 #include "base/number_text.h"
@@ -32,7 +33,7 @@ using namespace tril::train;
 
 std::vector<std::string> translations(const TrainOptions& o, const model::Model& m,
                                       const std::shared_ptr<const Tokenizer>& tokenizer,
-                                      std::span<const std::string> sources) {
+                                      std::span<const std::string> sources, const std::stop_token& stop) {
   search::TranslatorOptions t;
   t.decoding.threads = worker_threads(o.run);
   t.decoding.search.beam_size = static_cast<std::int32_t>(o.validation.valid_beam);
@@ -41,7 +42,8 @@ std::vector<std::string> translations(const TrainOptions& o, const model::Model&
   t.max_length = static_cast<std::int32_t>(o.model.max_positions);
   search::Translator translator(m, tokenizer, t);
   std::vector<std::string> texts;
-  for (const auto& n_best : translator.translate(sources)) texts.push_back(n_best.front().text);
+  for (const auto& n_best : translator.translate(sources, {}, {.on_partial = {}, .stop = stop}))
+    texts.push_back(n_best.empty() ? std::string() : n_best.front().text);  // none once it was stopped
   return texts;
 }
 
@@ -258,7 +260,9 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
   TrainerHooks hooks;
   hooks.stop = [&] { return stop.came(); };
   if (!start.empty()) hooks.load_start = [&] { model::load_weights(*m, start); };
-  hooks.translate = [&](std::span<const std::string> sources) { return translations(o, *m, tokenizer, sources); };
+  hooks.translate = [&](std::span<const std::string> sources) {
+    return translations(o, *m, tokenizer, sources, stop.token());
+  };
   hooks.save_model = [&] { save_tuned(*m, dir, o.tune); };
   if (!first) {
     Trainer trainer(o, *m, tokenizer, store, std::move(hooks), ranks);
@@ -310,7 +314,8 @@ int train_as_rank(TrainOptions& o, const Fields& fields, bool quiet) {
   refuse_useless(fields, o);
   settle(o);
   const auto silence = std::chrono::milliseconds(std::llround(o.run.rank_timeout * 1000));
-  const StopSignal stop("a signal came: the update that runs is finished and saved; another signal ends at once");
+  const StopSignal stop(
+      "a signal came: the update that runs is finished and the run saved; another signal ends at once");
   const std::shared_ptr<dist::Ranks> ranks = dist::Ranks::join({silence});
   check_input_files(o);
   const spdlog::level::level_enum told = spdlog::get_level();

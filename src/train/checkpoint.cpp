@@ -137,6 +137,7 @@ std::string text_of(const TrainingState& s) {
                        {"best", s.best ? nlohmann::json(*s.best) : nlohmann::json()},
                        {"best_update", s.best_update},
                        {"stalled", s.stalled},
+                       {"validation_due", s.validation_due},
                        {"shown_update", s.shown_update},
                        {"batches", s.batches},
                        {"snapshots", s.snapshots},
@@ -165,6 +166,7 @@ TrainingState state_in(const std::string& file) {
   s.best = o.find<double>("best");
   s.best_update = o.get<std::int64_t>("best_update");
   s.stalled = o.get<std::int64_t>("stalled");
+  s.validation_due = o.find<bool>("validation_due").value_or(false);
   s.shown_update = o.get<std::int64_t>("shown_update");
   s.batches = o.get<std::int64_t>("batches", 0);
   s.snapshots = o.get<std::vector<std::string>>("snapshots");

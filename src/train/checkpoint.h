@@ -45,6 +45,7 @@ struct TrainingState {
   std::optional<double> best;  ///< the first validation metric at its best
   std::int64_t best_update = 0;
   std::int64_t stalled = 0;            ///< validations since
+  bool validation_due = false;         ///< the one at this update was broken off: it comes before the next update
   std::int64_t shown_update = -1;      ///< when the model was last validated or, without a set, written; -1: never
   std::int64_t batches = 0;            ///< of an update, over all ranks; 0: not yet known
   std::vector<std::string> snapshots;  ///< files in checkpoint/ that the next average takes in, oldest first

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <utility>
 
@@ -224,6 +225,9 @@ std::vector<float> Trainer::shown_weights() {
 void Trainer::show_weights() {
   check_weights();
   store_.wait_until_read();
+  const std::vector<std::string> snapshots = state_.snapshots;
+  const std::int64_t shown_before = state_.shown_update;
+  state_.validation_due = false;
   state_.shown_update = state_.position.updates;
   std::optional<BorrowedWeights> borrowed;
   if (std::vector<float> shown = shown_weights(); !shown.empty())
@@ -234,11 +238,30 @@ void Trainer::show_weights() {
   }
 
   ValidationReport report;
-  report.scores = validate(valid_, metrics_, *workers_,
-                           [this](std::span<const std::string> sources) { return translate_together(sources); });
-  if (ranks_->first() && hooks_.translate && !sample_texts_.empty())
+  std::atomic<bool> broken_off = false;
+  const auto stops = [&] {
+    if (hooks_.stop && hooks_.stop()) broken_off = true;
+    return broken_off.load();
+  };
+  const auto translate = [&](std::span<const std::string> sources) {
+    std::vector<std::string> texts = translate_together(sources);
+    stops();
+    return texts;
+  };
+  report.scores = validate(valid_, metrics_, *workers_, translate, stops);
+  if (ranks_->first() && hooks_.translate && !sample_texts_.empty() && !broken_off) {
     report.samples =
         show_samples(sample_texts_, options_.validation.valid_attention, model_, *tokenizer_, hooks_.translate);
+    stops();
+  }
+  std::array<double, 1> breaks{broken_off ? 1.0 : 0.0};
+  ranks_->sum(breaks);
+  if (breaks[0] > 0) {  // nothing of it counts, and the state says that it is to come
+    state_.snapshots = snapshots;
+    state_.shown_update = shown_before;
+    state_.validation_due = true;
+    return;
+  }
   const double now = score_of(report.scores, metrics_[0]);
   report.best = better(metrics_[0], now, state_.best);
   if (report.best) {
@@ -359,6 +382,10 @@ TrainingSummary Trainer::run() {
   const auto out_of_patience = [&] { return patience > 0 && state_.stalled >= patience; };
 
   agree();
+  if (state_.validation_due) {
+    show_weights();
+    agree();
+  }
   while (true) {
     if (out_of_patience()) {
       summary.ending = Ending::early_stopping;
@@ -432,9 +459,10 @@ TrainingSummary Trainer::run() {
   // A run that was stopped goes on later and is saved as it stands; one that is done has its last word measured.
   if (summary.ending == Ending::stopped) {
     if (state_.shown_update < 0) save_model();
-  } else if (state_.shown_update < state_.position.updates) {
+  } else if (state_.shown_update < state_.position.updates && !state_.validation_due) {
     show_weights();
   }
+  if (state_.validation_due) summary.ending = Ending::stopped;
   save(state_.corpus);
   finish_saving();
   summary.position = state_.position;

@@ -59,11 +59,14 @@ struct TrainerHooks {
   std::function<void(const ValidationReport&)> on_validation;
   std::function<void(const Position&)> on_resume;  ///< once, before the first update of a run that goes on
   std::function<void()> on_save;                   ///< after each state that was saved
-  std::function<bool()> stop;                      ///< (**) true: save and return after the update that runs
+  /// (**) true, from some moment on: save and return after the update that runs, or within a validation, which comes
+  /// again when the run goes on. Asked by many threads at once.
+  std::function<bool()> stop;
   std::function<void(const RollbackReport&)> on_rollback;
   std::function<void()> load_start;  ///< (**) sets the weights of a new run, after their initialisation
   std::function<void()> save_model;  ///< (*) writes the model as it stands to its directory
-  Translate translate;               ///< (*) (**) where BLEU or chrF is measured; shows samples
+  Translate
+      translate;  ///< (*) (**) where BLEU or chrF is measured; shows samples. After a stop what it gives is not used
 };
 
 enum class Ending : std::uint8_t { completed, early_stopping, stopped };
@@ -112,7 +115,7 @@ class Trainer {
   void advance_saving();
   void finish_saving();
   /// Validates the weights that are to be shown and, if they are the best, saves the model; just saves it without a
-  /// set.
+  /// set. A validation that a stop breaks off is due again.
   void show_weights();
   void save_model();
   std::vector<float> shown_weights();

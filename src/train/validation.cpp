@@ -65,8 +65,8 @@ std::vector<std::string> remarks(const ValidationSet& set, const TrainOptions& o
 }
 
 ValidationScores validate(const ValidationSet& set, std::span<const Metric> metrics, Workers& workers,
-                          const Translate& translate) {
-  const Evaluation e = workers.evaluate(set.batches);
+                          const Translate& translate, const std::function<bool()>& stop) {
+  const Evaluation e = workers.evaluate(set.batches, stop);
   ValidationScores scores{e.cross_entropy, e.perplexity(), {}, {}};
   if (std::none_of(metrics.begin(), metrics.end(), needs_text)) return scores;
 

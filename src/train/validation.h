@@ -39,8 +39,9 @@ struct ValidationScores {
   std::optional<double> bleu, chrf;          ///< 0 to 100, where measured
 };
 
+/// @param stop  see Workers::evaluate(); `translate` is called in any case, as other ranks wait for it
 ValidationScores validate(const ValidationSet& set, std::span<const Metric> metrics, Workers& workers,
-                          const Translate& translate);
+                          const Translate& translate, const std::function<bool()>& stop = {});
 
 double score_of(const ValidationScores& scores, Metric metric);
 /// Whether `now` beats `best` under the metric: losses fall, BLEU and chrF rise. NaN beats nothing.

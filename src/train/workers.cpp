@@ -451,7 +451,7 @@ UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number
   return result;
 }
 
-Evaluation Workers::evaluate(std::span<const Batch> batches) {
+Evaluation Workers::evaluate(std::span<const Batch> batches, const std::function<bool()>& stop) {
   std::vector<double> sums(batches.size());
   dist::Ranks& ranks = *options_.ranks;
   const std::size_t members = workers_.size();
@@ -465,6 +465,7 @@ Evaluation Workers::evaluate(std::span<const Batch> batches) {
     Context& c = workers_[static_cast<std::size_t>(member)]->context;
     c.set_training(false);
     for (std::size_t pass = 0; pass < all; ++pass) {
+      if (stop && !sharding_ && stop()) break;
       const std::size_t next = pass * members + static_cast<std::size_t>(member);
       if (sharding_) sharding_->begin_pass(member, /*trains=*/false, who_has(pass, counts));
       if (next < own.size()) {

@@ -84,7 +84,9 @@ class Workers {
                       const UpdateLimits& limits = {});
 
   /// The loss over the batches; no weight changes.
-  Evaluation evaluate(std::span<const Batch> batches);
+  /// @param stop  asked before each batch, by many threads at once: true ends it, and what is returned is of no use. Not asked
+  /// where weights are sharded
+  Evaluation evaluate(std::span<const Batch> batches, const std::function<bool()>& stop = {});
 
   /// Gives all ranks the values [trained window] that each of them steps; nothing to do for one.
   void share(const Tensor& values) {

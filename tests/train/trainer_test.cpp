@@ -4,6 +4,7 @@
 #include <sys/mount.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -180,6 +181,63 @@ TEST(Trainer, AStopDuringAValidationIsNotPrecededByAnotherUpdate) {
   const TrainingSummary summary = Trainer(o, *m, tokenizer, store, hooks).run();
   EXPECT_EQ(summary.ending, Ending::stopped);
   EXPECT_EQ(summary.position.updates, 4);
+}
+
+// A run that is told to stop while it translates for a validation, and gone on with.
+TEST(Trainer, AValidationThatAStopBreaksOffComesAgain) {
+  const Files files;
+  for (const std::string variant : {"plain", "average", "early"}) {
+    const auto options = [&](const std::string& model) {
+      TrainOptions o = files.validating(variant + model);
+      o.validation.valid_metrics = {"loss", "chrf"};
+      o.validation.valid_freq = "6u";  // at 6, 12, 18, and at the end
+      o.run.save_freq = "6u";
+      if (variant == "average") o.learning.average_checkpoints = 3;
+      if (variant == "early") o.validation.early_stopping = 2, o.learning.learn_rate = 1e-30;
+      settle(o);
+      return o;
+    };
+    const Trained whole = run_trainer(options("whole"));
+    const TrainOptions o = options("stopped");
+    std::vector<ValidationReport> validations;
+    Trained last;
+    int stops = 0;
+    for (bool again = true; again;) {
+      const auto tokenizer = std::make_shared<test::LetterTokenizer>();
+      const std::unique_ptr<model::Model> m = build_model(o.model, *tokenizer);
+      CheckpointStore store(o.run.model, 1);
+      std::atomic<bool> stop = false;
+      std::int64_t validated = 0;
+      TrainerHooks hooks;
+      hooks.stop = [&] { return stop.load(); };
+      hooks.save_model = [&] { ++last.models_written; };
+      hooks.on_validation = [&](const ValidationReport& r) { validations.push_back(r), ++validated; };
+      // The second validation of each process is broken off: by what the loss, the texts or the samples ask.
+      hooks.translate = [&](std::span<const std::string> sources) {
+        if (validated == 1) stop = true;
+        return std::vector<std::string>(sources.begin(), sources.end());
+      };
+      last.summary = Trainer(o, *m, tokenizer, store, hooks).run();
+      last.weights = host_copy<float>(m->parameters().flat());
+      again = last.summary.ending == Ending::stopped;
+      if (again) {
+        ++stops;
+        EXPECT_TRUE(store.read_state().validation_due);
+        EXPECT_EQ(last.summary.position.updates, std::min<std::int64_t>(20, 6 * (stops + 1)));
+      }
+    }
+    EXPECT_EQ(stops, std::ssize(whole.validations) - 1) << variant;
+    EXPECT_EQ(last.weights, whole.weights) << variant;
+    EXPECT_EQ(last.models_written, whole.models_written) << variant;
+    EXPECT_EQ(last.summary.ending, whole.summary.ending) << variant;
+    ASSERT_EQ(validations.size(), whole.validations.size()) << variant;
+    for (std::size_t i = 0; i < validations.size(); ++i) {
+      EXPECT_EQ(validations[i].position.updates, whole.validations[i].position.updates);
+      EXPECT_EQ(validations[i].scores.cross_entropy, whole.validations[i].scores.cross_entropy) << variant;
+      EXPECT_EQ(validations[i].best, whole.validations[i].best);
+      EXPECT_EQ(validations[i].stalled, whole.validations[i].stalled);
+    }
+  }
 }
 
 // The end falls on a save and not on a validation: what the last one finds out belongs to the state that is there.
