@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/printable.h"
@@ -13,7 +15,7 @@ namespace tril {
 namespace {
 
 constexpr std::size_t longest_pattern = 1 << 14;
-constexpr double most_repetitions = 1e6;     // {n} within {m} within ...: the compiler unrolls them
+constexpr double most_atoms = 1e6;           // with {n} within {m} within ...: the compiler unrolls them
 constexpr unsigned long most_retries = 1e6;  // of one match: a sensible pattern takes a few for each character
 
 const OnigUChar* bytes(const char* text) {
@@ -35,18 +37,60 @@ std::string message_of(int code, OnigErrorInfo* info) {
   return printable({reinterpret_cast<const char*>(text.data()), static_cast<std::size_t>(std::max(0, length))});
 }
 
-// The product of the numbers in {n}, {n,m}.
-double repetitions(std::string_view pattern) {
-  double product = 1;
-  for (std::size_t at = pattern.find('{'); at != pattern.npos; at = pattern.find('{', at + 1)) {
-    double largest = 1, number = 0;
-    for (std::size_t i = at + 1; i < pattern.size() && pattern[i] != '}'; ++i) {
-      number = pattern[i] >= '0' && pattern[i] <= '9' ? 10 * number + (pattern[i] - '0') : 0;
-      largest = std::max(largest, number);
-    }
-    product *= largest;
+// The largest number in {n}, {n,m} or {,m} at `at`, which moves behind it; 1 for braces that hold none.
+double read_repetition(std::string_view pattern, std::size_t& at) {
+  double largest = 1, number = 0;
+  for (++at; at < pattern.size() && pattern[at] != '}'; ++at) {
+    number = pattern[at] >= '0' && pattern[at] <= '9' ? 10 * number + (pattern[at] - '0') : 0;
+    largest = std::max(largest, number);
   }
-  return product;
+  return largest;
+}
+
+// Where the class in brackets ends that begins at `at`; classes may stand in one another.
+std::size_t last_of_class(std::string_view pattern, std::size_t at) {
+  int depth = 0;
+  for (; at < pattern.size(); ++at) {
+    if (pattern[at] == '\\')
+      ++at;
+    else if (pattern[at] == '[')
+      ++depth;
+    else if (pattern[at] == ']' && --depth == 0)
+      return at;
+  }
+  return at;
+}
+
+// How many atoms the pattern has once the compiler has unrolled every {n} in it: what is repeated counts that often.
+double unrolled_size(std::string_view pattern) {
+  std::vector<double> before = {0};  // of each group that is open, what stands before its last atom
+  double last = 0;
+  const auto add = [&](double atom) { before.back() += std::exchange(last, atom); };
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    const char c = pattern[at];
+    if (c == '(') {
+      add(0);
+      before.push_back(0);
+    } else if (c == ')' && before.size() > 1) {
+      add(0);
+      last = before.back() + 1;
+      before.pop_back();
+    } else if (c == '{') {
+      last *= read_repetition(pattern, at);
+    } else if (c != '?' && c != '*' && c != '+') {
+      if (c == '\\' && pattern.substr(at + 1).starts_with("p{"))
+        at = pattern.find('}', at);  // a property's name
+      else if (c == '\\')
+        ++at;
+      else if (c == '[')
+        at = last_of_class(pattern, at);
+      add(1);
+    }
+    if (at == pattern.npos) break;
+  }
+  double size = last;
+  for (const double part : before) size += part;
+  return size;
 }
 
 }  // namespace
@@ -68,7 +112,7 @@ Regex::Regex(std::string_view pattern, const std::string& where) : impl_(std::ma
   impl_->where = where;
   if (!is_utf8(pattern)) refuse("it is not UTF-8");
   if (pattern.size() > longest_pattern) refuse(fmt::format("it is longer than {} bytes", longest_pattern));
-  if (repetitions(pattern) > most_repetitions) refuse("its repetitions are too many");
+  if (unrolled_size(pattern) > most_atoms) refuse("its repetitions are too many");
   OnigErrorInfo info{};
   const int status = onig_new(&impl_->regex, bytes(pattern.data()), bytes(pattern.data() + pattern.size()),
                               ONIG_OPTION_NONE, ONIG_ENCODING_UTF8, ONIG_SYNTAX_RUBY, &info);
