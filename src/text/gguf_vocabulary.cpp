@@ -76,23 +76,43 @@ std::int32_t id_of(const GgufFile& f, std::string_view name, const Tokens& t, st
   return there(static_cast<std::int32_t>(*id));
 }
 
-// Llama.cpp's own numbers where a file of SentencePiece's kind does not say.
-SpecialIds special_ids(const GgufFile& f, const Tokens& t, bool scored) {
-  return {.pad = id_of(f, "padding", t),
-          .bos = id_of(f, "bos", t, scored ? 1 : -1),
-          .eos = id_of(f, "eos", t, scored ? 2 : -1),
-          .unk = id_of(f, "unknown", t, scored ? 0 : -1)};
+// tokenizer.ggml.model.
+enum class Kind : std::uint8_t { llama, gpt2, gemma4, t5, bert };
+
+Kind kind_of(const GgufFile& f) {
+  const auto name = f.at<std::string_view>(key_of("model"));
+  for (const auto& [known, kind] : {std::pair{"llama", Kind::llama},
+                                    {"gpt2", Kind::gpt2},
+                                    {"gemma4", Kind::gemma4},
+                                    {"t5", Kind::t5},
+                                    {"bert", Kind::bert}})
+    if (name == known) return kind;
+  f.fail_at(key_of("model"), fmt::format("the tokenizer \"{}\" is not supported", printable(name, 40)),
+            "there are llama, gpt2, gemma4, t5 and bert; use the model's directory, where it has a tokenizer.json");
+}
+
+// Llama.cpp's own numbers where a file does not say; of vocabularies with merges it is not obeyed, as its 11 is no end
+// that any such model has.
+SpecialIds special_ids(const GgufFile& f, const Tokens& t, Kind kind) {
+  SpecialIds usual;
+  if (kind == Kind::llama) usual = {.pad = -1, .bos = 1, .eos = 2, .unk = 0};
+  if (kind == Kind::t5) usual = {.pad = 0, .bos = -1, .eos = 1, .unk = 2};
+  if (kind == Kind::bert) usual = {.pad = 0, .bos = 101, .eos = -1, .unk = 100};
+  return {.pad = id_of(f, "padding", t, usual.pad),
+          .bos = id_of(f, "bos", t, usual.bos),
+          .eos = id_of(f, "eos", t, usual.eos),
+          .unk = id_of(f, "unknown", t, usual.unk)};
 }
 
 // What begins or ends texts, or pads them, is no token out of use.
-void keep_special(Tokens& t, const std::array<std::int32_t, 6>& ids) {
+void keep_special(Tokens& t, const std::vector<std::int32_t>& ids) {
   for (const std::int32_t id : ids)
     if (id >= 0 && t.type(id) == PieceType::unused) t.types[static_cast<std::size_t>(id)] = PieceType::control;
 }
 
 // Control tokens, the unknown one and those of users are found in a text as they stand. What begins and ends texts is
 // special whatever its type.
-std::vector<AddedToken> added_tokens(const Tokens& t, const std::array<std::int32_t, 6>& named) {
+std::vector<AddedToken> added_tokens(const Tokens& t, const std::vector<std::int32_t>& named) {
   std::vector<AddedToken> added;
   for (std::int32_t id = 0; id < t.size(); ++id) {
     const PieceType type = t.type(id);
@@ -104,13 +124,25 @@ std::vector<AddedToken> added_tokens(const Tokens& t, const std::array<std::int3
   return added;
 }
 
-SentencePieceParts read_scored(const GgufFile& f, const Tokens& t, std::int32_t unknown) {
+// SentencePiece's map of characters, which GGUF has as an array of bytes.
+std::string read_character_map(const GgufFile& f) {
+  std::string map;
+  for (const std::int64_t byte :
+       f.get<std::vector<std::int64_t>>(key_of("precompiled_charsmap")).value_or(std::vector<std::int64_t>())) {
+    if (byte < -128 || byte > 255) f.fail_at(key_of("precompiled_charsmap"), fmt::format("{} is no byte", byte));
+    map += static_cast<char>(byte);
+  }
+  return map;
+}
+
+SentencePieceParts read_scored(const GgufFile& f, const Tokens& t, std::int32_t unknown, Kind kind) {
   if (t.scores.empty()) f.fail_at(key_of("scores"), "is missing, and this kind of vocabulary needs it");
   SentencePieceParts parts;
   SentencePieceFile& m = parts.file;
-  m.algorithm = SubwordAlgorithm::bpe;
-  m.add_dummy_prefix = f.get<bool>(key_of("add_space_prefix")).value_or(true);
-  m.remove_extra_whitespaces = false;
+  m.algorithm = kind == Kind::t5 ? SubwordAlgorithm::unigram : SubwordAlgorithm::bpe;
+  m.add_dummy_prefix = f.get<bool>(key_of("add_space_prefix")).value_or(kind == Kind::llama);
+  m.remove_extra_whitespaces = kind == Kind::t5 && f.get<bool>(key_of("remove_extra_whitespaces")).value_or(false);
+  if (kind == Kind::t5) m.character_map = read_character_map(f);
   const bool has_unknown = std::find(t.types.begin(), t.types.end(), PieceType::unknown) != t.types.end();
   std::size_t bytes = 0;
   for (std::int32_t id = 0; id < t.size(); ++id) {
@@ -141,13 +173,59 @@ BpeParts read_byte_pairs(const GgufFile& f, const Tokens& t, const GgufPre& pre,
   BpeParts bpe;
   bpe.merges = read_merges(f);
   bpe.ignore_merges = pre.ignore_merges;
+  bpe.byte_fallback = bpe.fuse_unk = pre.by_character;
   for (std::int32_t id = 0; id < t.size(); ++id)
     if (t.type(id) != PieceType::unused) bpe.vocab.emplace_back(t.text(id), id);
   if (unknown >= 0) {
     bpe.unk_token = t.text(unknown);
-    bpe.unk_per_character = true;
+    bpe.unk_per_character = !pre.by_character;
   }
   return bpe;
+}
+
+const GgufPre& read_pre(const GgufFile& f, Kind kind) {
+  const std::string where = fmt::format("{}: {}", f.path(), key_of("pre"));
+  if (kind == Kind::gemma4) return gguf_pre("gemma4", where);
+  return gguf_pre(f.get<std::string_view>(key_of("pre")).value_or("default"), where);
+}
+
+// Returns whether a text begins with bos where the file does not say.
+bool read_merged(const GgufFile& f, const Tokens& t, Kind kind, TokenizerDescription& d) {
+  const GgufPre& pre = read_pre(f, kind);
+  d.parts.model = read_byte_pairs(f, t, pre, d.settings.special.unk);
+  d.parts.normalizers = pre.normalizers;
+  d.parts.pre_tokenizers = pre.steps;
+  if (pre.by_character)
+    d.parts.decoders = {ReplaceText{{.text = "\u2581"}, " "}, DecodeByteFallback{}, FusePieces{}};
+  else
+    d.parts.decoders = {DecodeByteLevel{}};
+  return pre.adds_bos;
+}
+
+// What begins a word has U+2581 in front, and what goes on has none; a tokenizer.json has it the other way round.
+WordPieceParts read_wordpiece(const GgufFile& f, const Tokens& t, std::int32_t unknown) {
+  constexpr std::string_view begins = "\u2581";
+  if (unknown < 0) f.fail_at(key_of("unknown_token_id"), "is missing, and this kind of vocabulary needs it");
+  WordPieceParts parts;
+  parts.unk_token = t.text(unknown);
+  for (std::int32_t id = 0; id < t.size(); ++id) {
+    std::string text = t.text(id);
+    if (t.type(id) == PieceType::unused) continue;
+    const bool in_brackets = text.starts_with('[') && text.ends_with(']');
+    if (t.type(id) == PieceType::normal && !in_brackets && id != unknown)
+      text = text.starts_with(begins) ? text.substr(begins.size()) : parts.continuing_subword_prefix + text;
+    parts.vocab.emplace_back(std::move(text), id);
+  }
+  return parts;
+}
+
+void read_words_of_bert(const GgufFile& f, const Tokens& t, TokenizerDescription& d) {
+  d.parts.model = read_wordpiece(f, t, d.settings.special.unk);
+  BertText text{.lowercase = f.get<bool>(key_of("normalizer.lowercase")).value_or(true), .strip_accents = {}};
+  text.strip_accents = f.get<bool>(key_of("normalizer.strip_accents"));
+  d.parts.normalizers = {text};
+  d.parts.pre_tokenizers = {BertWords{}};
+  d.parts.decoders = {DecodeWordPiece{}};
 }
 
 void read_templates(const GgufFile& f, TokenizerSettings& s) {
@@ -175,34 +253,32 @@ bool has_gguf_vocabulary(const GgufFile& f) {
 
 TokenizerDescription read_gguf_vocabulary(const GgufFile& f) {
   if (!has_gguf_vocabulary(f)) fail(f.path(), "has no tokenizer", "use a directory that has one");
-  const auto kind = f.at<std::string_view>(key_of("model"));
-  const bool scored = kind == "llama";
-  if (!scored && kind != "gpt2")
-    f.fail_at(key_of("model"), fmt::format("the tokenizer \"{}\" is not supported", printable(kind, 40)),
-              "there are llama and gpt2");
+  const Kind kind = kind_of(f);
   Tokens t = read_tokens(f);
   TokenizerDescription d;
   TokenizerSettings& s = d.settings;
   s.where = f.path();
-  s.special = special_ids(f, t, scored);
-  const std::array named{s.special.bos, s.special.eos,      s.special.pad,
-                         s.special.unk, id_of(f, "eot", t), id_of(f, "eom", t)};
+  s.special = special_ids(f, t, kind);
+  const std::int32_t separator = kind == Kind::bert ? id_of(f, "seperator", t, 102) : -1;  // spelt so in GGUF
+  const std::vector<std::int32_t> named{s.special.bos, s.special.eos,      s.special.pad,     s.special.unk,
+                                        separator,     id_of(f, "eot", t), id_of(f, "eom", t)};
   keep_special(t, named);
   d.parts.added = added_tokens(t, named);
-  bool adds_bos = scored;
-  if (scored) {
-    d.parts.model = read_scored(f, t, s.special.unk);
-  } else {
-    const GgufPre& pre = gguf_pre(f.get<std::string_view>(key_of("pre")).value_or("default"),
-                                  fmt::format("{}: {}", f.path(), key_of("pre")));
-    d.parts.model = read_byte_pairs(f, t, pre, s.special.unk);
-    d.parts.normalizers = pre.normalizers;
-    d.parts.pre_tokenizers = pre.steps;
-    d.parts.decoders = {DecodeByteLevel{}};
-    adds_bos = pre.adds_bos;
-  }
-  if (f.get<bool>(key_of("add_bos_token")).value_or(adds_bos) && s.special.bos >= 0) d.parts.prefix = {s.special.bos};
-  if (f.get<bool>(key_of("add_eos_token")).value_or(false) && s.special.eos >= 0) d.parts.suffix = {s.special.eos};
+  bool adds_bos = kind == Kind::llama || kind == Kind::bert;
+  if (kind == Kind::llama || kind == Kind::t5)
+    d.parts.model = read_scored(f, t, s.special.unk, kind);
+  else if (kind == Kind::bert)
+    read_words_of_bert(f, t, d);
+  else
+    adds_bos = read_merged(f, t, kind, d);
+  s.strip_decoded = kind == Kind::t5;
+  // By character llama.cpp has a beginning whatever the file says.
+  const bool always = adds_bos && (kind == Kind::gemma4 || kind == Kind::gpt2) && read_pre(f, kind).by_character;
+  if ((always || f.get<bool>(key_of("add_bos_token")).value_or(adds_bos)) && s.special.bos >= 0)
+    d.parts.prefix = {s.special.bos};
+  if (f.get<bool>(key_of("add_eos_token")).value_or(kind == Kind::t5) && s.special.eos >= 0)
+    d.parts.suffix = {s.special.eos};
+  if (f.get<bool>(key_of("add_sep_token")).value_or(true) && separator >= 0) d.parts.suffix = {separator};
   for (const auto& [name, id] : {std::pair{"bos_token", s.special.bos},
                                  {"eos_token", s.special.eos},
                                  {"unk_token", s.special.unk},

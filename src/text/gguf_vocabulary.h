@@ -1,6 +1,9 @@
 // The vocabulary of a GGUF file (tokenizer.ggml.*) as the description of a tokenizer, and back. tokenizer.ggml.model is
-//   llama  SentencePiece's byte pairs by score, unknown characters as bytes
-//   gpt2   byte-level byte pairs by a list of merges, words cut as tokenizer.ggml.pre says (gguf_pre.h)
+//   llama   SentencePiece's byte pairs by score, unknown characters as bytes
+//   gpt2    byte pairs by a list of merges, words cut as tokenizer.ggml.pre says (gguf_pre.h): byte-level, or as gemma4
+//   gemma4  byte pairs of characters by a list of merges, lines with spaces as U+2581
+//   t5      SentencePiece's unigrams, with its map of characters
+//   bert    WordPiece
 // A text is cut as llama.cpp cuts it where special tokens are parsed. Names and what is meant where a file does not say:
 // the GGUF description and llama_vocab::impl::load of llama.cpp.
 #pragma once

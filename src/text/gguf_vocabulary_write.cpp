@@ -162,15 +162,19 @@ std::string write_merges_as_scores(const BpeParts& bpe, TokenTable& tokens) {
       left_out, printable(example));
 }
 
-// ---- Byte-level byte pairs
+// ---- Byte pairs by a list of merges, most of them byte-level
 
 void write_byte_level(const TokenizerParts& p, const BpeParts& bpe, GgufMetadata& m, TokenTable& tokens) {
   const std::string pre = gguf_pre_name(p.normalizers, p.pre_tokenizers, bpe.ignore_merges);
   if (pre.empty() || !bpe.continuing_subword_prefix.empty() || !bpe.end_of_word_suffix.empty())
     refuse("it cuts text into words in a way that llama.cpp has no name for");
-  m.add(key_of("model"), "gpt2");
+  const bool by_character = gguf_pre(pre, "tokenizer").by_character;
+  m.add(key_of("model"), by_character && pre == "gemma4" ? "gemma4" : "gpt2");
   m.add(key_of("pre"), pre);
-  for (const auto& [text, id] : bpe.vocab) tokens.put(id, text, PieceType::normal);
+  for (const auto& [text, id] : bpe.vocab) {
+    const bool byte = by_character && byte_of_piece(text) >= 0, unknown = by_character && bpe.unk_token == text;
+    tokens.put(id, text, unknown ? PieceType::unknown : byte ? PieceType::byte : PieceType::normal);
+  }
 }
 
 void add_merges(const BpeParts& bpe, GgufMetadata& m) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "text/characters.h"
+#include "text/digit_groups.h"
 #include "text/regex.h"
 #include "text/word_patterns.h"
 
@@ -355,6 +356,7 @@ struct Make {
     const bool covers = s.behavior == SplitBehavior::isolated || (s.behavior == SplitBehavior::removed && s.invert);
     if (const EndOfWord own = s.pattern.regex && covers ? find_word_pattern(s.pattern.text) : nullptr)
       return std::make_unique<ByWordPattern>(own);
+    if (Made groups = find_digit_groups(s)) return groups;
     return std::make_unique<ByPattern>(s, where);
   }
   Made operator()(const ByteLevel& s) const { return std::make_unique<AsByteLevel>(s, letters); }
