@@ -33,7 +33,8 @@ void check_tokenizer(const model::Model& model, const Tokenizer& tokenizer) {
     fail("tokenizer", fmt::format("its {} source ids do not fit the model's vocabulary of {}",
                                   tokenizer.size(Side::source), model.source_vocab_size()));
   if (tokenizer.special(Side::source).eos < 0 || tokenizer.special(Side::target).eos < 0)
-    fail("tokenizer", "it has no end-of-sentence id");
+    fail(tokenizer.where(), "neither it nor a file beside it says which token ends a sentence",
+         "name it in the directory's tokenizer_config.json, as in {\"eos_token\": \"</s>\"}");
 }
 
 namespace {

@@ -181,6 +181,7 @@ TokenizerDescription describe_gpt2_tokenizer(const std::string& directory) {
   const std::string where = in_directory(directory, "merges.txt");
   TokenizerConfig config = read_tokenizer_config(directory);
   const Kind kind = kind_of(config.tokenizer_class, in_directory(directory, "tokenizer_config.json"));
+  config.name_ids_of_model([&](std::int32_t id) { return table.has(id) ? table.piece(id) : std::string(); });
   set_defaults(config, kind);
   if (!config.model_max_length && kind == Kind::gpt2) config.model_max_length = 1024;
 

@@ -122,6 +122,7 @@ class PipelineTokenizer : public Tokenizer {
   const SpecialIds& special(Side) const override { return settings_.special; }
   bool shared_vocabulary() const override { return true; }
   std::int32_t model_max_length() const override { return settings_.model_max_length; }
+  std::string where() const override { return settings_.where; }
 
   std::vector<TokenizerFile> files() const override {
     return settings_.files.empty() ? tokenizer_files(parts_, settings_) : settings_.files;

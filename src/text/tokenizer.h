@@ -80,6 +80,8 @@ class Tokenizer {
   virtual bool shared_vocabulary() const = 0;
   /// The longest text in ids that a model of this tokenizer is meant for.
   virtual std::int32_t model_max_length() const = 0;
+  /// What names it in errors: the file that holds its pieces.
+  virtual std::string where() const { return "tokenizer"; }
   /// The files of a model directory from which load_tokenizer() makes the same tokenizer again.
   virtual std::vector<TokenizerFile> files() const = 0;
 

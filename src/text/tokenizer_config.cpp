@@ -19,16 +19,55 @@ constexpr std::uint64_t largest_file = 256 << 20;
 constexpr std::array<const char*, 7> special_names = {"bos_token", "eos_token", "unk_token", "sep_token",
                                                       "pad_token", "cls_token", "mask_token"};
 
-// The rows that the model of the directory has, where config.json says so; what is wrong with that file, the model's
-// reader tells.
-std::int32_t model_ids_of(const std::string& directory) {
-  const auto file = read_tokenizer_file(directory, "config.json");
-  const Json json = file ? Json::parse(file->bytes, nullptr, false) : Json();
+// A file of the model; what is wrong with it, the model's reader tells.
+Json file_of_model(const std::string& directory, const char* name) {
+  const auto file = read_tokenizer_file(directory, name);
+  Json json = file ? Json::parse(file->bytes, nullptr, false) : Json();
+  return json.is_object() ? json : Json::object();
+}
+
+// The rows that the model has, where its configuration says so.
+std::int32_t model_ids_of(const Json& model) {
   double most = 0;
   for (const char* key : {"vocab_size", "decoder_vocab_size"})
-    if (json.is_object() && json.contains(key) && json[key].is_number()) most = std::max(most, json[key].get<double>());
+    if (model.contains(key) && model[key].is_number()) most = std::max(most, model[key].get<double>());
   constexpr std::int32_t all = std::numeric_limits<std::int32_t>::max();
   return most >= 1 && most < all ? static_cast<std::int32_t>(most) : all;
+}
+
+// The id that a key says, the first of several; -1: none.
+std::int32_t special_id_of(const Json& model, const char* key) {
+  if (!model.contains(key)) return -1;
+  const Json& value = model[key].is_array() && !model[key].empty() ? model[key][0] : model[key];
+  const bool fits = value.is_number_integer() && value.get<double>() >= 0 && value.get<double>() <= (1 << 27);
+  return fits ? value.get<std::int32_t>() : -1;
+}
+
+SpecialIds special_ids_of(const Json& generation, const Json& model) {
+  const auto either = [&](const char* key) {
+    const std::int32_t id = special_id_of(generation, key);
+    return id >= 0 ? id : special_id_of(model, key);
+  };
+  return {.pad = either("pad_token_id"), .bos = either("bos_token_id"), .eos = either("eos_token_id"), .unk = -1};
+}
+
+// The class of tokenizer that transformers takes for a model whose tokenizer does not say its own.
+std::string class_of_model(const Json& model) {
+  const auto text = [&](const char* key) {
+    return model.contains(key) && model[key].is_string() ? model[key].get<std::string>() : "";
+  };
+  if (std::string name = text("tokenizer_class"); !name.empty()) return name;
+  const std::string family = text("model_type");
+  for (const auto& [type, name] : {std::pair{"t5", "T5Tokenizer"},
+                                   {"mt5", "MT5Tokenizer"},
+                                   {"pegasus", "PegasusTokenizer"},
+                                   {"mbart", "MBartTokenizer"},
+                                   {"m2m_100", "M2M100Tokenizer"},
+                                   {"bart", "BartTokenizer"},
+                                   {"qwen2", "Qwen2Tokenizer"},
+                                   {"qwen3", "Qwen2Tokenizer"}})
+    if (family == type) return name;
+  return "";
 }
 
 // A token is given as text, or as an object with its text as "content".
@@ -130,6 +169,13 @@ void TokenizerConfig::set_default(std::string_view name, std::string_view text) 
   if (special(name).empty() && !text.empty()) special_tokens.emplace_back(name, text);
 }
 
+void TokenizerConfig::name_ids_of_model(const std::function<std::string(std::int32_t)>& text_of) {
+  if (is_there) return;
+  set_default("bos_token", text_of(of_model.bos));
+  set_default("eos_token", text_of(of_model.eos));
+  set_default("pad_token", text_of(of_model.pad));
+}
+
 void TokenizerConfig::keep_ids_of_model(std::vector<AddedToken>& tokens) const {
   std::erase_if(tokens, [&](const AddedToken& token) { return token.id >= model_ids; });
 }
@@ -154,6 +200,7 @@ TokenizerConfig read_tokenizer_config(const std::string& directory) {
   });
   take("special_tokens_map.json",
        [&](const TokenizerFile& f) { take_special_tokens(parse_object(f, where("special_tokens_map.json")), config); });
+  config.is_there = !config.files.empty();
   const bool decoder_has_them = !config.added_tokens.empty();  // then transformers passes over the older file
   take("added_tokens.json", [&](const TokenizerFile& f) {
     const Json json = parse_object(f, where("added_tokens.json"));
@@ -166,7 +213,10 @@ TokenizerConfig read_tokenizer_config(const std::string& directory) {
   });
   std::stable_sort(config.added_tokens.begin(), config.added_tokens.end(),
                    [](const auto& a, const auto& b) { return a.id < b.id; });
-  config.model_ids = model_ids_of(directory);
+  const Json model = file_of_model(directory, "config.json");
+  config.model_ids = model_ids_of(model);
+  config.of_model = special_ids_of(file_of_model(directory, "generation_config.json"), model);
+  if (config.tokenizer_class.empty()) config.tokenizer_class = class_of_model(model);
   config.keep_ids_of_model(config.added_tokens);
   take("chat_template.jinja", [&](const TokenizerFile& f) {
     std::erase_if(config.chat_templates, [](const auto& t) { return t.first == "default"; });

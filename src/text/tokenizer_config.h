@@ -1,8 +1,10 @@
 // tokenizer_config.json and its companions (special_tokens_map.json, chat_template.jinja, added_tokens.json) of a Hugging
-// Face directory: what a tokenizer is besides its parts.
+// Face directory: what a tokenizer is besides its parts. What they do not say, the model's files (generation_config.json,
+// config.json) may.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -10,13 +12,16 @@
 #include <utility>
 #include <vector>
 
+#include "base/special_ids.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_parts.h"
 
 namespace tril {
 
 struct TokenizerConfig {
-  std::string tokenizer_class;
+  std::string tokenizer_class;  ///< where the file does not say: that of config.json, or of the model's family there
+  bool is_there = false;        ///< whether there is a tokenizer_config.json or a special_tokens_map.json
+  SpecialIds of_model;          ///< what generation_config.json, and config.json where it does not, say of ids
   std::vector<std::pair<std::string, std::string>> special_tokens;  ///< "bos_token" and its text, ...; in a fixed order
   std::vector<std::string> additional_special_tokens;
   std::vector<AddedToken> added_tokens;  ///< added_tokens_decoder, added_tokens.json; by id
@@ -34,6 +39,9 @@ struct TokenizerConfig {
   std::string special(std::string_view name) const;
   /// Sets it unless there is one.
   void set_default(std::string_view name, std::string_view text);
+  /// Where no file names special tokens, those of the model do: its beginning, its end and its padding. `text_of` gives a
+  /// piece by its id, "" where there is none.
+  void name_ids_of_model(const std::function<std::string(std::int32_t)>& text_of);
   /// Takes out the tokens that the model beside it has no row for: published directories have a "[PAD]" behind the last
   /// one, which nothing ever uses.
   void keep_ids_of_model(std::vector<AddedToken>& tokens) const;

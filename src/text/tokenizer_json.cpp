@@ -488,6 +488,26 @@ std::unordered_map<std::string_view, std::int32_t> ids_of(const TokenizerParts& 
   return ids;
 }
 
+// The unknown token that the model itself has.
+std::optional<std::int32_t> unknown_of(const ModelParts& model,
+                                       const std::unordered_map<std::string_view, std::int32_t>& ids) {
+  const auto id_of = [&](const std::string& text) -> std::optional<std::int32_t> {
+    const auto found = ids.find(text);
+    return found == ids.end() ? std::nullopt : std::optional(found->second);
+  };
+  if (const auto* p = std::get_if<UnigramParts>(&model)) return p->unk_id;
+  if (const auto* p = std::get_if<BpeParts>(&model)) return p->unk_token ? id_of(*p->unk_token) : std::nullopt;
+  if (const auto* p = std::get_if<WordPieceParts>(&model)) return id_of(p->unk_token);
+  if (const auto* p = std::get_if<WordLevelParts>(&model)) return id_of(p->unk_token);
+  return std::nullopt;
+}
+
+std::string text_of(const std::unordered_map<std::string_view, std::int32_t>& ids, std::int32_t id) {
+  for (const auto& [text, number] : ids)
+    if (number == id) return std::string(text);
+  return "";
+}
+
 // Tokens that the configuration calls special are so, where the vocabulary has them; those that it adds behind the
 // vocabulary's last are added.
 void add_special_tokens(TokenizerParts& parts, const TokenizerConfig& config) {
@@ -533,6 +553,10 @@ TokenizerDescription describe_tokenizer_json(const std::string& directory) {
   TokenizerConfig config = read_tokenizer_config(directory);
   TokenizerParts parts = read_tokenizer_json(file->bytes, where);
   config.keep_ids_of_model(parts.added);
+  const auto known = ids_of(parts);
+  config.name_ids_of_model([&](std::int32_t id) { return text_of(known, id); });
+  const std::int32_t unknown = unknown_of(parts.model, known).value_or(-1),
+                     end = text_of(known, config.of_model.eos).empty() ? -1 : config.of_model.eos;
   add_special_tokens(parts, config);
   const auto ids = ids_of(parts);
   const auto id_of = [&](std::string_view text) -> std::optional<std::int32_t> {
@@ -540,6 +564,9 @@ TokenizerDescription describe_tokenizer_json(const std::string& directory) {
     return found == ids.end() ? std::nullopt : std::optional(found->second);
   };
   TokenizerSettings settings = settings_of(config, where, id_of);
+  // The end is the model's where no file of the tokenizer names one; what is unknown, the pieces' own model says.
+  if (settings.special.unk < 0) settings.special.unk = unknown;
+  if (settings.special.eos < 0) settings.special.eos = end;
   set_frame(parts, config, settings.special);
   // transformers cleans up only what byte pairs did not make: these keep every space.
   settings.clean_up_spaces = settings.clean_up_spaces && !std::holds_alternative<BpeParts>(parts.model);

@@ -119,5 +119,20 @@ TEST_F(LanguageTokens, AreNamedAsPeopleNameThem) {
   }
 }
 
+TEST(SentenceEnd, WhereNoFileNamesItTheFileAndTheRemedyAreNamed) {
+  const TemporaryDirectory directory;
+  directory.write("tokenizer.json", read_text(test::test_dir() + "/golden/hf/tokenizers/unigram_t5/tokenizer.json",
+                                              std::size_t{1} << 28));
+  model::MarianConfig k = tril::testing::small_marian_config();
+  k.vocab_size = k.decoder_vocab_size = load_tokenizer(directory.path())->size(Side::source);
+  k.pad_token_id = 0, k.eos_token_id = 1, k.decoder_start_token_id = 0;
+  const auto model = tril::testing::small_marian(k);
+  const auto error = [&] { return error_of([&] { check_tokenizer(*model, *load_tokenizer(directory.path())); }); };
+  EXPECT_TRUE(contains(error(), directory.path("tokenizer.json") + ": ")) << error();
+  EXPECT_TRUE(contains(error(), "tokenizer_config.json") && contains(error(), "eos_token")) << error();
+  directory.write("config.json", R"({"eos_token_id": 1})");
+  EXPECT_EQ(error(), "");
+}
+
 }  // namespace
 }  // namespace tril::search

@@ -93,6 +93,21 @@ TEST(Gpt2Tokenizer, ALongRunIsCutInNoTime) {
   EXPECT_EQ(tokenizer->decode(tokenizer->encode(letters)), letters);
 }
 
+TEST(Gpt2Tokenizer, WhatNoFileOfItSaysTheModelsFilesDo) {
+  const TemporaryDirectory dir;
+  golden_tokenizer(dir);
+  const auto t = load_tokenizer(dir.path());
+  const std::int32_t end = t->special(Side::source).eos;
+  dir.write("config.json", R"({"model_type": "opt", "eos_token_id": 3, "bos_token_id": 4, "pad_token_id": 5})");
+  const SpecialIds ids = load_tokenizer(dir.path())->special(Side::source);
+  EXPECT_EQ(ids.eos, 3);
+  EXPECT_EQ(ids.bos, 4);
+  EXPECT_EQ(ids.pad, 5);
+  EXPECT_NE(end, 3);
+  dir.write("config.json", R"({"model_type": "qwen2"})");
+  EXPECT_EQ(load_tokenizer(dir.path())->encode("e\u0301"), t->encode("\u00e9")) << "Qwen 2's has normal form C";
+}
+
 TEST(Gpt2Tokenizer, DamagedFilesAreErrorsThatNameThem) {
   const TemporaryDirectory dir;
   golden_tokenizer(dir);

@@ -225,6 +225,17 @@ TEST_F(SentencePieceDirectory, M2M100NumbersPiecesByVocabJson) {
   EXPECT_EQ(t->frame(Side::source, "de").prefix, Ids{t->language_id("de")});
 }
 
+// transformers takes the class by the model's family where no file says it.
+TEST_F(SentencePieceDirectory, TheFamilyIsThatOfTheModelWhereNoFileSaysIt) {
+  load("spm_unigram", "sentencepiece.bpe.model", {{"tokenizer_class", "MBartTokenizer"}});
+  std::filesystem::remove(directory_->path("tokenizer_config.json"));
+  EXPECT_NE(error_of([&] { load_tokenizer(directory_->path()); }), "");
+  directory_->write("config.json", R"({"model_type": "mbart"})");
+  EXPECT_EQ(load_tokenizer(directory_->path())->languages().size(), 25u);
+  directory_->write("config.json", R"({"model_type": "mbart", "tokenizer_class": "MBart50Tokenizer"})");
+  EXPECT_EQ(load_tokenizer(directory_->path())->languages().size(), 52u);
+}
+
 // vocab.json knows characters that the model lacks, alone and in a row (make_m2m100_cases.py).
 class M2M100Cases : public testing::TestWithParam<std::pair<const char*, std::string>> {};
 
@@ -370,6 +381,44 @@ TEST(TokenizerJson, TokensOfTheConfigurationBehindTheVocabularyAreAddedAsFarAsTh
   const auto tokenizer = load_tokenizer(directory.path());
   EXPECT_EQ(tokenizer->encode("ab<end>"), (Ids{2, 3}));
   EXPECT_EQ(tokenizer->size(Side::target), 4);
+}
+
+// A published directory may hold a tokenizer.json and nothing else of a tokenizer.
+TEST(TokenizerJson, IdsThatOnlyTheModelsFilesNameAreTaken) {
+  const TemporaryDirectory directory;
+  const nlohmann::json file = parsed(golden_directory("unigram_t5") + "/tokenizer.json");
+  directory.write("tokenizer.json", file.dump());
+  const auto ids = [&] { return load_tokenizer(directory.path())->special(Side::source); };
+  EXPECT_EQ(ids().eos, -1);
+  EXPECT_EQ(ids().unk, file["model"]["unk_id"].get<std::int32_t>());
+  directory.write("config.json", R"({"model_type": "t5", "eos_token_id": 5, "pad_token_id": 0, "bos_token_id": 7})");
+  EXPECT_EQ(ids().eos, 5);
+  EXPECT_EQ(ids().bos, 7);
+  EXPECT_EQ(ids().pad, 0);
+  directory.write("generation_config.json", R"({"eos_token_id": [1, 5], "pad_token_id": null})");
+  EXPECT_EQ(ids().eos, 1) << "generation_config.json goes before, and the first of a list ends a text";
+  EXPECT_EQ(ids().pad, 0);
+  const auto t = load_tokenizer(directory.path());
+  const std::string end = t->piece(1, Side::source);
+  EXPECT_EQ(t->encode("x" + end).back(), 1);
+  const TemporaryDirectory saved;
+  save_tokenizer(*t, saved.path());
+  EXPECT_EQ(load_tokenizer(saved.path())->special(Side::source).eos, -1) << "its files stay as they are";
+  directory.write("generation_config.json", R"({"eos_token_id": 1000000})");
+  EXPECT_EQ(ids().eos, -1) << "no piece of the vocabulary";
+  directory.write("generation_config.json", R"({"eos_token_id": 1})");
+  // Where the tokenizer has a configuration, that counts; an end that it does not name is still known.
+  directory.write("tokenizer_config.json", nlohmann::json({{"eos_token", t->piece(9, Side::source)}}).dump());
+  EXPECT_EQ(ids().eos, 9);
+  EXPECT_EQ(ids().bos, -1);
+  directory.write("tokenizer_config.json", "{}");
+  EXPECT_EQ(ids().eos, 1);
+  EXPECT_EQ(ids().bos, -1);
+  for (const char* broken :
+       {"[]", "{", R"({"eos_token_id": "1"})", R"({"eos_token_id": -3})", R"({"eos_token_id": []})"}) {
+    directory.write("generation_config.json", broken);  // which their own reader tells
+    EXPECT_EQ(ids().eos, 5) << broken;
+  }
 }
 
 TEST(TokenizerJson, M2M100sLanguagesAreFoundByTheirTokens) {
