@@ -19,9 +19,13 @@ std::unique_ptr<Model> make_gpt_neox(const JsonObject& config) {
                                  .num_attention_heads = 64,
                                  .bos_token_id = 0,
                                  .eos_token_id = 2};
-  // Other families' names of these may stand beside them, or in their place.
-  defaults.rope.theta = reader.get<double>(reader.spelt("rotary_emb_base", "rope_theta"), 10000);
-  defaults.partial_rotary_factor = reader.get<double>(reader.spelt("rotary_pct", "partial_rotary_factor"), 0.25);
+  // Other families' names of these may stand beside them where they agree; alone transformers passes over them.
+  const auto own = [&](const char* name, const char* other, double otherwise) {
+    return reader.spelt(name, other) == name ? reader.get<double>(name, otherwise) : otherwise;
+  };
+  defaults.rope.theta = own("rotary_emb_base", "rope_theta", 10000);
+  defaults.partial_rotary_factor = own("rotary_pct", "partial_rotary_factor", 0.25);
+  defaults.own_rotary_names = true;
   reader.ignore({"num_steps"});  // how far a publisher's run had come
   ParallelDecoderConfig k = read_parallel_decoder(reader, defaults);
   k.parallel = reader.get<bool>("use_parallel_residual", true);

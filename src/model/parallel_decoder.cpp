@@ -20,7 +20,8 @@ ParallelDecoderConfig read_parallel_decoder(ConfigReader& config, ParallelDecode
                                 .max_positions = k.max_position_embeddings,
                                 .theta = k.rope.theta,
                                 .partial = k.partial_rotary_factor,
-                                .turns_part = true});
+                                .turns_part = true,
+                                .reads_top_level = !k.own_rotary_names});
   return k;
 }
 

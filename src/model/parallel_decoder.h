@@ -24,6 +24,7 @@ struct ParallelDecoderConfig {
   std::int32_t bos_token_id = -1, eos_token_id = -1, pad_token_id = -1;
   nn::RotaryOptions rope;
   double partial_rotary_factor = 1;
+  bool own_rotary_names = false;  ///< !RotaryDefaults::reads_top_level
 
   bool parallel = true;  ///< false: one sublayer after the other
   bool attention_bias = true;

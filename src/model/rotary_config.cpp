@@ -50,6 +50,33 @@ const Kind& kind_of(const JsonObject& rope) {
                fmt::format("there are {}", fmt::join(names, ", ")));
 }
 
+// A kind's keys, and those of the other kinds, which say nothing here and which files carry along.
+std::vector<std::string> all_keys() {
+  std::vector<std::string> all{"rope_type", "type", "rope_theta", "partial_rotary_factor"};
+  for (const Kind& k : kinds()) all.insert(all.end(), k.keys.begin(), k.keys.end());
+  return all;
+}
+
+// The length that the model was made for before it was stretched. Where a top-level key says it, that goes before.
+std::int64_t original_of(ConfigReader& config, const JsonObject& rope, const RotaryDefaults& d, Scaling scaling) {
+  constexpr const char* key = "original_max_position_embeddings";
+  const bool at_top = config.has(key);  // without effect on the other kinds
+  if (d.original > 0) return d.original;
+  if (scaling == Scaling::dynamic) return d.max_positions;
+  const bool counts = scaling == Scaling::llama3 || scaling == Scaling::yarn || scaling == Scaling::longrope;
+  return at_top && counts ? config.size(key) : rope.size(key, d.max_positions);
+}
+
+// The share of a head that is turned. transformers turns whole heads of families that know no share, and fails where a
+// scaling makes frequencies for a part of them.
+double share_of_head(const JsonObject& rope, const RotaryDefaults& d, double at_top, Scaling scaling) {
+  const double share = positive_of(rope, "partial_rotary_factor", at_top);
+  if (d.turns_part || share == 1) return share;
+  if (scaling != Scaling::none)
+    rope.fail_at("partial_rotary_factor", fmt::format("{} is not supported: this family turns whole heads", share));
+  return 1;
+}
+
 double needed(const JsonObject& rope, std::string_view key) {
   rope.get<double>(key);  // the Error for a missing key
   return positive_of(rope, key, 0);
@@ -91,17 +118,17 @@ nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& d) {
   const JsonObject& json = config.json();
   const bool old_scaling = config.has("rope_scaling") && !json.json().at("rope_scaling").empty(),
              new_spelling = config.has("rope_parameters");
-  const double theta = config.get<double>("rope_theta", d.theta),
-               partial = config.get<double>("partial_rotary_factor", d.partial);
+  double theta = config.get<double>("rope_theta", d.theta),
+         partial = config.get<double>("partial_rotary_factor", d.partial);
+  if (!d.reads_top_level) theta = d.theta, partial = d.partial;
+  config.ignore({"rotary_dim"});  // of other families
   const nlohmann::json none = nlohmann::json::object();
   // As `transformers` has it, rope_scaling goes before rope_parameters where it says anything.
   const JsonObject rope = old_scaling    ? json.object("rope_scaling")
                           : new_spelling ? json.object("rope_parameters")
                                          : JsonObject(none, json.where());
   const Kind& kind = kind_of(rope);
-  std::vector<std::string> known{"rope_type", "type", "rope_theta", "partial_rotary_factor"};
-  known.insert(known.end(), kind.keys.begin(), kind.keys.end());
-  for (const UnknownKey& u : unknown_keys(rope, known))
+  for (const UnknownKey& u : unknown_keys(rope, all_keys()))
     if (rope.has(u.key))
       rope.fail_at(u.key, fmt::format("is not known of '{}'", kind.name),
                    u.nearest.empty() ? "" : fmt::format("did you mean {}?", u.nearest));
@@ -110,17 +137,14 @@ nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& d) {
   o.scaling = kind.scaling;
   o.theta = positive_of(rope, "rope_theta", theta);
   if (!(o.theta > 1)) rope.fail_at("rope_theta", fmt::format("{} is not above 1", o.theta));
-  const double share = positive_of(rope, "partial_rotary_factor", partial);
-  if (share != 1 && !d.turns_part)
-    rope.fail_at("partial_rotary_factor", fmt::format("{} is not supported: this family turns whole heads", share));
+  const double share = share_of_head(rope, d, partial, kind.scaling);
   const auto head_dim = static_cast<double>(d.head_dim);
   const double turned = std::trunc(head_dim * share);  // which a large share takes beyond all integers
   if (turned < 2 || turned > head_dim || std::fmod(turned, 2) != 0)
     rope.fail_at("partial_rotary_factor", fmt::format("{} of heads of {} is {} values, which cannot be turned in pairs",
                                                       share, d.head_dim, turned));
   o.dim = static_cast<std::int64_t>(turned);
-  o.original = d.original > 0 ? d.original : rope.size("original_max_position_embeddings", d.max_positions);
-  if (o.scaling == Scaling::dynamic) o.original = d.max_positions;
+  o.original = original_of(config, rope, d, o.scaling);
   if (o.scaling == Scaling::dynamic && o.dim < 4) rope.fail_at("rope_type", "dynamic needs at least 4 values to turn");
   if (o.scaling == Scaling::linear || o.scaling == Scaling::dynamic || o.scaling == Scaling::llama3)
     o.factor = needed(rope, "factor");

@@ -16,8 +16,11 @@ struct RotaryDefaults {
   /// Whether the family turns a part of each head where partial_rotary_factor says so. `transformers` turns whole heads
   /// of the others whatever it says, or fails.
   bool turns_part = false;
-  /// A top-level original_max_position_embeddings, where the family has one; 0: none.
+  /// A top-level original_max_position_embeddings, where the family has one of its own; 0: it has the key of all.
   std::int64_t original = 0;
+  /// Whether rope_theta and partial_rotary_factor count where they stand outside rope_parameters: GPT-NeoX has names of
+  /// its own for them, and `transformers` passes over these.
+  bool reads_top_level = true;
 };
 
 /// @throws Error naming the key that is wrong, or of a kind of scaling that is not there

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "model/registry.h"
 #include "support/paths.h"
 #include "text/temporary.h"
 
@@ -58,10 +59,52 @@ TEST(RotaryConfig, PartOfAHead) {
   EXPECT_EQ(read(Json::object()).dim, 16);
   EXPECT_EQ(read({{"rope_scaling", nullptr}, {"rope_theta", 1e6}}).theta, 1e6);
   EXPECT_EQ(read({{"rope_scaling", Json::object()}, {"rope_parameters", {{"rope_theta", 1e5}}}}).theta, 1e5);
-  EXPECT_TRUE(contains(error_of([] {
-                         read({{"partial_rotary_factor", 0.5}}, 0, /*turns_part=*/false);
-                       }),
-                       "partial_rotary_factor: 0.5 is not supported"));
+}
+
+// What transformers passes over is passed over, and what it fails on is refused.
+TEST(RotaryConfig, AFamilyThatTurnsWholeHeadsKnowsNoShare) {
+  const auto whole = [](const Json& j) { return read(j, 0, /*turns_part=*/false); };
+  EXPECT_EQ(whole({{"partial_rotary_factor", 0.5}, {"rotary_dim", 8}}).dim, 16);
+  EXPECT_EQ(whole({{"rope_parameters", {{"rope_theta", 1e5}, {"partial_rotary_factor", 0.25}}}}).dim, 16);
+  EXPECT_TRUE(
+      contains(error_of([&] {
+                 whole({{"rope_scaling", {{"type", "linear"}, {"factor", 2.0}}}, {"partial_rotary_factor", 0.5}});
+               }),
+               "partial_rotary_factor: 0.5 is not supported"));
+}
+
+TEST(RotaryConfig, KeysOfOtherKindsSayNothing) {
+  EXPECT_EQ(read({{"rope_scaling", {{"rope_type", "default"}, {"factor", 4.0}, {"beta_fast", 32}}}}).factor, 1);
+  EXPECT_EQ(
+      read({{"rope_scaling", {{"type", "linear"}, {"factor", 4.0}, {"original_max_position_embeddings", 64}}}}).factor,
+      4);
+  const Json llama3{{"rope_type", "llama3"},
+                    {"factor", 8.0},
+                    {"low_freq_factor", 1.0},
+                    {"high_freq_factor", 4.0},
+                    {"original_max_position_embeddings", 64}};
+  EXPECT_EQ(read({{"rope_scaling", llama3}}).original, 64);
+  EXPECT_EQ(read({{"rope_scaling", llama3}, {"original_max_position_embeddings", 32}}).original, 32) << "goes before";
+  EXPECT_EQ(read({{"original_max_position_embeddings", 32}}).original, 256);
+  EXPECT_EQ(read({{"rope_scaling", {{"type", "dynamic"}, {"factor", 2.0}}}, {"original_max_position_embeddings", 32}})
+                .original,
+            256);
+}
+
+// transformers reads GPT-NeoX's own names alone.
+TEST(RotaryConfig, GptNeoxPassesOverOtherFamiliesNames) {
+  Json j = Json::parse(std::ifstream(test::test_dir() + "/golden/hf/gpt_neox/config.json"));
+  for (const char* key :
+       {"rope_parameters", "rope_scaling", "rope_theta", "partial_rotary_factor", "rotary_pct", "rotary_emb_base"})
+    j.erase(key);
+  const auto written = [&](const Json& more) {
+    Json config = j;
+    config.update(more);
+    return Json::parse(make(JsonObject(config, "config.json"))->config_json());
+  };
+  EXPECT_EQ(written({{"rope_theta", 5e5}, {"partial_rotary_factor", 1.0}}), written(Json::object()));
+  EXPECT_EQ(written({{"rotary_emb_base", 5e5}, {"rotary_pct", 0.5}})["rotary_emb_base"], 5e5);
+  EXPECT_NE(written({{"rotary_pct", 0.5}}), written(Json::object()));
 }
 
 TEST(RotaryConfig, WhatIsRefused) {
