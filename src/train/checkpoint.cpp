@@ -262,6 +262,7 @@ CheckpointStore::CheckpointStore(const std::string& directory, std::int64_t keep
   ranks_->by_first([&] {
     made_model_directory_ = !fs::exists(directory);
     made_directory_ = !fs::exists(path_);
+    create_directories(directory);  // the one that a person has named, and what is wrong with it
     create_directories(path_);
     lock(file);
   });
