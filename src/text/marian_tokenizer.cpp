@@ -10,6 +10,8 @@
 #include "text/piece_decoder.h"
 #include "text/piece_table.h"
 #include "text/sentencepiece.h"
+#include "text/sentencepiece_normalizer.h"
+#include "text/subword_model.h"
 #include "text/unigram_sampling.h"
 #include "text/utf8.h"
 
@@ -96,12 +98,35 @@ class MarianTokenizer : public Tokenizer {
       id_of.resize(static_cast<std::size_t>(parts.model->GetPieceSize()));
       for (int i = 0; i < parts.model->GetPieceSize(); ++i)
         id_of[static_cast<std::size_t>(i)] = parts.table->find(parts.model->IdToPiece(i)).value_or(special.unk);
+      SentencePieceFile file = read_sentencepiece_file(parts.spm);
+      const bool restricted = std::any_of(file.pieces.begin(), file.pieces.end(),
+                                          [](const auto& p) { return p.type == PieceType::unused; });
+      if (restricted && file.algorithm == SubwordAlgorithm::bpe) return;
+      // A joint vocabulary may know what this side's model does not: such text is looked up as it stands.
+      cutter = make_sentencepiece_model(
+          {std::move(file), id_of}, parts.where,
+          [table = parts.table, unk = special.unk](std::string_view text) { return table->find(text).value_or(unk); });
+    }
+
+    void cut(std::string_view text, std::vector<std::int32_t>& ids) const {
+      if (cutter) return cutter->encode(text, *scratch.lend(), ids);
+      cut_by_library(text, ids);
+    }
+
+    // Byte pairs around pieces that are out of use, which the library alone knows how to undo.
+    void cut_by_library(std::string_view text, std::vector<std::int32_t>& ids) const {
+      std::vector<std::string> pieces;
+      const auto status = parts.model->Encode(text, &pieces);
+      if (!status.ok()) fail("tokenizer", fmt::format("cannot cut text into pieces: {}", status.ToString()));
+      for (const std::string& piece : pieces) ids.push_back(parts.table->find(piece).value_or(special.unk));
     }
 
     SideParts parts;
     SpecialIds special;
     std::vector<std::int32_t> id_of;                          ///< by the model's own id
     std::vector<std::pair<std::string, std::int32_t>> spelt;  ///< special tokens as a text may spell them
+    std::unique_ptr<const SubwordModel> cutter;               ///< none: the library cuts
+    mutable Pool<EncodeScratch> scratch;
   };
 
   MarianTokenizer(MarianConfig config, SideParts source, SideParts target)
@@ -112,7 +137,7 @@ class MarianTokenizer : public Tokenizer {
 
   void encode(std::string_view text, Side which, std::vector<std::int32_t>& ids) const override {
     const OneSide& side = at(which);
-    encode_by(text, side, ids, [&](std::string_view plain) { cut(plain, side, ids); });
+    encode_by(text, side, ids, [&](std::string_view plain) { side.cut(plain, ids); });
   }
 
   std::unique_ptr<const SubwordSampler> sampler(Side side, const SubwordSampling& how) const override;
@@ -126,22 +151,25 @@ class MarianTokenizer : public Tokenizer {
   // Calls `cut` for what is to be cut into pieces and takes care of the rest.
   template <class Cut>
   static void encode_by(std::string_view text, const OneSide& side, std::vector<std::int32_t>& ids, const Cut& cut) {
-    // Special tokens that are spelt out in the text become themselves; what lies between them is cut into pieces.
-    while (!text.empty()) {
+    // Special tokens that are spelt out in the text become themselves; what lies between them is cut into pieces. Where the
+    // next one of each is, is looked for once.
+    std::vector<std::size_t> next(side.spelt.size());
+    for (std::size_t i = 0; i < next.size(); ++i) next[i] = text.find(side.spelt[i].first);
+    for (std::size_t at = 0; at < text.size();) {
       std::size_t found = std::string_view::npos;
       const std::pair<std::string, std::int32_t>* token = nullptr;
-      for (const auto& candidate : side.spelt) {
-        const std::size_t position = text.find(candidate.first);
-        if (position == std::string_view::npos) continue;
-        if (position < found || (position == found && candidate.first.size() > token->first.size())) {
-          found = position;
-          token = &candidate;
-        }
+      for (std::size_t i = 0; i < next.size(); ++i) {
+        const auto& candidate = side.spelt[i];
+        if (next[i] < at) next[i] = text.find(candidate.first, at);
+        if (next[i] == std::string_view::npos) continue;
+        if (next[i] < found || (next[i] == found && candidate.first.size() > token->first.size()))
+          found = next[i], token = &candidate;
       }
-      if (found != 0) cut(past_language_code(text.substr(0, found), side, ids));
+      const std::string_view plain = text.substr(at, std::min(found, text.size()) - at);
+      if (!plain.empty()) cut(past_language_code(plain, side, ids));
       if (!token) return;
       ids.push_back(token->second);
-      text.remove_prefix(found + token->first.size());
+      at = found + token->first.size();
     }
   }
 
@@ -191,29 +219,13 @@ class MarianTokenizer : public Tokenizer {
     return text.substr(end + 2);
   }
 
-  static void cut(std::string_view text, const OneSide& side, std::vector<std::int32_t>& ids) {
-    std::vector<int> own;
-    auto status = side.parts.model->Encode(text, &own);
-    const bool unknown = std::any_of(own.begin(), own.end(), [&](int id) { return side.parts.model->IsUnknown(id); });
-    if (status.ok() && !unknown) {
-      for (int id : own) ids.push_back(side.id_of[static_cast<std::size_t>(id)]);
-      return;
-    }
-    // A joint vocabulary may know what this side's model does not: such text is looked up as it stands.
-    std::vector<std::string> pieces;
-    if (status.ok()) status = side.parts.model->Encode(text, &pieces);
-    if (!status.ok()) fail("tokenizer", fmt::format("cannot cut text into pieces: {}", status.ToString()));
-    for (const std::string& piece : pieces) ids.push_back(side.parts.table->find(piece).value_or(side.special.unk));
-  }
-
   class Sampler;
 
   MarianConfig config_;
   OneSide source_, target_;
 };
 
-// Takes the text's normal form from the library (the pieces of its own segmentation, one after the other) and cuts that
-// by itself.
+// Cuts a text's normal form by itself.
 class MarianTokenizer::Sampler : public SubwordSampler {
  public:
   Sampler(const OneSide& side, const SubwordSampling& how)
@@ -229,6 +241,7 @@ class MarianTokenizer::Sampler : public SubwordSampler {
       : side_(side),
         how_(how),
         pieces_(file),
+        normalizer_(file, side.parts.where),
         has_bytes_(
             std::any_of(file.pieces.begin(), file.pieces.end(), [](auto& p) { return p.type == PieceType::byte; })) {
     if (how.bpe_dropout > 0 && file.algorithm != SubwordAlgorithm::bpe)
@@ -240,7 +253,8 @@ class MarianTokenizer::Sampler : public SubwordSampler {
   }
 
   void cut(std::string_view text, RandomSequence& random, std::vector<std::int32_t>& ids) const {
-    const std::string normal = normal_form(text);
+    std::string normal;
+    normalizer_.apply(text, normal);
     std::vector<std::string_view> pieces;
     if (how_.bpe_dropout > 0)
       segment_by_merges(pieces_, normal, how_.bpe_dropout, random, pieces);
@@ -269,23 +283,10 @@ class MarianTokenizer::Sampler : public SubwordSampler {
           side_.parts.model->PieceToId(fmt::format("<0x{:02X}>", static_cast<unsigned char>(byte))))]);
   }
 
-  std::string normal_form(std::string_view text) const {
-    std::vector<std::string> pieces;
-    const auto status = side_.parts.model->Encode(text, &pieces);
-    if (!status.ok()) fail("tokenizer", fmt::format("cannot cut text into pieces: {}", status.ToString()));
-    std::string normal;
-    for (const std::string& piece : pieces) {
-      if (has_bytes_ && side_.parts.model->IsByte(side_.parts.model->PieceToId(piece)))
-        normal += static_cast<char>(std::stoi(piece.substr(3, 2), nullptr, 16));  // "<0xE2>"
-      else
-        normal += piece;
-    }
-    return normal;
-  }
-
   const OneSide& side_;
   SubwordSampling how_;
   SubwordPieces pieces_;
+  SentencePieceNormalizer normalizer_;
   bool has_bytes_;
 };
 

@@ -26,6 +26,22 @@ bool takes_byte_words(const TokenizerParts& parts) {
          std::holds_alternative<ByteLevel>(parts.pre_tokenizers.back());
 }
 
+// The ids of unknown characters in a row that the tokenizer knows beyond its model.
+UnknownIds ids_beyond(const SentencePieceParts& parts) {
+  if (parts.beyond_model.empty()) return {};
+  const auto& pieces = parts.file.pieces;
+  const auto unknown =
+      std::find_if(pieces.begin(), pieces.end(), [](const auto& p) { return p.type == PieceType::unknown; });
+  const auto at = static_cast<std::size_t>(unknown - pieces.begin());
+  const std::int32_t unk =
+      unknown == pieces.end() || parts.id_of.empty() ? static_cast<std::int32_t>(at) : parts.id_of[at];
+  return [unk, ids = std::unordered_map<std::string, std::int32_t>(parts.beyond_model.begin(),
+                                                                   parts.beyond_model.end())](std::string_view text) {
+    const auto found = ids.find(std::string(text));
+    return found == ids.end() ? unk : found->second;
+  };
+}
+
 std::unique_ptr<const SubwordModel> make_model(const TokenizerParts& parts, const std::string& where) {
   struct Make {
     WordForm form;
@@ -35,7 +51,7 @@ std::unique_ptr<const SubwordModel> make_model(const TokenizerParts& parts, cons
     std::unique_ptr<const SubwordModel> operator()(const WordPieceParts& p) const { return make_wordpiece(p, where); }
     std::unique_ptr<const SubwordModel> operator()(const WordLevelParts& p) const { return make_wordlevel(p, where); }
     std::unique_ptr<const SubwordModel> operator()(const SentencePieceParts& p) const {
-      return make_sentencepiece_model(p, where);
+      return make_sentencepiece_model(p, where, ids_beyond(p));
     }
   };
   return std::visit(Make{takes_byte_words(parts) ? WordForm::bytes : WordForm::text, where}, parts.model);

@@ -1,21 +1,23 @@
 // A SentencePiece model by itself: its normal form of a text, and its pieces, id by id those of the library. Unigram
 // [Kudo 2018] in the library's mixture of single and double precision; byte pairs [Sennrich et al. 2016] by score: of all
-// neighbours whose text together is a piece, those of the highest score merge first, of equals the leftmost.
+// neighbours whose text together is a piece, those of the highest score merge first, of equals the leftmost; characters;
+// words. Time is linear in the text (but for long words of byte pairs, n log n), also where nothing of it is known.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "text/character_map.h"
 #include "text/characters.h"
 #include "text/merge_seams.h"
 #include "text/merge_word.h"
 #include "text/piece_decoder.h"
 #include "text/prefix_tree.h"
+#include "text/sentencepiece_normalizer.h"
 #include "text/subword_model.h"
 #include "text/utf8.h"
 
@@ -30,88 +32,11 @@ bool is_of_text(PieceType type) {
   return type == PieceType::normal || type == PieceType::user_defined || type == PieceType::unused;
 }
 
-// The model's normal form.
-class SentencePieceNormalizer {
- public:
-  SentencePieceNormalizer(const SentencePieceFile& file, const PrefixTree& frozen, const std::string& where)
-      : map_(file.character_map, where),
-        frozen_(frozen),
-        space_(file.escape_whitespaces ? space_mark : " "),
-        dummy_(file.add_dummy_prefix),
-        behind_(file.whitespace_as_suffix),
-        one_space_(file.remove_extra_whitespaces) {
-    for (std::size_t c = 0; c < 128; ++c) {
-      const char byte = static_cast<char>(c);
-      plain_[c] = byte != ' ' && map_.find({&byte, 1}, CharacterMap::Want::longest).bytes == 0 &&
-                  !frozen.may_begin(static_cast<std::uint8_t>(c));
-    }
-  }
-
-  void apply(std::string_view text, std::string& out) const {
-    out.clear();
-    Next next;
-    while (one_space_ && !text.empty() && (next = take(text), next.text == " ")) text.remove_prefix(next.bytes);
-    if (text.empty()) return;
-    if (dummy_ && !behind_) out += space_;
-    bool after_space = one_space_;
-    while (!text.empty()) {
-      if (const std::size_t run = plain_run(text)) {
-        out += text.substr(0, run);
-        text.remove_prefix(run);
-        after_space = false;
-        continue;
-      }
-      next = take(text);
-      while (after_space && next.text.starts_with(' ')) next.text.remove_prefix(1);
-      for (char byte : next.text)
-        if (byte == ' ')
-          out += space_;
-        else
-          out += byte;
-      if (!next.text.empty()) after_space = one_space_ && next.text.ends_with(' ');
-      text.remove_prefix(next.bytes);
-    }
-    while (one_space_ && out.ends_with(space_)) out.resize(out.size() - space_.size());
-    if (dummy_ && behind_) out += space_;
-  }
-
- private:
-  struct Next {
-    std::string_view text;  // in its normal form
-    std::size_t bytes = 0;  // of the text as it was
-  };
-
-  // Characters of ASCII that stay, and that nothing longer begins with.
-  std::size_t plain_run(std::string_view text) const {
-    std::size_t n = 0;
-    const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
-    while (n < text.size() && byte(n) < 0x80 && plain_[byte(n)] && (n + 1 == text.size() || byte(n + 1) < 0x80)) ++n;
-    return n;
-  }
-
-  Next take(std::string_view text) const {
-    if (const auto match = frozen_.longest_prefix(text); match.bytes > 0)
-      return {text.substr(0, match.bytes), match.bytes};
-    if (const auto match = map_.find(text, CharacterMap::Want::longest); match.bytes > 0)
-      return {match.replacement, match.bytes};
-    const Character c = character_at(text, 0);
-    if (c.code == Character::not_utf8) return {"\ufffd", 1};
-    return {text.substr(0, c.length), c.length};
-  }
-
-  CharacterMap map_;
-  const PrefixTree& frozen_;
-  std::string space_;
-  bool dummy_, behind_, one_space_;
-  std::array<bool, 128> plain_{};
-};
-
-// What both algorithms share: pieces by text, user-defined pieces, and how ids leave.
+// What all algorithms share: the normal form, and how ids leave.
 class SentencePieceModel : public SubwordModel {
  public:
-  SentencePieceModel(const SentencePieceParts& parts, const std::string& where)
-      : frozen_(tree_of(parts.file, [](PieceType t) { return t == PieceType::user_defined; })),
-        normalizer_(parts.file, frozen_, where) {
+  SentencePieceModel(const SentencePieceParts& parts, UnknownIds unknown_ids, const std::string& where)
+      : normalizer_(parts.file, where), unknown_ids_(std::move(unknown_ids)) {
     const auto& pieces = parts.file.pieces;
     if (!parts.id_of.empty() && parts.id_of.size() != pieces.size())
       fail(where, fmt::format("it numbers {} of {} pieces", parts.id_of.size(), pieces.size()));
@@ -128,10 +53,6 @@ class SentencePieceModel : public SubwordModel {
     if (parts.file.byte_fallback && std::find(byte_ids_.begin(), byte_ids_.end(), none) != byte_ids_.end())
       fail(where, "it falls back to bytes and lacks pieces for some of them");
     byte_fallback_ = parts.file.byte_fallback;
-    for (const auto& [text, id] : parts.beyond_model) {
-      beyond_.emplace(text, id);
-      longest_beyond_ = std::max(longest_beyond_, text.size());
-    }
   }
 
   void encode(std::string_view text, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const override {
@@ -140,34 +61,41 @@ class SentencePieceModel : public SubwordModel {
   }
 
  protected:
-  template <class Wants>
-  static PrefixTree tree_of(const SentencePieceFile& file, const Wants& wants) {
-    std::vector<std::pair<std::string_view, std::int32_t>> strings;
-    for (std::size_t i = 0; i < file.pieces.size(); ++i)
-      if (wants(file.pieces[i].type)) strings.emplace_back(file.pieces[i].text, static_cast<std::int32_t>(i));
-    return PrefixTree(std::move(strings));
-  }
-
   virtual void cut(std::string_view text, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const = 0;
 
-  // An unknown stretch of text. Stretches in a row are one, which grows in `run`.
-  void append_unknown(std::string_view text, std::string& run, std::vector<std::int32_t>& ids,
-                      bool& after_unknown) const {
-    if (byte_fallback_)
+  // Unknown stretches of text in a row are one token, whose id may depend on all of their text.
+  struct Unknowns {
+    bool open = false;   // whether the last that was appended is one
+    std::size_t at = 0;  // where its id is
+    std::string text;
+  };
+
+  void append_unknown(std::string_view text, std::vector<std::int32_t>& ids, Unknowns& run) const {
+    if (byte_fallback_) {
       for (char byte : text) ids.push_back(byte_ids_[static_cast<std::uint8_t>(byte)]);
-    else if (!after_unknown)
+    } else if (!run.open) {
+      run.at = ids.size();
       ids.push_back(id_of_[static_cast<std::size_t>(unk_)]);
-    if (!byte_fallback_ && !beyond_.empty()) {
-      if (!after_unknown) run.clear();
-      run += text;
-      const auto known = run.size() <= longest_beyond_ ? beyond_.find(run) : beyond_.end();
-      ids.back() = known != beyond_.end() ? known->second : id_of_[static_cast<std::size_t>(unk_)];
     }
-    after_unknown = true;
+    if (unknown_ids_ && !byte_fallback_) run.text += text;
+    run.open = true;
+  }
+  // Call it before anything known is appended, and in the end.
+  void end_unknown(std::vector<std::int32_t>& ids, Unknowns& run) const {
+    if (run.open && unknown_ids_ && !byte_fallback_) ids[run.at] = unknown_ids_(run.text);
+    run.open = false;
+    run.text.clear();
+  }
+  // A stretch that is one piece, or unknown.
+  void append_piece(std::optional<std::int32_t> piece, std::string_view text, std::vector<std::int32_t>& ids,
+                    Unknowns& run) const {
+    if (!piece || *piece == unk_) return append_unknown(text, ids, run);
+    end_unknown(ids, run);
+    ids.push_back(id_of_[static_cast<std::size_t>(*piece)]);
   }
 
-  PrefixTree frozen_;
   SentencePieceNormalizer normalizer_;
+  UnknownIds unknown_ids_;
   std::vector<std::int32_t> id_of_;  // by the model's own
   std::int32_t unk_ = none;
   std::array<std::int32_t, 256> byte_ids_ = [] {
@@ -176,15 +104,13 @@ class SentencePieceModel : public SubwordModel {
     return ids;
   }();
   bool byte_fallback_ = false;
-  std::unordered_map<std::string, std::int32_t> beyond_;  // SentencePieceParts::beyond_model
-  std::size_t longest_beyond_ = 0;
 };
 
 class SentencePieceUnigram : public SentencePieceModel {
  public:
-  SentencePieceUnigram(const SentencePieceParts& parts, const std::string& where)
-      : SentencePieceModel(parts, where),
-        pieces_(tree_of(parts.file, [](PieceType t) { return is_of_text(t) && t != PieceType::unused; })) {
+  SentencePieceUnigram(const SentencePieceParts& parts, UnknownIds unknown_ids, const std::string& where)
+      : SentencePieceModel(parts, std::move(unknown_ids), where),
+        pieces_(tree_of_pieces(parts.file, [](PieceType t) { return is_of_text(t) && t != PieceType::unused; })) {
     float lowest = std::numeric_limits<float>::max(), highest = std::numeric_limits<float>::min();
     for (const SentencePieceEntry& p : parts.file.pieces)
       if (p.type == PieceType::normal) lowest = std::min(lowest, p.score), highest = std::max(highest, p.score);
@@ -215,27 +141,22 @@ class SentencePieceUnigram : public SentencePieceModel {
       if (!known) offer(at, at + length, static_cast<double>(unknown_score_ + static_cast<float>(here)), unk_);
       at += length;
     }
-    append_path(text, scratch, ids);
+    append_path(text, best, scratch.ids, ids);
   }
 
   // Follows the best way back from the end.
-  void append_path(std::string_view text, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const {
-    const std::vector<EncodeScratch::Node>& best = scratch.nodes;
-    std::vector<std::int32_t>& ends = scratch.ids;
+  void append_path(std::string_view text, const std::vector<EncodeScratch::Node>& best, std::vector<std::int32_t>& ends,
+                   std::vector<std::int32_t>& ids) const {
     ends.clear();
     for (auto end = static_cast<std::int32_t>(text.size()); end > 0; end = best[static_cast<std::size_t>(end)].begin)
       ends.push_back(end);
-    bool after_unknown = false;
+    Unknowns run;
     for (std::size_t i = ends.size(); i-- > 0;) {
       const EncodeScratch::Node& node = best[static_cast<std::size_t>(ends[i])];
       const auto begin = static_cast<std::size_t>(node.begin), end = static_cast<std::size_t>(ends[i]);
-      if (node.id == unk_) {
-        append_unknown(text.substr(begin, end - begin), scratch.unknown, ids, after_unknown);
-      } else {
-        ids.push_back(id_of_[static_cast<std::size_t>(node.id)]);
-        after_unknown = false;
-      }
+      append_piece(node.id, text.substr(begin, end - begin), ids, run);
     }
+    end_unknown(ids, run);
   }
 
   PrefixTree pieces_;
@@ -247,8 +168,10 @@ class SentencePieceUnigram : public SentencePieceModel {
 // user-defined piece once more, as it stands in a text: there it merges with nothing.
 class SentencePieceMerges : public SentencePieceModel {
  public:
-  SentencePieceMerges(const SentencePieceParts& parts, const std::string& where)
-      : SentencePieceModel(parts, where), pieces_(parts.file.pieces.size()), table_(2 * parts.file.pieces.size()) {
+  SentencePieceMerges(const SentencePieceParts& parts, UnknownIds unknown_ids, const std::string& where)
+      : SentencePieceModel(parts, std::move(unknown_ids), where),
+        pieces_(parts.file.pieces.size()),
+        table_(2 * parts.file.pieces.size()) {
     const auto& pieces = parts.file.pieces;
     for (const SentencePieceEntry& p : pieces)
       if (p.type == PieceType::unused)
@@ -267,8 +190,14 @@ class SentencePieceMerges : public SentencePieceModel {
       }
     }
     first_frozen_ = next;
-    for (const auto& [text, symbol] : symbols)
-      if (character_at(text, 0).length == text.size()) characters_[character_at(text, 0).code] = symbol;
+    parts_of_pieces_.resize(static_cast<std::size_t>(next) - pieces_);
+    for (const auto& [text, symbol] : symbols) {
+      const Character c = character_at(text, 0);
+      if (c.length != text.size()) continue;
+      characters_[c.code] = symbol;
+      if (static_cast<std::size_t>(symbol) >= pieces_)
+        parts_of_pieces_[static_cast<std::size_t>(symbol) - pieces_] = c.code;
+    }
     if (pieces.size() > 0) add_merges(parts.file, symbols);
   }
 
@@ -291,42 +220,42 @@ class SentencePieceMerges : public SentencePieceModel {
   }
 
   void cut(std::string_view text, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const override {
-    bool after_unknown = false;
+    Unknowns run;
     std::size_t begin = 0;
     Character last{Character::not_utf8, 0};
     for (std::size_t at = 0; at < text.size();) {
-      if (const auto match = frozen_.longest_prefix(text.substr(at)); match.bytes > 0) {
-        encode_stretch(text.substr(begin, at - begin), scratch, ids, after_unknown);
-        ids.push_back(id_of_[static_cast<std::size_t>(match.number)]);
-        after_unknown = false;
+      if (const auto match = normalizer_.frozen().longest_prefix(text.substr(at)); match.bytes > 0) {
+        encode_stretch(text.substr(begin, at - begin), scratch, ids, run);
+        append_piece(match.number, text.substr(at, match.bytes), ids, run);
         begin = at += match.bytes;
         last = {Character::not_utf8, 0};
         continue;
       }
       const Character c = character_at(text, at);
       if (at > begin && !seams_.may_merge(last.code, c.code, text, at)) {
-        encode_stretch(text.substr(begin, at - begin), scratch, ids, after_unknown);
+        encode_stretch(text.substr(begin, at - begin), scratch, ids, run);
         begin = at;
       }
       last = c;
       at += c.length;
     }
-    encode_stretch(text.substr(begin), scratch, ids, after_unknown);
+    encode_stretch(text.substr(begin), scratch, ids, run);
+    end_unknown(ids, run);
   }
 
   // What lies between two seams. What the cache holds begins behind something known.
   void encode_stretch(std::string_view part, EncodeScratch& scratch, std::vector<std::int32_t>& ids,
-                      bool& after_unknown) const {
+                      Unknowns& run) const {
     if (part.empty()) return;
-    const bool cached = !after_unknown && part.size() <= WordCache::longest_word;
+    const bool cached = !run.open && part.size() <= WordCache::longest_word;
     const std::uint64_t hash = cached ? WordCache::hash(part) : 0;
     if (cached && scratch.cache.find(part, WordCache::whole, hash, ids)) return;
     const std::size_t before = ids.size();
-    const bool all_known = merge(part, scratch, ids, after_unknown);
+    const bool all_known = merge(part, scratch, ids, run);
     if (cached && all_known) scratch.cache.keep(part, WordCache::whole, hash, std::span(ids).subspan(before));
   }
 
-  bool merge(std::string_view part, EncodeScratch& scratch, std::vector<std::int32_t>& ids, bool& after_unknown) const {
+  bool merge(std::string_view part, EncodeScratch& scratch, std::vector<std::int32_t>& ids, Unknowns& run) const {
     scratch.ids.clear();
     for (std::size_t at = 0; at < part.size();) {
       const Character c = character_at(part, at);
@@ -341,26 +270,21 @@ class SentencePieceMerges : public SentencePieceModel {
     bool all_known = true;
     for (std::int32_t symbol : symbols) {
       if (static_cast<std::size_t>(symbol) < pieces_) {
-        ids.push_back(id_of_[static_cast<std::size_t>(symbol)]);
-        after_unknown = false;
+        append_piece(symbol, {}, ids, run);
         continue;
       }
       all_known = false;
-      append_unknown(text_of(symbol), scratch.unknown, ids, after_unknown);
+      std::string text;
+      append_utf8(text, character_of(symbol));
+      append_unknown(text, ids, run);
     }
     return all_known;
   }
 
-  // Of a character that is no piece.
-  std::string text_of(std::int32_t symbol) const {
-    std::string text;
-    if (symbol >= first_frozen_) {
-      append_utf8(text, static_cast<char32_t>(symbol - first_frozen_));
-    } else {
-      for (const auto& [character, number] : characters_)
-        if (number == symbol) append_utf8(text, character);
-    }
-    return text;
+  // Of a symbol that is no piece.
+  char32_t character_of(std::int32_t symbol) const {
+    if (symbol >= first_frozen_) return static_cast<char32_t>(symbol - first_frozen_);
+    return parts_of_pieces_[static_cast<std::size_t>(symbol) - pieces_];
   }
 
   std::size_t pieces_;
@@ -368,19 +292,50 @@ class SentencePieceMerges : public SentencePieceModel {
   MergeSeams seams_;
   std::int32_t first_frozen_ = 0;  // symbols from here on are characters that no piece has
   std::unordered_map<char32_t, std::int32_t> characters_;
+  std::vector<char32_t> parts_of_pieces_;  // by symbol - pieces_: characters that are in pieces, but are none
+};
+
+// A character, or a user-defined piece, is a piece or unknown; of a model of words what stands between spaces is.
+class SentencePieceWhole : public SentencePieceModel {
+ public:
+  SentencePieceWhole(const SentencePieceParts& parts, UnknownIds unknown_ids, const std::string& where)
+      : SentencePieceModel(parts, std::move(unknown_ids), where),
+        pieces_(tree_of_pieces(parts.file, [](PieceType) { return true; })),
+        words_(parts.file.algorithm == SubwordAlgorithm::word) {}
+
+ private:
+  void cut(std::string_view text, EncodeScratch&, std::vector<std::int32_t>& ids) const override {
+    Unknowns run;
+    for (std::size_t at = 0; at < text.size();) {
+      std::size_t bytes = words_ ? text.find(space_mark, at + 1) : 0;
+      if (words_) {
+        bytes = std::min(bytes, text.size()) - at;
+      } else {
+        bytes = normalizer_.frozen().longest_prefix(text.substr(at)).bytes;
+        if (bytes == 0) bytes = character_at(text, at).length;
+      }
+      const std::string_view one = text.substr(at, bytes);
+      append_piece(pieces_.find(one), one, ids, run);
+      at += bytes;
+    }
+    end_unknown(ids, run);
+  }
+
+  PrefixTree pieces_;
+  bool words_;
 };
 
 }  // namespace
 
-std::unique_ptr<const SubwordModel> make_sentencepiece_model(const SentencePieceParts& parts,
-                                                             const std::string& where) {
+std::unique_ptr<const SubwordModel> make_sentencepiece_model(const SentencePieceParts& parts, const std::string& where,
+                                                             UnknownIds unknown_ids) {
   switch (parts.file.algorithm) {
     case SubwordAlgorithm::unigram:
-      return std::make_unique<SentencePieceUnigram>(parts, where);
+      return std::make_unique<SentencePieceUnigram>(parts, std::move(unknown_ids), where);
     case SubwordAlgorithm::bpe:
-      return std::make_unique<SentencePieceMerges>(parts, where);
+      return std::make_unique<SentencePieceMerges>(parts, std::move(unknown_ids), where);
     default:
-      fail(where, "it cuts text into words or characters, which is not supported", "unigram and bpe are");
+      return std::make_unique<SentencePieceWhole>(parts, std::move(unknown_ids), where);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,7 +33,7 @@ struct EncodeScratch {
   std::vector<Merge> merges;
   std::vector<Node> nodes;
   std::vector<std::int32_t> ids, merged;
-  std::string text, unknown;
+  std::string text;
 };
 
 class SubwordModel {
@@ -55,6 +56,10 @@ std::unique_ptr<const SubwordModel> make_byte_pairs(const BpeParts& parts, WordF
 std::unique_ptr<const SubwordModel> make_unigram(const UnigramParts& parts, const std::string& where);
 std::unique_ptr<const SubwordModel> make_wordpiece(const WordPieceParts& parts, const std::string& where);
 std::unique_ptr<const SubwordModel> make_wordlevel(const WordLevelParts& parts, const std::string& where);
-std::unique_ptr<const SubwordModel> make_sentencepiece_model(const SentencePieceParts& parts, const std::string& where);
+/// What is the id of characters in a row that no piece has, by their text in the model's normal form.
+using UnknownIds = std::function<std::int32_t(std::string_view text)>;
+/// @param unknown_ids  unset: that of the model's unknown piece, whatever the text
+std::unique_ptr<const SubwordModel> make_sentencepiece_model(const SentencePieceParts& parts, const std::string& where,
+                                                             UnknownIds unknown_ids = {});
 
 }  // namespace tril
