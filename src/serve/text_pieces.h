@@ -2,6 +2,7 @@
 // Its pieces in a row are the text.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,18 +17,25 @@ struct TextPiece {
 /// How plain text is cut.
 enum class Split { none, lines, sentences };
 
-/// Lines keep their ends and the white space around them. A sentence ends behind . ! ? and what closes there (quotes,
-/// brackets), where white space follows and then no small letter; not behind an initial or a short abbreviation; and behind
-/// the full stops of Chinese and Japanese.
+/// Lines keep their ends and the white space around them. Where sentences end, says text/sentences.h.
 std::vector<TextPiece> pieces_of_text(std::string_view text, Split split);
 
-/// HTML: tags, comments, scripts, styles, and elements marked translate="no" or class="notranslate" stay; entities of what
-/// is translated become characters. Whatever is no markup is text.
+/// HTML: tags, comments, scripts, styles, and elements marked translate="no" or class="notranslate" stay; character
+/// references of what is translated become characters, and what else a browser may read as one stays. Whatever is no
+/// markup is text, which is cut into sentences for Split::sentences, and not at all for the others: lines are nothing to
+/// HTML. What is not translated is as it was, byte for byte; so is the rest, in html_escaped()'s form.
 std::vector<TextPiece> pieces_of_html(std::string_view html, Split split);
+
+/// Calls add(part, whether it is to be translated) for what a line is made of: the white space around it and between its
+/// sentences, which stays, and what lies between.
+void cut_line(std::string_view line, bool sentences, const std::function<void(std::string_view, bool)>& add);
+
+/// The text with a blank for white space that has line ends: what a sentence of HTML is.
+std::string on_one_line(std::string_view text);
 
 /// Text as it stands in HTML: & < > become entities.
 std::string html_escaped(std::string_view text);
-/// The characters that entities stand for; what is no known entity stays.
+/// The characters that references stand for (character_references.h); what is none stays.
 std::string html_unescaped(std::string_view text);
 
 }  // namespace tril::serve
