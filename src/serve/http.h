@@ -17,7 +17,8 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 struct HttpRequest {
   std::string method;                        ///< "GET"
   std::string path;                          ///< "/v1/models", decoded, without the query
-  std::map<std::string, std::string> query;  ///< decoded
+  std::map<std::string, std::string> query;  ///< decoded; of a name that comes twice, the last
+  std::string query_text;                    ///< as it came, without its ?
   Headers headers;                           ///< names in lower case
   std::string body;
   std::string address;  ///< of the other end, without its port

@@ -44,6 +44,7 @@ std::optional<HttpRequest> request_of(http::request<http::string_body> message) 
   request.method = std::string(message.method_string());
   request.path = *path;
   request.query = *query;
+  if (question != std::string_view::npos) request.query_text = target.substr(question + 1);
   for (const auto& field : message) {
     const auto name = field.name_string();
     request.headers.emplace_back(lower({name.data(), name.size()}), std::string(field.value()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/json_file.h"
+#include "serve/form_body.h"
 #include "serve/http_error.h"
 #include "text/utf8.h"
 
@@ -109,19 +110,11 @@ std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Json body_of(const HttpRequest& request) {
+Json body_of(const HttpRequest& request, const Json& properties) {
   const std::string type = request.header("content-type").value_or("");
-  if (type.find("application/x-www-form-urlencoded") == std::string::npos || trim(request.body).starts_with('{'))
-    return parse_object(request.body);
-  const auto form = parse_query(request.body);
-  if (!form) throw HttpError(400, "the form is not well formed");
-  Json object = Json::object();
-  for (const auto& [name, value] : *form) {
-    const bool number = name == "alternatives" && !value.empty() && value.size() < 4 &&
-                        std::all_of(value.begin(), value.end(), [](unsigned char c) { return std::isdigit(c); });
-    object[name] = number ? Json(std::stoi(value)) : Json(value);
-  }
-  return object;
+  const bool in_address = request.body.empty() && !request.query_text.empty();
+  if (!in_address && (!is_form(type) || trim(request.body).starts_with('{'))) return parse_object(request.body);
+  return json_of_form(read_form(request), properties);
 }
 
 }  // namespace tril::serve

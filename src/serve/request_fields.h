@@ -19,9 +19,11 @@ using Json = nlohmann::ordered_json;
 /// The body as a JSON object of moderate depth. @throws HttpError (400)
 Json parse_object(const std::string& body);
 
-/// The body of a request that may be a form, as LibreTranslate's clients send it too; what looks like an object is one,
-/// whatever its type is called. @throws HttpError (400)
-Json body_of(const HttpRequest& request);
+/// The body of a request that may be a form, as LibreTranslate's clients send it too (form_body.h); what looks like an object
+/// is one, whatever its type is called.
+/// @param properties  of schema_of(): what the fields of a form are
+/// @throws HttpError (400, and 415 for a form that is not taken)
+Json body_of(const HttpRequest& request, const Json& properties = Json::object());
 
 /// Sets the fields that the object has; null is as if absent. A list may be given as one text. What is no field is passed
 /// over.
