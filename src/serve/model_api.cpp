@@ -49,24 +49,33 @@ Fields fields_of(ScoreRequest& r) {
   return f;
 }
 
-// Ids that fit the model, of a sentence in their frame.
-std::vector<std::int32_t> ids_of(const std::string& text, Side side, const std::string& language,
-                                 const ServedModel& m) {
-  std::vector<std::int32_t> ids = sentence_ids(m.tokenizer(), text, side, language);
-  const std::int64_t positions = m.model().max_positions();
-  if (positions > 0 && static_cast<std::int64_t>(ids.size()) > positions)
-    throw HttpError(400, fmt::format("a text of {} tokens, the model has {} positions", ids.size(), positions));
-  return ids;
+// Which of a field's texts is wrong, counted from 1, and how.
+HttpError wrong_text(const std::string& field, std::size_t number, const std::string& what) {
+  return {400, fmt::format("{} {}: {}", field, number, what), field};
+}
+
+// Ids that fit the model, of a field's texts, each in the frame of a sentence. An empty text is one: its end alone.
+std::vector<std::vector<std::int32_t>> ids_of(const std::vector<std::string>& texts, Side side,
+                                              const Languages& languages, const ServedModel& m) {
+  const bool source = side == Side::source;
+  std::vector<std::vector<std::int32_t>> all;
+  for (const std::string& text : texts) {
+    all.push_back(sentence_ids(m.tokenizer(), source ? behind_prefix(languages.prefix, text) : text, side,
+                               source ? languages.source : languages.target));
+    const std::int64_t positions = m.model().max_positions();
+    if (positions > 0 && static_cast<std::int64_t>(all.back().size()) > positions)
+      throw wrong_text(source ? "source" : "target", all.size(),
+                       fmt::format("has {} tokens, the model has {} positions", all.back().size(), positions));
+  }
+  return all;
 }
 
 void score_translations(Service& service, const CallPtr& call, const ModelPtr& m, const ScoreRequest& r) {
   if (r.source.size() != r.target.size())
     throw HttpError(400, fmt::format("{} sources and {} targets", r.source.size(), r.target.size()), "target");
-  std::vector<std::vector<std::int32_t>> sources, targets;
   const Languages languages = languages_of(*m, r.source_language, r.target_language);
-  for (const std::string& text : r.source)
-    sources.push_back(ids_of(behind_prefix(languages.prefix, text), Side::source, languages.source, *m));
-  for (const std::string& text : r.target) targets.push_back(ids_of(text, Side::target, languages.target, *m));
+  std::vector<std::vector<std::int32_t>> sources = ids_of(r.source, Side::source, languages, *m),
+                                         targets = ids_of(r.target, Side::target, languages, *m);
   const std::int32_t start = search::decoder_start(m->model(), m->tokenizer(), languages.target);
   service.aside(
       call, [call, m, start, sources = std::move(sources), targets = std::move(targets)](search::WorkerPool& worker) {
@@ -84,7 +93,8 @@ void score_texts(Service& service, const CallPtr& call, const ModelPtr& m, const
   std::vector<std::vector<std::int32_t>> texts;
   for (const std::string& text : r.text) {
     texts.push_back(m->tokenizer().encode(text, Side::target));
-    if (texts.back().empty()) throw HttpError(400, "text: has no token", "text");
+    if (texts.back().empty() && !text.empty())
+      throw wrong_text("text", texts.size(), "has no character that the vocabulary knows");
   }
   service.aside(call, [call, m, texts = std::move(texts)](search::WorkerPool& worker) {
     const auto list = search::score_texts(worker, m->model(), texts, {.batch_size = 4});
@@ -145,19 +155,20 @@ Request read(const CallPtr& call) {
 }  // namespace
 
 void Service::add_model_routes() {
-  routes_.push_back({.method = "POST",
-                     .path = "/score",
-                     .summary = "Log-probabilities of given translations, or of texts",
-                     .request_schema = schema<ScoreRequest>(),
-                     .response = "for each its log-probability, and those of its tokens",
-                     .handle = [this](const CallPtr& call) {
-                       const auto r = read<ScoreRequest>(call);
-                       const bool pairs = !r.target.empty() || !r.source.empty();
-                       if (pairs == !r.text.empty()) throw HttpError(400, "give source and target, or text");
-                       for (const auto* list : {&r.source, &r.target, &r.text}) check_texts(*list, "text");
-                       const ModelPtr m = model_for(call, r.model, pairs);
-                       pairs ? score_translations(*this, call, m, r) : score_texts(*this, call, m, r);
-                     }});
+  routes_.push_back(
+      {.method = "POST",
+       .path = "/score",
+       .summary = "Log-probabilities of given translations, or of texts",
+       .request_schema = schema<ScoreRequest>(),
+       .response = "for each its log-probability, and those of its tokens; an empty text has 0, and no tokens",
+       .handle = [this](const CallPtr& call) {
+         const auto r = read<ScoreRequest>(call);
+         const bool pairs = !r.target.empty() || !r.source.empty();
+         if (pairs == !r.text.empty()) throw HttpError(400, "give source and target, or text");
+         for (const auto* list : {&r.source, &r.target, &r.text}) check_texts(*list, "text");
+         const ModelPtr m = model_for(call, r.model, pairs);
+         pairs ? score_translations(*this, call, m, r) : score_texts(*this, call, m, r);
+       }});
   routes_.push_back({.method = "POST",
                      .path = "/tokenize",
                      .summary = "The tokens of a text",

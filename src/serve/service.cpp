@@ -32,6 +32,10 @@ std::string now_as_text() {
 
 namespace {
 
+// Bytes of a body that one of the server's threads reads: cutting a text of that size into tokens takes a millisecond or two.
+// What is larger is read aside, so that nobody else waits for it.
+constexpr std::size_t most_read_at_once = 16 * 1024;
+
 // What every answer says, so that a browser makes no more of it than it is.
 const Headers& security_headers() {
   static const Headers headers{{"X-Content-Type-Options", "nosniff"},
@@ -60,10 +64,12 @@ std::string key_of(const HttpRequest& request) {
 
 // The body as the log may have it.
 std::string without_key(const HttpRequest& request) {
-  if (request.body.find("api_key") == std::string::npos) return request.body;
+  const auto has = [&](std::string_view part) { return request.body.find(part) != std::string::npos; };
+  if (!has("api_key") && !has("%") && !has("\\u")) return request.body;  // however its name is written
   try {
     Json body = body_of(request);
-    if (body.contains("api_key")) body["api_key"] = "...";
+    if (!body.contains("api_key")) return request.body;
+    body["api_key"] = "...";
     return dumped(body);
   } catch (const HttpError&) {
     return "";  // it may be a key all the same
@@ -174,6 +180,7 @@ Service::Service(const ServiceOptions& options, Models& models) : options_(optio
   set_keys(options.keys);
   run_id_ = fmt::format("{:08x}", std::random_device()());
   add_translate_routes();
+  add_language_routes();
   add_openai_routes();
   add_model_routes();
   add_status_routes();
@@ -198,7 +205,8 @@ std::shared_ptr<const Keys> Service::keys_now() const {
 }
 
 void Service::drain() {
-  side_.drain();  // some of it is for the models yet
+  reading_.drain();  // some of it is for the side worker and for the models yet
+  side_.drain();
   models_.drain();
 }
 
@@ -318,7 +326,8 @@ void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) 
       stopping.retry_after = 5;
       throw stopping;
     }
-    route->handle(call);
+    if (call->request.body.size() <= most_read_at_once) return route->handle(call);
+    push(reading_, call, [call, route](search::WorkerPool&) { route->handle(call); });
   } catch (...) {
     fail(call, std::current_exception());
   }
@@ -458,15 +467,15 @@ void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<Wor
   if (begin) begin();
 }
 
-void Service::aside(const CallPtr& call, std::function<void(search::WorkerPool&)> job) {
+void Service::push(SideWorker& worker, const CallPtr& call, std::function<void(search::WorkerPool&)> job) {
   // While it waits, whoever asked may go away; what it begins says for itself what is to be done then.
   const auto gone = std::make_shared<std::atomic<bool>>(false);
   call->out->on_gone([gone] { *gone = true; });
-  const bool taken = side_.push(call->client(), [this, call, gone, job = std::move(job)](search::WorkerPool& worker) {
+  const bool taken = worker.push(call->client(), [this, call, gone, job = std::move(job)](search::WorkerPool& pool) {
     if (*gone) return;
     try {
       if (call->deadline <= Clock::now()) throw HttpError(503, "the request waited for too long", "", "server_error");
-      job(worker);
+      job(pool);
     } catch (...) {
       fail(call, std::current_exception());
     }
@@ -482,9 +491,12 @@ void Service::check_texts(const std::vector<std::string>& texts, const std::stri
     throw HttpError(
         400, fmt::format("{}: {} texts, at most {} may come together", name, texts.size(), options_.most_texts), name);
   std::size_t bytes = 0;
-  for (const std::string& text : texts) {
-    bytes += text.size();
-    if (!is_utf8(text)) throw HttpError(400, name + ": is not UTF-8", name);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    bytes += texts[i].size();
+    if (!is_utf8(texts[i])) {
+      const std::string which = texts.size() > 1 ? fmt::format("{} {}", name, i + 1) : name;
+      throw HttpError(400, which + ": is not UTF-8", name);
+    }
   }
   if (bytes > options_.most_characters)
     throw HttpError(
@@ -499,9 +511,13 @@ Json Service::openapi() const {
              {"responses",
               {{"200", {{"description", route.response}, {"content", {{route.response_type, Json::object()}}}}},
                {"default", {{"description", "what is wrong with the request"}}}}}};
-    if (!route.request_schema.is_null())
+    if (!route.request_schema.is_null()) {
       one["requestBody"] = {{"required", true},
                             {"content", {{"application/json", {{"schema", route.request_schema}}}}}};
+      if (route.errors == ErrorStyle::libretranslate)
+        for (const char* form : {"application/x-www-form-urlencoded", "multipart/form-data"})
+          one["requestBody"]["content"][form] = {{"schema", route.request_schema}};
+    }
     if (const std::size_t name = route.path.find('{'); name != std::string::npos)
       one["parameters"] = Json::array({Json{{"name", route.path.substr(name + 1, route.path.size() - name - 2)},
                                             {"in", "path"},

@@ -1,5 +1,6 @@
 // What the server answers: the table of its routes, who may ask, how errors are told, and the log of who asked what. The
-// routes themselves are in files of their own (translate_api.cpp, openai_api.cpp, model_api.cpp, status_api.cpp).
+// routes themselves are in files of their own (translate_api.cpp, language_api.cpp, openai_api.cpp,
+// model_api.cpp, status_api.cpp).
 #pragma once
 
 #include <atomic>
@@ -110,14 +111,18 @@ class Service {
   void submit(const CallPtr& call, const ModelPtr& model, std::vector<WorkPtr> works,
               const std::function<void()>& begin = {});
   /// Does something longer than a moment away from the server's threads; what it throws is the answer.
-  void aside(const CallPtr& call, std::function<void(search::WorkerPool& worker)> job);
+  void aside(const CallPtr& call, std::function<void(search::WorkerPool& worker)> job) {
+    push(side_, call, std::move(job));
+  }
   /// Answers with what went wrong.
   void fail(const CallPtr& call, const std::exception_ptr& error) const;
   void check_texts(const std::vector<std::string>& texts, const std::string& name) const;
 
  private:
   class Logged;
+  void push(SideWorker& worker, const CallPtr& call, std::function<void(search::WorkerPool& worker)> job);
   void add_translate_routes();
+  void add_language_routes();
   void add_openai_routes();
   void add_model_routes();
   void add_status_routes();
@@ -140,6 +145,7 @@ class Service {
   std::function<std::size_t()> connections_;                      ///< guarded by mutex_
   Histogram seconds_;
   SideWorker side_;
+  SideWorker reading_;  ///< of large bodies
 };
 
 /// Whether two texts are the same, in a time that tells nothing of where they differ.

@@ -23,7 +23,9 @@ std::string_view name_of(Models::State state) {
 }  // namespace
 
 ServerNumbers Service::numbers() const {
-  ServerNumbers all{.answers = {}, .side_waiting = side_.waiting(), .side_running = side_.running()};
+  ServerNumbers all{.answers = {},
+                    .side_waiting = side_.waiting() + reading_.waiting(),
+                    .side_running = side_.running() + reading_.running()};
   std::function<std::size_t()> connections;
   {
     const std::lock_guard lock(mutex_);

@@ -1,10 +1,10 @@
 // Translation as LibreTranslate's clients ask for it, with every option of the search besides:
-//   POST /translate   GET /languages   POST /detect   GET /frontend/settings
+//   POST /translate
 #include <algorithm>
 #include <array>
 #include <mutex>
 
-#include "base/printable.h"
+#include "serve/model_choice.h"
 #include "serve/search_request.h"
 #include "serve/service.h"
 #include "serve/text_pieces.h"
@@ -16,7 +16,7 @@ namespace {
 
 struct TranslateRequest {
   std::vector<std::string> q;
-  std::string model, source = "auto", target, format = "text", api_key, split = "sentences", prefix;
+  std::string model, source, target, format = "text", api_key, split = "sentences", prefix;
   std::int64_t alternatives = 0, priority = 0;
   std::optional<std::int64_t> min_length, max_length;
   std::optional<double> max_length_factor, time_limit;
@@ -27,7 +27,7 @@ struct TranslateRequest {
 Fields fields_of(TranslateRequest& r) {
   Fields f;
   f.add("q", &r.q, "a text to translate, or a list of them").required();
-  f.add("source", &r.source, "language that it is in, or auto");
+  f.add("source", &r.source, "language that it is in; auto or unset: the only one that there is, none is detected");
   f.add("target", &r.target, "language to translate into");
   f.add("format", &r.format, "text, or html, whose markup is kept").choices({"text", "html"});
   f.add("alternatives", &r.alternatives, "further translations of each").at_least(0).at_most(31);
@@ -94,42 +94,17 @@ std::shared_ptr<const search::Terminology> terminology_of(const Json& body) {
   return std::make_shared<const search::Terminology>(std::move(terms));
 }
 
-bool fits(const ServedModel& m, const std::string& source, const std::string& target) {
-  const ServedModel::Languages& l = m.languages();
-  const auto is_target = [&](const std::string& code) {
-    return std::find(l.targets.begin(), l.targets.end(), code) != l.targets.end();
-  };
-  const bool from = source.empty() || source == "auto" || l.source.empty() || l.source == source ||
-                    (l.from_each && is_target(source));
-  return from && (target.empty() || l.targets.empty() || is_target(target));
-}
-
-ModelPtr model_for(Service& service, const CallPtr& call, const TranslateRequest& r) {
-  if (!r.model.empty()) return service.model_for(call, r.model, true);
-  for (const ModelPtr& model : service.models().ready())
-    if (model->translates() && fits(*model, r.source, r.target)) {
-      call->parties->model = model->name();
-      return model;
-    }
-  service.find_model("", true);  // says so where there is none at all, or none yet
-  throw HttpError(
-      400, fmt::format("no model here translates from {} into {}", printable(r.source), printable(r.target)), "target");
-}
-
 // A request on its way: its texts' pieces, and of each piece that is translated its translations.
 class Translating : public std::enable_shared_from_this<Translating> {
  public:
-  Translating(CallPtr call, ModelPtr model, TranslateRequest request, bool list)
-      : call_(std::move(call)), model_(std::move(model)), r_(std::move(request)), list_(list) {}
+  Translating(CallPtr call, ModelChoice choice, TranslateRequest request, bool list)
+      : call_(std::move(call)), model_(choice.model), choice_(std::move(choice)), r_(std::move(request)), list_(list) {}
 
   void start(Service& service, const Json& body) {
     text_ = model_->loaded().text;
     text_.terminology = terminology_of(body);
     text_.replace_unknowns = r_.replace_unknowns;
-    if (r_.max_length) text_.max_length = static_cast<std::int32_t>(*r_.max_length);
-    if (r_.min_length) text_.min_length = static_cast<std::int32_t>(*r_.min_length);
-    if (r_.max_length_factor) text_.max_length_factor = *r_.max_length_factor;
-    text_.min_length = std::min(text_.min_length, text_.max_length);
+    set_lengths();
     const auto n = r_.alternatives + 1;
     search::SearchOptions s = search_options(r_.search, model_->loaded().search, n, model_->tokenizer());
     if (text_.terminology && !s.has_beam()) s.beam_size = 8;
@@ -149,9 +124,8 @@ class Translating : public std::enable_shared_from_this<Translating> {
 
     std::string tag;
     if (model_->languages().targets.size() > 1) {
-      const bool told = model_->languages().from_each && r_.source != "auto";
-      const Languages languages =
-          choose_languages(model_->tokenizer(), told ? r_.source : "", r_.target, "source", "target");
+      const Languages languages = choose_languages(
+          model_->tokenizer(), model_->languages().from_each ? choice_.source : "", choice_.target, "source", "target");
       tag = languages.prefix;
       text_.source_language = languages.source, text_.target_language = languages.target;
     }
@@ -183,6 +157,24 @@ class Translating : public std::enable_shared_from_this<Translating> {
     Clock::time_point next_told = {};                            ///< not before then
   };
 
+  void set_lengths() {
+    const std::int64_t positions = model_->model().max_positions();
+    if (r_.min_length && positions > 0 && *r_.min_length > positions)
+      throw HttpError(400, fmt::format("min_length: {} is above the model's {} positions", *r_.min_length, positions),
+                      "min_length");
+    if (r_.max_length) text_.max_length = static_cast<std::int32_t>(*r_.max_length);
+    if (r_.min_length) text_.min_length = static_cast<std::int32_t>(*r_.min_length);
+    if (r_.max_length_factor) text_.max_length_factor = *r_.max_length_factor;
+    if (text_.min_length <= text_.max_length) return;
+    if (r_.min_length)
+      throw HttpError(
+          400, fmt::format("min_length: {} is above the longest output of {}", text_.min_length, text_.max_length),
+          "min_length");
+    throw HttpError(
+        400, fmt::format("max_length: {} is below the shortest output of {}", text_.max_length, text_.min_length),
+        "max_length");
+  }
+
   // What the options of the search depend on: all that the request says, but for what is each text's own.
   std::string key_of(const Json& body) const {
     static constexpr std::array own{"q",          "source",     "target",     "format",     "api_key",
@@ -200,12 +192,17 @@ class Translating : public std::enable_shared_from_this<Translating> {
   // Of piece p of text i; none where there is nothing in it to translate.
   WorkPtr work_for(std::size_t i, std::size_t p, const std::string& tag, std::uint64_t number,
                    const search::SearchOptions& search, std::shared_ptr<const search::SearchOptions> options) {
-    auto prepared = std::make_shared<search::TextToTranslate>(
-        model_->translation().prepare(behind_prefix(tag, texts_[i].pieces[p].text), r_.prefix, number, text_, search));
+    auto prepared = std::make_shared<search::TextToTranslate>(model_->translation().prepare(
+        behind_prefix(tag, source_of(texts_[i].pieces[p])), r_.prefix, number, text_, search));
     if (prepared->is_empty()) {
       texts_[i].translations[p] = model_->translation().finish(*prepared, {}, text_);
       return nullptr;
     }
+    if (r_.min_length && prepared->request.min_length < *r_.min_length)
+      throw HttpError(400,
+                      fmt::format("min_length: {} is above the {} positions that are left behind the beginning",
+                                  *r_.min_length, prepared->request.min_length),
+                      "min_length");
     auto work = std::make_shared<Work>();
     work->source = prepared->source;
     work->request = prepared->request;
@@ -222,6 +219,10 @@ class Translating : public std::enable_shared_from_this<Translating> {
       self->take(i, p, *prepared, std::move(outcome));
     };
     return work;
+  }
+
+  std::string source_of(const TextPiece& piece) const {
+    return r_.format == "html" ? on_one_line(piece.text) : piece.text;
   }
 
   void event(const Json& json) { call_->out->write("data: " + dumped(json) + "\n\n"); }
@@ -320,7 +321,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
         }
         list.push_back(std::move(j));
       }
-      pieces.push_back({{"source", t.pieces[k].text}, {"translations", std::move(list)}});
+      pieces.push_back({{"source", source_of(t.pieces[k])}, {"translations", std::move(list)}});
     }
     return pieces;
   }
@@ -351,9 +352,11 @@ class Translating : public std::enable_shared_from_this<Translating> {
     Json body{{"translatedText", shaped(texts)}};
     if (r_.alternatives > 0) body["alternatives"] = shaped(alternatives);
     if (r_.scores || r_.alignment) body["details"] = shaped(details);
-    if (r_.source == "auto" && !model_->loaded().source_language.empty()) {
-      const Json found{{"confidence", 100}, {"language", model_->loaded().source_language}};
-      body["detectedLanguage"] = list_ ? Json(std::vector<Json>(texts_.size(), found)) : found;
+    if (!choice_.assumed.empty()) {
+      // Clients expect the former of whoever was asked for "auto"; that nothing was detected, its confidence says.
+      const Json assumed{{"confidence", 0}, {"language", choice_.assumed}};
+      body["detectedLanguage"] = list_ ? Json(std::vector<Json>(texts_.size(), assumed)) : assumed;
+      body["sourceAssumed"] = choice_.assumed;
     }
     if (!r_.stream) return call_->send(body);
     event(body);
@@ -363,6 +366,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
 
   CallPtr call_;
   ModelPtr model_;
+  ModelChoice choice_;
   TranslateRequest r_;
   bool list_;
   search::TextOptions text_;
@@ -383,87 +387,14 @@ void Service::add_translate_routes() {
                      .handle =
                          [this](const CallPtr& call) {
                            check_room(call, true);
-                           const Json body = body_of(call->request);
+                           static const Json properties = schema()["properties"];
+                           const Json body = body_of(call->request, properties);
                            TranslateRequest r = read_request(body);
                            check_texts(r.q, "q");
-                           const ModelPtr model = serve::model_for(*this, call, r);
-                           check_room(call, *model);
+                           ModelChoice choice = choose_model(*this, call, {r.model, r.source, r.target});
+                           check_room(call, *choice.model);
                            const bool list = body["q"].is_array();
-                           std::make_shared<Translating>(call, model, r, list)->start(*this, body);
-                         },
-                     .errors = ErrorStyle::libretranslate});
-
-  routes_.push_back({.method = "GET",
-                     .path = "/languages",
-                     .summary = "What can be translated into what",
-                     .request_schema = nullptr,
-                     .response = "a list of languages with their targets",
-                     .handle =
-                         [this](const CallPtr& call) {
-                           std::map<std::string, std::vector<std::string>> known;
-                           for (const Models::Status& s : models_.status()) {
-                             if (!s.model || !s.model->translates()) continue;
-                             const ServedModel::Languages& l = s.model->languages();
-                             auto& targets = known[l.source.empty() ? "auto" : l.source];
-                             targets.insert(targets.end(), l.targets.begin(), l.targets.end());
-                             for (const std::string& target : l.targets) known[target];
-                             if (l.from_each)
-                               for (const std::string& source : l.targets)
-                                 known[source].insert(known[source].end(), l.targets.begin(), l.targets.end());
-                           }
-                           Json list = Json::array();
-                           for (const auto& [code, targets] : known)
-                             list.push_back({{"code", code}, {"name", code}, {"targets", targets}});
-                           call->send(list);
-                         },
-                     .errors = ErrorStyle::libretranslate});
-
-  routes_.push_back({.method = "POST",
-                     .path = "/detect",
-                     .summary = "The language of a text, where all models here read the same one",
-                     .request_schema = {{"type", "object"}, {"properties", {{"q", {{"type", "string"}}}}}},
-                     .response = "a list of languages with confidences",
-                     .handle =
-                         [this](const CallPtr& call) {
-                           const Json body = body_of(call->request);
-                           if (!body.contains("q") || !body["q"].is_string())
-                             throw HttpError(400, "Invalid request: missing q parameter", "q");
-                           std::string only;
-                           for (const Models::Status& s : models_.status()) {
-                             if (!s.model || !s.model->translates()) continue;
-                             const std::string& language = s.model->loaded().source_language;
-                             if (language.empty() || (!only.empty() && only != language))
-                               throw HttpError(501, "the models here do not tell languages apart");
-                             only = language;
-                           }
-                           if (only.empty()) throw HttpError(501, "there is no model here that translates");
-                           call->send(Json::array({Json{{"confidence", 100}, {"language", only}}}));
-                         },
-                     .errors = ErrorStyle::libretranslate});
-
-  routes_.push_back({.method = "GET",
-                     .path = "/frontend/settings",
-                     .summary = "What a page needs to know, as LibreTranslate tells it",
-                     .request_schema = nullptr,
-                     .response = "limits and languages",
-                     .handle =
-                         [this](const CallPtr& call) {
-                           Json source{{"code", "auto"}, {"name", "Auto Detect"}}, target{{"code", ""}, {"name", ""}};
-                           for (const Models::Status& s : models_.status()) {
-                             if (!s.model || !s.model->translates()) continue;
-                             const ServedModel::Languages& l = s.model->languages();
-                             if (!l.source.empty()) source = {{"code", l.source}, {"name", l.source}};
-                             if (!l.targets.empty()) target = {{"code", l.targets[0]}, {"name", l.targets[0]}};
-                             break;
-                           }
-                           const bool keys = !keys_now()->api.empty();
-                           call->send({{"apiKeys", keys},
-                                       {"charLimit", options_.most_characters},
-                                       {"frontendTimeout", 500},
-                                       {"keyRequired", keys},
-                                       {"language", {{"source", source}, {"target", target}}},
-                                       {"suggestions", false},
-                                       {"supportedFilesFormat", Json::array()}});
+                           std::make_shared<Translating>(call, std::move(choice), r, list)->start(*this, body);
                          },
                      .errors = ErrorStyle::libretranslate});
 }

@@ -62,9 +62,15 @@ TEST_F(Page, TranslatesFromAndIntoChosenLanguages) {
                  " && document.getElementById('target').textContent === " + nlohmann::json(translation).dump());
   };
   type("source", text);
-  EXPECT_TRUE(becomes(expected("", ""))) << "as the model's directory says";
+  EXPECT_TRUE(
+      comes(std::string(done) + " && document.getElementById('trouble').textContent.startsWith('Choose the language')"))
+      << "none is detected";
+  EXPECT_EQ(eval("document.getElementById('target').textContent"), "");
+  type("from", "eng_Latn");
+  EXPECT_TRUE(becomes(expected("eng_Latn", ""))) << "into what the model's directory says";
+  EXPECT_FALSE(shown("trouble"));
   type("into", "deu_Latn");
-  EXPECT_TRUE(becomes(expected("", "deu_Latn")));
+  EXPECT_TRUE(becomes(expected("eng_Latn", "deu_Latn")));
   type("from", "fra_Latn");
   EXPECT_TRUE(becomes(expected("fra_Latn", "deu_Latn")));
   EXPECT_EQ(eval("document.getElementById('target').lang"), "deu-Latn");
@@ -87,9 +93,13 @@ TEST_F(Page, TranslatesFromAndIntoChosenLanguages) {
   type("left-beam", "2"), type("right-beam", "2");
   type("left-into", "deu_Latn"), type("right-into", "ita_Latn");
   click("#compare");
-  for (const auto& [side, into] : {std::pair{"left", "deu_Latn"}, std::pair{"right", "ita_Latn"}})
+  EXPECT_TRUE(comes("document.getElementById('trouble').textContent.startsWith('Choose the language')"));
+  type("left-from", "eng_Latn"), type("right-from", "fra_Latn");
+  click("#compare");
+  for (const auto& [side, translation] : {std::pair{"left", expected("eng_Latn", "deu_Latn", 2)},
+                                          std::pair{"right", expected("fra_Latn", "ita_Latn", 2)}})
     EXPECT_TRUE(comes(std::string("document.getElementById('") + side + "').textContent.startsWith(" +
-                      nlohmann::json(expected("", into, 2) + "\n\n").dump() + ")"))
+                      nlohmann::json(translation + "\n\n").dump() + ")"))
         << side;
   EXPECT_EQ(browser->console(), "");
 }

@@ -1,7 +1,7 @@
 // A server of two small models to which anything may be said, and what must hold of what it answers. Fuzzer and tests share
 // it. What is said is either
 //   RAW\n and the bytes of a connection, or
-//   METHOD PATH\n and the body of a request; below /admin an administrator's, behind whom all models are loaded again.
+//   METHOD PATH [TYPE]\n and the body of a request, of this Content-Type; below /admin an administrator's, behind whom all models are loaded again.
 #pragma once
 
 #include <condition_variable>
@@ -79,6 +79,10 @@ class RequestHarness {
     HttpRequest request;
     request.method = std::string(line.substr(0, space));
     request.path = space == std::string_view::npos ? "/" : std::string(line.substr(space + 1));
+    if (const std::size_t type = request.path.find(' '); type != std::string::npos) {
+      request.headers.emplace_back("content-type", request.path.substr(type + 1));
+      request.path.erase(type);
+    }
     request.address = "127.0.0.1";
     request.body = std::string(body.substr(0, 8192));
     const bool administers = request.path.starts_with("/admin");

@@ -9,7 +9,7 @@ TEST_F(Serving, TellsWhatIsThere) {
   serve();
   EXPECT_EQ(Json::parse(ask("GET", "/languages").body),
             Json::parse(R"([{"code":"de","name":"de","targets":[]},{"code":"en","name":"en","targets":["de"]}])"));
-  EXPECT_EQ(post("/detect", {{"q", "a dog"}})[0]["language"], "en");
+  EXPECT_EQ(post("/detect", {{"q", "a dog"}}, 501)["error"], "no language is detected here; the models read: en");
   EXPECT_EQ(Json::parse(ask("GET", "/frontend/settings").body)["language"]["target"]["code"], "de");
   const Json list = Json::parse(ask("GET", "/v1/models").body);
   EXPECT_EQ(list["data"].size(), 2u);
@@ -64,6 +64,18 @@ TEST_F(Serving, ScoresAndTokens) {
   EXPECT_EQ(got["scores"][0]["token_log_probs"].size(), 2u);
   post("/score", {{"source", source}, {"target", {target, target}}}, 400);
   post("/score", Json::object(), 400);
+  // An empty text has an answer of its own, and one that is wrong is named.
+  got = post("/score", {{"text", {"", "ab", ""}}, {"model", "plays"}});
+  EXPECT_EQ(got["scores"][0], Json::parse(R"({"log_prob":0.0,"tokens":[],"token_log_probs":[]})"));
+  EXPECT_EQ(got["scores"][1], post("/score", {{"text", "ab"}, {"model", "plays"}})["scores"][0]);
+  got = post("/score", {{"source", {source, ""}}, {"target", {"", ""}}});
+  EXPECT_EQ(got["scores"][0]["tokens"], Json({"</s>"}));
+  EXPECT_EQ(got["scores"].size(), 2u);
+  std::string long_text;
+  while (long_text.size() < 1000) long_text += "a dog ";
+  got = post("/score", {{"source", {source, source}}, {"target", {target, long_text}}}, 400);
+  EXPECT_EQ(got["error"]["param"], "target");
+  EXPECT_TRUE(got["error"]["message"].get<std::string>().starts_with("target 2: has ")) << got.dump();
   got = post("/tokenize", {{"text", source}});
   EXPECT_EQ(got["ids"].get<std::vector<std::int32_t>>(), translator.tokenizer->encode(source, Side::source));
   EXPECT_EQ(post("/detokenize", {{"ids", got["ids"]}, {"side", "source"}})["text"], source);

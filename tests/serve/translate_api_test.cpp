@@ -1,6 +1,7 @@
 // Translations over sockets, with a small model: what comes back is what the library gives, in every form in which it may be asked.
 #include "serve/polyglot.h"
 #include "serve/serving.h"
+#include "serve/text_pieces.h"
 
 namespace tril::serve {
 namespace {
@@ -15,7 +16,7 @@ TEST_F(Serving, TranslatesAsTheLibraryDoes) {
   ASSERT_EQ(got["translatedText"].size(), 3u);
   EXPECT_EQ(got["translatedText"][1], translated(two, 3)[0].text);
   EXPECT_EQ(got["translatedText"][2], "");
-  EXPECT_EQ(got["detectedLanguage"][0]["language"], "en");
+  EXPECT_EQ(got["detectedLanguage"].size(), 3u);
   std::vector<std::string> others;
   for (const auto& t : translated(one, 3))
     if (t.text != translated(one, 3)[0].text) others.push_back(t.text);
@@ -61,6 +62,102 @@ TEST_F(Serving, TakesFormsAndStreams) {
   EXPECT_TRUE(a.body.starts_with("data: {\"index\":0,\"partial\":")) << a.body;
   EXPECT_TRUE(a.body.ends_with("data: [DONE]\n\n"));
   EXPECT_NE(a.body.find("\"translatedText\":" + Json(translated(text, 1)[0].text).dump()), std::string::npos) << a.body;
+}
+
+// Forms of both kinds, and fields in the address: none of their texts is lost.
+TEST_F(Serving, FormsSayWhatJsonDoes) {
+  serve();
+  const std::string one = "a dog runs", two = "the old dog";
+  const auto form = [&](const std::string& address, const std::string& type, const std::string& body) {
+    Client client(server->port());
+    client.send("POST " + address + " HTTP/1.1\r\nHost: t\r\nContent-Type: " + type +
+                "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    const Answer a = client.answer();
+    Json json = Json::parse(a.body);
+    json["status"] = a.status;
+    return json;
+  };
+  const std::string encoded = "application/x-www-form-urlencoded";
+  const Json both{translated(one, 1)[0].text, translated(two, 1)[0].text};
+  EXPECT_EQ(form("/translate", encoded, "q=a+dog+runs&q=the+old+dog&source=en&target=de")["translatedText"], both);
+  EXPECT_EQ(
+      form("/translate", encoded, "q=a+dog+runs&source=en&target=de&beam_size=1&scores=true")["details"][0]["source"],
+      one);
+  Json got = form("/translate", encoded, "q=a+dog&source=en&source=fr&target=de");
+  EXPECT_EQ(got["status"], 400);
+  EXPECT_EQ(got["error"], "source: comes 2 times, expected once");
+  EXPECT_EQ(form("/translate?q=a+dog+runs&source=en&target=de", encoded, "")["translatedText"], both[0]);
+  EXPECT_EQ(form("/translate?source=en&target=de&q=a+dog+runs", encoded, "q=the+old+dog")["translatedText"], both);
+  const auto field = [](const std::string& name, const std::string& value) {
+    return "--xyz\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n";
+  };
+  const std::string multipart = "multipart/form-data; boundary=xyz";
+  EXPECT_EQ(form("/translate", multipart,
+                 field("q", one) + field("q", two) + field("source", "en") + field("target", "de") +
+                     field("terminology", "{}") + "--xyz--\r\n")["translatedText"],
+            both);
+  got = form("/translate", multipart,
+             "--xyz\r\nContent-Disposition: form-data; name=q; filename=a.txt\r\n\r\na\r\n--xyz--\r\n");
+  EXPECT_EQ(got["status"], 415);
+  EXPECT_EQ(got["error"], "q: files are not taken; send its text as a field");
+  EXPECT_EQ(form("/translate", multipart, "q=a")["status"], 400);
+}
+
+// A key that is hidden in how a form writes its name is in no log.
+TEST_F(Serving, KeysOfFormsAreNotLogged) {
+  ServiceOptions o;
+  o.log_texts = true, o.keys.api = {"some-secret"};
+  serve(o);
+  for (const char* name : {"api_key", "api%5Fkey", "%61pi_key"}) {
+    const std::string body = std::string("q=a+dog&target=de&") + name + "=some-secret";
+    Client client(server->port());
+    client.send(
+        "POST /translate HTTP/1.1\r\nHost: t\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: " +
+        std::to_string(body.size()) + "\r\n\r\n" + body);
+    (void)client.answer();
+  }
+  server.reset();  // all is logged
+  const std::lock_guard lock(mutex);
+  ASSERT_EQ(log.size(), 3u);
+  for (const std::string& line : log) {
+    EXPECT_EQ(line.find("some-secret"), std::string::npos) << line;
+    EXPECT_NE(line.find("a dog"), std::string::npos) << line;
+  }
+}
+
+TEST_F(Serving, LengthsThatContradictEachOtherAreRefused) {
+  Loaded long_winded = translator;
+  long_winded.text.min_length = 5;
+  serve({}, long_winded);
+  const auto error = [&](Json lengths) {
+    lengths["q"] = "a dog", lengths["source"] = "en", lengths["target"] = "de";
+    return post("/translate", lengths, 400)["error"].get<std::string>();
+  };
+  EXPECT_EQ(error({{"min_length", 7}, {"max_length", 6}}), "min_length: 7 is above the longest output of 6");
+  EXPECT_EQ(error({{"min_length", 25}}), "min_length: 25 is above the longest output of 24") << "which the server has";
+  EXPECT_EQ(error({{"max_length", 4}}), "max_length: 4 is below the shortest output of 5") << "which the server has";
+  EXPECT_EQ(error({{"min_length", 129}, {"max_length", 200}}), "min_length: 129 is above the model's 128 positions");
+  EXPECT_EQ(
+      error({{"min_length", 127}, {"max_length", 200}, {"prefix", "the old dog"}, {"split", "none"}}).substr(0, 28),
+      "min_length: 127 is above the");
+  const Json got = post(
+      "/translate",
+      {{"q", "a dog"}, {"source", "en"}, {"target", "de"}, {"min_length", 7}, {"max_length", 7}, {"scores", true}});
+  EXPECT_EQ(got["details"][0]["translations"][0]["tokens"].size(), 7u);
+}
+
+TEST_F(Serving, MarkupStaysAsItWas) {
+  serve();
+  const auto one = [&](const std::string& text) { return html_escaped(translated(text, 1)[0].text); };
+  const Json got =
+      post("/translate", {{"q", "<ul>\n  <li>a dog</li>\r\n\t<li> the\n  ball &amp;\n</li>&nbsp;\n</ul>\n"},
+                          {"source", "en"},
+                          {"target", "de"},
+                          {"format", "html"},
+                          {"scores", true}});
+  EXPECT_EQ(got["translatedText"],
+            "<ul>\n  <li>" + one("a dog") + "</li>\r\n\t<li> " + one("the ball &") + "\n</li>&nbsp;\n</ul>\n");
+  EXPECT_EQ(got["details"][1]["source"], "the ball &");
 }
 
 // A model that is told its languages translates from each into each, and scores and shows what it looks at for the same.

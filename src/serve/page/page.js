@@ -83,12 +83,16 @@ const offerLanguages = side => {
   for (const which of ['from', 'into']) {
     const select = $(side + which), before = select.value, codes = of[which].length > 1 ? of[which] : [];
     const named = codes.map(code => [languageName(code), code]).sort((a, b) => a[0].localeCompare(b[0], 'en'));
-    select.replaceChildren(element('option', 'as usual', {value: ''}), ...named.map(([name, value]) => element('option', name, {value})));
+    select.replaceChildren(element('option', which === 'from' ? 'choose' : 'as usual', {value: ''}), ...named.map(([name, value]) => element('option', name, {value})));
     select.value = codes.includes(before) ? before : '';
     select.parentElement.hidden = !codes.length;
   }
 };
-const chosenLanguages = side => ({source: $(side + 'from').value || 'auto', target: $(side + 'into').value || undefined});
+const chosenLanguages = side => ({source: $(side + 'from').value || undefined, target: $(side + 'into').value || undefined});
+// Nobody detects what a text is in: of a model that reads several languages it has to be said.
+const needLanguage = side => {
+  if ($(side + 'from').options.length > 1 && !$(side + 'from').value) throw new Error('Choose the language that the text is in, at "From".');
+};
 // The tokens of languages in front of sentences and behind them are no words of theirs: ">>de<<", "__de__", "de_DE".
 const isLanguage = token => {
   const code = token.replace(/^>>(.*)<<$|^__(.*)__$/, '$1$2');
@@ -132,6 +136,7 @@ const translate = async () => {
   out.setAttribute('aria-busy', true);
   out.lang = languageTag($('into').value);
   try {
+    needLanguage('');
     await events('/translate', {q: text, scores: true, alignment: true, ...settings()}, mine.signal, e => {
       if (e.partial !== undefined) out.textContent = e.partial;
       if (e.translatedText === undefined) return;
@@ -261,7 +266,7 @@ const take = async (p, text) => {
   at = whole.indexOf(piece.best.text, at);
   const rest = whole.slice(0, at) + text + whole.slice(at + piece.best.text.length);
   try {
-    const answer = await (await api('/translate', {q: piece.source, split: 'none', prefix: text, max_length: 1, scores: true, alignment: true, model: settings().model, ...chosenLanguages(''), beam_size: 1})).json();
+    const answer = await (await api('/translate', {q: piece.source, split: 'none', prefix: text, min_length: 0, max_length: 1, scores: true, alignment: true, model: settings().model, ...chosenLanguages(''), beam_size: 1})).json();
     const best = answer.details[0].translations[0];
     const tokens = (await (await api('/tokenize', {model: settings().model, text, side: 'target'})).json()).pieces;
     piece.best = {...best, text, tokens, attention: []};
@@ -320,9 +325,13 @@ $('compare').onclick = () => {
     temperature > 0 ? body.temperature = temperature : body.beam_size = +$(side + '-beam').value || 1;
     $(side).setAttribute('aria-busy', true);
     const begun = performance.now();
-    events('/translate', body, undefined, e => {
-      $(side).textContent = e.partial ?? `${e.translatedText}\n\n${Math.round(performance.now() - begun)} ms`;
-    }).then(() => trouble(null), trouble).finally(() => $(side).setAttribute('aria-busy', false));
+    const ask = async () => {
+      needLanguage(side + '-');
+      await events('/translate', body, undefined, e => {
+        $(side).textContent = e.partial ?? `${e.translatedText}\n\n${Math.round(performance.now() - begun)} ms`;
+      });
+    };
+    ask().then(() => trouble(null), trouble).finally(() => $(side).setAttribute('aria-busy', false));
   }
 };
 

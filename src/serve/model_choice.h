@@ -1,0 +1,31 @@
+// Which model translates a request. No language is detected here: where a request does not say what its text is in, there has
+// to be but one that it can be in.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "serve/service.h"
+
+namespace tril::serve {
+
+/// What a request says; "" is unsaid, and so is a source of "auto". Languages may come as tags: ">>de<<", "__de__".
+struct TranslationWish {
+  std::string model, source, target;
+};
+
+struct ModelChoice {
+  ModelPtr model;
+  std::string source, target;  ///< their codes as the request says them; "": unsaid
+  std::string assumed;         ///< the language of the source, where it was not said and is known all the same
+};
+
+/// The model of that name, or the first that fits, one that knows its languages before one that does not; the call is told.
+/// @throws HttpError naming the field that leaves a choice between languages or models (and what there is to choose from), or
+/// that says what no model has; 503 while models are loaded on which it may depend
+ModelChoice choose_model(Service& service, const CallPtr& call, const TranslationWish& wish);
+
+/// What a model's texts may be in; none: it does not say.
+std::vector<std::string> sources_of(const ServedModel& model);
+
+}  // namespace tril::serve

@@ -1,0 +1,134 @@
+// Which model translates what, over sockets: no language is guessed, and what is left to choose is named.
+#include <atomic>
+
+#include "serve/polyglot.h"
+#include "serve/serving.h"
+
+namespace tril::serve {
+namespace {
+
+struct Choosing : Serving {
+  static Loaded speaks(const std::string& source, const std::string& target) {
+    Loaded l = translator;
+    l.source_language = source, l.target_language = target;
+    return l;
+  }
+  void serve_these(std::vector<ModelSource> sources) {
+    server.reset(), service.reset(), models.reset();
+    models = std::make_unique<Models>(std::move(sources));
+    service = std::make_unique<Service>(ServiceOptions{}, *models);
+    server = std::make_unique<HttpServer>(
+        HttpServerOptions{.port = 0},
+        [this](HttpRequest r, std::shared_ptr<Responder> out) { service->handle(std::move(r), std::move(out)); });
+  }
+  void serve_these(const std::vector<std::pair<std::string, Loaded>>& list) {
+    std::vector<ModelSource> sources;
+    for (const auto& [name, loaded] : list) sources.push_back({name, [l = loaded] { return l; }});
+    serve_these(std::move(sources));
+    models->wait();
+  }
+  Json translate(Json more, int status = 200) const {
+    more["q"] = "a dog", more["beam_size"] = 1;
+    return post("/translate", more, status);
+  }
+  std::string refused(const Json& request, int status = 400) const { return translate(request, status)["error"]; }
+};
+
+TEST_F(Choosing, TheOneSourceThatThereIsIsAssumedAndToldAsSuch) {
+  serve_these({{"a", speaks("en", "de")}, {"b", speaks("en", "fr")}});
+  for (const Json& source : {Json("auto"), Json(nullptr), Json("")}) {
+    const Json got = translate({{"source", source}, {"target", "fr"}});
+    EXPECT_EQ(got["sourceAssumed"], "en");
+    EXPECT_EQ(got["detectedLanguage"], Json::parse(R"({"confidence":0,"language":"en"})"));
+  }
+  const Json said = translate({{"source", "en"}, {"target", "fr"}});
+  EXPECT_FALSE(said.contains("sourceAssumed") || said.contains("detectedLanguage"));
+  const Json list = post("/translate", {{"q", {"a", "b"}}, {"target", "de"}, {"beam_size", 1}});
+  EXPECT_EQ(list["detectedLanguage"].size(), 2u);
+  EXPECT_EQ(list["detectedLanguage"][1]["confidence"], 0);
+  // Into what, is a choice too.
+  EXPECT_EQ(refused({{"source", "en"}}), "target: the models here translate into de, fr: say which");
+  EXPECT_EQ(translate({{"model", "b"}})["sourceAssumed"], "en");
+}
+
+TEST_F(Choosing, SeveralSourcesHaveToBeSaid) {
+  serve_these({{"a", speaks("en", "de")}, {"b", speaks("fr", "de")}, {"c", speaks("it", "es")}});
+  for (const Json& source : {Json("auto"), Json(nullptr)})
+    EXPECT_EQ(refused({{"source", source}, {"target", "de"}}),
+              "source: no language is detected here, and the text may be in any of en, fr: say which");
+  EXPECT_EQ(translate({{"target", "es"}})["sourceAssumed"], "it");
+  EXPECT_EQ(translate({{"model", "b"}, {"target", "de"}})["sourceAssumed"], "fr");
+  EXPECT_FALSE(translate({{"source", ">>fr<<"}, {"target", "__de__"}}).contains("sourceAssumed"));
+  // What none has is refused with what there is.
+  EXPECT_EQ(
+      refused({{"source", "en"}, {"target", "es"}}),
+      "no model here translates from en into es; there are: a from en into de; b from fr into de; c from it into es");
+  EXPECT_EQ(refused({{"model", "a"}, {"source", "fr"}}), "source: model a does not translate from fr, but from en");
+  EXPECT_EQ(refused({{"model", "a"}, {"target", "es"}}), "target: model a does not translate into es, but into de");
+  EXPECT_EQ(post("/detect", {{"q", "ein Hund"}}, 501)["error"],
+            "no language is detected here; the models read: en, fr, it");
+  post("/detect", Json::object(), 400);
+}
+
+TEST_F(Choosing, AModelThatReadsSeveralLanguagesIsTold) {
+  serve_these({{"many", testing::small_polyglot()}});
+  for (const Json& request : {Json{{"target", "deu_Latn"}}, Json{{"source", "auto"}, {"model", "many"}}}) {
+    const std::string error = refused(request);
+    EXPECT_TRUE(error.starts_with("source: no language is detected here")) << error;
+    EXPECT_NE(error.find("fra_Latn, "), std::string::npos) << error;
+  }
+  EXPECT_FALSE(translate({{"source", "fra_Latn"}, {"target", "deu_Latn"}}).contains("sourceAssumed"));
+  EXPECT_FALSE(translate({{"source", "fra_Latn"}}).contains("sourceAssumed")) << "into what its directory says";
+  refused({{"source", "fr"}, {"model", "many"}});
+  const Json settings = Json::parse(ask("GET", "/frontend/settings").body);
+  EXPECT_EQ(settings["language"]["source"]["code"], "");
+}
+
+TEST_F(Choosing, AModelThatDoesNotSayItsLanguagesTakesAnyAndComesLast) {
+  serve_these({{"silent", speaks("", "")}, {"de", speaks("en", "de")}});
+  (void)translate({{"source", "en"}, {"target", "de"}});
+  EXPECT_NE(ask("GET", "/metrics").body.find("tril_sentences_total{model=\"de\",outcome=\"ended\"} 1"),
+            std::string::npos)
+      << "the one that knows them";
+  (void)translate({{"source", "sv"}, {"target", "fi"}});
+  EXPECT_NE(ask("GET", "/metrics").body.find("tril_sentences_total{model=\"silent\",outcome=\"ended\"} 1"),
+            std::string::npos);
+  EXPECT_EQ(
+      refused({{"source", "auto"}, {"target", "de"}}),
+      "source: no language is detected here, and the text may be in any of en, or what model silent reads: say which");
+  const Json languages = Json::parse(ask("GET", "/languages").body);
+  EXPECT_EQ(languages.back(), Json::parse(R"({"code":"und","name":"unknown","targets":[]})"));
+  // One alone translates whatever comes, and says nothing of its language.
+  serve_these({{"silent", speaks("", "")}});
+  const Json got = translate({{"source", "auto"}, {"target", "de"}});
+  EXPECT_FALSE(got.contains("sourceAssumed") || got.contains("detectedLanguage"));
+  EXPECT_EQ(post("/detect", {{"q", "a"}}, 501)["error"],
+            "no language is detected here; the models read: what they do not say");
+  serve_these({{"one", speaks("", "")}, {"two", speaks("", "")}});
+  EXPECT_EQ(refused({{"source", "en"}, {"target", "de"}}),
+            "model: those that may be meant do not say their languages: say which of one, two");
+  EXPECT_FALSE(translate({{"model", "two"}}).contains("sourceAssumed"));
+}
+
+// While a model is loaded that may change the choice, there is none.
+TEST_F(Choosing, NothingIsAssumedBeforeAllModelsAreThere) {
+  std::atomic<bool> go = false;
+  std::vector<ModelSource> sources;
+  sources.push_back({"a", [] { return speaks("en", "de"); }});
+  sources.push_back({"b", [&go] {
+                       while (!go) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                       return speaks("fr", "es");
+                     }});
+  serve_these(std::move(sources));
+  while (models->ready().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(refused({{"source", "auto"}, {"target", "de"}}, 503), "the models are being loaded");
+  refused({{"source", "fr"}, {"target", "es"}}, 503);
+  (void)translate({{"source", "en"}, {"target", "de"}});
+  EXPECT_EQ(translate({{"model", "a"}})["sourceAssumed"], "en");
+  go = true;
+  models->wait();
+  EXPECT_EQ(translate({{"source", "auto"}, {"target", "de"}})["sourceAssumed"], "en");
+}
+
+}  // namespace
+}  // namespace tril::serve
