@@ -2,7 +2,11 @@
 
 #include <spdlog/spdlog.h>
 
+#include <cerrno>
+#include <cstring>
+
 #include "base/error.h"
+#include "base/printable.h"
 #include "cli/standard_output.h"
 
 namespace tril::cli {
@@ -17,7 +21,7 @@ AccessLog::AccessLog(const std::string& path) : path_(path) {
   if (path.empty()) return;
   if (path != "-") {
     file_.open(path, std::ios::app);
-    if (!file_) fail(path, "the access log cannot be written");
+    if (!file_) fail(printable(path, 400), fmt::format("the access log cannot be written ({})", std::strerror(errno)));
   }
   thread_ = std::thread([this] { run(); });
 }
@@ -67,7 +71,7 @@ void AccessLog::put(const std::string& lines) {
     else if (!(file_ << lines << std::flush))
       fail(path_, "cannot be written");
   } catch (const std::exception& error) {  // serving is worth more than its log
-    spdlog::error("the access log is at its end: {}", error.what());
+    spdlog::error("the access log is at its end, serving goes on: {}", error.what());
     const std::lock_guard lock(mutex_);
     lost_ = true;
   }

@@ -26,8 +26,7 @@ Fields fields_of(AlignCommandOptions& o) {
       .required();
   f.add("tsv", &o.tsv, "one file: source, tab, target");
   f.add("skip-invalid", &o.skip_invalid, "an empty line for a pair that is not UTF-8, instead of an error");
-  f.add("out", &o.out,
-        "where the alignments go, - is standard output: a line \"0-0 1-2\" for each pair, source words first, from 0")
+  f.add("out", &o.out, "where the alignments go: a line \"0-0 1-2\" for each pair, source words first, from 0")
       .letter('o')
       .value_name("FILE")
       .required();
@@ -55,6 +54,7 @@ int align(AlignCommandOptions o, bool quiet) {
   CorpusOptions corpus;
   train::set_files(corpus, o.train_sets, o.tsv);
   corpus.skip_invalid = o.skip_invalid;
+  check(o.out != "-", "--out", "alignments go into a file, not to standard output");
   for (const std::string& file : o.train_sets) check(!same_file(file, o.out), "--out", "{} is a text to align", o.out);
   o.aligner.iterations = static_cast<int>(o.iterations);
   const StopSignal stop;

@@ -64,6 +64,7 @@ const std::vector<std::pair<std::string_view, std::vector<std::string_view>>>& o
   static const std::vector<std::pair<std::string_view, std::vector<std::string_view>>> list{
       {"constraint", {"regex", "json-schema", "json-object"}},
       {"regular expression", {"regex"}},
+      {"GGUF", {"to"}},
       {"language model", {"model"}},
       {"translation", {"model"}},
       {"speculative decoding", {"draft-model", "prompt-lookup"}},

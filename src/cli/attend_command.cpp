@@ -1,6 +1,7 @@
 // tril attend: what a model's attention looks at in one sentence, as a page and as a picture.
 #include <spdlog/spdlog.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -58,7 +59,9 @@ std::string translated(const AttendOptions& o, const model::Model& m, const std:
 }
 
 int attend(const AttendOptions& o, const Fields& fields) {
-  if (o.svg == o.out || same_file(o.svg, o.out)) fail_usage("--svg", "is --out as well", "give them different names");
+  const auto place = [](const std::string& path) { return std::filesystem::absolute(path).lexically_normal(); };
+  if (!o.svg.empty() && (place(o.svg) == place(o.out) || same_file(o.svg, o.out)))
+    fail_usage("--svg", "is --out as well", "give them different names");
   OutputFile page(o.out);  // before the work: a path that cannot be written is known at once
   std::optional<OutputFile> picture;
   if (!o.svg.empty()) picture.emplace(o.svg);

@@ -1,5 +1,6 @@
 #include "cli/constraint_options.h"
 
+#include "base/printable.h"
 #include "base/streams.h"
 #include "search/text_form.h"
 
@@ -41,7 +42,7 @@ std::shared_ptr<const search::Constraint> make_constraint(const ConstraintOption
   try {
     return search::json_schema_constraint(schema, tokens, between);
   } catch (const Error& error) {
-    throw error.within(o.json_schema).as_failure();  // what a file says wrong
+    throw error.within(printable(o.json_schema, 400)).as_failure();  // what a file says wrong
   }
 }
 

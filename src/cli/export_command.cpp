@@ -84,8 +84,9 @@ void export_directory(const ExportOptions& o, const Fields& fields) {
     fail_usage(o.to, "holds a model already", "choose another directory with --to");
   std::shared_ptr<const Tokenizer> tokenizer;
   if (has_tokenizer(o.model)) tokenizer = load_tokenizer(o.model);
-  const auto m = model::load(o.model);
+  std::unique_ptr<model::Model> m;
   write_directory(o.to, "config.json", [&](const std::string& to) {
+    m = model::load(o.model);
     if (tokenizer) save_tokenizer(*tokenizer, to);
     // What its publisher asks of generation goes along: several end tokens, sampling, beams.
     if (is_gguf_file(o.model)) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/commands.h"
@@ -245,6 +246,7 @@ class PromptCache {
                  "leave it out");
     if (!options.decoding.ensemble.others.empty() || options.decoding.speculative.on())
       fail_usage("--prompt-cache", "is of one model, and several are at work", "leave one of them out");
+    if (!leave_) const AtomicFile possible(path_);  // told now, not once the prompt is read
     team_ = search::team_of_one(model, options.decoding.threads);
     context_.set_team(team_.get());
     kept_.emplace(context_, model, options.decoding.cache, model_identity(o.decoding));

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/gguf.h"
+#include "base/message_text.h"
 #include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/standard_output.h"
@@ -117,6 +118,8 @@ const std::vector<Size>& sizes() {
         {"d_ff", ""},
         {"ffn_dim", ""},
         {"n_inner", ""}}},
+      {"experts", {{"num_local_experts", ""}}},
+      {"of a token", {{"num_experts_per_tok", ""}}},
   };
   return list;
 }
@@ -128,16 +131,37 @@ std::string size_of(const Size& size, const nlohmann::ordered_json& config, bool
     if (*decoder == 0) return config[encoder].dump();
     if (two_sides) return fmt::format("{} + {}", config[encoder].dump(), config[decoder].dump());
   }
+  // A multiple of the width, in one family.
+  if (size.name == std::string_view("feed-forward") && has("forward_expansion") && has("d_model"))
+    return fmt::format("{}", config["forward_expansion"].get<std::int64_t>() * config["d_model"].get<std::int64_t>());
   return "";
 }
 
+void check_place(const std::string& model) {
+  const std::string shown = printable(model, 400);
+  std::error_code problem;
+  if (fs::is_symlink(model, problem) && !fs::exists(model, problem))
+    fail(shown,
+         fmt::format("is a link to {}, which is not there", printable(fs::read_symlink(model, problem).string())),
+         "fetch what it leads to, or name another directory");
+  if (!fs::exists(model, problem))
+    fail(shown, "there is no such directory, or it cannot be looked at", "check the path");
+  if (!fs::is_directory(model, problem) && !is_gguf_file(model))
+    fail(shown, "is neither a directory nor a GGUF file", "give the directory that holds config.json");
+}
+
+// "46 ids for both sides, eos 0, pad 45, decoder starts from 45", of the special ids those that there are.
+std::string tokenizer_text(const nlohmann::ordered_json& t) {
+  if (t.contains("problem")) return message_text(t["problem"].get<std::string>());
+  std::string text = fmt::format("{} ids{}", t["target_vocabulary"].dump(), t["shared"] ? " for both sides" : "");
+  for (const auto& [key, called] : {std::pair{"eos", "eos"}, {"pad", "pad"}, {"decoder_start", "decoder starts from"}})
+    if (t[key] >= 0) text += fmt::format(", {} {}", called, t[key].dump());
+  return text;
+}
+
 int inspect(const InspectOptions& o) {
+  check_place(o.model);
   const fs::path directory = o.model;
-  std::error_code problem_with_path;
-  if (!fs::exists(directory, problem_with_path))
-    fail(printable(o.model, 400), "there is no such directory, or it cannot be looked at", "check the path");
-  if (!fs::is_directory(directory, problem_with_path) && !is_gguf_file(o.model))
-    fail(o.model, "is neither a directory nor a GGUF file", "give the directory that holds config.json");
   const auto m = model::make_of(directory);
   const WeightFiles files = WeightFiles::open(o.model);
   const Stored s = stored(files);
@@ -170,12 +194,15 @@ int inspect(const InspectOptions& o) {
     return problem.empty() ? exit_success : exit_failure;
   }
 
-  const auto line = [](std::string_view name, const std::string& value) { print_stdout("{:<14} {}\n", name, value); };
+  std::string text;
+  const auto line = [&](std::string_view name, const std::string& value) {
+    text += fmt::format("{:<14} {}\n", name, value);
+  };
   const nlohmann::ordered_json& config = out["config"];
   line("family", fmt::format("{} ({})", m->family(), m->has_encoder() ? "encoder-decoder" : "decoder"));
   line("d_model", fmt::format("{}", m->d_model()));
   for (const Size& size : sizes())
-    if (const std::string text = size_of(size, config, m->has_encoder()); !text.empty()) line(size.name, text);
+    if (const std::string value = size_of(size, config, m->has_encoder()); !value.empty()) line(size.name, value);
   line("vocabulary", m->source_vocab_size() == m->vocab_size()
                          ? fmt::format("{}", m->vocab_size())
                          : fmt::format("{} source, {} target", m->source_vocab_size(), m->vocab_size()));
@@ -187,19 +214,15 @@ int inspect(const InspectOptions& o) {
   line("stored", fmt::format("{} in {} file{} ({})", human(static_cast<double>(s.bytes)), files.file_count(),
                              files.file_count() == 1 ? "" : "s", types));
   const nlohmann::ordered_json& t = out["tokenizer"];
-  if (t.contains("problem"))
-    line("tokenizer", t["problem"].get<std::string>());
-  else
-    line("tokenizer", fmt::format("{} ids{}, eos {}, pad {}, decoder starts from {}", t["target_vocabulary"].dump(),
-                                  t["shared"].get<bool>() ? " for both sides" : "", t["eos"].dump(), t["pad"].dump(),
-                                  t["decoder_start"].dump()));
+  line("tokenizer", tokenizer_text(t));
   if (const auto languages = t.value("languages", std::vector<std::string>()); !languages.empty())
     line("languages", fmt::format("{}", fmt::join(languages, " ")));
-  line("state", problem.empty() ? "complete" : problem);
+  line("state", problem.empty() ? "complete" : message_text(problem));
   if (o.tensors)
     for (const auto& tensor : out["tensors"])
-      print_stdout("  {:<60} {:<5} {}\n", tensor["name"].get<std::string>(), tensor["type"].get<std::string>(),
-                   tensor["shape"].dump());
+      text += fmt::format("  {:<60} {:<5} {}\n", tensor["name"].get<std::string>(), tensor["type"].get<std::string>(),
+                          tensor["shape"].dump());
+  write_stdout(text);
   return problem.empty() ? exit_success : exit_failure;
 }
 

@@ -6,14 +6,18 @@
 
 namespace tril::cli {
 
+void check_output(const std::string& path) {
+  if (path != "-" && !takes_a_stream(path)) const AtomicFile possible(path);
+}
+
 PartialOutput::PartialOutput(const std::string& path) : path_(path) {
   if (path == "-") return;
   if (takes_a_stream(path)) {
     stream_.emplace(path);
     return;
   }
-  const AtomicFile possible(path_);  // told now, not at the end
-  path_ = behind_links(path_);       // what is asked for is the file, not the link
+  check_output(path_);
+  path_ = behind_links(path_);  // what is asked for is the file, not the link
   file_.emplace(path_ + ".partial");
 }
 

@@ -9,6 +9,9 @@
 
 namespace tril::cli {
 
+/// @throws Error where results could not go there: to be asked before anything long is begun
+void check_output(const std::string& path);
+
 class PartialOutput {
  public:
   /// @param path  "-" is standard output

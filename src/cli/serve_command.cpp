@@ -148,13 +148,15 @@ std::vector<std::string> read_keys(const std::string& path) {
   std::vector<std::string> keys;
   if (path.empty()) return keys;
   std::istringstream lines(read_text(path, 1 << 20));
-  for (std::string line; std::getline(lines, line);)
-    if (const std::string_view key = trim(line); !key.empty() && key[0] != '#') {
-      check_length(path, key);
-      keys.emplace_back(key);
-    }
-  check(!keys.empty(), path, "has no key");
-  return keys;
+  return from_files([&] {
+    for (std::string line; std::getline(lines, line);)
+      if (const std::string_view key = trim(line); !key.empty() && key[0] != '#') {
+        check_length(printable(path, 400), key);
+        keys.emplace_back(key);
+      }
+    check(!keys.empty(), printable(path, 400), "has no key");
+    return keys;
+  });
 }
 
 serve::Keys keys_of(const ServeOptions& o) {

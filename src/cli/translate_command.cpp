@@ -354,6 +354,7 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   const dist::Launch ranks = dist::launch_of_environment();
   const std::optional<std::string> together = work_directory(o.corpus, ranks, o.input, o.target_prefix, o.output);
   const Passage passage = passage_of(o.corpus, o.input, o.target_prefix);
+  if (!together) check_output(o.output);
   const StopSignal stop;
   const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);

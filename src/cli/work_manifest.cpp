@@ -103,7 +103,11 @@ WorkManifest read_work_manifest(const std::string& path) {
     }
     return m;
   } catch (const Json::exception& problem) {
-    fail(path, fmt::format("is no manifest of `tril translate --work-dir`: {}", problem.what()),
+    // What it says begins with a name of its own: "[json.exception.parse_error.101] ".
+    const std::string_view said = problem.what();
+    fail(path,
+         fmt::format("is no manifest of `tril translate --work-dir`: {}",
+                     said.substr(std::min(said.find("] ") + 2, said.size()))),
          "begin anew with another --work-dir");
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "text/reader.h"
 #include "text/utf8.h"
 #include "text/word_boundary.h"
@@ -73,13 +74,17 @@ Terminology read_terminology(const std::string& path) {
     const std::size_t tab = line.find('\t');
     const auto where = [&] { return fmt::format("{}:{}", reader.name(), reader.line_number()); };
     if (tab == std::string::npos)
-      fail(where(), fmt::format("expected \"source phrase<TAB>target phrase\", got \"{}\"", line));
+      fail(where(), fmt::format("expected \"source phrase<TAB>target phrase\", got \"{}\"", printable(line)));
     terms.push_back({line.substr(0, tab), line.substr(tab + 1)});
     if (trim(terms.back().source).empty() || trim(terms.back().target).empty())
       fail(where(), "a phrase is empty", "write \"source phrase<TAB>target phrase\"");
     if (terms.back().target.find('\t') != std::string::npos) fail(where(), "has more than one tab");
   }
-  return from_files([&] { return Terminology(std::move(terms)); });
+  try {
+    return Terminology(std::move(terms));
+  } catch (const Error& error) {  // what its lines say together
+    fail(reader.name(), error.message(), error.hint());
+  }
 }
 
 std::vector<Term> missing_terms(const std::vector<Term>& terms, std::string_view text, const Tokenizer& tokenizer) {

@@ -227,6 +227,23 @@ TEST_F(LanguageModel, ATokenHasOneBias) {
   refused({"o=2", std::to_string(id) + "=1"}, "are both of token " + std::to_string(id));
 }
 
+// Each has memory of its own, and together they must leave some for everything else.
+TEST_F(LanguageModel, ThousandsOfThreadsMayWork) {
+  const std::vector<std::string> args{"-p", "the d", "--max-new-tokens", "3"};
+  std::vector<std::string> many = args;
+  many.insert(many.end(), {"--threads", "4096"});
+  const Ran ran = generate(many);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.out, generate(args).out);
+}
+
+TEST_F(LanguageModel, APromptsCacheThatCannotBeWrittenIsKnownFirst) {
+  const Ran ran = generate({"-p", "the d", "--prompt-cache", folder->at("no/cache")});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_NE(ran.err.find("no/cache: cannot create"), std::string::npos) << ran.err;
+  EXPECT_EQ(ran.err.find("tokens of the prompt"), std::string::npos) << ran.err;
+}
+
 TEST_F(LanguageModel, AnObjectMayBeWithoutItsPrompt) {
   const std::vector<std::string> args{"-p", "the d", "--max-new-tokens", "3", "--json"};
   std::vector<std::string> bare = args;

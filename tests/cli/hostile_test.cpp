@@ -275,6 +275,39 @@ TEST_F(Hostile, OptionsThatAreNotUtf8) {
                  2, "their sum is too large");
 }
 
+// What a file says wrong is no misuse, and the file is named.
+TEST_F(Hostile, SmallFilesThatAreWrong) {
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"translate", "-m", model, "-b", "2", "--max-length", "3", "-i", corpus});
+    return run_tril(more);
+  };
+  expect_refusal(with({"--terminology", folder->write("terms", "dog\tHund\ndog\tKatze\n")}), 1,
+                 "terms: \"dog\" has two translations");
+  expect_refusal(with({"--terminology", folder->write("terms", "a\tb\ndog\n")}), 1, "terms:2: expected");
+  expect_refusal(run_tril({"serve", "-m", model, "--api-key-file", folder->write("keys", "# none\n")}), 1,
+                 "keys: has no key");
+  expect_refusal(run_tril({"serve", "-m", model, "--admin-key-file", folder->write("keys", "123\n")}), 1,
+                 "keys: a key of 3 characters is soon guessed");
+  expect_refusal(run_tril({"serve", "-m", model, "--access-log", folder->at("no/log"), "--port", "0"}), 1,
+                 "log: the access log cannot be written (No such file or directory)");
+}
+
+// Before anything long is done.
+TEST_F(Hostile, PlacesThatCannotBeWrittenAreKnownFirst) {
+  const std::string nowhere = folder->at("no/x"), none = folder->at("none");
+  const std::vector<std::vector<std::string>> commands{
+      {"translate", "-m", none, "-i", corpus, "-o", nowhere},
+      {"attend", "-m", none, "-s", "a dog", "-o", nowhere},
+      {"attend", "-m", none, "-s", "a dog", "-o", folder->at("page"), "--svg", nowhere},
+      {"shortlist", "-m", none, "-t", corpus, corpus, "-o", nowhere},
+      {"vocab", "--train-sets", none, "-o", nowhere},
+      {"align", "-t", corpus, none, "-o", nowhere}};
+  for (const auto& args : commands) expect_refusal(run_tril(args), 1, nowhere + ": cannot create");
+  expect_refusal(run_tril({"shortlist", "-m", model, "-t", corpus, corpus, "-o", corpus}), 2, "--out: ");
+  expect_refusal(run_tril({"attend", "-m", model, "-s", "a", "-o", folder->at("p"), "--svg", folder->at("./p")}), 2,
+                 "--svg: is --out as well");
+}
+
 TEST_F(Hostile, AFullDiskLeavesNoHalfFile) {
   // A limit on the size of files is the full disk that every machine has.
   expect_refusal(shell("ulimit -f 1; exec \"$1\" vocab --train-sets \"$3\" --size 50 -o \"$4\""), 1, "File too large");

@@ -11,6 +11,7 @@
 #include "base/version.h"
 #include "cli/app.h"
 #include "cli/completion.h"
+#include "cli/parse.h"
 #include "cli/run_program.h"
 #include "cli/standard_output.h"
 #include "support/paths.h"
@@ -97,6 +98,8 @@ TEST(Program, NamesTheMistakeAndTheRemedy) {
       {{"eval", "-r", "a", "--lowercase=maybe"}, "tril eval: --lowercase: expected true or false, got \"maybe\""},
       {{"eval", "-r", "a", "--quiet", "--log-level", "debug"},
        "tril eval: --quiet: contradicts --log-level: --quiet is --log-level warning"},
+      {{"generate", "-m", "a", "--models", ""},
+       "tril generate: --models: its value is empty, expected DIR; leave the option out to go without it"},
       {{"help", "eval", "--markdown"},
        "tril help: --command: contradicts --markdown: the reference holds every command"},
       {{"help", "evall"}, "tril help: evall is not a command; did you mean eval?"},
@@ -110,6 +113,28 @@ TEST(Program, NamesTheMistakeAndTheRemedy) {
     EXPECT_EQ(ran.err, mistake.message + "\n");
     EXPECT_EQ(ran.out, "");
   }
+}
+
+// Which of two values would count is nobody's guess, whatever the option.
+TEST(Program, NoOptionOfOneValueIsTakenTwice) {
+  const App app = cli::make_app();
+  int seen = 0;
+  for (const cli::Command& command : app.commands())
+    for (const Field& field : command.fields) {
+      if (field.is_list()) continue;
+      ++seen;
+      const std::string flag = "--" + field.name(), one = field.is_flag() ? flag : flag + "=1";
+      try {
+        const auto given = cli::parse_arguments({&command.fields}, {one, one});
+        Fields fields = command.fields;
+        fields.at(field.name(), flag).set(given.at(0).texts, flag);
+        ADD_FAILURE() << command.name << " " << flag;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::usage);
+        EXPECT_EQ(error.where(), flag) << command.name;
+      }
+    }
+  EXPECT_GT(seen, 300);
 }
 
 TEST(Program, AFileThatIsNotThereIsAFailureAndNotMisuse) {
