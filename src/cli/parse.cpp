@@ -51,6 +51,28 @@ std::vector<std::string> unshielded(std::vector<std::string> texts) {
   return texts;
 }
 
+const Field* named_by(const std::string& arg, const std::vector<const Fields*>& fields) {
+  const std::string name = arg.substr(0, arg.find('='));
+  for (const Fields* list : fields)
+    for (const Field& field : *list)
+      if (name == dashed(field) || (field.is_flag() && name == "--no-" + field.name()) ||
+          (field.short_name() && arg == std::string("-") + field.short_name()))
+        return &field;
+  return nullptr;
+}
+
+// "--input --json": a value was forgotten, and the next option is not meant for one.
+void check_values(const std::vector<std::string>& args, const std::vector<const Fields*>& fields) {
+  for (std::size_t i = 0; i + 1 < args.size(); ++i) {
+    if (args[i] == "--") return;
+    const Field* const option = args[i].find('=') == std::string::npos ? named_by(args[i], fields) : nullptr;
+    if (!option || option->is_flag() || !named_by(args[i + 1], fields)) continue;
+    fail_usage(dashed(*option),
+               fmt::format("needs a value, {}, and {} is an option", option->shown_value(), args[i + 1]),
+               fmt::format("write {}={} where that is meant", dashed(*option), args[i + 1]));
+  }
+}
+
 // The argument that no option took, told as the mistake that it most likely is.
 [[noreturn]] void fail_on_extra(const std::vector<std::string>& extras, const std::vector<const Fields*>& fields) {
   const auto dash = std::find_if(extras.begin(), extras.end(), [](const std::string& e) { return e.starts_with("-"); });
@@ -70,6 +92,7 @@ std::vector<std::string> unshielded(std::vector<std::string> texts) {
 
 std::vector<GivenValue> parse_arguments(const std::vector<const Fields*>& fields,
                                         const std::vector<std::string>& args) {
+  check_values(args, fields);
   CLI::App parser;
   parser.set_help_flag("");
   parser.allow_extras();
