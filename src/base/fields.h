@@ -58,7 +58,8 @@ class Field {
   Field& exactly(std::size_t values);
   /// `-i` besides `--input`.
   Field& letter(char short_name);
-  /// What help shows for the value: FILE, DIR, N.
+  /// What help shows for the value: FILE, DIR, N. What has FILE, DIR or PATH in it names files, which may be any bytes; all
+  /// other texts are UTF-8.
   Field& value_name(std::string shown);
   /// Must be given, on the command line or in the YAML file.
   Field& required();
@@ -193,7 +194,7 @@ std::vector<FieldDifference> differences(const Fields& was, const Fields& now);
 /// "max-tokens was 4096, now 8192; seed was 1, now 2".
 std::string describe(const std::vector<FieldDifference>& list);
 
-/// Text in double quotes with JSON's escapes.
+/// Text in double quotes with JSON's escapes; what is not UTF-8 becomes U+FFFD.
 std::string json_quoted(std::string_view text);
 
 }  // namespace tril

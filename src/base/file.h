@@ -2,8 +2,8 @@
 //
 // Regular files only: a directory, a FIFO or a device is a clear error and never a wait, and so is a pointer of Git LFS
 // (lfs_pointer.h), which nobody means. Every failing system call is an Error that names the path, what the system said and
-// what to try; no other exception leaves this file. Non-goals: standard input and output, compressed files, locking of
-// files that others read.
+// what to try; no other exception leaves this file. Non-goals: standard input and output, pipes and devices that a person
+// names (streams.h), compressed files, locking of files that others read.
 #pragma once
 
 #include <cstddef>
