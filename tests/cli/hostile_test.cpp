@@ -290,6 +290,11 @@ TEST_F(Hostile, SmallFilesThatAreWrong) {
                  "keys: a key of 3 characters is soon guessed");
   expect_refusal(run_tril({"serve", "-m", model, "--access-log", folder->at("no/log"), "--port", "0"}), 1,
                  "log: the access log cannot be written (No such file or directory)");
+  const std::vector<std::string> shared{"--work-dir", folder->at("work"), "-o", folder->at("shared")};
+  ASSERT_EQ(with(shared).code, 0);
+  folder->write("work/manifest.json", "{");
+  const Ran damaged = with(shared);
+  expect_refusal(damaged, 1, "manifest.json: is no manifest of `tril translate --work-dir`: parse error at line 1");
 }
 
 // Before anything long is done.

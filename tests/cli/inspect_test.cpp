@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/gguf.h"
 #include "cli/run_program.h"
 #include "cli/tiny_marian.h"
 #include "model/registry.h"
@@ -95,6 +96,17 @@ TEST(Inspect, NamesThatAreNotUtf8) {
   const Ran missing = run_tril({"inspect", folder.at("n\xff")});
   EXPECT_EQ(missing.code, 1);
   EXPECT_NE(missing.err.find("n\\xFF: there is no such directory"), std::string::npos) << missing.err;
+}
+
+TEST(Inspect, AnExportedFileNamesItsModelInUtf8) {
+  const ScratchFolder folder;
+  const std::string model = folder.at("m\xff"), file = folder.at("\xff.gguf");
+  fs::copy(golden() / "llama", model);
+  const Ran ran = run_tril({"export", "-m", model, "--to", file});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.err.find('\xff'), std::string::npos) << ran.err;
+  const GgufFile written = GgufFile::open(file);
+  EXPECT_EQ(written.get<std::string_view>("general.name"), "m\ufffd");
 }
 
 TEST(Inspect, WhatIsNoModelIsToldAsWhatItIs) {

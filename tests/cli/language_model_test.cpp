@@ -236,5 +236,15 @@ TEST_F(LanguageModel, UselessAndContradictoryOptionsAreRefused) {
   refused(run_tril({"perplexity", "--model", translating, "-i", valid_text}), "marian model translates", "tril score");
 }
 
+// Asked of the option that has them here, not of training's.
+TEST_F(LanguageModel, AlignmentsOfWordsThatCannotBeCountedAreTold) {
+  const std::string alignments = folder->write("alignments", "0-0\n");
+  const Ran ran = run_tril(
+      {"shortlist", "-m", model, "-t", valid_text, valid_text, "--alignments", alignments, "-o", folder->at("table")});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.err.find("tril shortlist: --alignments: no piece of the vocabulary"), 0u) << ran.err;
+  EXPECT_NE(ran.err.find("pass --alignment-units tokens"), std::string::npos) << ran.err;
+}
+
 }  // namespace
 }  // namespace tril

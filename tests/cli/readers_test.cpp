@@ -152,6 +152,20 @@ std::string health(int port) {
   return answer.substr(0, answer.find('\r'));
 }
 
+// One that nobody listens to now.
+int free_port() {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (bind(fd, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+      getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    throw std::runtime_error("no free port");
+  close(fd);
+  return ntohs(address.sin_port);
+}
+
 TEST_F(Readers, AServerOutlivesTheReadersOfItsLogAndOfItsMessages) {
   using namespace std::chrono_literals;
   const std::string err = folder->at("serve.err");
@@ -164,7 +178,7 @@ TEST_F(Readers, AServerOutlivesTheReadersOfItsLogAndOfItsMessages) {
       if (messages_too) return lose_reader(STDERR_FILENO);
       dup2(open(err.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
     };
-    const int port = messages_too ? 18'497 : 0;
+    const int port = messages_too ? free_port() : 0;
     launch.meanwhile = [&](pid_t child) {
       int at = port;
       for (int i = 0; i < 500 && at == 0; ++i, std::this_thread::sleep_for(20ms)) {
