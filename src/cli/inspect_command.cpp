@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
@@ -14,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/standard_output.h"
 #include "model/json_text.h"
+#include "model/packed_image.h"
 #include "model/quantized_files.h"
 #include "model/registry.h"
 #include "model/safetensors.h"
@@ -159,6 +161,18 @@ std::string tokenizer_text(const nlohmann::ordered_json& t) {
   return text;
 }
 
+// The images of `tril pack` that are there, and what they are worth.
+std::vector<std::pair<std::string, std::string>> packed_images(const fs::path& model) {
+  std::vector<std::pair<std::string, std::string>> images;
+  for (const nn::Precision p : {nn::Precision::fp32, nn::Precision::bf16, nn::Precision::int8, nn::Precision::int4})
+    if (const auto state = model::packed_image_state(model, p))
+      images.emplace_back(model::packed_image_path(model, p).filename().string(),
+                          *state == model::PackedState::sound     ? "sound"
+                          : *state == model::PackedState::damaged ? "damaged"
+                                                                  : "of other weights, or of another version");
+  return images;
+}
+
 int inspect(const InspectOptions& o) {
   check_place(o.model);
   const fs::path directory = o.model;
@@ -182,6 +196,10 @@ int inspect(const InspectOptions& o) {
                              {"tokenizer", tokenizer_json(o.model)},
                              {"complete", problem.empty()}};
   if (!problem.empty()) out["problem"] = problem;
+  const auto packed = packed_images(directory);
+  for (const auto& [name, state] : packed) out["packed"][name] = state;
+  const bool sound = problem.empty() && std::none_of(packed.begin(), packed.end(),
+                                                     [](const auto& one) { return one.second == "damaged"; });
   if (o.tensors) {
     out["tensors"] = nlohmann::ordered_json::array();
     for (const std::string& name : files.names()) {
@@ -191,7 +209,7 @@ int inspect(const InspectOptions& o) {
   }
   if (o.json) {
     write_stdout(json_text(out) + "\n");
-    return problem.empty() ? exit_success : exit_failure;
+    return sound ? exit_success : exit_failure;
   }
 
   std::string text;
@@ -217,13 +235,16 @@ int inspect(const InspectOptions& o) {
   line("tokenizer", tokenizer_text(t));
   if (const auto languages = t.value("languages", std::vector<std::string>()); !languages.empty())
     line("languages", fmt::format("{}", fmt::join(languages, " ")));
+  for (const auto& [name, state] : packed)
+    line("packed",
+         message_text(fmt::format("{}: {}{}", name, state, state == "sound" ? "" : "; `tril pack` makes it anew")));
   line("state", problem.empty() ? "complete" : message_text(problem));
   if (o.tensors)
     for (const auto& tensor : out["tensors"])
       text += fmt::format("  {:<60} {:<5} {}\n", tensor["name"].get<std::string>(), tensor["type"].get<std::string>(),
                           tensor["shape"].dump());
   write_stdout(text);
-  return problem.empty() ? exit_success : exit_failure;
+  return sound ? exit_success : exit_failure;
 }
 
 }  // namespace
@@ -232,8 +253,10 @@ void add_inspect(App& app) {
   auto o = std::make_shared<InspectOptions>();
   app.add({.name = "inspect",
            .summary = "What a model directory holds: family, shapes, parameters, sizes, tokenizer",
-           .description = "Reads config.json and the headers of the weight files; exits with 1 where a weight that the "
-                          "configuration asks for is missing or of another shape.",
+           .description =
+               "Reads config.json, the headers of the weight files and all of the images of `tril pack`; exits "
+               "with 1 where a weight that the configuration asks for is missing or of another shape, or an "
+               "image is damaged.",
            .examples = {{"tril inspect models/de", "a summary"},
                         {"tril inspect models/de --tensors --json", "everything, for a script"}},
            .fields = fields_of(*o),

@@ -20,7 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t header_bytes = 4096;  // a page, so that the image is aligned wherever it is mapped
-constexpr int layout_version = 1;           // of nn/serving.cpp and of packed operands: one more where either changes
+constexpr int layout_version =
+    2;  // of nn/serving.cpp, of packed operands and of the header: one more where any changes
+// Of an image of more than so many pages one in `between` is looked at before it is served, which finds what a disk loses.
+constexpr std::size_t page = 4096, few_pages = 4096, between = 64;
 
 std::string hex(std::uint64_t value) {
   return fmt::format("{:016x}", value);
@@ -48,15 +51,31 @@ std::string stamp_of(const WeightFiles& files) {
   return hex(h.value());
 }
 
-std::string header_of(const Model& m, nn::Precision precision, std::size_t bytes, const std::string& stamp,
-                      const std::string& content) {
+// An even sample of the pages of an image; all, where they are few.
+std::string sample_of(std::span<const std::byte> image) {
+  Hash h;
+  const std::size_t step = image.size() / page <= few_pages ? page : between * page;
+  for (std::size_t at = 0; at < image.size(); at += step)
+    h.add(static_cast<std::int64_t>(content_hash(image.subspan(at, std::min(page, image.size() - at)))));
+  return hex(h.value());
+}
+
+// What a header says of the files and of the image behind it.
+struct Told {
+  std::size_t bytes = 0;
+  std::string stamp, content, image, sample;
+};
+
+std::string header_of(const Model& m, nn::Precision precision, const Told& told) {
   nlohmann::ordered_json header{{"tril", "packed"},
                                 {"version", layout_version},
                                 {"precision", nn::name_of(precision)},
-                                {"bytes", bytes},
+                                {"bytes", told.bytes},
                                 {"config", hex(Hash().add(m.config_json()).value())},
-                                {"files", stamp},
-                                {"weights", content}};
+                                {"files", told.stamp},
+                                {"weights", told.content},
+                                {"image", told.image},
+                                {"sample", told.sample}};
   header["header"] = hex(Hash().add(header.dump()).value());
   std::string text = header.dump();
   check(text.size() < header_bytes, "packed image", "a header of {} bytes", text.size());
@@ -97,32 +116,66 @@ std::size_t write_packed_image(const fs::path& model, nn::Precision precision) {
   const std::span<const std::byte> image = m->parameters().serving_image();
   AtomicFile file(packed_image_path(model, precision).string());
   const WeightFiles files = WeightFiles::open(model.string());
-  file.write(header_of(*m, precision, image.size(), stamp_of(files), content_of(files)));
+  file.write(header_of(*m, precision,
+                       {.bytes = image.size(),
+                        .stamp = stamp_of(files),
+                        .content = content_of(files),
+                        .image = hex(content_hash(image)),
+                        .sample = sample_of(image)}));
   file.write(image);
   file.commit();
   return header_bytes + image.size();
 }
+
+namespace {
+
+std::span<const std::byte> image_of(std::span<const std::byte> bytes) {
+  return bytes.subspan(std::min(bytes.size(), header_bytes));
+}
+
+// Whether a file is of these weights and of this version. What it must say is known; what it says of its image only the
+// image can tell.
+bool belongs(Model& m, const fs::path& model, nn::Precision precision, std::span<const std::byte> bytes) {
+  const WeightFiles files = WeightFiles::open(model.string());
+  Told told{.bytes = image_of(bytes).size(),
+            .stamp = said(bytes, "files"),
+            .content = {},
+            .image = said(bytes, "image"),
+            .sample = said(bytes, "sample")};
+  told.content = told.stamp == stamp_of(files) ? said(bytes, "weights") : content_of(files);
+  const std::string expected = header_of(m, precision, told);
+  return bytes.size() >= header_bytes &&
+         std::equal(expected.begin(), expected.end(), reinterpret_cast<const char*>(bytes.data())) &&
+         told.bytes == m.parameters().serving_bytes(precision);
+}
+
+}  // namespace
 
 bool adopt_packed_image(Model& m, const fs::path& model, nn::Precision precision) {
   const std::string path = packed_image_path(model, precision).string();
   if (!is_present(path)) return false;
   const auto file = std::make_shared<const MappedFile>(MappedFile::open(path));
   const std::span<const std::byte> bytes = file->bytes();
-  // What it must say is known, and nothing of it is taken at its word.
-  const std::size_t image = bytes.size() - std::min(bytes.size(), header_bytes);
-  const WeightFiles files = WeightFiles::open(model.string());
-  const std::string stamp = said(bytes, "files"),
-                    content = stamp == stamp_of(files) ? said(bytes, "weights") : content_of(files),
-                    expected = header_of(m, precision, image, stamp, content);
-  if (bytes.size() < header_bytes ||
-      !std::equal(expected.begin(), expected.end(), reinterpret_cast<const char*>(bytes.data())) ||
-      image != m.parameters().serving_bytes(precision)) {
+  if (!belongs(m, model, precision, bytes)) {
     spdlog::warn("{}: is not of these weights or of this version, and is not used; `tril pack` makes it anew", path);
     return false;
   }
+  if (sample_of(image_of(bytes)) != said(bytes, "sample")) {
+    spdlog::warn("{}: is damaged, and is not used; `tril pack` makes it anew", path);
+    return false;
+  }
   madvise(const_cast<std::byte*>(bytes.data()), bytes.size(), MADV_WILLNEED);  // advice only
-  m.parameters().adopt_serving_image(precision, bytes.subspan(header_bytes), file);
+  m.parameters().adopt_serving_image(precision, image_of(bytes), file);
   return true;
+}
+
+std::optional<PackedState> packed_image_state(const fs::path& model, nn::Precision precision) {
+  const std::string path = packed_image_path(model, precision).string();
+  if (!is_present(path)) return std::nullopt;
+  const MappedFile file = MappedFile::open(path);
+  if (!belongs(*make_of(model), model, precision, file.bytes())) return PackedState::of_others;
+  return hex(content_hash(image_of(file.bytes()))) == said(file.bytes(), "image") ? PackedState::sound
+                                                                                  : PackedState::damaged;
 }
 
 }  // namespace tril::model

@@ -92,6 +92,26 @@ TEST_P(PackedImage, WhatIsDamagedIsNotUsed) {
   }
 }
 
+// Every byte counts: the image's are looked at in a sample before it is served (of a small one all), and all on request.
+TEST_P(PackedImage, ADamagedBodyIsNotUsed) {
+  EXPECT_FALSE(packed_image_state(root, GetParam()));
+  write_packed_image(root, GetParam());
+  const std::string whole = image();
+  EXPECT_EQ(packed_image_state(root, GetParam()), PackedState::sound);
+  for (const std::size_t at : {std::size_t{4096}, std::size_t{4096 + 77}, whole.size() / 2 + 2048, whole.size() - 1}) {
+    std::string other = whole;
+    other[at] = static_cast<char>(other[at] ^ 0x10);
+    std::ofstream(path, std::ios::binary) << other;
+    EXPECT_FALSE(is_adopted()) << at;
+    EXPECT_EQ(packed_image_state(root, GetParam()), PackedState::damaged) << at;
+  }
+  const std::vector<float> made = logits_of(*load(root, GetParam()));  // of the weights themselves
+  std::ofstream(path, std::ios::binary) << whole;
+  EXPECT_EQ(logits_of(*load(root, GetParam())), made);
+  std::ofstream(path, std::ios::binary) << whole.substr(0, 100);
+  EXPECT_EQ(packed_image_state(root, GetParam()), PackedState::of_others);
+}
+
 INSTANTIATE_TEST_SUITE_P(Precisions, PackedImage,
                          ::testing::Values(Precision::fp32, Precision::bf16, Precision::int8, Precision::int4),
                          [](const auto& p) { return fmt::format("precision{}", static_cast<int>(p.param)); });
