@@ -92,7 +92,11 @@ void Models::load(std::size_t i) {
     if (before) retire(std::move(before));
   }
   changed_.notify_all();
-  if (fresh) spdlog::info("model {} is ready", fresh->name());
+  if (!fresh) return;
+  spdlog::info("model {} is ready", fresh->name());
+  if (fresh->translates() && fresh->languages().source.empty() && !fresh->languages().from_each)
+    spdlog::warn("model {}: nothing says what language it reads, so that it takes any; --languages {}=FROM:TO says it",
+                 fresh->name(), fresh->name());
 }
 
 // Whoever was given the model before it was replaced may still submit to it, so its engine stays open until nobody holds it.
