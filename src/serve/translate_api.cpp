@@ -379,24 +379,25 @@ class Translating : public std::enable_shared_from_this<Translating> {
 }  // namespace
 
 void Service::add_translate_routes() {
-  routes_.push_back({.method = "POST",
-                     .path = "/translate",
-                     .summary = "Translates a text or a list of them, as LibreTranslate does",
-                     .request_schema = schema(),
-                     .response = "translatedText, and what else was asked for",
-                     .handle =
-                         [this](const CallPtr& call) {
-                           check_room(call, true);
-                           static const Json properties = schema()["properties"];
-                           const Json body = body_of(call->request, properties);
-                           TranslateRequest r = read_request(body);
-                           check_texts(r.q, "q");
-                           ModelChoice choice = choose_model(*this, call, {r.model, r.source, r.target});
-                           check_room(call, *choice.model);
-                           const bool list = body["q"].is_array();
-                           std::make_shared<Translating>(call, std::move(choice), r, list)->start(*this, body);
-                         },
-                     .errors = ErrorStyle::libretranslate});
+  routes_.push_back(
+      {.method = "POST",
+       .path = "/translate",
+       .summary = "Translates a text or a list of them, as LibreTranslate does",
+       .request_schema = schema(),
+       .response = "translatedText, what else was asked for, and sourceAssumed where the source was not said",
+       .handle =
+           [this](const CallPtr& call) {
+             check_room(call, true);
+             static const Json properties = schema()["properties"];
+             const Json body = body_of(call->request, properties);
+             TranslateRequest r = read_request(body);
+             check_texts(r.q, "q");
+             ModelChoice choice = choose_model(*this, call, {r.model, r.source, r.target});
+             check_room(call, *choice.model);
+             const bool list = body["q"].is_array();
+             std::make_shared<Translating>(call, std::move(choice), r, list)->start(*this, body);
+           },
+       .errors = ErrorStyle::libretranslate});
 }
 
 }  // namespace tril::serve

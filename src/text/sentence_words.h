@@ -15,7 +15,8 @@ inline constexpr std::string_view titles =
 
 /// In front of numbers: a sentence goes on where one follows.
 inline constexpr std::string_view before_numbers =
-    " no nr nos nrs nro n\u00ba fig figs art arts abs sec sect ch chap cap p pp pg pag p\u00e1g blz s vol vols bd bde "
+    " no nr nos nrs nro n\u00ba fig figs art arts abs sec sect ch chap cap p pp pg pag p\u00e1g blz s vol vols ver bd "
+    "bde "
     "kap abb tab taf rys eq eqs ex num n\u00fam v vv cl pt par para rn rz ziff lit anm kl ust godz sok cad op "
     "jan feb mar m\u00e4r apr jun jul aug sep sept oct okt ott nov dec dez dic d\u00e9c janv f\u00e9vr avr juil ene "
     "abr ago "

@@ -133,6 +133,13 @@ bool is_dotted(std::string_view word) {
   return dots > 0 && letters > 0;
 }
 
+// "art" of "l'art".
+std::string_view behind_apostrophe(std::string_view word) {
+  for (const std::string_view sign : {"'", "\u2019"})
+    if (const std::size_t at = word.rfind(sign); at != std::string_view::npos) word.remove_prefix(at + sign.size());
+  return word;
+}
+
 // How many digits it ends with, where it is a number or several with signs between them ("24.12", "3.-5"); 0: it is none.
 std::size_t last_digits(std::string_view word) {
   std::size_t digits = 0;
@@ -170,9 +177,10 @@ bool goes_on(const Line& line, std::size_t stop, std::size_t next) {
   const bool number_follows = is_digit(line.at(next).code);
 
   if (const std::size_t digits = last_digits(word); digits > 0) return counts(line, begin, digits, follows, begins);
-  const std::string small = lower_case(word);
+  const std::string small = lower_case(behind_apostrophe(word));
   if (words::has(words::titles, small)) return true;
-  if (number_follows && words::has(words::before_numbers, small)) return true;
+  if (number_follows && (words::has(words::before_numbers, small) || small.ends_with("str")))
+    return true;  // Hauptstr. 5
   const bool single = character_at(word, 0).length == word.size();
   if (single && break_of(character_at(word, 0).code) == U_SB_UPPER)
     return !begins || (small == "b" && line.word_before(begin) == "z");  // an initial; "z. B."

@@ -86,12 +86,27 @@ TEST(Sentences, English) {
 }
 
 TEST(Sentences, German) {
-  expect({"z.B. ein Test.|Das ist gut.", "Am 3. Mai regnet es.|Ja.", "am 5. Mai 2020 war es.|Ja.",
-          "Er kam am 3. Oktober.|Dann ging er.", "Im 19. Jahrhundert war das so.|Heute nicht.",
-          "Der 2. Versuch gelang.|Er freute sich.", "Das gilt z. B. Montags, d. h. oft.|Aber nicht immer.",
-          "Vom 1.\u20133. Oktober.|Danach ist zu.", "Er hat 5.|Sie haben 6.", "Prof. Dr. M\u00fcller", "Nr. 7",
-          "ca. 20", "Art. 5 GG", "Abs. 2", "S. 17", "Siehe Abb. 3 und Tab. 4.|Dort steht es.",
-          "\u201eGeh!\u201c|Er ging.", "Er ging.|\u00bbKomm\u00ab, sagte er."});
+  expect({"z.B. ein Test.|Das ist gut.",
+          "Am 3. Mai regnet es.|Ja.",
+          "am 5. Mai 2020 war es.|Ja.",
+          "Er kam am 3. Oktober.|Dann ging er.",
+          "Im 19. Jahrhundert war das so.|Heute nicht.",
+          "Der 2. Versuch gelang.|Er freute sich.",
+          "Das gilt z. B. Montags, d. h. oft.|Aber nicht immer.",
+          "Vom 1.\u20133. Oktober.|Danach ist zu.",
+          "Er hat 5.|Sie haben 6.",
+          "Prof. Dr. M\u00fcller",
+          "Nr. 7",
+          "Er wohnt in der Hauptstr. 5.|Sie auch.",
+          "Siehe \u00a7 5 Abs. 2 S. 1 BGB.|Danach gilt das.",
+          "Am 24.12. ist Heiligabend.|Wir feiern.",
+          "ca. 20",
+          "Art. 5 GG",
+          "Abs. 2",
+          "S. 17",
+          "Siehe Abb. 3 und Tab. 4.|Dort steht es.",
+          "\u201eGeh!\u201c|Er ging.",
+          "Er ging.|\u00bbKomm\u00ab, sagte er."});
 }
 
 TEST(Sentences, FrenchSpanishItalianPortuguese) {
@@ -99,7 +114,7 @@ TEST(Sentences, FrenchSpanishItalianPortuguese) {
           "\u00ab\u00a0Va\u202f!\u00a0\u00bb|Il part.", "M. Dupont et Mme Durand.|Ils partent.",
           "Cf. p. 12 et art. 3.|Ensuite, plus rien.", "\u00bfC\u00f3mo est\u00e1s?|\u00a1Bien!",
           "La Sra. P\u00e9rez vive en EE.UU. desde 1990.|\u00c9l no.", "p\u00e1g. 5",
-          "Il dott. Rossi \u00e8 qui.|Lei no.", "O Sr. Silva saiu.|Ela ficou."});
+          "C\u2019est l\u2019art. 5.|Il suit.", "Il dott. Rossi \u00e8 qui.|Lei no.", "O Sr. Silva saiu.|Ela ficou."});
 }
 
 TEST(Sentences, RussianPolishGreek) {
