@@ -17,7 +17,9 @@ namespace tril {
 
 /// What a conversation is written down from.
 struct ChatInput {
-  nlohmann::ordered_json messages;                                  ///< [{"role": "user", "content": "..."}, ...]
+  /// [{"role": "user", "content": "..."}, ...]. A member that is null is taken for one that is not there, as `transformers`
+  /// does; "reasoning" and "thinking" are "reasoning_content" too.
+  nlohmann::ordered_json messages;
   nlohmann::ordered_json tools, documents;                          ///< lists, or null
   bool add_generation_prompt = false;                               ///< ends with the beginning of an answer
   std::vector<std::pair<std::string, std::string>> special_tokens;  ///< "bos_token" and its text, ...

@@ -10,7 +10,7 @@
 namespace tril {
 namespace {
 
-enum class Case { lower, upper, title };
+enum class Case { lower, upper, title, folded };
 
 UChar32 code_of(const Character& c) {
   return static_cast<UChar32>(c.code);
@@ -24,7 +24,8 @@ bool has_property(const Character& c, UProperty property) {
 void append_mapped(std::string& out, std::string_view one, Case to) {
   const Character c = character_at(one, 0);
   if (c.code < 0x80) {
-    const bool letter = to == Case::lower ? c.code >= 'A' && c.code <= 'Z' : c.code >= 'a' && c.code <= 'z';
+    const bool letter =
+        to == Case::lower || to == Case::folded ? c.code >= 'A' && c.code <= 'Z' : c.code >= 'a' && c.code <= 'z';
     out += static_cast<char>(letter ? one[0] ^ 0x20 : one[0]);
     return;
   }
@@ -39,6 +40,8 @@ void append_mapped(std::string& out, std::string_view one, Case to) {
     icu::CaseMap::utf8ToLower("", 0, piece, sink, nullptr, problem);
   else if (to == Case::upper)
     icu::CaseMap::utf8ToUpper("", 0, piece, sink, nullptr, problem);
+  else if (to == Case::folded)
+    icu::CaseMap::utf8Fold(0, piece, sink, nullptr, problem);
   else
     icu::CaseMap::utf8ToTitle("", U_TITLECASE_WHOLE_STRING | U_TITLECASE_NO_BREAK_ADJUSTMENT, nullptr, piece, sink,
                               nullptr, problem);
@@ -119,6 +122,10 @@ std::string title_case(std::string_view text) {
     in_word = cased;
   }
   return out;
+}
+
+std::string folded_case(std::string_view text) {
+  return mapped(text, Case::folded);
 }
 
 bool is_lower_case(std::string_view text) {

@@ -14,6 +14,9 @@ std::string capital_case(std::string_view text);
 /// The first letter of each run of letters in title case: str.title().
 std::string title_case(std::string_view text);
 
+/// For comparing without regard to case: str.casefold().
+std::string folded_case(std::string_view text);
+
 /// Whether there are letters with a case and all of them are lower ones, or upper ones: str.islower(), str.isupper().
 bool is_lower_case(std::string_view text);
 bool is_upper_case(std::string_view text);

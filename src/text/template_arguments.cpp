@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "text/template_written.h"
 
 namespace tril::chat {
 
@@ -34,16 +35,22 @@ const Value& needed(const Arguments& a, std::size_t index, std::string_view name
 
 void check_arguments(const Arguments& a, std::string_view names, std::string_view whose) {
   std::vector<std::string_view> known;
+  std::size_t by_place = 0;  // those that have no name
   for (std::size_t at = 0; at < names.size();) {
     const std::size_t end = std::min(names.find(' ', at), names.size());
-    known.push_back(names.substr(at, end - at));
+    const std::string_view name = names.substr(at, end - at);
+    if (name == "/")
+      by_place = known.size();
+    else
+      known.push_back(name);
     at = end + 1;
   }
   if (a.positional.size() > known.size())
     refuse(fmt::format("{} takes {} arguments at most, not {}", whose, known.size(), a.positional.size()));
   for (const auto& [name, value] : a.named) {
     const auto place = std::find(known.begin(), known.end(), name) - known.begin();
-    if (place == std::ssize(known)) refuse(fmt::format("{} has no argument \"{}\"", whose, printable(name)));
+    if (place == std::ssize(known) || place < static_cast<std::ptrdiff_t>(by_place))
+      refuse(fmt::format("{} has no argument \"{}\"", whose, printable(name)));
     if (place < std::ssize(a.positional)) refuse(fmt::format("{}: the argument \"{}\" is given twice", whose, name));
   }
 }
@@ -67,6 +74,12 @@ std::int64_t whole_argument(const Arguments& a, std::size_t index, std::string_v
   return *n;
 }
 
+std::int64_t number_argument(const Arguments& a, std::size_t index, std::string_view name, std::int64_t otherwise) {
+  const Value* value = argument(a, index, name);
+  if (value && value->is_none()) refuse(fmt::format("argument \"{}\" is none, expected a whole number", name));
+  return whole_argument(a, index, name, otherwise);
+}
+
 bool flag_argument(const Arguments& a, std::size_t index, std::string_view name, bool otherwise) {
   const Value* value = argument(a, index, name);
   return value ? value->truth() : otherwise;
@@ -74,7 +87,9 @@ bool flag_argument(const Arguments& a, std::size_t index, std::string_view name,
 
 std::string printed(const Value& value, Budget& budget) {
   budget.pay_whole(value);
-  return to_text(value);
+  std::string text = to_text(value);
+  if (text.size() > longest_text) refuse("a text becomes too long");
+  return text;
 }
 
 }  // namespace tril::chat

@@ -36,7 +36,7 @@ class Budget {
 const Value* argument(const Arguments& arguments, std::size_t index, std::string_view name);
 /// The same where it must be there. @throws Error where it is not
 const Value& needed(const Arguments& arguments, std::size_t index, std::string_view name, std::string_view whose);
-/// @param names  those that `whose` takes, with blanks between
+/// @param names  those that `whose` takes, with blanks between; those in front of a "/" go by place alone
 /// @throws Error for more than those, for others, and for one that is given twice
 void check_arguments(const Arguments& arguments, std::string_view names, std::string_view whose);
 
@@ -46,6 +46,8 @@ const std::string& text_of(const Value& value, std::string_view whose);
 // An argument, or `otherwise` where it is left out or none.
 std::string text_argument(const Arguments& a, std::size_t index, std::string_view name, std::string_view otherwise);
 std::int64_t whole_argument(const Arguments& a, std::size_t index, std::string_view name, std::int64_t otherwise);
+/// The same without a none in its place.
+std::int64_t number_argument(const Arguments& a, std::size_t index, std::string_view name, std::int64_t otherwise);
 bool flag_argument(const Arguments& a, std::size_t index, std::string_view name, bool otherwise);
 
 /// What {{ value }} prints.

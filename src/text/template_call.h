@@ -1,6 +1,8 @@
 // A filter or a method at work: what it is called on, what it is given, and what it may cost.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 #include <string_view>
 
@@ -23,18 +25,27 @@ struct Call {
   }
 };
 
-/// A filter or a method that may be called. @param parameters  their names; "...": whatever another filter or a test takes
+/// A filter or a method that may be called. @param parameters  their names, as check_arguments() reads them; "...": any
 struct Callee {
   std::string_view name, parameters;
   Value (*call)(const Call&);
 };
 
-/// A filter takes whatever can be printed for a text, a method is one of a text.
-template <std::string (*map)(std::string_view)>
-Value in_case(const Call& c) {
-  const std::string text = printed(c.value, c.budget);
-  c.budget.pay(4 * text.size());
-  return map(text);
+/// The one of `methods` that has this name, of `self`; or an undefined value.
+template <class Methods>
+Value bound_method(const Methods& methods, const Value& self, std::string_view name, Budget& budget) {
+  for (const Callee& method : methods)
+    if (method.name == name)
+      return Value(Callable{std::string(name),
+                            [self, &method, &budget](const Arguments& a) {
+                              if (method.parameters != "...")
+                                check_arguments(a, method.parameters, fmt::format("{}()", method.name));
+                              if (const auto* s = self.get<std::string>()) budget.pay_text(s->size());
+                              if (const auto* d = self.get<Dict>()) budget.pay(4 * d->size());
+                              return method.call({self, a, budget, method.name});
+                            }})
+          .holding(self);
+  return Undefined{std::string(name)};
 }
 
 }  // namespace tril::chat

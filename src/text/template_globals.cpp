@@ -7,6 +7,9 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "text/template_functions.h"
+#include "text/template_lists.h"
+#include "text/template_written.h"
 
 namespace tril::chat {
 namespace {
@@ -38,56 +41,94 @@ Value range(const Arguments& a, Budget& budget) {
   const std::int64_t way = n[2] > 0 ? n[1] - n[0] : n[0] - n[1], step = std::abs(n[2]);
   const std::int64_t count = way <= 0 ? 0 : (way + step - 1) / step;
   if (count > most) refuse(fmt::format("range() has more than {} numbers", most));
-  budget.pay(static_cast<std::size_t>(2 * count));
+  budget.pay(static_cast<std::size_t>(8 * count));
   List list;
   for (std::int64_t i = 0; i < count; ++i) list.emplace_back(n[0] + i * n[2]);
-  return Value::view(std::move(list));
+  return Value::sequence(std::move(list), Sequence::range);
 }
 
-// The mapping that namespace() and dict() may begin with.
-Dict first_members(const Arguments& a, std::string_view whose) {
-  if (a.positional.empty()) return {};
-  const auto* dict = a.positional[0].get<Dict>();
-  if (!dict || a.positional.size() > 1) refuse(fmt::format("{} takes one mapping, and members by name", whose));
-  return *dict;
+// What namespace() and dict() begin with: a mapping or a list of pairs, then members by name.
+Dict first_members(const Arguments& a, std::string_view whose, Budget& budget) {
+  Dict dict;
+  if (a.positional.size() > 1) refuse(fmt::format("{} takes one mapping, and members by name", whose));
+  if (!a.positional.empty()) {
+    const Value& given = a.positional[0];
+    const auto* mapping = given.get<Dict>();
+    for (const Value& pair : mapping ? pairs_of(*mapping) : elements(given, budget)) {
+      const List two = elements(pair, budget);
+      if (two.size() != 2) refuse(fmt::format("{} takes a mapping, or pairs of a key and a value", whose));
+      budget.pay(1 + dict.size());
+      put(dict, two[0], two[1]);
+    }
+  }
+  for (const auto& [name, value] : a.named) put(dict, name, value);
+  return dict;
 }
 
-Value new_namespace(const Arguments& a) {
+Value new_namespace(const Arguments& a, Budget& budget) {
   auto made = std::make_shared<Namespace>();
-  for (const auto& [name, value] : first_members(a, "namespace()")) put(made->members, name, value);
-  for (const auto& [name, value] : a.named) put(made->members, name, value);
+  for (const auto& [name, value] : first_members(a, "namespace()", budget)) set_member(*made, name, value);
   return Value(std::move(made));
 }
 
-Value new_dict(const Arguments& a) {
-  Dict dict = first_members(a, "dict()");
-  for (const auto& [name, value] : a.named) put(dict, name, value);
-  return Value(std::move(dict));
-}
-
 Value raise_exception(const Arguments& a) {
+  check_arguments(a, "message", "raise_exception()");
   const Value* message = argument(a, 0, "message");
   fail_usage("", printable(message ? to_text(*message) : "raise_exception()", 1000));
 }
 
+// Its values in turn, one with each next().
+Value new_cycler(const Arguments& a) {
+  if (a.positional.empty() || !a.named.empty()) refuse("cycler() takes values");
+  const auto at = std::make_shared<std::size_t>(0);
+  const auto member = [items = a.positional, at](std::string_view name) -> Value {
+    if (name == "current") return items[*at];
+    if (name == "items") return Value::tuple(items);
+    if (name == "pos") return static_cast<std::int64_t>(*at);
+    if (name == "reset")
+      return Callable{"reset", [at](const Arguments&) {
+                        *at = 0;
+                        return Value();
+                      }};
+    if (name == "next")
+      return Callable{"next", [items, at](const Arguments&) {
+                        const Value now = items[*at];
+                        *at = (*at + 1) % items.size();
+                        return now;
+                      }};
+    return Undefined{std::string(name)};
+  };
+  return Value(Callable{"cycler", {}, member}).holding(Value(a.positional));
+}
+
+// A text that is empty the first time.
+Value new_joiner(const Arguments& a) {
+  check_arguments(a, "sep", "joiner()");
+  const Value* given = argument(a, 0, "sep");
+  const Value by = given ? *given : Value(", ");
+  const auto used = std::make_shared<bool>(false);
+  return Value(Callable{"joiner", [by, used](const Arguments&) { return std::exchange(*used, true) ? by : Value(""); }})
+      .holding(by);
+}
+
 }  // namespace
 
-void put(Dict& dict, const std::string& name, const Value& value) {
-  if (value.is_bound()) refuse(fmt::format("\"{}\" cannot hold a namespace or a function", printable(name)));
-  for (auto& [key, member] : dict)
-    if (key == name) {
-      member = value;
-      return;
-    }
-  dict.emplace_back(name, value);
+void set_member(Namespace& ns, const Value& name, const Value& value) {
+  const auto* text = name.get<std::string>();
+  const std::string shown = printable(to_text(name));
+  if (text && text->starts_with('_')) refuse(fmt::format("\"{}\": no member of a namespace begins with _", shown));
+  if (value.is_bound()) refuse(fmt::format("\"{}\" cannot hold a namespace or a function", shown));
+  put(ns.members, name, value);
 }
 
 std::vector<Callable> functions(std::time_t now, Budget& budget) {
   return {{"raise_exception", raise_exception},
           {"strftime_now", [now](const Arguments& a) { return time_text(now, a); }},
           {"range", [&budget](const Arguments& a) { return range(a, budget); }},
-          {"namespace", new_namespace},
-          {"dict", new_dict}};
+          {"namespace", [&budget](const Arguments& a) { return new_namespace(a, budget); }},
+          {"dict", [&budget](const Arguments& a) -> Value { return first_members(a, "dict()", budget); }},
+          {"cycler", new_cycler},
+          {"joiner", new_joiner}};
 }
 
 }  // namespace tril::chat

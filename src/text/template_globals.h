@@ -1,4 +1,4 @@
-// The functions that every chat template may call: raise_exception, strftime_now, range, namespace, dict.
+// The functions that every chat template may call: raise_exception, strftime_now, range, namespace, dict, cycler, joiner.
 #pragma once
 
 #include <ctime>
@@ -13,7 +13,7 @@ namespace tril::chat {
 /// @param budget  outlives them
 std::vector<Callable> functions(std::time_t now, Budget& budget);
 
-/// Sets a member of a namespace or a mapping, which holds nothing that could hold it.
-void put(Dict& dict, const std::string& name, const Value& value);
+/// Sets a member of a namespace, which holds nothing that could hold it.
+void set_member(Namespace& ns, const Value& name, const Value& value);
 
 }  // namespace tril::chat

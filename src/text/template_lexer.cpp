@@ -2,6 +2,7 @@
 // between a line's beginning and {% or {# (lstrip_blocks); "-" takes all white space on its side, "+" none.
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "base/error.h"
 #include "base/printable.h"
@@ -195,6 +196,7 @@ class Lexer {
       for (; end < source_.size() && (is_digit(source_[end]) || source_[end] == '_'); ++end)
         if (source_[end] != '_') digits += source_[end];
     };
+    if (read_number_of_base()) return;
     take_digits();
     bool real = false;
     if (end + 1 < source_.size() && source_[end] == '.' && is_digit(source_[end + 1])) {
@@ -214,6 +216,33 @@ class Lexer {
     if (digits.size() > 300) refuse("a number has too many digits");
     add(real ? Token::real : Token::integer, digits);
     at_ = end;
+  }
+
+  // 0b11, 0o17, 0xff
+  bool read_number_of_base() {
+    const std::string_view s = std::string_view(source_).substr(at_);
+    const std::size_t kind = s[0] == '0' && s.size() > 1 ? std::string_view("box").find(static_cast<char>(s[1] | 0x20))
+                                                         : std::string_view::npos;
+    if (kind == std::string_view::npos) return false;
+    constexpr std::array<int, 3> bases{2, 8, 16};
+    constexpr std::string_view all = "0123456789abcdef";
+    const std::string_view known = all.substr(0, static_cast<std::size_t>(bases[kind]));
+    std::size_t end = 2;
+    std::string digits;
+    for (; end < s.size(); ++end) {
+      const bool upper = s[end] >= 'A' && s[end] <= 'F', gap = s[end] == '_';
+      const char digit = upper ? static_cast<char>(s[end] | 0x20) : s[end];
+      const bool is_digit_next = end + 1 < s.size() && known.find(static_cast<char>(s[end + 1] | 0x20)) != known.npos;
+      if (gap ? !is_digit_next : known.find(digit) == known.npos) break;
+      if (!gap) digits += digit;
+    }
+    if (digits.empty()) return false;
+    std::int64_t value = 0;
+    if (std::from_chars(digits.data(), digits.data() + digits.size(), value, bases[kind]).ec != std::errc{})
+      refuse("a number is too large");
+    add(Token::integer, std::to_string(value));
+    at_ += end;
+    return true;
   }
 
   void read_string(char quote) {

@@ -199,6 +199,23 @@ Value absolute(const Value& value) {
   return std::abs(*n);
 }
 
+std::string file_size(const Value& value, bool binary, Budget& budget) {
+  const auto* s = value.get<std::string>();
+  const std::optional<double> number = s ? real_of(*s, budget) : value.number();
+  if (!number) refuse(fmt::format("filesizeformat takes a number, not {}", value.type_name()));
+  const double bytes = *number, base = binary ? 1024 : 1000;
+  if (!std::isfinite(bytes)) refuse("filesizeformat: the number is not finite");
+  if (bytes == 1) return "1 Byte";
+  if (bytes < base) return fmt::format("{} Bytes", static_cast<std::int64_t>(bytes));
+  constexpr std::string_view prefixes = "kMGTPEZY";
+  double unit = base;
+  for (std::size_t i = 0;; ++i) {
+    unit *= base;
+    if (bytes < unit || i + 1 == prefixes.size())
+      return fmt::format("{:.1f} {}{}B", base * bytes / unit, binary && i == 0 ? 'K' : prefixes[i], binary ? "i" : "");
+  }
+}
+
 Value sum_of(const List& list, const Value& start, Budget& budget) {
   if (start.get<std::string>()) refuse("sum takes numbers, not a string");
   Value sum = start;

@@ -11,4 +11,7 @@ Value to_float(const Value& value, const Arguments& a, Budget& budget);
 Value absolute(const Value& value);
 Value sum_of(const List& list, const Value& start, Budget& budget);
 
+/// The filter filesizeformat(binary).
+std::string file_size(const Value& value, bool binary, Budget& budget);
+
 }  // namespace tril::chat

@@ -2,29 +2,38 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
 
 #include "base/printable.h"
+#include "text/template_format.h"
+#include "text/template_functions.h"
+#include "text/template_markup.h"
 
 namespace tril::chat {
 namespace {
 
-Value text_sum(const std::string& a, const std::string& b, Budget& budget) {
-  budget.pay_text(a.size() + b.size());
-  if (a.size() + b.size() > longest_text) refuse("a text becomes too long");
-  return a + b;
-}
-
-Value repeated(const std::string& text, std::int64_t n, Budget& budget) {
+Value repeated(const Value& value, std::int64_t n, Budget& budget) {
+  const std::string& text = *value.get<std::string>();
   std::string out;
   if (n > 0 && !text.empty() && static_cast<std::size_t>(n) > longest_text / text.size())
     refuse("a text becomes too long");
   if (n > 0) budget.pay_text(static_cast<std::size_t>(n) * (8 + text.size()));
   for (std::int64_t i = 0; i < n && !text.empty(); ++i) out += text;
-  return Value(std::move(out));
+  return Value::text_like(value, std::move(out));
+}
+
+Value repeated_list(const Value& value, std::int64_t n, Budget& budget) {
+  const List& list = *value.get<List>();
+  List out;
+  if (n > 0 && !list.empty() && static_cast<std::size_t>(n) > longest_text / list.size())
+    refuse("a list becomes too long");
+  if (n > 0) budget.pay(static_cast<std::size_t>(n) * (1 + 4 * list.size()));
+  for (std::int64_t i = 0; i < n && !list.empty(); ++i) out.insert(out.end(), list.begin(), list.end());
+  return value.is_tuple() ? Value::tuple(std::move(out)) : Value(std::move(out));
 }
 
 // Nothing where the result does not fit. Division rounds down, as Python's does.
@@ -93,23 +102,42 @@ Value unary(const std::string& op, const Value& value) {
 }
 
 Value binary(const std::string& op, const Value& a, const Value& b, Budget& budget) {
-  if (op == "~") return text_sum(printed(a, budget), printed(b, budget), budget);
+  if (op == "~") {
+    std::string text = printed(a, budget) + printed(b, budget);
+    budget.pay_text(text.size());
+    if (text.size() > longest_text) refuse("a text becomes too long");
+    return Value(std::move(text));
+  }
   if (op == "+") {
-    if (const auto* x = a.get<std::string>(), *y = b.get<std::string>(); x && y) return text_sum(*x, *y, budget);
-    if (const auto* x = a.get<List>(), *y = b.get<List>();
-        x && y && a.is_tuple() == b.is_tuple() && !a.is_view() && !b.is_view()) {
-      budget.pay(x->size() + y->size());
-      List sum = *x;
-      sum.insert(sum.end(), y->begin(), y->end());
+    if (a.get<std::string>() && b.get<std::string>()) return sum_of_texts(a, b, budget);
+    if (a.is_plain_list() && b.is_plain_list() && a.is_tuple() == b.is_tuple()) {
+      List sum = *a.get<List>();
+      const List& more = *b.get<List>();
+      budget.pay(4 * (sum.size() + more.size()));
+      sum.insert(sum.end(), more.begin(), more.end());
       return a.is_tuple() ? Value::tuple(std::move(sum)) : Value(std::move(sum));
     }
   }
   if (op == "*") {
-    if (const auto n = b.integer(); a.get<std::string>() && n) return repeated(*a.get<std::string>(), *n, budget);
-    if (const auto n = a.integer(); b.get<std::string>() && n) return repeated(*b.get<std::string>(), *n, budget);
+    const Value &what = a.integer() ? b : a, &times = a.integer() ? a : b;
+    if (const auto n = times.integer(); n && what.get<std::string>()) return repeated(what, *n, budget);
+    if (const auto n = times.integer(); n && what.is_plain_list()) return repeated_list(what, *n, budget);
   }
-  if (op == "%" && a.get<std::string>()) refuse("formatting a string by % is not supported", "+ and ~ are");
+  if (op == "%" && a.get<std::string>()) return percent_format(a, b, budget);
   return arithmetic(op, a, b);
+}
+
+bool compares(std::string_view op, const Value& a, const Value& b, Budget& budget) {
+  budget.pay(8 * std::min(a.weight(), b.weight()));
+  if (op == "==") return equal(a, b);
+  if (op == "!=") return !equal(a, b);
+  if (op == "in") return contains(b, a, budget);
+  if (op == "not in") return !contains(b, a, budget);
+  if (op == "<") return less(a, b);
+  if (op == ">") return less(b, a);
+  const bool numbers = a.number() && b.number();  // of which some have no order
+  if (op == "<=") return numbers ? less(a, b) || equal(a, b) : !less(b, a);
+  return numbers ? less(b, a) || equal(a, b) : !less(a, b);
 }
 
 }  // namespace tril::chat

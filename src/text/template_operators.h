@@ -16,4 +16,7 @@ Value unary(const std::string& op, const Value& value);
 /// @param op  + - * / // % ** ~
 Value binary(const std::string& op, const Value& a, const Value& b, Budget& budget);
 
+/// @param op  == != < <= > >= in, not in
+bool compares(std::string_view op, const Value& a, const Value& b, Budget& budget);
+
 }  // namespace tril::chat

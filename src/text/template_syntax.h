@@ -1,5 +1,5 @@
-// A chat template's source to a tree: the part of the Jinja language [jinja.palletsprojects.com] that chat templates
-// use, as `transformers` sets it up (trim_blocks, lstrip_blocks, loop controls). What lies beyond is refused by name.
+// A chat template's source to a tree: the Jinja language [jinja.palletsprojects.com] as `transformers` sets it up
+// (trim_blocks, lstrip_blocks, loop controls), but for what reads other templates. That is refused by name.
 #pragma once
 
 #include <memory>
@@ -49,9 +49,9 @@ struct Expression {
     attribute,    ///< parts[0].name
     item,         ///< parts[0][parts[1]]
     slice,        ///< parts[0][parts[1]:parts[2]:parts[3]], each of the last three may be null
-    call,         ///< parts[0](parts[1..], named)
-    filter,       ///< parts[0] | name(parts[1..], named)
-    test,         ///< parts[0] is name(parts[1..])
+    call,         ///< parts[0](parts[1..], *list, named, **mapping)
+    filter,       ///< parts[0] | name(like a call); parts[0] is null where a tag says what is filtered
+    test,         ///< parts[0] is name(like a call)
     unary,        ///< name: - + not
     binary,       ///< name: + - * / // % ** ~ and or
     compare,      ///< parts[0] operators[0] parts[1] operators[1] parts[2] ...
@@ -63,38 +63,53 @@ struct Expression {
   Value value;
   std::vector<ExpressionPtr> parts;
   std::vector<std::pair<std::string, ExpressionPtr>> named;
+  ExpressionPtr list_of_arguments, mapping_of_arguments;  ///< may be null
   std::vector<std::string> operators;
 };
 inline constexpr int tallest_expression = 150;  ///< so that whoever walks down needs a bounded stack
 
-/// What is assigned to: one name, several, or a namespace's member ("ns.x").
+/// What is assigned to: a name, a namespace's member ("ns.x"), or several of these, also within each other.
 struct Target {
-  std::vector<std::string> names;
-  std::string member;
-  bool unpacks = false;  ///< into several names, or a lone one with a comma
+  std::string name, member;
+  bool unpacks = false;  ///< into `parts`
+  std::vector<Target> parts;
 };
 
 struct Statement;
 using Block = std::vector<Statement>;
 
+/// What {% macro %} says, and {% call %} of what it hands over.
+struct Macro {
+  std::string name;
+  std::vector<std::string> parameters;
+  std::vector<ExpressionPtr> defaults;  ///< of the last of them
+  /// Whether the body asks for arguments beyond them, for named ones, and for who calls it.
+  bool takes_more = false, takes_named = false, takes_caller = false;
+  Block body;
+};
+
 struct Statement {
   enum Kind : std::uint8_t {
-    output,  ///< text
-    print,   ///< expression
-    if_,     ///< expression, body, otherwise
-    for_,    ///< target, expression, condition, body, otherwise
-    set,     ///< target, expression; or body where there is none
-    macro,   ///< text: its name; target.names: parameters, the last of them with defaults; body
-    filter,  ///< a filter applied to what the body prints; expression: the filter, around nothing
-    plain,   ///< body, as it stands: {% generation %}
+    output,      ///< text
+    print,       ///< expression
+    if_,         ///< expression, body, otherwise
+    for_,        ///< target, expression, condition, body, otherwise
+    set,         ///< target, expression; or target, body and maybe a filter of it
+    with,        ///< settings, body
+    macro_,      ///< macro
+    call,        ///< expression: a call, that macro is handed over to
+    filter_,     ///< filter, applied to what the body prints
+    generation,  ///< body
     break_,
     continue_,
   } kind = output;
   int line = 1;
+  bool recursive = false;  ///< a loop that calls itself
   std::string text;
   Target target;
-  ExpressionPtr expression, condition;
-  std::vector<ExpressionPtr> defaults;
+  ExpressionPtr expression, condition, filter;
+  std::vector<std::pair<Target, ExpressionPtr>> settings;
+  std::shared_ptr<const Macro> macro;
   Block body, otherwise;
 };
 

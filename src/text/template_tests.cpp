@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/printable.h"
 #include "text/letter_case.h"
 #include "text/template_functions.h"
+#include "text/template_operators.h"
 
 namespace tril::chat {
 namespace {
@@ -17,56 +19,107 @@ bool same(const Value& a, const Value& b) {
   return a.type_name() == b.type_name() && equal(a, b);
 }
 
+bool is_sequence(const Value& value) {
+  return value.get<std::string>() || (value.get<List>() && !value.is_view()) || value.get<Dict>() ||
+         value.is_undefined();
+}
+
+bool is_callable(const Value& v) {
+  const auto* f = v.get<Callable>();
+  return v.is_undefined() || (f && f->call);
+}
+
+// value % by, of numbers.
+double rest(const Value& value, const Value& by, Budget& budget) {
+  if (!value.number() || !by.number())
+    refuse(fmt::format("{} cannot be divided by {}", value.type_name(), by.type_name()));
+  return *binary("%", value, by, budget).number();
+}
+
+using Plain = bool (*)(const Value&);
+constexpr auto plain_tests = std::to_array<std::pair<std::string_view, Plain>>({
+    {"defined", [](const Value& v) { return !v.is_undefined(); }},
+    {"undefined", [](const Value& v) { return v.is_undefined(); }},
+    {"none", [](const Value& v) { return v.is_none(); }},
+    {"string", [](const Value& v) { return v.get<std::string>() != nullptr; }},
+    {"number", [](const Value& v) { return v.number().has_value(); }},
+    {"integer", [](const Value& v) { return v.get<std::int64_t>() != nullptr; }},
+    {"float", [](const Value& v) { return v.get<double>() != nullptr; }},
+    {"boolean", [](const Value& v) { return v.get<bool>() != nullptr; }},
+    {"true", [](const Value& v) { return v.get<bool>() && *v.get<bool>(); }},
+    {"false", [](const Value& v) { return v.get<bool>() && !*v.get<bool>(); }},
+    {"mapping", [](const Value& v) { return v.get<Dict>() != nullptr; }},
+    {"sequence", is_sequence},
+    {"iterable",
+     [](const Value& v) { return is_sequence(v) || v.get<List>() || v.get<std::shared_ptr<Generator>>() != nullptr; }},
+    {"callable", is_callable},
+    {"escaped", [](const Value& v) { return v.is_markup(); }},
+    {"filter", [](const Value& v) { return v.get<std::string>() && knows_filter(*v.get<std::string>()) != Known::no; }},
+    {"test", [](const Value& v) { return v.get<std::string>() && knows_test(*v.get<std::string>()) != Known::no; }},
+});
+
+// By other names the same.
+constexpr auto comparisons = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"==", "=="},
+    {"eq", "=="},
+    {"equalto", "=="},
+    {"!=", "!="},
+    {"ne", "!="},
+    {"<", "<"},
+    {"lt", "<"},
+    {"lessthan", "<"},
+    {">", ">"},
+    {"gt", ">"},
+    {"greaterthan", ">"},
+    {"<=", "<="},
+    {"le", "<="},
+    {">=", ">="},
+    {"ge", ">="},
+});
+
+constexpr auto other_tests =
+    std::to_array<std::string_view>({"divisibleby", "even", "in", "lower", "odd", "sameas", "upper"});
+
+template <class Pairs>
+auto second(const Pairs& pairs, std::string_view name) {
+  const auto* const found =
+      std::find_if(pairs.begin(), pairs.end(), [&](const auto& one) { return one.first == name; });
+  return found == pairs.end() ? decltype(found->second){} : found->second;
+}
+
 }  // namespace
 
+Known knows_test(std::string_view name) {
+  const bool known = second(plain_tests, name) || !second(comparisons, name).empty() ||
+                     std::find(other_tests.begin(), other_tests.end(), name) != other_tests.end();
+  return known ? Known::yes : Known::no;
+}
+
 bool apply_test(std::string_view name, const Value& value, const Arguments& a, Budget& budget) {
-  if (!a.named.empty() || a.positional.size() > 1)
-    refuse(fmt::format("the test \"{}\" takes one argument at most, without a name", printable(name)));
+  const bool takes_one =
+      !second(comparisons, name).empty() || name == "in" || name == "sameas" || name == "divisibleby";
+  if (!a.named.empty() || a.positional.size() > (takes_one ? 1 : 0))
+    refuse(fmt::format("the test \"{}\" takes {} argument{}", printable(name), takes_one ? "one" : "no",
+                       takes_one ? ", without a name" : ""));
+  if (name == "filter" || name == "test") check_key(value);
+  if (const Plain test = second(plain_tests, name)) return test(value);
   const auto other = [&]() -> const Value& {
     const Value& given = needed(a, 0, "other", name);
     budget.pay(8 * std::min(value.weight(), given.weight()));
     return given;
   };
-  if (name == "defined") return !value.is_undefined();
-  if (name == "undefined") return value.is_undefined();
-  if (name == "none") return value.is_none();
-  if (name == "string") return value.get<std::string>() != nullptr;
-  if (name == "number") return value.number().has_value();
-  if (name == "integer") return value.get<std::int64_t>() != nullptr;
-  if (name == "float") return value.get<double>() != nullptr;
-  if (name == "boolean") return value.get<bool>() != nullptr;
-  if (name == "true") return value.get<bool>() && *value.get<bool>();
-  if (name == "false") return value.get<bool>() && !*value.get<bool>();
-  if (name == "mapping") return value.get<Dict>() != nullptr;
-  if (name == "sequence" || name == "iterable")
-    return value.get<std::string>() || value.get<List>() || value.get<Dict>() || value.is_undefined();
-  if (name == "callable") return value.get<Callable>() != nullptr;
-  if (name == "equalto" || name == "eq" || name == "==") return equal(value, other());
+  if (const std::string_view op = second(comparisons, name); !op.empty()) return compares(op, value, other(), budget);
   if (name == "sameas") return same(value, other());
-  if (name == "ne" || name == "!=") return !equal(value, other());
-  if (name == "lt" || name == "lessthan" || name == "<") return less(value, other());
-  if (name == "gt" || name == "greaterthan" || name == ">") return less(other(), value);
-  if (name == "le" || name == "<=") return !less(other(), value);
-  if (name == "ge" || name == ">=") return !less(value, other());
   if (name == "in") return contains(needed(a, 0, "other", name), value, budget);
-  if (const auto n = value.integer()) {
-    if (name == "odd") return *n % 2 != 0;
-    if (name == "even") return *n % 2 == 0;
-    if (name == "divisibleby") {
-      const auto by = other().integer();
-      if (!by) refuse(fmt::format("divisibleby takes a whole number, not {}", other().type_name()));
-      if (*by == 0) refuse("division by zero");
-      if (*by == -1) return true;
-      return *n % *by == 0;
-    }
+  if (name == "odd") return rest(value, std::int64_t{2}, budget) == 1;
+  if (name == "even") return rest(value, std::int64_t{2}, budget) == 0;
+  if (name == "divisibleby") return rest(value, other(), budget) == 0;
+  if (name == "lower" || name == "upper") {
+    const std::string text = printed(value, budget);
+    budget.pay(8 * text.size());  // each character's case is looked up
+    return name == "lower" ? is_lower_case(text) : is_upper_case(text);
   }
-  if (const auto* s = value.get<std::string>()) {
-    if (name == "lower" || name == "upper") {
-      budget.pay(8 * s->size());  // each character's case is looked up
-      return name == "lower" ? is_lower_case(*s) : is_upper_case(*s);
-    }
-  }
-  refuse(fmt::format("the test \"{}\" of {} is not supported", printable(name), value.type_name()));
+  refuse(fmt::format("the test \"{}\" is not supported", printable(name)));
 }
 
 }  // namespace tril::chat

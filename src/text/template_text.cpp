@@ -1,19 +1,18 @@
 #include "text/template_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
 #include "text/characters.h"
 #include "text/letter_case.h"
 #include "text/piece_decoder.h"
+#include "text/template_lists.h"
+#include "text/template_markup.h"
 
 namespace tril::chat {
 namespace {
-
-// Python's white space.
-bool is_space(char32_t c) {
-  return (c >= 0x1c && c <= 0x1f) || (CharacterKinds::table()(c) & kind_space) != 0;
-}
 
 // What str.splitlines() takes for the end of a line.
 bool ends_line(char32_t c) {
@@ -21,6 +20,10 @@ bool ends_line(char32_t c) {
 }
 
 }  // namespace
+
+bool is_python_space(char32_t c) {
+  return (c >= 0x1c && c <= 0x1f) || (CharacterKinds::table()(c) & kind_space) != 0;
+}
 
 std::vector<std::string_view> characters(std::string_view s) {
   std::vector<std::string_view> all;
@@ -44,7 +47,7 @@ std::string stripped(std::string_view s, const Value* which, Ends ends, Budget& 
   const std::string set = any_space ? "" : text_of(*which, "strip");
   const auto goes = [&](std::string_view one) {
     budget.pay_text(set.size());
-    return any_space ? is_space(character_at(one, 0).code) : set.find(one) != set.npos;
+    return any_space ? is_python_space(character_at(one, 0).code) : set.find(one) != set.npos;
   };
   while ((ends & left) && !s.empty()) {
     const std::string_view first = s.substr(0, character_at(s, 0).length);
@@ -63,7 +66,8 @@ std::string titled(std::string_view s) {
   std::string out;
   const auto splits = [&](std::size_t at) {
     const Character c = character_at(s, at);
-    return is_space(c.code) || (c.code < 0x80 && std::string_view("-({[<").find(s[at]) != std::string_view::npos);
+    return is_python_space(c.code) ||
+           (c.code < 0x80 && std::string_view("-({[<").find(s[at]) != std::string_view::npos);
   };
   for (std::size_t at = 0; at < s.size();) {
     const std::size_t first = at + character_at(s, at).length;
@@ -82,44 +86,98 @@ std::size_t find_text(std::string_view s, std::string_view what, std::size_t fro
   return found ? static_cast<std::size_t>(static_cast<const char*>(found) - s.data()) : s.npos;
 }
 
+std::size_t find_last_text(std::string_view s, std::string_view what) {
+  // Both turned round are searched from the left, where find_text() takes time by their sum.
+  const std::string turned(s.rbegin(), s.rend()), turned_what(what.rbegin(), what.rend());
+  const std::size_t found = find_text(turned, turned_what);
+  return found == s.npos ? s.npos : s.size() - found - what.size();
+}
+
+std::optional<Part> part_of(std::string_view s, const Value* from, const Value* to) {
+  const std::int64_t n = length_of(s);
+  const auto place = [&](const Value* v, std::int64_t otherwise) {
+    if (!v || v->is_none()) return otherwise;
+    const auto i = v->integer();
+    if (!i) refuse(fmt::format("a place in a text is {}, expected a whole number", v->type_name()));
+    return *i < 0 ? std::max<std::int64_t>(0, *i + n) : *i;
+  };
+  const std::int64_t begin = place(from, 0), end = std::min(place(to, n), n);
+  if (begin > n || begin > end) return std::nullopt;
+  std::size_t first = 0, last = 0;
+  std::int64_t i = 0;
+  for (; i < begin; ++i) first += character_at(s, first).length;
+  for (last = first; i < end; ++i) last += character_at(s, last).length;
+  return Part{s.substr(first, last - first), begin};
+}
+
 std::string replaced(std::string_view s, std::string_view from, std::string_view to, std::int64_t most,
                      Budget& budget) {
-  if (from.empty()) refuse("replace: the text to be replaced is empty");
   std::string out;
+  const auto add = [&](std::string_view before) {
+    out.append(before).append(to);
+    budget.pay(4 + (before.size() + to.size()) / 8);
+    if (out.size() > longest_text) refuse("replace: the text becomes too long");
+  };
+  if (from.empty()) {  // at each character, and at the end
+    std::size_t at = 0;
+    for (; at < s.size() && most != 0; --most) {
+      add("");
+      const std::size_t length = character_at(s, at).length;
+      out.append(s.substr(at, length));
+      at += length;
+    }
+    if (most != 0) add("");
+    return out.append(s.substr(at));
+  }
   std::size_t at = 0;
   for (std::size_t found = find_text(s, from); found != s.npos && most != 0; found = find_text(s, from, at), --most) {
-    out.append(s.substr(at, found - at)).append(to);
-    budget.pay(4 + (found - at + to.size()) / 8);
+    add(s.substr(at, found - at));
     at = found + from.size();
-    if (out.size() > longest_text) refuse("replace: the text becomes too long");
   }
   return out.append(s.substr(at));
 }
 
-List split(std::string_view s, const Value* by, std::int64_t most, bool from_right, Budget& budget) {
-  List parts;
+namespace {
+
+std::vector<std::string_view> split_at_space(std::string_view s, std::int64_t most, bool from_right, Budget& budget) {
+  std::vector<std::string_view> parts;
+  const auto strip = [&](Ends ends) {
+    while (!s.empty()) {
+      const std::size_t at = ends == left ? 0 : last_character(s, s.size());
+      const Character c = character_at(s, at);
+      if (!is_python_space(c.code)) break;
+      ends == left ? s.remove_prefix(c.length) : s.remove_suffix(c.length);
+    }
+  };
+  for (strip(from_right ? right : left); !s.empty(); strip(from_right ? right : left), --most) {
+    std::size_t at = from_right ? s.size() : 0;
+    if (most == 0) {
+      parts.push_back(s);  // with the white space on its far side
+      break;
+    }
+    if (from_right)
+      while (at > 0 && !is_python_space(character_at(s, last_character(s, at)).code)) at = last_character(s, at);
+    else
+      while (at < s.size() && !is_python_space(character_at(s, at).code)) at += character_at(s, at).length;
+    parts.push_back(from_right ? s.substr(at) : s.substr(0, at));
+    budget.pay(8 + parts.back().size() / 8);
+    from_right ? s.remove_suffix(s.size() - at) : s.remove_prefix(at);
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::vector<std::string_view> split(std::string_view s, const Value* by, std::int64_t most, bool from_right,
+                                    Budget& budget) {
+  std::vector<std::string_view> parts;
   const auto add = [&](std::string_view part) {
     budget.pay(8 + part.size() / 8);
-    parts.emplace_back(part);
+    parts.push_back(part);
   };
   if (!by || by->is_none()) {
-    if (from_right && most >= 0) refuse("rsplit by white space with a limit is not supported");
-    for (std::size_t at = 0; at < s.size();) {
-      const Character c = character_at(s, at);
-      if (is_space(c.code)) {
-        at += c.length;
-        continue;
-      }
-      if (most == 0) {
-        parts.emplace_back(s.substr(at));
-        break;
-      }
-      std::size_t end = at;
-      while (end < s.size() && !is_space(character_at(s, end).code)) end += character_at(s, end).length;
-      add(s.substr(at, end - at));
-      at = end;
-      --most;
-    }
+    parts = split_at_space(s, most, from_right, budget);
+    if (from_right) std::reverse(parts.begin(), parts.end());
     return parts;
   }
   const std::string& sign = text_of(*by, "split");
@@ -147,8 +205,8 @@ List split(std::string_view s, const Value* by, std::int64_t most, bool from_rig
   return parts;
 }
 
-List lines_of(std::string_view s, bool keep_ends, Budget& budget) {
-  List lines;
+std::vector<std::string_view> lines_of(std::string_view s, bool keep_ends, Budget& budget) {
+  std::vector<std::string_view> lines;
   for (std::size_t at = 0; at < s.size();) {
     std::size_t end = at, next = s.size();
     for (; end < s.size(); end += character_at(s, end).length) {
@@ -158,7 +216,7 @@ List lines_of(std::string_view s, bool keep_ends, Budget& budget) {
       break;
     }
     budget.pay(8 + (next - at));
-    lines.emplace_back(s.substr(at, (keep_ends ? next : end) - at));
+    lines.push_back(s.substr(at, (keep_ends ? next : end) - at));
     at = next;
   }
   return lines;
@@ -175,32 +233,79 @@ std::string joined(const List& list, std::string_view by, Budget& budget) {
   return out;
 }
 
-// startswith and endswith take one text or a tuple of them.
-bool has_end(const std::string& s, const Value& what, bool at_start, Budget& budget) {
-  if (const auto* list = what.get<List>(); list && what.is_tuple())
-    return std::any_of(list->begin(), list->end(), [&](const Value& one) { return has_end(s, one, at_start, budget); });
-  const std::string& end = text_of(what, at_start ? "startswith" : "endswith");
-  budget.pay_text(std::min(s.size(), end.size()));
-  return at_start ? s.starts_with(end) : s.ends_with(end);
+std::string padded(std::string_view s, std::int64_t before, std::int64_t behind, std::string_view with,
+                   Budget& budget) {
+  const auto room = static_cast<std::int64_t>(longest_text);
+  if (before > room || behind > room || std::max<std::int64_t>(before, 0) + std::max<std::int64_t>(behind, 0) > room)
+    refuse("a text becomes too long");
+  std::string out;
+  budget.pay_text(static_cast<std::size_t>(std::max<std::int64_t>(0, before) + std::max<std::int64_t>(0, behind)) * 8);
+  for (; before > 0; --before) out += with;
+  out += s;
+  for (; behind > 0; --behind) out += with;
+  return out;
+}
+
+std::string centered(std::string_view s, std::int64_t width, std::string_view with, Budget& budget) {
+  const std::int64_t room = width - length_of(s);
+  if (room <= 0) return std::string(s);
+  const std::int64_t before = room / 2 + (room & width & 1);  // where CPython puts the odd one
+  return padded(s, before, room - before, with, budget);
 }
 
 std::string indented(std::string_view s, const Arguments& a, Budget& budget) {
   const Value* width = argument(a, 0, "width");
-  const std::int64_t blanks = width && width->get<std::string>() ? 0 : whole_argument(a, 0, "width", 4);
+  const std::int64_t blanks = width && width->get<std::string>() ? 0 : number_argument(a, 0, "width", 4);
   const std::string by = width && width->get<std::string>()
                              ? *width->get<std::string>()
                              : std::string(static_cast<std::size_t>(std::clamp<std::int64_t>(blanks, 0, 101)), ' ');
   if (by.size() > 100) refuse("indent: more than 100 characters are not supported");
   const bool first = flag_argument(a, 1, "first", false), blank = flag_argument(a, 2, "blank", false);
   std::string out = first ? by : "";
-  const List lines = lines_of(std::string(s) + "\n", false, budget);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::string& line = *lines[i].get<std::string>();
-    if (i > 0) out.append("\n").append(blank || !line.empty() ? by : "");
+  const std::string whole = std::string(s) + "\n";
+  bool later = false;
+  for (std::string_view line : lines_of(whole, false, budget)) {
+    if (later) out.append("\n").append(blank || !line.empty() ? by : "");
     out += line;
+    later = true;
     if (out.size() > longest_text) refuse("indent: the text becomes too long");
   }
   return out;
+}
+
+Value truncated(const Value& value, const Arguments& a, Budget& budget) {
+  const std::int64_t length = number_argument(a, 0, "length", 255), leeway = whole_argument(a, 3, "leeway", 5);
+  const Value* given = argument(a, 2, "end");
+  const std::string end = given ? text_of(*given, "truncate") : "...";
+  if (length < length_of(end)) refuse(fmt::format("truncate: the length is {}, less than that of the end", length));
+  if (leeway < 0) refuse("truncate: the leeway is below 0");
+  const auto* s = value.get<std::string>();
+  if (!s && (value.is_undefined() || value.get<List>() || value.get<Dict>()) &&
+      *length_value(value).integer() <= length + leeway)
+    return value;
+  if (!s) refuse(fmt::format("truncate takes a string, not {}", value.type_name()));
+  if (length_of(*s) <= length + leeway) return value;
+  const Value zero = std::int64_t{0}, most = length - length_of(end);
+  std::string_view kept = part_of(*s, &zero, &most)->text;
+  if (!flag_argument(a, 1, "killwords", false)) {
+    const std::size_t blank = kept.rfind(' ');
+    if (blank != kept.npos) kept = kept.substr(0, blank);
+  }
+  return sum_of_texts(Value::text_like(value, std::string(kept)), given ? *given : Value(end), budget);
+}
+
+std::int64_t count_words(std::string_view s) {
+  std::int64_t n = 0;
+  bool within = false;
+  for (std::size_t at = 0; at < s.size();) {
+    const Character c = character_at(s, at);
+    const bool word = c.code == '_' || (c.code != Character::not_utf8 &&
+                                        (CharacterKinds::table()(c.code) & (kind_letter | kind_number)) != 0);
+    n += word && !within ? 1 : 0;
+    within = word;
+    at += c.length;
+  }
+  return n;
 }
 
 }  // namespace tril::chat

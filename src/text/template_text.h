@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 
 namespace tril::chat {
 
+bool is_python_space(char32_t c);
 std::vector<std::string_view> characters(std::string_view s);
 std::int64_t length_of(std::string_view s);  ///< in characters
 
@@ -21,17 +23,32 @@ std::string titled(std::string_view s);
 
 /// Where `what` is in `s` from `from` on, or npos; in time that grows with their sum.
 std::size_t find_text(std::string_view s, std::string_view what, std::size_t from = 0);
+/// Where it is last.
+std::size_t find_last_text(std::string_view s, std::string_view what);
+/// The characters that Python's s[from:to] has, each none or a number; nothing where `from` is behind the end.
+struct Part {
+  std::string_view text;
+  std::int64_t begin = 0;  ///< in characters
+};
+std::optional<Part> part_of(std::string_view s, const Value* from, const Value* to);
 
 /// @param most  how often; below 0: everywhere
 std::string replaced(std::string_view s, std::string_view from, std::string_view to, std::int64_t most, Budget& budget);
 /// @param by  none: white space
-List split(std::string_view s, const Value* by, std::int64_t most, bool from_right, Budget& budget);
+std::vector<std::string_view> split(std::string_view s, const Value* by, std::int64_t most, bool from_right,
+                                    Budget& budget);
 /// str.splitlines()
-List lines_of(std::string_view s, bool keep_ends, Budget& budget);
+std::vector<std::string_view> lines_of(std::string_view s, bool keep_ends, Budget& budget);
 std::string joined(const List& list, std::string_view by, Budget& budget);
-/// Whether it begins, or ends, with a text or one of a tuple of them.
-bool has_end(const std::string& s, const Value& what, bool at_start, Budget& budget);
+/// With `before` and `behind` times a character around it.
+std::string padded(std::string_view s, std::int64_t before, std::int64_t behind, std::string_view with, Budget& budget);
+/// str.center()
+std::string centered(std::string_view s, std::int64_t width, std::string_view with, Budget& budget);
 /// The filter indent(width, first, blank).
 std::string indented(std::string_view s, const Arguments& a, Budget& budget);
+/// The filter truncate(length, killwords, end, leeway).
+Value truncated(const Value& value, const Arguments& a, Budget& budget);
+/// Words of letters, digits and underscores.
+std::int64_t count_words(std::string_view s);
 
 }  // namespace tril::chat

@@ -42,6 +42,14 @@ class TemplateMutator {
         "{% filter indent(4) %}f{% endfilter %}{% generation %}g{% endgeneration %}{% raw %}{{ h }}{% endraw %}",
         "{{ messages|map(attribute='content')|join(', ') }}{{ messages|selectattr('role', 'equalto', 'user')|list }}",
         "{{ 'a,b'.split(',')[-1:] }}{{ 'x'.strip().title().replace('X', 'y') }}{{ range(3)|sum }}",
+        "{% macro w(a) %}{{ varargs }}{{ kwargs }}{{ caller(a) }}{% endmacro %}{% call(x) w(*messages, **{'k': 1}) "
+        "%}{{ x }}{% endcall %}",
+        "{% with u = messages|map(attribute='role') %}{{ u|first }}{{ u|list }}{% endwith %}{% set v|trim|e %} <b> {% "
+        "endset %}{{ v }}",
+        "{{ '%5s|%-3d|%(a).2f' % {'a': 1} }}{{ '{:>9}{!r}{0[0]:,}'.format(1, 'b') }}{{ ('<'|safe) + '&' }}{{ {1: 2, "
+        "none: 3} }}",
+        "{{ messages|groupby('role')|list }}{{ range(9)|batch(2, 'z')|list }}{{ cycler(1, 2).next() }}{{ 'a "
+        "b'|truncate(1, end='') }}",
         "{{ raise_exception('i') }}{{ strftime_now('%Y') }}{# j #}{{ (1, 2) if 1 < 2 else {'k': [none]} }}"};
     return list;
   }
@@ -138,6 +146,25 @@ class TemplateMutator {
                                                ".splitlines()",
                                                ".startswith('a')",
                                                ".format(1)",
+                                               "|safe",
+                                               "|e",
+                                               "|select",
+                                               "|map('upper')",
+                                               "|slice(3)",
+                                               "|striptags",
+                                               "|urlencode",
+                                               "|xmlattr",
+                                               "%",
+                                               "*messages",
+                                               "**m",
+                                               "varargs",
+                                               "caller()",
+                                               "loop(m)",
+                                               "loop.cycle(1, 2)",
+                                               "loop.changed(1)",
+                                               ".center(99)",
+                                               ".partition('a')",
+                                               ".index(1)",
                                                ".get('a', 1)"};
     return list;
   }

@@ -80,6 +80,31 @@ TEST(ChatTemplate, SnippetsAreAsJinjaWritesThemOrRefused) {
   EXPECT_GT(refused, 70);
 }
 
+TEST(ChatTemplate, ExpressionsAreWhatJinjaMakesOfThem) {
+  const Json file = Json::parse(read_text(test::test_dir() + "/text/chat_cases/expressions.json", 1 << 24));
+  ChatInput input;
+  input.messages = Json::array();
+  int compared = 0, refused = 0;
+  for (const Json& c : file) {
+    const auto source = c[0].get<std::string>();
+    SCOPED_TRACE(source);
+    const auto render = [&] { return ChatTemplate(source).render(input); };
+    if (c[1].is_null()) {
+      EXPECT_THROW(render(), Error);
+      ++refused;
+      continue;
+    }
+    try {
+      EXPECT_EQ(render(), c[1].get<std::string>());
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
+    }
+    ++compared;
+  }
+  EXPECT_GT(compared, 4000);
+  EXPECT_GT(refused, 1000);
+}
+
 std::string rendered(const std::string& source) {
   return ChatTemplate(source).render(input_of(golden()["chats"]["turns"], Json::object()));
 }
@@ -90,28 +115,107 @@ std::string says(const std::string& source) {
 
 TEST(ChatTemplate, WhatIsNotSupportedIsRefusedByNameAndLine) {
   const std::vector<std::array<std::string, 2>> cases = {
-      {"a\nb{% include 'x' %}", "line 2: {% include %} is not supported"},
-      {"{% call x() %}{% endcall %}", "{% call %}"},
-      {"{{ 'x' | urlize }}", "\"urlize\""},
-      {"{{ 1 is prime }}", "\"prime\""},
-      {"{{ '%s' % 1 }}", "%"},
       {"{{ x.y }}", "\"x\" is undefined"},
       {"{{ messages.append(1) }}", "cannot be called"},
-      {"{% for x in y recursive %}{% endfor %}", "recursive"},
+      {"{% for x in [1] %}{{ loop(x) }}{% endfor %}", "not recursive"},
       {"{% if x %}", "endif"},
       {"{{ x", "missing"},
       {"{% endfor %}", "endfor"},
       {"{{ raise_exception('no such role') }}", "no such role"},
-      {"{{ f(*a) }}", "not supported"},
+      {"{{ range(*a) }}", "range()"},
       {"{{ 9223372036854775807 + 1 }}", "too large"},
       {"{{ 1 // 0 }}", "zero"},
-      {"{% macro m(a) %}{{ varargs }}{% endmacro %}", "\"varargs\" in a macro"},
-      {"{% macro m(a) %}{{ kwargs }}{% endmacro %}", "\"kwargs\" in a macro"},
+      {"{% macro m(a) %}{% endmacro %}{{ m(1, 2) }}", "macro \"m\" takes 1 arguments, not 2"},
+      {"{% macro m(a) %}{% endmacro %}{{ m(b=2) }}", "macro \"m\" has no parameter \"b\""},
+      {"{{ [1] | map('upper') }}", "a generator cannot be written; make it a list: | list"},
+      {"{{ range(3) }}", "a range cannot be written"},
+      {"{{ {[1]: 2} }}", "a list cannot be a mapping's key"},
       {"{{ ' x' | trim(letters=' ') }}", "the filter \"trim\" has no argument \"letters\""},
       {"{{ 'x'.upper(1) }}", "upper() takes 0 arguments"},
       {"a\n{{ '\xff' }}", "line 2: is not valid UTF-8 (byte 0xFF)"},
   };
   for (const auto& [source, part] : cases) EXPECT_TRUE(contains(says(source), part)) << source << ": " << says(source);
+}
+
+// Whoever loads a model hears of it then, not with the first talk.
+TEST(ChatTemplate, WhatNoTalkCouldRenderIsRefusedWhenItIsRead) {
+  const std::vector<std::array<std::string, 2>> cases = {
+      {"a\nb{% include 'x' %}", "line 2: {% include %} is not supported"},
+      {"{% extends 'x' %}", "{% extends %} is not supported"},
+      {"\n\n{% import 'x' as y %}", "line 3: {% import %} is not supported"},
+      {"{% autoescape true %}{% endautoescape %}", "{% autoescape %} is not supported"},
+      {"{% block x %}{% endblock %}", "{% block %} is not supported"},
+      {"{% do x.y() %}", "{% do %} is not supported"},
+      {"{% trans %}x{% endtrans %}", "{% trans %} is not supported"},
+      {"\n{{ 'x' | urlize }}", "line 2: the filter \"urlize\" is not supported"},
+      {"{% if x %}{{ 'x' | random }}{% endif %}", "the filter \"random\" is not supported"},
+      {"{{ 1 | nosuch }}", "the filter \"nosuch\" is not supported"},
+      {"{{ 1 is prime }}", "the test \"prime\" is not supported"},
+      {"{{ 'x'.encode() }}", "encode() is not supported"},
+      {"{{ lipsum() }}", "lipsum() is not supported"},
+      {"{% break %}", "outside of a loop"},
+      {"{{ f(a=1, 2) }}", "behind one with a name"},
+  };
+  for (const auto& [source, part] : cases) {
+    const std::string found = error_of([&] { ChatTemplate{source}; });
+    EXPECT_TRUE(contains(found, part)) << source << ": " << found;
+  }
+  // Jinja looks up such a name when the branch is taken.
+  EXPECT_EQ(rendered("{% if false %}{{ 1 | nosuch }}{% endif %}{{ (1 is prime) if false else 'ok' }}"), "ok");
+}
+
+// What a hostile template might do with what is made when it is asked for.
+TEST(ChatTemplate, GeneratorsAndFormatsStayWithinTheirBounds) {
+  const std::vector<std::string> sources = {
+      "{% set ns = namespace(g=[1]) %}{% for i in range(1000) %}{% set ns.g = ns.g | map('string') %}{% endfor %}",
+      "{% set l = [1] %}" +
+          [] {
+            std::string s;
+            for (int i = 0; i < 1000; ++i) s += "{% set l = [l.count] %}";
+            return s;
+          }(),
+      "{{ '%1000000000d' % 1 }}",
+      "{{ '{:1000000000}'.format(1) }}",
+      "{{ '%.1000f' % 1.5 }}",
+      "{{ 'x'.center(1000000000000) }}",
+      "{{ [0] * 1000000000000 }}",
+      "{{ [1] | batch(1000000000000, 0) | list }}",
+      "{{ [1] | slice(1000000000000) | list }}",
+      "{{ 'x'.expandtabs(1000000000000) }}",
+      "{{ ('a' * 1000000).replace('', 'x' * 1000) }}",
+      "{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}",
+      "{% macro m() %}{{ caller() }}{% endmacro %}{% macro f() %}{% call m() %}{{ f() }}{% endcall %}{% endmacro %}{{ "
+      "f() }}",
+      "{% for i in range(100000) %}{{ range(100000) | map('string') | select | list | length }}{% endfor %}",
+      "{% for i in range(100000) %}{{ range(100000) | batch(1) | list | length }}{% endfor %}",
+      "{% for i in range(100000) %}{{ (range(100000) | list).count(i) }}{% endfor %}",
+      "{% for i in range(100000) %}{% set x = range(2000) | groupby(0, default=1) | list %}{% endfor %}",
+  };
+  for (const std::string& source : sources) EXPECT_NE(says(source), "") << source.substr(0, 90);
+}
+
+TEST(ChatTemplate, MembersThatAreNullAreNotThere) {
+  ChatInput input;
+  input.messages = Json::parse(R"([{"role": "assistant", "content": null, "tool_calls": [{"id": "a"}]}])");
+  EXPECT_EQ(ChatTemplate("{{ messages[0].content is none }}{{ messages[0]['content'] is string }}"
+                         "{{ 'content' in messages[0] }}{{ messages[0].get('content', 'x') }}{{ messages[0].content }}")
+                .render(input),
+            "FalseFalseFalsex");
+  // What stands deeper, and what is no message, is as it was given.
+  input.messages = Json::parse(R"([{"role": "user", "content": [{"text": null}]}])");
+  input.tools = Json::parse(R"([{"a": null}])");
+  EXPECT_EQ(ChatTemplate("{{ messages[0].content[0].text is none }}{{ tools[0].a is none }}").render(input),
+            "TrueTrue");
+}
+
+TEST(ChatTemplate, ThoughtsHaveTheNamesThatTemplatesAskFor) {
+  ChatInput input;
+  input.messages = Json::parse(R"([{"role": "assistant", "reasoning": "r", "content": "c"},
+                                   {"thinking": "t", "reasoning_content": null}, {"content": "d"}])");
+  EXPECT_EQ(ChatTemplate("{% for m in messages %}{{ m.reasoning_content }}{{ m.thinking }}{{ m | list }};{% endfor %}")
+                .render(input),
+            "rr['thinking', 'role', 'reasoning', 'content', 'reasoning_content'];tt['thinking', "
+            "'reasoning_content'];['content'];");
 }
 
 TEST(ChatTemplate, WhatHasNoEndIsStopped) {

@@ -14,7 +14,8 @@ from transformers.utils import chat_template_utils as reference
 GIVEN = {"people": [{"name": "bo", "age": 3, "at": {"town": "Köln"}}, {"name": "Al", "age": 12, "at": {"town": "Ulm"}},
                     {"name": "cy", "age": 7, "at": {"town": "Äsch"}}],
          "words": ["b", "A", "c", "B", "a"], "text": "Straße in İzmir, ΌΣΟΣ ΚΑΙ ὈΔΥΣΣΕΎΣ. ǆ ﬁn ŉ ß",
-         "mixed": {"b": 2, "A": 1, "c": 0}}
+         "mixed": {"b": 2, "A": 1, "c": 0}, "tools": None,
+         "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": None}]}
 
 CASES = """
 {{ 'straße' | upper }}{{ 'ÄÖÜ ÉÑ' | lower }}{{ 'éa' | capitalize }}{{ 'ǆabc' | capitalize }}{{ 'ﬁn' | capitalize }}
@@ -185,27 +186,191 @@ CASES = """
 {{ strftime_now('%Y') is string }}{{ strftime_now is defined }}{{ raise_exception is callable }}
 {{ range(3) }}
 {{ mixed.items() }}
+{% macro m(a) %}{{ a }}{{ varargs }}{% endmacro %}{{ m(1, 2, 3) }}{{ m() }}
+{% macro m(a) %}{{ a }}{{ kwargs }}{% endmacro %}{{ m(1, b=2, c=3) }}{{ m(a=1) }}
+{% macro m(a) %}{{ a }}{{ kwargs }}{% endmacro %}{{ m(1, a=2) }}
+{% macro m(a, b=2) %}{{ a }}{{ b }}{{ varargs }}{{ kwargs }}{% endmacro %}{{ m(1, 3, 4, x=5) }}{{ m(b=7, a=8) }}{{ m(*[1, 2, 3]) }}{{ m(**{'a': 1, 'z': 2}) }}{{ m(*[1], **{'b': 9}) }}
+{% macro m(a) %}<{{ a }}>{{ caller() }}</{{ a }}>{% endmacro %}{% call m('b') %}text {{ 1 + 1 }}{% endcall %}
+{% macro m(l) %}{% for x in l %}{{ caller(x, loop.index) }}{% endfor %}{% endmacro %}{% call(x, i=0) m([5, 6]) %}({{ x }}:{{ i }}){% endcall %}
+{% macro m() %}{{ caller is defined }}{{ caller is callable }}{% endmacro %}{{ m() }}{% call m() %}{% endcall %}
+{% macro m() %}x{% endmacro %}{% call m() %}{% endcall %}
+{% macro m(a) %}{{ a }}{% endmacro %}{{ m.name }}{{ m.arguments }}{{ m.catch_kwargs }}{{ m.catch_varargs }}{{ m.caller }}{{ m }}
+{% macro outer() %}{% macro inner(x) %}[{{ x }}]{% endmacro %}{{ inner(varargs) }}{% endmacro %}{{ outer(1, 2) }}
+{% macro m(varargs) %}{{ varargs }}{% endmacro %}{{ m(1) }}
+{% macro f(n) %}{{ n }}{% if n > 0 %}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(5) }}
+{% macro f(x) %}{% set y = x %}{{ y }}{% endmacro %}{{ f(1) }}{{ y is defined }}
+{% macro f() %}{{ g }}{% endmacro %}{% set g = 4 %}{{ f() }}
+{% for x in [1, [2, [3]]] recursive %}{% if x is iterable %}({{ loop(x) }}){% else %}{{ x }}@{{ loop.depth }}{{ loop.depth0 }}{% endif %}{% endfor %}
+{% for x in [{'n': 'a', 'c': [{'n': 'b', 'c': []}]}] recursive %}{{ loop.index }}{{ x.n }}{{ loop(x.c) }}{% else %}none{% endfor %}
+{% for x in [1] %}{{ loop(x) }}{% endfor %}
+{% for x in [1, 2, 3] %}{{ loop }}{{ loop.index }}{{ loop.length }}{{ loop.revindex }}{{ loop.nope is defined }}{% endfor %}
+{% for x in [1, 1, 2, 2, 1] %}{{ loop.changed(x) }}{{ loop.cycle('a', 'b', 'c') }}{% endfor %}
+{% for x in [1, 2, 3] %}{{ loop.previtem }},{{ x }},{{ loop.nextitem }};{% endfor %}
+{% for x in ([1, 2, 3] | select('odd')) %}{{ x }}{{ loop.last }}{{ loop.length }}{{ loop.revindex0 }}{{ loop.nextitem }}{% endfor %}
+{% for x in [1, 2, 3, 4] if x is even %}{{ loop.index }}{{ x }}{{ loop.length }}{{ loop.last }}{% else %}no{% endfor %}
+{% set ns = namespace(n=1) %}{% for x in [1, 2, 3, 4] if x > ns.n %}{{ x }}{% set ns.n = ns.n + 2 %}{% endfor %}
+{% set ns = namespace(n=1) %}{% for x in [1, 2, 3, 4] if x > ns.n %}{{ x }}{{ loop.last }}{% set ns.n = ns.n + 2 %}{% endfor %}
+{% set ns = namespace(n=1) %}{% for x in [1, 2, 3, 4] if x > ns.n %}{{ x }}{{ loop.length }}{% set ns.n = ns.n + 2 %}{% endfor %}
+{% set g = [1, 2, 3] | map('string') %}{{ g | first }}{{ g | list }}{{ g | list }}{{ 'T' if g }}
+{% set g = [1, 2, 3, 4] | select %}{% for x in g %}{{ x }}{% if x == 2 %}{% break %}{% endif %}{% endfor %}{{ g | list }}
+{% set g = [1, 2, 3, 4] | select %}{% for x in g %}{{ x }}{{ loop.last }}{% if x == 2 %}{% break %}{% endif %}{% endfor %}{{ g | list }}
+{% set g = [1, 2] | map('nofilter') %}x
+{% set g = [1, 2] | map('nofilter') %}{{ g | list }}
+{% if false %}{{ 1 | nofilter }}{% endif %}ok
+{% if false %}{{ 1 is notest }}{% endif %}ok
+{{ 1 | nofilter if false else 'ok' }}
+{{ (1 is notest) if false else 'ok' }}
+{% if false %}{% for x in [1] %}{{ x | nofilter }}{% endfor %}{% endif %}ok
+{{ 'ok' if true else 1 | nofilter }}
+{% set x | upper | trim %} abc {% endset %}[{{ x }}]
+{% set x %} a{% set y = 1 %}{{ y }}{% endset %}[{{ x }}]{{ y is defined }}
+{% set ns = namespace() %}{% set ns.x %}abc{% endset %}{{ ns.x }}{{ ns }}
+{% set a, (b, c) = 1, (2, 3) %}{{ a }}{{ b }}{{ c }}{% set (d, e) = [4, 5] %}{{ d }}{{ e }}
+{% for a, (b, c) in [(1, (2, 3))] %}{{ a }}{{ b }}{{ c }}{% endfor %}{% for (a, b) in [(1, 2)] %}{{ a }}{{ b }}{% endfor %}
+{% set ns = namespace(a=1) %}{% set ns.a, ns.b = 5, 6 %}{{ ns.a }}{{ ns.b }}
+{% set x, = [1] %}{{ x }}
+{% with a=1, b=2 %}{{ a }}{{ b }}{% endwith %}{{ a is defined }}
+{% set a = 3 %}{% with a=1, b=a %}{{ a }}{{ b }}{% endwith %}{{ a }}
+{% with %}{% set q = 1 %}{{ q }}{% endwith %}{{ q is defined }}
+{% generation %}{% set q = 1 %}a{{ q }}{% endgeneration %}{{ q is defined }}
+{% for x in [1, 2] %}{% generation %}{{ x }}{{ loop.index }}{% endgeneration %}{% endfor %}
+{% for x in [1, 2] %}{% filter upper %}a{% if x == 1 %}{% continue %}{% endif %}b{% endfilter %}{% endfor %}
+{% for x in [] %}{% else %}{% set z = 1 %}{{ z }}{% endfor %}{{ z is defined }}
+{% if true %}{% set z = 1 %}{% endif %}{{ z }}
+{% raw %}{{ x }}{% endraw %}{{ '{{' }}{% raw -%}  a {%- endraw %}
+{{ {1: 'a', 2: 'b'}[1] }}{{ {1: 'a'}.get(1) }}{{ {1: 'a'} }}{{ {1: 'a', true: 'b', 1.0: 'c'} }}{{ {none: 1, (1, 2): 3} }}{{ {'a': 1, 1: 2} | tojson }}{{ {2: 1, 1: 2} | tojson(sort_keys=true) }}{{ {1: 1, 'a': 2} | length }}{{ 1 in {1: 2} }}{{ '1' in {1: 2} }}
+{{ {[1]: 2} }}
+{{ {{}: 2} }}
+{{ {(1, 2): 3} | tojson }}
+{{ {1: 2, 'a': 3} | tojson(sort_keys=true) }}
+{{ {1: 2, 'a': 3} | dictsort }}
+{% for k, v in {1: 'x', 2: 'y'}.items() %}{{ k }}{{ v }}{% endfor %}{% for k in {3: 1} %}{{ k + 1 }}{% endfor %}
+{{ cycler('a', 'b').next() }}{% set c = cycler(1, 2, 3) %}{{ c.next() }}{{ c.next() }}{{ c.current }}{% set _ = c.reset() %}{{ c.next() }}
+{% set j = joiner('|') %}{{ j() }}a{{ j() }}b{{ j() }}c{% set k = joiner() %}{{ k() }}{{ k() }}
+{{ dict([('a', 1), ['b', 2]]) }}{{ dict({'a': 1}, b=2) }}{{ dict({1: 2}) }}{{ dict(**{'x': 1}) }}
+{{ dict([1]) }}
+{% set ns = namespace(_x=1) %}
+{% set ns = namespace() %}{% set ns._x = 1 %}
+{% set ns = namespace([('a', 1)]) %}{{ ns.a }}
+{% set ns = namespace(items=1) %}{{ ns.items }}{{ ns['items'] }}{{ ns.keys is defined }}
+{{ 0x1F }}{{ 0b101 }}{{ 0o17 }}{{ 1_000 }}{{ 0xFF_FF }}{{ 1.5e3 }}{{ 1_0.2_5 }}
+{{ 'a' 'b' }}{{ "x\\ty\\x41\\u00e9\\101" }}
+{{ [1, 2, 3][-1] }}{{ 'abc'[-2:] }}{{ (1, 2)[0] }}{{ 'a,b'.split(',')[0] }}{{ ('x' | upper)[0] }}
+{{ messages[0].content }}{{ messages[-1]['role'] }}{{ messages | length }}{{ messages[0].get('x', 'd') }}{{ messages[5] }}{{ messages[5].x is defined }}
+{{ (messages | selectattr('role', 'equalto', 'user') | list)[0].content }}{{ messages | map(attribute='role') | join(',') }}{{ messages | map(attribute='nope') | list }}{{ messages | map(attribute='nope.x') | list }}
+{{ tools | selectattr('type') | list }}{{ tools | map('upper') | list }}{{ tools | select | list | length }}{{ none | reject | list }}{{ 0 | rejectattr | list }}{{ missing | map | list }}
+{{ 5 | select | list }}
+{{ 5 | map('upper') | list }}
+{{ "To: "|safe + '<a> & "b"\\'' }}{{ '<' + ('>'|safe) }}{{ ('<'|safe) ~ '<' }}{{ ('<b>'|e) }}{{ ('<b>'|e|e) }}{{ ('<b>'|e|forceescape) }}{{ ('<b>'|safe|e) }}{{ ('<a>' | safe | upper) + '<' }}{{ ('<a>'|safe|replace('a', '<')) + '<' }}{{ ['<'|safe, '<'] | join('<') + '<' }}{{ ('<'|safe)|string + '<' }}{{ ('a'|safe)|tojson + '<' }}{{ ('%s'|safe) % '<' }}{{ ('%s'|safe)|format('<') }}{{ ('a b'|safe)|title + '<' }}{{ ('<'|safe) * 2 + '<' }}{{ (('a<'|safe)[0]) + '<' }}{{ [('<'|safe)] }}{{ {'a': '<'|safe} | tojson }}{{ ('<'|safe)|list }}{{ ('<'|safe)|trim + '<' }}{{ ('<'|safe).join(['<', 'a'|safe]) }}{{ ('<'|safe).split('x') }}
+{% set x %}<b>{% endset %}{{ x + '<' }}{% macro m() %}<{% endmacro %}{{ m() + '<' }}{{ x is escaped }}
+{{ 'x'|safe == 'x' }}{{ 'x'|safe in ['x'] }}{{ {'x': 1}['x'|safe] }}{{ ('x'|safe)|length }}{{ ('1'|safe)|int + 1 }}
+{{ '{:>5}|{:05.1f}|{!r}'.format('a', 2.55, 'q') }}{{ '{a} {b[0]} {c.x}'.format(a=1, b=[2], c={'x': 3}) }}{{ '{} {}'.format(*[1, 2]) }}{{ '{0.__class__}'.format(1) }}
+{{ 'abc'.__class__ }}{{ ''.__class__.__mro__ }}
+{{ messages.__class__ }}|{{ messages[0].__class__ }}
+{{ messages.append(1) }}
+{{ messages[0].update({'a': 1}) }}
+{{ messages[0].pop('role') }}
+{{ x.y }}
+{{ x['y'] }}
+{{ x[0] }}
+{{ x() }}
+{{ x + 1 }}
+{{ x | length }}{{ x | list }}{{ x | join }}{{ x | upper }}{{ x ~ 'a' }}{{ x == y }}{{ x in [1] }}{{ 1 in x }}{{ x | first }}{{ x | last }}{{ x | reverse | list }}{{ x | sum }}{{ x | min }}{{ x | sort }}{{ x | unique | list }}{{ x | trim }}{{ x | title }}{{ x | e }}{{ x | safe }}{{ x | string }}{{ x | batch(2) | list }}{{ x | items | list }}{{ x | count }}{{ x | wordcount }}{{ x | default }}
+{{ x | int }}
+{{ x | float }}
+{{ x | abs }}
+{{ x | round }}
+{{ x | tojson }}
+{{ x | dictsort }}
+{{ x | replace('a', 'b') }}{{ x | indent }}
+{{ none | list }}
+{{ none | first }}
+{{ none | last }}
+{{ none | join }}
+{{ none | sort }}
+{{ none | upper }}{{ none | trim }}{{ none | string }}{{ none | default('x') }}{{ none | default('x', true) }}{{ none ~ 'x' }}
+{{ none | items | list }}
+{{ 1 if true }}{{ 1 if false }}{{ (1 if false) is defined }}
+{{ raise_exception('boo') }}
+{{ raise_exception() }}
+{% block a %}x{% endblock %}
+{% include 'x' %}
+{% extends 'x' %}
+{% import 'x' as y %}
+{% from 'x' import y %}
+{% autoescape true %}x{% endautoescape %}
+{% do x %}
+{% trans %}x{% endtrans %}
+{% break %}
+{% if %}{% endif %}
+{{ }}
+{{ 1 + }}
+{{ [1, }}
+{% for %}{% endfor %}
+{% set %}
+{% set loop = 1 %}{{ loop }}
+{% set true = 1 %}
+{{ 'abc' is string and 'abc' is not none }}{{ 1 is not string }}{{ not 1 is string }}{{ 3 is divisibleby 3 }}{{ 'a' is in 'abc' }}{{ 2 is in [1, 2] }}{{ 1 is eq 1 }}{{ [] is sameas [] }}
+{{ 'a' is string is defined }}
+{{ 1 is defined and 2 is defined if true else 3 }}
+{{ x is defined if true else 1 }}
+{{ (x is defined) if true else 1 }}
+{{ 1 < 2 < 3 }}{{ 1 < 3 > 2 }}{{ 1 == 1 in [1] }}{{ 'a' in 'abc' not in 'x' }}
+{{ -2 ** 2 }}{{ 2 ** 3 ** 2 }}{{ 2 * 3 ~ 4 }}{{ 1 + 2 ~ 3 + 4 }}{{ 7 // 2 * 2 }}{{ -7 % 3 }}{{ not true or true }}{{ 1 or 2 and 0 }}{{ +5 }}{{ --5 }}
+{{ [1, 2] + [3] }}{{ (1,) + (2,) }}{{ [0] * 3 }}{{ 2 * (1,) }}{{ [1] == (1,) }}
+{{ [] < [1] }}
+{{ [1] < (1,) }}
+{{ {} < {} }}
+{{ 'a' * 3 }}{{ 3 * 'a' }}{{ 'a' * true }}
+{{ 'é'.upper() }}{{ 'ß' | upper }}{{ 'ǆ' | title }}{{ 'İ' | lower }}{{ 'ΑΣ' | lower }}
+{{ [3, 1, 2] | sort | reverse | list }}{{ [3, 1] | sort | last }}{{ 'cab' | sort }}{{ {'b': 1, 'a': 2} | sort }}
+{{ [{'a': 1, 'b': 2}, {'a': 1, 'b': 1}] | sort(attribute='a,b') }}
+{% for g in [{'k': 'x', 'v': 1}, {'k': 'y', 'v': 2}, {'k': 'X', 'v': 3}] | groupby('k') %}{{ g.grouper }}{{ g.list | length }}{{ g[0] }}{% endfor %}{% for k, l in [{'k': 2}, {'k': 1}] | groupby('k') %}{{ k }}{{ l }}{% endfor %}{{ [{'a': 1}] | groupby('a') }}
+{{ [{'k': 1}, {}] | groupby('k', default=0) }}{{ [{'k': 'a'}, {'k': 'A'}] | groupby('k', case_sensitive=true) }}
+{{ 'http://a b/ü?x=1&y' | urlencode }}{{ {'a b': 'c/d', 'e': 1} | urlencode }}{{ [('a', 1)] | urlencode }}{{ 5 | urlencode }}
+{{ '<p>a &amp; b</p>  c <!-- x -->d &lt;' | striptags }}
+{{ {'a': '<"', 'b': none, 'c': 1} | xmlattr }}{{ {} | xmlattr }}{{ {'a': 1} | xmlattr(false) }}
+{{ {'a b': 1} | xmlattr }}
+{{ 'foo bar baz qux' | truncate(9) }}{{ 'foo bar baz qux' | truncate(9, true) }}{{ 'foo bar baz qux' | truncate(11) }}{{ 'foo bar baz qux' | truncate(11, false, '..', 0) }}{{ 'foo bar' | truncate(2) }}
+{{ 1000000 | filesizeformat }}{{ 1 | filesizeformat }}{{ 123 | filesizeformat }}{{ 1536 | filesizeformat(true) }}{{ 1e30 | filesizeformat }}{{ '2048' | filesizeformat(true) }}
+{{ 'a b_c, d' | wordcount }}{{ 'x' | center(5) }}|{{ [1, 2, 3] | batch(2, 0) | list }}{{ range(7) | slice(3) | list }}{{ range(7) | slice(3, 'x') | list }}
+{{ lipsum() }}
+{{ 'x' | random }}
+{{ 'x' | pprint }}
+{{ 'x' | urlize }}
+{{ 'x' | wordwrap(3) }}
+{{ 'x'.encode() }}
+{{ 'x'.translate({}) }}
+{{ (1).bit_length() }}
+{{ ['a', 'b'] | map('upper') | join }}{{ [1, 2] | map('string') | map('int') | sum }}{{ ['a'] | map('replace', 'a', 'b') | list }}{{ [{'a': {'b': 1}}] | map(attribute='a.b') | list }}{{ [[1, 2]] | map('first') | list }}{{ [[1, 2]] | map(attribute=0) | list }}{{ [{'a': 1}, {}] | map(attribute='a', default='z') | list }}
+{{ [1] | map(attribute='a', nope=1) | list }}
+{{ [{'a': none}] | selectattr('a') | list }}{{ [{'a': none}] | selectattr('a', 'none') | list }}{{ [{'a': 1}] | selectattr('b', 'defined') | list }}{{ [{'a': 1}] | rejectattr('b', 'defined') | list }}{{ [{'a': 'x'}] | selectattr('a', 'in', ['x', 'y']) | list }}{{ [{'a': 'x'}] | selectattr('a', '==', 'x') | list }}
+{{ [1, 2, 3] | reject('equalto', 2) | list }}{{ [1, 'a', none] | select('string') | list }}
+{{ ({'a': 1}).items() }}{{ ({'a': 1}).keys() }}{{ ({'a': 1}).values() }}{{ ({'a': 1}).items() | list }}{{ ({'a': 1}).keys()[0] }}{{ ({'a': 1}).items() | first }}{{ ({'a': 1}).items() | length }}{{ ({'a': 1}).keys() is sequence }}{{ ({'a': 1}).keys() | tojson }}
+{{ ({'a': 1}).items() | tojson }}
+{{ (range(3) | tojson) }}
+{{ range(3) is sequence }}{{ range(3) is iterable }}{{ 2 in range(3) }}{{ range(5)[1] }}{{ range(5)[1:3] | list }}{{ range(3) == range(3) }}{{ range(3) == [0, 1, 2] }}{{ range(3) | sum }}{{ range(3).index(2) }}
+{{ range(3) + [1] }}
+{{ [1, 2, 3] | tojson(indent='--') }}{{ [1] | tojson(indent=true) }}{{ {'é': '<&>\\'"'} | tojson }}{{ 'é' | tojson(ensure_ascii=true) }}{{ [1.0, 1e20, none, true] | tojson }}{{ {} | tojson(indent=2) }}{{ [[], [1]] | tojson(indent=1) }}
+{{ namespace(a=1) | tojson }}
+{{ ns.x.y }}
+{{ not x }}{{ x or 'd' }}{{ x and 'd' }}{{ (x or {}).get('a') }}
 """
 
 REFUSED = {line for line in """
-{% macro m(a) %}{{ a }}{{ varargs }}{% endmacro %}{{ m(1, 2) }}
-{% macro m(a) %}{{ a }}{{ kwargs }}{% endmacro %}{{ m(1, b=2) }}
-{% macro m(a) %}{{ a }}{% endmacro %}{{ m.name }}
-{{ 'a b c'.rsplit(none, 1) }}
-{{ 'abc'.startswith('b', 1) }}
-{{ 'abc'.find('c', 1) }}
-{{ 'abc'.replace('', '-') }}
-{{ people | sort(attribute='age,name') }}
-{{ [1] * 2 }}
-{{ '%s' % 1 }}
-{{ 'x' | wordcount }}{{ 'a b' | truncate(3) }}
-{{ 'x'.center(5) }}
-{{ 'x'.format(1) }}
-{{ [1, 2].index(1) }}
-{{ 'x' | e }}
 {{ range(3) }}
-{{ mixed.items() }}
 {{ 1e400 }}
+{% block a %}x{% endblock %}
+{% autoescape true %}x{% endautoescape %}
+{% set loop = 1 %}{{ loop }}
+{{ lipsum() }}
+{{ 'x' | random }}
+{{ 'x' | pprint }}
+{{ 'x' | urlize }}
+{{ 'x' | wordwrap(3) }}
+{{ 'x'.encode() }}
+{{ 'x'.translate({}) }}
+{{ (1).bit_length() }}
 """.split("\n") if line}
 
 
@@ -221,7 +386,7 @@ def main():
             case["error"] = type(error).__name__
         if line in REFUSED:
             assert "text" in case, line
-            case["refused"] = True
+            case = {"source": case["source"], "refused": True}
         cases.append(case)
     out = os.path.join(sys.argv[1] if len(sys.argv) > 1 else folder, "snippets.json")
     with open(out, "w", encoding="ascii") as f:
