@@ -77,6 +77,15 @@ Fields fields_of(ChatOptions& o) {
   return f;
 }
 
+ChatTemplate published_template(const std::string& source, const std::string& model) {
+  try {
+    return ChatTemplate(source, model + ": chat template");
+  } catch (const Error& error) {
+    throw Error(error.kind(), error.where(), error.message(),
+                (error.hint().empty() ? "" : error.hint() + "; ") + "or pass --template FILE, or --format plain");
+  }
+}
+
 /// Turns as text that the model reads, and what ends an answer besides the end token.
 class Format {
  public:
@@ -87,7 +96,7 @@ class Format {
       if (o.format == "plain") fail_usage("--template", "--format plain needs none", "leave one of them out");
       template_.emplace(read_any_text(o.template_file, most_file_bytes), o.template_file);
     } else if (o.format != "plain" && published) {
-      template_.emplace(*published, o.decoding.model + ": chat template");
+      template_ = published_template(*published, o.decoding.model);
     } else if (o.format == "template") {
       fail_usage("--format", o.decoding.model + " has no chat template",
                  "name one with --template, or pass --format plain");

@@ -180,12 +180,19 @@ std::string language(const std::string& directory, const char* key) {
   return config.contains(key) && config[key].is_string() ? config[key].get<std::string>() : "";
 }
 
-// What writes a chat down for the model, by the template that its directory has; nothing where it has none.
+// What writes a chat down for the model, by the template that its directory has; nothing where it has none. Of a template
+// that cannot be read a warning tells at once, and whoever asks for a chat later: what the model does besides goes on.
 std::function<std::string(const nlohmann::ordered_json&, bool)> chat_of(const Tokenizer& tokenizer,
                                                                         const std::string& directory) {
   const std::optional<std::string> source = tokenizer.chat_template();
   if (!source) return {};
-  auto chat = std::make_shared<const ChatTemplate>(*source, directory + ": chat template");
+  std::shared_ptr<const ChatTemplate> chat;
+  try {
+    chat = std::make_shared<const ChatTemplate>(*source, directory + ": chat template");
+  } catch (const Error& error) {
+    spdlog::warn("{}; chats are refused, everything else is served", error.what());
+    return [error](const nlohmann::ordered_json&, bool) -> std::string { throw error; };
+  }
   return [chat, special_tokens = tokenizer.special_tokens()](const nlohmann::ordered_json& messages, bool answers) {
     return chat->render({.messages = messages,
                          .tools = nullptr,
