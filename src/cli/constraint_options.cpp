@@ -1,5 +1,7 @@
 #include "cli/constraint_options.h"
 
+#include <spdlog/spdlog.h>
+
 #include "base/printable.h"
 #include "base/streams.h"
 #include "search/text_form.h"
@@ -40,7 +42,10 @@ std::shared_ptr<const search::Constraint> make_constraint(const ConstraintOption
   if (o.json_object) return search::json_object_constraint(tokens, between);
   const std::string schema = read_any_text(o.json_schema, most_schema_bytes);
   try {
-    return search::json_schema_constraint(schema, tokens, between);
+    search::SchemaNotes notes;
+    auto constraint = search::json_schema_constraint(schema, tokens, between, &notes);
+    if (!notes.empty()) spdlog::warn("{}: {}", printable(o.json_schema, 400), notes.text());
+    return constraint;
   } catch (const Error& error) {
     throw error.within(printable(o.json_schema, 400)).as_failure();  // what a file says wrong
   }

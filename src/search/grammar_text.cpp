@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "base/error.h"
@@ -204,29 +205,32 @@ void GrammarWriter::write_digits(const Digits& form, std::int64_t least, std::in
     pending.pop_back();
     const auto [place, at_least, at_most, remainder] = key;
     if (place == form.count) {
-      if (remainder == 0) grammar_->add_jump(state, to);
+      if ((remainder == 0) == form.steps.divides) grammar_->add_jump(state, to);
       continue;
     }
-    if (form.fraction > 0 && place == form.count - form.fraction) state = grammar_->add_text(state, ".");
+    if (form.steps.fraction > 0 && place == form.count - form.steps.fraction) state = grammar_->add_text(state, ".");
     const std::int64_t low = at_least ? digit_of(least, place) : 0, high = at_most ? digit_of(most, place) : 9;
+    // What is behind may be anything that 10^left divides, so the remainder matters but for as much.
+    const int left = std::min(form.count - place - 1, 17);
+    const std::int64_t divisor = form.steps.multiple_of / std::gcd(form.steps.multiple_of, power(left));
     for (std::int64_t d = low; d <= high; ++d) {
       const std::int32_t next =
-          reach({place + 1, at_least && d == low, at_most && d == high, (remainder * 10 + d) % form.multiple_of});
+          reach({place + 1, at_least && d == low, at_most && d == high, (remainder * 10 + d) % divisor});
       const auto byte = static_cast<unsigned char>('0' + d);
       grammar_->add_edge(state, byte, byte, next);
     }
   }
 }
 
-// least and most count units of the last of `fraction` decimals.
-void GrammarWriter::write_magnitudes(std::int64_t least, std::int64_t most, int fraction, std::int64_t multiple_of,
-                                     std::int32_t from, std::int32_t to) {
+// least and most count units of the last digit.
+void GrammarWriter::write_magnitudes(std::int64_t least, std::int64_t most, const Steps& steps, std::int32_t from,
+                                     std::int32_t to) {
   if (least > most) return;
-  const int shortest = fraction + 1;  // a digit before the point
+  const int shortest = steps.fraction + 1;  // a digit before the point
   for (int count = shortest; count <= std::max(shortest, digits_of(most)); ++count) {
     const std::int64_t low = std::max(least, count == shortest ? 0 : power(count - 1));
     const std::int64_t high = count >= 18 ? most : std::min(most, power(count) - 1);
-    if (low <= high) write_digits({count, fraction, multiple_of}, low, high, from, to);
+    if (low <= high) write_digits({count, steps}, low, high, from, to);
   }
 }
 
@@ -241,10 +245,10 @@ void GrammarWriter::write_integers(std::optional<std::int64_t> least, std::optio
   // Of bounds that lie beyond the usual ones, numbers with as many digits are there to be had.
   const std::int64_t high = most.value_or(std::max(usual, least && *least > usual ? power(digits_of(*least)) - 1 : 0));
   const std::int64_t low = least.value_or(std::min(-usual, most && *most < -usual ? 1 - power(digits_of(-*most)) : 0));
-  write_magnitudes(std::max<std::int64_t>(low, 0), high, 0, multiple_of, from, to);
+  write_magnitudes(std::max<std::int64_t>(low, 0), high, {0, multiple_of}, from, to);
   if (low < 0) {
     const std::int32_t minus = grammar_->add_text(from, "-");
-    write_magnitudes(std::max<std::int64_t>(1, -high), -low, 0, multiple_of, minus, to);
+    write_magnitudes(std::max<std::int64_t>(1, -high), -low, {0, multiple_of}, minus, to);
   }
 }
 
@@ -292,28 +296,34 @@ std::int64_t scaled(const GrammarWriter::Bound& bound, int fraction, bool is_lea
   return d.units;
 }
 
-int whole_digits(const std::optional<GrammarWriter::Bound>& bound) {
-  return bound ? digits_of(static_cast<std::int64_t>(std::abs(bound->value))) : 1;
+// Digits before the point, of numbers between the bounds.
+int whole_digits(const std::optional<GrammarWriter::Bound>& least, const std::optional<GrammarWriter::Bound>& most) {
+  int digits = least && most ? 1 : 9;
+  for (const auto& bound : {least, most})
+    if (bound) digits = std::max(digits, digits_of(static_cast<std::int64_t>(std::min(1e15, std::abs(bound->value)))));
+  return digits;
 }
 
 }  // namespace
 
 void GrammarWriter::write_decimals(const std::optional<Bound>& least, const std::optional<Bound>& most,
                                    std::int32_t from, std::int32_t to) {
+  for (int fraction = 0; fraction <= most_digits - whole_digits(least, most); ++fraction)
+    write_steps({fraction, 1}, least, most, from, to);
+}
+
+void GrammarWriter::write_steps(const Steps& steps, const std::optional<Bound>& least, const std::optional<Bound>& most,
+                                std::int32_t from, std::int32_t to) {
   for (const auto& bound : {least, most})
     check(!bound || std::abs(bound->value) < 1e15, "bound of numbers", "{} is beyond 10^15", bound ? bound->value : 0);
-  constexpr int usual_whole = 9;
-  const bool open = !least || !most;
-  const int whole = std::max({whole_digits(least), whole_digits(most), open ? usual_whole : 1});
-  for (int fraction = 0; fraction <= most_digits - whole; ++fraction) {
-    const std::int64_t beyond = power(whole + fraction) - 1;
-    const std::int64_t low = least ? scaled(*least, fraction, true) : -beyond;
-    const std::int64_t high = most ? scaled(*most, fraction, false) : beyond;
-    write_magnitudes(std::max<std::int64_t>(low, 0), high, fraction, 1, from, to);
-    if (low < 0) {
-      const std::int32_t minus = grammar_->add_text(from, "-");
-      write_magnitudes(std::max<std::int64_t>(1, -high), -low, fraction, 1, minus, to);
-    }
+  const int digits = std::min(most_digits, whole_digits(least, most) + steps.fraction);
+  const std::int64_t beyond = power(digits) - 1;
+  const std::int64_t low = least ? scaled(*least, steps.fraction, true) : -beyond;
+  const std::int64_t high = most ? scaled(*most, steps.fraction, false) : beyond;
+  write_magnitudes(std::max<std::int64_t>(low, 0), high, steps, from, to);
+  if (low < 0) {
+    const std::int32_t minus = grammar_->add_text(from, "-");
+    write_magnitudes(std::max<std::int64_t>(1, -high), -low, steps, minus, to);
   }
 }
 

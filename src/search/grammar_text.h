@@ -44,6 +44,16 @@ class GrammarWriter {
   /// Decimal numbers between the bounds, without an exponent, of at most 15 digits: any two of those differ as doubles.
   void write_decimals(const std::optional<Bound>& least, const std::optional<Bound>& most, std::int32_t from,
                       std::int32_t to);
+  /// Which of the decimal numbers with as many digits behind the point: those of which `multiple_of`, in units of the last
+  /// digit, is a divisor, or those of which it is none.
+  struct Steps {
+    int fraction;
+    std::int64_t multiple_of;
+    bool divides = true;
+  };
+  /// Those between the bounds, as write_decimals() has them.
+  void write_steps(const Steps& steps, const std::optional<Bound>& least, const std::optional<Bound>& most,
+                   std::int32_t from, std::int32_t to);
 
  private:
   enum class Form : std::uint8_t { plain, json };
@@ -56,12 +66,11 @@ class GrammarWriter {
 
   /// Numbers of `digits` digits from `least` to `most`, a point before the last `fraction`.
   struct Digits {
-    int count, fraction;
-    std::int64_t multiple_of;
+    int count;
+    Steps steps;
   };
   void write_digits(const Digits& form, std::int64_t least, std::int64_t most, std::int32_t from, std::int32_t to);
-  void write_magnitudes(std::int64_t least, std::int64_t most, int fraction, std::int64_t multiple_of,
-                        std::int32_t from, std::int32_t to);
+  void write_magnitudes(std::int64_t least, std::int64_t most, const Steps& steps, std::int32_t from, std::int32_t to);
 
   Grammar* grammar_;
   CharSet alphabet_;

@@ -1,16 +1,13 @@
-// JSON schema (draft 2020-12, and what older drafts have in common with it) as a grammar: every text that it writes is
-// JSON and valid against the schema. Not every valid text is written: properties come in the schema's order, a number has
-// one form, additional properties come last and only where the schema says something about them, or nothing about others.
+// JSON schema as a grammar: every text that it writes is JSON and valid against the schema. Not every valid text is written:
+// properties come in the schema's order, a number has one form, additional properties come last and only where the schema says
+// something about them, or nothing about others.
 //
-// Understood: type (one or several), enum, const, anyOf, oneOf (of alternatives that exclude each other), allOf, $ref to
-// #/... with any recursion, true and false;
-//   objects   properties, required, additionalProperties, patternProperties (one), propertyNames, minProperties,
-//             maxProperties
-//   arrays    items, prefixItems, minItems, maxItems
-//   strings   minLength, maxLength, pattern, format (date, time, date-time, duration, email, hostname, ipv4, ipv6, uri,
-//             uuid)
-//   numbers   minimum, maximum, exclusiveMinimum, exclusiveMaximum; multipleOf of integers
-// What only annotates (title, description, default, examples, ...) is passed over; any other keyword is refused by name.
+// A schema becomes boxes (schema_boxes.h), its normal form: what is valid, by kinds of values, without "or" and "not". Each
+// conjunction of schemas that a value or a part of one must be is a rule of the grammar, which calls those of its parts, so that
+// schemas may contain themselves. docs/generation.md lists the keywords, by drafts, and what is left out of each.
+//
+// What no draft defines is an annotation and passed over. A part that calls for what is not supported is never written, and
+// where nothing else is left the schema is refused. Both are told (SchemaNotes).
 #pragma once
 
 #include <string>
@@ -19,6 +16,7 @@
 #include "search/char_set.h"
 #include "search/grammar.h"
 #include "search/json_layout.h"
+#include "search/schema_notes.h"
 
 namespace tril::search {
 
@@ -27,8 +25,15 @@ struct JsonStyle {
   CharSet alphabet = all_chars();  ///< the characters that the vocabulary can spell
 };
 
+struct CompiledSchema {
+  Grammar grammar;
+  SchemaNotes notes;  ///< what of the schema it does not follow
+};
+
 /// @param schema  JSON
 /// @throws Error(usage) naming the place in the schema and the keyword
+CompiledSchema compile_json_schema(std::string_view schema, const JsonStyle& style = {});
+/// The same without the notes.
 Grammar json_schema_grammar(std::string_view schema, const JsonStyle& style = {});
 /// Any object.
 Grammar json_object_grammar(const JsonStyle& style = {});

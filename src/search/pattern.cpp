@@ -5,12 +5,13 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/error.h"
+#include "search/unsupported.h"
 
 namespace tril::search {
 
 std::int32_t Pattern::add_state() {
-  check(states_.size() < most_states, "regular expression", "needs more than {} states", most_states);
+  if (states_.size() >= most_states)
+    throw Unsupported("regular expression", fmt::format("needs more than {} states", most_states));
   states_.emplace_back();
   return static_cast<std::int32_t>(states_.size()) - 1;
 }
@@ -41,6 +42,25 @@ Pattern Pattern::of_length(std::int64_t least, std::optional<std::int64_t> most)
     at = loop;
   }
   p.add_jump(at, p.end());
+  return p;
+}
+
+Pattern Pattern::beginning_with(const CharSet& first) {
+  Pattern p;
+  const std::int32_t rest = p.add_state();
+  p.add_edge(p.start(), first, rest);
+  p.add_edge(rest, all_chars(), rest);
+  p.add_jump(rest, p.end());
+  return p;
+}
+
+Pattern Pattern::of_length_modulo(std::int64_t divisor, std::int64_t rest) {
+  Pattern p;
+  std::vector<std::int32_t> circle;
+  for (std::int64_t i = 0; i < divisor; ++i) circle.push_back(p.add_state());
+  p.add_jump(p.start(), circle[0]);
+  for (std::size_t i = 0; i < circle.size(); ++i) p.add_edge(circle[i], all_chars(), circle[(i + 1) % circle.size()]);
+  p.add_jump(circle[static_cast<std::size_t>(rest)], p.end());
   return p;
 }
 
@@ -88,7 +108,7 @@ Pattern Pattern::except(std::span<const std::string> texts) {
       p.add_edge(states[i], {{c, c}}, states[child]);
       known.push_back({c, c});
     }
-    p.add_edge(states[i], complement(normalized(known)), free);
+    p.add_edge(states[i], tril::search::complement(normalized(known)), free);
     if (!trie[i].is_text) p.add_jump(states[i], p.end());
   }
   return p;
@@ -121,7 +141,7 @@ Pattern Pattern::operator&(const Pattern& other) const {
       for (const Edge& f : y.edges)
         if (CharSet on = intersection(e.on, f.on); !on.empty()) both.add_edge(from, std::move(on), reach(e.to, f.to));
   }
-  return both;
+  return both.trimmed();
 }
 
 bool Pattern::matches(std::string_view text) const {

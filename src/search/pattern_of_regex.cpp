@@ -14,6 +14,8 @@ class PatternBuilder {
   using Node = RegexNode;
 
  public:
+  explicit PatternBuilder(RegexReading reading) : reading_(reading) {}
+
   Pattern build(const Node& node, Pattern::Match match) {
     const std::int32_t start = add(), end = add();
     write(node, start, end);
@@ -116,6 +118,9 @@ class PatternBuilder {
         return known[key] = pattern.add_state();
       };
       if (static_cast<std::int32_t>(state) == end) pattern.add_jump(from, pattern.end());
+      // Some engines have $ match before a last line end.
+      if (reading_ == RegexReading::wide && static_cast<std::int32_t>(state) == end && phase == 2)
+        pattern.add_edge(from, {{'\n', '\n'}}, pattern.end());
       for (const Jump* j : jumps[state]) {
         if (j->kind == Jump::begin && phase != 0) continue;
         pattern.add_jump(from, reach(j->to, j->kind == Jump::end ? 2 : phase));
@@ -126,13 +131,14 @@ class PatternBuilder {
     return pattern;
   }
 
+  RegexReading reading_;
   std::int32_t states_ = 0;
   std::vector<Jump> jumps_;
   std::vector<CharEdge> edges_;
 };
 
-Pattern Pattern::of_regex(std::string_view regex, Match match) {
-  return PatternBuilder().build(parse_regex(regex), match);
+Pattern Pattern::of_regex(std::string_view regex, Match match, RegexReading reading) {
+  return PatternBuilder(reading).build(parse_regex(regex, reading), match);
 }
 
 }  // namespace tril::search

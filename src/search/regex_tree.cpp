@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "search/unsupported.h"
 
 namespace tril::search {
 namespace {
@@ -18,12 +19,17 @@ const CharSet word_chars{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
 const CharSet spaces{{'\t', '\r'},     {' ', ' '},       {0xa0, 0xa0},     {0x1680, 0x1680}, {0x2000, 0x200a},
                      {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f}, {0x3000, 0x3000}, {0xfeff, 0xfeff}};
 const CharSet ascii_spaces{{'\t', '\r'}, {' ', ' '}};
+// Whatever else some engine may take for one.
+const CharSet wide_digits{{'0', '9'}, {0x80, last_char}};
+const CharSet wide_word_chars{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}, {0x80, last_char}};
+const CharSet wide_spaces{{'\t', '\r'}, {0x1c, ' '}, {0x80, last_char}};
 const CharSet line_ends{{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}};
 
 // Recursive descent: choice -> sequence -> repeat -> one.
 class RegexParser {
  public:
-  explicit RegexParser(std::string_view text) : text_(code_points(text, "regular expression")) {}
+  RegexParser(std::string_view text, RegexReading reading)
+      : text_(code_points(text, "regular expression")), wide_(reading == RegexReading::wide) {}
 
   Node parse() {
     Node node = choice();
@@ -45,6 +51,10 @@ class RegexParser {
   }
   [[noreturn]] void refuse(const std::string& what) const {
     fail_usage("regular expression", fmt::format("character {}: {}", std::min(at_ + 1, text_.size()), what));
+  }
+  [[noreturn]] void refuse_unsupported(const std::string& what) const {
+    throw Unsupported("regular expression",
+                      fmt::format("character {}: {}, which is not supported", std::min(at_ + 1, text_.size()), what));
   }
 
   Node choice() {
@@ -74,9 +84,9 @@ class RegexParser {
       } else if (!counted(least, most)) {
         break;
       }
-      if (node.kind == Node::Kind::begin || node.kind == Node::Kind::end) refuse("a repeat of ^ or $");
+      if (node.kind == Node::Kind::begin || node.kind == Node::Kind::end) refuse_unsupported("a repeat of ^ or $");
       take(U"?");  // as few as can be: the same texts
-      if (sees(U"+")) refuse("a possessive repeat, which is not supported");
+      if (sees(U"+")) refuse_unsupported("a possessive repeat");
       if (node.kind == Node::Kind::repeat && ++depth_ > deepest) refuse("too many repeats of repeats");
       Node all{.kind = Node::Kind::repeat, .least = least, .most = most};
       all.parts.push_back(std::move(node));
@@ -117,7 +127,7 @@ class RegexParser {
       case '[':
         return of(char_class());
       case '.':
-        return of(complement(line_ends));
+        return of(complement(wide_ ? CharSet{{'\n', '\n'}} : line_ends));
       case '^':
         return {.kind = Node::Kind::begin};
       case '$':
@@ -136,8 +146,7 @@ class RegexParser {
 
   Node group() {
     if (take(U"?")) {
-      if (sees(U"=") || sees(U"!") || sees(U"<=") || sees(U"<!"))
-        refuse("look-ahead or look-behind, which is not supported");
+      if (sees(U"=") || sees(U"!") || sees(U"<=") || sees(U"<!")) refuse_unsupported("look-ahead or look-behind");
       if (take(U"P<") || take(U"<")) {
         while (next("a > behind the group's name") != '>') {
         }
@@ -154,17 +163,17 @@ class RegexParser {
     const char32_t c = next("what is escaped");
     switch (c) {
       case 'd':
-        return digits;
+        return wide_ ? wide_digits : digits;
       case 'D':
         return complement(digits);
       case 'w':
-        return word_chars;
+        return wide_ ? wide_word_chars : word_chars;
       case 'W':
         return complement(word_chars);
       case 's':
-        return ascii_spaces;
+        return wide_ ? wide_spaces : ascii_spaces;
       case 'S':
-        return complement(spaces);
+        return complement(wide_ ? ascii_spaces : spaces);
       default: {
         const char32_t one = escaped_char(c);
         return {{one, one}};
@@ -179,9 +188,8 @@ class RegexParser {
       if (c == static_cast<char32_t>(name)) return static_cast<char32_t>(value);
     if (c == 'x') return hexadecimal(2);
     if (c == 'u') return unicode();
-    if (c >= '1' && c <= '9') refuse("a back reference, which is not supported");
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
-      refuse(fmt::format("\\{}, which is not supported", static_cast<char>(c)));
+    if (c >= '1' && c <= '9') refuse_unsupported("a back reference");
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) refuse_unsupported(fmt::format("\\{}", static_cast<char>(c)));
     return c;
   }
 
@@ -217,10 +225,11 @@ class RegexParser {
   // Behind "[".
   CharSet char_class() {
     const bool negated = take(U"^");
+    const bool wide = std::exchange(wide_, wide_ != negated);  // what is narrow leaves out what is wide
     CharSet set;
     for (bool first = true; first || !sees(U"]"); first = false) {
       if (first && sees(U"]")) break;  // [] and [^], as ECMAScript has them
-      if (sees(U"[:") || sees(U"&&") || sees(U"--")) refuse("a class of a kind that is not supported");
+      if (sees(U"[:") || sees(U"&&") || sees(U"--")) refuse_unsupported("a class within a class");
       const CharSet one = class_part();
       if (one.size() == 1 && one[0].least == one[0].most && sees(U"-") && at_ + 1 < text_.size() &&
           text_[at_ + 1] != ']') {
@@ -234,6 +243,7 @@ class RegexParser {
       }
     }
     if (!take(U"]")) refuse("its end, where a ] is expected");
+    wide_ = wide;
     set = intersection(normalized(std::move(set)), all_chars());
     return negated ? complement(set) : set;
   }
@@ -251,12 +261,13 @@ class RegexParser {
   std::u32string text_;
   std::size_t at_ = 0;
   int depth_ = 0;
+  bool wide_;
 };
 
 }  // namespace
 
-RegexNode parse_regex(std::string_view regex) {
-  return RegexParser(regex).parse();
+RegexNode parse_regex(std::string_view regex, RegexReading reading) {
+  return RegexParser(regex, reading).parse();
 }
 
 }  // namespace tril::search

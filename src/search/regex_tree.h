@@ -21,7 +21,11 @@ struct RegexNode {
   std::int64_t least = 0, most = 0;   ///< of a repeat; most -1: any number
 };
 
-/// @throws Error(usage) naming the place and what is not supported
-RegexNode parse_regex(std::string_view regex);
+/// ECMA-262 and other engines differ in what ., $ and classes match of other characters than ASCII's. What is narrow matches
+/// what ECMA-262 says; what is wide matches that, and whatever others may. What no engine matches is the complement of the wide.
+enum class RegexReading : std::uint8_t { narrow, wide };
+
+/// @throws Unsupported or Error(usage), naming the place and what is not supported or wrong
+RegexNode parse_regex(std::string_view regex, RegexReading reading = RegexReading::narrow);
 
 }  // namespace tril::search

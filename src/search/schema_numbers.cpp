@@ -1,59 +1,121 @@
 #include "search/schema_numbers.h"
 
+#include <fmt/format.h>
+
+#include <charconv>
 #include <cmath>
-#include <optional>
+#include <numeric>
 
 namespace tril::search {
 namespace {
 
 using Bound = GrammarWriter::Bound;
-
-struct Bounds {
-  std::optional<Bound> least, most;
-};
-
-Bounds bounds_of(const Json& schema) {
-  Bounds bounds;
-  const auto narrow = [&](const char* word, bool included, std::optional<Bound>& bound, bool is_least) {
-    if (!schema.contains(word)) return;
-    const double value = schema[word].get<double>();
-    const bool tighter =
-        !bound || (is_least ? value > bound->value : value < bound->value) || (value == bound->value && !included);
-    if (tighter) bound = Bound{value, included};
-  };
-  narrow("minimum", true, bounds.least, true), narrow("exclusiveMinimum", false, bounds.least, true);
-  narrow("maximum", true, bounds.most, false), narrow("exclusiveMaximum", false, bounds.most, false);
-  return bounds;
-}
-
-std::optional<std::int64_t> multiple_of(const Json& schema, const std::string& place) {
-  if (!schema.contains("multipleOf")) return std::nullopt;
-  const Json& value = schema["multipleOf"];
-  const bool fits = is_of_type(value, "integer") && value.get<double>() >= 1 && value.get<double>() <= 1000;
-  if (!fits) refuse_schema(place + "/multipleOf", "expected a whole number from 1 to 1000: others are not supported");
-  return static_cast<std::int64_t>(value.get<double>());
-}
+constexpr std::int64_t largest_factor = 1'000;
 
 // The whole number that is the bound among whole numbers.
 std::optional<std::int64_t> whole_bound(const std::optional<Bound>& bound, bool is_least, const std::string& place) {
   if (!bound) return std::nullopt;
-  if (std::abs(bound->value) >= 1e18) refuse_schema(place, "bounds beyond 10^18 are not supported");
+  if (std::abs(bound->value) >= 1e18) {
+    const bool is_far = is_least == (bound->value < 0);  // no number that is written comes near it
+    if (is_far) return std::nullopt;
+    refuse_unsupported(place, "numbers beyond 10^18 are not supported");
+  }
   const double nearest = is_least ? std::ceil(bound->value) : std::floor(bound->value);
   const std::int64_t step = nearest == bound->value && !bound->included ? is_least ? 1 : -1 : 0;
   return static_cast<std::int64_t>(nearest) + step;
 }
 
+/// A number exactly: units / 10^digits.
+struct Exact {
+  std::int64_t units;
+  int digits;
+};
+
+Exact exactly(const Json& number, const std::string& place) {
+  const std::string text = number.dump();
+  Exact e{0, 0};
+  std::size_t i = 0;
+  bool behind_point = false;
+  for (; i < text.size() && text[i] != 'e' && text[i] != 'E'; ++i) {
+    if (text[i] == '.') {
+      behind_point = true;
+      continue;
+    }
+    if (e.units > 1'000'000'000'000) refuse_unsupported(place, "a factor of so many digits is not supported");
+    e.units = e.units * 10 + (text[i] - '0');
+    e.digits += behind_point;
+  }
+  if (i < text.size()) e.digits -= std::stoi(text.substr(i + 1));
+  for (; e.digits < 0 && e.units < 1'000'000'000'000; ++e.digits) e.units *= 10;
+  for (; e.digits > 0 && e.units % 10 == 0; --e.digits) e.units /= 10;
+  if (e.digits < 0 || e.digits > 15 || e.units == 0)
+    refuse_unsupported(place, "a factor of such a size is not supported");
+  return e;
+}
+
+std::int64_t power(int n) {
+  return n == 0 ? 1 : 10 * power(n - 1);
+}
+
+/// What all factors come to: whole numbers of which it is a divisor; and the digits behind the point that numbers may have.
+struct Factor {
+  std::int64_t whole = 1;
+  int fraction = 0;
+};
+
+// Validators divide doubles. Multiples of a factor that has no exact double, such as 0.01, are held to those of which a
+// double's digits have no part in it: whole numbers, halves and quarters. The double of the factor must be so near to it that
+// such a quotient is whole.
+Factor factor_of(const std::vector<Json>& factors, const std::string& place) {
+  Factor all{1, 2};
+  for (const Json& one : factors) {
+    const Exact e = exactly(one, place + "/multipleOf");
+    const std::int64_t whole = e.units / std::gcd(e.units, power(e.digits));
+    all.whole = std::lcm(all.whole, whole);
+    if (all.whole > largest_factor)
+      refuse_unsupported(place + "/multipleOf", fmt::format("factors above {} are not supported", largest_factor));
+    while (all.fraction > 0 &&
+           (e.digits < all.fraction || power(e.digits) / (all.fraction == 2 ? 4 : 2) % e.units != 0))
+      --all.fraction;
+    const long double exact = static_cast<long double>(e.units) / static_cast<long double>(power(e.digits));
+    const long double error = std::abs((static_cast<long double>(one.get<double>()) - exact) / exact);
+    if (error > 5.6e-17L) refuse_unsupported(place + "/multipleOf", "a factor that has no double near to it");
+  }
+  return all;
+}
+
+void write_whole(GrammarWriter& writer, const Box& box, std::int64_t factor, const std::string& place,
+                 std::int32_t from, std::int32_t to) {
+  writer.write_integers(whole_bound(box.low, true, place), whole_bound(box.high, false, place), factor, from, to);
+}
+
 }  // namespace
 
-void write_number(GrammarWriter& writer, const Json& schema, bool whole, std::int32_t from, std::int32_t to,
-                  const std::string& place) {
-  const auto [least, most] = bounds_of(schema);
-  const std::optional<std::int64_t> factor = multiple_of(schema, place);
-  if (whole || factor) {  // a multiple of a whole number is whole
-    const auto first = whole_bound(least, true, place), last = whole_bound(most, false, place);
-    writer.write_integers(first, last, factor.value_or(1), from, to);
-  } else if (least || most) {
-    writer.write_decimals(least, most, from, to);
+void write_number(GrammarWriter& writer, const Box& box, const std::string& place, std::int32_t from, std::int32_t to) {
+  const Factor factor = box.factors.empty() ? Factor{} : factor_of(box.factors, place);
+  if (box.whole) return write_whole(writer, box, factor.whole, place, from, to);
+  // Bounds far beyond what is written are none.
+  const auto near = [&](std::optional<Bound> bound, double sign) {
+    if (bound && sign * bound->value >= 1e15) bound.reset();
+    if (bound && std::abs(bound->value) >= 1e15) refuse_unsupported(place, "numbers beyond 10^15 are not supported");
+    return bound;
+  };
+  const bool has_decimals = box.factors.empty() || factor.fraction > 0;
+  if (!has_decimals && box.fraction) refuse_unsupported(place, "numbers that are not whole, of that factor");
+  if (!has_decimals) return write_whole(writer, box, factor.whole, place, from, to);
+  const bool large = box.low && box.low->value >= 1e15, small = box.high && box.high->value <= -1e15;
+  if (large || small) return write_whole(writer, box, factor.whole, place, from, to);
+  const std::optional<Bound> low = near(box.low, -1), high = near(box.high, 1);
+  if (box.fraction) {
+    if (!box.factors.empty()) refuse_unsupported(place, "numbers that are not whole, of some factor");
+    for (const int digits : {1, 2, 3})
+      writer.write_steps({digits, power(digits), /*divides=*/false}, low, high, from, to);
+  } else if (!box.factors.empty()) {
+    write_whole(writer, box, factor.whole, place, from, to);
+    writer.write_steps({1, 5}, low, high, from, to);
+    if (factor.fraction == 2) writer.write_steps({2, 25}, low, high, from, to);
+  } else if (low || high) {
+    writer.write_decimals(low, high, from, to);
   } else {
     writer.write_pattern(
         Pattern::of_regex("-?(0|[1-9][0-9]{0,14})(\\.[0-9]{1,15})?([eE][+-]?[0-9]{1,2})?", Pattern::Match::whole), from,

@@ -1,18 +1,16 @@
-// What a schema says of numbers, as a grammar: minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf.
+// What schemas say of numbers, as a grammar: bounds, factors, whole or not.
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "search/grammar_text.h"
-#include "search/schema_words.h"
+#include "search/schema_boxes.h"
 
 namespace tril::search {
 
-/// Writes the numbers that are valid against the schema, which is in its simplest form, between two states.
-/// @param whole  integers alone
-/// @throws Error(usage) naming the place, and what is wrong or not supported
-void write_number(GrammarWriter& writer, const Json& schema, bool whole, std::int32_t from, std::int32_t to,
-                  const std::string& place);
+/// Writes the numbers of a box that lists none, between two states.
+/// @param place  for errors
+/// @throws Unsupported naming the place and what is not supported
+void write_number(GrammarWriter& writer, const Box& box, const std::string& place, std::int32_t from, std::int32_t to);
 
 }  // namespace tril::search

@@ -2,82 +2,100 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <optional>
-
-#include "base/printable.h"
 #include "search/grammar.h"
+#include "search/schema_formats.h"
+#include "search/schema_judge.h"
 
 namespace tril::search {
 namespace {
 
 constexpr std::int64_t longest = 100'000;
+constexpr std::int64_t longest_of_pattern = 10'000;  // beside an expression, of which each place stands as often
+constexpr std::size_t most_judged = 2'000;           // states of two patterns that are looked at for what they share
 
-// RFC 3339's forms, and others that validators know; where they are lenient, the strict ones.
-std::string regex_of_format(std::string_view format) {
-  const std::string date =
-                        "[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|"
-                        "02-(0[1-9]|1[0-9]|2[0-8]))",
-                    time =
-                        "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,6})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])",
-                    octet = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])",
-                    label = "[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?", host = label + "(\\." + label + "){0,4}";
-  const std::array<std::pair<std::string_view, std::string>, 10> known{
-      {{"date", date},
-       {"time", time},
-       {"date-time", date + "T" + time},
-       {"duration", "P([0-9]{1,3}W|[0-9]{1,3}D(T[0-9]{1,3}H([0-9]{1,2}M([0-9]{1,2}S)?)?)?|T[0-9]{1,3}H([0-9]{1,2}M)?)"},
-       {"email", "[a-z0-9_+-]{1,20}(\\.[a-z0-9_+-]{1,20}){0,3}@" + label + "(\\." + label + "){1,3}"},
-       {"hostname", host},
-       {"ipv4", octet + "(\\." + octet + "){3}"},
-       {"ipv6", "[0-9a-f]{1,4}(:[0-9a-f]{1,4}){7}"},
-       {"uri", "https?://" + host + "(:[1-9][0-9]{0,3})?(/[A-Za-z0-9._~-]{1,30}){0,8}/?(\\?[A-Za-z0-9._~=&-]{1,60})?"},
-       {"uuid", "[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"}}};
-  for (const auto& [name, regex] : known)
-    if (name == format) return regex;
-  return "";
+std::vector<std::string> texts_of(const Json& list) {
+  std::vector<std::string> texts;
+  for (const Json& one : list) texts.push_back(one.get<std::string>());
+  return texts;
 }
 
 }  // namespace
 
-Pattern counted(Pattern p, PatternStates& so_far, const std::string& place) {
-  so_far += p.states().size();
-  if (so_far > Grammar::most_states)
+Pattern SchemaPatterns::counted(Pattern p, const std::string& place) {
+  states_ += p.states().size();
+  if (states_ > Grammar::most_states)
     refuse_schema(place, fmt::format("patterns and lengths need more than {} states by here", Grammar::most_states));
   return p;
 }
 
-Pattern string_pattern(const Json& schema, PatternStates& so_far, const std::string& place) {
-  const std::int64_t least = count_of(schema, "minLength", 0, place), most = count_of(schema, "maxLength", -1, place);
-  if (std::max(least, most) > longest)
-    refuse_schema(place, fmt::format("\"minLength\" and \"maxLength\" above {} are not supported", longest));
-  if (most >= 0 && least > most)
-    refuse_schema(place,
-                  fmt::format("\"minLength\" {} is above \"maxLength\" {}, which nothing satisfies", least, most));
-  const bool bounded = least > 0 || most >= 0;
+Pattern SchemaPatterns::both(const Pattern& a, const Pattern& b, const std::string& place) {
+  if (a.states().size() * b.states().size() > 200 * Grammar::most_states)
+    refuse_unsupported(place, "patterns or lengths at once that are too large together");
+  return counted(a & b, place);
+}
+
+Pattern SchemaPatterns::matching(const std::string& regex, const std::string& place) {
+  return at_place(place, [&] { return counted(Pattern::of_regex(regex, Pattern::Match::part), place); });
+}
+
+Pattern SchemaPatterns::not_matching(const std::string& regex, const std::string& place) {
+  return at_place(place, [&] {
+    return counted(Pattern::of_regex(regex, Pattern::Match::part, RegexReading::wide).complement(), place);
+  });
+}
+
+Pattern SchemaPatterns::of(const Box& box, SchemaId at) {
+  const std::string& place = document_.place(at);
+  if (box.least > longest) refuse_unsupported(place, fmt::format("\"minLength\" above {} is not supported", longest));
+  // Who writes more has other limits than the schema's.
+  const std::int64_t limit = box.texts.empty() ? longest : std::max(box.least, longest_of_pattern);
+  const std::int64_t most = std::min(box.most, limit);
   std::optional<Pattern> pattern;
-  const auto also = [&](const Pattern& other) { pattern = counted(pattern ? *pattern & other : other, so_far, place); };
-  if (schema.contains("pattern")) {
-    const std::string regex = text_of(schema, "pattern", place);
-    also(at_place(place + "/pattern", [&] { return Pattern::of_regex(regex, Pattern::Match::part); }));
+  const auto also = [&](const Pattern& other) { pattern = pattern ? both(*pattern, other, place) : other; };
+  for (const auto& [word, value] : box.texts) {
+    const std::string& text = value.is_string() ? value.get_ref<const std::string&>() : word;
+    if (word == "pattern") also(matching(text, place + "/pattern"));
+    if (word == "format") also(counted(Pattern::of_regex(written_format(text), Pattern::Match::whole), place));
+    if (word == made::not_pattern) also(not_matching(text, place + "/not"));
+    if (word == made::not_texts) also(counted(Pattern::except(texts_of(value)), place));
   }
-  if (schema.contains("format")) {
-    const std::string format = text_of(schema, "format", place), regex = regex_of_format(format);
-    if (regex.empty())
-      refuse_schema(place + "/format", fmt::format("\"{}\" is not supported", printable(format)),
-                    "date, time, date-time, duration, email, hostname, ipv4, ipv6, uri and uuid are");
-    also(Pattern::of_regex(regex, Pattern::Match::whole));
-  }
-  if (bounded || !pattern) also(Pattern::of_length(least, most < 0 ? std::nullopt : std::optional(most)));
+  if (box.least > 0 || most >= 0 || !pattern)
+    also(counted(Pattern::of_length(box.least, most < 0 ? std::nullopt : std::optional(most)), place));
   return *pattern;
 }
 
-Pattern name_pattern(const Json& schema, PatternStates& so_far, const std::string& place) {
-  if (!is_listed(schema)) return string_pattern(schema, so_far, place);
-  std::vector<std::string> names;
-  for (const Json& value : listed_values(schema))
-    if (value.is_string()) names.push_back(value.get<std::string>());
-  return counted(Pattern::of_texts(names), so_far, place);
+bool is_known_format(std::string_view format) {
+  return !written_format(format).empty();
+}
+
+Verdict has_format(const std::string& text, const std::string& format) {
+  if (!is_known_format(format)) return Verdict::yes;
+  const auto is = [&](const std::string& regex) {
+    return Pattern::of_regex(regex, Pattern::Match::whole).matches(text);
+  };
+  if (is(written_format(format))) return Verdict::yes;
+  return is(wide_format(format)) ? Verdict::unsure : Verdict::no;
+}
+
+bool have_nothing_in_common(const Box& box) {
+  try {
+    std::optional<Pattern> all;
+    for (const auto& [word, value] : box.texts) {
+      if (word == "format") return false;  // which is more than what is written
+      const auto wide = [&, &regex = value] {
+        return Pattern::of_regex(regex.get<std::string>(), Pattern::Match::part, RegexReading::wide);
+      };
+      const Pattern one = word == "pattern" ? wide()
+                          : word == made::not_texts
+                              ? Pattern::except(texts_of(value))
+                              : Pattern::of_regex(value.get<std::string>(), Pattern::Match::part).complement();
+      if (one.states().size() > most_judged || (all && all->states().size() > most_judged)) return false;
+      all = all ? *all & one : one;
+    }
+    return all && all->is_empty();
+  } catch (const Unsupported&) {
+    return false;
+  }
 }
 
 }  // namespace tril::search

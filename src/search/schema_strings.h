@@ -1,23 +1,42 @@
-// What a schema says of strings, names of properties among them, as a pattern: minLength, maxLength, pattern, format.
+// What schemas say of strings, names of properties among them, as a pattern: lengths, `pattern`, `format`, and not those.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "search/pattern.h"
-#include "search/schema_words.h"
+#include "search/schema_boxes.h"
 
 namespace tril::search {
 
-/// States of all patterns that were made of a schema so far: more than a grammar may have take too long, even where
-/// they come to little in the end.
-using PatternStates = std::size_t;
-/// `p`, counted. @throws Error(usage) beyond Grammar::most_states
-Pattern counted(Pattern p, PatternStates& so_far, const std::string& place);
+/// Makes patterns for a schema and counts their states: more than a grammar may have take too long, even where they come
+/// to little in the end.
+class SchemaPatterns {
+ public:
+  explicit SchemaPatterns(SchemaDocument& document) : document_(document) {}
 
-/// The strings that are valid against the schema, which is in its simplest form and lists no values.
-/// @throws Error(usage) naming the place, and what is wrong or not supported
-Pattern string_pattern(const Json& schema, PatternStates& so_far, const std::string& place);
-/// The same of `propertyNames`, which may list them.
-Pattern name_pattern(const Json& schema, PatternStates& so_far, const std::string& place);
+  /// The strings of a box that lists none.
+  /// @param at  a schema that it comes from, for errors
+  /// @throws Unsupported naming the place and what is not supported, Error(usage) where an expression is wrong
+  Pattern of(const Box& box, SchemaId at);
+  /// Names that are in `a` and `b`.
+  Pattern both(const Pattern& a, const Pattern& b, const std::string& place);
+  /// Names in which the expression has a match; and those in which it has none.
+  Pattern matching(const std::string& regex, const std::string& place);
+  Pattern not_matching(const std::string& regex, const std::string& place);
+  /// `p`, counted. @throws Error(usage) beyond Grammar::most_states
+  Pattern counted(Pattern p, const std::string& place);
+
+ private:
+  SchemaDocument& document_;
+  std::size_t states_ = 0;
+};
+
+enum class Verdict : std::uint8_t;
+bool is_known_format(std::string_view format);
+/// Unsure where it may have the format, and is not of the form that is written.
+Verdict has_format(const std::string& text, const std::string& format);
+/// Whether surely no string is in the box; false where that takes much work.
+bool have_nothing_in_common(const Box& box);
 
 }  // namespace tril::search

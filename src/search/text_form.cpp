@@ -1,5 +1,7 @@
 #include "search/text_form.h"
 
+#include <utility>
+
 #include "search/grammar_text.h"
 #include "text/token_bytes.h"
 
@@ -10,9 +12,11 @@ std::shared_ptr<const TokenTrie> token_trie(const Tokenizer& tokenizer, Side sid
 }
 
 std::shared_ptr<const Constraint> json_schema_constraint(std::string_view schema,
-                                                         std::shared_ptr<const TokenTrie> tokens, JsonSpace space) {
-  return std::make_shared<Constraint>(json_schema_grammar(schema, {.space = space, .alphabet = tokens->alphabet()}),
-                                      tokens);
+                                                         std::shared_ptr<const TokenTrie> tokens, JsonSpace space,
+                                                         SchemaNotes* notes) {
+  CompiledSchema compiled = compile_json_schema(schema, {.space = space, .alphabet = tokens->alphabet()});
+  if (notes) *notes = std::move(compiled.notes);
+  return std::make_shared<Constraint>(std::move(compiled.grammar), tokens);
 }
 
 std::shared_ptr<const Constraint> json_object_constraint(std::shared_ptr<const TokenTrie> tokens, JsonSpace space) {

@@ -14,10 +14,12 @@ namespace tril::search {
 std::shared_ptr<const TokenTrie> token_trie(const Tokenizer& tokenizer, Side side = Side::target);
 
 /// JSON that is valid against a schema, which is JSON itself.
+/// @param notes  takes what of the schema is not followed, to be told; may be none
 /// @throws Error(usage) naming the place in the schema, or the character that the vocabulary cannot spell
 std::shared_ptr<const Constraint> json_schema_constraint(std::string_view schema,
                                                          std::shared_ptr<const TokenTrie> tokens,
-                                                         JsonSpace space = JsonSpace::space);
+                                                         JsonSpace space = JsonSpace::space,
+                                                         SchemaNotes* notes = nullptr);
 /// Any JSON object.
 std::shared_ptr<const Constraint> json_object_constraint(std::shared_ptr<const TokenTrie> tokens,
                                                          JsonSpace space = JsonSpace::space);

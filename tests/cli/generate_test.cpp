@@ -49,11 +49,20 @@ TEST_F(LanguageModel, WritesWhatARegularExpressionOrASchemaAllows) {
   refused({"--regex", "a", "--stop", "b"}, "--stop");
   refused({"--regex", "a", "--json-object"}, "held to one of them");
   refused({"--json-space", "none"}, "no JSON is asked for");
-  const std::string not_known = folder->write("not.json", R"({"not": {}})");
+  const std::string not_known = folder->write("not.json", R"x({"pattern": "(?=a)"})x");
   const Ran ran = generate({"--prompt", "the ", "--json-schema", not_known});
   EXPECT_EQ(ran.code, 1) << "what a file says wrong";
-  EXPECT_NE(ran.err.find("not.json: JSON schema: #: the keyword \"not\" is not supported"), std::string::npos)
+  EXPECT_NE(ran.err.find("not.json: JSON schema: #/pattern: regular expression: character 4: look-ahead"),
+            std::string::npos)
       << ran.err;
+  const std::string told = folder->write("told.json", R"({"enum": [10, 1], "x-order": 3, "maxLenght": 2})");
+  const Ran warned = generate({"--prompt", "the ", "--json-schema", told});
+  EXPECT_EQ(warned.code, 0) << warned.err;
+  EXPECT_NE(
+      warned.err.find("told.json: passed over, since no draft defines it: \"x-order\", \"maxLenght\" (did you mean "
+                      "\"maxLength\"?)"),
+      std::string::npos)
+      << warned.err;
 }
 
 TEST_F(LanguageModel, TheSameSeedGivesTheSameTextInAnyCompany) {

@@ -53,13 +53,16 @@ std::string draw(const Constraint& constraint, tril::RandomSequence& random) {
   return text;
 }
 
-// What the validator finds wrong; nothing where the standard library does not know the expressions.
+// What the validator finds wrong; nothing where the standard library does not know the expressions, or the validator the
+// references.
 std::string fault_of(const std::string& text, const nlohmann::json& schema) {
   const auto value = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (value.is_discarded()) return "no JSON";
   try {
     return tril::search::testing::fault_of(value, schema, schema);
   } catch (const std::regex_error&) {
+    return "";
+  } catch (const nlohmann::json::exception&) {
     return "";
   }
 }
@@ -120,6 +123,15 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
                                               "anyOf",
                                               "oneOf",
                                               "allOf",
+                                              "not",
+                                              "if",
+                                              "then",
+                                              "else",
+                                              "contains",
+                                              "minContains",
+                                              "maxContains",
+                                              "uniqueItems",
+                                              "dependentRequired",
                                               "$ref",
                                               "$defs",
                                               "#",

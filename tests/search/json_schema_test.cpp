@@ -91,16 +91,11 @@ TEST(JsonSchema, SaysWhatItAllows) {
 
 TEST(JsonSchema, RefusesByNameWhatItDoesNotKnow) {
   for (const auto& [schema, expected] : std::vector<std::pair<std::string, std::string>>{
-           {R"({"not":{"type":"null"}})", "the keyword \"not\" is not supported"},
-           {R"({"properties":{"a":{"if":true}}})", "#/properties/a: the keyword \"if\""},
-           {R"({"type":"array","uniqueItems":true})", "\"uniqueItems\""},
            {R"({"type":"strin"})", "there is no type \"strin\""},
            {R"({"$ref":"#/$defs/a"})", "there is no \"#/$defs/a\""},
            {R"({"$ref":"other.json"})", "lies elsewhere"},
            {R"({"$ref":"#"})", "refers to itself"},
-           {R"({"anyOf":[{"$ref":"#"},{"type":"null"}]})", "begins with itself"},
-           {R"({"oneOf":[{"type":"integer"},{"type":"number"}]})", "more than one alternative of \"oneOf\""},
-           {R"({"type":"string","format":"color"})", "\"color\" is not supported"},
+           {R"({"anyOf":[{"$ref":"#"},{"type":"null"}]})", "refers to itself"},
            {R"x({"type":"string","pattern":"(?=a)"})x", "JSON schema: #/pattern: regular expression: character"},
            {R"x({"properties":{"a/b~":{"type":"string","pattern":"("}}})x",
             "JSON schema: #/properties/a~1b~0/pattern: "},
@@ -110,14 +105,10 @@ TEST(JsonSchema, RefusesByNameWhatItDoesNotKnow) {
             "#/additionalProperties/type: there is no type"},
            {R"({"items":[{"anyOf":3}],"minItems":1})", "#/items"},
            {"{\n \"minimum\": 1e400}", "JSON schema: line 2, column 17: has a number that is too large"},
-           {R"({"type":"number","multipleOf":0.5})", "multipleOf"},
-           {R"({"type":"object","minProperties":3})", "minProperties"},
            {R"({"type":"string","maxLength":-1})", "expected a whole number of at least 0"},
-           {R"({"type":"string","maxLength":1000000})", "above 100000"},
            {R"({"type":"integer","minimum":3,"maximum":2})", "no text that it allows"},
-           {R"({"type":"string","minLength":5,"maxLength":3})", "which nothing satisfies"},
+           {R"({"type":"string","minLength":5,"maxLength":3})", "no text that it allows"},
            {R"({"properties":{"a":false},"required":["a"],"type":"object"})", "no text that it allows"},
-           {R"({"type":"array","items":[{}]})", "prefixItems"},
            {R"({"allOf":[{"required":1},{"required":["a"]}]})", "#/allOf/0/required: expected names in an array"},
            {R"({"required":["a",1]})", "expected names in an array"},
            {R"({"allOf":[{"properties":[{}]},{"properties":{"a":{}}}]})", "#/allOf/0/properties: expected an object"},
@@ -129,21 +120,35 @@ TEST(JsonSchema, RefusesByNameWhatItDoesNotKnow) {
            {R"({"a":1,"a":2})", "twice"},
            {"[", "JSON schema"},
            {"3", "expected a schema"},
+           {R"({"type":"array","uniqueItems":true,"minItems":2,"items":{"type":"object"}})", "uniqueItems"},
+           {R"({"type":"string","not":{"format":"date"}})", "what is not valid by \"format\" is not supported"},
+           {R"({"type":"number","multipleOf":0})", "expected a number above 0"},
+           {R"({"type":"string","minLength":1000000})", "above 100000"},
+           {R"({"not":{}})", "no text that it allows"},
+           {R"({"$dynamicRef":"#a","$defs":{"x":{"$id":"x","$dynamicAnchor":"a"},"y":{"$dynamicAnchor":"a"}}})",
+            "may refer to several schemas"},
            {R"({"type":"object","required":["a"],"properties":{"a":{"$ref":"#"}}})", "no text that it allows"}})
     expect_refused([&s = schema] { json_schema_grammar(s); }, expected);
   std::string deep = "{}";
   for (int i = 0; i < 60; ++i) deep = R"({"items":)" + deep + "}";
   EXPECT_NO_THROW(json_schema_grammar(deep));
+  // 2^40 schemas, of which 40 differ.
   std::string doubling = R"({"$ref":"#/$defs/d0","$defs":{)";
   for (int i = 0; i < 40; ++i)
     doubling +=
         fmt::format(R"("d{}":{{"allOf":[{{"$ref":"#/$defs/d{}"}},{{"$ref":"#/$defs/d{}"}}]}},)", i, i + 1, i + 1);
-  expect_refused([&] { json_schema_grammar(doubling + R"("d40":{}}})"); }, "schemas");
-  // Names of objects that have no other property: patterns of many states each, of which nothing is written.
+  EXPECT_NO_THROW(json_schema_grammar(doubling + R"("d40":{}}})"));
+  // Alternatives that would be 3^40.
+  std::string tripling = R"({"type":"object","allOf":[true)";
+  for (int i = 0; i < 40; ++i)
+    tripling +=
+        fmt::format(R"(,{{"anyOf":[{{"required":["a{0}"]}},{{"required":["b{0}"]}},{{"required":["c{0}"]}}]}})", i);
+  EXPECT_NO_THROW(json_schema_grammar(tripling + "]}"));
+  // Patterns of many states each.
   std::string names = R"({"prefixItems":[)";
   for (int i = 0; i < 100; ++i)
     names += fmt::format(
-        R"({}{{"type":"object","additionalProperties":false,"propertyNames":{{"pattern":"^[a-c]*$","maxLength":{}}}}})",
+        R"({}{{"type":"object","additionalProperties":{{}},"propertyNames":{{"pattern":"^[a-c]*$","maxLength":{}}}}})",
         i == 0 ? "" : ",", 50'000 + i);
   expect_refused([&] { json_schema_grammar(names + "]}"); }, "patterns and lengths");
 }

@@ -40,7 +40,7 @@ bool is_date(const std::string& text) {
   const int y = std::stoi(m[1]), month = std::stoi(m[2]), d = std::stoi(m[3]);
   const bool leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
   const int days[] = {31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  return month >= 1 && month <= 12 && d >= 1 && d <= days[month - 1];
+  return y >= 1 && month >= 1 && month <= 12 && d >= 1 && d <= days[month - 1];
 }
 
 bool is_time(const std::string& text) {
@@ -71,7 +71,7 @@ bool has_format(const std::string& text, const std::string& format) {
       if (std::stoi(part) > 255 || (part.size() > 1 && part[0] == '0')) return false;
     return true;
   }
-  return false;
+  return true;  // what is not known annotates
 }
 
 std::string fault_of_object(const json& value, const json& s, const json& root, const std::string& at) {
@@ -81,6 +81,11 @@ std::string fault_of_object(const json& value, const json& s, const json& root, 
     return at + ": minProperties";
   if (s.contains("maxProperties") && value.size() > s["maxProperties"].get<std::size_t>())
     return at + ": maxProperties";
+  const json dependent = s.value("dependentRequired", json::object());
+  for (const auto& [name, others] : dependent.items())
+    for (const json& other : others)
+      if (value.contains(name) && !value.contains(other.get<std::string>()))
+        return fmt::format("{} has {} and lacks {}", at, name, other.dump());
   const json patterns = s.value("patternProperties", json::object());
   for (const auto& [name, member] : value.items()) {
     bool known = false;
@@ -105,6 +110,16 @@ std::string fault_of_object(const json& value, const json& s, const json& root, 
 std::string fault_of_array(const json& value, const json& s, const json& root, const std::string& at) {
   if (s.contains("minItems") && value.size() < s["minItems"].get<std::size_t>()) return at + ": minItems";
   if (s.contains("maxItems") && value.size() > s["maxItems"].get<std::size_t>()) return at + ": maxItems";
+  if (s.value("uniqueItems", false))
+    for (std::size_t i = 0; i < value.size(); ++i)
+      for (std::size_t k = 0; k < i; ++k)
+        if (value[i] == value[k]) return fmt::format("{}: items {} and {} are the same", at, k, i);
+  if (s.contains("contains")) {
+    std::size_t found = 0;
+    for (const json& item : value) found += fault_of(item, s["contains"], root, at).empty();
+    if (found < s.value("minContains", std::size_t{1}) || found > s.value("maxContains", found))
+      return fmt::format("{}: {} items are contained", at, found);
+  }
   const json prefix = s.value("prefixItems", json::array());
   for (std::size_t i = 0; i < value.size(); ++i) {
     const json* schema = i < prefix.size() ? &prefix[i] : s.contains("items") ? &s["items"] : nullptr;
@@ -129,6 +144,12 @@ std::string fault_of(const json& value, const json& s, const json& root, const s
     int valid = 0;
     for (const json& part : s[word]) valid += fault_of(value, part, root, at).empty();
     if (valid == 0 || (word[0] == 'o' && valid > 1)) return fmt::format("{}: {} alternatives of {}", at, valid, word);
+  }
+  if (s.contains("not") && fault_of(value, s["not"], root, at).empty()) return at + ": not";
+  if (s.contains("if")) {
+    const char* const branch = fault_of(value, s["if"], root, at).empty() ? "then" : "else";
+    if (s.contains(branch))
+      if (std::string f = fault_of(value, s[branch], root, at); !f.empty()) return f;
   }
   if (s.contains("const") && value != s["const"]) return at + ": const";
   if (s.contains("enum") && std::find(s["enum"].begin(), s["enum"].end(), value) == s["enum"].end())
@@ -208,6 +229,8 @@ Json random_string(RandomSequence& r) {
   if (kind == 1) s["format"] = formats[r.below(formats.size())];
   if (kind == 2) s["minLength"] = between(r, 0, 6), s["maxLength"] = s["minLength"].get<int>() + between(r, 0, 5);
   if (kind == 3) s["maxLength"] = between(r, 0, 12);
+  if (one_in(r, 5))
+    s["not"] = one_in(r, 2) ? Json{{"enum", {"2024-02-01", "foo", "a"}}} : Json{{"pattern", "^(b|1)"}};
   if (kind == 4) s["pattern"] = "^[a-c]*$", s["minLength"] = between(r, 1, 4), s["maxLength"] = between(r, 4, 8);
   return s;
 }
@@ -228,6 +251,18 @@ Json random_number(RandomSequence& r) {
 
 Json random_array(RandomSequence& r, int depth) {
   Json s{{"type", "array"}};
+  if (one_in(r, 6)) {  // all different
+    s["items"] = one_in(r, 2) ? Json{{"enum", {"a", 1, "b", nullptr, 2}}} : Json{{"type", "string"}};
+    s["uniqueItems"] = true, s["minItems"] = between(r, 0, 3);
+    return s;
+  }
+  if (one_in(r, 6)) {
+    s["items"] = Json{{"type", Json::array({"integer", "null", "string"})}};
+    s["contains"] = Json{{"type", Json::array({"null", "string"})}};
+    s["minContains"] = between(r, 0, 2);
+    if (one_in(r, 2)) s["maxContains"] = s["minContains"].get<int>() + between(r, 1, 2);
+    return s;
+  }
   const auto kind = r.below(4);
   if (kind != 0) s["items"] = random_schema(r, depth + 1);
   if (kind == 2) s["minItems"] = between(r, 0, 3);
@@ -268,7 +303,9 @@ Json random_object(RandomSequence& r, int depth) {
     default:
       break;
   }
-  if (one_in(r, 4))
+  if (count >= 2 && one_in(r, 4))
+    s["dependentRequired"][properties.begin().key()] = Json::array({std::prev(properties.end()).key()});
+  if (one_in(r, 4) && !s.contains("dependentRequired"))
     s["maxProperties"] = std::max<std::size_t>(s.value("required", Json::array()).size(), 1) + r.below(3);
   if (one_in(r, 4)) s["minProperties"] = std::min<std::size_t>(properties.size(), 1 + r.below(2));
   if (s.contains("minProperties") && s.contains("maxProperties") && s["minProperties"] > s["maxProperties"])

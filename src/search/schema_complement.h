@@ -1,0 +1,26 @@
+// Keywords that speak of other schemas by their truth, as schemas of `anyOf` and `allOf`: what is valid against none of `not`,
+// and what `if`, `dependentSchemas` and their like come to.
+//
+//   not (A and B)               not A, or not B
+//   not {"required": ["a"]}     an object without "a"
+//   not {"properties": {"a": A}}  an object with an "a" that is not A
+//   if A then B else C          A and B, or (not A) and C
+//
+// What results may be narrower than what is meant, where that cannot be said (made::never), and never wider.
+#pragma once
+
+#include "search/schema_words.h"
+
+namespace tril::search {
+
+/// A schema of what is not valid against `schema`.
+/// @param draft  by which the schema is read
+Json complement_of(const Json& schema, int draft);
+/// What keywords of `schema` come to that say what holds only if something else does: schemas that all must hold.
+std::vector<Json> conditions_of(const Json& schema);
+
+/// What made::some_property says: a property that is not among those of `properties` and `patternProperties`, or that
+/// `pattern` matches, has a value of the schema `value`.
+///   {"properties": ..., "patternProperties": ..., "value": schema} or {"pattern": regex, "value": schema}
+
+}  // namespace tril::search

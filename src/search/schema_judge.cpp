@@ -1,0 +1,228 @@
+#include "search/schema_judge.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "search/schema_strings.h"
+
+namespace tril::search {
+namespace {
+
+constexpr int deepest = 300;
+
+Verdict both(Verdict a, Verdict b) {
+  return std::min(a, b);
+}
+Verdict either(Verdict a, Verdict b) {
+  return std::max(a, b);
+}
+Verdict opposite(Verdict a) {
+  return a == Verdict::yes ? Verdict::no : a == Verdict::no ? Verdict::yes : Verdict::unsure;
+}
+Verdict sure(bool is) {
+  return is ? Verdict::yes : Verdict::no;
+}
+
+bool contains_match(const std::string& regex, const std::string& text) {
+  return Pattern::of_regex(regex, Pattern::Match::part).matches(text);
+}
+
+}  // namespace
+
+Verdict SchemaJudge::verdict(const Json& value, const Conjunction& schemas) {
+  Verdict all = Verdict::yes;
+  for (const SchemaId id : schemas) all = both(all, verdict(value, id));
+  return all;
+}
+
+Verdict SchemaJudge::verdict(const Json& value, SchemaId id) {
+  if (document_.allows_all(id)) return Verdict::yes;
+  if (document_.allows_none(id)) return Verdict::no;
+  if (++depth_ > deepest) refuse_schema(document_.place(id), "refers to itself without end, or is too deep");
+  Verdict found = Verdict::unsure;
+  try {
+    found = judge(value, id);
+  } catch (const Unsupported&) {  // unsure
+  }
+  --depth_;
+  return found;
+}
+
+Verdict SchemaJudge::inner(const Json& value, SchemaId of, const Json& schema, const std::string& step) {
+  return verdict(value, document_.child(of, schema, step));
+}
+
+Verdict SchemaJudge::judge(const Json& value, SchemaId id) {
+  const Json& schema = document_.json(id);
+  Verdict all = both(general(value, id, schema), alternatives(value, id, schema));
+  if (all == Verdict::no) return all;
+  if (value.is_number()) all = both(all, number(value, schema));
+  if (value.is_string()) all = both(all, string(value, id, schema));
+  if (value.is_array()) all = both(all, array(value, id, schema));
+  if (value.is_object()) all = both(all, object(value, id, schema));
+  return all;
+}
+
+Verdict SchemaJudge::general(const Json& value, SchemaId id, const Json& schema) {
+  if (schema.contains(made::never)) return Verdict::no;
+  const Kind kind = kind_of(value);
+  if (!allows_kind(schema, kind)) return Verdict::no;
+  if (kind == Kind::number && only_whole(schema) && !is_whole(value)) return Verdict::no;
+  // What is 1.0 is no integer in draft 4.
+  Verdict all = kind == Kind::number && only_whole(schema) && document_.draft(id) == 4 && value.is_number_float()
+                    ? Verdict::unsure
+                    : Verdict::yes;
+  if (schema.contains("enum") && !holds(schema["enum"], value)) return Verdict::no;
+  if (schema.contains("const") && !are_equal(schema["const"], value)) return Verdict::no;
+  if (SchemaDocument::reference_of(schema)) all = both(all, verdict(value, document_.target(id)));
+  if (schema.contains("not")) all = both(all, opposite(inner(value, id, schema["not"], "/not")));
+  return all;
+}
+
+Verdict SchemaJudge::alternatives(const Json& value, SchemaId id, const Json& schema) {
+  Verdict all = Verdict::yes;
+  const auto each = [&](const char* word, const auto& take) {
+    if (!schema.contains(word)) return;
+    for (std::size_t i = 0; i < schema[word].size(); ++i)
+      take(inner(value, id, schema[word][i], fmt::format("/{}/{}", word, i)));
+  };
+  each("allOf", [&](Verdict one) { all = both(all, one); });
+  if (schema.contains("anyOf")) {
+    Verdict any = Verdict::no;
+    each("anyOf", [&](Verdict one) { any = either(any, one); });
+    all = both(all, any);
+  }
+  if (schema.contains("oneOf")) {
+    int held = 0, may = 0;
+    each("oneOf", [&](Verdict one) { held += one == Verdict::yes, may += one != Verdict::no; });
+    all = both(all, held > 1 || may == 0 ? Verdict::no : held == 1 && may == 1 ? Verdict::yes : Verdict::unsure);
+  }
+  if (schema.contains("if")) {
+    const Verdict condition = inner(value, id, schema["if"], "/if");
+    const auto branch = [&](const char* word) {
+      return schema.contains(word) ? inner(value, id, schema[word], std::string("/") + word) : Verdict::yes;
+    };
+    const Verdict then = branch("then"), otherwise = branch("else");
+    all = both(all, condition == Verdict::yes  ? then
+                    : condition == Verdict::no ? otherwise
+                    : then == otherwise        ? then
+                                               : Verdict::unsure);
+  }
+  return all;
+}
+
+Verdict SchemaJudge::number(const Json& value, const Json& schema) const {
+  const double x = value.get<double>();
+  const auto bound = [&](const char* word) { return schema[word].get<double>(); };
+  const auto is_flag = [&](const char* word) { return schema.contains(word) && schema[word] == true; };
+  const auto is_bound = [&](const char* word) { return schema.contains(word) && schema[word].is_number(); };
+  if (schema.contains("minimum") && (is_flag("exclusiveMinimum") ? x <= bound("minimum") : x < bound("minimum")))
+    return Verdict::no;
+  if (schema.contains("maximum") && (is_flag("exclusiveMaximum") ? x >= bound("maximum") : x > bound("maximum")))
+    return Verdict::no;
+  if (is_bound("exclusiveMinimum") && x <= bound("exclusiveMinimum")) return Verdict::no;
+  if (is_bound("exclusiveMaximum") && x >= bound("exclusiveMaximum")) return Verdict::no;
+  if (schema.contains(made::fraction) && is_whole(value)) return Verdict::no;
+  if (!schema.contains("multipleOf")) return Verdict::yes;
+  const double times = x / bound("multipleOf");
+  return std::floor(times) == times                   ? Verdict::yes
+         : std::abs(std::round(times) - times) < 1e-6 ? Verdict::unsure
+                                                      : Verdict::no;
+}
+
+Verdict SchemaJudge::string(const Json& value, SchemaId id, const Json& schema) const {
+  const std::string text = value.get<std::string>();
+  const auto length = static_cast<std::int64_t>(code_points(text, "text").size());
+  const std::string& place = document_.place(id);
+  if (length < count_of(schema, "minLength", 0, place)) return Verdict::no;
+  if (const std::int64_t most = count_of(schema, "maxLength", -1, place); most >= 0 && length > most)
+    return Verdict::no;
+  if (schema.contains(made::not_texts) && holds(schema[made::not_texts], value)) return Verdict::no;
+  if (schema.contains(made::not_pattern) && contains_match(schema[made::not_pattern].get<std::string>(), text))
+    return Verdict::no;
+  if (schema.contains("pattern") &&
+      !at_place(place + "/pattern", [&] { return contains_match(schema["pattern"].get<std::string>(), text); }))
+    return Verdict::no;
+  return schema.contains("format") ? has_format(text, schema["format"].get<std::string>()) : Verdict::yes;
+}
+
+Verdict SchemaJudge::array(const Json& value, SchemaId id, const Json& schema) {
+  const auto size = static_cast<std::int64_t>(value.size());
+  const std::string& place = document_.place(id);
+  if (size < count_of(schema, "minItems", 0, place)) return Verdict::no;
+  if (const std::int64_t most = count_of(schema, "maxItems", -1, place); most >= 0 && size > most) return Verdict::no;
+  if (schema.contains("uniqueItems") && schema["uniqueItems"] == true)
+    for (std::size_t i = 0; i < value.size(); ++i)
+      for (std::size_t k = 0; k < i; ++k)
+        if (are_equal(value[i], value[k])) return Verdict::no;
+  SchemaNotes ignored;
+  SchemaBoxes boxes(document_, ignored);
+  Verdict all = schema.contains("unevaluatedItems") ? Verdict::unsure : Verdict::yes;
+  for (std::size_t i = 0; i < value.size(); ++i) all = both(all, verdict(value[i], boxes.item({id}, i)));
+  if (schema.contains("contains")) {
+    std::int64_t held = 0, may = 0;
+    for (const Json& item : value) {
+      const Verdict one = inner(item, id, schema["contains"], "/contains");
+      held += one == Verdict::yes, may += one != Verdict::no;
+    }
+    const bool counts = document_.draft(id) >= 2019;
+    const std::int64_t least = counts ? count_of(schema, "minContains", 1, place) : 1,
+                       most = counts ? count_of(schema, "maxContains", -1, place) : -1;
+    if (may < least || (most >= 0 && held > most)) return Verdict::no;
+    if (held < least || (most >= 0 && may > most)) all = both(all, Verdict::unsure);
+  }
+  return all;
+}
+
+Verdict SchemaJudge::object(const Json& value, SchemaId id, const Json& schema) {
+  const auto size = static_cast<std::int64_t>(value.size());
+  const std::string& place = document_.place(id);
+  if (size < count_of(schema, "minProperties", 0, place)) return Verdict::no;
+  if (const std::int64_t most = count_of(schema, "maxProperties", -1, place); most >= 0 && size > most)
+    return Verdict::no;
+  if (schema.contains("required"))
+    for (const Json& name : schema["required"])
+      if (!value.contains(name.get<std::string>())) return Verdict::no;
+  SchemaNotes ignored;
+  SchemaBoxes boxes(document_, ignored);
+  Verdict all = schema.contains("unevaluatedProperties") ? Verdict::unsure : Verdict::yes;
+  for (const auto& [name, member] : value.items()) {
+    all = both(all, verdict(member, boxes.member({id}, name)));
+    if (schema.contains("propertyNames"))
+      all = both(all, inner(Json(name), id, schema["propertyNames"], "/propertyNames"));
+  }
+  if (schema.contains(made::some_property)) all = both(all, some_property(value, id, schema[made::some_property]));
+  return both(all, dependent(value, id, schema));
+}
+
+Verdict SchemaJudge::some_property(const Json& value, SchemaId id, const Json& some) {
+  Verdict any = Verdict::no;
+  for (const auto& [name, member] : value.items()) {
+    bool meant = !some.contains("properties") || !some["properties"].contains(name);
+    if (some.contains("pattern")) meant = contains_match(some["pattern"].get<std::string>(), name);
+    if (some.contains("patternProperties"))
+      for (const auto& [regex, one] : some["patternProperties"].items()) meant = meant && !contains_match(regex, name);
+    if (meant) any = either(any, verdict(member, document_.made(id, some["value"])));
+  }
+  return any;
+}
+
+Verdict SchemaJudge::dependent(const Json& value, SchemaId id, const Json& schema) {
+  Verdict all = Verdict::yes;
+  for (const char* word : {"dependencies", "dependentRequired", "dependentSchemas"}) {
+    if (!schema.contains(word)) continue;
+    for (const auto& [name, needed] : schema[word].items()) {
+      if (!value.contains(name)) continue;
+      if (needed.is_array())
+        for (const Json& other : needed) all = both(all, sure(value.contains(other.get<std::string>())));
+      else if (needed.is_string())
+        all = both(all, sure(value.contains(needed.get<std::string>())));
+      else
+        all = both(all, inner(value, id, needed, below(std::string("/") + word, name)));
+    }
+  }
+  return all;
+}
+
+}  // namespace tril::search

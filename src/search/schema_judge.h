@@ -1,0 +1,34 @@
+// Whether a value is valid against schemas: what listed values, and names, are judged by.
+#pragma once
+
+#include "search/schema_boxes.h"
+
+namespace tril::search {
+
+enum class Verdict : std::uint8_t { no, unsure, yes };
+
+class SchemaJudge {
+ public:
+  explicit SchemaJudge(SchemaDocument& document) : document_(document) {}
+
+  /// Unsure where a format is more than tril knows of it, or where that takes what is not supported.
+  Verdict verdict(const Json& value, SchemaId schema);
+  Verdict verdict(const Json& value, const Conjunction& schemas);
+
+ private:
+  Verdict judge(const Json& value, SchemaId id);
+  Verdict general(const Json& value, SchemaId id, const Json& schema);
+  Verdict alternatives(const Json& value, SchemaId id, const Json& schema);
+  Verdict number(const Json& value, const Json& schema) const;
+  Verdict string(const Json& value, SchemaId id, const Json& schema) const;
+  Verdict array(const Json& value, SchemaId id, const Json& schema);
+  Verdict object(const Json& value, SchemaId id, const Json& schema);
+  Verdict some_property(const Json& value, SchemaId id, const Json& some);
+  Verdict dependent(const Json& value, SchemaId id, const Json& schema);
+  Verdict inner(const Json& value, SchemaId of, const Json& schema, const std::string& step);
+
+  SchemaDocument& document_;
+  int depth_ = 0;
+};
+
+}  // namespace tril::search

@@ -1,0 +1,107 @@
+// What schemas say of the parts of a value, each by its own words: members by their names, items by their places.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "search/pattern.h"
+#include "search/schema_boxes.h"
+
+namespace tril::search {
+
+Conjunction SchemaBoxes::member(const std::vector<SchemaId>& scopes, const std::string& name) {
+  Conjunction all;
+  for (const SchemaId scope : scopes) {
+    const Json& schema = document_.json(scope);
+    bool known = false;
+    if (const auto list = schema.find("properties"); list != schema.end())
+      if (const auto one = list->find(name); one != list->end()) {
+        known = true;
+        add(all, document_.child(scope, *one, below("/properties", name)));
+      }
+    if (const auto list = schema.find("patternProperties"); list != schema.end())
+      for (const auto& [regex, one] : list->items()) {
+        const std::string at = below("/patternProperties", regex);
+        const auto [match, fresh] = matches_.try_emplace(regex + '\n' + name, Match{});
+        if (fresh)
+          match->second = at_place(document_.place(scope) + at, [&, &r = regex] {
+            const auto matches = [&](RegexReading reading) {
+              return Pattern::of_regex(r, Pattern::Match::part, reading).matches(name);
+            };
+            return Match{matches(RegexReading::narrow), matches(RegexReading::wide)};
+          });
+        if (!match->second.may) continue;
+        // Where engines differ it is held to both: what is said of a match, and of the rest.
+        known = known || match->second.surely;
+        add(all, document_.child(scope, one, at));
+      }
+    if (const auto rest = schema.find("additionalProperties"); rest != schema.end() && !known)
+      add(all, document_.child(scope, *rest, "/additionalProperties"));
+  }
+  return all;
+}
+
+SchemaBoxes::Items SchemaBoxes::items_of(SchemaId scope) const {
+  const Json& schema = document_.json(scope);
+  Items parts;
+  const auto items = schema.find("items"), prefix = schema.find("prefixItems"), rest = schema.find("additionalItems");
+  if (prefix != schema.end()) parts.first = &*prefix, parts.first_word = "/prefixItems";
+  if (items != schema.end() && items->is_array()) {
+    parts.first = &*items, parts.first_word = "/items";
+    if (rest != schema.end()) parts.rest = &*rest, parts.rest_word = "/additionalItems";
+  } else if (items != schema.end()) {
+    parts.rest = &*items, parts.rest_word = "/items";
+    // Drafts without prefixItems would not see it.
+    parts.rest_is_for_all = prefix != schema.end() && document_.draft(scope) < 2020;
+  }
+  return parts;
+}
+
+Conjunction SchemaBoxes::item(const std::vector<SchemaId>& scopes, std::size_t index) {
+  Conjunction all;
+  for (const SchemaId scope : scopes) {
+    const Items parts = items_of(scope);
+    const bool is_first = parts.first && index < parts.first->size();
+    if (is_first)
+      add(all, document_.child(scope, (*parts.first)[index], fmt::format("{}/{}", parts.first_word, index)));
+    if (parts.rest && (!is_first || parts.rest_is_for_all))
+      add(all, document_.child(scope, *parts.rest, parts.rest_word));
+  }
+  return all;
+}
+
+// `unevaluatedProperties` and `unevaluatedItems` see what the schema and those in its place say in this box. Others that may
+// hold too are not asked: what they would see is then held to more than it must be.
+void SchemaBoxes::close_scopes(SchemaId id, Kind kind, std::vector<Box>& boxes) {
+  const Json& schema = document_.json(id);
+  const char* const word = kind == Kind::object ? "unevaluatedProperties" : "unevaluatedItems";
+  if ((kind != Kind::object && kind != Kind::array) || !schema.contains(word)) return;
+  is_narrow_ = true;
+  for (Box& box : boxes) {
+    Json seen = Json::object();
+    Json items = Json::array();
+    bool all = false;
+    for (const SchemaId scope : box.seen) {
+      const Json& one = document_.json(scope);
+      if (kind == Kind::array) {
+        const Items parts = items_of(scope);
+        all = all || parts.rest;
+        while (parts.first && items.size() < parts.first->size()) items.push_back(true);
+        continue;
+      }
+      all = all || one.contains("additionalProperties");
+      for (const char* part : {"properties", "patternProperties"})
+        if (one.contains(part))
+          for (const auto& [name, value] : one[part].items()) seen[part][name] = true;
+    }
+    if (all) continue;
+    Json scope{{made::mark, true}};
+    if (kind == Kind::object)
+      scope.update(seen), scope["additionalProperties"] = schema[word];
+    else
+      scope["prefixItems"] = items, scope["items"] = schema[word];
+    box.scopes.push_back(document_.made(id, scope));
+    box.seen.push_back(box.scopes.back());
+  }
+}
+
+}  // namespace tril::search
