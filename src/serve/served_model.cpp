@@ -45,6 +45,7 @@ ServedModel::ServedModel(std::string name, Loaded loaded) : name_(std::move(name
     languages_ = {loaded_.source_language, tokenizer().languages()};
     languages_.from_each = !languages_.targets.empty();
     if (languages_.targets.empty()) languages_.targets = tagged_languages(tokenizer());
+    languages_.told = !languages_.targets.empty();
     if (languages_.targets.empty() && !loaded_.target_language.empty())
       languages_.targets.push_back(loaded_.target_language);
     translation_ = std::make_unique<search::TranslationText>(model(), loaded_.tokenizer);

@@ -62,6 +62,7 @@ class ServedModel {
     std::string source;
     std::vector<std::string> targets;
     bool from_each = false;  ///< from each of the targets, as it is told
+    bool told = false;       ///< whether it is told the target, by a tag or a token, be it the only one
   };
   const Languages& languages() const { return languages_; }
   /// Of a model that translates.

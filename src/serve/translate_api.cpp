@@ -123,7 +123,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
       throw HttpError(400, "prefix: goes with \"split\": \"none\"", "prefix");
 
     std::string tag;
-    if (model_->languages().targets.size() > 1) {
+    if (model_->languages().told) {
       const Languages languages = choose_languages(
           model_->tokenizer(), model_->languages().from_each ? choice_.source : "", choice_.target, "source", "target");
       tag = languages.prefix;

@@ -110,6 +110,23 @@ TEST_F(Choosing, AModelThatDoesNotSayItsLanguagesTakesAnyAndComesLast) {
   EXPECT_FALSE(translate({{"model", "two"}}).contains("sourceAssumed"));
 }
 
+// Also where a vocabulary has but one tag, it is put in front of a text where the target is said.
+TEST_F(Choosing, ATagIsPutInFrontOfTexts) {
+  for (const std::vector<std::string>& tags : {std::vector<std::string>{">>de<<"}, {">>de<<", ">>fr<<"}}) {
+    const std::string spm = file_text(test::test_dir() + "/golden/hf/tokenizers/spm_unigram/spm.model");
+    Loaded l = speaks("en", "");
+    l.tokenizer = make_marian_tokenizer({.source_spm = spm, .target_spm = spm, .tags = tags});
+    l.model = testing::small_marian(*l.tokenizer, l.tokenizer->special(Side::target).pad, 64, 5);
+    l.search.eos_ids = {l.model->special_ids().eos};
+    serve_these({{"tags", l}});
+    const Json got = translate({{"source", "en"}, {"target", ">>de<<"}, {"alignment", true}});
+    EXPECT_EQ(got["details"][0]["translations"][0]["source_tokens"][0], ">>de<<");
+    EXPECT_EQ(got["details"][0]["source"], "a dog");
+    EXPECT_TRUE(refused({{"target", "it"}}).starts_with("no model here translates from any language into it"))
+        << tags.size();
+  }
+}
+
 // While a model is loaded that may change the choice, there is none.
 TEST_F(Choosing, NothingIsAssumedBeforeAllModelsAreThere) {
   std::atomic<bool> go = false;
