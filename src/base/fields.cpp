@@ -295,6 +295,17 @@ void Fields::include(const Fields& other) {
   relations_.insert(relations_.end(), other.relations_.begin(), other.relations_.end());
 }
 
+void Fields::include(const Fields& other, const std::vector<std::string>& names) {
+  const auto chosen = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const std::string& name : names) other.at(name);  // is there
+  for (const Field& field : other)
+    if (chosen(field.name())) append(field);
+  for (const Relation& r : other.relations_)
+    if (chosen(r.a) && chosen(r.b)) relations_.push_back(r);
+}
+
 void Fields::excludes(std::string a, std::string b, std::string why) {
   at(a), at(b);
   relations_.push_back({std::move(a), std::move(b), std::move(why), true});

@@ -137,6 +137,8 @@ class Fields {
   }
   /// All of another struct's fields (the model's within the trainer's).
   void include(const Fields& other);
+  /// Those of these names alone, in their order, with what they have to do with each other.
+  void include(const Fields& other, const std::vector<std::string>& names);
 
   /// Not both, and why: excludes("vocab", "vocab-size", "a vocabulary is either read or trained").
   void excludes(std::string a, std::string b, std::string why);

@@ -29,34 +29,9 @@ struct BenchTrainOptions {
 Fields fields_of(BenchTrainOptions& o) {
   TrainOptions& t = o.train;
   Fields f;
-  f.group("Work");
-  f.add("arch", &t.model.arch,
-        "family of the model: gpt2 and linear_decoder are language models, the others turn one text into another")
-      .choices(train::architectures());
-  f.add("preset", &t.model.preset, "sizes and dropouts of the model",
-        {{"tiny", Preset::tiny}, {"base", Preset::base}, {"big", Preset::big}});
-  f.add("d-model", &t.model.d_model, "width of the model, instead of the preset's").at_least(2).at_most(65536);
-  f.add("num-heads", &t.model.num_heads, "attention heads").at_least(1).at_most(1024);
-  f.add("ffn-dim", &t.model.ffn_dim, "width of the feed-forward layers").at_least(1).at_most(1 << 20);
-  f.add("dec-depth", &t.model.dec_depth, "layers of the decoder").at_least(1).at_most(1000);
-  f.add("train-sets", &t.data.train_sets, "source and target text; a language model: one text")
-      .value_name("FILE")
-      .required();
-  f.add("vocab", &t.data.vocab,
-        "SentencePiece model, or a model directory; a language model without one has the text's characters")
-      .value_name("FILE");
-  f.add("max-length", &t.data.max_length, "tokens in a sentence; a language model's context")
-      .at_least(1)
-      .at_most(1 << 20);
-  f.add("max-tokens", &t.data.max_tokens, "tokens in a batch: the longer side of each pair, added up").at_least(1);
-  f.add("precision", &t.run.precision, "of the computation").choices({"fp32", "bf16"});
-  f.add("reduce-precision", &t.run.reduce_precision, "of gradients between the ranks that mpirun starts")
-      .choices({"fp32", "bf16"});
-  f.add("shard-weights", &t.run.shard_weights,
-        "each rank keeps its share of weights and gradients, layers come and go");
-  f.add("gradient-checkpointing", &t.model.gradient_checkpointing, "compute layers again instead of keeping them");
-  f.add("deterministic", &t.run.deterministic, "the same weights for any number of threads (4 at most) and of ranks");
-  f.excludes("shard-weights", "deterministic", "each number of ranks adds gradients up in another order then");
+  f.include(fields_of(t), {"threads", "seed", "deterministic", "gradient-checkpointing", "precision",
+                           "reduce-precision", "shard-weights", "train-sets", "vocab", "max-tokens", "max-length",
+                           "arch", "preset", "d-model", "num-heads", "ffn-dim", "enc-depth", "dec-depth"});
   f.group("Measurement");
   f.add("updates", &o.updates, "updates in all").at_least(1);
   f.add("skip", &o.skip, "updates before the clock starts").at_least(0);
@@ -65,8 +40,6 @@ Fields fields_of(BenchTrainOptions& o) {
   f.excludes("shard-weights", "no-overlap", "there is but one way");
   f.add("profile", &o.profile, "print where an update's time goes, op by op, beside what the machine could do at most");
   f.add("json", &o.json, "the profile not as a table but in the line of JSON, as \"profile\"");
-  f.add("threads", &t.run.threads, "cores to use; 0: all").at_least(0).at_most(1024);
-  f.add("seed", &t.run.seed, "of weights, order and dropout");
   return f;
 }
 

@@ -210,5 +210,27 @@ TEST(Fields, RefuseTheSameNameTwice) {
   EXPECT_THROW(f.excludes("seed", "sed", "a name that is not there"), Error);
 }
 
+TEST(Fields, SomeOfAnotherComeWithWhatTheyHaveToDoWithEachOther) {
+  std::int64_t a = 1, b = 2, c = 3;
+  Fields all;
+  all.group("Letters");
+  all.add("a", &a, "first").at_most(9);
+  all.add("b", &b, "second");
+  all.add("c", &c, "third");
+  all.excludes("a", "c", "not both");
+  all.needs("a", "b", "nor alone");
+  Fields some;
+  some.include(all, {"c", "a"});
+  EXPECT_EQ(some.names(), (std::vector<std::string>{"a", "c"}));
+  EXPECT_EQ(some.at("a").group(), "Letters");
+  EXPECT_THROW(some.set_from_texts("a", {"10"}, ""), Error);
+  some.set_from_texts("a", {"5"}, "");
+  EXPECT_EQ(a, 5);
+  EXPECT_NO_THROW(some.check_complete());
+  some.set_from_texts("c", {"6"}, "");
+  EXPECT_THROW(some.check_complete(), Error);
+  EXPECT_THROW(some.include(all, {"d"}), Error);
+}
+
 }  // namespace
 }  // namespace tril
