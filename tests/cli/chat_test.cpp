@@ -126,6 +126,34 @@ TEST_F(Chat, AnswersRemembersAndObeysCommands) {
   EXPECT_EQ(chat("how are you?\n", {"--load", saved}).code, 0);
 }
 
+// A chat template that cannot be read is told of when the model is loaded, not with the first talk.
+TEST_F(Chat, ATemplateThatCannotBeReadIsToldOfAtOnce) {
+  const std::string directory = folder->at("include"), words = "chat template: line 2: {% include %} is not supported";
+  std::filesystem::copy(model, directory, std::filesystem::copy_options::recursive);
+  std::ofstream(directory + "/chat_template.jinja") << "{{ bos_token }}\n{% include 'x' %}";
+  const Ran refused = run_tril({"chat", "--model", directory}, "how are you?\n");
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.err.find(words), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("or pass --template FILE, or --format plain"), std::string::npos) << refused.err;
+  EXPECT_EQ(refused.out, "");
+  const Ran plain = run_tril({"chat", "--model", directory, "--format", "plain", "--max-new-tokens", "3"}, "how?\n");
+  EXPECT_EQ(plain.code, 0) << plain.err;
+
+  // A server has other uses for the model.
+  const std::string said = folder->at("said");
+  Launch launch;
+  launch.before = [&] { dup2(open(said.c_str(), O_WRONLY | O_CREAT, 0600), 2); };
+  launch.meanwhile = [&](pid_t child) {
+    const auto is_said = [&](const char* text) { return file_text(said).find(text) != std::string::npos; };
+    for (int i = 0; i < 6000 && !(is_said("listening on") && is_said("chats are refused")); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    kill(child, SIGTERM);
+  };
+  const Ran served = run_tril({"serve", "-m", "m=" + directory, "--port", "0", "--access-log", "none"}, launch);
+  EXPECT_EQ(served.code, 0) << file_text(said);
+  EXPECT_NE(file_text(said).find(words + "; "), std::string::npos) << file_text(said);
+}
+
 TEST_F(Chat, SetsWhatMayBeSet) {
   const Ran shown = chat("/set temperature 0.5\n/set max_new_tokens 3\n/set\nhow are you?\n/help\n");
   ASSERT_EQ(shown.code, 0) << shown.err;
