@@ -23,6 +23,11 @@ nn::Precision precision_of(std::string_view name) {
   return static_cast<nn::Precision>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
+namespace {
+// A guard of translations, which are about as long as their sources, against a model that cannot stop.
+constexpr double default_max_length_factor = 3;
+}  // namespace
+
 void warn_of_unknown(std::int64_t tokens) {
   if (tokens > 0) spdlog::warn("unknown tokens, for characters that the vocabulary lacks: {}", format_count(tokens));
 }
@@ -57,9 +62,9 @@ void add_language_fields(Fields& f, std::string& source, std::string& target) {
 
 namespace {
 
-void add_beam_fields(Fields& f, DecodingOptions& o, const std::string& default_beam) {
+void add_beam_fields(Fields& f, DecodingOptions& o) {
   f.add("beam-size", &o.beam_size,
-        "hypotheses followed at a time, 1 is greedy; unset: as the model's directory says, or " + default_beam)
+        "hypotheses followed at a time, 1 is greedy; unset: as the model's directory says, or 1")
       .letter('b')
       .at_least(1)
       .at_most(1000);
@@ -129,7 +134,7 @@ void add_batch_fields(Fields& f, DecodingOptions& o) {
 }
 
 void add_search_fields(Fields& f, DecodingOptions& o) {
-  add_beam_fields(f, o, "4");
+  add_beam_fields(f, o);
   f.add("min-length", &o.min_length, "tokens of output at least; unset: as the model's directory says, or 0")
       .at_least(0)
       .at_most(1'000'000);
@@ -138,7 +143,9 @@ void add_search_fields(Fields& f, DecodingOptions& o) {
       .at_least(1)
       .at_most(1'000'000);
   f.add("max-length-factor", &o.max_length_factor,
-        "tokens of output at most, as a multiple of the source's tokens, plus 20; 0: no such bound")
+        "tokens of output at most, as a multiple of the source's tokens, plus 20; 0: no such bound; unset: none where "
+        "the "
+        "model's directory says a length below the model's positions, else 3")
       .at_least(0);
   add_batch_fields(f, o);
 }
@@ -153,7 +160,7 @@ void add_continuation_fields(Fields& f, DecodingOptions& o) {
       .at_least(0)
       .at_most(1'000'000);
   f.add("stop", &o.stops, "texts before which a generation ends").value_name("TEXT");
-  add_beam_fields(f, o, "1");
+  add_beam_fields(f, o);
   add_batch_fields(f, o);
   f.add("prompt-chunk", &o.prompt_chunk,
         "tokens of prompts that are read at once: memory beside the cache grows with it")
@@ -293,11 +300,10 @@ void check_ids(const model::GenerationConfig& g, const model::Model& m, const st
 }  // namespace
 
 search::SearchOptions search_options(const DecodingOptions& o, const model::GenerationConfig& g, const model::Model& m,
-                                     const Tokenizer& tokenizer, std::int64_t default_beam,
-                                     const std::string& n_best_flag) {
+                                     const Tokenizer& tokenizer, const std::string& n_best_flag) {
   search::SearchOptions s;
   s.sampling = sampling_options(o, g);
-  s.beam_size = static_cast<std::int32_t>(s.sampling.on ? 1 : o.beam_size.value_or(g.num_beams.value_or(default_beam)));
+  s.beam_size = static_cast<std::int32_t>(s.sampling.on ? 1 : o.beam_size.value_or(g.num_beams.value_or(1)));
   s.n_best = static_cast<std::int32_t>(o.n_best);
   s.alternatives = o.alternatives;
   s.min_alternative_prob = o.min_alternative_prob.value_or(0);
@@ -366,24 +372,47 @@ void check_positions(const std::optional<std::int64_t>& least, const model::Mode
 
 }  // namespace
 
-search::TranslatorOptions translator_options(const DecodingOptions& o, const model::GenerationConfig& g,
-                                             const model::Model& m, const Tokenizer& tokenizer) {
-  search::TranslatorOptions t;
-  t.decoding.search = search_options(o, g, m, tokenizer, 4, "--n-best");
+namespace {
 
-  // The file counts the start token where it does not say "new".
+// A greatest length below the model's positions is what its publisher wishes; one of all positions says how far it goes.
+bool wishes_length(const model::GenerationConfig& g, const model::Model& m) {
+  return g.max_new_tokens || (g.max_length && (m.max_positions() == 0 || *g.max_length < m.max_positions()));
+}
+
+// The directory's lengths count the decoder's start where they are not of new tokens, and the token of a language that an
+// option has the translation begin with, as `transformers` counts them; the options count neither.
+void set_lengths(const DecodingOptions& o, const model::GenerationConfig& g, const model::Model& m,
+                 search::TranslatorOptions& t) {
+  using search::Counted;
   const auto without_start = [](std::optional<std::int64_t> length, std::int64_t least) {
     return length ? std::optional(std::max(least, *length - 1)) : std::nullopt;
   };
+  const auto counted = [](bool by_option, bool is_new) {
+    return by_option ? Counted::output : is_new ? Counted::language : Counted::all;
+  };
   const std::int64_t published_max = g.max_new_tokens.value_or(without_start(g.max_length, 1).value_or(512));
   const std::int64_t published_min = g.min_new_tokens.value_or(without_start(g.min_length, 0).value_or(0));
-  t.min_length = static_cast<std::int32_t>(o.min_length.value_or(published_min));
   check_positions(o.min_length, m, "--min-length");
+  if (!o.min_length && m.max_positions() > 0 && published_min > m.max_positions())
+    spdlog::warn("{}: generation_config.json asks for {} tokens at least, the model has {} positions", o.model,
+                 published_min, m.max_positions());
+  t.min_length = static_cast<std::int32_t>(o.min_length.value_or(published_min));
+  t.min_counts = counted(o.min_length.has_value(), g.min_new_tokens.has_value());
   t.max_length =
       static_cast<std::int32_t>(o.max_length.value_or(std::max<std::int64_t>({published_max, t.min_length, 1})));
+  t.max_counts = counted(o.max_length || !(g.max_new_tokens || g.max_length), g.max_new_tokens.has_value());
   check(t.min_length <= t.max_length, "--min-length", "{} is above the longest output of {}", t.min_length,
         t.max_length);
-  t.max_length_factor = o.max_length_factor;
+  t.max_length_factor = o.max_length_factor.value_or(wishes_length(g, m) ? 0 : default_max_length_factor);
+}
+
+}  // namespace
+
+search::TranslatorOptions translator_options(const DecodingOptions& o, const model::GenerationConfig& g,
+                                             const model::Model& m, const Tokenizer& tokenizer) {
+  search::TranslatorOptions t;
+  t.decoding.search = search_options(o, g, m, tokenizer, "--n-best");
+  set_lengths(o, g, m, t);
 
   set_batches(o, m, t.decoding);
   return t;
@@ -399,7 +428,7 @@ model::GenerationConfig published_generation(const std::string& model) {
 search::GeneratorOptions generator_options(const DecodingOptions& o, const model::GenerationConfig& g,
                                            const model::Model& m, const Tokenizer& tokenizer) {
   search::GeneratorOptions t;
-  t.decoding.search = search_options(o, g, m, tokenizer, 1, "--n");
+  t.decoding.search = search_options(o, g, m, tokenizer, "--n");
   const auto narrow = [](std::optional<std::int64_t> n) {
     return n ? std::optional(static_cast<std::int32_t>(*n)) : std::nullopt;
   };

@@ -31,7 +31,7 @@ struct DecodingOptions {
   double time_limit = 0;
   std::optional<double> min_alternative_prob;
   std::int64_t n_best = 1;
-  double max_length_factor = 3;
+  std::optional<double> max_length_factor;
   bool no_cache = false;
   std::optional<std::string> cache_precision;  ///< none: int8 where the weights are int8 or int4, else fp32
   std::int64_t attention_window = 0, attention_sinks = 0, prompt_chunk = 1024;
@@ -78,8 +78,7 @@ model::GenerationConfig published_generation(const std::string& model);
 /// @param n_best_flag  how the command calls the number of hypotheses, for errors
 /// @throws Error(usage) that names the flags that contradict each other, or have no effect
 search::SearchOptions search_options(const DecodingOptions& o, const model::GenerationConfig& g, const model::Model& m,
-                                     const Tokenizer& tokenizer, std::int64_t default_beam,
-                                     const std::string& n_best_flag);
+                                     const Tokenizer& tokenizer, const std::string& n_best_flag);
 search::TranslatorOptions translator_options(const DecodingOptions& o, const model::GenerationConfig& g,
                                              const model::Model& m, const Tokenizer& tokenizer);
 search::GeneratorOptions generator_options(const DecodingOptions& o, const model::GenerationConfig& g,

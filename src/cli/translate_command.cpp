@@ -114,6 +114,7 @@ std::string json_line(const TranslateOptions& o, const Tokenizer& tokenizer, std
     nlohmann::ordered_json one{
         {"text", t.text}, {"score", t.score}, {"log_prob", t.log_prob}, {"tokens", t.tokens.size()}};
     if (t.cut != search::Cut::no) one["cut"] = search::name_of(t.cut);
+    if (t.at_length) one["cut"] = "length";
     if (o.terminology) {
       one["unsatisfied"] = nlohmann::json::array();
       for (const search::Term& term : t.unsatisfied)
@@ -136,9 +137,10 @@ std::string alignment_of(const TranslateOptions& o, const search::Translation& t
 
 // What befell the best translations, for warnings at the end.
 struct Tally {
-  std::int64_t late = 0, stuck = 0, unsatisfied = 0;
+  std::int64_t late = 0, stuck = 0, too_long = 0, unsatisfied = 0;
   void add(const search::Translation& best) {
     late += best.cut == search::Cut::time_limit ? 1 : 0;
+    too_long += best.cut_by_factor ? 1 : 0;
     stuck += best.cut == search::Cut::dead_end ? 1 : 0;
     unsatisfied += static_cast<std::int64_t>(best.unsatisfied.size());
   }
@@ -226,6 +228,11 @@ void warn_of_lines(const search::Translator& translator, const Tally& tally, con
     spdlog::warn("lines longer than the model's {} positions, which were cut: {}", m.max_positions(),
                  format_count(translator.truncated()));
   if (tally.late > 0) spdlog::warn("lines whose search was ended by the time limit: {}", format_count(tally.late));
+  if (tally.too_long > 0)
+    spdlog::warn(
+        "lines whose translation is cut, as it is too long for its source (--max-length-factor 0: no such bound): "
+        "{}",
+        format_count(tally.too_long));
   if (tally.stuck > 0)
     spdlog::warn("lines whose translation ends early, or is empty, since all that could follow is forbidden: {}",
                  format_count(tally.stuck));

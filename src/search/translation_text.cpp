@@ -94,8 +94,9 @@ TranslationText::TranslationText(const model::Model& model, std::shared_ptr<cons
   starts_with_language_ = starts_with_language(model, *tokenizer_);
 }
 
-Request TranslationText::request_for(std::int64_t source_tokens, const std::string& prefix, std::uint64_t number,
+Request TranslationText::request_for(std::int64_t source_tokens, TextToTranslate& t, std::uint64_t number,
                                      const TextOptions& options, const SearchOptions& search) const {
+  const std::string& prefix = t.prefix;
   Request request{.start_id = model_->special_ids().decoder_start, .number = number};
   std::int32_t first = prefix.empty() ? -1 : search.forced_bos_id;
   if (!options.target_language.empty())
@@ -105,20 +106,27 @@ Request TranslationText::request_for(std::int64_t source_tokens, const std::stri
     tokenizer_->encode(prefix, Side::target, request.prefix);
     request.new_word = ends_in_space(prefix);
   }
-  std::int64_t longest = options.max_length;
+  const auto without_given = [&](std::int64_t length, Counted counted) {
+    const std::int64_t language = first >= 0 ? 1 : 0, all = static_cast<std::int64_t>(request.prefix.size());
+    return length - (counted == Counted::all ? all : counted == Counted::language ? language : 0);
+  };
+  const std::int64_t least = std::max<std::int64_t>(0, without_given(options.min_length, options.min_counts));
+  std::int64_t longest = std::max<std::int64_t>(1, without_given(options.max_length, options.max_counts));
   if (options.max_length_factor > 0) {
     const double bound = std::ceil(options.max_length_factor * static_cast<double>(source_tokens)) + 20;
+    t.by_factor = bound < static_cast<double>(longest) && bound > static_cast<double>(least);
     longest = std::min(longest, static_cast<std::int64_t>(std::min(bound, 1e9)));
   }
-  longest = std::max<std::int64_t>(longest, options.min_length);
+  longest = std::max(longest, least);
   if (const std::int64_t positions = model_->max_positions(); positions > 0) {
     const auto given = static_cast<std::int64_t>(request.prefix.size());
     check(given < positions, fmt::format("prefix {}", number + 1),
           "its {} tokens leave none of the model's {} positions free", given, positions);
+    t.by_factor = t.by_factor && longest <= positions - given;
     longest = std::min(longest, positions - given);
   }
   request.max_length = static_cast<std::int32_t>(longest);
-  request.min_length = static_cast<std::int32_t>(std::min<std::int64_t>(options.min_length, longest));
+  request.min_length = static_cast<std::int32_t>(std::min(least, longest));
   return request;
 }
 
@@ -131,7 +139,8 @@ TextToTranslate TranslationText::prepare(std::string text, std::string prefix, s
   t.truncated = put_into_frame(t.source, frame, static_cast<std::size_t>(model_->max_positions()));
   if (t.is_empty()) return t;
   const std::size_t around = frame.prefix.size() + frame.suffix.size();
-  t.request = request_for(static_cast<std::int64_t>(t.source.size() - around), t.prefix, number, options, search);
+  t.request = request_for(static_cast<std::int64_t>(t.source.size() - around), t, number, options, search);
+  t.forced_end = search.forced_eos_id >= 0;
   const std::int32_t unk = tokenizer_->special(Side::target).unk;
   t.unknown = count_unknown(*tokenizer_, t.text, t.source, Side::source) +
               count_unknown(*tokenizer_, t.prefix, t.request.prefix, Side::target);
@@ -180,6 +189,9 @@ std::vector<Translation> TranslationText::finish(const TextToTranslate& t, std::
         options.replace_unknowns ? std::span<const float>(h.attention) : std::span<const float>{};
     Translation one{text_of(h.tokens, by, t), h.tokens, h.log_prob, h.score, h.cut};
     if (!h.attention.empty()) one.attention = h.attention, one.source = t.source;
+    one.at_length = h.cut == Cut::no && static_cast<std::int32_t>(h.tokens.size()) == t.request.max_length &&
+                    (t.forced_end || h.tokens.back() != tokenizer_->special(Side::target).eos);
+    one.cut_by_factor = one.at_length && t.by_factor;
     one.unsatisfied = missing_terms(t.terms, one.text, *tokenizer_);
     list.push_back(std::move(one));
   }

@@ -15,10 +15,18 @@
 
 namespace tril::search {
 
+/// What a length counts besides the tokens of output.
+enum class Counted : std::uint8_t {
+  output,    ///< nothing that is given
+  language,  ///< the token of a language that the translation is given to begin with
+  all,       ///< that, and a given beginning: all behind the decoder's start
+};
+
 /// How long translations are, and what they hold besides what the model would say.
 struct TextOptions {
   std::int32_t min_length = 0;
   std::int32_t max_length = 512;  ///< of the output in tokens, EOS counted; the model's positions bound it too
+  Counted min_counts = Counted::output, max_counts = Counted::output;
   /// The output is also bounded by max_length_factor * source tokens + 20, so that a model that cannot stop does not
   /// run on; 0: not.
   double max_length_factor = 3;
@@ -38,6 +46,8 @@ struct Translation {
   std::vector<std::int32_t> tokens;       ///< as generated, EOS included, a given prefix not
   double log_prob = 0, score = 0;         ///< see Hypothesis
   Cut cut = Cut::no;                      ///< whether the search was ended before its end
+  bool at_length = false;                 ///< whether it ends since it is as long as it may be
+  bool cut_by_factor = false;             ///< likewise, and max_length_factor says so
   std::vector<Term> unsatisfied = {};     ///< of the source, those whose target phrase the text lacks
   std::vector<float> attention = {};      ///< [tokens, source tokens], where it is kept
   std::vector<std::int32_t> source = {};  ///< ids that it looks at, EOS included; likewise
@@ -51,6 +61,8 @@ struct TextToTranslate {
   Request request;
   std::vector<Term> terms;   ///< of the terminology, those that are in the text
   bool truncated = false;    ///< whether the text was longer than the model's positions
+  bool by_factor = false;    ///< whether max_length_factor says how long the output may be
+  bool forced_end = false;   ///< whether an output of the greatest length is made to end with EOS
   std::int64_t unknown = 0;  ///< tokens of text and prefix that stand for characters that the vocabulary lacks
 
   bool is_empty() const { return blank; }
@@ -78,8 +90,8 @@ class TranslationText {
   const Tokenizer& tokenizer() const { return *tokenizer_; }
 
  private:
-  Request request_for(std::int64_t source_tokens, const std::string& prefix, std::uint64_t number,
-                      const TextOptions& options, const SearchOptions& search) const;
+  Request request_for(std::int64_t source_tokens, TextToTranslate& t, std::uint64_t number, const TextOptions& options,
+                      const SearchOptions& search) const;
   /// @param attention  of the tokens, by which unknown ones are replaced; none: they are left out
   std::string text_of(std::span<const std::int32_t> tokens, std::span<const float> attention,
                       const TextToTranslate& t) const;

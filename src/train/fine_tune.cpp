@@ -166,9 +166,19 @@ std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
   return m;
 }
 
+namespace {
+
+// What generation_config.json says besides ids and lengths. A new model that translates names its beams: a directory that
+// names none is searched greedily, as by `transformers`.
+nlohmann::json generation_of(const model::Model& m, const FineTuneOptions& tune) {
+  if (!tune.init_from.empty()) return model::published_generation_json(tune.init_from);
+  return m.has_encoder() ? nlohmann::json{{"num_beams", 4}} : nlohmann::json::object();
+}
+
+}  // namespace
+
 void save_tuned(const model::Model& m, const std::string& directory, const FineTuneOptions& tune) {
-  const nlohmann::json published =
-      tune.init_from.empty() ? nlohmann::json::object() : model::published_generation_json(tune.init_from);
+  const nlohmann::json published = generation_of(m, tune);
   if (tune.lora_rank == 0) {
     const Tensor& all = m.parameters().flat();
     model::save(m, directory, std::span<const float>(all.data<float>(), static_cast<std::size_t>(all.count())),

@@ -29,7 +29,7 @@ inline std::string write_tiny_marian(const ScratchFolder& folder) {
   for (const char* file : {"config.json", "generation_config.json", "model.safetensors"})
     std::filesystem::copy(std::filesystem::path(test::test_dir()) / "golden/hf/marian" / file, model);
   nlohmann::json generation = nlohmann::json::parse(file_text(model + "/generation_config.json"));
-  generation["max_length"] = 13;
+  generation["max_length"] = 13, generation["num_beams"] = 4;
   std::filesystem::permissions(model + "/generation_config.json", std::filesystem::perms::owner_all);
   std::ofstream(model + "/generation_config.json") << generation;
   save_tokenizer(*make_marian_tokenizer(parts), model);

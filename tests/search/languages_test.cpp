@@ -1,6 +1,7 @@
 // What translation models with tokens of languages read and begin with: the frames of BART, mBART, M2M100 and NLLB.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -100,6 +101,67 @@ TEST_F(LanguageTokens, ADirectoryIsTranslatedInto) {
   EXPECT_FALSE(found[0][0].tokens.empty());
   EXPECT_NE(found[0][0].tokens[0], language("deu_Latn")) << "it is given, not generated";
   EXPECT_TRUE(found[1][0].text.empty());
+}
+
+// transformers: max_length is of the whole of what the decoder has, and max_new_tokens of all behind its start. A language
+// that is given to begin with is in both of them, as one that the directory forces is.
+TEST_F(LanguageTokens, LengthsCountThemAsTheyAreAskedTo) {
+  load({{"tokenizer_class", "NllbTokenizer"}});
+  const std::string prefix = "Guten Tag";
+  const auto beginning = static_cast<std::int32_t>(tokenizer->encode(prefix, Side::target).size());
+  const auto lengths = [&](Counted counted, const char* language, const std::string& begun, std::int32_t forced = -1) {
+    const TextOptions o{.min_length = 7,
+                        .max_length = 20,
+                        .min_counts = counted,
+                        .max_counts = counted,
+                        .max_length_factor = 0,
+                        .target_language = language};
+    const Request r = prepared(o, begun, forced).request;
+    return std::pair(r.min_length, r.max_length);
+  };
+  using Pair = std::pair<std::int32_t, std::int32_t>;
+  EXPECT_EQ(lengths(Counted::output, "deu_Latn", ""), Pair(7, 20));
+  EXPECT_EQ(lengths(Counted::language, "deu_Latn", ""), Pair(6, 19));
+  EXPECT_EQ(lengths(Counted::all, "deu_Latn", ""), Pair(6, 19));
+  // What is forced is generated, and counts by itself.
+  EXPECT_EQ(lengths(Counted::language, "", "", language("ace_Arab")), Pair(7, 20));
+  EXPECT_EQ(lengths(Counted::all, "", "", language("ace_Arab")), Pair(7, 20));
+  // In front of a beginning it is given.
+  EXPECT_EQ(lengths(Counted::output, "", prefix, language("ace_Arab")), Pair(7, 20));
+  EXPECT_EQ(lengths(Counted::language, "", prefix, language("ace_Arab")), Pair(6, 19));
+  EXPECT_EQ(lengths(Counted::all, "", prefix, language("ace_Arab")), Pair(std::max(0, 6 - beginning), 19 - beginning));
+  EXPECT_EQ(lengths(Counted::all, "", prefix), Pair(std::max(0, 7 - beginning), 20 - beginning));
+  EXPECT_EQ(lengths(Counted::language, "", prefix), Pair(7, 20));
+}
+
+TEST_F(LanguageTokens, TheFirstMBartHasThemInItsStart) {
+  load({{"tokenizer_class", "MBartTokenizer"}}, "ro_RO");
+  const TextOptions o{.max_length = 20, .max_counts = Counted::all, .max_length_factor = 0, .target_language = "fr_XX"};
+  EXPECT_EQ(prepared(o).request.max_length, 20);
+}
+
+TEST_F(LanguageTokens, WhatTheFactorCutsIsTold) {
+  load({{"tokenizer_class", "NllbTokenizer"}});
+  const auto finished = [&](const TextOptions& o, std::int32_t tokens, std::int32_t last,
+                            std::int32_t forced_eos = -1) {
+    SearchOptions search;
+    search.forced_eos_id = forced_eos;
+    const TranslationText text(*model, tokenizer);
+    const TextToTranslate t = text.prepare("Hello there", "", 0, o, search);
+    Hypothesis h;
+    h.tokens.assign(static_cast<std::size_t>(std::min(tokens, t.request.max_length)), 5);
+    h.tokens.back() = last;
+    const std::vector<Hypothesis> all{h};
+    const Translation found = text.finish(t, all, o)[0];
+    return std::pair(found.at_length, found.cut_by_factor);
+  };
+  using Pair = std::pair<bool, bool>;
+  const TextOptions by_factor{.max_length = 400, .max_length_factor = 0.5}, by_length{.max_length = 9};
+  EXPECT_EQ(finished(by_factor, 1000, 5), Pair(true, true));
+  EXPECT_EQ(finished(by_factor, 1000, 2), Pair(false, false)) << "it ends by itself";
+  EXPECT_EQ(finished(by_factor, 1000, 2, 2), Pair(true, true)) << "it is made to end";
+  EXPECT_EQ(finished(by_factor, 3, 5), Pair(false, false));
+  EXPECT_EQ(finished(by_length, 1000, 5), Pair(true, false));
 }
 
 TEST_F(LanguageTokens, AreNamedAsPeopleNameThem) {

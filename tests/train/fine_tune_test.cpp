@@ -156,6 +156,19 @@ TEST(FineTune, WhatThePublisherSaysOfGeneratingStays) {
   EXPECT_EQ(g.eos_token_ids, std::vector{9}) << "the publisher's goes before the model's own";
 }
 
+// A directory that names no beams is searched greedily, as by transformers; one that tril trained says what it is searched by.
+TEST(FineTune, AModelOfOursNamesItsBeams) {
+  const Base base;
+  const TrainOptions o = base.options();
+  const auto m = tuned(o);
+  save_tuned(*m, base.dir.path("ours"), FineTuneOptions{});
+  EXPECT_EQ(model::load_generation_config(base.dir.path("ours")).num_beams, 4);
+  save_tuned(*m, base.dir.path("theirs"), o.tune);
+  EXPECT_EQ(model::load_generation_config(base.dir.path("theirs")).num_beams,
+            model::load_generation_config(base.dir.path("base")).num_beams)
+      << "what a publisher leaves out stays out";
+}
+
 TEST(FineTune, GradientsOfAdaptersByFiniteDifferences) {
   const Base base;
   TrainOptions o = base.options();

@@ -1,0 +1,79 @@
+// What a model's directory says of how long translations are, and how wide a beam is.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "cli/decoding_options.h"
+#include "cli/tiny_marian.h"
+#include "model/registry.h"
+
+namespace tril::cli {
+namespace {
+
+class DirectoryLengths : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    directory = write_tiny_marian(folder);
+    model = model::load(directory, std::nullopt);
+    tokenizer = load_tokenizer(directory);
+  }
+  search::TranslatorOptions options(const char* generation, const DecodingOptions& o = {}) const {
+    const std::string path = directory + "/generation_config.json";
+    std::ofstream(path) << generation;
+    DecodingOptions all = o;
+    all.model = directory;
+    return translator_options(all, model::load_generation_config(directory), *model, *tokenizer);
+  }
+
+  ScratchFolder folder;
+  std::string directory;
+  std::unique_ptr<model::Model> model;
+  std::shared_ptr<const Tokenizer> tokenizer;
+};
+
+TEST_F(DirectoryLengths, AreCountedAsTransformersCountsThem) {
+  using search::Counted;
+  const search::TranslatorOptions length = options(R"({"max_length": 13, "min_length": 4})");
+  EXPECT_EQ(length.max_length, 12);
+  EXPECT_EQ(length.min_length, 3);
+  EXPECT_EQ(length.max_counts, Counted::all);
+  EXPECT_EQ(length.min_counts, Counted::all);
+  const search::TranslatorOptions fresh = options(R"({"max_new_tokens": 13, "min_new_tokens": 4, "max_length": 5})");
+  EXPECT_EQ(fresh.max_length, 13);
+  EXPECT_EQ(fresh.min_length, 4);
+  EXPECT_EQ(fresh.max_counts, Counted::language);
+  EXPECT_EQ(fresh.min_counts, Counted::language);
+  DecodingOptions given;
+  given.max_length = 11, given.min_length = 2;
+  const search::TranslatorOptions asked = options(R"({"max_length": 13, "min_length": 4})", given);
+  EXPECT_EQ(asked.max_length, 11);
+  EXPECT_EQ(asked.min_length, 2);
+  EXPECT_EQ(asked.max_counts, Counted::output);
+  EXPECT_EQ(asked.min_counts, Counted::output);
+  EXPECT_EQ(options("{}").max_counts, Counted::output);
+}
+
+TEST_F(DirectoryLengths, AWishForALengthGoesBeforeTheFactor) {
+  const std::int64_t positions = model->max_positions();
+  ASSERT_GT(positions, 14);
+  EXPECT_EQ(options(R"({"max_length": 13})").max_length_factor, 0);
+  EXPECT_EQ(options(R"({"max_new_tokens": 13})").max_length_factor, 0);
+  // All positions are how far the model goes, which is no wish.
+  const std::string all = R"({"max_length": )" + std::to_string(positions) + "}";
+  EXPECT_EQ(options(all.c_str()).max_length_factor, 3);
+  EXPECT_EQ(options("{}").max_length_factor, 3);
+  DecodingOptions given;
+  given.max_length_factor = 1.5;
+  EXPECT_EQ(options(R"({"max_length": 13})", given).max_length_factor, 1.5);
+}
+
+TEST_F(DirectoryLengths, NoBeamsAreOne) {
+  EXPECT_EQ(options("{}").decoding.search.beam_size, 1);
+  EXPECT_EQ(options(R"({"num_beams": 6})").decoding.search.beam_size, 6);
+  DecodingOptions given;
+  given.beam_size = 3;
+  EXPECT_EQ(options(R"({"num_beams": 6})", given).decoding.search.beam_size, 3);
+}
+
+}  // namespace
+}  // namespace tril::cli
