@@ -91,7 +91,7 @@ std::vector<Source> sources_of(const Model& m, const nlohmann::json& config, Ggu
 
 // A weight as files of its family have it, matrices [out, in].
 std::vector<float> values_of(const Model& m, const nn::Parameter& p, const WeightFiles& files) {
-  const StoredWeight stored = find_weight(m, p, files);
+  const StoredWeight stored = from_files([&] { return find_weight(m, p, files); });
   if (!stored.values) return std::vector<float>(static_cast<std::size_t>(p.shape.count()));
   if (stored.bits() != 0) return floats_of(p, stored);
   std::vector<float> values = to_f32(*stored.values);

@@ -96,7 +96,7 @@ void check_weights(const Model& m, const WeightFiles& files) {
     if (p.is_adapter) continue;
     const StoredWeight w = from_files([&] { return find_weight(m, p, files); });
     if (!w.values || w.bits() != 0 || p.quantized) continue;  // scales were looked at, and what is rounded will be
-    check_finite(files, w, to_f32(*w.values));
+    from_files([&] { check_finite(files, w, to_f32(*w.values)); });
     files.release(w.values->bytes);
   }
 }

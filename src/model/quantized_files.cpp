@@ -233,7 +233,7 @@ void quantize(const fs::path& from, const fs::path& to, int bits) {
   std::vector<TensorHeader> headers;
   std::vector<StoredWeight> stored;
   for (const nn::Parameter& p : m->parameters().all()) {
-    const StoredWeight& w = stored.emplace_back(find_weight(*m, p, files));
+    const StoredWeight& w = stored.emplace_back(from_files([&] { return find_weight(*m, p, files); }));
     if (!w.values) continue;
     const std::string& name = w.values->name;
     const int b = nn::quantized_bits(p, precision);
@@ -261,12 +261,12 @@ void quantize(const fs::path& from, const fs::path& to, int bits) {
     const int b = nn::quantized_bits(p, precision);
     if (b == 0) {
       const std::vector<float> values = to_f32(*w.values);
-      check_finite(files, w, values);
+      from_files([&] { check_finite(files, w, values); });
       writer.write(name, std::as_bytes(std::span(values)));
       continue;
     }
     const std::vector<float> values = floats_of(p, w);
-    check_finite(files, w, values);
+    from_files([&] { check_finite(files, w, values); });
     const Written q = rounded(values, static_cast<std::size_t>(p.shape[0]), static_cast<std::size_t>(p.shape[1]), b);
     writer.write(name, std::as_bytes(std::span(q.values)));
     if (b == 4) writer.write(name + "_multiplier", std::as_bytes(std::span(q.multipliers)));

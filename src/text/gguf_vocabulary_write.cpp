@@ -33,8 +33,9 @@ class TokenTable {
         scores_(texts_.size()) {}
 
   void put(std::int32_t id, const std::string& text, PieceType type, float score = 0) {
-    check(id >= 0 && static_cast<std::size_t>(id) < texts_.size(), "tokenizer",
-          "\"{}\" has the id {}, and the model knows {}", printable(text), id, texts_.size());
+    if (id < 0 || static_cast<std::size_t>(id) >= texts_.size())
+      fail("tokenizer", fmt::format("\"{}\" has the id {}, and the model knows {}", printable(text), id, texts_.size()),
+           "it belongs to another model");
     const auto i = static_cast<std::size_t>(id);
     texts_[i] = text, types_[i] = static_cast<std::int32_t>(type), scores_[i] = score;
   }

@@ -9,6 +9,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "model/packed_image.h"
+#include "model/quantized_files.h"
 #include "model/safetensors.h"
 #include "small_decoders.h"
 #include "small_encoder_decoders.h"
@@ -211,6 +213,27 @@ TEST_F(Registry, WeightsOfAnotherConfiguration) {
   text = error_of([&] { load(directory); });
   expect_in(text, "model.decoder.layers.1.");
   expect_in(text, "has no such weight");
+}
+
+// Weights of another configuration are the world's fault, whoever reads them.
+TEST_F(Registry, WhatFilesSayWrongIsNoWrongRequest) {
+  const auto m = testing::small_marian();
+  save(*m, directory);
+  nlohmann::json j = config();
+  j["decoder_ffn_dim"] = 48;
+  write(j);
+  const auto kind_of = [](const std::function<void()>& f) {
+    try {
+      f();
+    } catch (const Error& e) {
+      return e.kind();
+    }
+    ADD_FAILURE() << "no Error";
+    return ErrorKind::usage;
+  };
+  EXPECT_EQ(kind_of([&] { load(directory); }), ErrorKind::failure);
+  EXPECT_EQ(kind_of([&] { quantize(directory, directory / "out", 8); }), ErrorKind::failure);
+  EXPECT_EQ(kind_of([&] { write_packed_image(directory, nn::Precision::bf16); }), ErrorKind::failure);
 }
 
 TEST_F(Registry, WhatConfigurationsCannotSay) {

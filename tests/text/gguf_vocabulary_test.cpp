@@ -153,6 +153,11 @@ TEST(GgufVocabulary, WhatLlamaCppHasNoKindForIsNotWritten) {
   d.parts.prefix = {500, 500};
   refused(d, "more around a text");
   EXPECT_TRUE(contains(error_of([&] { gguf_vocabulary(llama3, 400); }), "and the model knows 400"));
+  try {
+    gguf_vocabulary(llama3, 400);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::failure) << "a tokenizer of another model is no wrong request";
+  }
   SentencePieceParts model;
   d = {};
   d.parts.model = model;
