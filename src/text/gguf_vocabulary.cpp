@@ -91,8 +91,8 @@ Kind kind_of(const GgufFile& f) {
             "there are llama, gpt2, gemma4, t5 and bert; use the model's directory, where it has a tokenizer.json");
 }
 
-// Llama.cpp's own numbers where a file does not say; of vocabularies with merges it is not obeyed, as its 11 is no end
-// that any such model has.
+// Llama.cpp's own numbers where a file does not say. Of vocabularies with merges they are left out: what it takes there (11)
+// is the end of no model but one.
 SpecialIds special_ids(const GgufFile& f, const Tokens& t, Kind kind) {
   SpecialIds usual;
   if (kind == Kind::llama) usual = {.pad = -1, .bos = 1, .eos = 2, .unk = 0};
@@ -189,8 +189,8 @@ const GgufPre& read_pre(const GgufFile& f, Kind kind) {
   return gguf_pre(f.get<std::string_view>(key_of("pre")).value_or("default"), where);
 }
 
-// Returns whether a text begins with bos where the file does not say.
-bool read_merged(const GgufFile& f, const Tokens& t, Kind kind, TokenizerDescription& d) {
+// Returns how words are cut.
+const GgufPre& read_merged(const GgufFile& f, const Tokens& t, Kind kind, TokenizerDescription& d) {
   const GgufPre& pre = read_pre(f, kind);
   d.parts.model = read_byte_pairs(f, t, pre, d.settings.special.unk);
   d.parts.normalizers = pre.normalizers;
@@ -199,7 +199,7 @@ bool read_merged(const GgufFile& f, const Tokens& t, Kind kind, TokenizerDescrip
     d.parts.decoders = {ReplaceText{{.text = "\u2581"}, " "}, DecodeByteFallback{}, FusePieces{}};
   else
     d.parts.decoders = {DecodeByteLevel{}};
-  return pre.adds_bos;
+  return pre;
 }
 
 // What begins a word has U+2581 in front, and what goes on has none; a tokenizer.json has it the other way round.
@@ -214,7 +214,7 @@ WordPieceParts read_wordpiece(const GgufFile& f, const Tokens& t, std::int32_t u
     const bool in_brackets = text.starts_with('[') && text.ends_with(']');
     if (t.type(id) == PieceType::normal && !in_brackets && id != unknown)
       text = text.starts_with(begins) ? text.substr(begins.size()) : parts.continuing_subword_prefix + text;
-    parts.vocab.emplace_back(std::move(text), id);
+    if (!text.empty()) parts.vocab.emplace_back(std::move(text), id);  // no word is empty
   }
   return parts;
 }
@@ -264,17 +264,18 @@ TokenizerDescription read_gguf_vocabulary(const GgufFile& f) {
                                         separator,     id_of(f, "eot", t), id_of(f, "eom", t)};
   keep_special(t, named);
   d.parts.added = added_tokens(t, named);
-  bool adds_bos = kind == Kind::llama || kind == Kind::bert;
-  if (kind == Kind::llama || kind == Kind::t5)
+  bool adds_bos = kind == Kind::llama || kind == Kind::bert, insists = false;
+  if (kind == Kind::llama || kind == Kind::t5) {
     d.parts.model = read_scored(f, t, s.special.unk, kind);
-  else if (kind == Kind::bert)
+  } else if (kind == Kind::bert) {
     read_words_of_bert(f, t, d);
-  else
-    adds_bos = read_merged(f, t, kind, d);
+  } else {
+    const GgufPre& pre = read_merged(f, t, kind, d);
+    adds_bos = pre.adds_bos;
+    insists = adds_bos && pre.by_character;  // llama.cpp has the beginning of these whatever the file says
+  }
   s.strip_decoded = kind == Kind::t5;
-  // By character llama.cpp has a beginning whatever the file says.
-  const bool always = adds_bos && (kind == Kind::gemma4 || kind == Kind::gpt2) && read_pre(f, kind).by_character;
-  if ((always || f.get<bool>(key_of("add_bos_token")).value_or(adds_bos)) && s.special.bos >= 0)
+  if ((f.get<bool>(key_of("add_bos_token")).value_or(adds_bos) || insists) && s.special.bos >= 0)
     d.parts.prefix = {s.special.bos};
   if (f.get<bool>(key_of("add_eos_token")).value_or(kind == Kind::t5) && s.special.eos >= 0)
     d.parts.suffix = {s.special.eos};

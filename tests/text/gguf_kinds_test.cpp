@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/rng.h"
 #include "support/paths.h"
 #include "temporary.h"
 #include "text/gguf_vocabulary.h"
@@ -186,6 +187,43 @@ TEST(GgufGemma4, IdsAreThoseOfTheTokenizerJson) {
   named.add("tokenizer.ggml.merges", pairs);
   named.add("tokenizer.ggml.unknown_token_id", std::uint32_t{0});
   EXPECT_EQ(load(directory, named)->encode("Hello  there,\n\nyou"), expected->encode("Hello  there,\n\nyou"));
+}
+
+// Files that are damaged anywhere are errors or tokenizers.
+TEST(GgufKinds, MutatedFilesAreErrorsOrTokenizers) {
+  TokenLists tokens;
+  tokens.put("<unk>", PieceType::unknown);
+  tokens.put("</s>", PieceType::control);
+  for (const char* text : {"\u2581", "\u2581a", "a", "b", "ab", "\u4e16", "[x]", "\n"})
+    tokens.put(text, PieceType::normal, -1);
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("v.gguf");
+  int accepted = 0, refused = 0;
+  for (const char* kind : {"t5", "bert", "gemma4"}) {
+    GgufMetadata m = tokens.begin(kind);
+    m.add("tokenizer.ggml.scores", tokens.scores);
+    m.add("tokenizer.ggml.unknown_token_id", std::uint32_t{0});
+    m.add("tokenizer.ggml.merges", std::vector<std::string>{"a b"});
+    m.add_bytes("tokenizer.ggml.precompiled_charsmap", std::string("\x04\0\0\0\0\0\0\0", 8));
+    GgufWriter(path, {}, m).commit();
+    const std::string whole = read_text(path, 1 << 20);
+    RandomSequence random(5, 1);
+    for (int i = 0; i < 300; ++i) {
+      std::string bytes = whole;
+      for (std::uint64_t n = 1 + random.below(3); n > 0; --n)
+        bytes[random.below(bytes.size())] = static_cast<char>(random.bits());
+      directory.write("v.gguf", bytes);
+      try {
+        const auto t = load_tokenizer(path);
+        t->decode(t->encode("ab \u4e16 [x] b\n\n"));
+        ++accepted;
+      } catch (const Error&) {
+        ++refused;
+      }
+    }
+  }
+  EXPECT_GT(accepted, 50);
+  EXPECT_GT(refused, 200);
 }
 
 TEST(GgufKinds, WhatIsNotReadIsNamedWithAWayOut) {
