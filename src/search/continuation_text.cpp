@@ -108,7 +108,7 @@ Request ContinuationText::request_for(std::vector<std::int32_t> ids, std::uint64
 Generation ContinuationText::finish(const Hypothesis& h, const Request& request, const ContinuationOptions& options,
                                     const SearchOptions& search) const {
   const auto& eos = search.eos_ids;
-  Generation g{text_behind(*tokenizer_, end_of(request), h.tokens),
+  Generation g{text_behind(*tokenizer_, whole_end(*tokenizer_, end_of(request)), h.tokens),
                h.tokens,
                h.log_prob,
                h.score,

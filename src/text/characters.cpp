@@ -52,16 +52,31 @@ void append_utf8(std::string& text, char32_t c) {
   text.append(bytes.data(), static_cast<std::size_t>(n));
 }
 
+namespace {
+
+// Moves `at` behind the character there; whether it is one.
+bool take_character(std::string_view bytes, std::size_t& at) {
+  UChar32 c = 0;
+  U8_NEXT(bytes.data(), at, bytes.size(), c);
+  return c >= 0;
+}
+
+}  // namespace
+
 std::string valid_utf8(std::string_view bytes) {
   std::string text;
   text.reserve(bytes.size());
   for (std::size_t at = 0; at < bytes.size();) {
     const std::size_t begin = at;
-    UChar32 c = 0;
-    U8_NEXT(bytes.data(), at, bytes.size(), c);
-    text += c < 0 ? std::string_view("\xef\xbf\xbd") : bytes.substr(begin, at - begin);
+    text += take_character(bytes, at) ? bytes.substr(begin, at - begin) : std::string_view("\xef\xbf\xbd");
   }
   return text;
+}
+
+std::size_t bytes_of_character(std::string_view bytes, std::size_t at) {
+  const std::size_t begin = at;
+  take_character(bytes, at);
+  return at - begin;
 }
 
 const std::array<char32_t, 256>& byte_letters() {

@@ -80,6 +80,8 @@ void append_utf8(std::string& text, char32_t c);
 /// `bytes` with U+FFFD for whatever is no UTF-8: one for each longest beginning of a character, as the Unicode standard
 /// recommends (section 3.9).
 std::string valid_utf8(std::string_view bytes);
+/// How many bytes from `at` < bytes.size() on are one character of valid_utf8(bytes).
+std::size_t bytes_of_character(std::string_view bytes, std::size_t at);
 
 /// GPT-2's letter of each byte: printable ones as themselves, the others as letters from U+0100 on.
 const std::array<char32_t, 256>& byte_letters();

@@ -44,16 +44,14 @@ int hex(char c) {
   return -1;
 }
 
-// Bytes in a row are their characters, or as many U+FFFD where they are none.
+// Bytes in a row are their characters, with U+FFFD for what is none: one broken byte takes nothing from the characters beside
+// it, so that a text which comes token by token need not be taken back. The `tokenizers` library would write the whole row
+// as U+FFFD.
 List from_bytes(List pieces) {
   List out;
   std::string bytes;
   const auto flush = [&] {
-    if (is_utf8(bytes)) {
-      if (!bytes.empty()) out.push_back(bytes);
-    } else {
-      out.insert(out.end(), bytes.size(), "\ufffd");
-    }
+    if (!bytes.empty()) out.push_back(valid_utf8(bytes));
     bytes.clear();
   };
   for (std::string& piece : pieces) {

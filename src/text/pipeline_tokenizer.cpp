@@ -125,6 +125,8 @@ class PipelineTokenizer : public Tokenizer {
     return text;
   }
 
+  bool cleans_up() const override { return settings_.clean_up_spaces; }
+
   const std::string& piece(std::int32_t id, Side) const override {
     check(id >= 0 && id < size(Side::source), "tokenizer", "id {} is outside the vocabulary of {} pieces", id,
           pieces_.size());

@@ -69,6 +69,8 @@ class Tokenizer {
   virtual std::unique_ptr<const SubwordSampler> sampler(Side side, const SubwordSampling& how) const;
   /// The text of `ids`; special ids (eos, pad, unk) are left out. An id outside the vocabulary is an error.
   virtual std::string decode(std::span<const std::int32_t> ids, Side side) const = 0;
+  /// Whether decode() takes a blank out of a text where it knows what follows it ("a ." is "a.").
+  virtual bool cleans_up() const { return false; }
   /// The subword that `id` stands for ("\u2581the"). An id outside the vocabulary is an error.
   virtual const std::string& piece(std::int32_t id, Side side) const = 0;
   /// The id of a subword, or nothing.
