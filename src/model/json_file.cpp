@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <type_traits>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -25,29 +26,39 @@ std::string place_in(std::string_view text, std::size_t offset) {
 
 // Builds the document as the parser walks the text, and stops the walk at the first thing beyond the limits. The parser
 // itself does not recurse.
+template <class Document>
 class Builder {
  public:
   Builder(std::string_view text, const std::string& where, const JsonLimits& limits)
       : text_(text), where_(where), limits_(limits) {}
 
-  Json take() { return std::move(root_); }
+  Document take() { return std::move(root_); }
 
-  bool null() { return put(Json()); }
-  bool boolean(bool value) { return put(Json(value)); }
-  bool number_integer(Json::number_integer_t value) { return put(Json(value)); }
-  bool number_unsigned(Json::number_unsigned_t value) { return put(Json(value)); }
-  bool number_float(Json::number_float_t value, const std::string&) { return put(Json(value)); }
-  bool string(std::string& value) { return put(Json(std::move(value))); }
-  bool binary(Json::binary_t&) { fail(where_, "binary values are not part of JSON"); }
-  bool start_object(std::size_t) { return open(Json::object()); }
-  bool start_array(std::size_t) { return open(Json::array()); }
+  bool null() { return put(Document()); }
+  bool boolean(bool value) { return put(Document(value)); }
+  bool number_integer(typename Document::number_integer_t value) { return put(Document(value)); }
+  bool number_unsigned(typename Document::number_unsigned_t value) { return put(Document(value)); }
+  bool number_float(typename Document::number_float_t value, const std::string&) { return put(Document(value)); }
+  bool string(std::string& value) { return put(Document(std::move(value))); }
+  bool binary(typename Document::binary_t&) { fail(where_, "binary values are not part of JSON"); }
+  bool start_object(std::size_t) { return open(Document::object()); }
+  bool start_array(std::size_t) { return open(Document::array()); }
   bool end_object() { return close(); }
   bool end_array() { return close(); }
 
   bool key(std::string& name) {
-    Json& object = *open_.back();
-    if (object.contains(name)) fail(where_, fmt::format("\"{}\" stands twice in the same object", printable(name)));
-    slot_ = &object[std::move(name)];
+    auto& object = open_.back()->template get_ref<typename Document::object_t&>();
+    const auto fail_twice = [&] {
+      fail(where_, fmt::format("\"{}\" stands twice in the same object", printable(name)));
+    };
+    if constexpr (std::is_same_v<Document, nlohmann::ordered_json>) {
+      // It is a list, in which a name is looked for from its beginning: of a hostile one that would take forever.
+      if (!names_.back().insert(name).second) fail_twice();
+      slot_ = &object.emplace_back(name, Document()).second;
+    } else {
+      if (object.contains(name)) fail_twice();
+      slot_ = &object[std::move(name)];
+    }
     return true;
   }
 
@@ -55,7 +66,7 @@ class Builder {
     // Position counts the bytes read, the last of which is the one that does not fit. The library's text begins with
     // its own name for the error and the same place.
     const std::string place = fmt::format("{}: {}", where_, place_in(text_, position == 0 ? 0 : position - 1));
-    if (dynamic_cast<const Json::out_of_range*>(&error))
+    if (dynamic_cast<const Document::out_of_range*>(&error))
       fail(place, "has a number that is too large for 64 bits", "write a smaller one");
     std::string_view reason = error.what();
     if (const std::size_t after = reason.find(": "); after != reason.npos) reason.remove_prefix(after + 2);
@@ -63,36 +74,38 @@ class Builder {
   }
 
  private:
-  Json* put(Json value, std::nullptr_t) {
+  Document* put(Document value, std::nullptr_t) {
     if (++values_ > limits_.values)
       fail(where_, fmt::format("has more than {} values, which is more than such a file may have", limits_.values));
     if (open_.empty()) return &(root_ = std::move(value));
-    Json& parent = *open_.back();
+    Document& parent = *open_.back();
     if (parent.is_object()) return &(*slot_ = std::move(value));
     parent.push_back(std::move(value));
     return &parent.back();
   }
-  bool put(Json value) {
+  bool put(Document value) {
     put(std::move(value), nullptr);
     return true;
   }
-  bool open(Json empty) {
+  bool open(Document empty) {
     if (static_cast<int>(open_.size()) >= limits_.depth)
       fail(where_, fmt::format("has arrays and objects more than {} deep in each other", limits_.depth));
     open_.push_back(put(std::move(empty), nullptr));
+    names_.emplace_back();
     return true;
   }
   bool close() {
     open_.pop_back();
+    names_.pop_back();
     return true;
   }
-
   std::string_view text_;
   const std::string& where_;
   const JsonLimits& limits_;
-  Json root_;
-  std::vector<Json*> open_;  // from the root to the innermost that is not closed yet; only the innermost grows
-  Json* slot_ = nullptr;     // where the value of the last key goes
+  Document root_;
+  std::vector<Document*> open_;  // from the root to the innermost that is not closed yet; only the innermost grows
+  std::vector<std::unordered_set<std::string>> names_;  // the keys of each of these, where they are ordered
+  Document* slot_ = nullptr;                            // where the value of the last key goes
   std::uint64_t values_ = 0;
 };
 
@@ -169,17 +182,26 @@ struct Reader<std::vector<T>> {
   }
 };
 
-}  // namespace
-
-Json parse_json(std::string_view text, const std::string& where, const JsonLimits& limits) {
+template <class Document>
+Document parsed(std::string_view text, const std::string& where, const JsonLimits& limits) {
   if (text.size() > limits.bytes)
     fail(where, fmt::format("has {} bytes, at most {} are expected of such a file", text.size(), limits.bytes));
   // The library takes a NUL byte for the end of the text and would not look at what follows.
   if (const std::size_t nul = text.find('\0'); nul != text.npos)
     fail(fmt::format("{}: {}", where, place_in(text, nul)), "is not valid JSON: a NUL byte");
-  Builder builder(text, where, limits);
-  Json::sax_parse(text.begin(), text.end(), &builder);  // false is impossible: Builder throws instead
+  Builder<Document> builder(text, where, limits);
+  Document::sax_parse(text.begin(), text.end(), &builder);  // false is impossible: Builder throws instead
   return builder.take();
+}
+
+}  // namespace
+
+Json parse_json(std::string_view text, const std::string& where, const JsonLimits& limits) {
+  return parsed<Json>(text, where, limits);
+}
+
+nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& where, const JsonLimits& limits) {
+  return parsed<nlohmann::ordered_json>(text, where, limits);
 }
 
 Json read_json(const std::string& path, const JsonLimits& limits) {

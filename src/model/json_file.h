@@ -24,6 +24,9 @@ struct JsonLimits {
 /// @param where  names the text in errors: "models/de/config.json"
 nlohmann::json parse_json(std::string_view text, const std::string& where, const JsonLimits& limits = {});
 nlohmann::json read_json(const std::string& path, const JsonLimits& limits = {});
+/// The same with the keys of each object in the text's order, where that order says something.
+nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& where,
+                                          const JsonLimits& limits = {});
 
 /// Typed reading of one object. T is one of: bool, std::int64_t, double, std::string and std::vector of the last three.
 /// null counts as absent, as Hugging Face's configs have it. Holds a reference: the json must outlive it.
