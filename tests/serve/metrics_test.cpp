@@ -1,10 +1,12 @@
 // What /metrics tells is what happens, and docs/serving.md and docs/grafana.json name what it tells.
 #include <regex>
 #include <set>
+#include <sstream>
 
 #include "base/file.h"
 #include "serve/serving.h"
 #include "support/paths.h"
+#include "text/utf8.h"
 
 namespace tril::serve {
 namespace {
@@ -88,6 +90,44 @@ TEST_F(Serving, ACacheHasItsLeast) {
   post("/translate", {{"q", std::string(40, 'a')}, {"target", "de"}});
   post("/v1/completions", {{"prompt", "a"}});
   post("/v1/completions", {{"prompt", "ab"}}, 400);
+}
+
+// Names of models are whatever directories are called: no bytes of theirs break what is told.
+TEST_F(Serving, AnyNameOfAModelIsTold) {
+  const std::vector<std::string> names{"m\xff", "m\xfe", "a\"b\\c\nd", "\u00e9"};
+  server.reset(), service.reset();
+  std::vector<ModelSource> sources;
+  for (const std::string& name : names) sources.push_back({name, [plays = writer] { return plays; }});
+  models = std::make_unique<Models>(sources);
+  ServiceOptions o;
+  o.log = [this](const std::string& line) {
+    const std::lock_guard lock(mutex);
+    log.push_back(line);
+  };
+  service = std::make_unique<Service>(o, *models);
+  server = std::make_unique<HttpServer>(
+      HttpServerOptions{.port = 0},
+      [this](HttpRequest r, std::shared_ptr<Responder> out) { service->handle(std::move(r), std::move(out)); });
+  models->wait();
+  post("/v1/completions", {{"prompt", "a"}, {"max_tokens", 2}});
+  const std::string text = ask("GET", "/metrics").body;
+  EXPECT_TRUE(is_utf8(text));
+  // A line is a name, labels in quotes, and a number; those of the models differ.
+  const std::regex line(R"re([a-z_]+(\{[a-z]+="([^"\\\n]|\\["\\n])*"(,[a-z]+="([^"\\\n]|\\["\\n])*")*\})? [^ ]+)re");
+  std::istringstream lines(text);
+  std::set<std::string> ready;
+  for (std::string one; std::getline(lines, one);) {
+    if (one.starts_with('#')) continue;
+    EXPECT_TRUE(std::regex_match(one, line)) << one;
+    if (one.starts_with("tril_model_ready")) EXPECT_TRUE(ready.insert(one).second) << one;
+  }
+  EXPECT_EQ(ready.size(), names.size());
+  for (const char* path : {"/v1/models", "/health", "/ready", "/languages", "/openapi.json"}) {
+    const Answer a = ask("GET", path);
+    EXPECT_TRUE(is_utf8(a.body) && Json::accept(a.body)) << path << " " << a.body;
+  }
+  const std::lock_guard lock(mutex);
+  for (const std::string& one : log) EXPECT_TRUE(is_utf8(one) && Json::accept(one)) << one;
 }
 
 }  // namespace
