@@ -39,6 +39,7 @@ struct ServeOptions {
   std::int64_t port = 8080, http_threads = 0, max_connections = 1024, max_body_kib = 4096, max_texts = 256,
                max_characters = 200'000, max_new_tokens = 4096;
   double request_timeout = 120, idle_timeout = 75;
+  serve::UnknownFields unknown_fields = serve::UnknownFields::warn;
   bool allow_anyone = false, log_texts = false;
 };
 
@@ -101,6 +102,9 @@ Fields fields_of(ServeOptions& o) {
   f.add("access-log", &o.access_log, "where a JSON object goes for each request; - is standard output, none nowhere")
       .value_name("FILE");
   f.add("log-texts", &o.log_texts, "write what is asked into the access log");
+  f.add("unknown-fields", &o.unknown_fields,
+        "of a request's JSON: refuse them with 400, warn of them in the answer's \"warnings\", or ignore them",
+        serve::unknown_fields_names());
   f.group("Limits");
   f.add("max-connections", &o.max_connections, "connections at a time").at_least(1).at_most(1'000'000);
   f.add("max-body-kib", &o.max_body_kib, "of a request").at_least(1).at_most(60'000);
@@ -120,13 +124,15 @@ Fields fields_of(ServeOptions& o) {
   return f;
 }
 
-// "de=models/de" -> {"de", "models/de"}; a directory alone is called as its last part is.
+// "de=models/de" -> {"de", "models/de"}; a directory alone is called as its last part is. A name goes into JSON, metrics and
+// logs, and comes from requests, so that what is no text in it is spelt out: \xFF.
 std::pair<std::string, std::string> named(const std::string& text) {
+  const auto name = [](const std::string& bytes) { return printable(bytes, bytes.size() * 4 + 1); };
   const std::size_t equals = text.find('=');
-  if (equals != std::string::npos) return {text.substr(0, equals), text.substr(equals + 1)};
+  if (equals != std::string::npos) return {name(text.substr(0, equals)), text.substr(equals + 1)};
   std::filesystem::path path = std::filesystem::path(text).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
-  return {path.filename().string(), text};
+  return {name(path.filename().string()), text};
 }
 
 // A name stands once: which of two values it has would be anybody's guess.
@@ -284,6 +290,8 @@ int serve(const ServeOptions& o) {
                "pass --api-key-file, or --allow-anyone if that is what you want");
   options.cors_origins = o.cors_origins;
   options.log_texts = o.log_texts;
+  options.unknown_fields = o.unknown_fields;
+  options.most_body_bytes = static_cast<std::size_t>(o.max_body_kib) * 1024;
   const std::string log_file = o.access_log == "none" ? "" : o.access_log;
   AccessLog log(log_file);
   if (!log_file.empty()) options.log = [&](const std::string& line) { log.write(line); };
@@ -332,7 +340,7 @@ int serve(const ServeOptions& o) {
                             .certificate_file = o.tls_certificate,
                             .key_file = o.tls_key,
                             .most_connections = static_cast<std::size_t>(o.max_connections),
-                            .most_body_bytes = static_cast<std::size_t>(o.max_body_kib) * 1024,
+                            .most_body_bytes = options.most_body_bytes,
                             .idle_seconds = o.idle_timeout,
                             .crowded = [&] { return models.crowded(); }},
                            [&](serve::HttpRequest request, std::shared_ptr<serve::Responder> responder) {

@@ -1,6 +1,7 @@
 #include "serve/completion_request.h"
 
 #include <charconv>
+#include <set>
 
 #include "base/error.h"
 #include "search/logit_bias.h"
@@ -19,9 +20,11 @@ Fields fields_of(CompletionRequest& r, bool chat) {
       .at_most(1'000'000);
   if (chat) f.add("max-completion-tokens", &r.max_completion_tokens, "the same").at_least(1).at_most(1'000'000);
   f.add("min-tokens", &r.min_tokens, "tokens before the end token may come").at_least(0).at_most(1'000'000);
-  f.add("n", &r.n, "answers to each prompt").at_least(1).at_most(128);
+  f.add("n", &r.n, "answers to each prompt; with temperature 0, all the same").at_least(1).at_most(128);
   if (!chat) {
-    f.add("best-of", &r.best_of, "draw so many and answer with the n most probable").at_least(1).at_most(128);
+    f.add("best-of", &r.best_of, "draw so many and answer with the n most probable; not with stream")
+        .at_least(1)
+        .at_most(128);
     f.add("echo", &r.echo, "the answer begins with the prompt; with logprobs, so do those");
     f.add("logprobs", &r.logprobs, "tell log-probabilities, and so many of the likeliest tokens")
         .at_least(0)
@@ -40,34 +43,86 @@ Fields fields_of(CompletionRequest& r, bool chat) {
   return f;
 }
 
-// What would make another answer than the one that comes is refused.
+// What of OpenAI's API there is not, and what makes another answer: refused where it is asked for.
 void refuse_unsupported(const Json& body) {
-  for (const char* name : {"suffix", "tools", "functions", "tool_choice", "function_call", "audio", "prediction"}) {
+  for (const char* name :
+       {"suffix", "tools", "functions", "tool_choice", "function_call", "audio", "web_search_options"}) {
     const auto given = body.find(name);
     if (given == body.end() || given->is_null() || given->empty() || *given == "" || *given == "none") continue;
     throw HttpError(400, fmt::format("{} is not supported", name), name);
   }
+  const auto modalities = body.find("modalities");
+  if (modalities != body.end() && !modalities->is_null() && *modalities != Json::array({"text"}))
+    throw HttpError(400, "modalities: only [\"text\"] is supported", "modalities");
 }
 
-// {"type": "text" | "json_object"} or {"type": "json_schema", "json_schema": {"schema": {...}}}
-void read_format(const Json& body, CompletionRequest& r) {
+// What an answer is the same without: who asks and for what, how it is accounted, kept, sped up or sent.
+const std::vector<std::string>& harmless() {
+  static const std::vector<std::string> names{"user",
+                                              "metadata",
+                                              "store",
+                                              "service_tier",
+                                              "parallel_tool_calls",
+                                              "prediction",
+                                              "safety_identifier",
+                                              "prompt_cache_key",
+                                              "prompt_cache_retention"};
+  return names;
+}
+
+// What others than the fields read.
+std::vector<std::string> others(bool chat) {
+  std::vector<std::string> names{"response_format", "logit_bias",         "stream_options", "suffix",
+                                 "tools",           "functions",          "tool_choice",    "function_call",
+                                 "audio",           "web_search_options", "modalities"};
+  names.push_back(chat ? "messages" : "prompt");
+  names.insert(names.end(), harmless().begin(), harmless().end());
+  return names;
+}
+
+// {"include_usage": true}
+void read_stream_options(const Json& body, CompletionRequest& r, Warnings& warnings) {
+  const auto given = body.find("stream_options");
+  if (given == body.end() || given->is_null()) return;
+  if (!given->is_object())
+    throw HttpError(400, "stream_options: expected {\"include_usage\": true or false}", "stream_options");
+  warnings.check_keys(*given, {"include_usage", "include_obfuscation"}, "stream_options.");
+  const auto usage = given->find("include_usage");
+  if (usage == given->end() || usage->is_null()) return;
+  if (!usage->is_boolean())
+    throw HttpError(400, "stream_options.include_usage: expected true or false", "stream_options");
+  r.include_usage = usage->get<bool>();
+}
+
+// {"type": "text" | "json_object"}, llama.cpp's {"type": "json_object", "schema": {...}}, or
+// {"type": "json_schema", "json_schema": {"schema": {...}}}
+void read_format(const Json& body, CompletionRequest& r, Warnings& warnings) {
   const auto given = body.find("response_format");
   if (given == body.end() || given->is_null()) return;
   const HttpError wrong(400,
-                        "response_format: expected {\"type\": \"text\"}, {\"type\": \"json_object\"} or {\"type\": "
-                        "\"json_schema\", \"json_schema\": {\"schema\": {...}}}",
+                        "response_format: expected {\"type\": \"text\"}, {\"type\": \"json_object\"}, the same with "
+                        "\"schema\": {...}, or {\"type\": \"json_schema\", \"json_schema\": {\"schema\": {...}}}",
                         "response_format");
   if (!given->is_object() || !given->contains("type")) throw wrong;
   const Json& type = (*given)["type"];
-  if (type == "text") return;
-  if (type == "json_object") {
-    r.format = CompletionRequest::Format::json_object;
-    return;
+  const auto find = [](const Json& object, const char* name) -> const Json* {
+    const auto found = object.find(name);
+    return found == object.end() || found->is_null() ? nullptr : &*found;
+  };
+  warnings.check_keys(*given, {"type", "schema", "json_schema"}, "response_format.");
+  const Json *schema = find(*given, "schema"), *const named = find(*given, "json_schema");
+  if (type == "json_schema") {
+    if (!named || !named->is_object() || schema) throw wrong;
+    warnings.check_keys(*named, {"name", "description", "schema", "strict"}, "response_format.json_schema.");
+    schema = find(*named, "schema");
+    if (!schema) throw wrong;
+  } else if ((type != "text" && type != "json_object") || named || (schema && type == "text")) {
+    throw wrong;
   }
-  const auto named = given->find("json_schema");
-  if (type != "json_schema" || named == given->end() || !named->is_object() || !named->contains("schema")) throw wrong;
-  r.format = CompletionRequest::Format::json_schema;
-  r.schema = dumped((*named)["schema"]);
+  if (type == "text") return;
+  r.format = schema ? CompletionRequest::Format::json_schema : CompletionRequest::Format::json_object;
+  if (!schema) return;
+  r.schema = dumped(*schema);
   if (r.schema.size() > most_schema_bytes)
     throw HttpError(400,
                     fmt::format("response_format: the schema has {} bytes, at most {} may come", r.schema.size(),
@@ -85,27 +140,31 @@ void read_bias(const Json& body, CompletionRequest& r) {
                   most_biases),
       "logit_bias");
   if (!given->is_object() || given->size() > most_biases) throw wrong;
+  std::set<std::int32_t> named;
   for (const auto& [token, bias] : given->items()) {
     std::int32_t id = -1;
     const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), id);
     if (error != std::errc() || end != token.data() + token.size() || id < 0 || !bias.is_number()) throw wrong;
     const double value = bias.get<double>();
     if (!(value >= -search::most_bias && value <= search::most_bias)) throw wrong;
+    if (!named.insert(id).second)
+      throw HttpError(400, fmt::format("logit_bias: token {} is named twice, expected one bias", id), "logit_bias");
     r.logit_bias.emplace_back(id, value);
   }
 }
 
 }  // namespace
 
-CompletionRequest read_completion_request(const Json& body, bool chat) {
-  thread_local RequestForm<CompletionRequest> of_text([](CompletionRequest& r) { return fields_of(r, false); });
-  thread_local RequestForm<CompletionRequest> of_chat([](CompletionRequest& r) { return fields_of(r, true); });
-  CompletionRequest r = (chat ? of_chat : of_text).read(body);
+CompletionRequest read_completion_request(const Json& body, bool chat, Warnings& warnings) {
+  thread_local RequestForm<CompletionRequest> of_text([](CompletionRequest& r) { return fields_of(r, false); },
+                                                      others(false));
+  thread_local RequestForm<CompletionRequest> of_chat([](CompletionRequest& r) { return fields_of(r, true); },
+                                                      others(true));
+  CompletionRequest r = (chat ? of_chat : of_text).read(body, warnings);
   r.chat = chat;
   refuse_unsupported(body);
-  if (const auto o = body.find("stream_options"); o != body.end() && o->is_object())
-    r.include_usage = o->contains("include_usage") && (*o)["include_usage"] == true;
-  read_format(body, r);
+  read_stream_options(body, r, warnings);
+  read_format(body, r, warnings);
   read_bias(body, r);
   return r;
 }
@@ -118,9 +177,14 @@ Json completion_schema(bool chat) {
   else
     schema["properties"]["prompt"] = {{"description", "a text, a list of token ids, or a list of either"}};
   schema["properties"]["response_format"] = {{"type", "object"},
-                                             {"description", "text, json_object or json_schema: what the answer is"}};
+                                             {"description",
+                                              "text, json_object or json_schema: what the answer is; json_object may "
+                                              "have a schema as well. Properties come in "
+                                              "the schema's order"}};
   schema["properties"]["logit_bias"] = {
       {"type", "object"}, {"description", "by tokens' ids what is added to their logits; -100 forbids: {\"5\": -100}"}};
+  schema["properties"]["stream_options"] = {
+      {"type", "object"}, {"description", "include_usage: a stream's last event tells how many tokens there were"}};
   schema["required"] = Json::array({chat ? "messages" : "prompt"});
   return schema;
 }
@@ -170,31 +234,79 @@ std::vector<Prompt> prompts_of(const Json& body, const ServedModel& m) {
   return prompts;
 }
 
-Json messages_of(const Json& body) {
+namespace {
+
+// The text of a message; nothing where it has none, which an answer that calls tools may do without.
+std::optional<std::string> content_of(const Json& message) {
+  const auto given = message.find("content");
+  if (given == message.end() || given->is_null()) return std::nullopt;
+  if (given->is_string()) return given->get<std::string>();
+  if (!given->is_array()) throw HttpError(400, "messages: a content is a text or a list of its parts", "messages");
+  std::string content;
+  for (const Json& part : *given) {
+    if (!part.is_object() || !part.contains("type") || part["type"] != "text" || !part.contains("text") ||
+        !part["text"].is_string())
+      throw HttpError(400, "messages: only parts of text are supported", "messages");
+    content += part["text"].get<std::string>();
+  }
+  return content;
+}
+
+// OpenAI's clients send a call's arguments as a text of JSON, templates want the object.
+void open_arguments(Json& calls) {
+  if (!calls.is_array()) throw HttpError(400, "messages: tool_calls: expected a list", "messages");
+  for (Json& call : calls) {
+    if (!call.is_object() || !call.contains("function") || !call["function"].is_object()) continue;
+    const auto arguments = call["function"].find("arguments");
+    if (arguments == call["function"].end() || !arguments->is_string()) continue;
+    try {
+      Json object = parse_object(arguments->get<std::string>());
+      *arguments = std::move(object);
+    } catch (const HttpError&) {
+      continue;  // it stays the text that the model wrote
+    }
+  }
+}
+
+bool calls_something(const Json& message) {
+  const auto has = [&](const char* name) { return message.contains(name) && !message[name].empty(); };
+  return message["role"] == "assistant" && (has("tool_calls") || has("function_call"));
+}
+
+}  // namespace
+
+Json messages_of(const Json& body, Warnings& warnings) {
   const auto given = body.find("messages");
   if (given == body.end() || !given->is_array() || given->empty())
     throw HttpError(400, "messages: expected a list of at least one", "messages");
-  Json messages = Json::array();
-  for (const Json& one : *given) {
+  Json messages = *given;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    Json& one = messages[i];
     if (!one.is_object() || !one.contains("role") || !one["role"].is_string())
       throw HttpError(400, "messages: each has a role and a content", "messages");
-    std::string content;
-    const auto c = one.find("content");
-    if (c != one.end() && c->is_string()) {
-      content = c->get<std::string>();
-    } else if (c != one.end() && c->is_array()) {
-      for (const Json& part : *c) {
-        if (!part.is_object() || !part.contains("type") || part["type"] != "text" || !part.contains("text") ||
-            !part["text"].is_string())
-          throw HttpError(400, "messages: only parts of text are supported", "messages");
-        content += part["text"].get<std::string>();
-      }
-    } else {
+    warnings.check_keys(one,
+                        {"role", "content", "name", "tool_calls", "tool_call_id", "function_call", "reasoning_content",
+                         "reasoning", "thinking", "refusal", "annotations"},
+                        fmt::format("messages[{}].", i));
+    if (one.contains("audio") && !one["audio"].is_null())
+      throw HttpError(400, "messages: audio is not supported", "messages");
+    if (std::optional<std::string> content = content_of(one))
+      one["content"] = std::move(*content);
+    else if (!calls_something(one))
       throw HttpError(400, "messages: each has a role and a content", "messages");
-    }
-    messages.push_back({{"role", one["role"]}, {"content", content}});
+    if (one.contains("tool_calls") && !one["tool_calls"].is_null()) open_arguments(one["tool_calls"]);
   }
   return messages;
+}
+
+std::vector<std::string> texts_of_messages(const Json& messages) {
+  std::vector<std::string> texts;
+  for (const Json& one : messages) {
+    texts.emplace_back();
+    for (const auto& [name, value] : one.items())
+      if (name != "role") texts.back() += value.is_string() ? value.get<std::string>() : dumped(value);
+  }
+  return texts;
 }
 
 Prompt chat_prompt(const ServedModel& m, const Json& messages) {

@@ -31,8 +31,9 @@ struct Prompt {
 };
 
 /// @param chat  whether it is a chat's, in which "logprobs" is a choice and not a number
+/// @param warnings  where it is told what of the request is passed over
 /// @throws HttpError (400) naming the field that is not what it should be, or that would make another answer than comes
-CompletionRequest read_completion_request(const Json& body, bool chat);
+CompletionRequest read_completion_request(const Json& body, bool chat, Warnings& warnings);
 /// What it may hold, for the API's description.
 Json completion_schema(bool chat);
 
@@ -40,8 +41,11 @@ Json completion_schema(bool chat);
 std::vector<std::string> texts_of_prompts(const Json& body);
 /// "prompt": a text, ids, or a list of either.
 std::vector<Prompt> prompts_of(const Json& body, const ServedModel& m);
-/// "messages", checked: [{"role": ..., "content": a text}, ...].
-Json messages_of(const Json& body);
+/// "messages", checked: [{"role": ..., "content": a text}, ...], with whatever else a template may look for; the content of
+/// an assistant's that calls tools may be null or absent, and what a tool is called with is an object.
+Json messages_of(const Json& body, Warnings& warnings);
+/// What they come to, to be held against limits.
+std::vector<std::string> texts_of_messages(const Json& messages);
 /// What the model's template makes of a chat; its special tokens are spelt out in it.
 Prompt chat_prompt(const ServedModel& m, const Json& messages);
 

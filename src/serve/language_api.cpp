@@ -53,6 +53,7 @@ void Service::add_language_routes() {
        .handle =
            [this](const CallPtr& call) {
              const Json body = body_of(call->request);
+             call->warnings.check_keys(body, {"q"});
              if (!body.contains("q") || !body["q"].is_string())
                throw HttpError(400, "Invalid request: missing q parameter", "q");
              std::vector<std::string> sources;

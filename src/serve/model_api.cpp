@@ -146,7 +146,9 @@ template <class Request>
 Request read(const CallPtr& call) {
   Request r;
   Fields fields = fields_of(r);
-  read_fields(parse_object(call->request.body), fields);
+  const Json body = parse_object(call->request.body);
+  read_fields(body, fields);
+  call->warnings.check_keys(body, keys_of(fields));
   for (const Field& field : fields)
     if (field.is_required() && !field.given()) throw HttpError(400, field.name() + " is missing", field.name());
   return r;
@@ -195,6 +197,7 @@ void Service::add_model_routes() {
        .response = "the text",
        .handle = [this](const CallPtr& call) {
          const Json body = parse_object(call->request.body);
+         call->warnings.check_keys(body, {"model", "ids", "side"});
          const auto given = body.find("ids");
          if (given == body.end() || !given->is_array())
            throw HttpError(400, "ids: expected a list of whole numbers", "ids");

@@ -4,10 +4,11 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "search/answer_tokens.h"
 #include "search/logit_bias.h"
 #include "search/prompt_score.h"
-#include "search/text_stream.h"
 #include "serve/completion_request.h"
+#include "serve/logprobs.h"
 #include "serve/service.h"
 #include "text/utf8.h"
 
@@ -53,11 +54,13 @@ class Completing : public std::enable_shared_from_this<Completing> {
       throw HttpError(400, fmt::format("at most {} answers in all", service_.options().most_hypotheses), "n");
     set_lengths();
 
+    // A beam is for who asks for one: without it the likeliest tokens, or drawn ones, are taken.
     SearchRequest wanted = r_.search;
-    if (!wanted.temperature && wanted.beam_size.value_or(1) == 1 && !model_->loaded().search.sampling.on)
-      wanted.temperature = 1;
-    search::SearchOptions s = search_options(wanted, model_->loaded().search, draws_, model_->tokenizer());
-    if (s.sampling.on || !s.has_beam()) s.n_best = s.sampling.on ? static_cast<std::int32_t>(draws_) : 1;
+    const bool beamed = wanted.beam_size.value_or(1) > 1;
+    if (!beamed) wanted.beam_size = 1;
+    if (!wanted.temperature && !beamed && !model_->loaded().search.sampling.on) wanted.temperature = 1;
+    search::SearchOptions s = search_options(wanted, model_->loaded().search, beamed ? draws_ : 1, model_->tokenizer());
+    if (s.sampling.on) s.n_best = static_cast<std::int32_t>(draws_);
     if (r_.stream && s.has_beam()) throw HttpError(400, "stream: a beam knows its text only at the end", "stream");
     s.scores = r_.logprobs.has_value() || draws_ > r_.n || s.has_beam();
     if (r_.logprobs) {
@@ -65,8 +68,9 @@ class Completing : public std::enable_shared_from_this<Completing> {
       s.top_log_probs = static_cast<std::int32_t>(*r_.logprobs);
     }
     check_biases();
-    if (r_.format == CompletionRequest::Format::text) return settle(std::move(s));
-    // A schema may take seconds to be made into masks, which nobody else is to wait for.
+    if (r_.format == CompletionRequest::Format::text && (!r_.logprobs || model_->knows_bytes_of_tokens()))
+      return settle(std::move(s));
+    // A schema may take seconds to be made into masks, and a vocabulary one to be gone through: nobody else is to wait.
     service_.aside(call_, [self = shared_from_this(), s = std::move(s)](search::WorkerPool&) { self->settle(s); });
   }
 
@@ -76,6 +80,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     set_constraint(s);
     s = model_->continuation().completed(std::move(s), lengths_);
     rows_ = s.n_best;
+    if (r_.logprobs) bytes_ = model_->bytes_of_tokens();
     options_ = model_->options("", [&] { return std::move(s); });
 
     choices_.resize(prompts_.size() * static_cast<std::size_t>(rows_));
@@ -93,29 +98,42 @@ class Completing : public std::enable_shared_from_this<Completing> {
     }
   }
 
+  // What is decoded as one row.
   struct Choice {
-    std::unique_ptr<search::TextStream> stream;
-    std::vector<search::TokenScore> scores;  ///< of tokens that a stream has not told yet
-    std::vector<std::int32_t> tokens;        ///< the same
-    std::size_t told = 0;                    ///< characters of text
+    std::unique_ptr<search::TextStream> stream;    ///< without log-probabilities
+    std::unique_ptr<search::AnswerTokens> tokens;  ///< with them
+    std::vector<search::TokenScore> scores;        ///< of the tokens so far
+    std::vector<ScoredToken> told;                 ///< of an answer that is no stream
     search::Generation result;
-    std::vector<search::TokenScore> all_scores;
   };
 
   void set_lengths() {
+    const std::int64_t positions = model_->model().max_positions();
+    const char* const name = r_.max_completion_tokens ? "max_completion_tokens" : "max_tokens";
     lengths_ = model_->loaded().continuation;
     lengths_.stops = r_.stop;
     std::optional<std::int64_t> most = r_.max_completion_tokens ? r_.max_completion_tokens : r_.max_tokens;
+    if (most == 0 && !r_.echo) throw HttpError(400, "max_tokens: 0 goes with echo alone", "max_tokens");
+    check_length(name, most.value_or(0));
+    check_length("min_tokens", r_.min_tokens);
+    if (positions > 0 && r_.min_tokens > positions)
+      throw HttpError(400, fmt::format("min_tokens: {} is above the model's {} positions", r_.min_tokens, positions),
+                      "min_tokens");
+    if (most && r_.min_tokens > *most)
+      throw HttpError(400, fmt::format("min_tokens: {} is above {} {}", r_.min_tokens, name, *most), "min_tokens");
     if (!most && !r_.chat && !lengths_.max_new_tokens) most = default_completion_tokens;
     if (!most && r_.chat) most = service_.options().most_new_tokens;
-    if (most == 0 && !r_.echo) throw HttpError(400, "max_tokens: 0 goes with echo alone", "max_tokens");
-    if (most > service_.options().most_new_tokens)
-      throw HttpError(400, fmt::format("max_tokens: at most {}", service_.options().most_new_tokens), "max_tokens");
     nothing_new_ = most == 0;
-    if (most) lengths_.max_new_tokens = static_cast<std::int32_t>(std::max<std::int64_t>(1, *most));
-    if (r_.min_tokens > 0)
-      lengths_.min_new_tokens =
-          static_cast<std::int32_t>(std::min<std::int64_t>(r_.min_tokens, lengths_.max_new_tokens.value_or(1 << 20)));
+    if (most) lengths_.max_new_tokens = static_cast<std::int32_t>(std::max({std::int64_t{1}, *most, r_.min_tokens}));
+    if (r_.min_tokens > 0) {
+      lengths_.min_new_tokens = static_cast<std::int32_t>(r_.min_tokens);
+      if (lengths_.max_new_tokens)
+        lengths_.max_new_tokens = std::max(*lengths_.max_new_tokens, *lengths_.min_new_tokens);
+    }
+  }
+  void check_length(const char* name, std::int64_t tokens) const {
+    const std::int64_t bound = service_.options().most_new_tokens;
+    if (tokens > bound) throw HttpError(400, fmt::format("{}: at most {}", name, bound), name);
   }
 
   void check_biases() const {
@@ -140,13 +158,12 @@ class Completing : public std::enable_shared_from_this<Completing> {
 
   void begin_stream() {
     call_->out->begin({.content_type = "text/event-stream", .body = {}});
-    if (r_.chat)
-      for (std::size_t i = 0; i < choices_.size(); ++i) chunk(i, "", nullptr, "", true);
-    if (!r_.echo) return;
-    for (std::size_t i = 0; i < choices_.size(); ++i) {
-      const std::size_t prompt = i / static_cast<std::size_t>(rows_);
-      choices_[i].told = characters_in(prompts_[prompt].text);
-      chunk(i, prompts_[prompt].text, r_.logprobs ? prompt_logprobs(prompt) : Json(nullptr), "");
+    for (std::size_t place = 0; place < places(); ++place) {
+      if (r_.chat) event(chunk(place, {.begins = true}));
+      if (!r_.echo) continue;
+      const std::size_t prompt = place / static_cast<std::size_t>(r_.n);
+      event(
+          chunk(place, {.text = prompts_[prompt].text, .logprobs = logprobs_of(prompt_tokens(prompt), prompt, true)}));
     }
   }
 
@@ -161,9 +178,15 @@ class Completing : public std::enable_shared_from_this<Completing> {
     for (std::size_t i = 0; i < prompts_.size(); ++i) {
       auto work = std::make_shared<Work>();
       work->request = model_->continuation().request_for(prompts_[i].ids, i, lengths_);
-      for (std::int64_t n = 0; n < rows_; ++n)
-        choices_[choice_of(i, static_cast<std::int32_t>(n))].stream = std::make_unique<search::TextStream>(
-            model_->continuation().tokenizer(), r_.stop, search::end_of(work->request));
+      for (std::int64_t n = 0; n < rows_; ++n) {
+        Choice& choice = choices_[choice_of(i, static_cast<std::int32_t>(n))];
+        const std::vector<std::int32_t> before = search::end_of(work->request);
+        if (r_.logprobs)
+          choice.tokens =
+              std::make_unique<search::AnswerTokens>(model_->continuation().tokenizer(), *bytes_, r_.stop, before);
+        else
+          choice.stream = std::make_unique<search::TextStream>(model_->continuation().tokenizer(), r_.stop, before);
+      }
       work->options = options_;
       work->priority = static_cast<int>(r_.priority);
       if (r_.time_limit)
@@ -186,21 +209,49 @@ class Completing : public std::enable_shared_from_this<Completing> {
     return std::find(options_->eos_ids.begin(), options_->eos_ids.end(), token) != options_->eos_ids.end();
   }
 
+  // How many choices the answer has. The likeliest tokens are the same n times, so that they are found once and told n times.
+  std::size_t places() const { return prompts_.size() * static_cast<std::size_t>(r_.n); }
+  std::size_t row_of(std::size_t place) const {
+    const auto n = static_cast<std::size_t>(r_.n), rows = static_cast<std::size_t>(rows_);
+    return place / n * rows + std::min(place % n, rows - 1);
+  }
+
   // One token more of a stream.
   void tell(std::size_t prompt, const search::NewToken& t) {
-    const std::size_t at = choice_of(prompt, t.sample);
-    Choice& choice = choices_[at];
-    std::string text;
-    if (t.token >= 0) {
-      text = choice.stream->push(t.token);
-      if (t.score && !is_end(t.token)) choice.scores.push_back(*t.score), choice.tokens.push_back(t.token);
+    const std::size_t row = choice_of(prompt, t.sample);
+    Choice& choice = choices_[row];
+    Told told;
+    if (r_.logprobs) {
+      const std::vector<ScoredToken> tokens = scored(choice, t.token, t.score, t.ended, told.text);
+      if (tokens.empty() && told.text.empty()) return;
+      told.logprobs = logprobs_of(tokens, prompt);
+    } else {
+      if (t.token >= 0) told.text = choice.stream->push(t.token);
+      if (t.ended) told.text += choice.stream->finish();
+      if (told.text.empty()) return;
     }
-    if (t.ended) text += choice.stream->finish();
-    if (text.empty()) return;
-    const Json logprobs = r_.logprobs ? told_logprobs(choice.tokens, choice.scores, choice.told) : Json(nullptr);
-    choice.told += characters_in(text);
-    choice.scores.clear(), choice.tokens.clear();
-    chunk(at, text, logprobs, "");
+    const auto n = static_cast<std::size_t>(r_.n);
+    for (std::size_t place = prompt * n; place < (prompt + 1) * n; ++place)
+      if (row_of(place) == row) event(chunk(place, told));
+  }
+
+  // Takes a token (-1: none) and returns those whose text has become certain, and that text; of those that end an answer
+  // only such as have one.
+  std::vector<ScoredToken> scored(Choice& choice, std::int32_t token, const search::TokenScore* score, bool ended,
+                                  std::string& text) const {
+    std::vector<ScoredToken> tokens;
+    const auto take = [&](search::AnswerTokens::Part part) {
+      text += part.text;
+      for (search::AnswerToken& t : part.tokens)
+        if (!t.bytes.empty() || !is_end(t.id))
+          tokens.push_back({.token = std::move(t), .score = std::move(choice.scores[t.number])});
+    };
+    if (token >= 0) {
+      choice.scores.push_back(score ? *score : search::TokenScore());
+      take(choice.tokens->push(token));
+    }
+    if (ended) take(choice.tokens->finish());
+    return tokens;
   }
 
   void take(std::size_t prompt, const search::Request& request, Outcome outcome) {
@@ -216,7 +267,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
       for (std::size_t n = 0; n < list.size() && n < static_cast<std::size_t>(rows_); ++n) {
         Choice& choice = choices_[choice_of(prompt, static_cast<std::int32_t>(n))];
         choice.result = model_->continuation().finish(list[n], request, lengths_, *options_);
-        choice.all_scores = std::move(list[n].token_scores);
+        if (r_.logprobs && !r_.stream) set_told(choice, list[n]);
       }
     } catch (...) {
       const std::lock_guard lock(mutex_);
@@ -225,58 +276,38 @@ class Completing : public std::enable_shared_from_this<Completing> {
     if (--left_ == 0) finish();
   }
 
-  // --- what is told ---
-
-  // A token's text, or, where it is a part of a character, the name that it has in the vocabulary.
-  std::string text_of(std::int32_t token) const {
-    const std::string text = model_->tokenizer().decode({&token, 1}, Side::target);
-    return text.find("\xef\xbf\xbd") == std::string::npos ? text : model_->tokenizer().piece(token, Side::target);
+  void set_told(Choice& choice, const search::Hypothesis& h) const {
+    std::string text;
+    for (std::size_t i = 0; i <= h.tokens.size(); ++i) {
+      const bool ended = i == h.tokens.size();
+      const search::TokenScore* const score = i < h.token_scores.size() ? &h.token_scores[i] : nullptr;
+      for (ScoredToken& t : scored(choice, ended ? -1 : h.tokens[i], score, ended, text))
+        choice.told.push_back(std::move(t));
+    }
   }
 
-  Json told_logprobs(std::span<const std::int32_t> tokens, std::span<const search::TokenScore> scores,
-                     std::size_t offset) const {
-    if (r_.chat) {
-      Json content = Json::array();
-      const auto one = [&](std::int32_t token, float log_prob) {
-        const std::string text = text_of(token);
-        Json bytes = Json::array();
-        for (const char c : text) bytes.push_back(static_cast<unsigned char>(c));
-        return Json{{"token", text}, {"logprob", log_prob}, {"bytes", std::move(bytes)}};
-      };
-      for (std::size_t i = 0; i < tokens.size(); ++i) {
-        Json entry = one(tokens[i], scores[i].log_prob);
-        entry["top_logprobs"] = Json::array();
-        for (const search::Candidate& c : scores[i].top)
-          if (c.token >= 0) entry["top_logprobs"].push_back(one(c.token, c.log_prob));
-        content.push_back(std::move(entry));
-      }
-      return {{"content", std::move(content)}};
-    }
-    Json texts = Json::array(), log_probs = Json::array(), tops = Json::array(), offsets = Json::array();
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      texts.push_back(text_of(tokens[i]));
-      log_probs.push_back(scores[i].log_prob);
-      Json top = Json::object();
-      for (const search::Candidate& c : scores[i].top)
-        if (c.token >= 0) top[text_of(c.token)] = c.log_prob;
-      tops.push_back(std::move(top));
-      offsets.push_back(offset);
-      offset += characters_in(texts.back().get_ref<const std::string&>());
-    }
-    return {{"tokens", std::move(texts)},
-            {"token_logprobs", std::move(log_probs)},
-            {"top_logprobs", std::move(tops)},
-            {"text_offset", std::move(offsets)}};
+  // --- what is told ---
+
+  // Of the tokens of an answer to this prompt; those of a prompt have its number too.
+  Json logprobs_of(std::span<const ScoredToken> tokens, std::size_t prompt, bool of_prompt = false) const {
+    if (!r_.logprobs) return nullptr;
+    const LogprobsForm form(model_->tokenizer(), *bytes_);
+    if (r_.chat) return form.of_chat(tokens);
+    return form.of_completion(tokens, of_prompt ? 0 : characters_in(prompts_[prompt].text), *r_.logprobs > 0);
   }
 
   // The first token of a prompt follows nothing.
-  Json prompt_logprobs(std::size_t prompt) const {
-    std::vector<search::TokenScore> scores{{}};
-    scores.insert(scores.end(), prompt_scores_[prompt].begin(), prompt_scores_[prompt].end());
-    Json told = told_logprobs(prompts_[prompt].ids, scores, 0);
-    told["token_logprobs"][0] = nullptr;
-    told["top_logprobs"][0] = nullptr;
-    return told;
+  std::vector<ScoredToken> prompt_tokens(std::size_t prompt) const {
+    std::vector<ScoredToken> tokens;
+    if (!r_.logprobs) return tokens;
+    const Prompt& p = prompts_[prompt];
+    for (search::AnswerToken& t : search::tokens_of_text(model_->continuation().tokenizer(), *bytes_, p.ids, p.text)) {
+      const std::size_t at = tokens.size();
+      tokens.push_back({.token = std::move(t),
+                        .score = at > 0 ? prompt_scores_[prompt][at - 1] : search::TokenScore(),
+                        .first = at == 0});
+    }
+    return tokens;
   }
 
   Json frame(bool chunk) const {
@@ -288,25 +319,33 @@ class Completing : public std::enable_shared_from_this<Completing> {
             {"model", model_->name()}};
   }
 
-  void chunk(std::size_t at, const std::string& text, const Json& logprobs, const std::string& finish,
-             bool begins = false) {
-    Json choice{{"index", at}};
+  struct Told {
+    std::string text = {};
+    Json logprobs = nullptr;
+    std::string finish = {};
+    bool begins = false;
+  };
+  // An event of a stream.
+  Json chunk(std::size_t place, const Told& told) const {
+    Json choice{{"index", place}};
     if (r_.chat) {
       choice["delta"] = Json::object();
-      if (begins) choice["delta"]["role"] = "assistant";
-      if (begins || !text.empty()) choice["delta"]["content"] = text;
+      if (told.begins) choice["delta"]["role"] = "assistant";
+      if (told.begins || !told.text.empty()) choice["delta"]["content"] = told.text;
     } else {
-      choice["text"] = text;
+      choice["text"] = told.text;
     }
-    choice["logprobs"] = logprobs;
-    choice["finish_reason"] = finish.empty() ? Json(nullptr) : Json(finish);
+    choice["logprobs"] = told.logprobs;
+    choice["finish_reason"] = told.finish.empty() ? Json(nullptr) : Json(told.finish);
     Json json = frame(true);
     json["choices"] = Json::array({std::move(choice)});
-    call_->out->write("data: " + dumped(json) + "\n\n");
+    if (r_.include_usage) json["usage"] = nullptr;
+    return json;
   }
+  void event(const Json& json) { call_->out->write("data: " + dumped(json) + "\n\n"); }
 
   void fail_stream(const std::string& message) {
-    call_->out->write("data: " + dumped({{"error", {{"message", message}, {"type", "server_error"}}}}) + "\n\n");
+    event({{"error", {{"message", message}, {"type", "server_error"}}}});
     call_->out->finish();
   }
 
@@ -314,6 +353,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     std::size_t read = 0, made = 0;
     for (const Prompt& p : prompts_) read += p.ids.size();
     for (const Choice& c : choices_) made += c.result.tokens.size();
+    if (rows_ == 1) made *= static_cast<std::size_t>(r_.n);
     return {{"prompt_tokens", read}, {"completion_tokens", made}, {"total_tokens", read + made}};
   }
 
@@ -328,48 +368,48 @@ class Completing : public std::enable_shared_from_this<Completing> {
   }
 
   void answer() {
-    if (r_.stream) {
-      for (std::size_t i = 0; i < choices_.size(); ++i) chunk(i, "", nullptr, finish_reason(choices_[i].result.finish));
-      if (r_.include_usage) {
-        Json json = frame(true);
-        json["choices"] = Json::array();
-        json["usage"] = usage();
-        call_->out->write("data: " + dumped(json) + "\n\n");
-      }
-      call_->out->write("data: [DONE]\n\n");
-      return call_->out->finish();
-    }
+    if (r_.stream) return end_stream();
     Json choices = Json::array();
-    for (std::size_t p = 0; p < prompts_.size(); ++p)
-      for (std::size_t n = 0;
-           n < std::min<std::size_t>(static_cast<std::size_t>(r_.n), static_cast<std::size_t>(rows_)); ++n)
-        choices.push_back(choice_json(p, choices_[choice_of(p, static_cast<std::int32_t>(n))], choices.size()));
+    for (std::size_t place = 0; place < places(); ++place) choices.push_back(choice_json(place));
     Json json = frame(false);
     json["choices"] = std::move(choices);
     json["usage"] = usage();
-    call_->send(json);
+    call_->send(std::move(json));
   }
 
-  Json choice_json(std::size_t prompt, const Choice& choice, std::size_t index) const {
-    const std::string echoed = r_.echo ? prompts_[prompt].text : "";
-    Json logprobs = nullptr;
-    if (r_.logprobs) {
-      std::vector<std::int32_t> tokens = choice.result.tokens;
-      if (!tokens.empty() && is_end(tokens.back())) tokens.pop_back();
-      tokens.resize(std::min(tokens.size(), choice.all_scores.size()));
-      logprobs = told_logprobs(tokens, choice.all_scores, characters_in(echoed));
-      if (r_.echo) {
-        Json all = prompt_logprobs(prompt);
-        for (const char* name : {"tokens", "token_logprobs", "top_logprobs", "text_offset"})
-          for (Json& one : logprobs[name]) all[name].push_back(std::move(one));
-        logprobs = std::move(all);
-      }
+  // The last event says what was passed over.
+  void end_stream() {
+    for (std::size_t place = 0; place < places(); ++place) {
+      Json json = chunk(place, {.finish = finish_reason(choices_[row_of(place)].result.finish)});
+      if (place + 1 == places() && !r_.include_usage) call_->warnings.put_into(json);
+      event(json);
     }
-    Json json{{"index", index}};
+    if (r_.include_usage) {
+      Json json = frame(true);
+      json["choices"] = Json::array();
+      json["usage"] = usage();
+      call_->warnings.put_into(json);
+      event(json);
+    }
+    call_->out->write("data: [DONE]\n\n");
+    call_->out->finish();
+  }
+
+  Json choice_json(std::size_t place) const {
+    const std::size_t prompt = place / static_cast<std::size_t>(r_.n);
+    const Choice& choice = choices_[row_of(place)];
+    Json logprobs = logprobs_of(choice.told, prompt);
+    if (r_.echo && r_.logprobs) {
+      Json all = logprobs_of(prompt_tokens(prompt), prompt, true);
+      for (auto& [name, list] : all.items())
+        for (Json& one : logprobs[name]) list.push_back(std::move(one));
+      logprobs = std::move(all);
+    }
+    Json json{{"index", place}};
     if (r_.chat)
-      json["message"] = {{"role", "assistant"}, {"content", choice.result.text}};
+      json["message"] = {{"role", "assistant"}, {"content", choice.result.text}, {"refusal", nullptr}};
     else
-      json["text"] = echoed + choice.result.text;
+      json["text"] = (r_.echo ? prompts_[prompt].text : "") + choice.result.text;
     json["logprobs"] = std::move(logprobs);
     json["finish_reason"] = finish_reason(choice.result.finish);
     return json;
@@ -383,6 +423,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
   search::ContinuationOptions lengths_;
   std::shared_ptr<const search::SearchOptions> options_;
   std::vector<std::vector<search::TokenScore>> prompt_scores_;
+  std::shared_ptr<const std::vector<std::string>> bytes_;  ///< by token, with log-probabilities
   std::vector<Choice> choices_;  ///< prompt after prompt; each written by the one thread that decodes its prompt
   std::int64_t draws_ = 1, rows_ = 1;
   bool nothing_new_ = false;
@@ -402,7 +443,7 @@ void Service::add_openai_routes() {
                      .handle = [this](const CallPtr& call) {
                        check_room(call, false);
                        const Json body = parse_object(call->request.body);
-                       CompletionRequest r = read_completion_request(body, false);
+                       CompletionRequest r = read_completion_request(body, false, call->warnings);
                        const ModelPtr model = model_for(call, r.model, false);
                        check_room(call, *model);
                        check_texts(texts_of_prompts(body), "prompt");
@@ -418,13 +459,11 @@ void Service::add_openai_routes() {
        .handle = [this](const CallPtr& call) {
          check_room(call, false);
          const Json body = parse_object(call->request.body);
-         CompletionRequest r = read_completion_request(body, true);
+         CompletionRequest r = read_completion_request(body, true, call->warnings);
          const ModelPtr model = model_for(call, r.model, false);
          check_room(call, *model);
-         const Json messages = messages_of(body);
-         std::vector<std::string> texts;
-         for (const Json& m : messages) texts.push_back(m["content"].get<std::string>());
-         check_texts(texts, "messages");
+         const Json messages = messages_of(body, call->warnings);
+         check_texts(texts_of_messages(messages), "messages");
          if (!model->loaded().chat)
            throw HttpError(
                400, fmt::format("model {} has no chat template; /v1/completions continues text with it", model->name()),

@@ -49,7 +49,7 @@ std::string text_of(const Field& field, const std::string& key, const Json& valu
 Json parse_object(const std::string& body) {
   Json object;
   try {
-    object = parse_json(body, "the body", {.bytes = std::uint64_t{64} << 20, .depth = most_depth});
+    object = parse_ordered_json(body, "the body", {.bytes = std::uint64_t{64} << 20, .depth = most_depth});
   } catch (const Error& error) {
     throw HttpError(400, error.what());
   }
@@ -75,6 +75,12 @@ void read_fields(const Json& object, Fields& fields) {
       throw HttpError(400, error.what(), key);
     }
   }
+}
+
+std::vector<std::string> keys_of(const Fields& fields) {
+  std::vector<std::string> keys;
+  for (const Field& field : fields) keys.push_back(key_of(field));
+  return keys;
 }
 
 Json schema_of(const Fields& fields) {

@@ -4,19 +4,18 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/fields.h"
 #include "serve/http.h"
+#include "serve/warnings.h"
 
 namespace tril::serve {
 
-using Json = nlohmann::ordered_json;
-
-/// The body as a JSON object of moderate depth. @throws HttpError (400)
+/// The body as a JSON object of moderate depth, its keys in their order. @throws HttpError (400)
 Json parse_object(const std::string& body);
 
 /// The body of a request that may be a form, as LibreTranslate's clients send it too (form_body.h); what looks like an object
@@ -26,24 +25,33 @@ Json parse_object(const std::string& body);
 Json body_of(const HttpRequest& request, const Json& properties = Json::object());
 
 /// Sets the fields that the object has; null is as if absent. A list may be given as one text. What is no field is passed
-/// over.
+/// over; Warnings::check_keys() says what becomes of it.
 /// @throws HttpError (400) naming the field whose value is not what it should be
 void read_fields(const Json& object, Fields& fields);
+
+/// The fields' names as a request has them.
+std::vector<std::string> keys_of(const Fields& fields);
 
 /// Requests of one kind, whose fields are declared once: that costs more than reading those few that most requests have.
 /// One for each thread that reads them.
 template <class Request>
 class RequestForm {
  public:
-  explicit RequestForm(const std::function<Fields(Request&)>& fields_of) : fields_(fields_of(request_)) {}
+  /// @param also  names of what such a request may have besides, which others read
+  explicit RequestForm(const std::function<Fields(Request&)>& fields_of, const std::vector<std::string>& also = {})
+      : fields_(fields_of(request_)), known_(keys_of(fields_)) {
+    known_.insert(known_.end(), also.begin(), also.end());
+  }
   RequestForm(const RequestForm&) = delete;
   RequestForm& operator=(const RequestForm&) = delete;
 
-  /// @throws HttpError as read_fields()
-  Request read(const Json& object) {
+  /// @param warnings  where it is told what of the request is no field
+  /// @throws HttpError as read_fields() and Warnings::check_keys()
+  Request read(const Json& object, Warnings& warnings) {
     request_ = {};
     fields_.forget_given();
     read_fields(object, fields_);
+    warnings.check_keys(object, known_);
     return std::move(request_);
   }
   /// Whether the last one had this field.
@@ -52,6 +60,7 @@ class RequestForm {
  private:
   Request request_;
   Fields fields_;
+  std::vector<std::string> known_;
 };
 
 /// {"type": "object", "properties": ...}

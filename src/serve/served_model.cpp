@@ -81,6 +81,17 @@ std::shared_ptr<const search::SearchOptions> ServedModel::options(const std::str
   return made;
 }
 
+std::shared_ptr<const std::vector<std::string>> ServedModel::bytes_of_tokens() {
+  const std::lock_guard lock(bytes_mutex_);
+  if (!bytes_) bytes_ = std::make_shared<const std::vector<std::string>>(token_bytes(tokenizer()));
+  return bytes_;
+}
+
+bool ServedModel::knows_bytes_of_tokens() const {
+  const std::unique_lock lock(bytes_mutex_, std::try_to_lock);
+  return lock && bytes_;
+}
+
 std::shared_ptr<const search::Constraint> ServedModel::json_constraint(const std::string* schema) {
   const std::string key = schema ? *schema : "";
   const std::lock_guard lock(constraints_mutex_);
@@ -90,7 +101,7 @@ std::shared_ptr<const search::Constraint> ServedModel::json_constraint(const std
     constraints_.splice(constraints_.begin(), constraints_, known);
     return known->second;
   }
-  if (!trie_) trie_ = std::make_shared<const search::TokenTrie>(token_bytes(tokenizer()));
+  if (!trie_) trie_ = std::make_shared<const search::TokenTrie>(*bytes_of_tokens());
   const search::JsonStyle style{search::JsonSpace::space, trie_->alphabet()};
   auto made = std::make_shared<const search::Constraint>(
       schema ? search::json_schema_grammar(*schema, style) : search::json_object_grammar(style), trie_);

@@ -74,6 +74,10 @@ class ServedModel {
   /// @param key  says all that the options depend on; empty: nobody else may ask for the same
   std::shared_ptr<const search::SearchOptions> options(const std::string& key,
                                                        const std::function<search::SearchOptions()>& make);
+  /// What each token adds to a text, by id (text/token_bytes.h): made when it is first asked for, which may take a second.
+  std::shared_ptr<const std::vector<std::string>> bytes_of_tokens();
+  /// Whether it was.
+  bool knows_bytes_of_tokens() const;
   /// What makes an answer JSON: of a schema (a JSON text), or any object where it is null. Those asked for last are kept.
   /// @throws Error for a schema that is none, or says what is not supported
   std::shared_ptr<const search::Constraint> json_constraint(const std::string* schema);
@@ -87,6 +91,8 @@ class ServedModel {
   std::unique_ptr<search::ContinuationText> continuation_;
   std::mutex mutex_;
   std::list<std::pair<std::string, std::shared_ptr<const search::SearchOptions>>> recent_;  ///< the last used first
+  mutable std::mutex bytes_mutex_;
+  std::shared_ptr<const std::vector<std::string>> bytes_;
   std::mutex constraints_mutex_;
   std::shared_ptr<const search::TokenTrie> trie_;  ///< of the vocabulary; made when a constraint is asked for
   std::list<std::pair<std::string, std::shared_ptr<const search::Constraint>>> constraints_;  ///< the last used first

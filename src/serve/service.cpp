@@ -8,6 +8,7 @@
 
 #include "base/printable.h"
 #include "base/version.h"
+#include "serve/content_coding.h"
 #include "serve/portions.h"
 #include "text/utf8.h"
 
@@ -282,12 +283,21 @@ void Service::check_origin(const HttpRequest& request) const {
 
 void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) {
   auto call = std::make_shared<Call>();
+  call->warnings = Warnings(options_.unknown_fields);
   call->id = fmt::format("{}-{}", run_id_, ++requests_);
   call->deadline = call->begun + std::chrono::milliseconds(static_cast<std::int64_t>(options_.request_seconds * 1000));
   Headers headers = security_headers();
   headers.emplace_back("X-Request-Id", call->id);
   for (auto& header : cors_headers(request)) headers.push_back(std::move(header));
 
+  // Before anybody looks into it: for a key, or to log it.
+  std::exception_ptr error;
+  try {
+    unpack_body(request, options_.most_body_bytes);
+  } catch (...) {
+    error = std::current_exception();
+    request.body.clear();
+  }
   std::string line;
   if (options_.log) {
     line = fmt::format(R"({{"time":"{}","id":"{}","address":"{}","method":{},"path":{})", now_as_text(), call->id,
@@ -296,16 +306,9 @@ void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) 
   }
   const bool preflight = request.method == "OPTIONS" && request.header("origin");
   const Route* route = nullptr;
-  std::exception_ptr error;
   if (!preflight) {
     try {
       route = &route_of(request);
-    } catch (...) {
-      error = std::current_exception();
-    }
-  }
-  if (!error && !preflight) {
-    try {
       check_origin(request);
     } catch (...) {
       error = std::current_exception();
@@ -344,6 +347,7 @@ void Service::fail(const CallPtr& call, const std::exception_ptr& error) const {
     if (!e.allow.empty()) headers.emplace_back("Allow", e.allow);
     if (e.retry_after) headers.emplace_back("Retry-After", std::to_string(*e.retry_after));
     if (status == 401) headers.emplace_back("WWW-Authenticate", "Bearer");
+    if (status == 415) headers.emplace_back("Accept-Encoding", accepted_codings);
   } catch (const Error& e) {
     status = e.kind() == ErrorKind::usage ? 400 : 500;
     message = e.what();

@@ -32,6 +32,8 @@ struct ServiceOptions {
   bool log_texts = false;                 ///< whether the access log holds what was asked
   /// A line of the access log, without its end; empty: none is kept.
   std::function<void(const std::string& line)> log;
+  UnknownFields unknown_fields = UnknownFields::warn;       ///< of a request
+  std::size_t most_body_bytes = std::size_t{4} << 20;       ///< of a request's body once it is unpacked
   double request_seconds = 120;                             ///< then what is decoded for a request is cut
   std::size_t most_texts = 256, most_characters = 200'000;  ///< of a request
   std::int64_t most_hypotheses = 1024, most_new_tokens = 4096;
@@ -50,10 +52,14 @@ struct Call {
   std::shared_ptr<Parties> parties = std::make_shared<Parties>();
   bool admin = false;
   Clock::time_point begun = Clock::now(), deadline;
-  std::string id;  ///< also told to whoever asked
+  std::string id;     ///< also told to whoever asked
+  Warnings warnings;  ///< what the answer tells besides
 
   const std::string& client() const { return parties->client; }
-  void send(const Json& body, int status = 200) { out->send({.status = status, .body = dumped(body) + "\n"}); }
+  void send(Json body, int status = 200) {
+    warnings.put_into(body);
+    out->send({.status = status, .body = dumped(body) + "\n"});
+  }
 };
 using CallPtr = std::shared_ptr<Call>;
 

@@ -107,6 +107,7 @@ void Service::add_status_routes() {
                        .handle =
                            [act = std::move(act), states](const CallPtr& call) {
                              const Json body = parse_object(call->request.body);
+                             call->warnings.check_keys(body, {"model"});
                              const auto name = body.find("model");
                              if (name == body.end() || !name->is_string())
                                throw HttpError(400, "model is missing", "model");

@@ -54,9 +54,10 @@ Fields fields_of(TranslateRequest& r) {
   return f;
 }
 
-TranslateRequest read_request(const Json& body) {
-  thread_local RequestForm<TranslateRequest> form(fields_of);
-  TranslateRequest r = form.read(body);
+TranslateRequest read_request(const Json& body, Warnings& warnings) {
+  // "secret" is what LibreTranslate's own page sends.
+  thread_local RequestForm<TranslateRequest> form(fields_of, {"terminology", "secret"});
+  TranslateRequest r = form.read(body, warnings);
   if (!form.given("q")) throw HttpError(400, "Invalid request: missing q parameter", "q");
   return r;
 }
@@ -185,9 +186,9 @@ class Translating : public std::enable_shared_from_this<Translating> {
                                     "terminology"};
     static const Json known = schema()["properties"];
     std::string key = text_.terminology ? "terms" : "plain";
-    for (const auto& [name, value] : body.items())
-      if (known.contains(name) && std::find(own.begin(), own.end(), name) == own.end())
-        key += "," + dumped(name) + ":" + dumped(value);
+    for (const auto& [name, schema] : known.items())  // in one order, whatever the request's is
+      if (body.contains(name) && std::find(own.begin(), own.end(), name) == own.end())
+        key += "," + dumped(name) + ":" + dumped(body[name]);
     return key;
   }
 
@@ -361,6 +362,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
       body["sourceAssumed"] = choice_.assumed;
     }
     if (!r_.stream) return call_->send(body);
+    call_->warnings.put_into(body);
     event(body);
     call_->out->write("data: [DONE]\n\n");
     call_->out->finish();
@@ -392,7 +394,7 @@ void Service::add_translate_routes() {
              check_room(call, true);
              static const Json properties = schema()["properties"];
              const Json body = body_of(call->request, properties);
-             TranslateRequest r = read_request(body);
+             TranslateRequest r = read_request(body, call->warnings);
              check_texts(r.q, "q");
              ModelChoice choice = choose_model(*this, call, {r.model, r.source, r.target});
              check_room(call, *choice.model);

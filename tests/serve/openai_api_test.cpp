@@ -1,9 +1,15 @@
 // Text that goes on, over sockets, with a small model: what comes back is what the library gives, whole or as a stream, and is held
 // to what the request says of it.
+#include <set>
+
+#include "serve/events.h"
 #include "serve/serving.h"
 
 namespace tril::serve {
 namespace {
+
+using testing::events_of;
+using testing::joined;
 
 TEST_F(Serving, ContinuesTextAsTheLibraryDoes) {
   serve();
@@ -104,7 +110,9 @@ TEST_F(Serving, TellsLogProbabilities) {
     EXPECT_EQ(l["text_offset"][i], joined.size());
     joined += l["tokens"][i].get<std::string>();
     if (i == 0) continue;
-    EXPECT_EQ(l["top_logprobs"][i].size(), 3u);
+    const std::size_t tops = l["top_logprobs"][i].size();
+    EXPECT_TRUE(tops == 3 || tops == 4) << "the token that came is among them, likely or not";
+    EXPECT_TRUE(l["top_logprobs"][i].contains(l["tokens"][i].get<std::string>()));
     double best = -1e9;
     for (const auto& [token, log_prob] : l["top_logprobs"][i].items()) best = std::max(best, log_prob.get<double>());
     if (i >= 4) {
@@ -222,6 +230,115 @@ TEST_F(Serving, TokensHaveBiases) {
     biased["logit_bias"] = wrong;
     EXPECT_EQ(post("/v1/chat/completions", biased, 400)["error"]["param"], "logit_bias") << wrong.dump();
   }
+}
+
+// A beam is for who names one: with temperature 0 the likeliest text is the answer, however often it is asked for.
+TEST_F(Serving, TheLikeliestTextIsTheSameEveryTime) {
+  serve();
+  for (const char* prompt : {"abc d", "b", "hg", "fed", "gg h"}) {
+    Json body{{"prompt", prompt}, {"max_tokens", 12}, {"temperature", 0}, {"logprobs", 1}};
+    const Json one = post("/v1/completions", body)["choices"][0];
+    EXPECT_EQ(one["text"], generated(prompt, 12).text);
+    body["best_of"] = 3;
+    EXPECT_EQ(post("/v1/completions", body)["choices"], Json::array({one}));
+    body.erase("best_of");
+    body["n"] = 3;
+    const Json plain = post("/v1/completions", body);
+    body["stream"] = true;
+    body["stream_options"] = {{"include_usage", true}};
+    const Json pieces = joined(events_of(ask("POST", "/v1/completions", body.dump()).body), false);
+    for (const Json& got : {plain, pieces}) {
+      ASSERT_EQ(got["choices"].size(), 3u) << got;
+      for (const Json& choice : got["choices"])
+        for (const char* name : {"text", "logprobs", "finish_reason"}) {
+          if (name == std::string("logprobs") && one["logprobs"]["tokens"].empty()) continue;
+          EXPECT_EQ(choice[name], one[name]) << name;
+        }
+    }
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(plain["choices"][i]["index"], i);
+    EXPECT_EQ(pieces["usage"], plain["usage"]);
+    EXPECT_EQ(plain["usage"]["completion_tokens"].get<std::size_t>(), 3 * generated(prompt, 12).tokens.size());
+  }
+  const Json beam = post("/v1/completions",
+                         {{"prompt", "abc d"}, {"max_tokens", 12}, {"temperature", 0}, {"n", 3}, {"beam_size", 4}});
+  std::set<std::string> texts;
+  for (const Json& choice : beam["choices"]) texts.insert(choice["text"]);
+  EXPECT_EQ(texts.size(), 3u) << "a beam's answers differ";
+}
+
+TEST_F(Serving, LengthsThatNoAnswerHasAreRefused) {
+  serve();
+  const auto refused = [&](const Json& more, const std::string& message) {
+    Json body{{"prompt", "ab"}};
+    body.update(more);
+    const Json error = post("/v1/completions", body, 400)["error"];
+    EXPECT_EQ(error["message"], message);
+    EXPECT_EQ(error["param"], "min_tokens");
+  };
+  refused({{"min_tokens", 10}, {"max_tokens", 3}}, "min_tokens: 10 is above max_tokens 3");
+  refused({{"min_tokens", 201}, {"max_tokens", 300}}, "min_tokens: 201 is above the model's 200 positions");
+  refused({{"min_tokens", 201}}, "min_tokens: 201 is above the model's 200 positions");
+  const Json got = post("/v1/completions", {{"prompt", "ab"}, {"min_tokens", 30}, {"seed", 3}});
+  EXPECT_EQ(got["usage"]["completion_tokens"], 30) << "more than there are where nothing is said";
+  post("/v1/completions", {{"prompt", "ab"}, {"max_tokens", 1000}});  // as far as the positions go
+}
+
+TEST_F(Serving, AnAnswerIsOfTheSchemaThatIsGiven) {
+  std::string characters;
+  for (char c = ' '; c <= '~'; ++c) characters += c;
+  serve({}, translator, small_writer(characters));
+  // As the schema has them, not by the alphabet.
+  Json schema{{"type", "object"}, {"properties", Json::object()}, {"additionalProperties", false}};
+  for (const char* name : {"zeta", "alpha", "mid", "beta"}) {
+    schema["properties"][name] = {{"const", 1}};
+    schema["required"].push_back(name);
+  }
+  const std::string expected = R"({"zeta":1,"alpha":1,"mid":1,"beta":1})";
+  const auto text = [&](const Json& format) {
+    const Json answer = post("/v1/completions",
+                             {{"prompt", "ab"}, {"max_tokens", 80}, {"temperature", 0}, {"response_format", format}});
+    return Json::parse(answer["choices"][0]["text"].get<std::string>()).dump();
+  };
+  EXPECT_EQ(text({{"type", "json_schema"}, {"json_schema", {{"name", "a"}, {"strict", true}, {"schema", schema}}}}),
+            expected);
+  EXPECT_EQ(text({{"type", "json_object"}, {"schema", schema}}), expected);
+  for (const Json& wrong :
+       {Json{{"type", "text"}, {"schema", schema}}, Json{{"type", "json_schema"}, {"schema", schema}},
+        Json{{"type", "json_object"}, {"json_schema", {{"schema", schema}}}}, Json{{"schema", schema}}})
+    EXPECT_EQ(post("/v1/completions", {{"prompt", "ab"}, {"response_format", wrong}}, 400)["error"]["param"],
+              "response_format")
+        << wrong;
+}
+
+// A template sees what a message is: that it has no text, what it calls, who answers.
+TEST_F(Serving, MessagesReachTheTemplateAsTheyAre) {
+  const auto seen = std::make_shared<Json>();
+  Loaded plays = writer;
+  plays.chat = [seen](const Json& messages, bool) {
+    *seen = messages;
+    return std::string("ab");
+  };
+  serve({}, translator, plays);
+  const Json call{
+      {"id", "1"}, {"type", "function"}, {"function", {{"name", "f"}, {"arguments", R"({"b": 1, "a": 2})"}}}};
+  const auto send = [&](const Json& messages, int status = 200) {
+    return post("/v1/chat/completions", {{"messages", messages}, {"max_tokens", 2}}, status);
+  };
+  const Json user{{"role", "user"}, {"content", "x"}};
+  send({user,
+        {{"role", "assistant"}, {"content", nullptr}, {"tool_calls", {call}}},
+        {{"role", "tool"},
+         {"tool_call_id", "1"},
+         {"content", {{{"type", "text"}, {"text", "y"}}, {{"type", "text"}, {"text", "z"}}}}}});
+  ASSERT_EQ(seen->size(), 3u);
+  EXPECT_TRUE((*seen)[1]["content"].is_null()) << *seen;
+  EXPECT_EQ((*seen)[1]["tool_calls"][0]["function"]["arguments"].dump(), R"({"b":1,"a":2})")
+      << "an object, in its order";
+  EXPECT_EQ((*seen)[2]["content"], "yz");
+  EXPECT_EQ((*seen)[2]["tool_call_id"], "1");
+  send({{{"role", "assistant"}, {"content", nullptr}}}, 400);
+  send({{{"role", "user"}, {"content", nullptr}, {"tool_calls", {call}}}}, 400);
+  send({{{"role", "user"}, {"content", {{{"type", "image_url"}, {"image_url", "x"}}}}}}, 400);
 }
 
 }  // namespace

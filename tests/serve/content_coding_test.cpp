@@ -1,0 +1,100 @@
+// Bodies that come packed: what they are is unpacked within limits, what is not understood or broken is refused.
+#include "serve/content_coding.h"
+
+#include <zlib.h>
+
+#include "serve/http_error.h"
+#include "serve/serving.h"
+
+namespace tril::serve {
+namespace {
+
+// @param window_bits  zlib's: 31 is gzip, 15 zlib, -15 neither's head
+std::string packed(const std::string& text, int window_bits) {
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string out(deflateBound(&stream, static_cast<uLong>(text.size())) + 64, '\0');
+  std::string in = text;
+  stream.next_in = reinterpret_cast<Bytef*>(in.data());
+  stream.avail_in = static_cast<uInt>(in.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+int status_of(const std::string& body, const std::string& coding, std::size_t most = 1000) {
+  HttpRequest request;
+  request.body = body;
+  request.headers.emplace_back("content-encoding", coding);
+  try {
+    unpack_body(request, most);
+    return 200;
+  } catch (const HttpError& e) {
+    return e.status();
+  }
+}
+
+TEST(ContentCoding, UnpacksWhatIsWhole) {
+  std::string text;
+  for (int i = 0; i < 30'000; ++i) text += static_cast<char>('a' + i * i % 23);
+  for (const auto& [coding, bits] :
+       {std::pair{"gzip", 31}, {"x-gzip", 31}, {"deflate", 15}, {"deflate", -15}, {"GZip", 31}}) {
+    HttpRequest request;
+    request.body = packed(text, bits);
+    request.headers = {{"content-encoding", coding}, {"x-other", "1"}};
+    unpack_body(request, text.size());
+    EXPECT_EQ(request.body, text) << coding;
+    EXPECT_EQ(request.headers.size(), 1u) << "it is packed no more";
+  }
+  HttpRequest two;  // one behind the other are one text
+  two.body = packed("ab", 31) + packed("cd", 31);
+  two.headers = {{"content-encoding", "gzip"}};
+  unpack_body(two, 100);
+  EXPECT_EQ(two.body, "abcd");
+  EXPECT_EQ(status_of("{}", "identity"), 200);
+}
+
+TEST(ContentCoding, RefusesTheRest) {
+  const std::string whole = packed(std::string(500, 'a'), 31);
+  EXPECT_EQ(status_of(whole, "gzip", 500), 200);
+  EXPECT_EQ(status_of(whole, "gzip", 499), 413);
+  EXPECT_EQ(status_of(packed(std::string(100'000'000, 'a'), 31), "gzip", 1 << 20), 413);
+  for (std::size_t n = 1; n < whole.size(); n += 3) EXPECT_EQ(status_of(whole.substr(0, n), "gzip"), 400) << n;
+  std::string broken = whole;
+  broken[broken.size() - 6] ^= 1;  // of its checksum
+  EXPECT_EQ(status_of(broken, "gzip"), 400);
+  EXPECT_EQ(status_of(whole + "x", "gzip"), 400);
+  EXPECT_EQ(status_of("{}", "gzip"), 400);
+  EXPECT_EQ(status_of("{}", "deflate"), 400);
+  for (const char* other : {"br", "zstd", "gzip, gzip", "compress", "\xff"}) EXPECT_EQ(status_of(whole, other), 415);
+}
+
+TEST_F(Serving, TakesBodiesThatArePacked) {
+  ServiceOptions o;
+  o.most_body_bytes = 4000;
+  o.log_texts = true;
+  serve(o);
+  const std::string body = Json{{"prompt", "ab"}, {"max_tokens", 4}, {"temperature", 0}}.dump();
+  const Answer plain = ask("POST", "/v1/completions", body);
+  const Answer got = ask("POST", "/v1/completions", packed(body, 31), "Content-Encoding: gzip\r\n");
+  ASSERT_EQ(got.status, 200) << got.body;
+  EXPECT_EQ(Json::parse(got.body)["choices"], Json::parse(plain.body)["choices"]);
+  {
+    const std::lock_guard lock(mutex);
+    EXPECT_EQ(Json::parse(log.back())["body"], body) << "the log has what it says";
+  }
+  EXPECT_EQ(
+      ask("POST", "/v1/completions", packed(std::string(5000, ' ') + body, 31), "Content-Encoding: gzip\r\n").status,
+      413);
+  EXPECT_EQ(ask("POST", "/v1/completions", body, "Content-Encoding: gzip\r\n").status, 400);
+  const Answer other = ask("POST", "/v1/completions", body, "Content-Encoding: br\r\n");
+  EXPECT_EQ(other.status, 415);
+  EXPECT_EQ(other.headers.at("accept-encoding"), "gzip, deflate");
+  EXPECT_EQ(Json::parse(other.body)["error"]["type"], "invalid_request_error");
+}
+
+}  // namespace
+}  // namespace tril::serve
