@@ -149,8 +149,13 @@ class Completing : public std::enable_shared_from_this<Completing> {
     if (!r_.stop.empty())
       throw HttpError(400, "stop: a text that is stopped may be none that response_format allows", "stop");
     try {
-      s.constraint =
+      const JsonForm form =
           model_->json_constraint(r_.format == CompletionRequest::Format::json_schema ? &r_.schema : nullptr);
+      s.constraint = form.constraint;
+      for (const std::string& word : form.notes.passed_over)
+        call_->warnings.pass_over("response_format", "response_format: no draft of JSON Schema defines " + word);
+      for (const std::string& part : form.notes.left_out)
+        call_->warnings.tell("response_format: never written, since it is not supported: " + part);
     } catch (const Error& error) {
       throw HttpError(400, std::string("response_format: ") + error.what(), "response_format");
     }

@@ -92,7 +92,7 @@ bool ServedModel::knows_bytes_of_tokens() const {
   return lock && bytes_;
 }
 
-std::shared_ptr<const search::Constraint> ServedModel::json_constraint(const std::string* schema) {
+JsonForm ServedModel::json_constraint(const std::string* schema) {
   const std::string key = schema ? *schema : "";
   const std::lock_guard lock(constraints_mutex_);
   const auto known =
@@ -103,8 +103,10 @@ std::shared_ptr<const search::Constraint> ServedModel::json_constraint(const std
   }
   if (!trie_) trie_ = std::make_shared<const search::TokenTrie>(*bytes_of_tokens());
   const search::JsonStyle style{search::JsonSpace::space, trie_->alphabet()};
-  auto made = std::make_shared<const search::Constraint>(
-      schema ? search::json_schema_grammar(*schema, style) : search::json_object_grammar(style), trie_);
+  search::CompiledSchema compiled = schema ? search::compile_json_schema(*schema, style)
+                                           : search::CompiledSchema{search::json_object_grammar(style), {}};
+  JsonForm made{std::make_shared<const search::Constraint>(std::move(compiled.grammar), trie_),
+                std::move(compiled.notes)};
   constraints_.emplace_front(key, made);
   if (constraints_.size() > kept_constraints) constraints_.pop_back();
   return made;

@@ -25,8 +25,12 @@ const std::vector<std::pair<std::string, UnknownFields>>& unknown_fields_names()
 void Warnings::pass_over(const std::string& parameter, const std::string& message) {
   if (on_unknown_ == UnknownFields::ignore) return;
   if (on_unknown_ == UnknownFields::refuse) throw HttpError(400, message, parameter);
+  tell(message + "; it was passed over");
+}
+
+void Warnings::tell(const std::string& message) {
   if (messages_.size() < most_told)
-    messages_.push_back(message + "; it was passed over");
+    messages_.push_back(message);
   else
     ++left_out_;
 }

@@ -29,7 +29,9 @@ class Warnings {
   /// @param parameter  the field, for an error
   /// @throws HttpError (400)
   void pass_over(const std::string& parameter, const std::string& message);
-  /// The same of each key that is not among the known ones, with the one that may have been meant. Null is as if absent, and
+  /// What the answer says in any case: "FIELD: what there is to know".
+  void tell(const std::string& message);
+  /// The same as pass_over() of each key that is not among the known ones, with the one that may have been meant. Null is as if absent, and
   /// any request may bring its api_key.
   /// @param within  whose keys they are ("response_format."); empty: the request's own
   void check_keys(const Json& object, const std::vector<std::string>& known, const std::string& within = {});

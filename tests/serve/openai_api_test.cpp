@@ -302,6 +302,16 @@ TEST_F(Serving, AnAnswerIsOfTheSchemaThatIsGiven) {
   EXPECT_EQ(text({{"type", "json_schema"}, {"json_schema", {{"name", "a"}, {"strict", true}, {"schema", schema}}}}),
             expected);
   EXPECT_EQ(text({{"type", "json_object"}, {"schema", schema}}), expected);
+  // What of a schema is not followed is told.
+  Json odd = schema;
+  odd["propertys"] = Json::object();
+  const Json told =
+      post("/v1/completions",
+           {{"prompt", "ab"}, {"max_tokens", 80}, {"response_format", {{"type", "json_object"}, {"schema", odd}}}});
+  ASSERT_EQ(told["warnings"].size(), 1u) << told;
+  EXPECT_NE(told["warnings"][0].get<std::string>().find("\"propertys\" (did you mean \"properties\"?)"),
+            std::string::npos)
+      << told;
   for (const Json& wrong :
        {Json{{"type", "text"}, {"schema", schema}}, Json{{"type", "json_schema"}, {"schema", schema}},
         Json{{"type", "json_object"}, {"json_schema", {{"schema", schema}}}}, Json{{"schema", schema}}})

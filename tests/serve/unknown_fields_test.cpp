@@ -78,6 +78,10 @@ TEST_F(Serving, UnknownFieldsAreRefusedOrIgnoredWhereTheServerIsToldTo) {
   EXPECT_EQ(
       post("/v1/chat/completions", chat({{"response_format", {{"type", "text"}, {"x", 1}}}}), 400)["error"]["param"],
       "response_format.x");
+  const Json schema{{"type", "boolean"}, {"enumm", {true}}};
+  EXPECT_EQ(post("/v1/chat/completions", chat({{"response_format", {{"type", "json_object"}, {"schema", schema}}}}),
+                 400)["error"]["param"],
+            "response_format");
   post("/tokenize", {{"model", "plays"}, {"text", "a"}, {"txt", "b"}}, 400);
   post("/translate", {{"q", "a dog"}, {"target", "de"}, {"bem_size", 2}}, 400);
   post("/translate", {{"q", "a dog"}, {"target", "de"}, {"secret", "x"}});
