@@ -71,8 +71,8 @@ std::string hint_for(int error, const std::string& path) {
   switch (error) {
     case ENOENT: {
       if (const auto link = find_dangling_link(path))
-        return fmt::format("{} is a link to {}, which is not there: get that again, or take the link away",
-                           shown(link->path), shown(link->target));
+        return fmt::format("{} is a dangling link to {}: restore its target, or remove the link", shown(link->path),
+                           shown(link->target));
       const std::string parent = parent_of(path);
       if (::access(parent.c_str(), F_OK) != 0) return fmt::format("there is no directory {}", shown(parent));
       return near_name(path);
@@ -172,7 +172,7 @@ Opened open_for_reading(const std::string& path) {
 void check_fetched(const std::string& path, std::string_view bytes) {
   const auto size = size_behind_lfs_pointer(bytes);
   if (!size) return;
-  fail(shown(path), fmt::format("is a pointer of Git LFS: the file itself, of {} bytes, was not fetched", *size),
+  fail(shown(path), fmt::format("is a Git LFS pointer: the file itself ({} bytes) was not fetched", *size),
        fmt::format("run `git lfs pull` in {}", shown(parent_of(path))));
 }
 
@@ -270,9 +270,8 @@ bool is_present(const std::string& path) {
   std::error_code ignored;
   if (fs::exists(path, ignored)) return true;
   if (fs::is_symlink(path, ignored))
-    fail(shown(path),
-         fmt::format("is a link to {}, which is not there", shown(fs::read_symlink(path, ignored).string())),
-         "get that again, or take the link away");
+    fail(shown(path), fmt::format("is a dangling link to {}", shown(fs::read_symlink(path, ignored).string())),
+         "restore its target, or remove the link");
   return false;
 }
 

@@ -50,7 +50,7 @@ int open_stream(const std::string& path) {
   const int fd = own ? ::fcntl(*own, F_DUPFD_CLOEXEC, 3) : ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
   if (fd < 0)
     fail(path == "-" ? "standard output" : printable(path, 400),
-         "cannot be opened to be written: " + std::system_category().message(errno));
+         "cannot be opened for writing: " + std::system_category().message(errno));
   return fd;
 }
 
@@ -72,8 +72,8 @@ std::string read_any_text(const std::string& path, std::uint64_t limit) {
   ::close(fd);
   if (error != 0) fail(shown, "cannot read it: " + std::system_category().message(error));
   if (text.size() > limit)
-    fail(shown, fmt::format("has more than the {} bytes that are expected of such a file", limit),
-         "check that it is what was meant");
+    fail(shown, fmt::format("is larger than {} bytes, the most that is expected of such a file", limit),
+         "check that it is the right file");
   return text;
 }
 

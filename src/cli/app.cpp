@@ -160,7 +160,7 @@ int App::dispatch(const std::vector<std::string>& args) {
   const std::string& first = args.front();
   const bool stands_alone = first == "--version" || first == "-V" || first == "--help" || first == "-h";
   if (stands_alone && args.size() > 1)
-    fail_usage(fmt::format("\"{}\"", printable(args[1])), fmt::format("nothing goes with {}", printable(first)),
+    fail_usage(fmt::format("\"{}\"", printable(args[1])), fmt::format("{} takes no other arguments", printable(first)),
                "`tril help COMMAND` explains a command");
   if (first == "--version" || first == "-V") {
     print_stdout("tril {}\n", version);

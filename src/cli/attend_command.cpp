@@ -34,7 +34,7 @@ Fields fields_of(AttendOptions& o) {
       .value_name("TEXT");
   add_language_fields(f, o.source_language, o.target_language);
   f.group("Output");
-  f.add("out", &o.out, "where the page goes; - is standard output").letter('o').value_name("FILE");
+  f.add("out", &o.out, "output file for the page; - is standard output").letter('o').value_name("FILE");
   f.add("svg", &o.svg, "write a picture of all heads there too").value_name("FILE");
   f.add("max-tokens", &o.max_tokens, "show so many tokens of a side, its first ones").at_least(1).at_most(1000);
   f.add("max-heads", &o.max_heads, "of each attention; of a model with more its last layers are shown")

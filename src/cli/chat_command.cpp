@@ -156,7 +156,7 @@ class Chat {
   int run() {
     if (terminal_)
       std::cerr << format_count(model_->parameters().count())
-                << " parameters; /help says what there is, Ctrl-C ends an answer, Ctrl-D the talk\n";
+                << " parameters; /help lists the commands, Ctrl-C ends an answer, Ctrl-D ends the chat\n";
     for (;;) {
       if (terminal_) write_stdout("> ");
       std::optional<std::string> line = interrupt_.read_line();

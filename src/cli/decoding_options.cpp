@@ -64,7 +64,7 @@ namespace {
 
 void add_beam_fields(Fields& f, DecodingOptions& o) {
   f.add("beam-size", &o.beam_size,
-        "hypotheses followed at a time, 1 is greedy; unset: as the model's directory says, or 1")
+        "hypotheses kept at each decode step, 1 is greedy search; unset: as the model's directory says, or 1")
       .letter('b')
       .at_least(1)
       .at_most(1000);
@@ -143,9 +143,8 @@ void add_search_fields(Fields& f, DecodingOptions& o) {
       .at_least(1)
       .at_most(1'000'000);
   f.add("max-length-factor", &o.max_length_factor,
-        "tokens of output at most, as a multiple of the source's tokens, plus 20; 0: no such bound; unset: none where "
-        "the "
-        "model's directory says a length below the model's positions, else 3")
+        "maximum length of the output, as a multiple of the source's tokens, plus 20; 0: no such limit; unset: none if "
+        "the model's directory sets a length below the model's positions, else 3")
       .at_least(0);
   add_batch_fields(f, o);
 }
@@ -394,7 +393,7 @@ void set_lengths(const DecodingOptions& o, const model::GenerationConfig& g, con
   const std::int64_t published_min = g.min_new_tokens.value_or(without_start(g.min_length, 0).value_or(0));
   check_positions(o.min_length, m, "--min-length");
   if (!o.min_length && m.max_positions() > 0 && published_min > m.max_positions())
-    spdlog::warn("{}: generation_config.json asks for {} tokens at least, the model has {} positions", o.model,
+    spdlog::warn("{}: generation_config.json asks for at least {} tokens, but the model has {} positions", o.model,
                  published_min, m.max_positions());
   t.min_length = static_cast<std::int32_t>(o.min_length.value_or(published_min));
   t.min_counts = counted(o.min_length.has_value(), g.min_new_tokens.has_value());

@@ -56,7 +56,7 @@ Fields fields_of(GenerateOptions& o) {
   f.add("n", &o.decoding.n_best, "generations of each prompt: samples, or the best of a beam")
       .at_least(1)
       .at_most(10'000);
-  f.add("no-echo", &o.no_echo, "print what was generated without the prompt: in front of it, or in an object");
+  f.add("no-echo", &o.no_echo, "leave the prompt out of the output, also in JSON objects");
   f.add("stream", &o.stream, "print text as it comes, as is done on a terminal");
   f.add("json", &o.json, "print a JSON object for each prompt, with scores and why each generation ended");
   f.add("logprobs", &o.logprobs,

@@ -143,9 +143,8 @@ void check_place(const std::string& model) {
   const std::string shown = printable(model, 400);
   std::error_code problem;
   if (fs::is_symlink(model, problem) && !fs::exists(model, problem))
-    fail(shown,
-         fmt::format("is a link to {}, which is not there", printable(fs::read_symlink(model, problem).string())),
-         "fetch what it leads to, or name another directory");
+    fail(shown, fmt::format("is a dangling link to {}", printable(fs::read_symlink(model, problem).string())),
+         "fetch its target, or name another directory");
   if (!fs::exists(model, problem))
     fail(shown, "there is no such directory, or it cannot be looked at", "check the path");
   if (!fs::is_directory(model, problem) && !is_gguf_file(model))
@@ -237,7 +236,7 @@ int inspect(const InspectOptions& o) {
     line("languages", fmt::format("{}", fmt::join(languages, " ")));
   for (const auto& [name, state] : packed)
     line("packed",
-         message_text(fmt::format("{}: {}{}", name, state, state == "sound" ? "" : "; `tril pack` makes it anew")));
+         message_text(fmt::format("{}: {}{}", name, state, state == "sound" ? "" : "; run `tril pack` again")));
   line("state", problem.empty() ? "complete" : message_text(problem));
   if (o.tensors)
     for (const auto& tensor : out["tensors"])
@@ -251,16 +250,16 @@ int inspect(const InspectOptions& o) {
 
 void add_inspect(App& app) {
   auto o = std::make_shared<InspectOptions>();
-  app.add({.name = "inspect",
-           .summary = "What a model directory holds: family, shapes, parameters, sizes, tokenizer",
-           .description =
-               "Reads config.json, the headers of the weight files and all of the images of `tril pack`; exits "
-               "with 1 where a weight that the configuration asks for is missing or of another shape, or an "
-               "image is damaged.",
-           .examples = {{"tril inspect models/de", "a summary"},
-                        {"tril inspect models/de --tensors --json", "everything, for a script"}},
-           .fields = fields_of(*o),
-           .run = [o](const Invocation&) { return inspect(*o); }});
+  app.add(
+      {.name = "inspect",
+       .summary = "What a model directory holds: family, shapes, parameters, sizes, tokenizer",
+       .description =
+           "Reads config.json, the headers of the weight files and the whole of every `tril pack` image; exits with 1 "
+           "if a weight that the configuration asks for is missing or has another shape, or if an image is damaged.",
+       .examples = {{"tril inspect models/de", "a summary"},
+                    {"tril inspect models/de --tensors --json", "everything, for a script"}},
+       .fields = fields_of(*o),
+       .run = [o](const Invocation&) { return inspect(*o); }});
 }
 
 }  // namespace tril::cli

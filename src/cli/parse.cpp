@@ -68,8 +68,8 @@ void check_values(const std::vector<std::string>& args, const std::vector<const 
     const Field* const option = args[i].find('=') == std::string::npos ? named_by(args[i], fields) : nullptr;
     if (!option || option->is_flag() || !named_by(args[i + 1], fields)) continue;
     fail_usage(dashed(*option),
-               fmt::format("needs a value, {}, and {} is an option", option->shown_value(), args[i + 1]),
-               fmt::format("write {}={} where that is meant", dashed(*option), args[i + 1]));
+               fmt::format("needs a value ({}), but {} is an option", option->shown_value(), args[i + 1]),
+               fmt::format("write {}={} if that is meant", dashed(*option), args[i + 1]));
   }
 }
 

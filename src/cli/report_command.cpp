@@ -23,7 +23,7 @@ Fields fields_of(ReportOptions& o) {
       .value_name("RUN_DIR")
       .positional()
       .required();
-  f.add("out", &o.out, "where the page goes; - is standard output").letter('o').value_name("FILE");
+  f.add("out", &o.out, "output file for the page; - is standard output").letter('o').value_name("FILE");
   return f;
 }
 

@@ -55,7 +55,7 @@ Fields fields_of(ServeOptions& o) {
   f.add("languages", &o.languages, "what models translate: NAME=en:de; unset: as their tokenizer_config.json says")
       .value_name("NAME=FROM:TO");
   f.add("beam-size", &o.decoding.beam_size,
-        "of translations whose requests say nothing; unset: as the model's directory says, or 1")
+        "beam size of requests that do not set one; unset: as the model's directory says, or 1")
       .letter('b')
       .at_least(1)
       .at_most(64);

@@ -34,7 +34,7 @@ Fields fields_of(ShortlistCommandOptions& o) {
   f.needs("alignment-units", "alignments", "there are no alignments");
   f.add("skip-invalid", &o.skip_invalid, "leave out pairs with a line that is not UTF-8");
   f.group("Table");
-  f.add("out", &o.out, "where the table goes, - is standard output: lines \"target source probability\"")
+  f.add("out", &o.out, "output file for the table, lines of \"target source probability\"; - is standard output")
       .letter('o')
       .value_name("FILE")
       .required();
@@ -58,7 +58,7 @@ int make_shortlist(ShortlistCommandOptions o) {
   check(o.train_sets.size() == 2, "--train-sets", "expected a source and a target file, got {} files",
         o.train_sets.size());
   for (const std::string& file : {o.train_sets[0], o.train_sets[1], o.alignments})
-    check(!same_file(file, o.out), "--out", "{} is read as well", o.out);
+    check(!same_file(file, o.out), "--out", "{} is an input too", o.out);
   OutputFile out(o.out);  // before the work: a path that cannot be written is known at once
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.model);
   if (!o.alignments.empty() && o.units == AlignmentUnits::words) check_counts_words(*tokenizer);

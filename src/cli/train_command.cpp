@@ -315,7 +315,7 @@ int train_as_rank(TrainOptions& o, const Fields& fields, bool quiet) {
   settle(o);
   const auto silence = std::chrono::milliseconds(std::llround(o.run.rank_timeout * 1000));
   const StopSignal stop(
-      "a signal came: the update that runs is finished and the run saved; another signal ends at once");
+      "signal received: the current update is finished and the run saved; another signal ends at once");
   const std::shared_ptr<dist::Ranks> ranks = dist::Ranks::join({silence});
   check_input_files(o);
   const spdlog::level::level_enum told = spdlog::get_level();

@@ -230,8 +230,8 @@ void warn_of_lines(const search::Translator& translator, const Tally& tally, con
   if (tally.late > 0) spdlog::warn("lines whose search was ended by the time limit: {}", format_count(tally.late));
   if (tally.too_long > 0)
     spdlog::warn(
-        "lines whose translation is cut, as it is too long for its source (--max-length-factor 0: no such bound): "
-        "{}",
+        "lines with a translation that was cut because it is too long for its source (--max-length-factor 0: no such "
+        "limit): {}",
         format_count(tally.too_long));
   if (tally.stuck > 0)
     spdlog::warn("lines whose translation ends early, or is empty, since all that could follow is forbidden: {}",

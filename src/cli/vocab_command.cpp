@@ -40,7 +40,7 @@ Fields fields_of(VocabOptions& o) {
   f.add("seed", &v.seed, "of that sample");
   f.group("Vocabulary");
   f.add("out", &o.out,
-        "where the SentencePiece model goes, - is standard output; with --extend, the new model directory")
+        "output file for the SentencePiece model, - is standard output; with --extend, the new model directory")
       .letter('o')
       .value_name("FILE")
       .required();

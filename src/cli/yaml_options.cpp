@@ -18,7 +18,7 @@ constexpr std::uint64_t largest_file = 1 << 20;  // bytes: a thousand times what
 std::string text_of(const YAML::Node& value, const std::string& where) {
   if (value.Tag() != "tag:yaml.org,2002:binary") return value.Scalar();
   const std::vector<unsigned char> bytes = YAML::DecodeBase64(value.Scalar());
-  check(!bytes.empty() || value.Scalar().empty(), where, "expected base64 behind !!binary");
+  check(!bytes.empty() || value.Scalar().empty(), where, "expected base64 after !!binary");
   return {bytes.begin(), bytes.end()};
 }
 

@@ -157,11 +157,11 @@ bool adopt_packed_image(Model& m, const fs::path& model, nn::Precision precision
   const auto file = std::make_shared<const MappedFile>(MappedFile::open(path));
   const std::span<const std::byte> bytes = file->bytes();
   if (!belongs(m, model, precision, bytes)) {
-    spdlog::warn("{}: is not of these weights or of this version, and is not used; `tril pack` makes it anew", path);
+    spdlog::warn("{}: is not of these weights or of this version, and is not used; run `tril pack` again", path);
     return false;
   }
   if (sample_of(image_of(bytes)) != said(bytes, "sample")) {
-    spdlog::warn("{}: is damaged, and is not used; `tril pack` makes it anew", path);
+    spdlog::warn("{}: is damaged and is not used; run `tril pack` again", path);
     return false;
   }
   madvise(const_cast<std::byte*>(bytes.data()), bytes.size(), MADV_WILLNEED);  // advice only

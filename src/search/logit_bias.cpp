@@ -75,9 +75,10 @@ void add_biases(std::span<const std::string> pairs, const Tokenizer& tokenizer, 
     for (const std::int32_t id : tokens) {
       const auto [first, is_new] = known.emplace(id, pair);
       if (!is_new)
-        fail_usage(where,
-                   fmt::format("\"{}\" and \"{}\" are both of token {}", printable(first->second), printable(pair), id),
-                   "give each token one bias");
+        fail_usage(
+            where,
+            fmt::format("\"{}\" and \"{}\" are both for token {}", printable(first->second), printable(pair), id),
+            "give each token one bias");
       add_bias(id, bias, options);
     }
   }

@@ -40,7 +40,7 @@ class ArrayWriter {
     if (given_ == 0 && box_.contains.empty() && (write_listed(from, to) || write_by_first_character(from, to))) return;
     if (least_ > 1)
       refuse_unsupported(place_ + "/uniqueItems",
-                         "items that differ are supported where they are listed values, texts or whole numbers");
+                         "unique items are supported only for listed values, strings and integers");
     most_ = 1;
     write_items(from, to);
   }
@@ -77,7 +77,7 @@ class ArrayWriter {
     for (const Box::Contains& c : box_.contains)
       if (std::max(c.least, c.most) > most_contained || box_.contains.size() > 3)
         refuse_unsupported(place_ + "/contains",
-                           fmt::format("more than 3 of them, or counts above {}", most_contained));
+                           fmt::format("more than 3 of them, or counts above {}, are not supported", most_contained));
     std::map<Count, std::int32_t> known;
     std::vector<Count> pending;
     const auto reach = [&](const Count& count) {

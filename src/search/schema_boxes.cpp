@@ -69,8 +69,7 @@ bool cross(const Box& box) {
 void SchemaBoxes::work(std::int64_t amount, SchemaId at) {
   work_ += amount;
   if (work_ > most_work)
-    refuse_schema(document_.place(at), "its alternatives combine in too many ways",
-                  "write what is meant with fewer of them");
+    refuse_schema(document_.place(at), "its alternatives combine in too many ways", "use fewer alternatives");
 }
 
 void SchemaBoxes::leave_out(const Error& why, bool tell) {
@@ -96,7 +95,7 @@ const std::vector<Box>& SchemaBoxes::of(SchemaId id, Kind kind) {
     return found->second;
   }
   if (!under_way_.insert(key).second)
-    refuse_schema(document_.place(id), "refers to itself without end, before it says anything of a value");
+    refuse_schema(document_.place(id), "refers to itself endlessly before it constrains a value");
   if (under_way_.size() > deepest) refuse_schema(document_.place(id), "refers to itself without end, or is too deep");
   const bool around = std::exchange(is_narrow_, false);
   std::vector<Box> boxes;

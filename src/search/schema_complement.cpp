@@ -35,7 +35,7 @@ Json negated(const Json& schema) {
 }
 
 Json never(std::string_view word) {
-  return part({{made::never, fmt::format("what is not valid by \"{}\" is not supported", word)}});
+  return part({{made::never, fmt::format("the negation of \"{}\" is not supported", word)}});
 }
 
 // A schema that `value` alone is valid against, by its parts.

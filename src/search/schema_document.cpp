@@ -140,10 +140,10 @@ SchemaId SchemaDocument::target(SchemaId of) {
     refuse_schema(at, fmt::format("there is no \"{}\"", printable(text)));
   }
   if (fragment.empty() && text.find_first_of("./:") == std::string::npos && !text.empty())
-    refuse_unsupported(at, fmt::format("\"{}\" lies elsewhere", printable(text)),
+    refuse_unsupported(at, fmt::format("\"{}\" is in another document", printable(text)),
                        "a schema of this name? write \"#/$defs/NAME\"");
-  refuse_unsupported(at, fmt::format("\"{}\" lies elsewhere", printable(text)),
-                     "only what the schema itself has can be referred to: copy it into \"$defs\"");
+  refuse_unsupported(at, fmt::format("\"{}\" is in another document", printable(text)),
+                     "references must stay within the schema: copy it into \"$defs\"");
 }
 
 SchemaId SchemaDocument::at_pointer(const std::string& pointer, std::int32_t base, const std::string& place) {

@@ -29,7 +29,7 @@ std::string SchemaNotes::text() const {
   std::string line;
   if (!passed_over.empty()) line = "passed over, since no draft defines it: " + listed(passed_over, ", ");
   if (!left_out.empty())
-    line += (line.empty() ? "" : "; ") + std::string("never written, since not supported: ") + listed(left_out, "; ");
+    line += (line.empty() ? "" : "; ") + std::string("never generated, since not supported: ") + listed(left_out, "; ");
   return line;
 }
 

@@ -41,7 +41,7 @@ Exact exactly(const Json& number, const std::string& place) {
       behind_point = true;
       continue;
     }
-    if (e.units > 1'000'000'000'000) refuse_unsupported(place, "a factor of so many digits is not supported");
+    if (e.units > 1'000'000'000'000) refuse_unsupported(place, "a factor with so many digits is not supported");
     e.units = e.units * 10 + (text[i] - '0');
     e.digits += behind_point;
   }
@@ -79,7 +79,8 @@ Factor factor_of(const std::vector<Json>& factors, const std::string& place) {
       --all.fraction;
     const long double exact = static_cast<long double>(e.units) / static_cast<long double>(power(e.digits));
     const long double error = std::abs((static_cast<long double>(one.get<double>()) - exact) / exact);
-    if (error > 5.6e-17L) refuse_unsupported(place + "/multipleOf", "a factor that has no double near to it");
+    if (error > 5.6e-17L)
+      refuse_unsupported(place + "/multipleOf", "a factor with no double close to it is not supported");
   }
   return all;
 }
@@ -101,13 +102,13 @@ void write_number(GrammarWriter& writer, const Box& box, const std::string& plac
     return bound;
   };
   const bool has_decimals = box.factors.empty() || factor.fraction > 0;
-  if (!has_decimals && box.fraction) refuse_unsupported(place, "numbers that are not whole, of that factor");
+  if (!has_decimals && box.fraction) refuse_unsupported(place, "non-integers with that factor are not supported");
   if (!has_decimals) return write_whole(writer, box, factor.whole, place, from, to);
   const bool large = box.low && box.low->value >= 1e15, small = box.high && box.high->value <= -1e15;
   if (large || small) return write_whole(writer, box, factor.whole, place, from, to);
   const std::optional<Bound> low = near(box.low, -1), high = near(box.high, 1);
   if (box.fraction) {
-    if (!box.factors.empty()) refuse_unsupported(place, "numbers that are not whole, of some factor");
+    if (!box.factors.empty()) refuse_unsupported(place, "non-integers with such a factor are not supported");
     for (const int digits : {1, 2, 3})
       writer.write_steps({digits, power(digits), /*divides=*/false}, low, high, from, to);
   } else if (!box.factors.empty()) {

@@ -148,7 +148,7 @@ class ObjectPlanner {
         if (!part.names.is_empty()) parts.push_back(std::move(part));
     }
     if (parts.size() > most_classes)
-      refuse_unsupported(place_ + "/patternProperties", "expressions that overlap in too many ways");
+      refuse_unsupported(place_ + "/patternProperties", "expressions that overlap in too many ways are not supported");
     classes = std::move(parts);
   }
 
@@ -156,7 +156,9 @@ class ObjectPlanner {
     const std::int64_t needed = plan.least - static_cast<std::int64_t>(plan.members.size());
     if (needed < 2 || plan.extras.empty()) return;
     if (plan.least > most_distinct)
-      refuse_unsupported(place_, fmt::format("\"minProperties\" above {} of names that are not listed", most_distinct));
+      refuse_unsupported(
+          place_,
+          fmt::format("\"minProperties\" that needs more than {} unlisted names is not supported", most_distinct));
     for (std::int64_t i = 0; i < plan.least; ++i) {
       std::vector<ObjectPlan::Extra> family;
       for (const ObjectPlan::Extra& extra : plan.extras) {
@@ -217,9 +219,9 @@ std::vector<ObjectPlan> object_plans(const Box& box, SchemaId at, SchemaBoxes& b
       if (plans.size() < most_plans) plans.push_back(std::move(plan));
   }
   if (names.empty())
-    boxes.leave_out(
-        Unsupported("JSON schema: " + document.place(at), "an object that must have a property which is not listed"),
-        false);
+    boxes.leave_out(Unsupported("JSON schema: " + document.place(at),
+                                "an object that must have an unlisted property is not supported"),
+                    false);
   return plans;
 }
 

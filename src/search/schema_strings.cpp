@@ -30,7 +30,7 @@ Pattern SchemaPatterns::counted(Pattern p, const std::string& place) {
 
 Pattern SchemaPatterns::both(const Pattern& a, const Pattern& b, const std::string& place) {
   if (a.states().size() * b.states().size() > 200 * Grammar::most_states)
-    refuse_unsupported(place, "patterns or lengths at once that are too large together");
+    refuse_unsupported(place, "patterns or lengths that are too large together are not supported");
   return counted(a & b, place);
 }
 

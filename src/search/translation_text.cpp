@@ -33,7 +33,7 @@ void check_tokenizer(const model::Model& model, const Tokenizer& tokenizer) {
     fail("tokenizer", fmt::format("its {} source ids do not fit the model's vocabulary of {}",
                                   tokenizer.size(Side::source), model.source_vocab_size()));
   if (tokenizer.special(Side::source).eos < 0 || tokenizer.special(Side::target).eos < 0)
-    fail(tokenizer.where(), "neither it nor a file beside it says which token ends a sentence",
+    fail(tokenizer.where(), "neither it nor a file beside it defines the end token",
          "name it in the directory's tokenizer_config.json, as in {\"eos_token\": \"</s>\"}");
 }
 

@@ -43,7 +43,7 @@ std::optional<std::string> parameter_of(std::string_view value, std::string_view
         if (value[at] == '\\' && at + 1 < value.size() && (value[at + 1] == '"' || value[at + 1] == '\\')) ++at;
         text += value[at];
       }
-      if (at == value.size()) throw malformed("a quote in a head of its parts does not end");
+      if (at == value.size()) throw malformed("a quoted string in a part's header is not closed");
       at = std::min(value.find(';', at), value.size());
     } else {
       const std::size_t end = std::min(value.find(';', at), value.size());
@@ -63,7 +63,7 @@ std::string field_of(std::string_view head) {
     const std::string_view line = head.substr(0, end);
     head.remove_prefix(std::min(head.size(), end + 2));
     const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos) throw malformed("a line of the head of a part has no colon");
+    if (colon == std::string_view::npos) throw malformed("a header line of a part has no colon");
     const std::string name = lower(line.substr(0, colon));
     const std::string_view value = trim(line.substr(colon + 1));
     const std::string kind = kind_of(value);
@@ -72,9 +72,9 @@ std::string field_of(std::string_view head) {
       if (field) throw malformed("a part has two names");
       field = parameter_of(value, "name");
       if (parameter_of(value, "filename") || parameter_of(value, "filename*"))
-        throw HttpError(415,
-                        fmt::format("{}: files are not taken; send its text as a field", printable(field.value_or(""))),
-                        field.value_or(""));
+        throw HttpError(
+            415, fmt::format("{}: files are not accepted; send the text as a field", printable(field.value_or(""))),
+            field.value_or(""));
     } else if (name == "content-type") {
       const std::string charset = lower(parameter_of(value, "charset").value_or("utf-8"));
       if (kind != "text/plain" || (charset != "utf-8" && charset != "us-ascii"))
@@ -125,7 +125,7 @@ FormFields read_url_encoded(std::string_view text) {
 FormFields read_multipart(std::string_view content_type, std::string_view body) {
   const std::string boundary = parameter_of(content_type, "boundary").value_or("");
   if (boundary.empty() || boundary.size() > most_boundary)
-    throw malformed(fmt::format("its Content-Type says no boundary of 1 to {} characters", most_boundary));
+    throw malformed(fmt::format("its Content-Type has no boundary of 1 to {} characters", most_boundary));
   const std::string dashes = "--" + boundary, separator = "\r\n" + dashes;
   FormFields fields;
   // In front of the first part there may be lines that are nobody's.
@@ -135,11 +135,11 @@ FormFields read_multipart(std::string_view content_type, std::string_view body) 
   for (;;) {
     if (body.substr(at).starts_with("--")) return fields;  // what follows is nobody's either
     while (at < body.size() && (body[at] == ' ' || body[at] == '\t')) ++at;
-    if (!body.substr(at).starts_with("\r\n")) throw malformed("a boundary does not end its line");
+    if (!body.substr(at).starts_with("\r\n")) throw malformed("a boundary is not followed by a line end");
     // A head's last line end is the first of the empty line; a part without a head begins with that line.
     const std::size_t head_end = body.substr(0, at + most_head_bytes).find("\r\n\r\n", at);
     if (head_end == std::string_view::npos)
-      throw malformed(fmt::format("the head of a part has no end within {} bytes", most_head_bytes));
+      throw malformed(fmt::format("the header of a part does not end within {} bytes", most_head_bytes));
     std::string name = field_of(body.substr(std::min(at + 2, head_end), head_end - std::min(at + 2, head_end)));
     const std::size_t begin = head_end + 4, end = body.find(separator, begin - 2);
     if (end == std::string_view::npos) throw malformed("its last boundary is missing");
@@ -165,7 +165,7 @@ Json json_of_form(const FormFields& fields, const Json& properties) {
     if (!is_utf8(name)) throw malformed("the name of a field is not UTF-8");
     const auto property = properties.find(name);
     if (times[name] > 1 && property != properties.end() && property->contains("type"))  // a list has oneOf
-      throw HttpError(400, fmt::format("{}: comes {} times, expected once", name, times[name]), name);
+      throw HttpError(400, fmt::format("{}: given {} times, expected once", name, times[name]), name);
     Json one = value_of(value, properties, name);
     if (times[name] == 1)
       object[name] = std::move(one);

@@ -35,19 +35,21 @@ Json languages_of(Models& models) {
 }  // namespace
 
 void Service::add_language_routes() {
-  routes_.push_back({.method = "GET",
-                     .path = "/languages",
-                     .summary = "What can be translated into what",
-                     .request_schema = nullptr,
-                     .response = "a list of languages with their targets; und is that of a model that does not say it",
-                     .handle = [this](const CallPtr& call) { call->send(languages_of(models_)); },
-                     .errors = ErrorStyle::libretranslate});
+  routes_.push_back(
+      {.method = "GET",
+       .path = "/languages",
+       .summary = "What can be translated into what",
+       .request_schema = nullptr,
+       .response =
+           "a list of languages with their targets; und stands for the source of a model that does not state it",
+       .handle = [this](const CallPtr& call) { call->send(languages_of(models_)); },
+       .errors = ErrorStyle::libretranslate});
 
   // Whoever asks takes the first language of the answer for what the text is in, so that there is none.
   routes_.push_back(
       {.method = "POST",
        .path = "/detect",
-       .summary = "No language is detected here: the answer is always an error, which names the languages",
+       .summary = "Languages are not detected here: the answer is always an error that lists the languages",
        .request_schema = {{"type", "object"}, {"properties", {{"q", {{"type", "string"}}}}}},
        .response = "never",
        .handle =
@@ -59,8 +61,8 @@ void Service::add_language_routes() {
              std::vector<std::string> sources;
              for (const ModelPtr& model : models_.ready())
                if (model->translates()) add(sources, sources_of(*model));
-             throw HttpError(501, fmt::format("no language is detected here; the models read: {}",
-                                              sources.empty() ? "what they do not say"
+             throw HttpError(501, fmt::format("languages are not detected here; the models read: {}",
+                                              sources.empty() ? "languages that they do not state"
                                                               : fmt::format("{}", fmt::join(sources, ", "))));
            },
        .errors = ErrorStyle::libretranslate});
@@ -69,7 +71,7 @@ void Service::add_language_routes() {
                      .path = "/frontend/settings",
                      .summary = "What a page needs to know, as LibreTranslate tells it",
                      .request_schema = nullptr,
-                     .response = "limits, and the languages of the first model where it has one of each",
+                     .response = "limits, and the languages of the first model where it has only one",
                      .handle =
                          [this](const CallPtr& call) {
                            Json source{{"code", ""}, {"name", ""}}, target = source;

@@ -162,7 +162,7 @@ void Service::add_model_routes() {
        .path = "/score",
        .summary = "Log-probabilities of given translations, or of texts",
        .request_schema = schema<ScoreRequest>(),
-       .response = "for each its log-probability, and those of its tokens; an empty text has 0, and no tokens",
+       .response = "the log-probability of each and of its tokens; an empty text has log-probability 0 and no tokens",
        .handle = [this](const CallPtr& call) {
          const auto r = read<ScoreRequest>(call);
          const bool pairs = !r.target.empty() || !r.source.empty();

@@ -32,7 +32,7 @@ std::string listed(const List& codes) {
 }
 
 HttpError being_loaded() {
-  HttpError error(503, "the models are being loaded", "", "server_error");
+  HttpError error(503, "the models are still loading", "", "server_error");
   error.retry_after = 1;
   return error;
 }
@@ -85,10 +85,11 @@ std::string only_source(const std::vector<ModelPtr>& models) {
     if (sources.empty()) silent.push_back(model->name());
   }
   if (known.size() > 1 || (known.size() == 1 && !silent.empty()))
-    throw HttpError(400,
-                    fmt::format("source: no language is detected here, and the text may be in any of {}{}: say which",
-                                listed(known), silent.empty() ? "" : ", or what model " + listed(silent) + " reads"),
-                    "source");
+    throw HttpError(
+        400,
+        fmt::format("source: languages are not detected here, and the text may be in any of {}{}; choose one",
+                    listed(known), silent.empty() ? "" : ", or what model " + listed(silent) + " reads"),
+        "source");
   return known.empty() ? "" : *known.begin();
 }
 
@@ -117,7 +118,7 @@ ModelChoice choose_model(Service& service, const CallPtr& call, const Translatio
       targets.insert(model->languages().targets.begin(), model->languages().targets.end());
     const auto same = [&](const ModelPtr& model) { return model->languages().targets.size() == targets.size(); };
     if (!std::all_of(models.begin(), models.end(), same))
-      throw HttpError(400, fmt::format("target: the models here translate into {}: say which", listed(targets)),
+      throw HttpError(400, fmt::format("target: the models here translate into {}; choose one", listed(targets)),
                       "target");
   }
   const auto knows = [&](const ModelPtr& model) {
@@ -130,7 +131,7 @@ ModelChoice choose_model(Service& service, const CallPtr& call, const Translatio
     std::vector<std::string> names;
     for (const ModelPtr& model : models) names.push_back(model->name());
     throw HttpError(
-        400, fmt::format("model: those that may be meant do not say their languages: say which of {}", listed(names)),
+        400, fmt::format("model: the possible models do not state their languages; choose one of {}", listed(names)),
         "model");
   }
   choice.model = first == models.end() ? models.front() : *first;

@@ -27,7 +27,8 @@ struct TranslateRequest {
 Fields fields_of(TranslateRequest& r) {
   Fields f;
   f.add("q", &r.q, "a text to translate, or a list of them").required();
-  f.add("source", &r.source, "language that it is in; auto or unset: the only one that there is, none is detected");
+  f.add("source", &r.source,
+        "language of the text; auto or unset: the only possible one, since languages are not detected");
   f.add("target", &r.target, "language to translate into");
   f.add("format", &r.format, "text, or html, whose markup is kept").choices({"text", "html"});
   f.add("alternatives", &r.alternatives, "further translations of each").at_least(0).at_most(31);
@@ -203,7 +204,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     }
     if (r_.min_length && prepared->request.min_length < *r_.min_length)
       throw HttpError(400,
-                      fmt::format("min_length: {} is above the {} positions that are left behind the beginning",
+                      fmt::format("min_length: {} is above the {} positions that are left after the prefix",
                                   *r_.min_length, prepared->request.min_length),
                       "min_length");
     auto work = std::make_shared<Work>();
@@ -388,7 +389,7 @@ void Service::add_translate_routes() {
        .path = "/translate",
        .summary = "Translates a text or a list of them, as LibreTranslate does",
        .request_schema = schema(),
-       .response = "translatedText, what else was asked for, and sourceAssumed where the source was not said",
+       .response = "translatedText, the other requested fields, and sourceAssumed if the source was not given",
        .handle =
            [this](const CallPtr& call) {
              check_room(call, true);

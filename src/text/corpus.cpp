@@ -334,8 +334,7 @@ class Corpus::Impl {
     state.fingerprint = fingerprint;
     const std::uint64_t contents = corpus_contents(options);
     if (state.contents != 0 && state.contents != contents)
-      fail_usage("corpus",
-                 "its files are of the same sizes and hold other text than those that the saved position belongs to",
+      fail_usage("corpus", "its files have the same sizes as those that the saved position belongs to, but other text",
                  "use the same ones, or pass --overwrite to begin anew");
     state.contents = contents;
     stream.emplace(options, std::move(tokenizer), state);

@@ -206,7 +206,7 @@ const GgufPre& gguf_pre(std::string_view name, const std::string& where) {
     if (std::find(p.names.begin(), p.names.end(), name) != p.names.end()) return p;
   const std::string near = did_you_mean(name, known);
   fail(where, fmt::format("the pre-tokenizer \"{}\" is not supported", printable(name, 60)),
-       fmt::format("{}use the model's directory, whose tokenizer.json says how it cuts a text; there are {}",
+       fmt::format("{}use the model's directory: its tokenizer.json defines how text is split; known names are {}",
                    near.empty() ? "" : near + " or ", fmt::join(known, ", ")));
 }
 

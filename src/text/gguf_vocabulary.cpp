@@ -88,7 +88,7 @@ Kind kind_of(const GgufFile& f) {
                                     {"bert", Kind::bert}})
     if (name == known) return kind;
   f.fail_at(key_of("model"), fmt::format("the tokenizer \"{}\" is not supported", printable(name, 40)),
-            "there are llama, gpt2, gemma4, t5 and bert; use the model's directory, where it has a tokenizer.json");
+            "supported are llama, gpt2, gemma4, t5 and bert; use the model's directory if it has a tokenizer.json");
 }
 
 // Llama.cpp's own numbers where a file does not say. Of vocabularies with merges they are left out: what it takes there (11)
@@ -129,7 +129,7 @@ std::string read_character_map(const GgufFile& f) {
   std::string map;
   for (const std::int64_t byte :
        f.get<std::vector<std::int64_t>>(key_of("precompiled_charsmap")).value_or(std::vector<std::int64_t>())) {
-    if (byte < -128 || byte > 255) f.fail_at(key_of("precompiled_charsmap"), fmt::format("{} is no byte", byte));
+    if (byte < -128 || byte > 255) f.fail_at(key_of("precompiled_charsmap"), fmt::format("{} is not a byte", byte));
     map += static_cast<char>(byte);
   }
   return map;

@@ -168,9 +168,9 @@ class Numbering {
     if (list.empty() || list == "m2m100") return m2m100_languages();
     if (list == "wmt21") return wmt21_languages();
     fail(where,
-         fmt::format("its tokenizer_config.json has language_codes \"{}\", which is no known list of languages",
+         fmt::format("its tokenizer_config.json has language_codes \"{}\", which is not a known list of languages",
                      printable(list)),
-         "m2m100 and wmt21 are");
+         "known lists are m2m100 and wmt21");
   }
   void name(std::initializer_list<std::pair<const char*, const char*>> defaults) {
     for (const auto& [key, text] : defaults) config_.set_default(key, text);

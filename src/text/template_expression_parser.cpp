@@ -293,7 +293,7 @@ void Parser::parse_arguments(Expression& call) {
     if (!first) expect_sign(",");
     first = false;
     if (skip_sign(")")) return;
-    if (call.mapping_of_arguments) refuse("an argument stands behind a mapping of them (**)");
+    if (call.mapping_of_arguments) refuse("an argument follows a mapping of arguments (**)");
     if (skip_sign("**")) {
       call.mapping_of_arguments = parse_expression();
     } else if (skip_sign("*")) {
@@ -308,7 +308,7 @@ void Parser::parse_arguments(Expression& call) {
       call.named.emplace_back(std::move(name), parse_expression());
     } else {
       if (!call.named.empty() || call.list_of_arguments)
-        refuse("an argument without a name stands behind one with a name, or a list of them");
+        refuse("an argument without a name follows one with a name, or a list of arguments");
       call.parts.push_back(parse_expression());
     }
   }
@@ -353,7 +353,7 @@ ExpressionPtr Parser::parse_test(ExpressionPtr e, int line) {
   const bool operand = next.kind == Token::string || next.kind == Token::integer || next.kind == Token::real ||
                        is_sign("[") || is_sign("{") ||
                        (next.kind == Token::name && !is_one_of(next.value, {"else", "or", "and"}));
-  if (is_name("is")) refuse("a test stands behind another test", "put the first one in brackets");
+  if (is_name("is")) refuse("a test follows another test", "put the first one in parentheses");
   if (skip_sign("("))
     parse_arguments(*test);
   else if (operand)

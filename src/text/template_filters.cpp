@@ -81,7 +81,7 @@ Value first(const Call& c) {
 }
 
 Value last(const Call& c) {
-  if (c.value.get<std::shared_ptr<Generator>>()) refuse("a generator has no last", "make it a list: | list");
+  if (c.value.get<std::shared_ptr<Generator>>()) refuse("a generator has no last item", "make it a list: | list");
   const List all = elements(c.value, c.budget);
   if (all.empty()) return Undefined{"last"};
   return c.value.get<std::string>() ? like(c, *all.back().get<std::string>()) : all.back();
@@ -96,7 +96,7 @@ Value sum(const Call& c) {
 
 Value formatted(const Call& c) {
   const Arguments& a = c.arguments;
-  if (!a.positional.empty() && !a.named.empty()) refuse("format takes values by place or by name, not both");
+  if (!a.positional.empty() && !a.named.empty()) refuse("format takes values by position or by name, not both");
   const Value format = like(c, text(c));
   if (a.named.empty()) return percent_format(format, Value::tuple(a.positional), c.budget);
   Dict named;

@@ -69,7 +69,7 @@ class Percent {
     const bool has_members = values_.get<Dict>() || values_.is_undefined() ||
                              (values_.get<List>() && !values_.is_tuple() && !values_.is_view());
     const std::size_t given = values_.is_tuple() ? values_.get<List>()->size() : 1;
-    if (taken_ < given && !has_members) refuse("not all of what % is given stands in its format");
+    if (taken_ < given && !has_members) refuse("% has more values than its format uses");
     return Value::text_like(format_, std::move(out));
   }
 
@@ -93,7 +93,7 @@ class Percent {
     if (spec.width < 0) spec.align = '<', spec.width = -spec.width;
     if (at < text_.size() && text_[at] == '.') spec.precision = std::max<std::int64_t>(0, star_or_number(++at));
     if (at < text_.size() && std::string_view("hlL").find(text_[at]) != std::string_view::npos) ++at;
-    if (at >= text_.size()) refuse("a format ends behind its %");
+    if (at >= text_.size()) refuse("a format ends after its %");
     spec.type = text_[at++];
     return value_text(member ? *member : next(), spec);
   }
@@ -116,13 +116,13 @@ class Percent {
     if (at >= text_.size() || text_[at] != '*') return read_number(text_, at);
     ++at;
     const auto n = next().integer();
-    if (!n || format_.is_markup() || std::abs(*n) > widest) refuse("a width in a format is no number that it could be");
+    if (!n || format_.is_markup() || std::abs(*n) > widest) refuse("a width in a format is not a valid number");
     return *n;
   }
 
   const Value& next() {
     if (values_.is_tuple() ? taken_ >= values_.get<List>()->size() : taken_ >= 1)
-      refuse("% is given too little for its format");
+      refuse("% has too few values for its format");
     return values_.is_tuple() ? (*values_.get<List>())[taken_++] : (++taken_, values_);
   }
 
@@ -210,7 +210,7 @@ FormatSpec read_spec(std::string_view s) {
   if (take(".") != '\0') {
     const std::size_t before = at;
     spec.precision = read_number(s, at);
-    if (at == before) refuse("a format has no digits behind its point");
+    if (at == before) refuse("a format has no digits after its point");
   }
   spec.type = take("bcdeEfFgGnosxX%");
   if (at != s.size()) refuse(fmt::format("the format \"{}\" is not known", printable(s)));
@@ -255,7 +255,7 @@ class Braces {
         out += field(text.substr(at + 1, end - at - 1), depth);
         at = end + 1;
       } else if (c == '}') {
-        refuse("a format has a \"}\" too many");
+        refuse("a format has one \"}\" too many");
       } else {
         out += c;
         ++at;
@@ -272,7 +272,7 @@ class Braces {
       depth += text[at] == '{' ? 1 : 0;
       if (text[at] == '}' && --depth == 0) return at;
     }
-    refuse("a format has a \"{\" without an end");
+    refuse("a format has an unclosed \"{\"");
   }
 
   // name, .member and [key] behind it, !s and the like, : and how to write it
@@ -305,11 +305,11 @@ class Braces {
     while (at < path.size()) {
       const bool bracket = path[at] == '[';
       const std::size_t end = bracket ? path.find(']', at) : std::min(path.find_first_of(".[", at + 1), path.size());
-      if (end == path.npos) refuse("a format has a \"[\" without an end");
+      if (end == path.npos) refuse("a format has an unclosed \"[\"");
       const std::string_view name = path.substr(at + 1, end - at - 1);
       if (name.empty()) refuse("a format names no member");
       at = end + (bracket ? 1 : 0);
-      if (at < path.size() && path[at] != '.' && path[at] != '[') refuse("a format has text behind its \"]\"");
+      if (at < path.size() && path[at] != '.' && path[at] != '[') refuse("a format has text after its \"]\"");
       std::size_t digits = 0;
       const bool number = bracket && name.find_first_not_of("0123456789") == name.npos;
       value = bracket ? subscript(value, number ? Value(read_number(name, digits)) : Value(name), budget_)
@@ -323,13 +323,13 @@ class Braces {
       std::size_t at = 0;
       const std::size_t i = name.empty() ? next_++ : static_cast<std::size_t>(read_number(name, at));
       (name.empty() ? counted_ : numbered_) = true;
-      if (counted_ && numbered_) refuse("a format has places with and without numbers");
-      if (i >= arguments_.positional.size()) refuse(fmt::format("format() is given no value for place {}", i));
+      if (counted_ && numbered_) refuse("a format mixes numbered and unnumbered fields");
+      if (i >= arguments_.positional.size()) refuse(fmt::format("format() has no value for position {}", i));
       return arguments_.positional[i];
     }
     for (const auto& [known, value] : arguments_.named)
       if (known == name) return value;
-    refuse(fmt::format("format() is given no \"{}\"", printable(name)));
+    refuse(fmt::format("format() has no value for \"{}\"", printable(name)));
   }
 
   const Value& format_;

@@ -50,7 +50,7 @@ Value count(const Call& c) {
 
 Value index(const Call& c) {
   const Value& what = c.given(0, "value");
-  if (c.value.is_range() && c.arguments.positional.size() > 1) refuse("index() of a range takes a value alone");
+  if (c.value.is_range() && c.arguments.positional.size() > 1) refuse("index() of a range takes only a value");
   const auto n = static_cast<std::int64_t>(list(c).size());
   const auto bound = [&](std::size_t i, std::string_view name, std::int64_t otherwise) {
     const std::int64_t at = number_argument(c.arguments, i, name, otherwise);
@@ -61,7 +61,7 @@ Value index(const Call& c) {
     c.budget.pay(1 + what.weight() / 4);
     if (equal(list(c)[static_cast<std::size_t>(i)], what)) return i;
   }
-  refuse("index(): the value is not there");
+  refuse("index(): the value was not found");
 }
 
 constexpr auto list_methods = std::to_array<Callee>({

@@ -128,7 +128,7 @@ Statement Parser::parse_tag(const std::string& tag) {
   if (tag == "generation") return parse_generation();
   --at_;
   refuse(fmt::format("{{% {} %}} is not supported", printable(tag)),
-         "for, if, set, with, macro, call, filter, generation, break, continue and raw are");
+         "supported tags are for, if, set, with, macro, call, filter, generation, break, continue and raw");
 }
 
 void Parser::end_tag(std::string_view tag) {

@@ -41,7 +41,7 @@ Evaluator::Evaluator(std::time_t now) {
 }
 
 Evaluator::Deeper::Deeper(Evaluator& evaluator) : depth_(evaluator.depth_) {
-  if (depth_ >= deepest) refuse(fmt::format("it is more than {} deep within itself", deepest));
+  if (depth_ >= deepest) refuse(fmt::format("it is nested more than {} levels deep", deepest));
   ++depth_;
 }
 

@@ -75,7 +75,7 @@ Value place(const Call& c) {
     const std::size_t at = last ? find_last_text(part->text, what) : find_text(part->text, what);
     if (at != std::string::npos) return part->begin + length_of(part->text.substr(0, at));
   }
-  if (must_be) refuse(fmt::format("{}(): the text is not there", c.name));
+  if (must_be) refuse(fmt::format("{}(): the text was not found", c.name));
   return std::int64_t{-1};
 }
 
@@ -125,7 +125,7 @@ Value justify(const Call& c) {
   if (!width) refuse(fmt::format("{}() takes a width", c.name));
   const Value* given = argument(c.arguments, 1, "fillchar");
   const std::string with = given ? text_for(c.value, *given, c.name, c.budget) : " ";
-  if (length_of(with) != 1) refuse(fmt::format("{}() fills up with one character", c.name));
+  if (length_of(with) != 1) refuse(fmt::format("{}() takes one fill character", c.name));
   if (c.is("center")) return like(c, centered(text(c), *width, with, c.budget));
   const std::int64_t room = *width - length_of(text(c));
   return like(c, padded(text(c), c.is("rjust") ? room : 0, c.is("ljust") ? room : 0, with, c.budget));

@@ -98,7 +98,7 @@ std::optional<Part> part_of(std::string_view s, const Value* from, const Value* 
   const auto place = [&](const Value* v, std::int64_t otherwise) {
     if (!v || v->is_none()) return otherwise;
     const auto i = v->integer();
-    if (!i) refuse(fmt::format("a place in a text is {}, expected a whole number", v->type_name()));
+    if (!i) refuse(fmt::format("a position in a text is {}, expected a whole number", v->type_name()));
     return *i < 0 ? std::max<std::int64_t>(0, *i + n) : *i;
   };
   const std::int64_t begin = place(from, 0), end = std::min(place(to, n), n);

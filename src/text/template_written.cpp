@@ -161,7 +161,7 @@ class JsonWriter {
   static std::string key_text(const Value& key) {
     if (const auto* s = key.get<std::string>()) return *s;
     if (const auto plain = scalar(key)) return *plain;
-    refuse(fmt::format("tojson: {} is no key of JSON", key.type_name()));
+    refuse(fmt::format("tojson: {} cannot be a JSON key", key.type_name()));
   }
 
   template <class Range, class Write>

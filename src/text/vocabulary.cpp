@@ -151,12 +151,13 @@ bool leaves_characters(const std::vector<std::string>& lines, VocabularyOptions 
 // What became of lines that SentencePiece would have passed over.
 void tell(const LearnableLines& learnable) {
   if (learnable.cut > 0)
-    spdlog::info("vocabulary: {} lines of more than {} bytes are learned from in parts; nothing of them is left out",
-                 format_count(learnable.cut), format_count(longest_learnable_line));
+    spdlog::info(
+        "vocabulary: {} lines of more than {} bytes are split and learned from in parts; nothing of them is left out",
+        format_count(learnable.cut), format_count(longest_learnable_line));
   if (learnable.reserved > 0)
     spdlog::warn(
-        "vocabulary: {} lines hold {} (U+2585), which SentencePiece keeps for itself and gives no piece; what "
-        "stands around it is learned from",
+        "vocabulary: {} lines hold {} (U+2585), which SentencePiece reserves and gives no piece; the text around it is "
+        "learned from",
         format_count(learnable.reserved), reserved_character);
 }
 
@@ -169,7 +170,7 @@ void check_options(const VocabularyOptions& options) {
   for (const std::string& symbol : options.symbols) {
     check(!symbol.empty() && is_utf8(symbol) && symbol.find_first_of("\" ") == std::string::npos, "--symbols",
           "expected texts without spaces and quotation marks, got '{}'", symbol);
-    check(seen.insert(symbol).second, "--symbols", "'{}' is a piece already; give each text once", symbol);
+    check(seen.insert(symbol).second, "--symbols", "'{}' is already a piece; give each text once", symbol);
   }
   check(options.max_lines >= 1, "vocabulary", "a sample of {} lines, at least 1 is expected", options.max_lines);
 }

@@ -43,10 +43,10 @@ class Sample {
 
   std::vector<std::string> take() {
     if (invalid_ > 0)
-      spdlog::warn("vocabulary: {} lines are not UTF-8 and left out, the first one is {}", format_count(invalid_),
+      spdlog::warn("vocabulary: {} lines are not UTF-8 and are left out, the first one is {}", format_count(invalid_),
                    first_invalid_);
     if (seen_ > limit_)
-      spdlog::info("vocabulary: it is learned from {} lines, an even sample of {}", format_count(limit_),
+      spdlog::info("vocabulary: learning from {} lines, an even sample of {}", format_count(limit_),
                    format_count(seen_));
     std::sort(kept_.begin(), kept_.end());
     std::vector<std::string> lines;

@@ -79,11 +79,11 @@ void check_one_vocabulary(const ModelOptions& options, const Tokenizer& tokenize
 void check_ends_sentences(const ModelOptions& options, const Tokenizer& tokenizer) {
   const SpecialIds& special = tokenizer.special(Side::target);
   if (special.eos >= 0 && special.pad >= 0 && special.decoder_start >= 0) return;
-  const char* const missing = special.eos < 0   ? "no token that ends a sentence"
+  const char* const missing = special.eos < 0   ? "no end token"
                               : special.pad < 0 ? "no padding token"
-                                                : "no token that a decoder starts from";
+                                                : "no decoder start token";
   fail_usage("--vocab", fmt::format("the vocabulary has {}, which --arch {} needs", missing, options.arch),
-             "give a SentencePiece model, or the directory of a model that translates; GPT-2's and its like are for "
+             "give a SentencePiece model, or the directory of a translation model; vocabularies like GPT-2's are for "
              "language models");
 }
 

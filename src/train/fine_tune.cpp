@@ -154,7 +154,7 @@ std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
     // settle() asks the options, of which --arch gpt2 has some that this family has not.
     check(options.learning.r_drop == 0, "--r-drop", "{} has no dropout: both passes are the same",
           options.tune.init_from);
-    check(options.model.dropout_warmup == 0, "--dropout-warmup", "{} has no dropout that could set in",
+    check(options.model.dropout_warmup == 0, "--dropout-warmup", "{} has no dropout to warm up",
           options.tune.init_from);
   }
   m->set_gradient_checkpointing(options.model.gradient_checkpointing);

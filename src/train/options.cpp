@@ -253,9 +253,9 @@ void fine_tune_fields(Fields& f, FineTuneOptions& t) {
   f.add("train-only", &t.train_only, "weights to train, by name (decoder.*); all others are frozen")
       .value_name("PATTERN");
   f.add("freeze", &t.freeze, "weights that stay as they are, by name (embed*)").value_name("PATTERN");
-  f.add(
-       "lora-rank", &t.lora_rank,
-       "train adapters of this rank instead of the weights, at most the smaller side of their matrices; 0: the weights")
+  f.add("lora-rank", &t.lora_rank,
+        "train adapters of this rank instead of the weights; at most the smaller side of their matrices; 0: train the "
+        "weights")
       .at_least(0)
       .at_most(65536);
   f.add("lora-alpha", &t.lora_alpha, "adapters count alpha / rank times; 0: once").at_least(0);
@@ -438,8 +438,9 @@ void settle_pairs(const DataOptions& d) {
         d.train_sets.size());
   check(d.valid_sets.size() % files == 0, "--valid-sets", "expected {}, got {} files", what, d.valid_sets.size());
   check(learns_alignments(d) || std::ranges::count(d.guided_alignment, "learn") == 0, "--guided-alignment",
-        "learn stands for the alignments of all corpora: give it once and no file (a file of that name is ./learn)");
-  check(d.max_tokens >= 2, "--max-tokens", "{}, a sentence is at least 2: a token and its end", d.max_tokens);
+        "learn stands for the alignments of all corpora: give it once, without files (a file of that name is ./learn)");
+  check(d.max_tokens >= 2, "--max-tokens",
+        "{} is too small: a sentence has at least 2 tokens, one of text and the end token", d.max_tokens);
   check(!learns_alignments(d) || d.guided_alignment_units == AlignmentUnits::words, "--guided-alignment-units",
         "what is learned are alignments of words");
   const std::vector<std::string> none;

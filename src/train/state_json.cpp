@@ -119,7 +119,7 @@ TrainingState state_in(const std::string& file) {
   if (const auto sum = o.find<std::string>("checksum")) {  // older versions have written none
     nlohmann::json rest = json;
     rest.erase("checksum");
-    if (*sum != checksum_of(rest)) fail(file, "is damaged: it is not as it was written");
+    if (*sum != checksum_of(rest)) fail(file, "is damaged: its checksum does not match");
   }
   return s;
 }

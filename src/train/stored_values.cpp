@@ -64,7 +64,7 @@ void check_values(const SafetensorsFile& file, const std::string& name, const st
     }
   if (!bytes.empty() || sum.text() != *expected)
     fail(file.path(),
-         fmt::format("is damaged: the values of {} have the checksum {}, {} was written", name, sum.text(), *expected));
+         fmt::format("is damaged: the values of {} have the checksum {}, expected {}", name, sum.text(), *expected));
 }
 
 }  // namespace tril::train

@@ -81,7 +81,7 @@ std::unique_ptr<model::Model> load_teacher(const std::string& directory, const T
                                            std::int64_t max_length) {
   check_teacher(directory, student, max_length);
   std::unique_ptr<model::Model> m = model::load(directory);
-  if (!is_finite(*m)) fail(directory, "the teacher has weights that are not finite", "get it again, or choose another");
+  if (!is_finite(*m)) fail(directory, "the teacher has non-finite weights", "get it again, or choose another");
   return m;
 }
 

@@ -352,7 +352,7 @@ void Trainer::roll_back(const UpdateResult& result, const TrainingState& before)
   good.rate_factor = before.rate_factor * options_.learning.rollback_rate;
   state_ = good;
   save(corpus_->state());
-  spdlog::warn("update {}: {}; back to update {} and on with other data (rollback {} of {})",
+  spdlog::warn("update {}: {}; returning to update {} and continuing with other data (rollback {} of {})",
                before.position.updates + 1, broken(result), state_.position.updates, state_.rollbacks,
                options_.learning.max_rollbacks);
   tell(hooks_.on_rollback, RollbackReport{state_.position, before.position.updates + 1, state_.shown_update,

@@ -51,16 +51,17 @@ std::vector<std::string> remarks(const ValidationSet& set, const TrainOptions& o
   };
   std::vector<std::string> list;
   if (s.too_long > 0)
-    list.push_back(fmt::format(
-        "{} have a side of more than the model's {} positions, the first one is {}; the loss is of what is within{}",
-        of_all(s.too_long), options.model.max_positions, s.first_too_long,
-        texts ? ", translations are of sources that are cut and compared with whole references" : ""));
+    list.push_back(
+        fmt::format("{} have a side of more than the model's {} positions, the first one is {}; the loss covers only "
+                    "what is within{}",
+                    of_all(s.too_long), options.model.max_positions, s.first_too_long,
+                    texts ? ", sources are cut for translation, and references are compared whole" : ""));
   if (s.empty > 0)
-    list.push_back(fmt::format("{} have an empty side, the first one is {}; the loss is without them{}",
-                               of_all(s.empty), s.first_empty, texts ? ", BLEU and chrF count them" : ""));
+    list.push_back(fmt::format("{} have an empty side, the first one is {}; the loss excludes them{}", of_all(s.empty),
+                               s.first_empty, texts ? ", BLEU and chrF include them" : ""));
   if (s.invalid > 0)
     list.push_back(
-        fmt::format("{} are not UTF-8 and left out, the first one is {}", of_all(s.invalid), s.first_invalid));
+        fmt::format("{} are not UTF-8 and are left out, the first one is {}", of_all(s.invalid), s.first_invalid));
   return list;
 }
 

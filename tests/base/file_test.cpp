@@ -217,13 +217,12 @@ TEST_F(FileTest, ALinkToNothingIsToldAsOne) {
   fs::create_symlink(path("nowhere"), path("model"));
   for (const auto& open : {std::function([&](const std::string& p) { MappedFile::open(p); }),
                            std::function([&](const std::string& p) { read_text(p, 10); })}) {
-    EXPECT_NE(error_of([&] {
-                open(path("config.json"));
-              }).find(path("config.json") + " is a link to ../gone/blob, which is not there"),
-              std::string::npos);
+    EXPECT_NE(
+        error_of([&] { open(path("config.json")); }).find(path("config.json") + " is a dangling link to ../gone/blob"),
+        std::string::npos);
     EXPECT_NE(error_of([&] {
                 open(path("model/config.json"));
-              }).find(path("model") + " is a link to " + path("nowhere") + ", which is not there"),
+              }).find(path("model") + " is a dangling link to " + path("nowhere")),
               std::string::npos);
   }
   put("a", "x");
@@ -233,9 +232,8 @@ TEST_F(FileTest, ALinkToNothingIsToldAsOne) {
   EXPECT_TRUE(is_present(directory_.string()));
   EXPECT_FALSE(is_present(path("c")));
   EXPECT_FALSE(is_present(""));
-  EXPECT_EQ(
-      error_of([&] { is_present(path("config.json")); }),
-      path("config.json") + ": is a link to ../gone/blob, which is not there; get that again, or take the link away");
+  EXPECT_EQ(error_of([&] { is_present(path("config.json")); }),
+            path("config.json") + ": is a dangling link to ../gone/blob; restore its target, or remove the link");
 }
 
 TEST_F(FileTest, APointerOfGitLfsIsNotTheFile) {
@@ -244,11 +242,10 @@ TEST_F(FileTest, APointerOfGitLfsIsNotTheFile) {
       "oid sha256:e858f591abebb789508f8fa4f1982bb7c818d8f711050f24d6e27a66fd6794d0\nsize 10031780704\n";
   for (const std::string& text : {pointer, pointer.substr(0, pointer.size() - 1), pointer + "ext x y\n"}) {
     put("model.safetensors", text);
-    const std::string expected =
-        path("model.safetensors") +
-        ": is a pointer of Git LFS: the file itself, of 10031780704 bytes, was not fetched; run "
-        "`git lfs pull` in " +
-        directory_.string();
+    const std::string expected = path("model.safetensors") +
+                                 ": is a Git LFS pointer: the file itself (10031780704 bytes) was not fetched; run "
+                                 "`git lfs pull` in " +
+                                 directory_.string();
     EXPECT_EQ(error_of([&] { MappedFile::open(path("model.safetensors")); }), expected);
     EXPECT_EQ(error_of([&] { read_text(path("model.safetensors"), 1000); }), expected);
   }

@@ -311,7 +311,7 @@ TEST_F(GgufTest, APointerOfGitLfsAndALinkToNothingAreTold) {
     is_gguf_file(path());
     ADD_FAILURE();
   } catch (const Error& e) {
-    EXPECT_EQ(e.message(), "is a pointer of Git LFS: the file itself, of 77 bytes, was not fetched");
+    EXPECT_EQ(e.message(), "is a Git LFS pointer: the file itself (77 bytes) was not fetched");
   }
   std::filesystem::remove(path());
   std::filesystem::create_symlink("gone.gguf", path());

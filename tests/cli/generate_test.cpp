@@ -228,12 +228,12 @@ TEST_F(LanguageModel, ATokenHasOneBias) {
     EXPECT_EQ(ran.code, 2);
     EXPECT_NE(ran.err.find(message), std::string::npos) << ran.err;
   };
-  refused({"5=-100", "6=1", "5=100"}, "--logit-bias: \"5=-100\" and \"5=100\" are both of token 5");
-  refused({"o=2", "o=2"}, "--logit-bias: \"o=2\" and \"o=2\" are both of token");
+  refused({"5=-100", "6=1", "5=100"}, "--logit-bias: \"5=-100\" and \"5=100\" are both for token 5");
+  refused({"o=2", "o=2"}, "--logit-bias: \"o=2\" and \"o=2\" are both for token");
   const Ran ran =
       generate({"-p", "the d", "--logprobs", "0", "--max-new-tokens", "1", "--json", "--logit-bias", "o=90"});
   const auto id = nlohmann::json::parse(ran.out)["generations"][0]["logprobs"][0]["id"].get<int>();
-  refused({"o=2", std::to_string(id) + "=1"}, "are both of token " + std::to_string(id));
+  refused({"o=2", std::to_string(id) + "=1"}, "are both for token " + std::to_string(id));
 }
 
 // Each has memory of its own, and together they must leave some for everything else.

@@ -196,7 +196,7 @@ TEST_F(Readers, AServerOutlivesTheReadersOfItsLogAndOfItsMessages) {
     EXPECT_EQ(ran.signal, 0);
     EXPECT_EQ(ran.code, 0);
     if (messages_too) continue;
-    const std::string said = file_text(err), end = "the access log is at its end";
+    const std::string said = file_text(err), end = "the access log has stopped";
     EXPECT_NE(said.find(end), std::string::npos) << said;
     EXPECT_EQ(said.find(end), said.rfind(end)) << "told once: " << said;
   }

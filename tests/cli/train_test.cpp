@@ -199,7 +199,7 @@ TEST(Train, FiguresAreThoseOfAnUndisturbedRunHoweverOftenItWasStopped) {
     ASSERT_EQ(ran.code, 0) << ran.err;
     if (!contains(ran.err, "stopped and saved")) continue;  // it was at its end
     ++stopped;
-    EXPECT_TRUE(contains(ran.err, "a signal came")) << ran.err;
+    EXPECT_TRUE(contains(ran.err, "signal received")) << ran.err;
     EXPECT_TRUE(contains(file_text(data.folder.at("stopped/train.jsonl")), "\"interval\":\"unfinished\""))
         << "or was due";
   }

@@ -189,7 +189,7 @@ TEST_F(Registry, FilesThatWereNotFetched) {
         "`git lfs pull`");
     stands_in(
         name, [](const fs::path& file) { fs::create_symlink("../blobs/0123", file); },
-        "link to ../blobs/0123, which is not there");
+        "dangling link to ../blobs/0123");
   }
   load(directory);
 }

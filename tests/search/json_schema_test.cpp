@@ -93,7 +93,7 @@ TEST(JsonSchema, RefusesByNameWhatItDoesNotKnow) {
   for (const auto& [schema, expected] : std::vector<std::pair<std::string, std::string>>{
            {R"({"type":"strin"})", "there is no type \"strin\""},
            {R"({"$ref":"#/$defs/a"})", "there is no \"#/$defs/a\""},
-           {R"({"$ref":"other.json"})", "lies elsewhere"},
+           {R"({"$ref":"other.json"})", "is in another document"},
            {R"({"$ref":"#"})", "refers to itself"},
            {R"({"anyOf":[{"$ref":"#"},{"type":"null"}]})", "refers to itself"},
            {R"x({"type":"string","pattern":"(?=a)"})x", "JSON schema: #/pattern: regular expression: character"},
@@ -121,7 +121,7 @@ TEST(JsonSchema, RefusesByNameWhatItDoesNotKnow) {
            {"[", "JSON schema"},
            {"3", "expected a schema"},
            {R"({"type":"array","uniqueItems":true,"minItems":2,"items":{"type":"object"}})", "uniqueItems"},
-           {R"({"type":"string","not":{"format":"date"}})", "what is not valid by \"format\" is not supported"},
+           {R"({"type":"string","not":{"format":"date"}})", "the negation of \"format\" is not supported"},
            {R"({"type":"number","multipleOf":0})", "expected a number above 0"},
            {R"({"type":"string","minLength":1000000})", "above 100000"},
            {R"({"not":{}})", "no text that it allows"},

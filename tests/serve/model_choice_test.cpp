@@ -47,7 +47,7 @@ TEST_F(Choosing, TheOneSourceThatThereIsIsAssumedAndToldAsSuch) {
   EXPECT_EQ(list["detectedLanguage"].size(), 2u);
   EXPECT_EQ(list["detectedLanguage"][1]["confidence"], 0);
   // Into what, is a choice too.
-  EXPECT_EQ(refused({{"source", "en"}}), "target: the models here translate into de, fr: say which");
+  EXPECT_EQ(refused({{"source", "en"}}), "target: the models here translate into de, fr; choose one");
   EXPECT_EQ(translate({{"model", "b"}})["sourceAssumed"], "en");
 }
 
@@ -55,7 +55,7 @@ TEST_F(Choosing, SeveralSourcesHaveToBeSaid) {
   serve_these({{"a", speaks("en", "de")}, {"b", speaks("fr", "de")}, {"c", speaks("it", "es")}});
   for (const Json& source : {Json("auto"), Json(nullptr)})
     EXPECT_EQ(refused({{"source", source}, {"target", "de"}}),
-              "source: no language is detected here, and the text may be in any of en, fr: say which");
+              "source: languages are not detected here, and the text may be in any of en, fr; choose one");
   EXPECT_EQ(translate({{"target", "es"}})["sourceAssumed"], "it");
   EXPECT_EQ(translate({{"model", "b"}, {"target", "de"}})["sourceAssumed"], "fr");
   EXPECT_FALSE(translate({{"source", ">>fr<<"}, {"target", "__de__"}}).contains("sourceAssumed"));
@@ -66,7 +66,7 @@ TEST_F(Choosing, SeveralSourcesHaveToBeSaid) {
   EXPECT_EQ(refused({{"model", "a"}, {"source", "fr"}}), "source: model a does not translate from fr, but from en");
   EXPECT_EQ(refused({{"model", "a"}, {"target", "es"}}), "target: model a does not translate into es, but into de");
   EXPECT_EQ(post("/detect", {{"q", "ein Hund"}}, 501)["error"],
-            "no language is detected here; the models read: en, fr, it");
+            "languages are not detected here; the models read: en, fr, it");
   post("/detect", Json::object(), 400);
 }
 
@@ -74,7 +74,7 @@ TEST_F(Choosing, AModelThatReadsSeveralLanguagesIsTold) {
   serve_these({{"many", testing::small_polyglot()}});
   for (const Json& request : {Json{{"target", "deu_Latn"}}, Json{{"source", "auto"}, {"model", "many"}}}) {
     const std::string error = refused(request);
-    EXPECT_TRUE(error.starts_with("source: no language is detected here")) << error;
+    EXPECT_TRUE(error.starts_with("source: languages are not detected here")) << error;
     EXPECT_NE(error.find("fra_Latn, "), std::string::npos) << error;
   }
   EXPECT_FALSE(translate({{"source", "fra_Latn"}, {"target", "deu_Latn"}}).contains("sourceAssumed"));
@@ -93,9 +93,9 @@ TEST_F(Choosing, AModelThatDoesNotSayItsLanguagesTakesAnyAndComesLast) {
   (void)translate({{"source", "sv"}, {"target", "fi"}});
   EXPECT_NE(ask("GET", "/metrics").body.find("tril_sentences_total{model=\"silent\",outcome=\"ended\"} 1"),
             std::string::npos);
-  EXPECT_EQ(
-      refused({{"source", "auto"}, {"target", "de"}}),
-      "source: no language is detected here, and the text may be in any of en, or what model silent reads: say which");
+  EXPECT_EQ(refused({{"source", "auto"}, {"target", "de"}}),
+            "source: languages are not detected here, and the text may be in any of en, or what model silent reads; "
+            "choose one");
   const Json languages = Json::parse(ask("GET", "/languages").body);
   EXPECT_EQ(languages.back(), Json::parse(R"({"code":"und","name":"unknown","targets":[]})"));
   // One alone translates whatever comes, and says nothing of its language.
@@ -103,10 +103,10 @@ TEST_F(Choosing, AModelThatDoesNotSayItsLanguagesTakesAnyAndComesLast) {
   const Json got = translate({{"source", "auto"}, {"target", "de"}});
   EXPECT_FALSE(got.contains("sourceAssumed") || got.contains("detectedLanguage"));
   EXPECT_EQ(post("/detect", {{"q", "a"}}, 501)["error"],
-            "no language is detected here; the models read: what they do not say");
+            "languages are not detected here; the models read: languages that they do not state");
   serve_these({{"one", speaks("", "")}, {"two", speaks("", "")}});
   EXPECT_EQ(refused({{"source", "en"}, {"target", "de"}}),
-            "model: those that may be meant do not say their languages: say which of one, two");
+            "model: the possible models do not state their languages; choose one of one, two");
   EXPECT_FALSE(translate({{"model", "two"}}).contains("sourceAssumed"));
 }
 
@@ -138,7 +138,7 @@ TEST_F(Choosing, NothingIsAssumedBeforeAllModelsAreThere) {
                      }});
   serve_these(std::move(sources));
   while (models->ready().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(refused({{"source", "auto"}, {"target", "de"}}, 503), "the models are being loaded");
+  EXPECT_EQ(refused({{"source", "auto"}, {"target", "de"}}, 503), "the models are still loading");
   refused({{"source", "fr"}, {"target", "es"}}, 503);
   (void)translate({{"source", "en"}, {"target", "de"}});
   EXPECT_EQ(translate({{"model", "a"}})["sourceAssumed"], "en");

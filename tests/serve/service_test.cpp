@@ -9,7 +9,7 @@ TEST_F(Serving, TellsWhatIsThere) {
   serve();
   EXPECT_EQ(Json::parse(ask("GET", "/languages").body),
             Json::parse(R"([{"code":"de","name":"de","targets":[]},{"code":"en","name":"en","targets":["de"]}])"));
-  EXPECT_EQ(post("/detect", {{"q", "a dog"}}, 501)["error"], "no language is detected here; the models read: en");
+  EXPECT_EQ(post("/detect", {{"q", "a dog"}}, 501)["error"], "languages are not detected here; the models read: en");
   EXPECT_EQ(Json::parse(ask("GET", "/frontend/settings").body)["language"]["target"]["code"], "de");
   const Json list = Json::parse(ask("GET", "/v1/models").body);
   EXPECT_EQ(list["data"].size(), 2u);

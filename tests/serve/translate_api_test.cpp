@@ -85,7 +85,7 @@ TEST_F(Serving, FormsSayWhatJsonDoes) {
       one);
   Json got = form("/translate", encoded, "q=a+dog&source=en&source=fr&target=de");
   EXPECT_EQ(got["status"], 400);
-  EXPECT_EQ(got["error"], "source: comes 2 times, expected once");
+  EXPECT_EQ(got["error"], "source: given 2 times, expected once");
   EXPECT_EQ(form("/translate?q=a+dog+runs&source=en&target=de", encoded, "")["translatedText"], both[0]);
   EXPECT_EQ(form("/translate?source=en&target=de&q=a+dog+runs", encoded, "q=the+old+dog")["translatedText"], both);
   const auto field = [](const std::string& name, const std::string& value) {
@@ -99,7 +99,7 @@ TEST_F(Serving, FormsSayWhatJsonDoes) {
   got = form("/translate", multipart,
              "--xyz\r\nContent-Disposition: form-data; name=q; filename=a.txt\r\n\r\na\r\n--xyz--\r\n");
   EXPECT_EQ(got["status"], 415);
-  EXPECT_EQ(got["error"], "q: files are not taken; send its text as a field");
+  EXPECT_EQ(got["error"], "q: files are not accepted; send the text as a field");
   EXPECT_EQ(form("/translate", multipart, "q=a")["status"], 400);
 }
 

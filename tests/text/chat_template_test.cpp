@@ -154,7 +154,7 @@ TEST(ChatTemplate, WhatNoTalkCouldRenderIsRefusedWhenItIsRead) {
       {"{{ 'x'.encode() }}", "encode() is not supported"},
       {"{{ lipsum() }}", "lipsum() is not supported"},
       {"{% break %}", "outside of a loop"},
-      {"{{ f(a=1, 2) }}", "behind one with a name"},
+      {"{{ f(a=1, 2) }}", "follows one with a name"},
   };
   for (const auto& [source, part] : cases) {
     const std::string found = error_of([&] { ChatTemplate{source}; });

@@ -446,7 +446,9 @@ TEST(Corpus, RefusesAStateOfOtherText) {
   digit = digit == '1' ? '2' : '1';
   at.write(std::filesystem::path(options.target[0]).filename(), text);
   const std::string error = error_of([&] { Corpus(options, words, state); });
-  EXPECT_TRUE(contains(error, "of the same sizes and hold other text") && contains(error, "--overwrite")) << error;
+  EXPECT_TRUE(contains(error, "have the same sizes as those that the saved position belongs to, but other text") &&
+              contains(error, "--overwrite"))
+      << error;
   nlohmann::json old = state;
   old.erase("contents");
   EXPECT_NO_THROW(Corpus(options, words, old.get<CorpusState>()));

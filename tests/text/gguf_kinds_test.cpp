@@ -241,7 +241,7 @@ TEST(GgufKinds, WhatIsNotReadIsNamedWithAWayOut) {
   GgufMetadata m = tokens.begin("t5");
   m.add("tokenizer.ggml.scores", tokens.scores);
   m.add("tokenizer.ggml.precompiled_charsmap", std::vector<std::int32_t>{300});
-  EXPECT_TRUE(contains(error_of([&] { load(directory, m); }), "300 is no byte"));
+  EXPECT_TRUE(contains(error_of([&] { load(directory, m); }), "300 is not a byte"));
 }
 
 }  // namespace

@@ -162,7 +162,7 @@ TEST(TokenizerFiles, ThatWereNotFetchedAreNamed) {
     std::filesystem::rename(path, kept);
     at.write(name, "version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 77\n");
     std::string error = error_of([&] { load_tokenizer(at.path()); });
-    EXPECT_TRUE(contains(error, name) && contains(error, "of 77 bytes, was not fetched")) << name << ": " << error;
+    EXPECT_TRUE(contains(error, name) && contains(error, "(77 bytes) was not fetched")) << name << ": " << error;
     std::filesystem::remove(path);
     std::filesystem::create_symlink("../blobs/0123", path);
     error = error_of([&] { load_tokenizer(at.path()); });

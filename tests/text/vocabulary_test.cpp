@@ -273,7 +273,7 @@ TEST(Vocabulary, SaysWhatIsWrongWithTextAndSymbols) {
     }
   for (const std::vector<std::string>& twice : {std::vector<std::string>{"<x>", "<x>"}, {"</s>"}}) {
     options.symbols = twice;
-    EXPECT_TRUE(contains(error_of([&] { train_sentencepiece(Lines{"a b c"}, options); }), "is a piece already"));
+    EXPECT_TRUE(contains(error_of([&] { train_sentencepiece(Lines{"a b c"}, options); }), "is already a piece"));
   }
 }
 

@@ -110,7 +110,7 @@ TEST(Teachers, OfWeightsThatAreNotFiniteAreRefused) {
   host_write<float>(m->parameters().flat(), values);
   model::save(*m, dir.path("teacher"));
   const std::string error = error_of([&] { load_teacher(dir.path("teacher"), *tokenizer, 32); });
-  EXPECT_TRUE(contains(error, "teacher: the teacher has weights that are not finite")) << error;
+  EXPECT_TRUE(contains(error, "teacher: the teacher has non-finite weights")) << error;
 }
 
 TEST(LayerDrop, IsTheSameInAllPartsAndChangesWithTheUpdate) {

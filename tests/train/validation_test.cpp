@@ -67,7 +67,7 @@ TEST(ValidationSet, TellsWhatTheMeasuresAreWithout) {
               contains(told[0], "translations"))
       << told[0];
   EXPECT_TRUE(contains(told[1], "2 of 6 pairs have an empty side, the first one is " + source + ": line 2") &&
-              contains(told[1], "BLEU and chrF count them"))
+              contains(told[1], "BLEU and chrF include them"))
       << told[1];
   EXPECT_TRUE(contains(told[2], "1 of 6 pairs are not UTF-8") && contains(told[2], source + ": line 4")) << told[2];
 

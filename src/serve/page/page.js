@@ -91,7 +91,7 @@ const offerLanguages = side => {
 const chosenLanguages = side => ({source: $(side + 'from').value || undefined, target: $(side + 'into').value || undefined});
 // Nobody detects what a text is in: of a model that reads several languages it has to be said.
 const needLanguage = side => {
-  if ($(side + 'from').options.length > 1 && !$(side + 'from').value) throw new Error('Choose the language that the text is in, at "From".');
+  if ($(side + 'from').options.length > 1 && !$(side + 'from').value) throw new Error('Choose the language of the text under "From".');
 };
 // The tokens of languages in front of sentences and behind them are no words of theirs: ">>de<<", "__de__", "de_DE".
 const isLanguage = token => {
