@@ -7,8 +7,9 @@
 namespace tril::search {
 namespace {
 
-constexpr std::size_t most_gaps = 100;  // between numbers that are left out
-constexpr std::size_t most_pairs = 10;  // alternatives of oneOf of which two may hold
+constexpr std::size_t most_places = 100;  // of items in a tuple
+constexpr std::size_t most_gaps = 100;    // between numbers that are left out
+constexpr std::size_t most_pairs = 10;    // alternatives of oneOf of which two may hold
 
 Json part(Json schema) {
   schema[made::mark] = true;
@@ -192,6 +193,7 @@ class Complement {
 
   // An item at that place which is not valid.
   void add_item(std::size_t place, const Json& schema) {
+    if (place >= most_places) return add(never("prefixItems"));  // each would list all before it
     Json items = Json::array();
     for (std::size_t i = 0; i < place; ++i) items.push_back(true);
     items.push_back(negated(schema));

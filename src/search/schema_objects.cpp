@@ -215,6 +215,7 @@ std::vector<ObjectPlan> object_plans(const Box& box, SchemaId at, SchemaBoxes& b
         document.made(box.some_of.back(), Json{{made::mark, true}, {"properties", {{name, some["value"]}}}}));
     if (std::find(one.required.begin(), one.required.end(), name) == one.required.end()) one.required.push_back(name);
     one.some.pop_back(), one.some_of.pop_back();
+    if (plans.size() >= most_plans) break;
     for (ObjectPlan& plan : object_plans(one, at, boxes, patterns))
       if (plans.size() < most_plans) plans.push_back(std::move(plan));
   }

@@ -89,7 +89,9 @@ Detokenizer::Settled Detokenizer::push(std::int32_t token) {
   // Bytes of which nothing becomes a character: what still stands as it did with so many more behind it is certain.
   const std::size_t older = pending_.size() - most_pending / 2;
   std::string first = text_behind(*tokenizer_, context_, std::span(pending_).first(older));
-  const bool cleaned = tokenizer_->cleans_up() && !first.ends_with(replacement) && may_change(first);
+  // Likewise of blanks, once there is more behind them than cleaning up looks at.
+  const bool cleaned = text.size() - std::min(text.size(), first.size()) < longest_cleaned && tokenizer_->cleans_up() &&
+                       !first.ends_with(replacement) && may_change(first);
   if (cleaned || first.size() == text.size() || !text.starts_with(first)) return {};
   return settle(older, std::move(first));
 }

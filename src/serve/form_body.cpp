@@ -5,8 +5,10 @@
 #include <map>
 #include <optional>
 
+#include "base/error.h"
 #include "base/printable.h"
 #include "base/utf8.h"
+#include "model/json_file.h"
 #include "serve/http_error.h"
 #include "text/utf8.h"
 
@@ -15,6 +17,9 @@ namespace {
 
 constexpr std::string_view multipart = "multipart/form-data", url_encoded = "application/x-www-form-urlencoded";
 constexpr std::size_t most_head_bytes = 4096, most_boundary = 70;  // the latter is RFC 2046's
+constexpr std::size_t most_names = 200;                            // of fields; no route has so many
+constexpr std::size_t longest_number = 64;
+constexpr int deepest_value = 64;  // arrays and objects inside each other
 
 HttpError malformed(const std::string& what) {
   return HttpError(400, "the form is not well formed: " + what);
@@ -95,9 +100,15 @@ Json value_of(const std::string& text, const Json& properties, const std::string
   const std::string_view plain = trim(text);
   if (type == "boolean" && (plain == "true" || plain == "false")) return plain == "true";
   if (type != "number" && type != "object") return text;
-  const Json parsed = Json::parse(plain, nullptr, false);
-  const bool fits = type == "number" ? parsed.is_number() : parsed.is_object() || parsed.is_array();
-  return fits ? parsed : Json(text);
+  if (type == "number" ? plain.size() > longest_number : !plain.starts_with('{') && !plain.starts_with('['))
+    return text;
+  try {
+    Json parsed = parse_ordered_json(plain, name, {.depth = deepest_value});
+    if (type == "number" && !parsed.is_number()) return text;
+    return parsed;
+  } catch (const Error&) {
+    return text;  // the field says what it expects
+  }
 }
 
 }  // namespace
@@ -160,6 +171,7 @@ FormFields read_form(const HttpRequest& request) {
 Json json_of_form(const FormFields& fields, const Json& properties) {
   std::map<std::string_view, std::size_t> times;
   for (const auto& [name, value] : fields) ++times[name];
+  if (times.size() > most_names) throw malformed(fmt::format("it has fields of more than {} names", most_names));
   Json object = Json::object();
   for (const auto& [name, value] : fields) {
     if (!is_utf8(name)) throw malformed("the name of a field is not UTF-8");

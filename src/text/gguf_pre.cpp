@@ -201,9 +201,9 @@ const std::vector<GgufPre>& list() {
 }  // namespace
 
 const GgufPre& gguf_pre(std::string_view name, const std::string& where) {
-  const std::vector<std::string> known = gguf_pre_names();
   for (const GgufPre& p : list())
     if (std::find(p.names.begin(), p.names.end(), name) != p.names.end()) return p;
+  const std::vector<std::string> known = gguf_pre_names();
   const std::string near = did_you_mean(name, known);
   fail(where, fmt::format("the pre-tokenizer \"{}\" is not supported", printable(name, 60)),
        fmt::format("{}use the model's directory: its tokenizer.json defines how text is split; known names are {}",

@@ -184,7 +184,8 @@ bool goes_on(const Line& line, std::size_t stop, std::size_t next) {
   const bool single = character_at(word, 0).length == word.size();
   if (single && break_of(character_at(word, 0).code) == U_SB_UPPER)
     return !begins || (small == "b" && line.word_before(begin) == "z");  // an initial; "z. B."
-  if (single && is_followed_by_stop && character_at(follows, 0).length == follows.size()) return true;  // "z. B."
+  if (single && is_followed_by_stop && !follows.empty() && character_at(follows, 0).length == follows.size())
+    return true;  // "z. B."
   if (is_dotted(word)) return words::has(words::never_last, small) || !begins;
   return words::has(words::inner, small) && !begins;
 }

@@ -116,7 +116,7 @@ class Percent {
     if (at >= text_.size() || text_[at] != '*') return read_number(text_, at);
     ++at;
     const auto n = next().integer();
-    if (!n || format_.is_markup() || std::abs(*n) > widest) refuse("a width in a format is not a valid number");
+    if (!n || format_.is_markup() || *n > widest || *n < -widest) refuse("a width in a format is not a valid number");
     return *n;
   }
 

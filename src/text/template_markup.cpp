@@ -18,6 +18,8 @@ struct Entity {
   char sign;
   std::string_view written;
 };
+constexpr std::size_t longest_reference = 16;  // bytes
+
 constexpr std::array<Entity, 5> entities{
     {{'&', "&amp;"}, {'>', "&gt;"}, {'<', "&lt;"}, {'\'', "&#39;"}, {'"', "&#34;"}}};
 
@@ -30,7 +32,7 @@ std::string unescaped(std::string_view text) {
       continue;
     }
     const std::string_view rest = text.substr(at + 1);
-    const std::size_t end = rest.find(';');
+    const std::size_t end = rest.substr(0, longest_reference).find(';');
     if (rest.starts_with('#')) {
       const bool hex = rest.size() > 1 && (rest[1] | 0x20) == 'x';
       const std::string_view digits = rest.substr(0, end).substr(hex ? 2 : 1);

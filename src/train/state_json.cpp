@@ -94,6 +94,11 @@ std::string text_of(const TrainingState& s) {
 TrainingState state_in(const std::string& file) {
   const nlohmann::json json = read_json(file);
   const JsonObject o(json, file);
+  if (const auto sum = o.find<std::string>("checksum")) {  // older versions have written none
+    nlohmann::json rest = json;
+    rest.erase("checksum");
+    if (*sum != checksum_of(rest)) fail(file, "is damaged: its checksum does not match");
+  }
   TrainingState s;
   const auto count = [&](const char* key) {
     const auto n = o.get<std::int64_t>(key);
@@ -116,11 +121,6 @@ TrainingState state_in(const std::string& file) {
   s.batches = o.get<std::int64_t>("batches", 0);
   s.snapshots = o.get<std::vector<std::string>>("snapshots");
   s.options = o.object("options").json().dump();
-  if (const auto sum = o.find<std::string>("checksum")) {  // older versions have written none
-    nlohmann::json rest = json;
-    rest.erase("checksum");
-    if (*sum != checksum_of(rest)) fail(file, "is damaged: its checksum does not match");
-  }
   return s;
 }
 

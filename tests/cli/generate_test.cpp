@@ -52,7 +52,7 @@ TEST_F(LanguageModel, WritesWhatARegularExpressionOrASchemaAllows) {
   const std::string not_known = folder->write("not.json", R"x({"pattern": "(?=a)"})x");
   const Ran ran = generate({"--prompt", "the ", "--json-schema", not_known});
   EXPECT_EQ(ran.code, 1) << "what a file says wrong";
-  EXPECT_NE(ran.err.find("not.json: JSON schema: #/pattern: regular expression: character 4: look-ahead"),
+  EXPECT_NE(ran.err.find("not.json: JSON schema: #/pattern: regular expression: character 3: look-ahead"),
             std::string::npos)
       << ran.err;
   const std::string told = folder->write("told.json", R"({"enum": [10, 1], "x-order": 3, "maxLenght": 2})");

@@ -238,6 +238,21 @@ TEST(SchemaWords, WhatIsNotFollowedIsTold) {
                  "is in another document");
 }
 
+// Small schemas whose alternatives multiply end, whether they are taken or refused.
+TEST(SchemaWords, WhatMultipliesEnds) {
+  const auto compile = [](const std::string& schema) {
+    try {
+      compile_json_schema(schema);
+    } catch (const Error&) {
+    }
+  };
+  std::string nots = R"({"not":{"additionalProperties":{"type":"string"}}})", items = "{}";
+  for (int i = 0; i < 12; ++i) nots += R"(,{"not":{"additionalProperties":{"type":"string"}}})";
+  for (int i = 0; i < 20'000; ++i) items += ",{}";
+  compile(R"({"type":"object","properties":{"a":{},"b":{},"c":{}},"allOf":[)" + nots + "]}");
+  compile(R"({"not":{"prefixItems":[)" + items + "]}}");
+}
+
 TEST(SchemaWords, ComplementsOfPatternsAreComplements) {
   RandomSequence random(4, 4);
   for (const char* regex :

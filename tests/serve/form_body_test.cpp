@@ -96,6 +96,19 @@ TEST(FormBody, BecomesWhatItsFieldsAre) {
 }
 
 // Fields of any bytes come back as they were, and what is changed anywhere is read or refused.
+// Neither depth nor number may cost more than the form's length.
+TEST(FormBody, HostileSizesAreRefusedOrText) {
+  const Json object{{"terminology", {{"type", "object"}}}};
+  const std::string deep(1'000'000, '[');
+  EXPECT_EQ(json_of_form({{"terminology", deep}}, object)["terminology"], deep) << "which the field refuses";
+  EXPECT_EQ(json_of_form({{"terminology", R"({"a": 1, "a": 2})"}}, object)["terminology"], R"({"a": 1, "a": 2})");
+  EXPECT_EQ(json_of_form({{"terminology", R"({"a": "b"})"}}, object)["terminology"], (Json{{"a", "b"}}));
+  std::string many, texts;
+  for (int i = 0; i < 5000; ++i) many += "a" + std::to_string(i) + "&", texts += "q=a&";
+  EXPECT_THROW(json_of_form(read_url_encoded(many), object), HttpError);
+  EXPECT_EQ(json_of_form(read_url_encoded(texts), object)["q"].size(), 5000u);
+}
+
 TEST(FormBody, AnyFieldsComeBackAndAnyBytesAreAnswered) {
   RandomSequence random(6, 6);
   const std::vector<std::string> parts{"a",

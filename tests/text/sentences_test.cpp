@@ -158,6 +158,10 @@ TEST(Sentences, ScriptsWithMarksOfTheirOwn) {
 }
 
 // Every end is one, in characters and not within them, and what is no UTF-8 does no harm.
+TEST(Sentences, StopsWithoutWordsBetweenThemAreSentencesOrParts) {
+  for (const char* text : {"a. .", ". .", "z. . b", "A. . ."}) EXPECT_NE(cut(text), "no end") << text;
+}
+
 TEST(Sentences, AnyTextComesToAnEnd) {
   RandomSequence random(3, 7);
   const std::vector<std::string> parts{"A",   "dog",    ".",    " ",        "\n",     "! ", "\u3002",     "\u00bb",
