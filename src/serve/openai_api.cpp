@@ -155,7 +155,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
       for (const std::string& word : form.notes.passed_over)
         call_->warnings.pass_over("response_format", "response_format: no draft of JSON Schema defines " + word);
       for (const std::string& part : form.notes.left_out)
-        call_->warnings.tell("response_format: never written, since it is not supported: " + part);
+        call_->warnings.tell("response_format: never generated, since it is not supported: " + part);
     } catch (const Error& error) {
       throw HttpError(400, std::string("response_format: ") + error.what(), "response_format");
     }
