@@ -64,7 +64,7 @@ TEST(ValidationSet, TellsWhatTheMeasuresAreWithout) {
   const std::string source = dir.path("v.src");
   EXPECT_TRUE(contains(told[0], "2 of 6 pairs have a side of more than the model's 64 positions, the first one is " +
                                     source + ": line 3") &&
-              contains(told[0], "translations"))
+              contains(told[0], "translation"))
       << told[0];
   EXPECT_TRUE(contains(told[1], "2 of 6 pairs have an empty side, the first one is " + source + ": line 2") &&
               contains(told[1], "BLEU and chrF include them"))
