@@ -67,7 +67,7 @@ std::int64_t draw_text(const Constraint& c, RandomSequence& random, std::vector<
 void steps(benchmark::State& state) {
   const auto trie = vocabulary(static_cast<std::size_t>(state.range(0)));
   const bool again = state.range(1) != 0;
-  const Grammar grammar = json_schema_grammar(schema);
+  const Grammar grammar = compile_json_schema(schema).grammar;
   RandomSequence random(2, 2);
   std::vector<std::int32_t> text;
   auto c = std::make_unique<Constraint>(grammar, trie);
@@ -101,7 +101,7 @@ void masking(benchmark::State& state) {
   Context c(arena);
   const Tensor logits = c.upload<float>(std::vector<float>(static_cast<std::size_t>(V), 1.0f), {1, V});
   const auto trie = vocabulary(static_cast<std::size_t>(V));
-  const Constraint constraint(json_schema_grammar(R"({"type":"string"})"), trie);
+  const Constraint constraint(compile_json_schema(R"({"type":"string"})").grammar, trie);
   const std::vector<std::int32_t> begun{'"'};
   for (auto _ : state) {
     const Constraint::Allowed allowed = constraint.after(begun, 1000);
@@ -113,7 +113,7 @@ BENCHMARK(masking)->ArgName("vocabulary")->Arg(32'000)->Arg(128'000)->Unit(bench
 
 // A schema into a grammar.
 void compiling(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(json_schema_grammar(schema));
+  for (auto _ : state) benchmark::DoNotOptimize(compile_json_schema(schema));
 }
 BENCHMARK(compiling)->Unit(benchmark::kMicrosecond);
 

@@ -170,12 +170,7 @@ CompiledSchema compiled(const Json& schema, const JsonStyle& style) {
 }  // namespace
 
 CompiledSchema compile_json_schema(std::string_view schema, const JsonStyle& style) {
-  parse_json(schema, "JSON schema", {.depth = deepest_text});  // no key twice, within limits
-  return compiled(Json::parse(schema), style);
-}
-
-Grammar json_schema_grammar(std::string_view schema, const JsonStyle& style) {
-  return compile_json_schema(schema, style).grammar;
+  return compiled(parse_ordered_json(schema, "JSON schema", {.depth = deepest_text}), style);
 }
 
 Grammar json_object_grammar(const JsonStyle& style) {

@@ -6,8 +6,8 @@
 // conjunction of schemas that a value or a part of one must be is a rule of the grammar, which calls those of its parts, so that
 // schemas may contain themselves. docs/generation.md lists the keywords, by drafts, and what is left out of each.
 //
-// What no draft defines is an annotation and passed over. A part that calls for what is not supported is never written, and
-// where nothing else is left the schema is refused. Both are told (SchemaNotes).
+// A keyword that no draft defines is an annotation and is ignored. A part that needs something unsupported is never generated;
+// if nothing else is left, the schema is refused. SchemaNotes list both.
 #pragma once
 
 #include <string>
@@ -33,8 +33,6 @@ struct CompiledSchema {
 /// @param schema  JSON
 /// @throws Error(usage) naming the place in the schema and the keyword
 CompiledSchema compile_json_schema(std::string_view schema, const JsonStyle& style = {});
-/// The same without the notes.
-Grammar json_schema_grammar(std::string_view schema, const JsonStyle& style = {});
 /// Any object.
 Grammar json_object_grammar(const JsonStyle& style = {});
 

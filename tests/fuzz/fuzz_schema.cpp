@@ -74,9 +74,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const bool is_regex = text.starts_with('/');
   try {
-    Constraint constraint(is_regex ? tril::search::regex_grammar(text.substr(1))
-                                   : tril::search::json_schema_grammar(text, {.space = tril::search::JsonSpace::none}),
-                          tokens);
+    Constraint constraint(
+        is_regex ? tril::search::regex_grammar(text.substr(1))
+                 : tril::search::compile_json_schema(text, {.space = tril::search::JsonSpace::none}).grammar,
+        tokens);
     if (constraint.least_tokens() > 1000) return 0;
     tril::RandomSequence random(size, 1);
     for (int i = 0; i < 4; ++i) {

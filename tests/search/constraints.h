@@ -39,6 +39,11 @@ inline std::shared_ptr<const TokenTrie> tokens(std::int64_t pieces = 600) {
   return std::make_shared<TokenTrie>(vocabulary(pieces, 5));
 }
 
+// A schema's grammar, whatever of the schema it does not follow.
+inline Grammar json_schema_grammar(std::string_view schema, const JsonStyle& style = {}) {
+  return compile_json_schema(schema, style).grammar;
+}
+
 inline Constraint of_regex(std::string_view regex) {
   return {regex_grammar(regex), tokens()};
 }
