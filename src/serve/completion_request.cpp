@@ -122,7 +122,7 @@ void read_format(const Json& body, CompletionRequest& r, Warnings& warnings) {
   if (type == "text") return;
   r.format = schema ? CompletionRequest::Format::json_schema : CompletionRequest::Format::json_object;
   if (!schema) return;
-  r.schema = dumped(*schema);
+  r.schema = json_text(*schema);
   if (r.schema.size() > most_schema_bytes)
     throw HttpError(400,
                     fmt::format("response_format: the schema has {} bytes, at most {} may come", r.schema.size(),
@@ -304,7 +304,7 @@ std::vector<std::string> texts_of_messages(const Json& messages) {
   for (const Json& one : messages) {
     texts.emplace_back();
     for (const auto& [name, value] : one.items())
-      if (name != "role") texts.back() += value.is_string() ? value.get<std::string>() : dumped(value);
+      if (name != "role") texts.back() += value.is_string() ? value.get<std::string>() : json_text(value);
   }
   return texts;
 }

@@ -119,18 +119,9 @@ bool is_form(std::string_view content_type) {
 }
 
 FormFields read_url_encoded(std::string_view text) {
-  FormFields fields;
-  while (!text.empty()) {
-    const std::string_view one = text.substr(0, text.find('&'));
-    text.remove_prefix(std::min(text.size(), one.size() + 1));
-    if (one.empty()) continue;
-    const std::size_t equals = one.find('=');
-    auto name = url_decoded(one.substr(0, equals), true);
-    auto value = url_decoded(equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1), true);
-    if (!name || !value) throw malformed("a % is not followed by two hexadecimal digits");
-    fields.emplace_back(std::move(*name), std::move(*value));
-  }
-  return fields;
+  auto fields = url_encoded_fields(text);
+  if (!fields) throw malformed("a % is not followed by two hexadecimal digits");
+  return std::move(*fields);
 }
 
 FormFields read_multipart(std::string_view content_type, std::string_view body) {

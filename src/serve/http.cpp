@@ -86,20 +86,27 @@ std::optional<std::string> url_decoded(std::string_view text, bool plus) {
   return out;
 }
 
-std::optional<std::map<std::string, std::string>> parse_query(std::string_view text) {
-  std::map<std::string, std::string> fields;
+std::optional<std::vector<std::pair<std::string, std::string>>> url_encoded_fields(std::string_view text) {
+  std::vector<std::pair<std::string, std::string>> fields;
   while (!text.empty()) {
     const std::string_view one = text.substr(0, text.find('&'));
     text.remove_prefix(std::min(text.size(), one.size() + 1));
     if (one.empty()) continue;
     const std::size_t equals = one.find('=');
-    const auto name = url_decoded(one.substr(0, equals), true);
-    const auto value =
-        url_decoded(equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1), true);
+    auto name = url_decoded(one.substr(0, equals), true);
+    auto value = url_decoded(equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1), true);
     if (!name || !value) return std::nullopt;
-    fields[*name] = *value;
+    fields.emplace_back(std::move(*name), std::move(*value));
   }
   return fields;
+}
+
+std::optional<std::map<std::string, std::string>> parse_query(std::string_view text) {
+  auto fields = url_encoded_fields(text);
+  if (!fields) return std::nullopt;
+  std::map<std::string, std::string> by_name;
+  for (auto& [name, value] : *fields) by_name[std::move(name)] = std::move(value);
+  return by_name;
 }
 
 }  // namespace tril::serve

@@ -58,7 +58,9 @@ std::string_view reason_of(int status);
 std::string lower(std::string_view text);
 /// "%41" -> "A", and with `plus` "+" -> " "; nothing where it is not well formed.
 std::optional<std::string> url_decoded(std::string_view text, bool plus);
-/// "a=1&b=x%20y"
+/// "a=1&b=x%20y": names and values, decoded, in their order; nothing where it is not well formed.
+std::optional<std::vector<std::pair<std::string, std::string>>> url_encoded_fields(std::string_view text);
+/// The same by name; of a name that occurs twice, the last value.
 std::optional<std::map<std::string, std::string>> parse_query(std::string_view text);
 
 }  // namespace tril::serve

@@ -347,7 +347,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     if (r_.include_usage) json["usage"] = nullptr;
     return json;
   }
-  void event(const Json& json) { call_->out->write("data: " + dumped(json) + "\n\n"); }
+  void event(const Json& json) { call_->out->write("data: " + json_text(json) + "\n\n"); }
 
   void fail_stream(const std::string& message) {
     event({{"error", {{"message", message}, {"type", "server_error"}}}});

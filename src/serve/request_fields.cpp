@@ -112,10 +112,6 @@ Json schema_of(const Fields& fields) {
   return schema;
 }
 
-std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 Json body_of(const HttpRequest& request, const Json& properties) {
   const std::string type = request.header("content-type").value_or("");
   const bool in_address = request.body.empty() && !request.query_text.empty();

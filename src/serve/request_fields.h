@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "model/json_text.h"
 #include "serve/http.h"
 #include "serve/warnings.h"
 
@@ -65,8 +66,5 @@ class RequestForm {
 
 /// {"type": "object", "properties": ...}
 Json schema_of(const Fields& fields);
-
-/// JSON text, whatever bytes its strings hold.
-std::string dumped(const Json& json);
 
 }  // namespace tril::serve

@@ -71,7 +71,7 @@ std::string without_key(const HttpRequest& request) {
     Json body = body_of(request);
     if (!body.contains("api_key")) return request.body;
     body["api_key"] = "...";
-    return dumped(body);
+    return json_text(body);
   } catch (const HttpError&) {
     return "";  // it may be a key all the same
   }
@@ -159,8 +159,8 @@ class Service::Logged : public Responder {
     }
     service_.seconds_.add(seconds);
     if (!service_.options_.log) return;
-    line_ += ",\"client\":" + dumped(parties_->client);
-    if (!parties_->model.empty()) line_ += ",\"model\":" + dumped(parties_->model);
+    line_ += ",\"client\":" + json_text(Json(parties_->client));
+    if (!parties_->model.empty()) line_ += ",\"model\":" + json_text(Json(parties_->model));
     service_.options_.log(line_ +
                           fmt::format(R"(,"status":{},"bytes":{},"seconds":{:.6f}}})", status, bytes_.load(), seconds));
   }
@@ -301,8 +301,9 @@ void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) 
   std::string line;
   if (options_.log) {
     line = fmt::format(R"({{"time":"{}","id":"{}","address":"{}","method":{},"path":{})", now_as_text(), call->id,
-                       request.address, dumped(printable(request.method, 20)), dumped(printable(request.path)));
-    if (options_.log_texts) line += ",\"body\":" + dumped(without_key(request));
+                       request.address, json_text(Json(printable(request.method, 20))),
+                       json_text(Json(printable(request.path))));
+    if (options_.log_texts) line += ",\"body\":" + json_text(Json(without_key(request)));
   }
   const bool preflight = request.method == "OPTIONS" && request.header("origin");
   const Route* route = nullptr;
@@ -370,7 +371,7 @@ void Service::fail(const CallPtr& call, const std::exception_ptr& error) const {
                                             {"type", type},
                                             {"param", parameter.empty() ? Json(nullptr) : Json(parameter)},
                                             {"code", status}}}};
-  call->out->send({.status = status, .body = dumped(body) + "\n", .headers = std::move(headers)});
+  call->out->send({.status = status, .body = json_text(body) + "\n", .headers = std::move(headers)});
 }
 
 ModelPtr Service::model_for(const CallPtr& call, const std::string& name, std::optional<bool> translates) const {

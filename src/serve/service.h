@@ -58,7 +58,7 @@ struct Call {
   const std::string& client() const { return parties->client; }
   void send(Json body, int status = 200) {
     warnings.put_into(body);
-    out->send({.status = status, .body = dumped(body) + "\n"});
+    out->send({.status = status, .body = json_text(body) + "\n"});
   }
 };
 using CallPtr = std::shared_ptr<Call>;

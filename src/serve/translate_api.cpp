@@ -189,7 +189,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     std::string key = text_.terminology ? "terms" : "plain";
     for (const auto& [name, schema] : known.items())  // in one order, whatever the request's is
       if (body.contains(name) && std::find(own.begin(), own.end(), name) == own.end())
-        key += "," + dumped(name) + ":" + dumped(body[name]);
+        key += "," + json_text(Json(name)) + ":" + json_text(body[name]);
     return key;
   }
 
@@ -229,7 +229,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     return r_.format == "html" ? on_one_line(piece.text) : piece.text;
   }
 
-  void event(const Json& json) { call_->out->write("data: " + dumped(json) + "\n\n"); }
+  void event(const Json& json) { call_->out->write("data: " + json_text(json) + "\n\n"); }
 
   // Each event has the whole text as far as it is there, so that a long one is told less often.
   void tell(std::size_t i, std::size_t p, const search::TextToTranslate& prepared,
