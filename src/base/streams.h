@@ -13,8 +13,7 @@
 
 namespace tril {
 
-/// Whoever read what was written to a pipe has left. The program ends then as one that SIGPIPE ends, without a word; a
-/// server goes on.
+/// The reader of a pipe has gone. A filter then ends without a message, as SIGPIPE would end it; a server goes on.
 class ReaderGone : public Error {
  public:
   explicit ReaderGone(std::string where) : Error(ErrorKind::failure, std::move(where), "nobody reads it any more") {}

@@ -186,8 +186,8 @@ std::string language(const std::string& directory, const char* key) {
   return config.contains(key) && config[key].is_string() ? config[key].get<std::string>() : "";
 }
 
-// What writes a chat down for the model, by the template that its directory has; nothing where it has none. Of a template
-// that cannot be read a warning tells at once, and whoever asks for a chat later: what the model does besides goes on.
+// Renders a chat with the template of the model's directory; empty where there is none. A template that cannot be read gives
+// a warning at once and an error for each chat request; the model's other routes work.
 std::function<std::string(const nlohmann::ordered_json&, bool)> chat_of(const Tokenizer& tokenizer,
                                                                         const std::string& directory) {
   const std::optional<std::string> source = tokenizer.chat_template();

@@ -1,6 +1,6 @@
-// What each token of an answer is in its text. The law: the bytes of all that are told, one behind the other, are the text,
-// with U+FFFD for bytes that are no character; offsets are where they stand in it. It holds whether an answer is told token
-// by token or as a whole, since both come through here.
+// Which part of an answer's text each of its tokens is. The invariant: the bytes of all reported tokens, concatenated, are
+// the text, with U+FFFD for bytes that form no character; offsets are positions in it. Streamed and plain answers both come
+// through here, so it holds for both.
 #pragma once
 
 #include <cstdint>
