@@ -71,7 +71,7 @@ Value Evaluator::evaluate_dict(const Expression& e, Scope& scope) {
   for (std::size_t i = 0; i < e.parts.size(); i += 2) {
     const Value key = evaluate(*e.parts[i], scope);
     const Value value = evaluate(*e.parts[i + 1], scope);
-    budget_.pay(dict.size() * (1 + key.weight() / 4));
+    budget_.pay(cost_of_find(dict, key));
     put(dict, key, value);
   }
   return Value(std::move(dict));
@@ -89,7 +89,7 @@ Arguments Evaluator::arguments_of(const Expression& e, Scope& scope) {
   if (!mapping) refuse(fmt::format("** takes a mapping, not {}", given.type_name()));
   for (const auto& [key, value] : *mapping) {
     const std::string& name = text_of(key, "an argument's name");
-    budget_.pay(1 + a.named.size());
+    budget_.pay(1 + a.named.size() * (1 + name.size() / 64));
     if (std::any_of(a.named.begin(), a.named.end(), [&](const auto& one) { return one.first == name; }))
       refuse(fmt::format("the argument \"{}\" is given twice", printable(name)));
     a.named.emplace_back(name, value);

@@ -100,7 +100,7 @@ Value formatted(const Call& c) {
   const Value format = like(c, text(c));
   if (a.named.empty()) return percent_format(format, Value::tuple(a.positional), c.budget);
   Dict named;
-  for (const auto& [name, value] : a.named) put(named, name, value);
+  for (const auto& [name, value] : a.named) named.emplace_back(name, value);  // each name is there once
   return percent_format(format, Value(std::move(named)), c.budget);
 }
 

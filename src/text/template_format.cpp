@@ -105,6 +105,7 @@ class Percent {
     const auto* dict = values_.get<Dict>();
     if (!dict) refuse("a format with names takes a mapping");
     const std::string name = text_.substr(at, end - 1 - at);
+    budget_.pay(1 + dict->size() * (1 + name.size() / 64));
     const Value* found = find(*dict, std::string_view(name));
     if (!found) refuse(fmt::format("the mapping lacks \"{}\" of the format", printable(name)));
     at = end;
@@ -327,6 +328,7 @@ class Braces {
       if (i >= arguments_.positional.size()) refuse(fmt::format("format() has no value for position {}", i));
       return arguments_.positional[i];
     }
+    budget_.pay(1 + arguments_.named.size() * (1 + name.size() / 64));
     for (const auto& [known, value] : arguments_.named)
       if (known == name) return value;
     refuse(fmt::format("format() has no value for \"{}\"", printable(name)));

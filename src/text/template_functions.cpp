@@ -28,7 +28,7 @@ bool can_be_key(const Value& value) {
 // Undefined where nothing is there.
 Value item(const Value& value, const Value& key, Budget& budget) {
   const auto of_dict = [&](const Dict& dict) {
-    budget.pay(1 + dict.size() * (1 + key.weight() / 4));
+    budget.pay(cost_of_find(dict, key));
     const Value* found = can_be_key(key) ? find(dict, key) : nullptr;
     return found ? *found : missing(key);
   };
@@ -142,13 +142,13 @@ bool contains(const Value& b, const Value& a, Budget& budget) {
   }
   if (const auto* dict = b.get<Dict>()) {
     check_key(a);
-    budget.pay(1 + dict->size() * (1 + a.weight() / 4));
+    budget.pay(cost_of_find(*dict, a));
     return find(*dict, a) != nullptr;
   }
   if (b.sequence() == Sequence::keys) check_key(a);
   const Generator::Next next = over(b, budget);
   while (const std::optional<Value> one = next()) {
-    budget.pay(1 + a.weight() / 4);
+    budget.pay(cost_of_equal(*one, a));
     if (equal(*one, a)) return true;
   }
   return false;

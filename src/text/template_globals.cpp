@@ -57,17 +57,24 @@ Dict first_members(const Arguments& a, std::string_view whose, Budget& budget) {
     for (const Value& pair : mapping ? pairs_of(*mapping) : elements(given, budget)) {
       const List two = elements(pair, budget);
       if (two.size() != 2) refuse(fmt::format("{} takes a mapping, or pairs of a key and a value", whose));
-      budget.pay(1 + dict.size());
+      budget.pay(cost_of_find(dict, two[0]));
       put(dict, two[0], two[1]);
     }
   }
-  for (const auto& [name, value] : a.named) put(dict, name, value);
+  for (const auto& [name, value] : a.named) {
+    const Value key(name);
+    budget.pay(cost_of_find(dict, key));
+    put(dict, key, value);
+  }
   return dict;
 }
 
 Value new_namespace(const Arguments& a, Budget& budget) {
   auto made = std::make_shared<Namespace>();
-  for (const auto& [name, value] : first_members(a, "namespace()", budget)) set_member(*made, name, value);
+  for (const auto& [name, value] : first_members(a, "namespace()", budget)) {
+    budget.pay(cost_of_find(made->members, name));
+    set_member(*made, name, value);
+  }
   return Value(std::move(made));
 }
 

@@ -66,7 +66,7 @@ std::vector<std::size_t> order_of(const List& keys, bool reverse, Budget& budget
   std::vector<std::size_t> order(keys.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
-    budget.pay(8 + 2 * std::min(keys[x].weight(), keys[y].weight()));
+    budget.pay(8 + cost_of_equal(keys[x], keys[y]));
     return reverse ? less(keys[y], keys[x]) : less(keys[x], keys[y]);
   });
   return order;
@@ -160,9 +160,11 @@ Value unique(const Value& value, const Arguments& a, Budget& budget) {
                           .case_counts = flag_argument(a, 0, "case_sensitive", false)};
       Value key = key_of(one, by, budget);
       check_key(key);
-      budget.pay(1 + seen.size() * (1 + key.weight() / 4));
-      if (std::any_of(seen.begin(), seen.end(), [&](const Value& other) { return equal(other, key); }))
-        return nothing();
+      const auto is_it = [&](const Value& other) {
+        budget.pay(cost_of_equal(other, key));
+        return equal(other, key);
+      };
+      if (std::any_of(seen.begin(), seen.end(), is_it)) return nothing();
       seen.push_back(std::move(key));
       return one;
     };
@@ -237,8 +239,9 @@ Value items_of(const Value& value, Budget& budget) {
   if (value.is_undefined()) return of_list({}, value);
   return lazily(value, {}, budget, [value]() -> Change {
     if (!value.get<Dict>()) refuse(fmt::format("items takes a mapping, not {}", value.type_name()));
-    return [value](const Value& key) -> std::optional<Value> {
-      return Value::tuple({key, *find(*value.get<Dict>(), key)});
+    return [value, at = std::size_t{0}](const Value&) mutable -> std::optional<Value> {
+      const auto& [key, member] = (*value.get<Dict>())[at++];  // in the order in which the keys come
+      return Value::tuple({key, member});
     };
   });
 }
@@ -252,7 +255,7 @@ Value extreme(const Value& value, const Arguments& a, bool smallest, Budget& bud
   const List keys = keys_of(list, by, budget);
   std::size_t best = 0;
   for (std::size_t i = 1; i < keys.size(); ++i) {
-    budget.pay(4 + std::min(keys[i].weight(), keys[best].weight()));
+    budget.pay(4 + cost_of_equal(keys[i], keys[best]));
     if (smallest ? less(keys[i], keys[best]) : less(keys[best], keys[i])) best = i;
   }
   return list[best];
@@ -290,7 +293,8 @@ Value batches(const Value& value, const Arguments& a, Budget& budget) {
     }
     if (!batch.empty() && fill && !fill->is_none()) {
       if (!size.number()) refuse(fmt::format("batch takes a number, not {}", size.type_name()));
-      const std::int64_t lacking = size.integer().value_or(0) - static_cast<std::int64_t>(batch.size());
+      const std::int64_t lacking =
+          std::max<std::int64_t>(size.integer().value_or(0), 0) - static_cast<std::int64_t>(batch.size());
       if (!size.integer() && *size.number() > static_cast<double>(batch.size())) refuse("batch takes a whole number");
       if (lacking > static_cast<std::int64_t>(longest_text)) refuse("batch: a list becomes too long");
       budget.pay(static_cast<std::size_t>(std::max<std::int64_t>(lacking, 0)));
@@ -336,6 +340,7 @@ Value groups(const Value& value, const Arguments& a, Budget& budget) {
   Value key;
   const Value* before = nullptr;
   for (const std::size_t i : order_of(keys, false, budget)) {
+    if (before) budget.pay(cost_of_equal(*before, keys[i]));
     if (!before || !equal(*before, keys[i])) {
       close(key);
       key = case_counts ? keys[i] : attribute_of(list[i], path, otherwise, budget);

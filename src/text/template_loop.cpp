@@ -51,6 +51,7 @@ Value Loop::cycle(const Arguments& a) const {
 Value Loop::changed(const Arguments& a) {
   Value value = Value::tuple(a.positional);
   budget_.pay_whole(value);
+  if (last_seen_) budget_.pay(cost_of_equal(value, *last_seen_));
   const bool changed = !last_seen_ || !equal(value, *last_seen_);
   last_seen_ = std::move(value);
   return changed;

@@ -22,6 +22,7 @@ const List& list(const Call& c) {
 Value get(const Call& c) {
   const Value& key = c.given(0, "key");
   check_key(key);
+  c.budget.pay(cost_of_find(dict(c), key));
   if (const Value* found = find(dict(c), key)) return *found;
   const Value* otherwise = argument(c.arguments, 1, "default");
   return otherwise ? *otherwise : Value(None{});
@@ -29,12 +30,17 @@ Value get(const Call& c) {
 
 Value values(const Call& c) {
   List all;
+  c.budget.pay(4 * dict(c).size());
   for (const auto& [key, member] : dict(c)) all.push_back(member);
   return Value::sequence(std::move(all), Sequence::values);
 }
 
 constexpr auto dict_methods = std::to_array<Callee>({
-    {"items", "", [](const Call& c) { return Value::sequence(pairs_of(dict(c)), Sequence::items); }},
+    {"items", "",
+     [](const Call& c) {
+       c.budget.pay(20 * dict(c).size());
+       return Value::sequence(pairs_of(dict(c)), Sequence::items);
+     }},
     {"keys", "", [](const Call& c) { return Value::sequence(elements(c.value, c.budget), Sequence::keys); }},
     {"values", "", values},
     {"get", "key default /", get},
@@ -43,9 +49,10 @@ constexpr auto dict_methods = std::to_array<Callee>({
 
 Value count(const Call& c) {
   const Value& what = c.given(0, "value");
-  c.budget.pay(list(c).size() * (1 + what.weight() / 4));
-  return static_cast<std::int64_t>(
-      std::count_if(list(c).begin(), list(c).end(), [&](const Value& one) { return equal(one, what); }));
+  return static_cast<std::int64_t>(std::count_if(list(c).begin(), list(c).end(), [&](const Value& one) {
+    c.budget.pay(cost_of_equal(one, what));
+    return equal(one, what);
+  }));
 }
 
 Value index(const Call& c) {
@@ -58,8 +65,9 @@ Value index(const Call& c) {
   };
   const std::int64_t end = bound(2, "stop", n);
   for (std::int64_t i = bound(1, "start", 0); i < end; ++i) {
-    c.budget.pay(1 + what.weight() / 4);
-    if (equal(list(c)[static_cast<std::size_t>(i)], what)) return i;
+    const Value& one = list(c)[static_cast<std::size_t>(i)];
+    c.budget.pay(cost_of_equal(one, what));
+    if (equal(one, what)) return i;
   }
   refuse("index(): the value was not found");
 }

@@ -118,7 +118,7 @@ std::string number_text(const Value& value, const FormatSpec& spec) {
 }
 
 std::string aligned(std::string_view text, const FormatSpec& spec, std::size_t sign_length, Budget& budget) {
-  const std::int64_t room = spec.width - length_of(text);
+  const std::int64_t room = room_in(spec.width, text);
   if (room <= 0) return std::string(text);
   switch (spec.align) {
     case '>':

@@ -206,7 +206,7 @@ std::string file_size(const Value& value, bool binary, Budget& budget) {
   const double bytes = *number, base = binary ? 1024 : 1000;
   if (!std::isfinite(bytes)) refuse("filesizeformat: the number is not finite");
   if (bytes == 1) return "1 Byte";
-  if (bytes < base) return fmt::format("{} Bytes", static_cast<std::int64_t>(bytes));
+  if (bytes < base) return fmt::format("{:.0f} Bytes", std::trunc(bytes) + 0.0);  // never -0
   constexpr std::string_view prefixes = "kMGTPEZY";
   double unit = base;
   for (std::size_t i = 0;; ++i) {

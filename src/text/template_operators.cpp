@@ -128,7 +128,7 @@ Value binary(const std::string& op, const Value& a, const Value& b, Budget& budg
 }
 
 bool compares(std::string_view op, const Value& a, const Value& b, Budget& budget) {
-  budget.pay(8 * std::min(a.weight(), b.weight()));
+  budget.pay(8 + cost_of_equal(a, b));
   if (op == "==") return equal(a, b);
   if (op == "!=") return !equal(a, b);
   if (op == "in") return contains(b, a, budget);

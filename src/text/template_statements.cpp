@@ -227,6 +227,7 @@ void Evaluator::bind(const Macro& macro, const Arguments& a, Scope& scope) {
   const std::size_t by_place = std::min(a.positional.size(), names.size());
   if (a.positional.size() > names.size() && !macro.takes_more)
     refuse(fmt::format("macro \"{}\" takes {} arguments, not {}", macro.name, names.size(), a.positional.size()));
+  budget_.pay(2 * names.size() * a.named.size());  // each name is looked for among those that are given, and these here
   Dict others;
   Value caller = Undefined{"caller"};
   for (const auto& [name, value] : a.named) {
@@ -240,6 +241,7 @@ void Evaluator::bind(const Macro& macro, const Arguments& a, Scope& scope) {
       refuse(place < std::ssize(names)
                  ? fmt::format("macro \"{}\" is given \"{}\" twice", macro.name, name)
                  : fmt::format("macro \"{}\" has no parameter \"{}\"", macro.name, printable(name)));
+    budget_.pay(others.size());
     put(others, Value(name), value);
   }
   if (macro.takes_caller) scope.set("caller", caller);

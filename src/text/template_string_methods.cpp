@@ -127,7 +127,7 @@ Value justify(const Call& c) {
   const std::string with = given ? text_for(c.value, *given, c.name, c.budget) : " ";
   if (length_of(with) != 1) refuse(fmt::format("{}() takes one fill character", c.name));
   if (c.is("center")) return like(c, centered(text(c), *width, with, c.budget));
-  const std::int64_t room = *width - length_of(text(c));
+  const std::int64_t room = room_in(*width, text(c));
   return like(c, padded(text(c), c.is("rjust") ? room : 0, c.is("ljust") ? room : 0, with, c.budget));
 }
 
@@ -136,7 +136,7 @@ Value zero_fill(const Call& c) {
   if (!width) refuse("zfill() takes a width");
   const std::string_view s = text(c);
   const std::size_t sign = s.starts_with('-') || s.starts_with('+') ? 1 : 0;
-  return like(c, std::string(s.substr(0, sign)) + padded(s.substr(sign), *width - length_of(s), 0, "0", c.budget));
+  return like(c, std::string(s.substr(0, sign)) + padded(s.substr(sign), room_in(*width, s), 0, "0", c.budget));
 }
 
 Value expand_tabs(const Call& c) {

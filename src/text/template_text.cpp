@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "text/characters.h"
 #include "text/letter_case.h"
@@ -112,6 +113,7 @@ std::optional<Part> part_of(std::string_view s, const Value* from, const Value* 
 
 std::string replaced(std::string_view s, std::string_view from, std::string_view to, std::int64_t most,
                      Budget& budget) {
+  most = std::max<std::int64_t>(most, -1);
   std::string out;
   const auto add = [&](std::string_view before) {
     out.append(before).append(to);
@@ -170,6 +172,7 @@ std::vector<std::string_view> split_at_space(std::string_view s, std::int64_t mo
 
 std::vector<std::string_view> split(std::string_view s, const Value* by, std::int64_t most, bool from_right,
                                     Budget& budget) {
+  most = std::max<std::int64_t>(most, -1);
   std::vector<std::string_view> parts;
   const auto add = [&](std::string_view part) {
     budget.pay(8 + part.size() / 8);
@@ -233,6 +236,10 @@ std::string joined(const List& list, std::string_view by, Budget& budget) {
   return out;
 }
 
+std::int64_t room_in(std::int64_t width, std::string_view s) {
+  return std::max<std::int64_t>(width, 0) - length_of(s);
+}
+
 std::string padded(std::string_view s, std::int64_t before, std::int64_t behind, std::string_view with,
                    Budget& budget) {
   const auto room = static_cast<std::int64_t>(longest_text);
@@ -247,7 +254,7 @@ std::string padded(std::string_view s, std::int64_t before, std::int64_t behind,
 }
 
 std::string centered(std::string_view s, std::int64_t width, std::string_view with, Budget& budget) {
-  const std::int64_t room = width - length_of(s);
+  const std::int64_t room = room_in(width, s);
   if (room <= 0) return std::string(s);
   const std::int64_t before = room / 2 + (room & width & 1);  // where CPython puts the odd one
   return padded(s, before, room - before, with, budget);
@@ -279,12 +286,14 @@ Value truncated(const Value& value, const Arguments& a, Budget& budget) {
   const std::string end = given ? text_of(*given, "truncate") : "...";
   if (length < length_of(end)) refuse(fmt::format("truncate: the length is {}, less than that of the end", length));
   if (leeway < 0) refuse("truncate: the leeway is below 0");
+  constexpr std::int64_t half = std::numeric_limits<std::int64_t>::max() / 2;  // no text is as long
+  const std::int64_t kept_whole = std::min(length, half) + std::min(leeway, half);
   const auto* s = value.get<std::string>();
   if (!s && (value.is_undefined() || value.get<List>() || value.get<Dict>()) &&
-      *length_value(value).integer() <= length + leeway)
+      *length_value(value).integer() <= kept_whole)
     return value;
   if (!s) refuse(fmt::format("truncate takes a string, not {}", value.type_name()));
-  if (length_of(*s) <= length + leeway) return value;
+  if (length_of(*s) <= kept_whole) return value;
   const Value zero = std::int64_t{0}, most = length - length_of(end);
   std::string_view kept = part_of(*s, &zero, &most)->text;
   if (!flag_argument(a, 1, "killwords", false)) {

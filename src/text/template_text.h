@@ -40,6 +40,9 @@ std::vector<std::string_view> split(std::string_view s, const Value* by, std::in
 /// str.splitlines()
 std::vector<std::string_view> lines_of(std::string_view s, bool keep_ends, Budget& budget);
 std::string joined(const List& list, std::string_view by, Budget& budget);
+/// How many characters a text lacks of `width`: none or less where it is as wide. Nothing is subtracted from a width below
+/// 0, whatever its size.
+std::int64_t room_in(std::int64_t width, std::string_view s);
 /// With `before` and `behind` times a character around it.
 std::string padded(std::string_view s, std::int64_t before, std::int64_t behind, std::string_view with, Budget& budget);
 /// str.center()

@@ -46,20 +46,6 @@ Value from_json(const nlohmann::ordered_json& json, int depth) {
   return None{};
 }
 
-// Views of keys and of pairs are sets where they are compared.
-bool equal_sequences(const Value& a, const Value& b) {
-  const List &x = *a.get<List>(), &y = *b.get<List>();
-  const bool sets = (a.sequence() == Sequence::keys || a.sequence() == Sequence::items) && b.is_view() &&
-                    b.sequence() != Sequence::values;
-  if (sets)
-    return x.size() == y.size() && std::all_of(x.begin(), x.end(), [&](const Value& one) {
-             return std::any_of(y.begin(), y.end(), [&](const Value& other) { return equal(one, other); });
-           });
-  if (a.is_view() || b.is_view()) return &x == &y && a.sequence() == b.sequence();
-  const bool alike = a.is_tuple() ? b.is_tuple() : a.sequence() == b.sequence();
-  return alike && x.size() == y.size() && std::equal(x.begin(), x.end(), y.begin(), equal);
-}
-
 }  // namespace
 
 Generator::Generator(Next next) : next_(std::move(next)) {}
@@ -185,35 +171,8 @@ std::string_view Value::type_name() const {
   return names[data_.index()];
 }
 
-bool equal(const Value& a, const Value& b) {
-  if (const auto x = a.integer(), y = b.integer(); x && y) return *x == *y;
-  if (const auto x = a.number(), y = b.number(); x && y) return *x == *y;
-  if (const auto* x = a.get<std::string>(), *y = b.get<std::string>(); x && y) return *x == *y;
-  if (a.get<List>() && b.get<List>()) return equal_sequences(a, b);
-  if (const auto* x = a.get<Dict>(), *y = b.get<Dict>(); x && y)
-    return x->size() == y->size() && std::all_of(x->begin(), x->end(), [&](const auto& member) {
-             const Value* other = find(*y, member.first);
-             return other && equal(member.second, *other);
-           });
-  if (const auto* x = a.get<std::shared_ptr<Namespace>>(), *y = b.get<std::shared_ptr<Namespace>>(); x && y)
-    return *x == *y;
-  if (const auto* x = a.get<std::shared_ptr<Generator>>(), *y = b.get<std::shared_ptr<Generator>>(); x && y)
-    return *x == *y;
-  if (const auto* x = a.get<Callable>(), *y = b.get<Callable>(); x && y) return x == y;
-  return (a.is_none() && b.is_none()) || (a.is_undefined() && b.is_undefined());
-}
-
-bool less(const Value& a, const Value& b) {
-  if (const auto x = a.integer(), y = b.integer(); x && y) return *x < *y;
-  if (const auto x = a.number(), y = b.number(); x && y) return *x < *y;
-  if (const auto* x = a.get<std::string>(), *y = b.get<std::string>(); x && y) return *x < *y;
-  if (const auto* x = a.get<List>(), *y = b.get<List>();
-      x && y && a.is_plain_list() && b.is_plain_list() && a.is_tuple() == b.is_tuple()) {
-    for (std::size_t i = 0; i < std::min(x->size(), y->size()); ++i)
-      if (!equal((*x)[i], (*y)[i])) return less((*x)[i], (*y)[i]);
-    return x->size() < y->size();
-  }
-  refuse(fmt::format("{} and {} have no order", a.type_name(), b.type_name()));
+std::size_t cost_of_find(const Dict& dict, const Value& key) {
+  return 1 + dict.size() * (1 + (key.get<List>() ? 8 * key.weight() : key.weight() / 4));
 }
 
 const Value* find(const Dict& dict, const Value& key) {

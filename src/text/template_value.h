@@ -134,9 +134,13 @@ class Value {
 
 /// Python's == : of different kinds nothing is equal, but numbers are numbers.
 bool equal(const Value& a, const Value& b);
+/// What equal() costs at most, in units of a Budget.
+std::size_t cost_of_equal(const Value& a, const Value& b);
 /// Python's < . @throws Error for values that have no order
 bool less(const Value& a, const Value& b);
 
+/// What find() and put() cost at most, in units of a Budget.
+std::size_t cost_of_find(const Dict& dict, const Value& key);
 /// A member of a dict, or nullptr.
 const Value* find(const Dict& dict, const Value& key);
 const Value* find(const Dict& dict, std::string_view key);

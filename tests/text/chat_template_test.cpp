@@ -300,6 +300,63 @@ TEST(ChatTemplate, WhatTakesLongIsStoppedWithinASecond) {
   }
 }
 
+// The same of mappings with many members, the one in the other's order turned round.
+TEST(ChatTemplate, WhatTakesLongOfLargeMappingsIsStoppedWithinASecond) {
+  constexpr int members = 6000;
+  ChatInput input;
+  Json up = Json::object(), down = Json::object();
+  for (int i = 0; i < members; ++i) up["key " + std::to_string(i)] = i;
+  for (int i = members; i-- > 0;) down["key " + std::to_string(i)] = i;
+  input.messages = Json::array({up, down});
+  const std::string begin =
+      "{% set a = messages[0] %}{% set b = messages[1] %}{% set p = a | items | list %}"
+      "{% set keys = (a.keys(), b.keys()) %}{% set items = (a.items(), b.items()) %}{% for i in range(100000) %}";
+  for (const char* what :
+       {"a == b", "keys[0] == keys[1]", "items[0] == items[1]", "([[a]] * 9).count([b])", "[b] in [[i], [a]]",
+        "a | items | list", "a.get(i)", "a.items() | first", "dict(p)", "namespace(p)", "('%(key 5999)s' * 10000) % a",
+        "('{x}' * 10000).format(**a)", "loop.changed(b if loop.index is odd else a)", "[[a, i], [b, i]] | sort"}) {
+    SCOPED_TRACE(what);
+    const std::clock_t begun = std::clock();
+    const auto render = [&] { return ChatTemplate(begin + "{% set x = " + what + " %}{% endfor %}").render(input); };
+    const std::string found = error_of(render);
+    EXPECT_TRUE(contains(found, "it does too much") || contains(found, "has no value for")) << found;
+    EXPECT_LT(static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC, 15);  // as above
+  }
+}
+
+TEST(ChatTemplate, MappingsAndViewsAreEqualWhateverTheirOrder) {
+  EXPECT_EQ(
+      rendered("{{ {'a': 1, 'b': [2], 3: {'c': none}} == {3: {'c': none}, 'b': [2], 'a': 1} }}"
+               "{{ {'a': 1, 'b': 2} == {'b': 1, 'a': 2} }}{{ {'a': 1, 'b': 2} == {'b': 2, 'c': 1} }}"
+               "{{ {1: 'x', 'y': 2} == {'y': 2.0, true: 'x'} }}{{ {(1, 'a'): 1, (1, 'b'): 2} == {(1, 'b'): 2, (1, "
+               "'a'): 1} }}"),
+      "TrueFalseFalseTrueTrue");
+  EXPECT_EQ(rendered("{% set a = {'a': [1], 'b': {}} %}{% set b = {'b': {}, 'a': [1]} %}{{ a.keys() == b.keys() }}"
+                     "{{ a.items() == b.items() }}{{ a.items() == {'b': {}, 'a': [2]}.items() }}"
+                     "{{ {('k', 1): 0}.keys() == {'k': 1}.items() }}{{ a.values() == b.values() }}"),
+            "TrueTrueFalseTrueFalse");
+  // No integer is rounded where it is compared with a float.
+  EXPECT_EQ(rendered("{{ 9007199254740993 == 9007199254740992.0 }}{{ 9007199254740993 > 9007199254740992.0 }}"
+                     "{{ 9223372036854775807 < 9223372036854775808.0 }}{{ 2 == 2.0 }}{{ -3 < -2.5 }}{{ -2 < -2.5 }}"),
+            "FalseTrueTrueTrueTrueFalse");
+  EXPECT_EQ(rendered("{% set n = 'nan' | float %}{% set d = dict([(n, 1), ('b', 2)]) %}{{ d | items | list }}"
+                     "{{ d == dict([('b', 2), (n, 1)]) }}{{ [n] < [n] }}"),
+            "[(nan, 1), ('b', 2)]FalseFalse");
+}
+
+TEST(ChatTemplate, TheLeastAndTheGreatestIntegerAreTakenForWidths) {
+  const std::string least = "{% set least = -9223372036854775807 - 1 %}{% set most = 9223372036854775807 %}";
+  EXPECT_EQ(rendered(least + "{{ '-ab'.zfill(least) }}|{{ 'ab'.rjust(least) }}|{{ 'ab'.ljust(least) }}|"
+                             "{{ 'ab'.center(least) }}|{{ 'ab' | center(least) }}"),
+            "-ab|ab|ab|ab|ab");
+  EXPECT_EQ(rendered(least + "{{ 'a b' | truncate(most, leeway=most) }}|{{ 'a,b'.split(',', least) }}|"
+                             "{{ 'a b'.rsplit(none, least) }}|{{ 'aa'.replace('a', 'b', least) }}|"
+                             "{{ [1, 2] | batch(least, 0) | list }}"),
+            "a b|['a', 'b']|['a', 'b']|bb|[[1, 2]]");
+  EXPECT_EQ(rendered("{{ -1e30 | filesizeformat }}|{{ -0.5 | filesizeformat }}"),
+            "-1000000000000000019884624838656 Bytes|0 Bytes");
+}
+
 TEST(ChatTemplate, TextsStayBelowTheirBound) {
   for (const char* source :
        {"{{ (range(1000) | list | tojson(separators=('x' * 100000, ':'))) | length }}",
