@@ -169,13 +169,6 @@ Opened open_for_reading(const std::string& path) {
   return {fd, static_cast<std::uint64_t>(status.st_size)};
 }
 
-void check_fetched(const std::string& path, std::string_view bytes) {
-  const auto size = size_behind_lfs_pointer(bytes);
-  if (!size) return;
-  fail(shown(path), fmt::format("is a Git LFS pointer: the file itself ({} bytes) was not fetched", *size),
-       fmt::format("run `git lfs pull` in {}", shown(parent_of(path))));
-}
-
 bool is_sync_failure(int error) {
   return error != EINVAL && error != ENOTSUP;
 }  // file systems that cannot, say so

@@ -1,6 +1,12 @@
 #include "base/lfs_pointer.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/printable.h"
 
 namespace tril {
 
@@ -15,6 +21,14 @@ std::optional<std::uint64_t> size_behind_lfs_pointer(std::string_view text) {
   const auto [rest, problem] = std::from_chars(text.data() + at + size.size(), end, bytes);
   const bool is_line = rest == end || *rest == '\n' || *rest == '\r';
   return problem == std::errc() && is_line ? std::optional(bytes) : std::nullopt;
+}
+
+void check_fetched(const std::string& path, std::string_view text) {
+  const auto size = size_behind_lfs_pointer(text);
+  if (!size) return;
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  fail(printable(path, 400), fmt::format("is a Git LFS pointer: the file itself ({} bytes) was not fetched", *size),
+       fmt::format("run `git lfs pull` in {}", folder.empty() ? "." : printable(folder, 400)));
 }
 
 }  // namespace tril

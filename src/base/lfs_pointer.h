@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace tril {
@@ -13,5 +14,9 @@ inline constexpr std::uint64_t most_lfs_pointer_bytes = 1024;
 
 /// The size in bytes of the file that `text`, a whole file, is a Git LFS pointer to; nothing where it is none.
 std::optional<std::uint64_t> size_behind_lfs_pointer(std::string_view text);
+
+/// @param text  the whole of the file at `path`
+/// @throws Error with what to do where it is such a pointer
+void check_fetched(const std::string& path, std::string_view text);
 
 }  // namespace tril

@@ -108,18 +108,29 @@ std::uint64_t fingerprint_of(const CorpusOptions& o, const Tokenizer& tokenizer)
   return print.value();
 }
 
+// Where the stretches of a large file begin that are looked at. States of old versions have them in other places.
+enum class Stretches : std::uint8_t { even, of_old };
+
 // What a file holds, or stretches of it.
-std::uint64_t contents_of(const std::string& path) {
+std::uint64_t contents_of(const std::string& path, Stretches how) {
   constexpr std::size_t whole = 256 << 20, stretches = 64, stretch = whole / stretches;
   const MappedFile file = MappedFile::open(path);
   const std::span<const std::byte> bytes = file.bytes();
   if (bytes.size() <= whole) return content_hash(bytes);
+  const std::size_t last = bytes.size() - stretch;
   Hash hash;
   for (std::size_t i = 0; i < stretches; ++i) {
-    const std::size_t begin = (bytes.size() - stretch) / (stretches - 1) * i;
+    const std::size_t begin = how == Stretches::even ? last * i / (stretches - 1) : last / (stretches - 1) * i;
     hash.add(static_cast<std::int64_t>(content_hash(bytes.subspan(begin, stretch))));
   }
-  return hash.add(static_cast<std::int64_t>(content_hash(bytes.last(stretch)))).value();
+  if (how == Stretches::of_old) hash.add(static_cast<std::int64_t>(content_hash(bytes.last(stretch))));
+  return hash.value();
+}
+
+std::uint64_t contents_of_all(const CorpusOptions& options, Stretches how) {
+  Hash hash;
+  for (const std::string& path : all_files(options)) hash.add(static_cast<std::int64_t>(contents_of(path, how)));
+  return std::max<std::uint64_t>(hash.value(), 1);
 }
 
 void add_pass(CorpusStatistics& sum, const CorpusStatistics& part) {
@@ -309,9 +320,7 @@ void check_files(const CorpusOptions& options) {
 }
 
 std::uint64_t corpus_contents(const CorpusOptions& options) {
-  Hash hash;
-  for (const std::string& path : all_files(options)) hash.add(static_cast<std::int64_t>(contents_of(path)));
-  return std::max<std::uint64_t>(hash.value(), 1);
+  return contents_of_all(options, Stretches::even);
 }
 
 void check_corpus(const CorpusOptions& options, const Tokenizer& tokenizer) {
@@ -333,7 +342,8 @@ class Corpus::Impl {
                  "use the same ones, or pass --overwrite to begin anew");
     state.fingerprint = fingerprint;
     const std::uint64_t contents = corpus_contents(options);
-    if (state.contents != 0 && state.contents != contents)
+    if (state.contents != 0 && state.contents != contents &&
+        state.contents != contents_of_all(options, Stretches::of_old))
       fail_usage("corpus", "its files have the same sizes as those that the saved position belongs to, but other text",
                  "use the same ones, or pass --overwrite to begin anew");
     state.contents = contents;

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/lfs_pointer.h"
 #include "base/printable.h"
 
 namespace tril {
@@ -58,11 +59,23 @@ Input::Input(const std::string& path)
                                   : "");
   }
   owned_ = true;
+  refuse_pointer(path);
 }
 
 Input::~Input() {
   if (gzip_) inflateEnd(&stream_);
   if (owned_) ::close(descriptor_);
+}
+
+// A file that is short enough is looked at as a whole, and read from its start all the same.
+void Input::refuse_pointer(const std::string& path) const {
+  struct stat info {};
+  if (::fstat(descriptor_, &info) != 0 || !S_ISREG(info.st_mode) ||
+      static_cast<std::uint64_t>(info.st_size) > most_lfs_pointer_bytes)
+    return;
+  std::array<char, most_lfs_pointer_bytes> text{};
+  const ssize_t n = ::pread(descriptor_, text.data(), text.size(), 0);
+  if (n > 0) check_fetched(path, {text.data(), static_cast<std::size_t>(n)});
 }
 
 bool Input::fill() {

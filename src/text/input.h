@@ -14,6 +14,7 @@ namespace tril {
 class Input {
  public:
   /// @param path  a file, or "-" for standard input
+  /// @throws Error for what cannot be read, and for a pointer of Git LFS
   explicit Input(const std::string& path);
   ~Input();
   Input(const Input&) = delete;
@@ -33,6 +34,7 @@ class Input {
   bool fill();
   std::string_view unpack();
   void check_kind();
+  void refuse_pointer(const std::string& path) const;
 
   std::string name_;
   int descriptor_ = -1;

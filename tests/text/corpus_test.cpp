@@ -7,11 +7,14 @@
 #include <numeric>
 #include <set>
 
+#include "base/content_hash.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/rng.h"
 #include "support/paths.h"
 #include "temporary.h"
 #include "text/chunk.h"
+#include "text/document.h"
 #include "text/sentence_frame.h"
 
 namespace tril {
@@ -452,6 +455,55 @@ TEST(Corpus, RefusesAStateOfOtherText) {
   nlohmann::json old = state;
   old.erase("contents");
   EXPECT_NO_THROW(Corpus(options, words, old.get<CorpusState>()));
+}
+
+// What a checkout without git-lfs leaves behind is no text, whoever reads it.
+TEST(Corpus, RefusesAPointerOfGitLfs) {
+  const TemporaryDirectory at;
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 77\n",
+                    path = at.write("train.de", pointer);
+  for (const std::string& error : {error_of([&] { LineReader{path}; }), error_of([&] { read_document(path, 1 << 20); }),
+                                   error_of([&] { check_files({.source = {path}, .target = {path}}); })})
+    EXPECT_TRUE(contains(error, "train.de: is a Git LFS pointer: the file itself (77 bytes) was not fetched") &&
+                contains(error, "run `git lfs pull` in " + at.path()))
+        << error;
+  LineReader like_it(at.write("like", "version https://git-lfs.github.com/spec/v1\nis the first line of a pointer\n"));
+  std::string line;
+  EXPECT_EQ(like_it.next(line), Line::text);
+  EXPECT_EQ(line, "version https://git-lfs.github.com/spec/v1");
+}
+
+// Of a large file 64 stretches are looked at, the first at its beginning and the last at its end. Old versions rounded
+// where they begin, and had one more at the end: a state of theirs goes on.
+TEST(Corpus, LargeFilesAreToldApartByStretches) {
+  const TemporaryDirectory dir;
+  constexpr std::size_t size = (std::size_t{256} << 20) + (1 << 20) + 77, stretch = 4 << 20, last = size - stretch;
+  std::string text;
+  for (int i = 0; i < 2000; ++i) text += "a b c\n";
+  const std::string path = dir.write("large", text);
+  std::filesystem::resize_file(path, size);  // zeros, which take no room
+  CorpusOptions options;
+  options.source = {path}, options.target = {path};
+  options.max_tokens = 100, options.max_length = 100, options.prefetch = 0;
+
+  const MappedFile file = MappedFile::open(path);
+  const auto add = [&](Hash& hash, std::size_t begin) {
+    hash.add(static_cast<std::int64_t>(content_hash(file.bytes().subspan(begin, stretch))));
+  };
+  Hash even, old;
+  for (std::size_t i = 0; i < 64; ++i) add(even, last * i / 63), add(old, last / 63 * i);
+  add(old, last);
+  const auto both_files = [](const Hash& one) {
+    return Hash().add(static_cast<std::int64_t>(one.value())).add(static_cast<std::int64_t>(one.value())).value();
+  };
+  EXPECT_EQ(corpus_contents(options), both_files(even));
+  EXPECT_NE(both_files(even), both_files(old));
+
+  CorpusState state;
+  state.contents = both_files(old);
+  EXPECT_EQ(error_of([&] { Corpus(options, words, state); }), "");
+  state.contents += 1;
+  EXPECT_TRUE(contains(error_of([&] { Corpus(options, words, state); }), "but other text"));
 }
 
 // Points of tokens are numbered as scoring numbers them, what stands around a sentence counted; those of words are not.
