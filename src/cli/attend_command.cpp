@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/streams.h"
+#include "cli/assumed_language.h"
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
 #include "cli/line_stream.h"
@@ -77,6 +78,7 @@ int attend(const AttendOptions& o, const Fields& fields) {
   if (text.empty()) fail_usage("--source", "the sentence is empty", "pass one, or write a line to standard input");
   const Languages languages =
       choose_languages(*tokenizer, o.source_language, o.target_language, "--source-language", "--target-language");
+  warn_of_assumed_language(o.decoding.model, *tokenizer, languages);
   const std::string source = behind_prefix(languages.prefix, text);
   warn_of_unknown(count_unknown(*tokenizer, source, tokenizer->encode(source, Side::source), Side::source));
 

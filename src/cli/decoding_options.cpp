@@ -51,8 +51,7 @@ void add_model_fields(Fields& f, DecodingOptions& o) {
 void add_language_fields(Fields& f, std::string& source, std::string& target) {
   f.add("source-language", &source,
         "language of the text, for a model with tokens of languages (M2M100: en, NLLB: eng_Latn, mBART: en_XX); unset: "
-        "as "
-        "its directory says")
+        "as its directory says, or else English, with a warning")
       .value_name("NAME");
   f.add("target-language", &target,
         "language of the translation, for a model of several: its tag, >>de<<, is put in front of the source, or the "

@@ -10,6 +10,7 @@
 
 #include "base/progress.h"
 #include "cli/alignment_options.h"
+#include "cli/assumed_language.h"
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
 #include "cli/model_set.h"
@@ -129,7 +130,9 @@ class PairIds {
         frames_{sentence_frame(tokenizer, Side::source, languages_.source),
                 sentence_frame(tokenizer, Side::target, languages_.target)},
         source_(o.source, {.skip_invalid = o.skip_invalid}),
-        target_(o.target, {.skip_invalid = o.skip_invalid}) {}
+        target_(o.target, {.skip_invalid = o.skip_invalid}) {
+    warn_of_assumed_language(o.decoding.model, tokenizer, languages_);
+  }
 
   std::vector<std::vector<std::int32_t>> sources, targets;  ///< ids, EOS included, of the pairs that are valid
   std::vector<std::int64_t> target_characters;              ///< of the same pairs

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/alignment_options.h"
+#include "cli/assumed_language.h"
 #include "cli/commands.h"
 #include "cli/corpus_options.h"
 #include "cli/corpus_work.h"
@@ -190,6 +191,7 @@ void warn_of_directory(const TranslateOptions& o, const model::GenerationConfig&
       !search::starts_with_language(m, tokenizer))
     spdlog::warn("{}: nothing says which of its {} languages to translate into; pass --target-language",
                  o.decoding.model, tokenizer.languages().size());
+  warn_of_assumed_language(o.decoding.model, tokenizer, languages);
 }
 
 std::shared_ptr<const search::Terminology> terminology_of(const TranslateOptions& o, const search::SearchOptions& s) {

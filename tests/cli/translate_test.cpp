@@ -204,5 +204,33 @@ TEST_F(Translate, MistakesAreNamed) {
   expect(run_tril({"translate", "--model", model, "-b", "1"}, text, "/dev/full"), 1, "standard output");
 }
 
+// A model with tokens of languages takes one for the text where nobody says which, and that is told once.
+TEST(TranslateLanguages, TheOneThatIsAssumedIsTold) {
+  const ScratchFolder folder;
+  const std::string model = folder.at("model"), golden = test::test_dir() + "/golden/hf/";
+  std::filesystem::create_directory(model);
+  for (const char* file : {"config.json", "generation_config.json", "model.safetensors"})
+    std::filesystem::copy(golden + "m2m100/" + file, model);
+  std::filesystem::copy(golden + "tokenizers/spm_unigram/spm.model", model + "/sentencepiece.bpe.model");
+  folder.write("model/vocab.json", R"({"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "▁": 4, "a": 5})");
+  folder.write("model/tokenizer_config.json", R"({"tokenizer_class": "M2M100Tokenizer"})");
+  const std::string told = "of its 100 languages the text is in; en is assumed, pass --source-language";
+  const auto ran = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> args{"translate", "--model", model, "--target-language", "de", "--max-length", "4"};
+    args.insert(args.end(), more.begin(), more.end());
+    Ran r = run_tril(args, "a\na\n");
+    EXPECT_EQ(r.code, 0) << r.err;
+    return r;
+  };
+  const Ran silent = ran({}), asked = ran({"--source-language", "en"});
+  EXPECT_NE(silent.err.find(told), std::string::npos) << silent.err;
+  EXPECT_EQ(silent.err.find(told), silent.err.rfind(told)) << "once";
+  EXPECT_EQ(asked.err.find("is assumed"), std::string::npos) << asked.err;
+  EXPECT_EQ(silent.out, asked.out);
+  folder.write("model/tokenizer_config.json", R"({"tokenizer_class": "M2M100Tokenizer", "src_lang": "fr"})");
+  const Ran french = ran({});
+  EXPECT_EQ(french.err.find("is assumed"), std::string::npos) << french.err;
+}
+
 }  // namespace
 }  // namespace tril
