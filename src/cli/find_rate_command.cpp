@@ -111,9 +111,10 @@ void add_find_rate(App& app) {
   app.add({.name = "find-rate",
            .summary = "try learning rates from low to high and suggest one for training",
            .description = "Takes the options of `tril train`, so that the command that is about to train can be tried "
-                          "first. Trains some updates with a rate that rises exponentially and shows the loss of each "
-                          "(the learning-rate range test). Nothing is written to --model, which need not exist; what "
-                          "concerns validation, saving and the schedule has no part in it.",
+                          "first: its --model is required here too, although nothing is written to it and it need not "
+                          "exist. Trains some updates with a rate that rises exponentially and shows the loss of each "
+                          "(the learning-rate range test). What concerns validation, saving and the schedule has no "
+                          "part in it.",
            .examples = {{"tril find-rate --model de --train-sets train.en train.de", "a table and a suggestion"},
                         {"tril find-rate --config run.yml --plot rates.html", "the same with a picture"}},
            .fields = find_rate_fields(*o),
