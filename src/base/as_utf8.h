@@ -6,9 +6,9 @@
 
 namespace tril {
 
-/// `text` with U+FFFD for each byte that belongs to no character, so that it shows how many bytes of a name are none. States
-/// of training hold names in this form, and are compared with it. What a model writes is another matter: there several
-/// bytes are the beginning of one character, and give one U+FFFD (valid_utf8() in text/characters.h).
+/// `text` with U+FFFD for each byte that belongs to no character, so that it shows how many bytes of a name are none. What a
+/// model writes is another matter: there several bytes are the beginning of one character, and give one U+FFFD
+/// (valid_utf8() in text/characters.h).
 std::string as_utf8(std::string_view text);
 
 }  // namespace tril
