@@ -315,7 +315,7 @@ int train_as_rank(TrainOptions& o, const Fields& fields, bool quiet) {
   settle(o);
   const auto silence = std::chrono::milliseconds(std::llround(o.run.rank_timeout * 1000));
   const StopSignal stop(
-      "signal received: the current update is finished and the run saved; another signal ends at once");
+      "signal received: the run is saved, after the current update if it is short; another signal ends at once");
   const std::shared_ptr<dist::Ranks> ranks = dist::Ranks::join({silence});
   check_input_files(o);
   const spdlog::level::level_enum told = spdlog::get_level();
@@ -338,7 +338,8 @@ void add_train(App& app) {
                "Writes a Hugging Face directory (MarianMT, or GPT-2 with --arch gpt2) that tril, transformers and "
                "CTranslate2 read: the best "
                "model by validation, its tokenizer, train.jsonl and report.html. The same command goes on where it "
-               "was stopped, bit for bit. SIGINT, SIGTERM and SIGUSR1 finish the update and save.",
+               "was stopped, bit for bit. SIGINT, SIGTERM and SIGUSR1 save after the update that runs; one of several "
+               "batches (--accumulate) is broken off, and made again later.",
            .examples =
                {{"tril train --model de --train-sets train.en train.de --valid-sets valid.en valid.de",
                  "a small model, its vocabulary learned on the way"},

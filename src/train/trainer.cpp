@@ -131,6 +131,7 @@ Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<cons
   WorkersOptions w = workers_options(options_);
   w.ranks = ranks_;
   w.before_step = [this] { store_.wait_until_read(); };
+  w.stop = hooks_.stop;
   if (w.loss.guided) model_.set_alignment_heads(w.loss.guided->heads);
   w.loss.teachers = teachers_of(options_, *tokenizer_);
   workers_ = std::make_unique<Workers>(model_, *optimizer_, std::move(w));
@@ -311,7 +312,11 @@ void Trainer::agree() {
 
 UpdateResult Trainer::one_update() {
   group_.clear();
-  for (std::int64_t i = 0; i < state_.batches; ++i) group_.push_back(corpus_->next());
+  const bool alone = ranks_->size() == 1 && hooks_.stop;
+  for (std::int64_t i = 0; i < state_.batches; ++i) {
+    if (alone && i > 0 && hooks_.stop()) return {.broken_off = true};
+    group_.push_back(corpus_->next());
+  }
   const std::int64_t number = state_.position.updates + 1;
   const LearningOptions& l = options_.learning;
   if (l.r_drop > 0 && number == l.r_drop_start + 1) state_.usual = {};  // from here on losses are larger
@@ -401,6 +406,11 @@ TrainingSummary Trainer::run() {
     const double start = seconds_now();
     const UpdateResult result = one_update();
     const double end = seconds_now(), took = end - start;
+    if (result.broken_off) {  // its batches come again when the run goes on
+      state_ = before;
+      summary.ending = Ending::stopped;
+      break;
+    }
 
     const bool rolls_back = options_.learning.nan_guard == NanGuard::rollback;
     const bool broke_weights = rolls_back && result.finite && !finite_weights();

@@ -59,8 +59,8 @@ struct TrainerHooks {
   std::function<void(const ValidationReport&)> on_validation;
   std::function<void(const Position&)> on_resume;  ///< once, before the first update of a run that goes on
   std::function<void()> on_save;                   ///< after each state that was saved
-  /// (**) true, from some moment on: save and return after the update that runs, or within a validation, which comes
-  /// again when the run goes on. Asked by many threads at once.
+  /// (**) true, from some moment on: save and return after the update that runs. One of several batches is broken off where
+  /// there is one rank, and so is a validation: both come again when the run goes on. Asked by many threads at once.
   std::function<bool()> stop;
   std::function<void(const RollbackReport&)> on_rollback;
   std::function<void()> load_start;  ///< (**) sets the weights of a new run, after their initialisation

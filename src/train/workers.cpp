@@ -121,6 +121,12 @@ void Workers::add_gradient(Worker& w, const Pass& pass, const LossSettings& sett
   c.set_tape(nullptr);
 }
 
+// Whether what is left of the update's passes is not to be made.
+bool Workers::breaks_off() {
+  if (may_break_off_ && !broken_off_ && options_.stop()) broken_off_ = true;
+  return broken_off_;
+}
+
 // The gradients of this member's parts of every batch, summed over the batches.
 // @param announces  says of each parameter when the gradient of a part is complete
 void Workers::add_gradients(Worker& w, int member, const Share& share, bool announces) {
@@ -130,7 +136,7 @@ void Workers::add_gradients(Worker& w, int member, const Share& share, bool anno
     Grads& grads = *grads_[part];
     grads.restart();
     const std::vector<Pass> passes = passes_of(share, part, loss);
-    for (std::size_t p = 0; p < passes.size(); ++p) {
+    for (std::size_t p = 0; p < passes.size() && !breaks_off(); ++p) {
       if (announces && p + 1 == passes.size()) grads.announce([this](std::uint64_t parameter) { complete(parameter); });
       add_gradient(w, passes[p], loss, share.normalizer, grads);
     }
@@ -374,7 +380,8 @@ void Workers::finish(std::span<const Batch> batches, UpdateResult& result, doubl
       if (options_.ranks->size() > 1) agree(batches, result, seconds);
       result.gradient_norm = optimizer_.norm();
       for (double l : losses_) result.loss += l;
-      result.finite = std::isfinite(result.gradient_norm) && std::isfinite(result.loss) &&
+      result.broken_off = broken_off_;
+      result.finite = !broken_off_ && std::isfinite(result.gradient_norm) && std::isfinite(result.loss) &&
                       result.gradient_norm <= limits.gradient_norm && result.loss <= limits.loss;
       if (result.finite && options_.before_step) options_.before_step();
     });
@@ -406,6 +413,8 @@ UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number
   Share share{own.first, {}, number, static_cast<double>(result.tokens)};
   for (const Batch& b : batches.subspan(own.first, own.size())) share.parts.push_back(split(b, options_.parts));
   first_batch_ = own.first;
+  may_break_off_ = options_.stop && ranks == 1 && batches.size() > 1;
+  broken_off_ = false;
   losses_.assign(own.size() * grads_.size(), 0.0);
   noisy_.clear();
 

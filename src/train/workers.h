@@ -49,6 +49,9 @@ struct WorkersOptions {
   WirePrecision wire = WirePrecision::fp32;
   std::function<void()> before_step;  ///< called once in every update before weights change; may be empty
   bool shard_weights = false;  ///< no rank has all weights and gradients (sharding.h); nothing to do for one rank
+  /// Asked before each pass of an update of several batches, by many threads at once, where there is one rank: true
+  /// breaks the update off. May be empty
+  std::function<bool()> stop;
   bool overlap = true;  ///< gradients travel while others are computed; false, for comparison: once all are there
 };
 
@@ -61,7 +64,8 @@ struct UpdateResult {
   GradientNoise noise;                 ///< nothing where a batch has one part
   double waited = 0;                   ///< seconds for the other ranks: their gradients, norms and weights
   std::vector<double> rank_seconds;    ///< that each rank took for its gradient; one rank: none
-  bool finite = true;  ///< false: loss or gradient was NaN, infinite or beyond the limits, and nothing was stepped
+  bool broken_off = false;  ///< by WorkersOptions::stop: nothing was stepped, and nothing else here is of use
+  bool finite = true;       ///< false: loss or gradient was NaN, infinite or beyond the limits, and nothing was stepped
 };
 
 /// What a pass over a validation set came to.
@@ -127,6 +131,7 @@ class Workers {
   };
   std::vector<Pass> passes_of(const Share& share, std::size_t part, const LossSettings& loss) const;
   void prepare_exchange();
+  bool breaks_off();
   void compute(const Share& share, bool announces);
   void compute_and_send(const Share& share);
   void compute_in_order(const Share& share, std::span<const Branch> branches);
@@ -159,6 +164,8 @@ class Workers {
   std::vector<double> losses_;                 // by batch of this rank and part
   std::vector<PartGradient> noisy_;            // of parts, batches or ranks
 
+  bool may_break_off_ = false;  // the update has several batches, and nobody else takes part
+  std::atomic<bool> broken_off_ = false;
   std::size_t first_batch_ = 0;  // this rank's first of the update
   bool exchanges_ = false;       // the update has several ranks, or several batches in fixed order
 

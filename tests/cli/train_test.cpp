@@ -184,6 +184,22 @@ TEST(Train, TermIntAndHangUpSaveAndExitWithZero) {
   }
 }
 
+// An update of very many batches does not hold up who wants to stop, and is made anew by who goes on.
+TEST(Train, ASignalBreaksOffALongUpdate) {
+  const Data data;
+  for (const bool in_order : {false, true}) {
+    SCOPED_TRACE(in_order);
+    std::vector<std::string> args =
+        data.train(in_order ? "ordered" : "any", {"--after", "4u", "--accumulate", "100000"});
+    if (in_order) args.emplace_back("--deterministic");
+    const Ran ran = run_with_signal(args, SIGTERM, [] { std::this_thread::sleep_for(std::chrono::seconds(4)); });
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_TRUE(contains(ran.err, "stopped and saved")) << ran.err;
+    EXPECT_EQ(file_text(data.folder.at(std::string(in_order ? "ordered" : "any") + "/checkpoint/last")),
+              "state-00000000\n");
+  }
+}
+
 // Whoever stops a run and goes on with it has the figures of one that was never stopped.
 TEST(Train, FiguresAreThoseOfAnUndisturbedRunHoweverOftenItWasStopped) {
   const Data data;

@@ -183,6 +183,43 @@ TEST(Trainer, AStopDuringAValidationIsNotPrecededByAnotherUpdate) {
   EXPECT_EQ(summary.position.updates, 4);
 }
 
+// Wherever within an update of several batches: it is left out, and the run that goes on makes it as one that never stopped.
+TEST(Trainer, AStopBreaksOffAnUpdateOfSeveralBatches) {
+  const Files files;
+  for (const bool in_order : {false, true}) {
+    const auto options = [&](const std::string& model) {
+      TrainOptions o = files.options(model + (in_order ? "ordered" : "any"));
+      o.learning.accumulate = 4, o.learning.after = "3u", o.run.deterministic = in_order;
+      settle(o);
+      return o;
+    };
+    const Trained whole = run_trainer(options("whole"));
+    for (const int asked : {3, 6, 9, 14, 20}) {
+      SCOPED_TRACE(asked);
+      const TrainOptions o = options("stopped" + std::to_string(asked));
+      {
+        const auto tokenizer = std::make_shared<test::LetterTokenizer>();
+        const std::unique_ptr<model::Model> m = build_model(o.model, *tokenizer);
+        CheckpointStore store(o.run.model, 1);
+        std::atomic<int> times = 0;
+        std::int64_t told = 0;
+        TrainerHooks hooks;
+        hooks.stop = [&] { return ++times > asked; };
+        hooks.save_model = [] {};
+        hooks.on_update = [&](const TrainingReport&) { ++told; };
+        const TrainingSummary summary = Trainer(o, *m, tokenizer, store, hooks).run();
+        EXPECT_EQ(summary.ending, Ending::stopped);
+        EXPECT_EQ(summary.position.updates, told);
+        EXPECT_EQ(summary.updates_here, told);
+        EXPECT_TRUE(asked > 6 || told == 0) << "within the first update";
+      }
+      const Trained rest = run_trainer(options("stopped" + std::to_string(asked)));
+      EXPECT_EQ(rest.summary.position.updates, 3);
+      EXPECT_EQ(rest.weights, whole.weights);
+    }
+  }
+}
+
 // A run that is told to stop while it translates for a validation, and gone on with.
 TEST(Trainer, AValidationThatAStopBreaksOffComesAgain) {
   const Files files;
