@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 
 #include "base/printable.h"
@@ -33,8 +34,8 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  // One stream behind the other, as gzip has them.
-  std::string unpack(std::string_view packed, std::size_t most) {
+  // One stream behind the other, as gzip has them; nothing where they come to more.
+  std::optional<std::string> unpack(std::string_view packed, std::size_t most) {
     std::string out;
     std::array<char, step_bytes> step;
     // zlib reads there alone, but its type says so only where ZLIB_CONST is defined.
@@ -45,8 +46,7 @@ class Inflater {
       stream_.avail_out = static_cast<uInt>(step.size());
       const int code = inflate(&stream_, Z_NO_FLUSH);
       const std::size_t n = step.size() - stream_.avail_out;
-      if (out.size() + n > most)
-        throw HttpError(413, fmt::format("the request's body is larger than {} bytes once it is unpacked", most));
+      if (out.size() + n > most) return std::nullopt;
       out.append(step.data(), n);
       if (code == Z_STREAM_END) {
         if (stream_.avail_in == 0) return out;
@@ -64,18 +64,26 @@ class Inflater {
 
 }  // namespace
 
-void unpack_body(HttpRequest& request, std::size_t most) {
+bool unpack_body_within(HttpRequest& request, std::size_t most) {
   std::string coding;
   for (const auto& [name, value] : request.headers)
     if (name == "content-encoding") coding += (coding.empty() ? "" : ", ") + lower(trim(value));
-  if (request.body.empty() || coding.empty() || coding == "identity") return;
+  if (request.body.empty() || coding.empty() || coding == "identity") return request.body.size() <= most;
   if (coding != "gzip" && coding != "x-gzip" && coding != "deflate")
     throw HttpError(
         415, fmt::format("Content-Encoding: {} is not understood, {} are", printable(coding, 40), accepted_codings));
   constexpr int gzip = 15 + 16, zlib = 15, bare = -15;
   Inflater inflater(coding != "deflate" ? gzip : is_zlib(request.body) ? zlib : bare);
-  request.body = inflater.unpack(request.body, most);
+  std::optional<std::string> unpacked = inflater.unpack(request.body, most);
+  if (!unpacked) return false;
+  request.body = std::move(*unpacked);
   std::erase_if(request.headers, [](const auto& header) { return header.first == "content-encoding"; });
+  return true;
+}
+
+void unpack_body(HttpRequest& request, std::size_t most) {
+  if (!unpack_body_within(request, most))
+    throw HttpError(413, fmt::format("the request's body is larger than {} bytes once it is unpacked", most));
 }
 
 }  // namespace tril::serve

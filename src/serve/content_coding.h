@@ -15,4 +15,8 @@ inline constexpr const char* accepted_codings = "gzip, deflate";
 /// @throws HttpError 415 for another coding, or several; 413 for a larger body; 400 for one that is broken
 void unpack_body(HttpRequest& request, std::size_t most);
 
+/// The same, but a body that comes to more stays as it is. @return whether it does not
+/// @throws HttpError 415 and 400, as the above
+bool unpack_body_within(HttpRequest& request, std::size_t most);
+
 }  // namespace tril::serve

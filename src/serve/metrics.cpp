@@ -69,7 +69,7 @@ std::string metrics_text(const std::vector<Models::Status>& models, const Server
   text.value("", static_cast<std::uint64_t>(peak_mib() * 1048576));
   text.begin("connections", "gauge", "Connections that are open.");
   text.value("", server.connections);
-  text.begin("side_waiting", "gauge", "Scores, attention, schemas and echoed prompts that wait.");
+  text.begin("side_waiting", "gauge", "Scores, attention, schemas, echoed prompts and large bodies that wait.");
   text.value("", server.side_waiting);
   text.begin("side_running", "gauge", "Those that are worked on, beside the decoding.");
   text.value("", server.side_running);

@@ -8,6 +8,7 @@
 
 #include "base/printable.h"
 #include "base/version.h"
+#include "serve/body_reading.h"
 #include "serve/content_coding.h"
 #include "serve/portions.h"
 #include "text/utf8.h"
@@ -33,10 +34,6 @@ std::string now_as_text() {
 
 namespace {
 
-// Bytes of a body that one of the server's threads reads: cutting a text of that size into tokens takes a millisecond or two.
-// What is larger is read aside, so that nobody else waits for it.
-constexpr std::size_t most_read_at_once = 16 * 1024;
-
 // What every answer says, so that a browser makes no more of it than it is.
 const Headers& security_headers() {
   static const Headers headers{{"X-Content-Type-Options", "nosniff"},
@@ -45,36 +42,6 @@ const Headers& security_headers() {
                                {"Cross-Origin-Opener-Policy", "same-origin"},
                                {"Cache-Control", "no-store"}};
   return headers;
-}
-
-// The key that a request brings: in its head, in its address, or in its body as LibreTranslate has it.
-std::string key_of(const HttpRequest& request) {
-  if (const auto bearer = request.header("authorization"))
-    if (bearer->size() > 7 && lower(bearer->substr(0, 7)) == "bearer ") return bearer->substr(7);
-  if (const auto key = request.header("x-api-key")) return *key;
-  if (const auto key = request.query.find("api_key"); key != request.query.end()) return key->second;
-  if (request.body.find("api_key") == std::string::npos) return "";
-  try {
-    const Json body = body_of(request);
-    const auto key = body.find("api_key");
-    return key != body.end() && key->is_string() ? key->get<std::string>() : "";
-  } catch (const HttpError&) {
-    return "";
-  }
-}
-
-// The body as the log may have it.
-std::string without_key(const HttpRequest& request) {
-  const auto has = [&](std::string_view part) { return request.body.find(part) != std::string::npos; };
-  if (!has("api_key") && !has("%") && !has("\\u")) return request.body;  // however its name is written
-  try {
-    Json body = body_of(request);
-    if (!body.contains("api_key")) return request.body;
-    body["api_key"] = "...";
-    return json_text(body);
-  } catch (const HttpError&) {
-    return "";  // it may be a key all the same
-  }
 }
 
 // The key's place among these, from 1 on; 0 where it is none of them.
@@ -159,6 +126,7 @@ class Service::Logged : public Responder {
     }
     service_.seconds_.add(seconds);
     if (!service_.options_.log) return;
+    if (parties_->body) line_ += ",\"body\":" + json_text(Json(*parties_->body));
     line_ += ",\"client\":" + json_text(Json(parties_->client));
     if (!parties_->model.empty()) line_ += ",\"model\":" + json_text(Json(parties_->model));
     service_.options_.log(line_ +
@@ -227,8 +195,7 @@ const Route& Service::route_of(const HttpRequest& request) const {
   throw HttpError(404, fmt::format("there is nothing at {}", printable(request.path)));
 }
 
-void Service::authorise(Call& call, const Route& route) const {
-  const std::string key = key_of(call.request);
+void Service::authorise(Call& call, const Route& route, const std::string& key) const {
   const auto keys = keys_now();
   const std::size_t admin = place_of(key, keys->admin), api = place_of(key, keys->api);
   call.admin = admin > 0;
@@ -290,23 +257,14 @@ void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) 
   headers.emplace_back("X-Request-Id", call->id);
   for (auto& header : cors_headers(request)) headers.push_back(std::move(header));
 
-  // Before anybody looks into it: for a key, or to log it.
-  std::exception_ptr error;
-  try {
-    unpack_body(request, options_.most_body_bytes);
-  } catch (...) {
-    error = std::current_exception();
-    request.body.clear();
-  }
   std::string line;
-  if (options_.log) {
+  if (options_.log)
     line = fmt::format(R"({{"time":"{}","id":"{}","address":"{}","method":{},"path":{})", now_as_text(), call->id,
                        request.address, json_text(Json(printable(request.method, 20))),
                        json_text(Json(printable(request.path))));
-    if (options_.log_texts) line += ",\"body\":" + json_text(Json(without_key(request)));
-  }
   const bool preflight = request.method == "OPTIONS" && request.header("origin");
   const Route* route = nullptr;
+  std::exception_ptr error;
   if (!preflight) {
     try {
       route = &route_of(request);
@@ -324,17 +282,35 @@ void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) 
   if (preflight) return call->out->send({.status = 204, .content_type = ""});
   try {
     if (error) std::rethrow_exception(error);
-    authorise(*call, *route);
-    if (draining_ && route->who != Route::Who::anybody) {
-      HttpError stopping(503, "the server is about to stop", "", "server_error");
-      stopping.retry_after = 5;
-      throw stopping;
-    }
-    if (call->request.body.size() <= most_read_at_once) return route->handle(call);
-    push(reading_, call, [call, route](search::WorkerPool&) { route->handle(call); });
+    take(call, *route);
   } catch (...) {
     fail(call, std::current_exception());
   }
+}
+
+// Whom the head alone refuses is answered at once, however large the body is. Until a large body has been read for a key, its
+// client is an address.
+void Service::take(const CallPtr& call, const Route& route) {
+  const auto keys = keys_now();
+  const bool wants_key = !keys->api.empty() || !keys->admin.empty();
+  const std::string key = key_of_head(call->request);
+  const bool key_may_follow = wants_key && key.empty() && !call->request.body.empty();
+  if (!key_may_follow) authorise(*call, route, key);
+  if (draining_ && route.who != Route::Who::anybody) {
+    HttpError stopping(503, "the server is about to stop", "", "server_error");
+    stopping.retry_after = 5;
+    throw stopping;
+  }
+  const auto read = [this, call, &route, key_may_follow] {
+    if (options_.log && options_.log_texts) call->parties->body = body_without_key(call->request);
+    if (key_may_follow) authorise(*call, route, key_of_body(call->request));
+    route.handle(call);
+  };
+  if (unpack_if_small(call->request, options_.most_body_bytes)) return read();
+  push(reading_, call, [this, call, read](search::WorkerPool&) {
+    unpack_body(call->request, options_.most_body_bytes);
+    read();
+  });
 }
 
 void Service::fail(const CallPtr& call, const std::exception_ptr& error) const {

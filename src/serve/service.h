@@ -43,6 +43,8 @@ struct ServiceOptions {
 struct Parties {
   std::string client;  ///< whose turn it is: "key-2", the second of the keys, or an address
   std::string model;   ///< its name; empty: none was chosen
+  std::optional<std::string>
+      body;  ///< as the log may have it, once it was read; nothing: it was not, or is not for the log
 };
 
 /// One request on its way through the service.
@@ -133,7 +135,8 @@ class Service {
   void add_model_routes();
   void add_status_routes();
   const Route& route_of(const HttpRequest& request) const;
-  void authorise(Call& call, const Route& route) const;
+  void take(const CallPtr& call, const Route& route);
+  void authorise(Call& call, const Route& route, const std::string& key) const;
   std::shared_ptr<const Keys> keys_now() const;
   ServerNumbers numbers() const;
   void check_origin(const HttpRequest& request) const;
@@ -151,7 +154,7 @@ class Service {
   std::function<std::size_t()> connections_;                      ///< guarded by mutex_
   Histogram seconds_;
   SideWorker side_;
-  SideWorker reading_;  ///< of large bodies
+  SideWorker reading_;  ///< of large bodies (body_reading.h)
 };
 
 /// Whether two texts are the same, in a time that tells nothing of where they differ.

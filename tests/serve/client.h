@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -27,6 +28,8 @@ class Client {
  public:
   explicit Client(std::uint16_t port, int receive_buffer = 0) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
     if (receive_buffer > 0) setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof(receive_buffer));
+    const timeval longest_send{60, 0};  // a server that reads nothing fails a test, it does not hold it up
+    setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &longest_send, sizeof(longest_send));
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_port = htons(port);

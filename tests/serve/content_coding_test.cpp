@@ -1,29 +1,14 @@
 // Bodies that come packed: what they are is unpacked within limits, what is not understood or broken is refused.
 #include "serve/content_coding.h"
 
-#include <zlib.h>
-
 #include "serve/http_error.h"
+#include "serve/packed.h"
 #include "serve/serving.h"
 
 namespace tril::serve {
 namespace {
 
-// @param window_bits  zlib's: 31 is gzip, 15 zlib, -15 neither's head
-std::string packed(const std::string& text, int window_bits) {
-  z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string out(deflateBound(&stream, static_cast<uLong>(text.size())) + 64, '\0');
-  std::string in = text;
-  stream.next_in = reinterpret_cast<Bytef*>(in.data());
-  stream.avail_in = static_cast<uInt>(in.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
+using testing::packed;
 
 int status_of(const std::string& body, const std::string& coding, std::size_t most = 1000) {
   HttpRequest request;
@@ -55,6 +40,22 @@ TEST(ContentCoding, UnpacksWhatIsWhole) {
   unpack_body(two, 100);
   EXPECT_EQ(two.body, "abcd");
   EXPECT_EQ(status_of("{}", "identity"), 200);
+}
+
+// What comes to more than may be unpacked here is there yet for who unpacks it elsewhere.
+TEST(ContentCoding, ALargerBodyStaysAsItIs) {
+  HttpRequest request;
+  request.body = packed(std::string(500, 'a'));
+  request.headers = {{"content-encoding", "gzip"}};
+  const std::string whole = request.body;
+  EXPECT_FALSE(unpack_body_within(request, 499));
+  EXPECT_EQ(request.body, whole);
+  EXPECT_EQ(request.header("content-encoding"), "gzip");
+  EXPECT_TRUE(unpack_body_within(request, 500));
+  EXPECT_EQ(request.body, std::string(500, 'a'));
+  EXPECT_FALSE(request.header("content-encoding"));
+  EXPECT_TRUE(unpack_body_within(request, 500)) << "one that is not packed";
+  EXPECT_FALSE(unpack_body_within(request, 499));
 }
 
 TEST(ContentCoding, RefusesTheRest) {
