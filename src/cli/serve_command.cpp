@@ -284,11 +284,11 @@ int serve(const ServeOptions& o) {
   const BlockedSignals signals{SIGINT, SIGTERM, SIGHUP};
   serve::ServiceOptions options;
   options.keys = keys_of(o);
-  options.own_names_only = is_own_machine(o.host) && options.keys.api.empty();
+  options.origins.own_names_only = is_own_machine(o.host) && options.keys.api.empty();
   if (!is_own_machine(o.host) && options.keys.api.empty() && !o.allow_anyone)
     fail_usage("--host", fmt::format("{} lets other machines in, and nobody needs a key", o.host),
                "pass --api-key-file, or --allow-anyone if that is what you want");
-  options.cors_origins = o.cors_origins;
+  options.origins.allowed = o.cors_origins;
   options.log_texts = o.log_texts;
   options.unknown_fields = o.unknown_fields;
   options.most_body_bytes = static_cast<std::size_t>(o.max_body_kib) * 1024;

@@ -7,7 +7,6 @@
 #include <random>
 
 #include "base/printable.h"
-#include "base/version.h"
 #include "serve/body_reading.h"
 #include "serve/content_coding.h"
 #include "serve/portions.h"
@@ -51,14 +50,6 @@ std::size_t place_of(const std::string& key, const std::vector<std::string>& key
   return key.empty() ? 0 : place;
 }
 
-// "localhost:8080", "127.0.0.1", "[::1]:8080": names that no one else can give to this machine.
-bool is_own_name(std::string_view host) {
-  if (host.starts_with('[')) return true;
-  const std::string name = lower(host.substr(0, host.find(':')));
-  return name == "localhost" || name.ends_with(".localhost") ||
-         name.find_first_not_of("0123456789.") == std::string::npos;
-}
-
 // Whether the route is for this path; one that ends in {name} is for all that have something there.
 bool is_at(const Route& route, std::string_view path) {
   const std::size_t name = route.path.find('{');
@@ -67,83 +58,6 @@ bool is_at(const Route& route, std::string_view path) {
 }
 
 }  // namespace
-
-// Adds what every answer says, and writes the access log's line when the answer is over.
-class Service::Logged : public Responder {
- public:
-  Logged(Service& service, std::shared_ptr<Responder> out, std::shared_ptr<const Parties> parties, Headers headers,
-         std::string route, std::string line)
-      : service_(service),
-        out_(std::move(out)),
-        parties_(std::move(parties)),
-        headers_(std::move(headers)),
-        route_(std::move(route)),
-        line_(std::move(line)) {}
-  ~Logged() override { log(); }
-
-  void send(HttpResponse r) override {
-    note(r);
-    bytes_ += r.body.size();
-    add(r);
-    out_->send(std::move(r));
-    log();
-  }
-  void begin(HttpResponse r) override {
-    note(r);
-    add(r);
-    out_->begin(std::move(r));
-  }
-  void write(std::string_view more) override {
-    bytes_ += more.size();
-    out_->write(more);
-  }
-  void finish() override {
-    out_->finish();
-    log();
-  }
-  void on_gone(std::function<void()> f) override {
-    out_->on_gone([self = weak, f = std::move(f)] {
-      if (const auto here = self.lock()) here->gone_ = true;
-      f();
-    });
-  }
-  std::weak_ptr<Logged> weak;
-
- private:
-  void note(const HttpResponse& r) { status_ = r.status; }
-  void add(HttpResponse& r) const {
-    for (const auto& [name, value] : headers_)
-      if (std::none_of(r.headers.begin(), r.headers.end(), [&own = name](const auto& h) { return h.first == own; }))
-        r.headers.emplace_back(name, value);
-  }
-  void log() {
-    if (logged_.exchange(true)) return;
-    const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
-    const int status = gone_ ? 499 : status_.load();
-    {
-      const std::lock_guard lock(service_.mutex_);
-      ++service_.answers_[{route_, status}];
-    }
-    service_.seconds_.add(seconds);
-    if (!service_.options_.log) return;
-    if (parties_->body) line_ += ",\"body\":" + json_text(Json(*parties_->body));
-    line_ += ",\"client\":" + json_text(Json(parties_->client));
-    if (!parties_->model.empty()) line_ += ",\"model\":" + json_text(Json(parties_->model));
-    service_.options_.log(line_ +
-                          fmt::format(R"(,"status":{},"bytes":{},"seconds":{:.6f}}})", status, bytes_.load(), seconds));
-  }
-
-  Service& service_;
-  std::shared_ptr<Responder> out_;
-  std::shared_ptr<const Parties> parties_;  ///< as they are once the handler has given the request to somebody
-  Headers headers_;
-  std::string route_;
-  std::string line_;  ///< the beginning of the access log's
-  Clock::time_point begun_ = Clock::now();
-  std::atomic<int> status_ = 500;
-  std::atomic<std::size_t> bytes_ = 0;
-  std::atomic<bool> gone_ = false, logged_ = false;
-};
 
 Service::Service(const ServiceOptions& options, Models& models) : options_(options), models_(models) {
   set_keys(options.keys);
@@ -209,43 +123,25 @@ void Service::authorise(Call& call, const Route& route, const std::string& key) 
                     "authentication_error");
 }
 
-Headers Service::cors_headers(const HttpRequest& request) const {
-  const auto origin = request.header("origin");
-  if (!origin) return {};
-  // A page that may ask may bring what it likes: OpenAI's client has a dozen heads of its own.
-  const std::string heads =
-      request.header("access-control-request-headers").value_or("Authorization, Content-Type, X-API-Key");
-  for (const std::string& allowed : options_.cors_origins)
-    if (allowed == "*" || allowed == *origin)
-      return {{"Access-Control-Allow-Origin", allowed == "*" ? "*" : *origin},
-              {"Access-Control-Allow-Headers", heads},
-              {"Access-Control-Allow-Methods", "GET, POST, OPTIONS"},
-              {"Access-Control-Max-Age", "600"},
-              {"Vary", "Origin"}};
-  return {};
+// The beginning of the access log's.
+std::string Service::begun_line(const HttpRequest& request, const std::string& id) const {
+  if (!options_.log) return "";
+  return fmt::format(R"({{"time":"{}","id":"{}","address":"{}","method":{},"path":{})", now_as_text(), id,
+                     request.address, json_text(Json(printable(request.method, 20))),
+                     json_text(Json(printable(request.path))));
 }
 
-// A browser asks for any page that is open in it, and says for which. A name that leads to this machine's own address
-// (DNS rebinding) would make another's page one of this server's, so that without keys names have to be known.
-void Service::check_origin(const HttpRequest& request) const {
-  const auto host = request.header("host"), origin = request.header("origin");
-  const auto is_allowed = [&](std::string_view page) {
-    return std::any_of(options_.cors_origins.begin(), options_.cors_origins.end(), [&](const std::string& allowed) {
-      return allowed == "*" || allowed == page || std::string_view(allowed).ends_with("://" + std::string(page));
-    });
-  };
-  if (options_.own_names_only && host && !is_own_name(*host) && !is_allowed(*host))
-    throw HttpError(
-        403,
-        fmt::format("this server is asked by the name {}, which it does not know: name it by --cors-origins, or "
-                    "have requests bring a key",
-                    printable(*host)),
-        "", "permission_error");
-  if (!origin || is_allowed(*origin)) return;
-  const std::size_t scheme = origin->find("://");
-  if (!host || scheme == std::string::npos || origin->substr(scheme + 3) != *host)
-    throw HttpError(403, fmt::format("pages of {} may not ask, unless --cors-origins names them", printable(*origin)),
-                    "", "permission_error");
+void Service::note(const std::string& route, std::string line, const Parties& parties, const Answered& a) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++answers_[{route, a.status}];
+  }
+  seconds_.add(a.seconds);
+  if (!options_.log) return;
+  if (parties.body) line += ",\"body\":" + json_text(Json(*parties.body));
+  line += ",\"client\":" + json_text(Json(parties.client));
+  if (!parties.model.empty()) line += ",\"model\":" + json_text(Json(parties.model));
+  options_.log(line + fmt::format(R"(,"status":{},"bytes":{},"seconds":{:.6f}}})", a.status, a.bytes, a.seconds));
 }
 
 void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) {
@@ -255,30 +151,25 @@ void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) 
   call->deadline = call->begun + std::chrono::milliseconds(static_cast<std::int64_t>(options_.request_seconds * 1000));
   Headers headers = security_headers();
   headers.emplace_back("X-Request-Id", call->id);
-  for (auto& header : cors_headers(request)) headers.push_back(std::move(header));
+  for (auto& header : cors_headers(request, options_.origins)) headers.push_back(std::move(header));
 
-  std::string line;
-  if (options_.log)
-    line = fmt::format(R"({{"time":"{}","id":"{}","address":"{}","method":{},"path":{})", now_as_text(), call->id,
-                       request.address, json_text(Json(printable(request.method, 20))),
-                       json_text(Json(printable(request.path))));
   const bool preflight = request.method == "OPTIONS" && request.header("origin");
   const Route* route = nullptr;
   std::exception_ptr error;
   if (!preflight) {
     try {
       route = &route_of(request);
-      check_origin(request);
+      check_origin(request, options_.origins);
     } catch (...) {
       error = std::current_exception();
     }
   }
   call->parties->client = request.address;
+  call->out = std::make_shared<NotedResponder>(
+      std::move(responder), std::move(headers),
+      [this, parties = call->parties, line = begun_line(request, call->id),
+       at = route ? route->path : std::string("other")](const Answered& a) { note(at, line, *parties, a); });
   call->request = std::move(request);
-  const auto logged = std::make_shared<Logged>(*this, std::move(responder), call->parties, std::move(headers),
-                                               route ? route->path : "other", std::move(line));
-  logged->weak = logged;
-  call->out = logged;
   if (preflight) return call->out->send({.status = 204, .content_type = ""});
   try {
     if (error) std::rethrow_exception(error);
@@ -482,36 +373,6 @@ void Service::check_texts(const std::vector<std::string>& texts, const std::stri
   if (bytes > options_.most_characters)
     throw HttpError(
         413, fmt::format("{}: {} bytes, at most {} may come together", name, bytes, options_.most_characters), name);
-}
-
-Json Service::openapi() const {
-  Json paths = Json::object();
-  for (const Route& route : routes_) {
-    Json one{{"summary", route.summary},
-             {"operationId", route.method + route.path},
-             {"responses",
-              {{"200", {{"description", route.response}, {"content", {{route.response_type, Json::object()}}}}},
-               {"default", {{"description", "what is wrong with the request"}}}}}};
-    if (!route.request_schema.is_null()) {
-      one["requestBody"] = {{"required", true},
-                            {"content", {{"application/json", {{"schema", route.request_schema}}}}}};
-      if (route.errors == ErrorStyle::libretranslate)
-        for (const char* form : {"application/x-www-form-urlencoded", "multipart/form-data"})
-          one["requestBody"]["content"][form] = {{"schema", route.request_schema}};
-    }
-    if (const std::size_t name = route.path.find('{'); name != std::string::npos)
-      one["parameters"] = Json::array({Json{{"name", route.path.substr(name + 1, route.path.size() - name - 2)},
-                                            {"in", "path"},
-                                            {"required", true},
-                                            {"schema", {{"type", "string"}}}}});
-    if (route.who == Route::Who::anybody) one["security"] = Json::array();
-    paths[route.path][lower(route.method)] = std::move(one);
-  }
-  return {{"openapi", "3.0.3"},
-          {"info", {{"title", "tril"}, {"version", std::string(version)}}},
-          {"components", {{"securitySchemes", {{"key", {{"type", "http"}, {"scheme", "bearer"}}}}}}},
-          {"security", Json::array({Json{{"key", Json::array()}}})},
-          {"paths", paths}};
 }
 
 }  // namespace tril::serve

@@ -15,6 +15,8 @@
 #include "serve/http_error.h"
 #include "serve/metrics.h"
 #include "serve/models.h"
+#include "serve/noted_responder.h"
+#include "serve/origins.h"
 #include "serve/request_fields.h"
 #include "serve/side_worker.h"
 
@@ -27,9 +29,8 @@ struct Keys {
 
 struct ServiceOptions {
   Keys keys;
-  std::vector<std::string> cors_origins;  ///< pages from there may ask too; "*": from anywhere
-  bool own_names_only = false;            ///< whoever asks by a name that is not this machine's own is refused
-  bool log_texts = false;                 ///< whether the access log holds what was asked
+  OriginOptions origins;
+  bool log_texts = false;  ///< whether the access log holds what was asked
   /// A line of the access log, without its end; empty: none is kept.
   std::function<void(const std::string& line)> log;
   UnknownFields unknown_fields = UnknownFields::warn;       ///< of a request
@@ -127,7 +128,6 @@ class Service {
   void check_texts(const std::vector<std::string>& texts, const std::string& name) const;
 
  private:
-  class Logged;
   void push(SideWorker& worker, const CallPtr& call, std::function<void(search::WorkerPool& worker)> job);
   void add_translate_routes();
   void add_language_routes();
@@ -139,8 +139,8 @@ class Service {
   void authorise(Call& call, const Route& route, const std::string& key) const;
   std::shared_ptr<const Keys> keys_now() const;
   ServerNumbers numbers() const;
-  void check_origin(const HttpRequest& request) const;
-  Headers cors_headers(const HttpRequest& request) const;
+  std::string begun_line(const HttpRequest& request, const std::string& id) const;
+  void note(const std::string& route, std::string line, const Parties& parties, const Answered& answered);
 
   ServiceOptions options_;
   Models& models_;

@@ -181,8 +181,8 @@ TEST_F(Serving, KeysComeInFormsAndMayBeReplaced) {
 
 TEST_F(Serving, OtherPagesAndOtherNamesMayNotAsk) {
   ServiceOptions o;
-  o.own_names_only = true;
-  o.cors_origins = {"https://a.example"};
+  o.origins.own_names_only = true;
+  o.origins.allowed = {"https://a.example"};
   serve(o);
   const auto status = [&](const std::string& host, const std::string& origin) {
     Client client(server->port());

@@ -126,7 +126,7 @@ TEST_F(Serving, KeysOriginsAndLog) {
   ServiceOptions o;
   o.keys.api = {"first-key", "other-key"};
   o.keys.admin = {"admin-key"};
-  o.cors_origins = {"https://a.example"};
+  o.origins.allowed = {"https://a.example"};
   serve(o);
   const std::string body = Json{{"q", "a dog"}, {"target", "de"}}.dump();
   EXPECT_EQ(ask("POST", "/translate", body).status, 401);
