@@ -69,9 +69,12 @@ bool unpack_body_within(HttpRequest& request, std::size_t most) {
   for (const auto& [name, value] : request.headers)
     if (name == "content-encoding") coding += (coding.empty() ? "" : ", ") + lower(trim(value));
   if (request.body.empty() || coding.empty() || coding == "identity") return request.body.size() <= most;
-  if (coding != "gzip" && coding != "x-gzip" && coding != "deflate")
-    throw HttpError(
+  if (coding != "gzip" && coding != "x-gzip" && coding != "deflate") {
+    HttpError error(
         415, fmt::format("Content-Encoding: {} is not understood, {} are", printable(coding, 40), accepted_codings));
+    error.accept_encoding = accepted_codings;
+    throw error;
+  }
   constexpr int gzip = 15 + 16, zlib = 15, bare = -15;
   Inflater inflater(coding != "deflate" ? gzip : is_zlib(request.body) ? zlib : bare);
   std::optional<std::string> unpacked = inflater.unpack(request.body, most);

@@ -24,6 +24,8 @@ class HttpError : public std::runtime_error {
   std::optional<int> retry_after;
   /// Methods that the address is for; empty: that is not what is wrong.
   std::string allow;
+  /// Codings that a body may come in; empty: its coding is not what is wrong.
+  std::string accept_encoding;
 
  private:
   int status_;

@@ -215,7 +215,7 @@ void Service::fail(const CallPtr& call, const std::exception_ptr& error) const {
     if (!e.allow.empty()) headers.emplace_back("Allow", e.allow);
     if (e.retry_after) headers.emplace_back("Retry-After", std::to_string(*e.retry_after));
     if (status == 401) headers.emplace_back("WWW-Authenticate", "Bearer");
-    if (status == 415) headers.emplace_back("Accept-Encoding", accepted_codings);
+    if (!e.accept_encoding.empty()) headers.emplace_back("Accept-Encoding", e.accept_encoding);
   } catch (const Error& e) {
     status = e.kind() == ErrorKind::usage ? 400 : 500;
     message = e.what();

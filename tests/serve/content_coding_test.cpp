@@ -95,6 +95,15 @@ TEST_F(Serving, TakesBodiesThatArePacked) {
   EXPECT_EQ(other.status, 415);
   EXPECT_EQ(other.headers.at("accept-encoding"), "gzip, deflate");
   EXPECT_EQ(Json::parse(other.body)["error"]["type"], "invalid_request_error");
+  // Another coding would not help a file.
+  const std::string form =
+      "--x\r\nContent-Disposition: form-data; name=\"q\"; filename=\"a.txt\"\r\n\r\na dog\r\n--x--\r\n";
+  Client client(server->port());
+  client.send("POST /translate HTTP/1.1\r\nHost: test\r\nContent-Type: multipart/form-data; boundary=x\r\n" +
+              fmt::format("Content-Length: {}\r\n\r\n", form.size()) + form);
+  const Answer file = client.answer();
+  EXPECT_EQ(file.status, 415) << file.body;
+  EXPECT_EQ(file.headers.count("accept-encoding"), 0u);
 }
 
 }  // namespace
