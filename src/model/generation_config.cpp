@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "model/gguf_config.h"
 #include "model/json_file.h"
+#include "model/length_penalty.h"
 
 namespace tril::model {
 namespace {
@@ -161,7 +162,7 @@ GenerationConfig read(const JsonObject& o) {
     o.fail_at("num_beams", fmt::format("expected a number from 1 to 1000, got {}", *g.num_beams));
   g.num_beam_groups = std::max<std::int64_t>(1, find_count(o, "num_beam_groups").value_or(1));
   g.diversity_penalty = find_number(o, "diversity_penalty", 0, false, unbounded);
-  g.length_penalty = find_number(o, "length_penalty", -50, false, 50);
+  g.length_penalty = find_number(o, "length_penalty", -largest_length_penalty, false, largest_length_penalty);
   g.early_stopping = find_early_stopping(o);
   g.max_length = find_count(o, "max_length");
   g.max_new_tokens = find_count(o, "max_new_tokens");

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/length_penalty.h"
+
 namespace tril::search {
 
 /// When a beam search ends although it could go on.
@@ -63,8 +65,7 @@ class Shortlist;
 /// Whether a hypothesis of these generated tokens behind the given ones ends here; called by many threads at once.
 using EndTest = std::function<bool(std::span<const std::int32_t> given, std::span<const std::int32_t> tokens)>;
 
-/// Beyond it powers of the longest outputs are no longer numbers.
-constexpr double largest_length_penalty = 50;
+using model::largest_length_penalty;
 
 struct SearchOptions {
   std::int32_t beam_size = 1;  ///< 1: greedy, or sampling
