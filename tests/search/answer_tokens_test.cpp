@@ -225,9 +225,26 @@ TEST(AnswerTokens, ACharacterThatAPromptBeginsIsNotEndedByTheAnswer) {
   const auto ends = stop_test(t, {"\ufffd"});
   Ids euros;
   for (int i = 0; i < 30; ++i) {
-    for (const int byte : {0xe2, 0x82, 0xac}) euros.push_back(byte);
-    EXPECT_FALSE(ends(Ids{'a'}, euros)) << i;
+    for (const int byte : {0xe2, 0x82, 0xac}) {
+      euros.push_back(byte);
+      EXPECT_FALSE(ends(Ids{'a'}, euros)) << i << ", also within a character";
+    }
   }
+  // Bytes that have become none are U+FFFD, as the stream tells them.
+  euros.push_back(0xe2);
+  EXPECT_FALSE(ends(Ids{'a'}, euros));
+  euros.push_back('b');
+  EXPECT_TRUE(ends(Ids{'a'}, euros));
+  EXPECT_TRUE(stop_test(t, {"\ufffdb"})(Ids{'a'}, euros));
+  TextStream stopping(t, {"\ufffd"}, Ids{'a'});
+  for (const int byte : {0xe2, 0x82}) {
+    EXPECT_EQ(stopping.push(byte), "");
+    EXPECT_FALSE(stopping.stopped());
+  }
+  EXPECT_EQ(stopping.push(0xac), "\u20ac");
+  (void)stopping.push(0xe2);
+  EXPECT_EQ(stopping.push('b'), "");
+  EXPECT_TRUE(stopping.stopped());
 }
 
 }  // namespace
