@@ -70,6 +70,18 @@ const std::vector<std::string>& harmless() {
   return names;
 }
 
+// What OpenAI's models are told of how they answer, and what those that are served here have no way to obey.
+const std::vector<std::string>& not_obeyed() {
+  static const std::vector<std::string> names{"reasoning_effort", "verbosity"};
+  return names;
+}
+
+void tell_not_obeyed(const Json& body, Warnings& warnings) {
+  for (const std::string& name : not_obeyed())
+    if (const auto given = body.find(name); given != body.end() && !given->is_null())
+      warnings.pass_over(name, name + ": not supported by the models here");
+}
+
 // What others than the fields read.
 std::vector<std::string> others(bool chat) {
   std::vector<std::string> names{"response_format", "logit_bias",         "stream_options", "suffix",
@@ -77,6 +89,7 @@ std::vector<std::string> others(bool chat) {
                                  "audio",           "web_search_options", "modalities"};
   names.push_back(chat ? "messages" : "prompt");
   names.insert(names.end(), harmless().begin(), harmless().end());
+  names.insert(names.end(), not_obeyed().begin(), not_obeyed().end());
   return names;
 }
 
@@ -163,6 +176,7 @@ CompletionRequest read_completion_request(const Json& body, bool chat, Warnings&
   CompletionRequest r = (chat ? of_chat : of_text).read(body, warnings);
   r.chat = chat;
   refuse_unsupported(body);
+  tell_not_obeyed(body, warnings);
   read_stream_options(body, r, warnings);
   read_format(body, r, warnings);
   read_bias(body, r);

@@ -101,6 +101,13 @@ TEST_F(Serving, OpenAisOtherFieldsAreTakenOrRefused) {
         Json{{"parallel_tool_calls", true}}, Json{{"safety_identifier", "x"}}, Json{{"prompt_cache_key", "x"}},
         Json{{"modalities", {"text"}}}, Json{{"tools", Json::array()}}, Json{{"tool_choice", "none"}}})
     EXPECT_EQ(post("/v1/chat/completions", chat(harmless))["choices"], plain) << harmless;
+  for (const char* name : {"reasoning_effort", "verbosity"})
+    EXPECT_EQ(post("/v1/chat/completions", chat({{name, "low"}}), 400)["error"]["message"],
+              std::string(name) + ": not supported by the models here");
+  o.unknown_fields = UnknownFields::warn;
+  serve(o);
+  EXPECT_EQ(post("/v1/chat/completions", chat({{"reasoning_effort", "low"}, {"verbosity", nullptr}}))["warnings"],
+            Json({"reasoning_effort: not supported by the models here; it was passed over"}));
   o.unknown_fields = UnknownFields::ignore;
   serve(o);
   for (const Json& other : {Json{{"tools", {{{"type", "function"}}}}}, Json{{"tool_choice", "required"}},
