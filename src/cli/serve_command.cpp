@@ -124,15 +124,13 @@ Fields fields_of(ServeOptions& o) {
   return f;
 }
 
-// "de=models/de" -> {"de", "models/de"}; a directory alone is called as its last part is. A name goes into JSON, metrics and
-// logs, and comes from requests, so that what is no text in it is spelt out: \xFF.
+// "de=models/de" -> {"de", "models/de"}; a directory alone is called as its last part is.
 std::pair<std::string, std::string> named(const std::string& text) {
-  const auto name = [](const std::string& bytes) { return printable(bytes, bytes.size() * 4 + 1); };
   const std::size_t equals = text.find('=');
-  if (equals != std::string::npos) return {name(text.substr(0, equals)), text.substr(equals + 1)};
+  if (equals != std::string::npos) return {serve::model_name(text.substr(0, equals)), text.substr(equals + 1)};
   std::filesystem::path path = std::filesystem::path(text).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
-  return {name(path.filename().string()), text};
+  return {serve::model_name(path.filename().string()), text};
 }
 
 // A name stands once: which of two values it has would be anybody's guess.

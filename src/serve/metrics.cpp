@@ -4,28 +4,17 @@
 #include <array>
 
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "base/version.h"
 
 namespace tril::serve {
 namespace {
 
-// A label's value: UTF-8, with what its quotes would not hold escaped. Bytes that are no character are shown as \xNN, so that
-// names that differ stay two.
+// A label's value, which has no line ends: what its quotes would not hold is escaped.
 std::string quoted(const std::string& text) {
   std::string s = "\"";
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t n = utf8_sequence(std::string_view(text).substr(at));
-    const char c = text[at];
-    if (n == 0)
-      s += fmt::format("\\\\x{:02X}", static_cast<unsigned char>(c));
-    else if (c == '"' || c == '\\')
-      s += std::string("\\") + c;
-    else if (c == '\n')
-      s += "\\n";
-    else
-      s += text.substr(at, n);
-    at += std::max<std::size_t>(n, 1);
+  for (const char c : text) {
+    if (c == '"' || c == '\\') s += '\\';
+    s += c;
   }
   return s + '"';
 }

@@ -5,11 +5,17 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace tril::serve {
 
+std::string model_name(std::string_view bytes) {
+  return printable(bytes, std::string_view::npos);  // all of it, so that names which begin alike stay two
+}
+
 Models::Models(std::vector<ModelSource> sources) {
   for (ModelSource& source : sources) {
+    source.name = model_name(source.name);
     check(!source.name.empty() && !knows(source.name), "models", "two models are called \"{}\"", source.name);
     to_load_.push_back(entries_.size());
     entries_.push_back({.source = std::move(source), .status = {}});

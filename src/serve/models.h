@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -22,9 +23,12 @@ struct ModelSource {
   std::function<Loaded()> load;  ///< may throw; called by a thread of the models'
 };
 
+/// A model's name as answers, metrics and logs tell it and requests give it: what is no text in it is spelt out (\xFF).
+std::string model_name(std::string_view bytes);
+
 class Models {
  public:
-  /// Begins to load them all, one after the other; the names differ.
+  /// Begins to load them all, one after the other; their names, as model_name() has them, differ.
   explicit Models(std::vector<ModelSource> sources);
   /// Ends whatever goes on.
   ~Models();
@@ -35,7 +39,7 @@ class Models {
   struct Status {
     std::string name;
     State state = State::loading;
-    std::string error;  ///< of the last attempt to load it; it may be ready with what was loaded before
+    std::string error;     ///< of the last attempt to load it; it may be ready with what was loaded before
     ModelPtr model;     ///< where it is ready
   };
   /// In the order of the sources.

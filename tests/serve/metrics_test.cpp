@@ -122,6 +122,13 @@ TEST_F(Serving, AnyNameOfAModelIsTold) {
     if (one.starts_with("tril_model_ready")) EXPECT_TRUE(ready.insert(one).second) << one;
   }
   EXPECT_EQ(ready.size(), names.size());
+  // They are the same name wherever they are told, and asked for.
+  const Json list = Json::parse(ask("GET", "/v1/models").body)["data"];
+  ASSERT_EQ(list.size(), names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(list[i]["id"], model_name(names[i]));
+  EXPECT_EQ(list[0]["id"], "m\\xFF");
+  EXPECT_TRUE(ready.count(R"(tril_model_ready{model="m\\xFF"} 1)"));
+  post("/v1/completions", {{"model", list[0]["id"]}, {"prompt", "a"}, {"max_tokens", 2}});
   for (const char* path : {"/v1/models", "/health", "/ready", "/languages", "/openapi.json"}) {
     const Answer a = ask("GET", path);
     EXPECT_TRUE(is_utf8(a.body) && Json::accept(a.body)) << path << " " << a.body;
