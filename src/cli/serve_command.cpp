@@ -26,6 +26,8 @@
 namespace tril::cli {
 namespace {
 
+constexpr int most_http_threads = 256;
+
 struct ServeOptions {
   std::vector<std::string> models, languages, cors_origins;
   DecodingOptions decoding;
@@ -89,7 +91,7 @@ Fields fields_of(ServeOptions& o) {
   f.add("port", &o.port, "0 takes any that is free").at_least(0).at_most(65'535);
   f.add("http-threads", &o.http_threads, "threads that speak with clients; 0: one for every four of --threads")
       .at_least(0)
-      .at_most(256);
+      .at_most(most_http_threads);
   f.add("api-key-file", &o.api_key_file, "a key a line, one of which requests must bring; TRIL_API_KEY is one too")
       .value_name("FILE");
   f.add("admin-key-file", &o.admin_key_file, "keys of those who may load and unload models and go before others")
@@ -278,6 +280,21 @@ void check_cache(const serve::Loaded& l, const std::string& name, const ServeOpt
              fmt::format("{} hold its longest", needs.most * workers));
 }
 
+// Whether a model has become ready. A server of which none can be loaded is of no use to anybody, and whoever started it is
+// to know; one that has served goes on without the models that it loses. @throws Error where none was, and none is coming
+bool has_begun(const serve::Models& models) {
+  using State = serve::Models::State;
+  const std::vector<serve::Models::Status> list = models.status();
+  if (std::any_of(list.begin(), list.end(), [](const auto& s) { return s.state == State::ready; })) return true;
+  if (std::any_of(list.begin(), list.end(), [](const auto& s) { return s.state != State::failed; })) return false;
+  const auto sound = std::find_if(list.begin(), list.end(), [](const auto& s) { return !s.refused; });
+  const serve::Models::Status& worst = sound == list.end() ? list[0] : *sound;
+  const std::string what =
+      list.size() == 1 ? fmt::format("{} cannot be loaded: {}", worst.name, worst.error)
+                       : fmt::format("none of the {} can be loaded; {}: {}", list.size(), worst.name, worst.error);
+  throw Error(worst.refused ? ErrorKind::usage : ErrorKind::failure, "--model", what);
+}
+
 int serve(const ServeOptions& o) {
   const BlockedSignals signals{SIGINT, SIGTERM, SIGHUP};
   serve::ServiceOptions options;
@@ -328,8 +345,9 @@ int serve(const ServeOptions& o) {
   }
 
   // They have little to do beside the decoding, and each one more takes a core from it more often.
-  const int http_threads =
-      o.http_threads > 0 ? static_cast<int>(o.http_threads) : std::max(1, search::thread_count(o.decoding.threads) / 4);
+  const int http_threads = o.http_threads > 0
+                               ? static_cast<int>(o.http_threads)
+                               : std::clamp(search::thread_count(o.decoding.threads) / 4, 1, most_http_threads);
   serve::Models models(std::move(sources));
   serve::Service service(options, models);
   serve::HttpServer server({.address = o.host == "localhost" ? "127.0.0.1" : o.host,
@@ -347,7 +365,7 @@ int serve(const ServeOptions& o) {
   service.set_connections([&] { return server.connections(); });
   spdlog::info("listening on {}://{}:{}", o.tls_certificate.empty() ? "http" : "https", o.host, server.port());
 
-  for (;;) {
+  for (bool begun = false;;) {
     const int signal = signals.wait(std::chrono::milliseconds(100));
     if (signal == SIGHUP) {
       spdlog::info("loading the models again");
@@ -368,6 +386,7 @@ int serve(const ServeOptions& o) {
       break;
     }
     refused.rethrow();
+    begun = begun || has_begun(models);
   }
 
   // What was begun is ended; a second signal does not wait for it.

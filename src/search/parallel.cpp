@@ -46,19 +46,13 @@ std::vector<std::vector<std::size_t>> jobs_by_length(std::span<const std::size_t
   return jobs;
 }
 
-namespace {
-
-// An arena reserves addresses for twice the machine's memory. Thousands of them would leave none for anything else, so that
-// many share half of what a process has.
-std::size_t addresses_each(int threads) {
+std::size_t addresses_each(int arenas) {
   constexpr std::size_t all = std::size_t{1} << 46;
   const std::size_t usual =
       2 * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) * static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
-  const std::size_t share = all / static_cast<std::size_t>(threads);
+  const std::size_t share = all / static_cast<std::size_t>(arenas);
   return share < usual ? share : 0;
 }
-
-}  // namespace
 
 struct WorkerPool::Worker {
   Worker(const kern::Kernels& kernels, std::size_t addresses) : arena(addresses), context(arena, kernels) {}

@@ -3,10 +3,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/team.h"
 #include "kern/batch_invariant.h"
+#include "search/parallel.h"
 
 namespace tril::serve {
 namespace {
@@ -29,8 +31,10 @@ struct Engine::Worker {
     WorkPtr work;  ///< null: the number is free
     std::int64_t tokens = 0;
   };
-  Worker(const model::Model& model, const EngineOptions& o, int threads)
-      : team(threads > 1 ? std::make_unique<Team>(threads) : nullptr),
+  /// @param workers  how many there are
+  Worker(const model::Model& model, const EngineOptions& o, int workers)
+      : team(workers < o.threads ? std::make_unique<Team>(o.threads / workers) : nullptr),
+        arena(search::addresses_each(workers)),
         context(arena, o.deterministic ? kern::batch_invariant(kern::best()) : kern::best()),
         session(
             context, model, o.session,
@@ -72,12 +76,18 @@ Engine::Engine(std::shared_ptr<const model::Model> model, const EngineOptions& o
       queue_(options.queue_size, options.quantum) {
   check(options_.threads >= 1 && options_.batch_size >= 1, "engine", "expected threads and a batch size of at least 1");
   if (options_.cache_tokens == 0) options_.cache_tokens = default_cache_tokens;
-  const int workers = workers_of(*model_, options_), threads = options_.threads / workers;
+  const int workers = workers_of(*model_, options_);
   // What is read behind a beginning that is there rounds otherwise than what is read at once.
   options_.session.prefix_tokens = options_.deterministic ? 0 : options_.session.prefix_tokens / workers;
-  for (int i = 0; i < workers; ++i) workers_.push_back(std::make_unique<Worker>(*model_, options_, threads));
+  for (int i = 0; i < workers; ++i) workers_.push_back(std::make_unique<Worker>(*model_, options_, workers));
   try {
     for (const auto& worker : workers_) worker->thread = std::thread([this, w = worker.get()] { run(*w); });
+  } catch (const std::system_error& problem) {
+    const auto started =
+        std::count_if(workers_.begin(), workers_.end(), [](const auto& w) { return w->thread.joinable(); });
+    stop();
+    fail("threads", fmt::format("only {} of {} can be started ({})", started, workers, problem.what()),
+         fmt::format("pass --threads {} or fewer, or raise the limits (ulimit)", std::max<std::ptrdiff_t>(1, started)));
   } catch (...) {
     stop();
     throw;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/asio.hpp>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "base/error.h"
@@ -44,7 +45,14 @@ class HttpServer::Implementation : public HttpHost, public std::enable_shared_fr
 
   void start() {
     accept();
-    for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this] { run(); });
+    try {
+      for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this] { run(); });
+    } catch (const std::system_error& problem) {
+      const std::size_t started = threads_.size();
+      stop();
+      fail("HTTP threads", fmt::format("only {} of {} can be started ({})", started, options.threads, problem.what()),
+           "pass fewer --http-threads or --threads, or raise the limits (ulimit)");
+    }
   }
   void stop();
   void drain();

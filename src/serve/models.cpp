@@ -75,10 +75,13 @@ void Models::run() {
 void Models::load(std::size_t i) {
   ModelPtr fresh;
   std::string error;
+  bool refused = false;
   try {
     fresh = std::make_shared<ServedModel>(entries_[i].source.name, entries_[i].source.load());
   } catch (const std::exception& e) {
     error = e.what();
+    const auto* known = dynamic_cast<const Error*>(&e);
+    refused = known && known->kind() == ErrorKind::usage;
     spdlog::error("model {}: {}", entries_[i].source.name, error);
   }
   ModelPtr before;
@@ -87,6 +90,7 @@ void Models::load(std::size_t i) {
     Status& status = entries_[i].status;
     entries_[i].tried = true;
     status.error = error;
+    status.refused = refused;
     if (fresh && entries_[i].unwanted) {
       fresh.reset();
     } else if (fresh) {

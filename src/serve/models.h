@@ -40,7 +40,8 @@ class Models {
     std::string name;
     State state = State::loading;
     std::string error;     ///< of the last attempt to load it; it may be ready with what was loaded before
-    ModelPtr model;     ///< where it is ready
+    bool refused = false;  ///< whether what was asked for is what is wrong (ErrorKind::usage)
+    ModelPtr model;        ///< where it is ready
   };
   /// In the order of the sources.
   std::vector<Status> status() const;
