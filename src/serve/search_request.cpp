@@ -42,13 +42,20 @@ void add_search_fields(Fields& f, SearchRequest& r, bool translates) {
   f.add("temperature", &r.temperature, "above 0 tokens are drawn, logits divided by it; 0: the likeliest")
       .at_least(0)
       .at_most(100);
-  f.add("top-k", &r.top_k, "draw from the K likeliest tokens; 0: from all").at_least(-1).at_most(1'000'000'000);
+  f.add("top-k", &r.top_k,
+        std::string("draw from the K likeliest tokens; 0: from all; unset: as the model's directory says, or ") +
+            (translates ? "50" : "from all"))
+      .at_least(-1)
+      .at_most(1'000'000'000);
   f.add("top-p", &r.top_p, "draw from the fewest tokens that together have this probability").at_least(0).at_most(1);
   f.add("min-p", &r.min_p, "draw from tokens of this share of the likeliest one's probability").at_least(0).at_most(1);
   f.add("typical-p", &r.typical_p, "draw from the tokens that say about as much as is to be expected")
       .above(0)
       .at_most(1);
-  f.add("seed", &r.seed, "of what is drawn; unset: another one each time");
+  f.add("seed", &r.seed,
+        std::string("of what is drawn: the same seed, model and fields give the same text") +
+            (translates ? "" : ", as tril generate --seed does with the same options") +
+            "; unset: another one each time");
   f.add("repetition-penalty", &r.repetition_penalty, "logits of tokens that were there are divided by it")
       .above(0)
       .at_most(1000);

@@ -99,6 +99,33 @@ TEST(ServeRun, UnknownFieldsAreRefusedToldOfOrIgnored) {
   EXPECT_NE(misspelt.err.find("--unknown-fields"), std::string::npos) << misspelt.err;
 }
 
+// A seed draws the same texts in both, of each prompt and sample.
+TEST_F(LanguageModel, AServerDrawsWhatGenerateDraws) {
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const Ran generated = generate({"-p", "the dog ", "one ", "--temperature", "1.2", "--top-k", "6", "--seed", "5",
+                                  "--n", "3", "--max-new-tokens", "12", "--json"});
+  ASSERT_EQ(generated.code, 0) << generated.err;
+  std::vector<std::string> expected;
+  for (const std::string& line : lines_of(generated.out)) {
+    if (line.empty()) continue;
+    const json object = json::parse(line);
+    for (const json& one : object["generations"]) expected.push_back(one["text"]);
+  }
+  ASSERT_EQ(expected.size(), 6u);
+  const json body{
+      {"prompt", {"the dog ", "one "}}, {"temperature", 1.2}, {"top_k", 6}, {"seed", 5}, {"n", 3}, {"max_tokens", 12}};
+  std::vector<std::string> drawn;
+  const Ran served = serve({"-m", "lm=" + model, "--threads", "2"}, "model lm is ready", [&](std::uint16_t port) {
+    Client client(port);
+    const Answer a = client.ask("POST", "/v1/completions", body.dump());
+    ASSERT_EQ(a.status, 200) << a.body;
+    const json got = json::parse(a.body);
+    for (const json& one : got["choices"]) drawn.push_back(one["text"]);
+  });
+  EXPECT_EQ(served.code, 0) << served.err;
+  EXPECT_EQ(drawn, expected);
+}
+
 TEST(ServeRun, WithoutAnyModelItEnds) {
   const ScratchFolder folder;
   const std::string sound = write_tiny_marian(folder), broken = broken_model(folder, "broken"),
