@@ -42,10 +42,9 @@ std::shared_ptr<const search::Constraint> make_constraint(const ConstraintOption
   if (o.json_object) return search::json_object_constraint(tokens, between);
   const std::string schema = read_any_text(o.json_schema, most_schema_bytes);
   try {
-    search::SchemaNotes notes;
-    auto constraint = search::json_schema_constraint(schema, tokens, between, &notes);
-    if (!notes.empty()) spdlog::warn("{}: {}", printable(o.json_schema, 400), notes.text());
-    return constraint;
+    const search::JsonForm form = search::json_schema_constraint(schema, tokens, between);
+    if (!form.notes.empty()) spdlog::warn("{}: {}", printable(o.json_schema, 400), form.notes.text());
+    return form.constraint;
   } catch (const Error& error) {
     throw error.within(printable(o.json_schema, 400)).as_failure();  // what a file says wrong
   }

@@ -19,8 +19,4 @@ Json complement_of(const Json& schema, int draft);
 /// What keywords of `schema` come to that say what holds only if something else does: schemas that all must hold.
 std::vector<Json> conditions_of(const Json& schema);
 
-/// What made::some_property says: a property that is not among those of `properties` and `patternProperties`, or that
-/// `pattern` matches, has a value of the schema `value`.
-///   {"properties": ..., "patternProperties": ..., "value": schema} or {"pattern": regex, "value": schema}
-
 }  // namespace tril::search

@@ -66,9 +66,12 @@ constexpr const char* not_texts =
 constexpr const char* fraction =
     "\x01"
     "fraction";  ///< numbers that are not whole
+/// Objects in which a property that is not among those of `properties` and `patternProperties`, or that `pattern` matches,
+/// has a value of the schema `value`:
+///   {"properties": ..., "patternProperties": ..., "value": schema} or {"pattern": regex, "value": schema}
 constexpr const char* some_property =
     "\x01"
-    "some";  ///< objects with a property that is said (schema_complement.h)
+    "some";
 constexpr const char* never =
     "\x01"
     "never";  ///< nothing: what would be valid is not supported, and why

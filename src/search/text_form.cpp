@@ -11,12 +11,9 @@ std::shared_ptr<const TokenTrie> token_trie(const Tokenizer& tokenizer, Side sid
   return std::make_shared<TokenTrie>(token_bytes(tokenizer, side));
 }
 
-std::shared_ptr<const Constraint> json_schema_constraint(std::string_view schema,
-                                                         std::shared_ptr<const TokenTrie> tokens, JsonSpace space,
-                                                         SchemaNotes* notes) {
+JsonForm json_schema_constraint(std::string_view schema, std::shared_ptr<const TokenTrie> tokens, JsonSpace space) {
   CompiledSchema compiled = compile_json_schema(schema, {.space = space, .alphabet = tokens->alphabet()});
-  if (notes) *notes = std::move(compiled.notes);
-  return std::make_shared<Constraint>(std::move(compiled.grammar), tokens);
+  return {std::make_shared<Constraint>(std::move(compiled.grammar), tokens), std::move(compiled.notes)};
 }
 
 std::shared_ptr<const Constraint> json_object_constraint(std::shared_ptr<const TokenTrie> tokens, JsonSpace space) {

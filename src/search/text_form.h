@@ -13,13 +13,16 @@ namespace tril::search {
 /// The tokens that texts are made of: once for a model, for all its constraints.
 std::shared_ptr<const TokenTrie> token_trie(const Tokenizer& tokenizer, Side side = Side::target);
 
+/// What makes a text JSON, and what of the schema it does not follow, to be told.
+struct JsonForm {
+  std::shared_ptr<const Constraint> constraint;
+  SchemaNotes notes;
+};
+
 /// JSON that is valid against a schema, which is JSON itself.
-/// @param notes  takes what of the schema is not followed, to be told; may be none
 /// @throws Error(usage) naming the place in the schema, or the character that the vocabulary cannot spell
-std::shared_ptr<const Constraint> json_schema_constraint(std::string_view schema,
-                                                         std::shared_ptr<const TokenTrie> tokens,
-                                                         JsonSpace space = JsonSpace::space,
-                                                         SchemaNotes* notes = nullptr);
+JsonForm json_schema_constraint(std::string_view schema, std::shared_ptr<const TokenTrie> tokens,
+                                JsonSpace space = JsonSpace::space);
 /// Any JSON object.
 std::shared_ptr<const Constraint> json_object_constraint(std::shared_ptr<const TokenTrie> tokens,
                                                          JsonSpace space = JsonSpace::space);

@@ -149,7 +149,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     if (!r_.stop.empty())
       throw HttpError(400, "stop: a text that is stopped may be none that response_format allows", "stop");
     try {
-      const JsonForm form =
+      const search::JsonForm form =
           model_->json_constraint(r_.format == CompletionRequest::Format::json_schema ? &r_.schema : nullptr);
       s.constraint = form.constraint;
       for (const std::string& word : form.notes.passed_over)

@@ -92,7 +92,7 @@ bool ServedModel::knows_bytes_of_tokens() const {
   return lock && bytes_;
 }
 
-JsonForm ServedModel::json_constraint(const std::string* schema) {
+search::JsonForm ServedModel::json_constraint(const std::string* schema) {
   const std::string key = schema ? *schema : "";
   const std::lock_guard lock(constraints_mutex_);
   const auto known =
@@ -105,8 +105,8 @@ JsonForm ServedModel::json_constraint(const std::string* schema) {
   const search::JsonStyle style{search::JsonSpace::space, trie_->alphabet()};
   search::CompiledSchema compiled = schema ? search::compile_json_schema(*schema, style)
                                            : search::CompiledSchema{search::json_object_grammar(style), {}};
-  JsonForm made{std::make_shared<const search::Constraint>(std::move(compiled.grammar), trie_),
-                std::move(compiled.notes)};
+  search::JsonForm made{std::make_shared<const search::Constraint>(std::move(compiled.grammar), trie_),
+                        std::move(compiled.notes)};
   constraints_.emplace_front(key, made);
   if (constraints_.size() > kept_constraints) constraints_.pop_back();
   return made;

@@ -13,7 +13,7 @@
 
 #include "search/constraint.h"
 #include "search/continuation_text.h"
-#include "search/schema_notes.h"
+#include "search/text_form.h"
 #include "search/translation_text.h"
 #include "serve/engine.h"
 
@@ -42,12 +42,6 @@ struct CacheNeeds {
 };
 /// @param most_new_tokens  that a request may ask for
 CacheNeeds cache_needs(const Loaded& loaded, std::int64_t most_new_tokens);
-
-/// What makes an answer JSON, and what of the schema it does not follow.
-struct JsonForm {
-  std::shared_ptr<const search::Constraint> constraint;
-  search::SchemaNotes notes;
-};
 
 class ServedModel {
  public:
@@ -87,7 +81,7 @@ class ServedModel {
   bool knows_bytes_of_tokens() const;
   /// What makes an answer JSON: of a schema (a JSON text), or any object where it is null. Those asked for last are kept.
   /// @throws Error for a schema that is none, or says what is not supported
-  JsonForm json_constraint(const std::string* schema);
+  search::JsonForm json_constraint(const std::string* schema);
 
  private:
   std::string name_;
@@ -101,8 +95,8 @@ class ServedModel {
   mutable std::mutex bytes_mutex_;
   std::shared_ptr<const std::vector<std::string>> bytes_;
   std::mutex constraints_mutex_;
-  std::shared_ptr<const search::TokenTrie> trie_;            ///< of the vocabulary; made when a constraint is asked for
-  std::list<std::pair<std::string, JsonForm>> constraints_;  ///< the last used first
+  std::shared_ptr<const search::TokenTrie> trie_;  ///< of the vocabulary; made when a constraint is asked for
+  std::list<std::pair<std::string, search::JsonForm>> constraints_;  ///< the last used first
   Statistics statistics_;
   std::unique_ptr<Engine> engine_;
 };
