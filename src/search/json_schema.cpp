@@ -23,7 +23,7 @@ class SchemaCompiler {
       : document_(std::move(root), notes_),
         boxes_(document_, notes_),
         patterns_(document_),
-        judge_(document_),
+        judge_(boxes_),
         writer_(grammar_, style.alphabet),
         whole_(grammar_.add_rule()),
         layout_(writer_, style.space),

@@ -115,6 +115,10 @@ Pattern Pattern::except(std::span<const std::string> texts) {
 }
 
 Pattern Pattern::operator&(const Pattern& other) const {
+  return common(other).pattern;
+}
+
+CommonPattern Pattern::common(const Pattern& other, std::size_t most) const {
   Pattern both;
   const auto key = [&](std::int32_t a, std::int32_t b) {
     return static_cast<std::int64_t>(a) * static_cast<std::int64_t>(other.states_.size()) + b;
@@ -125,6 +129,8 @@ Pattern Pattern::operator&(const Pattern& other) const {
   const auto reach = [&](std::int32_t a, std::int32_t b) {
     const auto [at, fresh] = known.try_emplace(key(a, b), 0);
     if (fresh) {
+      if (both.states_.size() >= most)
+        throw Unsupported("regular expression", fmt::format("two at once need more than {} states", most));
       at->second = both.add_state();
       pending.emplace_back(a, b);
     }
@@ -141,31 +147,42 @@ Pattern Pattern::operator&(const Pattern& other) const {
       for (const Edge& f : y.edges)
         if (CharSet on = intersection(e.on, f.on); !on.empty()) both.add_edge(from, std::move(on), reach(e.to, f.to));
   }
-  return both.trimmed();
+  return {both.trimmed(), static_cast<std::int64_t>(both.states_.size())};
 }
 
 bool Pattern::matches(std::string_view text) const {
-  std::vector<char> live(states_.size(), 0);
-  std::vector<std::int32_t> pending{start()};
+  return match(text).matches;
+}
+
+// Thompson's simulation [1968]: all states that the text so far may lead to, and no others, are looked at.
+Pattern::Outcome Pattern::match(std::string_view text) const {
+  std::vector<std::int32_t> seen(states_.size(), -1), live, pending{start()};
+  std::int32_t place = 0;
+  auto steps = static_cast<std::int64_t>(states_.size() / 64);  // to clear `seen`
   const auto close = [&] {
+    live.clear();
     while (!pending.empty()) {
       const auto s = static_cast<std::size_t>(pending.back());
       pending.pop_back();
-      if (std::exchange(live[s], 1)) continue;
+      if (std::exchange(seen[s], place) == place) continue;
+      live.push_back(static_cast<std::int32_t>(s));
       pending.insert(pending.end(), states_[s].jumps.begin(), states_[s].jumps.end());
+      steps += 1 + static_cast<std::int64_t>(states_[s].jumps.size());
     }
   };
   close();
   for (const char32_t c : code_points(text, "text")) {
-    for (std::size_t s = 0; s < states_.size(); ++s)
-      if (live[s])
-        for (const Edge& e : states_[s].edges)
-          if (std::any_of(e.on.begin(), e.on.end(), [c](const CharRange& r) { return c >= r.least && c <= r.most; }))
-            pending.push_back(e.to);
-    std::fill(live.begin(), live.end(), 0);
+    if (live.empty()) return {false, steps};
+    for (const std::int32_t s : live)
+      for (const Edge& e : states_[static_cast<std::size_t>(s)].edges) {
+        steps += static_cast<std::int64_t>(e.on.size());
+        if (std::any_of(e.on.begin(), e.on.end(), [c](const CharRange& r) { return c >= r.least && c <= r.most; }))
+          pending.push_back(e.to);
+      }
+    ++place;
     close();
   }
-  return live[static_cast<std::size_t>(end())] != 0;
+  return {seen[static_cast<std::size_t>(end())] == place, steps};
 }
 
 }  // namespace tril::search

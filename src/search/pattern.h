@@ -14,6 +14,8 @@
 
 namespace tril::search {
 
+struct CommonPattern;
+
 class Pattern {
  public:
   struct Edge {
@@ -42,11 +44,18 @@ class Pattern {
   /// Any text of which the number of characters leaves `rest` when divided by `divisor`.
   static Pattern of_length_modulo(std::int64_t divisor, std::int64_t rest);
 
-  /// What both allow.
+  /// What both allow. @throws Unsupported where that takes more than `most` states, until those without a way out are gone
   Pattern operator&(const Pattern& other) const;
+  CommonPattern common(const Pattern& other, std::size_t most = most_states) const;
   /// What it does not allow. @throws Unsupported where that takes too many states
   Pattern complement() const;
   bool matches(std::string_view text) const;
+  /// The same, and how many states, and ranges of characters, were looked at.
+  struct Outcome {
+    bool matches;
+    std::int64_t steps;
+  };
+  Outcome match(std::string_view text) const;
   /// Whether no text matches.
   bool is_empty() const;
 
@@ -64,6 +73,12 @@ class Pattern {
   friend class PatternBuilder;
 
   std::vector<State> states_;  // 0 is the start, 1 the end
+};
+
+/// What two patterns both allow, and how many states it took to find that.
+struct CommonPattern {
+  Pattern pattern;
+  std::int64_t steps;
 };
 
 }  // namespace tril::search

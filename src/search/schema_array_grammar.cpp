@@ -137,14 +137,15 @@ class ArrayWriter {
   // All values that an item may have; nothing where they are not listed.
   std::optional<std::vector<Json>> values() {
     std::vector<Json> all;
-    SchemaJudge judge(boxes_.document());
+    ValueSet seen;
+    SchemaJudge judge(boxes_);
     for (const Kind kind : all_kinds)
       for (const Box& box : boxes_.of(rest_, kind)) {
         if (!box.listed && kind != Kind::boolean && kind != Kind::null) return std::nullopt;
         const std::vector<Json> of_kind =
             kind == Kind::boolean ? std::vector<Json>{true, false} : std::vector<Json>{nullptr};
         for (const Json& value : box.listed ? *box.listed : of_kind)
-          if (judge.verdict(value, rest_) == Verdict::yes && !holds(all, value)) all.push_back(value);
+          if (judge.verdict(value, rest_) == Verdict::yes && seen.add(value)) all.push_back(value);
       }
     return all;
   }

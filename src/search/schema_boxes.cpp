@@ -13,8 +13,8 @@ namespace tril::search {
 namespace {
 
 constexpr std::size_t most_combined = 200;  // boxes of two lists, or as many as the longer one has
-constexpr std::int64_t most_work = 2'000'000;
 constexpr std::size_t deepest = 1'000;
+constexpr std::int64_t work_of_copy = 2;  // of a box that is kept, which takes memory too
 
 // Whether a validator of that draft may ignore some of what the schema says.
 bool is_beyond(const Json& schema, int draft) {
@@ -64,12 +64,20 @@ bool cross(const Box& box) {
   return first > last;
 }
 
+// What it takes to find what two boxes both allow, with all that they list.
+std::int64_t work_of(const Box& a, const Box& b) {
+  const auto listed = [](const Box& box) { return box.listed ? box.listed->size() : 0; };
+  const std::size_t pairs =
+      a.required.size() * b.required.size() + a.scopes.size() * b.scopes.size() + a.texts.size() * b.texts.size();
+  return static_cast<std::int64_t>(1 + a.scopes.size() + b.scopes.size() + (listed(a) + listed(b)) / 8 + pairs / 64);
+}
+
 }  // namespace
 
-void SchemaBoxes::work(std::int64_t amount, SchemaId at) {
-  work_ += amount;
-  if (work_ > most_work)
-    refuse_schema(document_.place(at), "its alternatives combine in too many ways", "use fewer alternatives");
+const ValueSet& SchemaBoxes::values_of(const Json& list) {
+  const auto [found, fresh] = values_.try_emplace(&list);
+  if (fresh) found->second = ValueSet(list);
+  return found->second;
 }
 
 void SchemaBoxes::leave_out(const Error& why, bool tell) {
@@ -134,6 +142,7 @@ std::vector<Box> SchemaBoxes::made_of(SchemaId id, Kind kind) {
     std::vector<Box> any;
     for (std::size_t i = 0; i < schema["anyOf"].size(); ++i)
       append(any, of(document_.child(id, schema["anyOf"][i], fmt::format("/anyOf/{}", i)), kind));
+    work_.combine(work_of_copy * static_cast<std::int64_t>(any.size()), id);
     boxes = product(kind, boxes, any);
   }
   if (schema.contains("oneOf") && !boxes.empty()) boxes = product(kind, boxes, one_of(id, kind));
@@ -161,8 +170,9 @@ std::optional<Box> SchemaBoxes::own_box(SchemaId id, Kind kind) {
   Box box;
   if (schema.contains("enum") || schema.contains("const")) {
     box.listed.emplace();
+    ValueSet seen;
     for (const Json& value : schema.contains("enum") ? schema["enum"] : Json::array({schema["const"]}))
-      if (kind_of(value) == kind && !holds(*box.listed, value)) box.listed->push_back(value);
+      if (kind_of(value) == kind && seen.add(value)) box.listed->push_back(value);
     if (box.listed->empty()) return std::nullopt;
   }
   box.is_typed = schema.contains("type") || box.listed;
@@ -223,18 +233,19 @@ void SchemaBoxes::read_object(SchemaId id, Box& box) {
       box.scopes.push_back(id), box.seen.push_back(id);
       break;
     }
-  if (schema.contains("required"))
-    for (const Json& name : schema["required"]) append_new(box.required, {name.get<std::string>()});
+  if (ValueSet seen; schema.contains("required"))
+    for (const Json& name : schema["required"])
+      if (seen.add(name)) box.required.push_back(name.get<std::string>());
   if (schema.contains("propertyNames"))
     box.names.push_back(document_.child(id, schema["propertyNames"], "/propertyNames"));
-  if (schema.contains(made::some_property)) box.some.push_back(schema[made::some_property]), box.some_of.push_back(id);
+  if (schema.contains(made::some_property)) box.some.push_back(id);
 }
 
 std::optional<Box> SchemaBoxes::both(Kind kind, const Box& a, const Box& b) const {
   Box box = a;
   if (b.listed) {
     if (box.listed)
-      std::erase_if(*box.listed, [&](const Json& value) { return !holds(*b.listed, value); });
+      std::erase_if(*box.listed, [of = ValueSet(*b.listed)](const Json& value) { return !of.contains(value); });
     else
       box.listed = b.listed;
   }
@@ -248,8 +259,8 @@ std::optional<Box> SchemaBoxes::both(Kind kind, const Box& a, const Box& b) cons
   if (kind == Kind::number && (cross(box) || (box.whole && box.fraction))) return std::nullopt;
   append_new(box.texts, b.texts);
   append_new(box.scopes, b.scopes), append_new(box.seen, b.seen), append_new(box.required, b.required),
-      append_new(box.names, b.names);
-  append(box.some, b.some), append(box.some_of, b.some_of), append(box.contains, b.contains);
+      append_new(box.names, b.names), append_new(box.some, b.some);
+  append(box.contains, b.contains);
   box.unique = a.unique || b.unique;
   box.is_typed = a.is_typed || b.is_typed, box.is_off_topic = a.is_off_topic || b.is_off_topic;
   if (kind == Kind::object && box.most >= 0 && static_cast<std::int64_t>(box.required.size()) > box.most)
@@ -262,13 +273,13 @@ std::vector<Box> SchemaBoxes::product(Kind kind, const std::vector<Box>& a, cons
   std::vector<Box> boxes;
   for (const Box& x : a)
     for (const Box& y : b) {
-      work(1 + static_cast<std::int64_t>(x.scopes.size() + y.scopes.size()), document_.root());
+      work_.combine(work_of(x, y), document_.root());
       std::optional<Box> box = both(kind, x, y);
       if (!box) continue;
       // A name that is required and forbidden, which complements have often.
+      const auto is_dead = [&](const std::string& name) { return allows_none(member(box->scopes, name)); };
       const bool dead = kind == Kind::object && a.size() * b.size() > 1 &&
-                        std::any_of(box->required.begin(), box->required.end(),
-                                    [&](const std::string& name) { return allows_none(member(box->scopes, name)); });
+                        std::any_of(box->required.begin(), box->required.end(), is_dead);
       if (!dead) boxes.push_back(std::move(*box));
       if (boxes.size() >= most && boxes.size() < a.size() * b.size()) {
         is_narrow_ = true;
@@ -294,7 +305,7 @@ std::vector<Box> SchemaBoxes::one_of(SchemaId id, Kind kind) {
         const std::vector<Box> others = of(all[k], kind);
         const bool apart =
             !narrow_.contains({all[k], kind}) && std::none_of(others.begin(), others.end(), [&](const Box& other) {
-              work(1, id);
+              work_.combine(work_of(box, other), id);
               const std::optional<Box> common = both(kind, box, other);
               return common && !is_surely_empty(kind, *common, {all[i], all[k]}, 3);
             });
@@ -328,7 +339,7 @@ bool SchemaBoxes::are_disjoint(const Conjunction& schemas, int depth) {
 
 bool SchemaBoxes::is_surely_empty(Kind kind, const Box& box, const Conjunction& schemas, int depth) {
   if (box.listed) {
-    SchemaJudge judge(document_);
+    SchemaJudge judge(*this);
     return std::none_of(box.listed->begin(), box.listed->end(),
                         [&](const Json& value) { return judge.verdict(value, schemas) != Verdict::no; });
   }
@@ -338,7 +349,8 @@ bool SchemaBoxes::is_surely_empty(Kind kind, const Box& box, const Conjunction& 
   if (kind == Kind::array)
     for (std::int64_t i = 0; i < std::min<std::int64_t>(box.least, 4); ++i)
       if (are_disjoint(item(box.scopes, static_cast<std::size_t>(i)), depth - 1)) return true;
-  if (kind == Kind::string && box.texts.size() > 1) return have_nothing_in_common(box);
+  if (kind == Kind::string && box.texts.size() > 1)
+    return have_nothing_in_common(box, *this, schemas.empty() ? document_.root() : schemas[0]);
   return false;
 }
 

@@ -15,12 +15,16 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "search/grammar_text.h"
 #include "search/schema_document.h"
+#include "search/schema_expressions.h"
+#include "search/schema_values.h"
+#include "search/schema_work.h"
 
 namespace tril::search {
 
@@ -44,8 +48,7 @@ struct Box {
   std::vector<SchemaId> seen;    ///< those of them whose members and items count as evaluated: none of within `not`
   std::vector<std::string> required;
   std::vector<SchemaId> names;  ///< what each name must be
-  std::vector<Json> some;       ///< of made::some_property, with the schema that has it
-  std::vector<SchemaId> some_of;
+  std::vector<SchemaId> some;   ///< schemas that have made::some_property
   struct Contains {
     SchemaId schema;
     std::int64_t least, most;  ///< -1: any number
@@ -59,7 +62,8 @@ struct Box {
 
 class SchemaBoxes {
  public:
-  SchemaBoxes(SchemaDocument& document, SchemaNotes& notes) : document_(document), notes_(notes) {}
+  SchemaBoxes(SchemaDocument& document, SchemaNotes& notes)
+      : document_(document), notes_(notes), work_(document), expressions_(document, work_) {}
 
   /// Boxes of the values of that kind that are valid against the schema.
   /// @throws Error(usage) naming the place, where a schema is wrong, refers to itself in place, or asks for too much work
@@ -87,6 +91,10 @@ class SchemaBoxes {
   Items items_of(SchemaId scope) const;
 
   SchemaDocument& document() { return document_; }
+  SchemaWork& work() { return work_; }
+  SchemaExpressions& expressions() { return expressions_; }
+  /// @param list  an array of values in the document
+  const ValueSet& values_of(const Json& list);
   /// The first part that was left out so far because it is not supported.
   const std::optional<Error>& lacking() const { return lacking_; }
   /// Keeps why a part is left out. @param tell  whether it is one that the user may miss
@@ -102,7 +110,11 @@ class SchemaBoxes {
   std::vector<Box> one_of(SchemaId id, Kind kind);
   void close_scopes(SchemaId id, Kind kind, std::vector<Box>& boxes);
   bool is_surely_empty(Kind kind, const Box& box, const Conjunction& schemas, int depth);
-  void work(std::int64_t amount, SchemaId at);
+  const Json* property(SchemaId scope, const std::string& name);
+  struct Match {
+    bool surely = false, may = false;  // by each engine, by some
+  };
+  Match match_of(const std::string& regex, const std::string& name, SchemaId scope, const std::string& step);
 
   SchemaDocument& document_;
   SchemaNotes& notes_;
@@ -112,12 +124,12 @@ class SchemaBoxes {
   std::set<std::pair<SchemaId, Kind>> narrow_;
   bool is_narrow_ = false;
   std::map<std::pair<Conjunction, int>, bool> disjoint_;
-  struct Match {
-    bool surely = false, may = false;  // by each engine, by some
-  };
   std::map<std::string, Match> matches_;  // of expressions with names
   std::optional<Error> lacking_;
-  std::int64_t work_ = 0;
+  SchemaWork work_;
+  SchemaExpressions expressions_;
+  std::unordered_map<const Json*, ValueSet> values_;  // of lists
+  std::unordered_map<SchemaId, std::unordered_map<std::string_view, const Json*>> properties_;
 };
 
 }  // namespace tril::search

@@ -24,10 +24,6 @@ Verdict sure(bool is) {
   return is ? Verdict::yes : Verdict::no;
 }
 
-bool contains_match(const std::string& regex, const std::string& text) {
-  return Pattern::of_regex(regex, Pattern::Match::part).matches(text);
-}
-
 }  // namespace
 
 Verdict SchemaJudge::verdict(const Json& value, const Conjunction& schemas) {
@@ -40,6 +36,7 @@ Verdict SchemaJudge::verdict(const Json& value, SchemaId id) {
   if (document_.allows_all(id)) return Verdict::yes;
   if (document_.allows_none(id)) return Verdict::no;
   if (++depth_ > deepest) refuse_schema(document_.place(id), "refers to itself without end, or is too deep");
+  boxes_.work().match(1, id);
   Verdict found = Verdict::unsure;
   try {
     found = judge(value, id);
@@ -47,6 +44,10 @@ Verdict SchemaJudge::verdict(const Json& value, SchemaId id) {
   }
   --depth_;
   return found;
+}
+
+bool SchemaJudge::has_match(const Json& regex, const std::string& text, SchemaId id, std::string_view step) {
+  return boxes_.expressions().matches(regex.get<std::string>(), SchemaExpressions::Form::part, text, id, step);
 }
 
 Verdict SchemaJudge::inner(const Json& value, SchemaId of, const Json& schema, const std::string& step) {
@@ -73,7 +74,7 @@ Verdict SchemaJudge::general(const Json& value, SchemaId id, const Json& schema)
   Verdict all = kind == Kind::number && only_whole(schema) && document_.draft(id) == 4 && value.is_number_float()
                     ? Verdict::unsure
                     : Verdict::yes;
-  if (schema.contains("enum") && !holds(schema["enum"], value)) return Verdict::no;
+  if (schema.contains("enum") && !boxes_.values_of(schema["enum"]).contains(value)) return Verdict::no;
   if (schema.contains("const") && !are_equal(schema["const"], value)) return Verdict::no;
   if (SchemaDocument::reference_of(schema)) all = both(all, verdict(value, document_.target(id)));
   if (schema.contains("not")) all = both(all, opposite(inner(value, id, schema["not"], "/not")));
@@ -131,20 +132,18 @@ Verdict SchemaJudge::number(const Json& value, const Json& schema) const {
                                                       : Verdict::no;
 }
 
-Verdict SchemaJudge::string(const Json& value, SchemaId id, const Json& schema) const {
+Verdict SchemaJudge::string(const Json& value, SchemaId id, const Json& schema) {
   const std::string text = value.get<std::string>();
   const auto length = static_cast<std::int64_t>(code_points(text, "text").size());
   const std::string& place = document_.place(id);
   if (length < count_of(schema, "minLength", 0, place)) return Verdict::no;
   if (const std::int64_t most = count_of(schema, "maxLength", -1, place); most >= 0 && length > most)
     return Verdict::no;
-  if (schema.contains(made::not_texts) && holds(schema[made::not_texts], value)) return Verdict::no;
-  if (schema.contains(made::not_pattern) && contains_match(schema[made::not_pattern].get<std::string>(), text))
-    return Verdict::no;
-  if (schema.contains("pattern") &&
-      !at_place(place + "/pattern", [&] { return contains_match(schema["pattern"].get<std::string>(), text); }))
-    return Verdict::no;
-  return schema.contains("format") ? has_format(text, schema["format"].get<std::string>()) : Verdict::yes;
+  if (schema.contains(made::not_texts) && boxes_.values_of(schema[made::not_texts]).contains(value)) return Verdict::no;
+  if (schema.contains(made::not_pattern) && has_match(schema[made::not_pattern], text, id, "/not")) return Verdict::no;
+  if (schema.contains("pattern") && !has_match(schema["pattern"], text, id, "/pattern")) return Verdict::no;
+  return schema.contains("format") ? has_format(text, schema["format"].get<std::string>(), boxes_.expressions(), id)
+                                   : Verdict::yes;
 }
 
 Verdict SchemaJudge::array(const Json& value, SchemaId id, const Json& schema) {
@@ -152,14 +151,11 @@ Verdict SchemaJudge::array(const Json& value, SchemaId id, const Json& schema) {
   const std::string& place = document_.place(id);
   if (size < count_of(schema, "minItems", 0, place)) return Verdict::no;
   if (const std::int64_t most = count_of(schema, "maxItems", -1, place); most >= 0 && size > most) return Verdict::no;
-  if (schema.contains("uniqueItems") && schema["uniqueItems"] == true)
-    for (std::size_t i = 0; i < value.size(); ++i)
-      for (std::size_t k = 0; k < i; ++k)
-        if (are_equal(value[i], value[k])) return Verdict::no;
-  SchemaNotes ignored;
-  SchemaBoxes boxes(document_, ignored);
+  if (ValueSet seen; schema.contains("uniqueItems") && schema["uniqueItems"] == true)
+    for (const Json& item : value)
+      if (!seen.add(item)) return Verdict::no;
   Verdict all = schema.contains("unevaluatedItems") ? Verdict::unsure : Verdict::yes;
-  for (std::size_t i = 0; i < value.size(); ++i) all = both(all, verdict(value[i], boxes.item({id}, i)));
+  for (std::size_t i = 0; i < value.size(); ++i) all = both(all, verdict(value[i], boxes_.item({id}, i)));
   if (schema.contains("contains")) {
     std::int64_t held = 0, may = 0;
     for (const Json& item : value) {
@@ -184,11 +180,9 @@ Verdict SchemaJudge::object(const Json& value, SchemaId id, const Json& schema) 
   if (schema.contains("required"))
     for (const Json& name : schema["required"])
       if (!value.contains(name.get<std::string>())) return Verdict::no;
-  SchemaNotes ignored;
-  SchemaBoxes boxes(document_, ignored);
   Verdict all = schema.contains("unevaluatedProperties") ? Verdict::unsure : Verdict::yes;
   for (const auto& [name, member] : value.items()) {
-    all = both(all, verdict(member, boxes.member({id}, name)));
+    all = both(all, verdict(member, boxes_.member({id}, name)));
     if (schema.contains("propertyNames"))
       all = both(all, inner(Json(name), id, schema["propertyNames"], "/propertyNames"));
   }
@@ -200,9 +194,9 @@ Verdict SchemaJudge::some_property(const Json& value, SchemaId id, const Json& s
   Verdict any = Verdict::no;
   for (const auto& [name, member] : value.items()) {
     bool meant = !some.contains("properties") || !some["properties"].contains(name);
-    if (some.contains("pattern")) meant = contains_match(some["pattern"].get<std::string>(), name);
+    if (some.contains("pattern")) meant = has_match(some["pattern"], name, id);
     if (some.contains("patternProperties"))
-      for (const auto& [regex, one] : some["patternProperties"].items()) meant = meant && !contains_match(regex, name);
+      for (const auto& [regex, one] : some["patternProperties"].items()) meant = meant && !has_match(regex, name, id);
     if (meant) any = either(any, verdict(member, document_.made(id, some["value"])));
   }
   return any;

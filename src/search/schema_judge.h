@@ -9,9 +9,10 @@ enum class Verdict : std::uint8_t { no, unsure, yes };
 
 class SchemaJudge {
  public:
-  explicit SchemaJudge(SchemaDocument& document) : document_(document) {}
+  explicit SchemaJudge(SchemaBoxes& boxes) : boxes_(boxes), document_(boxes.document()) {}
 
   /// Unsure where a format is more than tril knows of it, or where that takes what is not supported.
+  /// @throws Error(usage) where a schema is wrong, refers to itself in place, or asks for too much work
   Verdict verdict(const Json& value, SchemaId schema);
   Verdict verdict(const Json& value, const Conjunction& schemas);
 
@@ -20,13 +21,17 @@ class SchemaJudge {
   Verdict general(const Json& value, SchemaId id, const Json& schema);
   Verdict alternatives(const Json& value, SchemaId id, const Json& schema);
   Verdict number(const Json& value, const Json& schema) const;
-  Verdict string(const Json& value, SchemaId id, const Json& schema) const;
+  Verdict string(const Json& value, SchemaId id, const Json& schema);
   Verdict array(const Json& value, SchemaId id, const Json& schema);
   Verdict object(const Json& value, SchemaId id, const Json& schema);
   Verdict some_property(const Json& value, SchemaId id, const Json& some);
   Verdict dependent(const Json& value, SchemaId id, const Json& schema);
   Verdict inner(const Json& value, SchemaId of, const Json& schema, const std::string& step);
 
+  /// @param step  from the schema to the expression
+  bool has_match(const Json& regex, const std::string& text, SchemaId id, std::string_view step = {});
+
+  SchemaBoxes& boxes_;
   SchemaDocument& document_;
   int depth_ = 0;
 };

@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t most_classes = 40;
 constexpr std::size_t most_plans = 60;
 constexpr std::int64_t most_distinct = 30;
+constexpr std::int64_t work_of_plan = 10;
 
 using Scopes = std::vector<SchemaId>;
 
@@ -23,7 +24,7 @@ class ObjectPlanner {
         boxes_(boxes),
         document_(boxes.document()),
         patterns_(patterns),
-        judge_(document_),
+        judge_(boxes),
         place_(document_.place(at)) {}
 
   std::vector<ObjectPlan> run() {
@@ -179,16 +180,17 @@ class ObjectPlanner {
   std::vector<std::string> known_, box_listing_;
 };
 
-/// Properties of the box's scopes of which one is meant by made::some_property.
-std::vector<std::string> meant_by(const Json& some, const Box& box, const SchemaDocument& document,
-                                  const std::string& place) {
+/// Properties of the box's scopes of which one is meant by made::some_property of the schema `of`.
+std::vector<std::string> meant_by(SchemaId of, const Box& box, SchemaBoxes& boxes) {
+  const SchemaDocument& document = boxes.document();
+  const Json& some = document.json(of)[made::some_property];
   std::vector<std::string> names = box.required;
   for (const SchemaId scope : box.scopes)
     if (const auto list = document.json(scope).find("properties"); list != document.json(scope).end())
       for (const auto& [name, value] : list->items())
         if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   const auto matches = [&](const std::string& regex, const std::string& name) {
-    return at_place(place, [&] { return Pattern::of_regex(regex, Pattern::Match::part).matches(name); });
+    return boxes.expressions().matches(regex, SchemaExpressions::Form::part, name, of);
   };
   std::erase_if(names, [&](const std::string& name) {
     if (some.contains("pattern")) return !matches(some["pattern"].get<std::string>(), name);
@@ -206,15 +208,17 @@ std::vector<std::string> meant_by(const Json& some, const Box& box, const Schema
 std::vector<ObjectPlan> object_plans(const Box& box, SchemaId at, SchemaBoxes& boxes, SchemaPatterns& patterns) {
   if (box.some.empty()) return ObjectPlanner(box, at, boxes, patterns).run();
   SchemaDocument& document = boxes.document();
-  const Json some = box.some.back();
-  const std::vector<std::string> names = meant_by(some, box, document, document.place(at));
+  const SchemaId of = box.some.back();
+  const std::vector<std::string> names = meant_by(of, box, boxes);
   std::vector<ObjectPlan> plans;
   for (const std::string& name : names) {
     Box one = box;
-    one.scopes.push_back(
-        document.made(box.some_of.back(), Json{{made::mark, true}, {"properties", {{name, some["value"]}}}}));
+    const Json& value = document.json(of)[made::some_property]["value"];
+    one.scopes.push_back(document.made(of, Json{{made::mark, true}, {"properties", {{name, value}}}}));
     if (std::find(one.required.begin(), one.required.end(), name) == one.required.end()) one.required.push_back(name);
-    one.some.pop_back(), one.some_of.pop_back();
+    one.some.pop_back();
+    // Most may come to nothing: all are counted, not only those that become plans.
+    boxes.work().combine(work_of_plan + static_cast<std::int64_t>(one.required.size() + one.scopes.size()), at);
     if (plans.size() >= most_plans) break;
     for (ObjectPlan& plan : object_plans(one, at, boxes, patterns))
       if (plans.size() < most_plans) plans.push_back(std::move(plan));

@@ -8,31 +8,42 @@
 
 namespace tril::search {
 
+// A schema may have thousands.
+const Json* SchemaBoxes::property(SchemaId scope, const std::string& name) {
+  const auto [names, fresh] = properties_.try_emplace(scope);
+  if (const Json& schema = document_.json(scope); fresh && schema.contains("properties"))
+    for (const auto& [key, one] : schema["properties"].items()) names->second.emplace(key, &one);
+  const auto found = names->second.find(name);
+  return found == names->second.end() ? nullptr : found->second;
+}
+
+SchemaBoxes::Match SchemaBoxes::match_of(const std::string& regex, const std::string& name, SchemaId scope,
+                                         const std::string& step) {
+  using Form = SchemaExpressions::Form;
+  work_.match(1, scope);
+  const std::string key = regex + '\n' + name;
+  if (const auto known = matches_.find(key); known != matches_.end()) return known->second;
+  const auto matches = [&](Form form) { return expressions_.matches(regex, form, name, scope, step); };
+  // What is not supported is so each time: it leaves nothing behind.
+  const Match match{matches(Form::part), matches(Form::wide_part)};
+  return matches_[key] = match;
+}
+
 Conjunction SchemaBoxes::member(const std::vector<SchemaId>& scopes, const std::string& name) {
   Conjunction all;
   for (const SchemaId scope : scopes) {
     const Json& schema = document_.json(scope);
-    bool known = false;
-    if (const auto list = schema.find("properties"); list != schema.end())
-      if (const auto one = list->find(name); one != list->end()) {
-        known = true;
-        add(all, document_.child(scope, *one, below("/properties", name)));
-      }
+    const Json* const one = property(scope, name);
+    bool known = one;
+    if (one) add(all, document_.child(scope, *one, below("/properties", name)));
     if (const auto list = schema.find("patternProperties"); list != schema.end())
-      for (const auto& [regex, one] : list->items()) {
+      for (const auto& [regex, value] : list->items()) {
         const std::string at = below("/patternProperties", regex);
-        const auto [match, fresh] = matches_.try_emplace(regex + '\n' + name, Match{});
-        if (fresh)
-          match->second = at_place(document_.place(scope) + at, [&, &r = regex] {
-            const auto matches = [&](RegexReading reading) {
-              return Pattern::of_regex(r, Pattern::Match::part, reading).matches(name);
-            };
-            return Match{matches(RegexReading::narrow), matches(RegexReading::wide)};
-          });
-        if (!match->second.may) continue;
+        const Match match = match_of(regex, name, scope, at);
+        if (!match.may) continue;
         // Where engines differ it is held to both: what is said of a match, and of the rest.
-        known = known || match->second.surely;
-        add(all, document_.child(scope, one, at));
+        known = known || match.surely;
+        add(all, document_.child(scope, value, at));
       }
     if (const auto rest = schema.find("additionalProperties"); rest != schema.end() && !known)
       add(all, document_.child(scope, *rest, "/additionalProperties"));

@@ -12,11 +12,25 @@ namespace {
 constexpr std::int64_t longest = 100'000;
 constexpr std::int64_t longest_of_pattern = 10'000;  // beside an expression, of which each place stands as often
 constexpr std::size_t most_judged = 2'000;           // states of two patterns that are looked at for what they share
+constexpr std::size_t most_common = 20'000;          // states of what they share
 
 std::vector<std::string> texts_of(const Json& list) {
   std::vector<std::string> texts;
   for (const Json& one : list) texts.push_back(one.get<std::string>());
   return texts;
+}
+
+// Nothing where that takes too many states.
+std::optional<Pattern> common_of(const Pattern& a, const Pattern& b, SchemaWork& work, SchemaId at) {
+  auto steps = static_cast<std::int64_t>(most_common);
+  std::optional<Pattern> both;
+  try {
+    CommonPattern common = a.common(b, most_common);
+    steps = common.steps, both = std::move(common.pattern);
+  } catch (const Unsupported&) {  // nothing
+  }
+  work.combine(steps / 8, at);
+  return both;
 }
 
 }  // namespace
@@ -68,29 +82,29 @@ bool is_known_format(std::string_view format) {
   return !written_format(format).empty();
 }
 
-Verdict has_format(const std::string& text, const std::string& format) {
+Verdict has_format(const std::string& text, const std::string& format, SchemaExpressions& expressions, SchemaId at) {
   if (!is_known_format(format)) return Verdict::yes;
   const auto is = [&](const std::string& regex) {
-    return Pattern::of_regex(regex, Pattern::Match::whole).matches(text);
+    return expressions.matches(regex, SchemaExpressions::Form::whole, text, at);
   };
   if (is(written_format(format))) return Verdict::yes;
   return is(wide_format(format)) ? Verdict::unsure : Verdict::no;
 }
 
-bool have_nothing_in_common(const Box& box) {
+bool have_nothing_in_common(const Box& box, SchemaBoxes& boxes, SchemaId at) {
+  using Form = SchemaExpressions::Form;
   try {
     std::optional<Pattern> all;
     for (const auto& [word, value] : box.texts) {
       if (word == "format") return false;  // which is more than what is written
-      const auto wide = [&, &regex = value] {
-        return Pattern::of_regex(regex.get<std::string>(), Pattern::Match::part, RegexReading::wide);
-      };
-      const Pattern one = word == "pattern" ? wide()
-                          : word == made::not_texts
+      const Pattern one = word == made::not_texts
                               ? Pattern::except(texts_of(value))
-                              : Pattern::of_regex(value.get<std::string>(), Pattern::Match::part).complement();
+                              : boxes.expressions().of(value.get<std::string>(),
+                                                       word == "pattern" ? Form::wide_part : Form::no_part, at);
       if (one.states().size() > most_judged || (all && all->states().size() > most_judged)) return false;
-      all = all ? *all & one : one;
+      boxes.work().combine(1 + static_cast<std::int64_t>(one.states().size() / 8), at);
+      all = all ? common_of(*all, one, boxes.work(), at) : one;
+      if (!all) return false;
     }
     return all && all->is_empty();
   } catch (const Unsupported&) {

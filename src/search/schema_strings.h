@@ -35,8 +35,9 @@ class SchemaPatterns {
 enum class Verdict : std::uint8_t;
 bool is_known_format(std::string_view format);
 /// Unsure where it may have the format, and is not of the form that is written.
-Verdict has_format(const std::string& text, const std::string& format);
+Verdict has_format(const std::string& text, const std::string& format, SchemaExpressions& expressions, SchemaId at);
 /// Whether surely no string is in the box; false where that takes much work.
-bool have_nothing_in_common(const Box& box);
+/// @param at  a schema that it comes from, for errors
+bool have_nothing_in_common(const Box& box, SchemaBoxes& boxes, SchemaId at);
 
 }  // namespace tril::search

@@ -236,6 +236,15 @@ TEST(SchemaWords, WhatIsNotFollowedIsTold) {
   EXPECT_NE(told.find("#/properties/b/pattern: regular expression: character 3"), std::string::npos) << told;
   expect_refused([] { json_schema_grammar(R"({"required":["a"],"properties":{"a":{"$ref":"other.json"}}})"); },
                  "is in another document");
+  // And once again: what an expression that is not supported says of a name is not known the second time either.
+  const std::string part =
+      R"x({"allOf":[{"type":"object","propertyNames":{"enum":["ab"]},"patternProperties":{"(?=a)":{"type":"integer"}}},)x"
+      R"x({"anyOf":[{"required":["ab"]},{"required":["ab"],"m)x";
+  expect_refused(
+      [&] {
+        json_schema_grammar(R"({"anyOf":[)" + part + R"(inProperties":1}]}]},)" + part + R"(axProperties":1}]}]}]})");
+      },
+      "look-ahead");
 }
 
 // Small schemas whose alternatives multiply end, whether they are taken or refused.
