@@ -76,7 +76,9 @@ class SchemaBoxes {
 
   /// What a member of that name must be, by the scopes of a box.
   Conjunction member(const std::vector<SchemaId>& scopes, const std::string& name);
-  /// The same of an item.
+  /// Whether `properties` or `patternProperties` of the schema surely speak of that name.
+  bool evaluates(SchemaId scope, const std::string& name);
+  /// As member(), of an item.
   Conjunction item(const std::vector<SchemaId>& scopes, std::size_t index);
   void add(Conjunction& to, SchemaId id) const;
   bool allows_none(const Conjunction& schemas) const;

@@ -154,7 +154,7 @@ Verdict SchemaJudge::array(const Json& value, SchemaId id, const Json& schema) {
   if (ValueSet seen; schema.contains("uniqueItems") && schema["uniqueItems"] == true)
     for (const Json& item : value)
       if (!seen.add(item)) return Verdict::no;
-  Verdict all = schema.contains("unevaluatedItems") ? Verdict::unsure : Verdict::yes;
+  Verdict all = schema.contains("unevaluatedItems") ? unevaluated_items(value, id, schema) : Verdict::yes;
   for (std::size_t i = 0; i < value.size(); ++i) all = both(all, verdict(value[i], boxes_.item({id}, i)));
   if (schema.contains("contains")) {
     std::int64_t held = 0, may = 0;
@@ -180,7 +180,7 @@ Verdict SchemaJudge::object(const Json& value, SchemaId id, const Json& schema) 
   if (schema.contains("required"))
     for (const Json& name : schema["required"])
       if (!value.contains(name.get<std::string>())) return Verdict::no;
-  Verdict all = schema.contains("unevaluatedProperties") ? Verdict::unsure : Verdict::yes;
+  Verdict all = schema.contains("unevaluatedProperties") ? unevaluated_properties(value, id, schema) : Verdict::yes;
   for (const auto& [name, member] : value.items()) {
     all = both(all, verdict(member, boxes_.member({id}, name)));
     if (schema.contains("propertyNames"))
@@ -188,6 +188,56 @@ Verdict SchemaJudge::object(const Json& value, SchemaId id, const Json& schema) 
   }
   if (schema.contains(made::some_property)) all = both(all, some_property(value, id, schema[made::some_property]));
   return both(all, dependent(value, id, schema));
+}
+
+// Schemas that must hold where this one does, and count for what is evaluated.
+template <class Look>
+void SchemaJudge::each_in_place(SchemaId id, const Look& look) {
+  const Json& schema = document_.json(id);
+  if (!schema.is_object()) return;
+  boxes_.work().match(1, id);
+  look(id, schema);
+  if (SchemaDocument::reference_of(schema)) each_in_place(document_.target(id), look);
+  if (schema.contains("allOf"))
+    for (std::size_t i = 0; i < schema["allOf"].size(); ++i)
+      each_in_place(document_.child(id, schema["allOf"][i], fmt::format("/allOf/{}", i)), look);
+}
+
+// What is not evaluated for sure is held to `unevaluatedItems`; it need not be where an alternative evaluates it.
+Verdict SchemaJudge::unevaluated_items(const Json& value, SchemaId id, const Json& schema) {
+  const bool is_latest = document_.draft(id) >= 2020;
+  std::size_t evaluated = 0;
+  each_in_place(id, [&](SchemaId one, const Json& words) {
+    const SchemaBoxes::Items parts = boxes_.items_of(one);
+    if ((parts.rest && (parts.rest_word == "/items" || !is_latest)) ||
+        (one != id && words.contains("unevaluatedItems")))
+      evaluated = value.size();
+    if (parts.first && is_latest == (parts.first_word == "/prefixItems"))
+      evaluated = std::max(evaluated, parts.first->size());
+  });
+  Verdict all = Verdict::yes;
+  for (std::size_t i = evaluated; i < value.size(); ++i) {
+    Verdict one = inner(value[i], id, schema["unevaluatedItems"], "/unevaluatedItems");
+    if (is_latest && schema.contains("contains"))
+      one = either(one, inner(value[i], id, schema["contains"], "/contains"));
+    all = both(all, either(one, Verdict::unsure));
+  }
+  return all;
+}
+
+Verdict SchemaJudge::unevaluated_properties(const Json& value, SchemaId id, const Json& schema) {
+  Verdict all = Verdict::yes;
+  for (const auto& [name, member] : value.items()) {
+    bool evaluated = false;
+    each_in_place(id, [&, &n = name](SchemaId one, const Json& words) {
+      evaluated = evaluated || words.contains("additionalProperties") || boxes_.evaluates(one, n) ||
+                  (one != id && words.contains("unevaluatedProperties"));
+    });
+    if (evaluated) continue;
+    const Verdict one = inner(member, id, schema["unevaluatedProperties"], "/unevaluatedProperties");
+    all = both(all, either(one, Verdict::unsure));
+  }
+  return all;
 }
 
 Verdict SchemaJudge::some_property(const Json& value, SchemaId id, const Json& some) {

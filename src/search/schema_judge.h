@@ -24,6 +24,10 @@ class SchemaJudge {
   Verdict string(const Json& value, SchemaId id, const Json& schema);
   Verdict array(const Json& value, SchemaId id, const Json& schema);
   Verdict object(const Json& value, SchemaId id, const Json& schema);
+  template <class Look>
+  void each_in_place(SchemaId id, const Look& look);
+  Verdict unevaluated_items(const Json& value, SchemaId id, const Json& schema);
+  Verdict unevaluated_properties(const Json& value, SchemaId id, const Json& schema);
   Verdict some_property(const Json& value, SchemaId id, const Json& some);
   Verdict dependent(const Json& value, SchemaId id, const Json& schema);
   Verdict inner(const Json& value, SchemaId of, const Json& schema, const std::string& step);

@@ -51,6 +51,15 @@ Conjunction SchemaBoxes::member(const std::vector<SchemaId>& scopes, const std::
   return all;
 }
 
+bool SchemaBoxes::evaluates(SchemaId scope, const std::string& name) {
+  if (property(scope, name)) return true;
+  const Json& schema = document_.json(scope);
+  const auto list = schema.find("patternProperties");
+  return list != schema.end() && std::any_of(list->items().begin(), list->items().end(), [&](const auto& one) {
+           return match_of(one.key(), name, scope, below("/patternProperties", one.key())).surely;
+         });
+}
+
 SchemaBoxes::Items SchemaBoxes::items_of(SchemaId scope) const {
   const Json& schema = document_.json(scope);
   Items parts;
@@ -87,6 +96,10 @@ void SchemaBoxes::close_scopes(SchemaId id, Kind kind, std::vector<Box>& boxes) 
   const char* const word = kind == Kind::object ? "unevaluatedProperties" : "unevaluatedItems";
   if ((kind != Kind::object && kind != Kind::array) || !schema.contains(word)) return;
   is_narrow_ = true;
+  // What `contains` of the schema itself counts is evaluated, from draft 2020 on.
+  Json rest = schema[word];
+  if (kind == Kind::array && document_.draft(id) >= 2020 && schema.contains("contains"))
+    rest = Json{{made::mark, true}, {"anyOf", {schema["contains"], rest}}};
   for (Box& box : boxes) {
     Json seen = Json::object();
     Json items = Json::array();
@@ -109,7 +122,7 @@ void SchemaBoxes::close_scopes(SchemaId id, Kind kind, std::vector<Box>& boxes) 
     if (kind == Kind::object)
       scope.update(seen), scope["additionalProperties"] = schema[word];
     else
-      scope["prefixItems"] = items, scope["items"] = schema[word];
+      scope["prefixItems"] = items, scope["items"] = rest;
     box.scopes.push_back(document_.made(id, scope));
     box.seen.push_back(box.scopes.back());
   }

@@ -128,7 +128,22 @@ TEST(SchemaWords, Arrays) {
        {R"({"type":"array","prefixItems":[{"type":"string"}],"unevaluatedItems":false})", {R"(["a"])"}, {R"(["a",1])"}},
        {R"({"type":"array","allOf":[{"prefixItems":[{"type":"string"},true]}],"unevaluatedItems":{"type":"null"}})",
         {R"(["a",1,null])"},
-        {R"(["a",1,1])"}}});
+        {R"(["a",1,1])"}},
+       // What `contains` counts is evaluated, from draft 2020 on.
+       {R"({"type":"array","contains":{"type":"null"},"maxContains":2,"unevaluatedItems":{"const":1}})",
+        {"[null]", "[1,null,1,null]"},
+        {"[]", "[1]", "[null,2]", "[null,null,null]"}},
+       {R"({"type":"array","contains":{"type":"null"},"unevaluatedItems":false})", {"[null,null]"}, {"[]", "[null,1]"}},
+       {R"({"enum":[[],[1],[1,2],[1,2,3],[1,2,null]],"allOf":[{"prefixItems":[true]}],"prefixItems":[true,true],"unevaluatedItems":{"type":"null"}})",
+        {"[]", "[1]", "[1,2]", "[1,2,null]"},
+        {"[1,2,3]"}},
+       {R"({"enum":[[1],[2]],"contains":{"const":1},"unevaluatedItems":false})", {"[1]"}, {"[2]"}}});
+  expect_refused(
+      [] {
+        json_schema_grammar(
+            R"({"$schema":"https://json-schema.org/draft/2019-09/schema","type":"array","contains":{"type":"null"},"unevaluatedItems":false})");
+      },
+      "no text that it allows");
 }
 
 TEST(SchemaWords, Objects) {
@@ -163,7 +178,14 @@ TEST(SchemaWords, Objects) {
         {R"({"c":1})"}},
        {R"({"type":"object","properties":{"a":{}},"anyOf":[{"properties":{"b":{}},"required":["b"]},{"properties":{"c":{}}}],"unevaluatedProperties":{"type":"null"}})",
         {R"({"a":1,"b":1})", R"({"a":1,"c":1})", R"({"c":1,"d":null})"},
-        {R"({"d":1})"}}});
+        {R"({"d":1})"}},
+       {R"({"enum":[{},{"a":1},{"b":1},{"xy":1},{"c":1},{"c":null}],"properties":{"a":{}},"patternProperties":{"^x":{}},"$ref":"#/$defs/r","unevaluatedProperties":{"type":"null"},"$defs":{"r":{"properties":{"b":{}}}}})",
+        {"{}", R"({"a":1})", R"({"b":1})", R"({"xy":1})", R"({"c":null})"},
+        {R"({"c":1})"}},
+       // An alternative may evaluate it, or not.
+       {R"({"enum":[{},{"a":1}],"not":{"required":["a"],"properties":{"a":{"const":2}}},"unevaluatedProperties":false})",
+        {"{}"},
+        {R"({"a":1})"}}});
   expect_refused(
       [] {
         json_schema_grammar(
