@@ -38,9 +38,10 @@ class ArrayWriter {
   void write(std::int32_t from, std::int32_t to) {
     if (!box_.unique || most_ == 0 || most_ == 1) return write_items(from, to);
     if (given_ == 0 && box_.contains.empty() && (write_listed(from, to) || write_by_first_character(from, to))) return;
-    if (least_ > 1)
-      refuse_unsupported(place_ + "/uniqueItems",
-                         "unique items are supported only for listed values, strings and integers");
+    const Unsupported few("JSON schema: " + printable(place_ + "/uniqueItems"),
+                          "unique items are supported only for listed values, strings and integers");
+    if (least_ > 1) throw few;
+    if (box_.contains.size() > 1) boxes_.leave_out(few, /*tell=*/false);  // each may need an item of its own
     most_ = 1;
     write_items(from, to);
   }

@@ -72,6 +72,8 @@ class ObjectPlanner {
     Conjunction value = boxes_.member(box_.scopes, name);
     known_.push_back(name);
     if (boxes_.allows_none(value) || !may_be_named(name)) return !required;
+    // One that cannot be there does not count where there must be so many.
+    if (plan.least > 0 && boxes_.are_disjoint(value)) return !required;
     plan.members.push_back({name, std::move(value), required});
     return true;
   }

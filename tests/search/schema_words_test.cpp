@@ -144,6 +144,12 @@ TEST(SchemaWords, Arrays) {
             R"({"$schema":"https://json-schema.org/draft/2019-09/schema","type":"array","contains":{"type":"null"},"unevaluatedItems":false})");
       },
       "no text that it allows");
+  expect_refused(
+      [] {
+        json_schema_grammar(
+            R"({"type":"array","uniqueItems":true,"contains":{"type":"null"},"allOf":[{"contains":{"const":1}}]})");
+      },
+      "unique items are supported only for");
 }
 
 TEST(SchemaWords, Objects) {
@@ -173,6 +179,9 @@ TEST(SchemaWords, Objects) {
         {R"({"abc":0,"a":0,"bc":0})"},
         {"{}", R"({"a":0})", R"({"a":0,"a":0,"a":0})"}},
        {R"({"type":"object","properties":{"a":{}},"minProperties":2})", {R"({"a":1,"b":2})"}, {R"({"a":1})"}},
+       {R"({"type":"object","properties":{"a":{"type":"null"},"b":{"type":"string","enum":[1]}},"minProperties":2})",
+        {R"({"a":null,"c":2})"},
+        {R"({"a":null})", R"({"a":null,"b":1})"}},
        {R"({"type":"object","properties":{"a":{}},"allOf":[{"properties":{"b":{}}}],"unevaluatedProperties":false})",
         {R"({"a":1,"b":1})"},
         {R"({"c":1})"}},
