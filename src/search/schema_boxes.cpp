@@ -64,12 +64,13 @@ bool cross(const Box& box) {
   return first > last;
 }
 
-// What it takes to find what two boxes both allow, with all that they list.
+// What it takes to find what two boxes both allow, with all that they list, and to look each required name up.
 std::int64_t work_of(const Box& a, const Box& b) {
   const auto listed = [](const Box& box) { return box.listed ? box.listed->size() : 0; };
+  const std::size_t required = a.required.size() + b.required.size(), scopes = a.scopes.size() + b.scopes.size();
   const std::size_t pairs =
       a.required.size() * b.required.size() + a.scopes.size() * b.scopes.size() + a.texts.size() * b.texts.size();
-  return static_cast<std::int64_t>(1 + a.scopes.size() + b.scopes.size() + (listed(a) + listed(b)) / 8 + pairs / 64);
+  return static_cast<std::int64_t>(1 + scopes + required * scopes / 8 + (listed(a) + listed(b)) / 8 + pairs / 64);
 }
 
 }  // namespace
@@ -302,7 +303,7 @@ std::vector<Box> SchemaBoxes::one_of(SchemaId id, Kind kind) {
       for (std::size_t k = 0; k < all.size() && !left.empty(); ++k) {
         if (k == i) continue;
         if (all[k] == all[i]) left.clear();
-        const std::vector<Box> others = of(all[k], kind);
+        const std::vector<Box>& others = of(all[k], kind);
         const bool apart =
             !narrow_.contains({all[k], kind}) && std::none_of(others.begin(), others.end(), [&](const Box& other) {
               work_.combine(work_of(box, other), id);

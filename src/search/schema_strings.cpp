@@ -13,6 +13,8 @@ constexpr std::int64_t longest = 100'000;
 constexpr std::int64_t longest_of_pattern = 10'000;  // beside an expression, of which each place stands as often
 constexpr std::size_t most_judged = 2'000;           // states of two patterns that are looked at for what they share
 constexpr std::size_t most_common = 20'000;          // states of what they share
+constexpr std::int64_t work_of_text = 10;            // before any of its states
+constexpr std::size_t states_of_failure = 20'000;    // that are tried until a complement has too many
 
 std::vector<std::string> texts_of(const Json& list) {
   std::vector<std::string> texts;
@@ -35,10 +37,14 @@ std::optional<Pattern> common_of(const Pattern& a, const Pattern& b, SchemaWork&
 
 }  // namespace
 
-Pattern SchemaPatterns::counted(Pattern p, const std::string& place) {
-  states_ += p.states().size();
+void SchemaPatterns::count(std::size_t states, const std::string& place) {
+  states_ += states;
   if (states_ > Grammar::most_states)
     refuse_schema(place, fmt::format("patterns and lengths need more than {} states by here", Grammar::most_states));
+}
+
+Pattern SchemaPatterns::counted(Pattern p, const std::string& place) {
+  count(p.states().size(), place);
   return p;
 }
 
@@ -49,13 +55,18 @@ Pattern SchemaPatterns::both(const Pattern& a, const Pattern& b, const std::stri
 }
 
 Pattern SchemaPatterns::matching(const std::string& regex, const std::string& place) {
-  return at_place(place, [&] { return counted(Pattern::of_regex(regex, Pattern::Match::part), place); });
+  return counted(at_place(place, [&] { return Pattern::of_regex(regex, Pattern::Match::part); }), place);
 }
 
 Pattern SchemaPatterns::not_matching(const std::string& regex, const std::string& place) {
-  return at_place(place, [&] {
-    return counted(Pattern::of_regex(regex, Pattern::Match::part, RegexReading::wide).complement(), place);
-  });
+  const Pattern wide =
+      at_place(place, [&] { return Pattern::of_regex(regex, Pattern::Match::part, RegexReading::wide); });
+  try {
+    return counted(at_place(place, [&] { return wide.complement(); }), place);
+  } catch (const Unsupported&) {
+    count(states_of_failure, place);
+    throw;
+  }
 }
 
 Pattern SchemaPatterns::of(const Box& box, SchemaId at) {
@@ -102,7 +113,7 @@ bool have_nothing_in_common(const Box& box, SchemaBoxes& boxes, SchemaId at) {
                               : boxes.expressions().of(value.get<std::string>(),
                                                        word == "pattern" ? Form::wide_part : Form::no_part, at);
       if (one.states().size() > most_judged || (all && all->states().size() > most_judged)) return false;
-      boxes.work().combine(1 + static_cast<std::int64_t>(one.states().size() / 8), at);
+      boxes.work().combine(work_of_text + static_cast<std::int64_t>(one.states().size() / 8), at);
       all = all ? common_of(*all, one, boxes.work(), at) : one;
       if (!all) return false;
     }

@@ -28,6 +28,8 @@ class SchemaPatterns {
   Pattern counted(Pattern p, const std::string& place);
 
  private:
+  void count(std::size_t states, const std::string& place);
+
   SchemaDocument& document_;
   std::size_t states_ = 0;
 };

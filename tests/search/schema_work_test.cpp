@@ -73,6 +73,14 @@ TEST(SchemaWork, ValuesThatMeetTooManyAlternativesAreRefused) {
                  "take too much work together");
 }
 
+TEST(SchemaWork, ComplementsThatComeToNothingAreCounted) {
+  const std::string nots = list(500, [](int i) {
+    return fmt::format(R"({{"type":"string","not":{{"pattern":"(a|b)*a(a|b){{{}}}"}}}})", i + 30);
+  });
+  expect_refused([&] { compile_json_schema(fmt::format(R"({{"anyOf":[{}]}})", nots)); },
+                 "need more than 2000000 states");
+}
+
 // Objects in which some property is none of what may be: each choice of properties is a plan that fails.
 std::string failing_plans(const std::function<std::string(int)>& kind) {
   const std::string names = list(10, [](int i) { return fmt::format(R"("{}":{{}})", word(i)); });
