@@ -155,7 +155,10 @@ std::vector<Box> SchemaBoxes::made_of(SchemaId id, Kind kind) {
       of_what = document_.target(of_what);
     std::vector<Box> others =
         of(document_.made(of_what, complement_of(document_.json(of_what), document_.draft())), kind);
-    for (Box& box : others) box.seen.clear();
+    for (Box& box : others) {
+      box.seen.clear();
+      for (Box::Contains& one : box.contains) one.evaluates = false;
+    }
     boxes = product(kind, boxes, others);
   }
   for (const Json& condition : conditions_of(schema))
@@ -223,7 +226,8 @@ void SchemaBoxes::read_array(SchemaId id, Box& box) {
                                     : std::max<std::int64_t>(1, count_of(schema, "minContains", 1, place));
   const std::int64_t most = count_of(schema, "maxContains", -1, place);
   if (least > 0 || most >= 0)
-    box.contains.push_back({document_.child(id, schema["contains"], "/contains"), least, most});
+    box.contains.push_back(
+        {document_.child(id, schema["contains"], "/contains"), least, most, document_.draft(id) >= 2020});
   box.least = std::max(box.least, least);
 }
 

@@ -52,6 +52,7 @@ struct Box {
   struct Contains {
     SchemaId schema;
     std::int64_t least, most;  ///< -1: any number
+    bool evaluates;            ///< what it counts is evaluated: from draft 2020 on, and not within `not`
   };
   std::vector<Contains> contains;
   bool unique = false;

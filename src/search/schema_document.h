@@ -32,6 +32,8 @@ class SchemaDocument {
   SchemaId child(SchemaId of, const Json& schema, const std::string& step);
   /// A schema that the compiler makes, in the place of another.
   SchemaId made(SchemaId of, Json schema);
+  /// Whether references in both are relative to the same.
+  bool same_base(SchemaId a, SchemaId b) const { return node(a).base == node(b).base; }
   /// What `$ref` (or `$dynamicRef`, `$recursiveRef`) of a schema refers to.
   /// @throws Unsupported where it lies elsewhere, Error(usage) where there is nothing
   SchemaId target(SchemaId of);

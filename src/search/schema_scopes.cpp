@@ -96,14 +96,14 @@ void SchemaBoxes::close_scopes(SchemaId id, Kind kind, std::vector<Box>& boxes) 
   const char* const word = kind == Kind::object ? "unevaluatedProperties" : "unevaluatedItems";
   if ((kind != Kind::object && kind != Kind::array) || !schema.contains(word)) return;
   is_narrow_ = true;
-  // What `contains` of the schema itself counts is evaluated, from draft 2020 on.
-  Json rest = schema[word];
-  if (kind == Kind::array && document_.draft(id) >= 2020 && schema.contains("contains"))
-    rest = Json{{made::mark, true}, {"anyOf", {schema["contains"], rest}}};
   for (Box& box : boxes) {
     Json seen = Json::object();
     Json items = Json::array();
+    Json rest = schema[word];
     bool all = false;
+    for (const Box::Contains& one : box.contains)
+      if (one.evaluates && document_.same_base(one.schema, id))
+        rest = Json{{made::mark, true}, {"anyOf", {document_.json(one.schema), rest}}};
     for (const SchemaId scope : box.seen) {
       const Json& one = document_.json(scope);
       if (kind == Kind::array) {
