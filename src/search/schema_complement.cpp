@@ -268,10 +268,10 @@ std::vector<Json> conditions_of(const Json& schema) {
   for (const char* word : {"dependencies", "dependentRequired", "dependentSchemas"}) {
     if (!schema.contains(word)) continue;
     for (const auto& [name, one] : schema[word].items()) {
-      // A schema counts, for what is evaluated, only where the property is there.
+      // A schema counts, for what is evaluated, only where the property is there: in no array.
       const Json needed = one.is_array()    ? part({{"required", one}})
                           : one.is_string() ? part({{"required", {one}}})  // draft 3
-                                            : all_of({part({{"required", {name}}}), one});
+                                            : all_of({part({{"type", "object"}, {"required", {name}}}), one});
       list.push_back(any_of({part({{"properties", {{name, false}}}}), needed}));
     }
   }
