@@ -222,10 +222,11 @@ std::vector<ObjectPlan> object_plans(const Box& box, SchemaId at, SchemaBoxes& b
     // Most may come to nothing: all are counted, not only those that become plans.
     boxes.work().combine(work_of_plan + static_cast<std::int64_t>(one.required.size() + one.scopes.size()), at);
     if (plans.size() >= most_plans) break;
+    if (boxes.are_disjoint(boxes.member(one.scopes, name))) continue;
     for (ObjectPlan& plan : object_plans(one, at, boxes, patterns))
       if (plans.size() < most_plans) plans.push_back(std::move(plan));
   }
-  if (names.empty())
+  if (plans.empty() && document.json(of)[made::some_property]["value"] != false)
     boxes.leave_out(Unsupported("JSON schema: " + document.place(at),
                                 "an object that must have an unlisted property is not supported"),
                     false);

@@ -273,6 +273,12 @@ TEST(SchemaWords, WhatIsNotFollowedIsTold) {
   EXPECT_NE(told.find("#/properties/b/pattern: regular expression: character 3"), std::string::npos) << told;
   expect_refused([] { json_schema_grammar(R"({"required":["a"],"properties":{"a":{"$ref":"other.json"}}})"); },
                  "is in another document");
+  expect_refused(
+      [] {
+        json_schema_grammar(
+            R"({"type":"object","properties":{"a":{"type":"null"}},"not":{"properties":{"b":{}},"additionalProperties":{"type":"null"}}})");
+      },
+      "an object that must have an unlisted property is not supported");
   // And once again: what an expression that is not supported says of a name is not known the second time either.
   const std::string part =
       R"x({"allOf":[{"type":"object","propertyNames":{"enum":["ab"]},"patternProperties":{"(?=a)":{"type":"integer"}}},)x"
