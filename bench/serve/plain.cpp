@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/cores.h"
 #include "model/generation_config.h"
 #include "model/quantized_files.h"
 #include "model/registry.h"
@@ -58,7 +59,7 @@ class Queue {
 
 int main(int argc, char** argv) {
   std::string directory;
-  int port = 8081, gather = 0, workers = search::thread_count(0), batch = 32, beam = 4;
+  int port = 8081, gather = 0, workers = thread_count(0), batch = 32, beam = 4;
   CLI::App app("A server that batches nothing, or by waiting");
   app.add_option("--model", directory, "a model's directory")->required();
   app.add_option("--port", port, "");

@@ -29,4 +29,8 @@ int available_cores() {
   return cores;
 }
 
+int thread_count(std::int64_t wanted) {
+  return wanted > 0 ? static_cast<int>(wanted) : available_cores();
+}
+
 }  // namespace tril

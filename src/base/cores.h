@@ -1,6 +1,7 @@
 // How many cores this process may use: fewer than the machine has where it is bound to some, or a container has a share.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -12,5 +13,8 @@ std::optional<int> cores_of_quota(std::string_view cpu_max);
 
 /// By the process's affinity (taskset, mpirun, --cpuset-cpus) and the control group that it sees as its root (--cpus).
 int available_cores();
+
+/// Threads to use: as many as wanted, or for 0 one for every core that this process may use.
+int thread_count(std::int64_t wanted);
 
 }  // namespace tril

@@ -95,12 +95,12 @@ int attend(const AttendOptions& o, const Fields& fields) {
 
   Arena arena;
   Context c(arena);
-  const std::vector<train::AttentionMaps> maps = train::all_attention_maps(c, *model, *tokenizer, source, target,
-                                                                           {.tokens = o.max_tokens,
-                                                                            .heads = o.max_heads,
-                                                                            .source_language = languages.source,
-                                                                            .target_language = languages.target});
-  for (const train::AttentionMaps& m : maps)
+  const std::vector<search::AttentionMaps> maps = search::all_attention_maps(c, *model, *tokenizer, source, target,
+                                                                             {.tokens = o.max_tokens,
+                                                                              .heads = o.max_heads,
+                                                                              .source_language = languages.source,
+                                                                              .target_language = languages.target});
+  for (const search::AttentionMaps& m : maps)
     if (m.layers.empty())
       fail_usage(
           "attend", fmt::format("there is nothing to show of the {} attention", name_of(m.kind)),

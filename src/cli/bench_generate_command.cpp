@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "base/cores.h"
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
@@ -178,7 +179,7 @@ int bench(const BenchOptions& o) {
 
   Arena arena;
   Context c(arena);
-  Team team(search::thread_count(o.decoding.threads));
+  Team team(thread_count(o.decoding.threads));
   c.set_team(&team);
   const std::unique_ptr<nn::KvCache> cache = model->make_cache(c);
   check(cache != nullptr, "--model", "a {} model has no cache of keys and values", model->family());

@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/cores.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/message_text.h"
@@ -146,7 +147,7 @@ class Chat {
         talk_fields_(talk_fields(o)) {
     search::check_language_model(*model_, *tokenizer_);
     const search::GeneratorOptions g = generator_options(o_.decoding, published_, *model_, *tokenizer_);
-    team_ = search::team_of_one(*model_, search::thread_count(o.decoding.threads));
+    team_ = search::team_of_one(*model_, thread_count(o.decoding.threads));
     context_.set_team(team_.get());
     kept_ = std::make_unique<search::KeptText>(context_, *model_, g.decoding.cache, model_identity(o.decoding));
     reset();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/cores.h"
 #include "base/progress.h"
 #include "model/quantized_files.h"
 #include "model/registry.h"
@@ -350,7 +351,7 @@ namespace {
 
 void set_batches(const DecodingOptions& o, const model::Model& m, search::ParallelOptions& p) {
   p.batch_size = static_cast<std::int32_t>(o.batch_size);
-  p.threads = search::thread_count(o.threads);
+  p.threads = thread_count(o.threads);
   p.cache.use = !o.no_cache;
   p.cache.kept = {.precision = keeps_int8(o, m) ? nn::KvCache::Precision::int8 : nn::KvCache::Precision::fp32,
                   .window = static_cast<std::int32_t>(o.attention_window),

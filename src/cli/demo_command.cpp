@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/cores.h"
 #include "base/file.h"
 #include "base/progress.h"
 #include "cli/commands.h"
@@ -274,7 +275,7 @@ TaskResult measure_stories(const DemoOptions& o, const Places& places, const std
     consistent += one.statements > 0 && one.right == one.statements;
     r.found.push_back(list[0].text);
   }
-  search::WorkerPool workers(search::thread_count(o.threads));
+  search::WorkerPool workers(thread_count(o.threads));
   std::string text;
   for (const DemoPair& pair : test) text += pair.source + pair.target + "\n";
   const std::vector<std::int32_t> ids = tokenizer->encode(text, Side::target);

@@ -19,6 +19,7 @@
 #include "model/quantized_files.h"
 #include "model/registry.h"
 #include "model/safetensors.h"
+#include "model/weight_files.h"
 #include "text/language_tag.h"
 #include "text/tokenizer.h"
 

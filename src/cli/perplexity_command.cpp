@@ -12,6 +12,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/cores.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/commands.h"
@@ -166,7 +167,7 @@ int measure(const PerplexityOptions& o, bool quiet) {
                "use `tril score` with --source and --target");
   search::check_language_model(*model, *tokenizer);
   const search::WindowOptions windows = search::settled(o.windows, *model);
-  search::WorkerPool workers(search::thread_count(o.decoding.threads));
+  search::WorkerPool workers(thread_count(o.decoding.threads));
   Measure all;
   std::int64_t unknown = 0;
   for (const std::string& path : o.inputs) {

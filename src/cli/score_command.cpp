@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/cores.h"
 #include "base/progress.h"
 #include "cli/alignment_options.h"
 #include "cli/assumed_language.h"
@@ -231,7 +232,7 @@ void check_language(std::string_view target, const model::Model& model, const To
 int score_pairs(const ScoreOptions& o, const model::Model& model, const Tokenizer& tokenizer) {
   search::check_tokenizer(model, tokenizer);
   const std::int64_t batch = o.decoding.batch_size;
-  search::WorkerPool workers(search::thread_count(o.decoding.threads));
+  search::WorkerPool workers(thread_count(o.decoding.threads));
   const auto window = static_cast<std::size_t>(std::max<std::int64_t>(1024, 32 * batch * workers.count()));
 
   const ModelSet others(o.others, o.decoding, model, &tokenizer);
@@ -292,7 +293,7 @@ int score_texts(const ScoreOptions& o, const model::Model& model, const Tokenize
   search::WindowOptions windows = o.windows;
   windows.batch_size = o.decoding.batch_size;
   search::settled(windows, model);  // a mistake is told before anything is read
-  search::WorkerPool workers(search::thread_count(o.decoding.threads));
+  search::WorkerPool workers(thread_count(o.decoding.threads));
   Totals totals;
   std::int64_t number = 0, invalid = 0, unknown = 0;
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/cores.h"
 #include "base/file.h"
 #include "base/gguf.h"
 #include "base/printable.h"
@@ -345,9 +346,8 @@ int serve(const ServeOptions& o) {
   }
 
   // They have little to do beside the decoding, and each one more takes a core from it more often.
-  const int http_threads = o.http_threads > 0
-                               ? static_cast<int>(o.http_threads)
-                               : std::clamp(search::thread_count(o.decoding.threads) / 4, 1, most_http_threads);
+  const int http_threads = o.http_threads > 0 ? static_cast<int>(o.http_threads)
+                                              : std::clamp(thread_count(o.decoding.threads) / 4, 1, most_http_threads);
   serve::Models models(std::move(sources));
   serve::Service service(options, models);
   serve::HttpServer server({.address = o.host == "localhost" ? "127.0.0.1" : o.host,

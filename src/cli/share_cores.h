@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "base/cores.h"
 #include "dist/ranks.h"
-#include "search/parallel.h"
 #include "train/options.h"
 
 namespace tril::cli {
@@ -15,7 +15,7 @@ namespace tril::cli {
 /// out itself.
 inline void share_cores(train::RunOptions& run, const dist::Ranks& ranks) {
   if (run.threads > 0 || ranks.size() == 1) return;
-  const int own = search::thread_count(0), all = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  const int own = thread_count(0), all = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   run.threads = own < all ? own : std::max(1, own / ranks.neighbours());
 }
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/printable.h"
-#include "model/generation_config.h"
+#include "model/generation_keys.h"
 
 namespace tril::model {
 namespace {

@@ -6,9 +6,7 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/model.h"
@@ -42,9 +40,6 @@ struct GenerationConfig {
   /// Keys that ask for what tril does not do ("eta_cutoff 0.1"), for a warning.
   std::vector<std::string> not_obeyed;
 };
-
-/// What load_generation_config() obeys, but for ids that a model has itself: config.json may say it too.
-std::span<const std::string_view> generation_keys();
 
 /// generation_config.json of a directory as it is, for a directory that is made of it (save()); where it has none, what
 /// config.json says of generation.

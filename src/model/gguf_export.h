@@ -5,7 +5,7 @@
 
 #include "base/gguf.h"
 #include "model/model.h"
-#include "model/safetensors.h"
+#include "model/weight_files.h"
 
 namespace tril::model {
 

@@ -12,6 +12,7 @@
 #include "model/quantized_files.h"
 #include "model/registry.h"
 #include "model/safetensors.h"
+#include "model/weight_files.h"
 #include "nn/serving.h"
 
 namespace tril::model {

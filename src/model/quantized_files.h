@@ -12,7 +12,7 @@
 
 #include "model/json_file.h"
 #include "model/model.h"
-#include "model/safetensors.h"
+#include "model/weight_files.h"
 
 namespace tril::model {
 

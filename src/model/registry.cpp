@@ -22,6 +22,7 @@
 #include "model/safetensors.h"
 #include "model/t5.h"
 #include "model/tied_decoder.h"
+#include "model/weight_files.h"
 
 namespace tril::model {
 namespace {
@@ -31,8 +32,8 @@ namespace fs = std::filesystem;
 struct Family {
   std::string name;
   std::unique_ptr<Model> (*make)(const JsonObject& config);
-  /// Instead, where config.json does not say all of it. An empty directory: there is none to look into.
-  std::unique_ptr<Model> (*make_of_files)(const JsonObject& config, const fs::path& directory) = nullptr;
+  /// Instead, where config.json does not say all of it.
+  std::unique_ptr<Model> (*make_of_files)(const JsonObject& config, const WeightNames& weight_names) = nullptr;
 };
 
 const std::vector<Family>& registry() {
@@ -90,6 +91,15 @@ std::vector<std::string> families() {
 
 namespace {
 
+// The names of the weights of a directory; nothing where it holds none, or where there is no directory ("").
+std::optional<std::vector<std::string>> weight_names_of(const fs::path& directory) {
+  if (directory.empty()) return std::nullopt;
+  if (!is_present((directory / "model.safetensors").string()) &&
+      !is_present((directory / "model.safetensors.index.json").string()))
+    return std::nullopt;
+  return WeightFiles::open(directory.string()).names();
+}
+
 // @param directory  where the weights are, if they are files of a directory
 std::unique_ptr<Model> make_by(const JsonObject& config, const fs::path& directory) {
   quantized_bits(config);  // refuses what is not to be read
@@ -97,7 +107,8 @@ std::unique_ptr<Model> make_by(const JsonObject& config, const fs::path& directo
   const std::string key = type == "tril" ? "architecture" : "model_type";
   if (type == "tril") type = config.get<std::string>("architecture");
   for (const Family& f : registry())
-    if (f.name == type) return f.make ? f.make(config) : f.make_of_files(config, directory);
+    if (f.name == type)
+      return f.make ? f.make(config) : f.make_of_files(config, [&] { return weight_names_of(directory); });
   config.fail_at(key, fmt::format("'{}' is not a family that is supported", printable(type, 40)),
                  fmt::format("there are {}", fmt::join(families(), ", ")));
 }

@@ -13,7 +13,6 @@
 #include "base/half.h"
 #include "base/memory.h"
 #include "base/printable.h"
-#include "model/gguf_weights.h"
 #include "model/safetensors_header.h"
 
 namespace tril {
@@ -164,37 +163,6 @@ const WeightView& SafetensorsFile::at(std::string_view name) const {
 const std::string* SafetensorsFile::find_metadata(std::string_view key) const {
   const std::size_t i = index_of(metadata_, key, [](const auto& entry) -> const std::string& { return entry.first; });
   return i < metadata_.size() ? &metadata_[i].second : nullptr;
-}
-
-const WeightFiles::Place* WeightFiles::place(std::string_view name) const {
-  const std::size_t i = index_of(names_, name, [](const std::string& n) -> const std::string& { return n; });
-  return i < names_.size() ? &places_[i] : nullptr;
-}
-
-const WeightView* WeightFiles::find(std::string_view name) const {
-  const Place* const p = place(name);
-  if (!p) return nullptr;
-  return gguf_ ? &gguf_->weights[p->tensor] : &files_[p->file].tensors()[p->tensor];
-}
-
-const WeightView& WeightFiles::at(std::string_view name) const {
-  const WeightView* const found = find(name);
-  if (!found) {
-    const std::string where = files_.size() == 1 ? files_[0].path() : directory_;  // of GGUF the same
-    fail(printable(where, 400), fmt::format("has no tensor {}", printable(name)), did_you_mean(name, names_));
-  }
-  return *found;
-}
-
-void WeightFiles::release(std::span<const std::byte> bytes) const {
-  release_pages(bytes);
-}
-
-const std::string& WeightFiles::file_of(std::string_view name) const {
-  const Place* const p = place(name);
-  if (!p)
-    fail(printable(directory_, 400), fmt::format("has no tensor {}", printable(name)), did_you_mean(name, names_));
-  return gguf_ ? directory_ : files_[p->file].path();
 }
 
 }  // namespace tril

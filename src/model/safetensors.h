@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,7 +19,7 @@
 
 namespace tril {
 
-/// What a file stores for each value. `blocks` is no type of safetensors: numbers that other files (gguf_weights.h) hold
+/// What a file stores for each value. `blocks` is no type of safetensors: numbers that other files (GGUF) hold
 /// in another form or order, of which WeightView::read makes floats.
 enum class StoredType { f64, f32, f16, bf16, i64, i32, i16, i8, u8, boolean, blocks };
 
@@ -106,38 +105,5 @@ class SafetensorsWriter {
 
 /// Writes tensors that are in memory, in the order given. `transformers` wants the metadata {"format": "pt"}.
 void write_safetensors(const std::string& path, const std::vector<WeightView>& tensors, const Metadata& metadata);
-
-/// The weights of a GGUF file under the names that Hugging Face's files have (gguf_weights.h).
-struct GgufWeights;
-
-/// The weights of a model directory: model.safetensors, or all the shards that model.safetensors.index.json names; or of
-/// a GGUF file.
-class WeightFiles {
- public:
-  static WeightFiles open(const std::string& model);
-
-  const std::string& directory() const { return directory_; }
-  const std::vector<std::string>& names() const { return names_; }  ///< in order
-  const WeightView* find(std::string_view name) const;              ///< null where there is none
-  const WeightView& at(std::string_view name) const;  ///< Error, with the nearest name, where there is none
-  std::size_t file_count() const { return gguf_ ? 1 : files_.size(); }
-  /// Says that `bytes` of a tensor will not be read again soon: the system may take their memory.
-  void release(std::span<const std::byte> bytes) const;
-  const std::string& file_of(std::string_view name) const;  ///< path of the file that holds this tensor
-
- private:
-  struct Place {
-    std::size_t file = 0, tensor = 0;  ///< files_[file].tensors()[tensor]
-  };
-  const Place* place(std::string_view name) const;
-  static WeightFiles open_shards(const std::string& directory, const std::string& index);
-  static WeightFiles open_gguf(const std::string& path);
-
-  std::string directory_;  ///< or the GGUF file
-  std::shared_ptr<const GgufWeights> gguf_;
-  std::vector<SafetensorsFile> files_;
-  std::vector<std::string> names_;
-  std::vector<Place> places_;  ///< beside names_
-};
 
 }  // namespace tril

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "model/safetensors.h"
-
 namespace tril::model {
 
 using nn::Attention;
@@ -184,14 +182,11 @@ Tensor T5Of<FF>::decode(Context& c, const DecoderInput& input) const {
                                        : last;
 }
 
-// Whether the files there hold an output matrix; nothing where there are no files.
-std::optional<bool> holds_output_matrix(const std::filesystem::path& directory) {
-  if (directory.empty()) return std::nullopt;
-  if (!is_present((directory / "model.safetensors").string()) &&
-      !is_present((directory / "model.safetensors.index.json").string()))
-    return std::nullopt;
-  const std::vector<std::string> names = WeightFiles::open(directory.string()).names();
-  for (const std::string& name : names)
+// Whether an output matrix is among the weights; nothing where there are no weights to look into.
+std::optional<bool> holds_output_matrix(const WeightNames& weight_names) {
+  const std::optional<std::vector<std::string>> names = weight_names();
+  if (!names) return std::nullopt;
+  for (const std::string& name : *names)
     if (name.starts_with("lm_head.weight")) return true;  // quantised ones have an ending
   return false;
 }
@@ -203,8 +198,8 @@ std::unique_ptr<Model> make_t5(const T5Config& config) {
   return std::make_unique<T5Of<nn::FeedForward>>(config);
 }
 
-std::unique_ptr<Model> make_t5(const JsonObject& config, const std::filesystem::path& directory) {
-  return make_t5(t5_config(config, holds_output_matrix(directory)));
+std::unique_ptr<Model> make_t5(const JsonObject& config, const WeightNames& weight_names) {
+  return make_t5(t5_config(config, holds_output_matrix(weight_names)));
 }
 
 }  // namespace tril::model

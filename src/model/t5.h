@@ -4,7 +4,10 @@
 // Face has them (T5Config, MT5Config).
 #pragma once
 
-#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "model/json_file.h"
 #include "model/stack.h"
@@ -71,7 +74,10 @@ class T5 : public Model {
 
 /// A T5 of whichever feed-forward the config says.
 std::unique_ptr<Model> make_t5(const T5Config& config);
-/// config.json -> the model, weights neither allocated nor set. @param directory  where the weights are, if there are any
-std::unique_ptr<Model> make_t5(const JsonObject& config, const std::filesystem::path& directory);
+/// The names of the weights that a directory holds; nothing where it holds none.
+using WeightNames = std::function<std::optional<std::vector<std::string>>()>;
+
+/// config.json -> the model, weights neither allocated nor set. What config.json leaves open, the weights' names say.
+std::unique_ptr<Model> make_t5(const JsonObject& config, const WeightNames& weight_names);
 
 }  // namespace tril::model

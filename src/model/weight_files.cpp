@@ -1,4 +1,5 @@
-// A model directory's weights: one file, or the shards of an index {"weight_map": {tensor: file name}}; or a GGUF file's.
+#include "model/weight_files.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -7,10 +8,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/printable.h"
 #include "model/gguf_weights.h"
 #include "model/json_file.h"
-#include "model/safetensors.h"
 
 namespace tril {
 namespace {
@@ -107,6 +108,37 @@ WeightFiles WeightFiles::open_shards(const std::string& directory, const std::st
     weights.places_.push_back(place);
   }
   return weights;
+}
+
+const WeightFiles::Place* WeightFiles::place(std::string_view name) const {
+  const auto at = std::lower_bound(names_.begin(), names_.end(), name);
+  return at != names_.end() && *at == name ? &places_[static_cast<std::size_t>(at - names_.begin())] : nullptr;
+}
+
+const WeightView* WeightFiles::find(std::string_view name) const {
+  const Place* const p = place(name);
+  if (!p) return nullptr;
+  return gguf_ ? &gguf_->weights[p->tensor] : &files_[p->file].tensors()[p->tensor];
+}
+
+const WeightView& WeightFiles::at(std::string_view name) const {
+  const WeightView* const found = find(name);
+  if (!found) {
+    const std::string where = files_.size() == 1 ? files_[0].path() : directory_;  // of GGUF the same
+    fail(printable(where, 400), fmt::format("has no tensor {}", printable(name)), did_you_mean(name, names_));
+  }
+  return *found;
+}
+
+void WeightFiles::release(std::span<const std::byte> bytes) const {
+  release_pages(bytes);
+}
+
+const std::string& WeightFiles::file_of(std::string_view name) const {
+  const Place* const p = place(name);
+  if (!p)
+    fail(printable(directory_, 400), fmt::format("has no tensor {}", printable(name)), did_you_mean(name, names_));
+  return gguf_ ? directory_ : files_[p->file].path();
 }
 
 }  // namespace tril

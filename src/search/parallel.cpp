@@ -25,10 +25,6 @@ bool is_shared(const model::Model& model, int threads) {
 
 }  // namespace
 
-int thread_count(std::int64_t wanted) {
-  return wanted > 0 ? static_cast<int>(wanted) : available_cores();
-}
-
 std::unique_ptr<Team> team_of_one(const model::Model& model, int threads) {
   return is_shared(model, threads) ? std::make_unique<Team>(threads) : nullptr;
 }

@@ -15,9 +15,6 @@
 
 namespace tril::search {
 
-/// Threads to use: as many as wanted, or for 0 one for every core that this process may use.
-int thread_count(std::int64_t wanted);
-
 /// How many bytes of addresses each of so many arenas may reserve (Arena); 0: as many as usual. An arena reserves twice the
 /// machine's memory, so that thousands of them would leave no addresses for anything else: many share half of what a process has.
 std::size_t addresses_each(int arenas);

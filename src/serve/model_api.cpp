@@ -3,13 +3,13 @@
 #include <cmath>
 
 #include "base/printable.h"
+#include "search/attention_maps.h"
 #include "search/score.h"
 #include "search/text_score.h"
 #include "search/translation_text.h"
 #include "serve/service.h"
 #include "text/language_tag.h"
 #include "text/sentence_frame.h"
-#include "train/attention_maps.h"
 
 namespace tril::serve {
 namespace {
@@ -232,14 +232,14 @@ void Service::add_model_routes() {
          const Languages languages =
              m->translates() ? languages_of(*m, r.source_language, r.target_language) : Languages();
          aside(call, [call, m, r, languages](search::WorkerPool& worker) {
-           const auto maps = train::all_attention_maps(worker.context(0), m->model(), m->tokenizer(),
-                                                       behind_prefix(languages.prefix, r.source), r.target,
-                                                       {.tokens = r.max_tokens,
-                                                        .heads = 512,
-                                                        .source_language = languages.source,
-                                                        .target_language = languages.target});
+           const auto maps = search::all_attention_maps(worker.context(0), m->model(), m->tokenizer(),
+                                                        behind_prefix(languages.prefix, r.source), r.target,
+                                                        {.tokens = r.max_tokens,
+                                                         .heads = 512,
+                                                         .source_language = languages.source,
+                                                         .target_language = languages.target});
            Json list = Json::array();
-           for (const train::AttentionMaps& map : maps) {
+           for (const search::AttentionMaps& map : maps) {
              Json layers = Json::array();
              for (const auto& layer : map.layers) {
                Json heads = Json::array();
@@ -256,7 +256,7 @@ void Service::add_model_routes() {
                }
                layers.push_back({{"name", layer.name}, {"heads", std::move(heads)}});
              }
-             list.push_back({{"kind", std::string(train::name_of(map.kind))},
+             list.push_back({{"kind", std::string(search::name_of(map.kind))},
                              {"queries", map.queries},
                              {"keys", map.keys},
                              {"layers", std::move(layers)}});

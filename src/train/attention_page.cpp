@@ -124,24 +124,24 @@ struct Titles {
   std::string_view map, rows, columns;
 };
 
-Titles titles_of(AttentionMaps::Kind kind) {
+Titles titles_of(search::AttentionMaps::Kind kind) {
   switch (kind) {
-    case AttentionMaps::Kind::cross:
+    case search::AttentionMaps::Kind::cross:
       return {"Cross-attention", "target", "source"};
-    case AttentionMaps::Kind::encoder:
+    case search::AttentionMaps::Kind::encoder:
       return {"Encoder self-attention", "source", "source"};
-    case AttentionMaps::Kind::decoder:
+    case search::AttentionMaps::Kind::decoder:
       return {"Decoder self-attention", "target", "reads"};
-    case AttentionMaps::Kind::self:
+    case search::AttentionMaps::Kind::self:
       break;
   }
   return {"Self-attention", "token", "reads"};
 }
 
-std::vector<float> mean_of_heads(const AttentionMaps& maps) {
+std::vector<float> mean_of_heads(const search::AttentionMaps& maps) {
   const std::size_t size = maps.queries.size() * maps.keys.size();
   std::vector<float> mean(size, 0.0f);
-  for (const AttentionMaps::Layer& l : maps.layers)  // each layer weighs the same, as on the page
+  for (const search::AttentionMaps::Layer& l : maps.layers)  // each layer weighs the same, as on the page
     for (std::size_t i = 0; i < l.weights.size(); ++i)
       mean[i % size] += l.weights[i] / static_cast<float>(l.heads) / static_cast<float>(maps.layers.size());
   return mean;
@@ -157,7 +157,7 @@ std::string layer_title(const std::string& name, std::size_t index) {
 }
 
 // One attention from the height `y` on.
-void draw(Picture& p, const AttentionMaps& maps, double y) {
+void draw(Picture& p, const search::AttentionMaps& maps, double y) {
   const Titles titles = titles_of(maps.kind);
   const std::size_t queries = maps.queries.size(), keys = maps.keys.size(), size = queries * keys;
   const double cell = std::clamp(420.0 / static_cast<double>(std::max(queries, keys)), 12.0, 24.0);
@@ -183,7 +183,7 @@ void draw(Picture& p, const AttentionMaps& maps, double y) {
                first = left + cell * static_cast<double>(keys) + 0.6 * slant + 90;
   std::int64_t most = 0;
   for (std::size_t l = 0; l < maps.layers.size(); ++l) {
-    const AttentionMaps::Layer& layer = maps.layers[l];
+    const search::AttentionMaps::Layer& layer = maps.layers[l];
     const std::string of = layer_title(layer.name, l);
     const double at = top + row * static_cast<double>(l);
     p.text(first - 10, at + row / 2 - 3, of, "text-anchor=\"end\"", soft);
@@ -199,14 +199,14 @@ void draw(Picture& p, const AttentionMaps& maps, double y) {
 
 }  // namespace
 
-std::string attention_page(std::span<const Fact> facts, std::span<const AttentionMaps> maps) {
+std::string attention_page(std::span<const Fact> facts, std::span<const search::AttentionMaps> maps) {
   check(!maps.empty(), "attention_page", "no maps");
   Json data{{"facts", Json::array()}, {"maps", Json::array()}};
   for (const auto& [name, text] : facts) data["facts"].push_back({name, text});
-  for (const AttentionMaps& m : maps) {
+  for (const search::AttentionMaps& m : maps) {
     check(!m.layers.empty(), "attention_page", "an attention without layers");
     Json layers = Json::array();
-    for (const AttentionMaps::Layer& l : m.layers)
+    for (const search::AttentionMaps::Layer& l : m.layers)
       layers.push_back({{"name", l.name}, {"heads", l.heads}, {"weights", base64(two_bytes(l.weights))}});
     data["maps"].push_back({{"kind", name_of(m.kind)}, {"queries", m.queries}, {"keys", m.keys}, {"layers", layers}});
   }
@@ -215,7 +215,7 @@ std::string attention_page(std::span<const Fact> facts, std::span<const Attentio
                         data.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-std::string attention_svg(std::span<const Fact> facts, std::span<const AttentionMaps> maps) {
+std::string attention_svg(std::span<const Fact> facts, std::span<const search::AttentionMaps> maps) {
   Picture p;
   double y = 24;
   for (const auto& [name, text] : facts) {
@@ -224,7 +224,7 @@ std::string attention_svg(std::span<const Fact> facts, std::span<const Attention
     p.widen(110 + 6.6 * static_cast<double>(letters(text)));
     y += 18;
   }
-  for (const AttentionMaps& m : maps) {
+  for (const search::AttentionMaps& m : maps) {
     draw(p, m, y);
     y = p.bottom() + 24;
   }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "train/attention_maps.h"
+#include "search/attention_maps.h"
 
 namespace tril::train {
 
@@ -15,9 +15,9 @@ namespace tril::train {
 using Fact = std::pair<std::string, std::string>;
 
 /// @param maps  at least one, each with a layer
-std::string attention_page(std::span<const Fact> facts, std::span<const AttentionMaps> maps);
+std::string attention_page(std::span<const Fact> facts, std::span<const search::AttentionMaps> maps);
 
 /// SVG: of each attention the mean of all heads with its tokens, and beside it every head by layer, small.
-std::string attention_svg(std::span<const Fact> facts, std::span<const AttentionMaps> maps);
+std::string attention_svg(std::span<const Fact> facts, std::span<const search::AttentionMaps> maps);
 
 }  // namespace tril::train

@@ -8,10 +8,10 @@
 #include <optional>
 #include <string_view>
 
+#include "base/cores.h"
 #include "base/printable.h"
 #include "base/utf8.h"
 #include "model/model.h"
-#include "search/parallel.h"
 
 namespace tril::train {
 namespace {
@@ -601,7 +601,7 @@ std::vector<Metric> metrics_of(const ValidationOptions& v) {
 }
 
 int worker_threads(const RunOptions& run) {
-  const int wanted = search::thread_count(run.threads);
+  const int wanted = thread_count(run.threads);
   return run.deterministic ? std::min(wanted, deterministic_parts) : wanted;
 }
 

@@ -47,11 +47,11 @@ std::string one_line(const Json& j) {
   return j.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Json json_of(const AttentionMaps& maps) {
+Json json_of(const search::AttentionMaps& maps) {
   Json layers = Json::array();
-  for (const AttentionMaps::Layer& l : maps.layers)
+  for (const search::AttentionMaps::Layer& l : maps.layers)
     layers.push_back({{"name", l.name}, {"heads", l.heads}, {"codes", base64(l.codes())}});
-  return {{"kind", maps.kind == AttentionMaps::Kind::cross ? "cross" : "self"},
+  return {{"kind", maps.kind == search::AttentionMaps::Kind::cross ? "cross" : "self"},
           {"queries", maps.queries},
           {"keys", maps.keys},
           {"layers", layers}};

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "train/attention_maps.h"
+#include "search/attention_maps.h"
 #include "train/validation.h"
 
 namespace tril::train {
@@ -23,7 +23,7 @@ struct SampleText {
 struct Sample {
   SampleText text;
   std::string hypothesis;
-  std::optional<AttentionMaps> attention;
+  std::optional<search::AttentionMaps> attention;
 };
 
 struct Samples {

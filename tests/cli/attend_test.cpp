@@ -9,14 +9,14 @@
 #include "cli/page_test.h"
 #include "cli/picture.h"
 #include "model/registry.h"
+#include "search/attention_maps.h"
 #include "text/tokenizer.h"
-#include "train/attention_maps.h"
 
 namespace tril {
 namespace {
 
 using Json = nlohmann::json;
-using train::AttentionMaps;
+using search::AttentionMaps;
 
 // A model that has seen a few updates: its weights are no longer even. `more` goes to tril train.
 std::string trained(const ScratchFolder& folder, const std::string& name, const std::vector<std::string>& more) {
@@ -53,7 +53,7 @@ std::vector<AttentionMaps> maps_of(const std::string& directory, const std::stri
   const auto tokenizer = load_tokenizer(directory);
   Arena arena;
   Context c(arena);
-  return train::all_attention_maps(c, *model, *tokenizer, source, target, {.tokens = 100, .heads = 100});
+  return search::all_attention_maps(c, *model, *tokenizer, source, target, {.tokens = 100, .heads = 100});
 }
 
 // What the page's script holds of one attention, and what the document shows of one head of it.

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "model/raw_safetensors.h"
-#include "model/safetensors.h"
+#include "model/weight_files.h"
 
 namespace tril {
 namespace {

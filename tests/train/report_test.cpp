@@ -357,10 +357,10 @@ TEST(Report, ATrainedModelShowsSamplesWithItsAttention) {
       ASSERT_EQ(s.attention.has_value(), i < 3);
       if (!s.attention) continue;
       ASSERT_EQ(s.attention->layers.size(), 2u) << "cross-attention alone";
-      EXPECT_EQ(s.attention->kind, AttentionMaps::Kind::cross);
+      EXPECT_EQ(s.attention->kind, search::AttentionMaps::Kind::cross);
       const std::size_t keys = s.attention->keys.size(), queries = s.attention->queries.size();
       EXPECT_EQ(s.attention->keys.back(), "</s>");
-      for (const AttentionMaps::Layer& layer : s.attention->layers) {
+      for (const search::AttentionMaps::Layer& layer : s.attention->layers) {
         const std::vector<std::uint8_t> codes = layer.codes();
         ASSERT_EQ(codes.size(), static_cast<std::size_t>(layer.heads) * queries * keys);
         for (std::size_t row = 0; row < codes.size(); row += keys) {
@@ -401,14 +401,15 @@ TEST(AttentionMaps, AreBounded) {
   m->parameters().refresh(kern::best());
   Arena arena;
   Context c(arena);
-  const AttentionMaps maps = attention_maps(c, *m, tokenizer, std::string(50, 'a'), "abc", {.tokens = 9, .heads = 5});
+  const search::AttentionMaps maps =
+      search::attention_maps(c, *m, tokenizer, std::string(50, 'a'), "abc", {.tokens = 9, .heads = 5});
   EXPECT_EQ(maps.keys.size(), 9u);
   EXPECT_EQ(maps.queries.size(), 4u);
   ASSERT_EQ(maps.layers.size(), 2u) << "the last two of three: 5 heads hold 2 of 2";
   EXPECT_TRUE(contains(maps.layers[1].name, "layers.2.")) << maps.layers[1].name;
   EXPECT_FALSE(c.probing());
   // As many tokens on both sides: self-attention has the same shape and does not slip in.
-  EXPECT_EQ(attention_maps(c, *m, tokenizer, "abc", "cba").layers.size(), 3u);
+  EXPECT_EQ(search::attention_maps(c, *m, tokenizer, "abc", "cba").layers.size(), 3u);
 }
 
 TEST(ReadRun, NestedLinesCostNoStack) {

@@ -1,4 +1,4 @@
-#include "train/attention_maps.h"
+#include "search/attention_maps.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "search/translation_text.h"
 #include "text/sentence_frame.h"
 
-namespace tril::train {
+namespace tril::search {
 namespace {
 
 // The probe's name of the weights, without ".weights"; "" for whatever else it sees.
@@ -167,4 +167,4 @@ AttentionMaps attention_maps(Context& c, const model::Model& m, const Tokenizer&
   return std::move(all_attention_maps(c, m, tokenizer, source, target, bounds).front());
 }
 
-}  // namespace tril::train
+}  // namespace tril::search

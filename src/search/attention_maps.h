@@ -14,7 +14,7 @@
 #include "model/model.h"
 #include "text/tokenizer.h"
 
-namespace tril::train {
+namespace tril::search {
 
 struct AttentionMaps {
   enum class Kind : std::uint8_t {
@@ -56,4 +56,4 @@ std::vector<AttentionMaps> all_attention_maps(Context& c, const model::Model& m,
                                               const std::string& source, const std::string& target,
                                               const AttentionBounds& bounds = {});
 
-}  // namespace tril::train
+}  // namespace tril::search
