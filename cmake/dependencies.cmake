@@ -11,26 +11,28 @@ find_package(yaml-cpp REQUIRED)
 find_package(ICU REQUIRED COMPONENTS uc)
 find_package(Boost 1.74 REQUIRED)  # Asio and Beast, headers alone
 find_package(OpenSSL REQUIRED)
-find_package(MPI REQUIRED COMPONENTS C)  # its C interface: what all of them have
+if(TRIL_MPI)
+  find_package(MPI REQUIRED COMPONENTS C)  # its C interface: what all of them have
 
-# Whether this one can go on without a rank that has died (src/dist/survivors.h).
-include(CheckCXXSourceCompiles)
-set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
-set(CMAKE_REQUIRED_DEFINITIONS -DOMPI_SKIP_MPICXX=1)
-check_cxx_source_compiles("
-  #include <mpi.h>
-  #include <mpi-ext.h>
-  int main() {
-    MPI_Comm left;
-    int flag = 1;
-    MPI_Request question;
-    MPI_Group dead;
-    MPIX_Comm_get_failed(MPI_COMM_WORLD, &dead);
-    MPIX_Comm_revoke(MPI_COMM_WORLD);
-    return MPIX_Comm_iagree(MPI_COMM_WORLD, &flag, &question) + MPIX_Comm_shrink(MPI_COMM_WORLD, &left);
-  }" TRIL_ULFM)
-unset(CMAKE_REQUIRED_LIBRARIES)
-unset(CMAKE_REQUIRED_DEFINITIONS)
+  # Whether this one can go on without a rank that has died (src/dist/survivors.h).
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
+  set(CMAKE_REQUIRED_DEFINITIONS -DOMPI_SKIP_MPICXX=1)
+  check_cxx_source_compiles("
+    #include <mpi.h>
+    #include <mpi-ext.h>
+    int main() {
+      MPI_Comm left;
+      int flag = 1;
+      MPI_Request question;
+      MPI_Group dead;
+      MPIX_Comm_get_failed(MPI_COMM_WORLD, &dead);
+      MPIX_Comm_revoke(MPI_COMM_WORLD);
+      return MPIX_Comm_iagree(MPI_COMM_WORLD, &flag, &question) + MPIX_Comm_shrink(MPI_COMM_WORLD, &left);
+    }" TRIL_ULFM)
+  unset(CMAKE_REQUIRED_LIBRARIES)
+  unset(CMAKE_REQUIRED_DEFINITIONS)
+endif()
 
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(ONIGURUMA REQUIRED IMPORTED_TARGET oniguruma)

@@ -46,3 +46,12 @@ function(tril_layer name)
   endforeach()
   target_link_libraries(tril_${name} PUBLIC ${LAYER_LINK})
 endfunction()
+
+# tril_leave_out(name files...): sources of a folder that this build has no use for.
+function(tril_leave_out name)
+  get_target_property(sources tril_${name} SOURCES)
+  foreach(file IN LISTS ARGN)
+    list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/${file})
+  endforeach()
+  set_target_properties(tril_${name} PROPERTIES SOURCES "${sources}")
+endfunction()

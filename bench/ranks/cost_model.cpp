@@ -150,7 +150,7 @@ double stolen(const Step& s, const Traffic& t) {
   return busy * (copying + k * t.messages * link.overhead) / s.cores;
 }
 
-// gather() (src/dist/ranks.cpp): to each rank 4,104 bytes, and what does not fit into them in a second round.
+// all_gather() (src/dist/ranks.cpp): to each rank 4,104 bytes, and what does not fit into them in a second round.
 double gathering(const Step& s, double bytes) {
   const auto n = static_cast<double>(s.ranks);
   constexpr double first = 4104, room = 4096;

@@ -230,7 +230,7 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
       if (same_file(teacher, dir))
         fail_usage("--teacher", teacher + " is --model as well", "choose another directory for the student");
   });
-  goes_on = !ranks->from_first(goes_on ? "goes on" : "").empty();
+  goes_on = !ranks->broadcast(goes_on ? "goes on" : "").empty();
   if (first && !so_far.lost.empty())
     spdlog::warn("{} lost: {} on {}", so_far.lost,
                  ranks->size() > 1 ? fmt::format("the {} ranks that are left go", ranks->size())

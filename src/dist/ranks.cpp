@@ -1,55 +1,17 @@
 #include "dist/ranks.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <array>
-#include <condition_variable>
 #include <cstring>
-#include <deque>
 #include <exception>
-#include <mutex>
-#include <numeric>
-#include <optional>
-#include <thread>
 #include <utility>
 
 #include "base/error.h"
+#include "dist/courier.h"
 #include "dist/launch.h"
-#include "dist/survivors.h"
 
 namespace tril::dist {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-constexpr int small_tag = 30'001, life_tag = 30'002;      // of gather(), and of signs of life
-constexpr std::size_t most_bytes = std::size_t{1} << 30;  // of one MPI message, whose count is an int
-
-// While nobody waits, messages are moved on this often: seldom enough to leave a core to those who compute on it (every 200
-// microseconds took 4% of it), often enough for 4 MiB at 10 Gbit/s.
-constexpr std::chrono::milliseconds pause_beside_work{2};
-constexpr int rounds_before_yielding = 64;
-
-// What MPI itself refuses to do, be it for want of a rank that has died.
-struct CallFailed : Error {
-  using Error::Error;
-};
-
-void check_mpi(int status, const char* call) {
-  if (status == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING];
-  int length = 0;
-  MPI_Error_string(status, text, &length);
-  throw CallFailed(ErrorKind::failure, "MPI",
-                   std::string(call) + ": " + std::string(text, static_cast<std::size_t>(length)));
-}
-
-std::vector<int> numbers_to(int size) {
-  std::vector<int> numbers(static_cast<std::size_t>(size));
-  std::iota(numbers.begin(), numbers.end(), 0);
-  return numbers;
-}
 
 // The ranks of `size` that are not among these.
 std::vector<int> others_than(std::span<const int> ranks, int size) {
@@ -61,287 +23,6 @@ std::vector<int> others_than(std::span<const int> ranks, int size) {
 
 }  // namespace
 
-// Messages of one start(), known to the courier's thread until they are done.
-class Ranks::Transfer {
- public:
-  std::vector<Outgoing> outgoing;
-  std::vector<Incoming> incoming;
-  std::vector<MPI_Request> requests;  // the courier's thread alone
-  bool done = false;                  // under the courier's lock
-};
-
-// The thread that talks to MPI. Where a rank is lost it goes on with the others at once, so that each still hears all;
-// what is submitted is refused until resume().
-class Ranks::Courier {
- public:
-  Courier(MPI_Comm comm, int rank, int size, const RanksOptions& options)
-      : options_(options), left_(numbers_to(size)), comm_(comm), rank_(rank), size_(size) {
-    thread_ = std::thread([this] { serve(); });
-  }
-  ~Courier() { end(false); }
-
-  // @param at_once  leaves what is on its way where it is
-  void end(bool at_once) {
-    {
-      const std::lock_guard lock(mutex_);
-      ending_ = true;
-      leaving_ = at_once;
-    }
-    work_came_.notify_one();
-    if (thread_.joinable()) thread_.join();
-    const std::lock_guard lock(mutex_);
-    if (!problem_) problem_ = std::make_exception_ptr(Error(ErrorKind::failure, "MPI", "messages were given up"));
-    transfer_done_.notify_all();
-  }
-  void abandon() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (lost_) return;
-    }
-    end(true);
-  }
-  // From here on whoever leaves has come to the end.
-  void expect_the_end() {
-    const std::lock_guard lock(mutex_);
-    all_done_ = true;
-  }
-  bool ended() {
-    const std::lock_guard lock(mutex_);
-    return problem_ || lost_;
-  }
-  // After a loss. Returns who is left, by the numbers before it; which of them this rank is says `rank`.
-  std::vector<int> resume(int& rank) {
-    const std::lock_guard lock(mutex_);
-    if (problem_) std::rethrow_exception(problem_);
-    std::vector<int> left = std::exchange(left_, numbers_to(static_cast<int>(left_.size())));
-    rank = new_rank_;
-    lost_ = false;
-    return left;
-  }
-
-  Ticket submit(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) {
-    auto t = std::make_shared<Transfer>();
-    t->outgoing.assign(outgoing.begin(), outgoing.end());
-    t->incoming.assign(incoming.begin(), incoming.end());
-    {
-      const std::lock_guard lock(mutex_);
-      if (!lost_) submitted_.push_back(t);
-    }
-    work_came_.notify_one();
-    return t;
-  }
-
-  // @param names_of  ranks, for the error
-  // @param names_without  all but these
-  template <class Names, class NamesWithout>
-  void wait(const Ticket& t, const Names& names_of, const NamesWithout& names_without) {
-    std::unique_lock lock(mutex_);
-    ++waiting_;
-    work_came_.notify_one();
-    transfer_done_.wait(lock, [&] { return t->done || problem_ || lost_; });
-    --waiting_;
-    if (t->done) return;
-    if (lost_ && !problem_) throw RankLost(names_without(left_));
-    if (silent_)
-      fail(names_of(std::span(&*silent_, 1)),
-           fmt::format("has given no sign of life for {:g} s: it was stopped, or its machine is gone",
-                       std::chrono::duration<double>(options_.silence).count()),
-           "start the same command again: it goes on from the last saved state, with any number of ranks");
-    std::rethrow_exception(problem_);
-  }
-
- private:
-  void serve() {
-    try {
-      begin_to_listen();
-      while (go_on()) {
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      problem_ = std::current_exception();
-      transfer_done_.notify_all();
-    }
-    if (listening_ != MPI_REQUEST_NULL) {
-      MPI_Cancel(&listening_);
-      MPI_Request_free(&listening_);
-    }
-  }
-
-  // step(), or where it fails for want of a rank the way on without it.
-  bool go_on() {
-    try {
-      return step();
-    } catch (const CallFailed&) {
-      if (!outlives_ || leaves()) throw;
-      const int before = size_;
-      shrink();
-      if (size_ == before) throw;  // nobody is missing: it is something else
-    }
-    return true;
-  }
-
-  bool leaves() {
-    const std::lock_guard lock(mutex_);
-    return leaving_ || all_done_;
-  }
-
-  // Leaves the communicator for that of the ranks which are left. No message touches its memory any more when those who
-  // wait for it are told.
-  void shrink() {
-    const Clock::time_point latest = Clock::now() + options_.silence;
-    revoke(comm_);
-    for (const Ticket& t : running_)
-      for (MPI_Request& r : t->requests) take_back(r, latest);
-    running_.clear(), fresh_.clear();
-    for (MPI_Request* r : {&listening_, &sending_}) take_back(*r, latest);
-
-    const MPI_Comm left = survivors_of(comm_, latest);
-    int rank = 0, size = 0;
-    MPI_Comm_rank(left, &rank);
-    MPI_Comm_size(left, &size);
-    std::vector<int> numbers = numbers_to(size), before(numbers.size());
-    MPI_Group group_before = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
-    MPI_Comm_group(comm_, &group_before);
-    MPI_Comm_group(left, &group);
-    MPI_Group_translate_ranks(group, size, numbers.data(), group_before, before.data());
-    MPI_Group_free(&group_before);
-    MPI_Group_free(&group);
-    comm_ = left, rank_ = rank, size_ = size;
-    begin_to_listen();
-    const std::lock_guard lock(mutex_);
-    for (int& number : before) number = left_[static_cast<std::size_t>(number)];
-    left_ = std::move(before);
-    new_rank_ = rank;
-    submitted_.clear();
-    lost_ = true;
-    transfer_done_.notify_all();
-  }
-
-  // Takes what was submitted, moves messages on, and sleeps where there is nothing to hurry for. False: the end.
-  bool step() {
-    bool hurry = false;
-    {
-      std::unique_lock lock(mutex_);
-      if (leaving_) return false;
-      if (running_.empty() && submitted_.empty()) {
-        if (ending_) return false;
-        work_came_.wait_for(lock, beat_every(), [&] { return ending_ || !submitted_.empty(); });
-      }
-      for (; !submitted_.empty(); submitted_.pop_front())
-        running_.push_back(submitted_.front()), fresh_.push_back(running_.back());
-      hurry = waiting_ > 0;
-    }
-    for (const Ticket& t : fresh_) post(*t);
-    fresh_.clear();
-    bool moved = false;
-    for (std::size_t i = 0; i < running_.size();) {
-      int all = 0;
-      check_mpi(MPI_Testall(static_cast<int>(running_[i]->requests.size()), running_[i]->requests.data(), &all,
-                            MPI_STATUSES_IGNORE),
-                "MPI_Testall");
-      if (!all) {
-        ++i;
-        continue;
-      }
-      moved = true;
-      {
-        const std::lock_guard lock(mutex_);
-        running_[i]->done = true;
-      }
-      transfer_done_.notify_all();
-      running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-    live();
-    if (moved || running_.empty()) {
-      idle_rounds_ = 0;
-    } else if (!hurry) {
-      std::unique_lock lock(mutex_);
-      work_came_.wait_for(lock, pause_beside_work, [&] { return waiting_ > 0 || leaving_ || !submitted_.empty(); });
-    } else if (++idle_rounds_ > rounds_before_yielding) {
-      sched_yield();  // ranks may be more than cores
-    }
-    return true;
-  }
-
-  void post(Transfer& t) {
-    const auto each_part = [](std::size_t size, const auto& f) {
-      for (std::size_t at = 0; at < size; at += most_bytes) f(at, static_cast<int>(std::min(most_bytes, size - at)));
-    };
-    for (const Incoming& m : t.incoming)
-      each_part(m.bytes.size(), [&](std::size_t at, int count) {
-        t.requests.push_back(MPI_REQUEST_NULL);
-        check_mpi(MPI_Irecv(m.bytes.data() + at, count, MPI_BYTE, m.from, m.tag, comm_, &t.requests.back()),
-                  "MPI_Irecv");
-      });
-    for (const Outgoing& m : t.outgoing)
-      each_part(m.bytes.size(), [&](std::size_t at, int count) {
-        t.requests.push_back(MPI_REQUEST_NULL);
-        check_mpi(MPI_Isend(m.bytes.data() + at, count, MPI_BYTE, m.to, m.tag, comm_, &t.requests.back()), "MPI_Isend");
-      });
-  }
-
-  std::chrono::milliseconds beat_every() const {
-    return std::clamp(options_.silence / 8, std::chrono::milliseconds(1), std::chrono::milliseconds(1000));
-  }
-
-  void begin_to_listen() { beat_ = heard_ = looked_ = Clock::now(); }
-  void listen() { check_mpi(MPI_Irecv(&sign_, 1, MPI_BYTE, before(), life_tag, comm_, &listening_), "MPI_Irecv"); }
-
-  // A sign of life to the next rank, and the look-out for that of the one before.
-  void live() {
-    if (size_ == 1) return;
-    const Clock::time_point now = Clock::now();
-    if (listening_ == MPI_REQUEST_NULL) listen();
-    int came = 0;
-    check_mpi(MPI_Test(&listening_, &came, MPI_STATUS_IGNORE), "MPI_Test");
-    // Who was stopped itself first hears what came meanwhile.
-    const bool was_away = now - looked_ > options_.silence / 2;
-    looked_ = now;
-    if (came || was_away) heard_ = now;
-    if (now - heard_ > options_.silence) {
-      {
-        const std::lock_guard lock(mutex_);
-        silent_ = before();
-      }
-      fail("MPI", "a rank is silent");
-    }
-    if (now - beat_ < beat_every()) return;
-    beat_ = now;
-    if (outlives_ && some_have_died(comm_)) throw CallFailed(ErrorKind::failure, "MPI", "a rank has died");
-    if (sending_ != MPI_REQUEST_NULL) {
-      int gone = 0;
-      check_mpi(MPI_Test(&sending_, &gone, MPI_STATUS_IGNORE), "MPI_Test");
-      if (!gone) return;  // nobody takes them: no heap of signs
-    }
-    check_mpi(MPI_Isend(&sign_sent_, 1, MPI_BYTE, (rank_ + 1) % size_, life_tag, comm_, &sending_), "MPI_Isend");
-  }
-
-  int before() const { return (rank_ + size_ - 1) % size_; }
-
-  const RanksOptions options_;
-  const bool outlives_ = dist::outlives_ranks();  // a rank's death is not the job's
-  std::mutex mutex_;
-  std::condition_variable work_came_, transfer_done_;
-  std::deque<Ticket> submitted_;
-  int waiting_ = 0;
-  bool ending_ = false, leaving_ = false, all_done_ = false;
-  std::exception_ptr problem_;
-  std::optional<int> silent_;
-  bool lost_ = false;      // and not yet resumed
-  std::vector<int> left_;  // by rank: its number before the losses that resume() has not yet told
-  int new_rank_ = 0;
-
-  // The thread's own.
-  MPI_Comm comm_;
-  int rank_, size_;
-  std::vector<Ticket> running_, fresh_;
-  int idle_rounds_ = 0;
-  Clock::time_point beat_, heard_, looked_ = Clock::now();
-  MPI_Request listening_ = MPI_REQUEST_NULL, sending_ = MPI_REQUEST_NULL;
-  char sign_ = 0, sign_sent_ = 0;
-  std::thread thread_;
-};
-
 std::shared_ptr<Ranks> Ranks::alone() {
   return std::shared_ptr<Ranks>(new Ranks);
 }
@@ -349,25 +30,15 @@ std::shared_ptr<Ranks> Ranks::alone() {
 std::shared_ptr<Ranks> Ranks::join(const RanksOptions& options) {
   std::shared_ptr<Ranks> ranks = alone();
   if (launch_of_environment().size == 1) return ranks;
-  int given = MPI_THREAD_SINGLE;
-  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given), "MPI_Init_thread");
-  if (given < MPI_THREAD_SERIALIZED)
-    fail("MPI", "this library cannot be called by another thread than the first", "use one built with thread support");
-  MPI_Comm comm = MPI_COMM_WORLD;
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  ranks->outlives_ = dist::outlives_ranks();
-  if (ranks->outlives_) {
-    end_job_with_this_process();
-    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "MPI_Comm_dup");  // what is revoked is not the world
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  }
-  MPI_Comm_rank(comm, &ranks->rank_);
-  MPI_Comm_size(comm, &ranks->size_);
-  ranks->started_ = ranks->size_;
+  World world = join_world(options);
+  ranks->rank_ = world.rank;
+  ranks->size_ = ranks->started_ = world.size;
+  ranks->outlives_ = world.outlives_ranks;
+  ranks->silence_ = options.silence;
   ranks->numbers_ = numbers_to(ranks->size_);
   ranks->hosts_.assign(static_cast<std::size_t>(ranks->size_), "");
-  ranks->courier_ = std::make_unique<Courier>(comm, ranks->rank_, ranks->size_, options);
-  ranks->hosts_ = ranks->gather(host_name());
+  ranks->courier_ = std::move(world.courier);
+  ranks->hosts_ = ranks->all_gather(host_name());
   return ranks;
 }
 
@@ -377,14 +48,12 @@ Ranks::~Ranks() {
   try {
     if (clean) {
       courier_->expect_the_end();
-      meet();  // nobody leaves while another still looks for signs of life
+      barrier();  // nobody leaves while another still looks for signs of life
     }
   } catch (const Error&) {
     clean = false;
   }
-  courier_->end(!clean);
-  // It waits for all. After an error the launcher ends them; after a loss Open MPI 5.0 may wait for the lost one as well.
-  if (clean && !lost_some_) MPI_Finalize();
+  courier_->finish(clean, lost_some_);
 }
 
 std::string Ranks::names_of(std::span<const int> ranks) const {
@@ -395,7 +64,7 @@ std::string Ranks::names_of(std::span<const int> ranks) const {
 
 std::string Ranks::shrink() {
   check(courier_ != nullptr, "Ranks::shrink", "a rank alone cannot lose others");
-  const std::vector<int> left = courier_->resume(rank_);
+  const auto [rank, left] = courier_->resume();
   const std::string lost = names_of(others_than(left, size_));
   for (std::size_t r = 0; r < left.size(); ++r) {  // whoever is left moves up
     numbers_[r] = numbers_[static_cast<std::size_t>(left[r])];
@@ -403,6 +72,7 @@ std::string Ranks::shrink() {
   }
   numbers_.resize(left.size());
   hosts_.resize(left.size());
+  rank_ = rank;
   size_ = static_cast<int>(left.size());
   lost_some_ = true;
   return lost;
@@ -420,13 +90,17 @@ Ranks::Ticket Ranks::start(std::span<const Outgoing> outgoing, std::span<const I
 }
 
 void Ranks::wait(const Ticket& ticket) {
-  courier_->wait(
-      ticket, [this](std::span<const int> silent) { return names_of(silent); },
-      [this](std::span<const int> left) { return names_of(others_than(left, size_)); });
+  const Courier::Outcome outcome = courier_->wait(ticket);
+  if (outcome.left) throw RankLost(names_of(others_than(*outcome.left, size_)));
+  if (outcome.silent)
+    fail(name_of(*outcome.silent),
+         fmt::format("has given no sign of life for {:g} s: it was stopped, or its machine is gone",
+                     std::chrono::duration<double>(silence_).count()),
+         "start the same command again: it goes on from the last saved state, with any number of ranks");
 }
 
 // The first message has room for what is short, with its size in front; only what is longer comes in a second one.
-std::vector<std::vector<std::byte>> Ranks::gather(std::span<const std::byte> mine) {
+std::vector<std::vector<std::byte>> Ranks::all_gather(std::span<const std::byte> mine) {
   constexpr std::size_t room = 4096;
   struct First {
     std::uint64_t size = 0;
@@ -461,18 +135,18 @@ std::vector<std::vector<std::byte>> Ranks::gather(std::span<const std::byte> min
   return all;
 }
 
-std::vector<std::string> Ranks::gather(const std::string& mine) {
+std::vector<std::string> Ranks::all_gather(const std::string& mine) {
   std::vector<std::string> texts;
-  for (const std::vector<std::byte>& bytes : gather(std::as_bytes(std::span(mine)))) {
+  for (const std::vector<std::byte>& bytes : all_gather(std::as_bytes(std::span(mine)))) {
     texts.emplace_back(bytes.size(), '\0');
     std::memcpy(texts.back().data(), bytes.data(), bytes.size());
   }
   return texts;
 }
 
-void Ranks::sum(std::span<double> values) {
+void Ranks::all_reduce(std::span<double> values) {
   if (size_ == 1) return;
-  const auto all = gather(std::as_bytes(values));
+  const auto all = all_gather(std::as_bytes(values));
   std::fill(values.begin(), values.end(), 0.0);
   for (int r = 0; r < size_; ++r) {
     const std::vector<std::byte>& theirs = all[static_cast<std::size_t>(r)];
@@ -486,12 +160,12 @@ void Ranks::sum(std::span<double> values) {
   }
 }
 
-std::string Ranks::from_first(const std::string& text) {
-  return size_ == 1 ? text : gather(first() ? text : "")[0];
+std::string Ranks::broadcast(const std::string& text) {
+  return size_ == 1 ? text : all_gather(first() ? text : "")[0];
 }
 
-void Ranks::meet() {
-  if (size_ > 1) static_cast<void>(gather(std::string()));
+void Ranks::barrier() {
+  if (size_ > 1) static_cast<void>(all_gather(std::string()));
 }
 
 void Ranks::together(const std::function<void()>& work) {
@@ -504,7 +178,7 @@ void Ranks::together(const std::function<void()>& work) {
     mine = std::current_exception();
     problem = *e.what() ? e.what() : "an error without words";
   }
-  const std::vector<std::string> problems = gather(problem);
+  const std::vector<std::string> problems = all_gather(problem);
   if (mine) std::rethrow_exception(mine);
   for (int r = 0; r < size_; ++r)
     if (const std::string& theirs = problems[static_cast<std::size_t>(r)]; !theirs.empty()) fail(name_of(r), theirs);

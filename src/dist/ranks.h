@@ -50,6 +50,9 @@ class RankLost : public Error {
               "start the same command again: it goes on from the last saved state, with any number of ranks") {}
 };
 
+class Courier;
+struct Transfer;
+
 class Ranks {
  public:
   /// The ranks of the job that mpirun (or srun) has started this process in; a job of one where none has.
@@ -79,7 +82,6 @@ class Ranks {
   std::string shrink();
 
   /// Messages that are on their way.
-  class Transfer;
   using Ticket = std::shared_ptr<Transfer>;
 
   /// Starts messages, from any thread. Those of one pair of ranks and one tag arrive in the order in which they are started;
@@ -89,14 +91,14 @@ class Ranks {
   void wait(const Ticket& ticket);
 
   /// What every rank gives, by rank; all must call it, in the same order.
-  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine);
-  std::vector<std::string> gather(const std::string& mine);
+  std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine);
+  std::vector<std::string> all_gather(const std::string& mine);
   /// The sum over the ranks, in their order, of vectors of one length.
-  void sum(std::span<double> values);
+  void all_reduce(std::span<double> values);
   /// What rank 0 has.
-  std::string from_first(const std::string& text);
+  std::string broadcast(const std::string& text);
   /// Returns when every rank is here.
-  void meet();
+  void barrier();
   /// Runs `work` in every rank; where it fails in some, all of them throw: their own error, or one that names the first rank
   /// that failed and its words. Nobody goes on before all are done.
   void together(const std::function<void()>& work);
@@ -110,7 +112,6 @@ class Ranks {
   void abandon();
 
  private:
-  class Courier;
   Ranks() = default;
   std::string names_of(std::span<const int> ranks) const;
 
@@ -119,6 +120,7 @@ class Ranks {
   std::vector<std::string> hosts_{""};  // by rank; "": not known
   std::unique_ptr<Courier> courier_;    // none where one rank was started
   bool outlives_ = false, lost_some_ = false;
+  std::chrono::milliseconds silence_{};
 };
 
 }  // namespace tril::dist

@@ -252,7 +252,7 @@ void CheckpointStore::remove_all() const {
 
 void CheckpointStore::save(const TrainingState& state, const nn::Parameters& parameters, const Optimizer& optimizer) {
   const std::string name = name_of(state.position.updates);
-  const bool there = ranks_->from_first(ranks_->first() ? last() : "") == name;
+  const bool there = ranks_->broadcast(ranks_->first() ? last() : "") == name;
   if (there) {  // this update's weights are there already; what validation has found since may not be
     ranks_->by_first([&] {
       write_file_atomic(path_ + "/" + name + "/state.json", text_of(state));

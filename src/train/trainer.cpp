@@ -124,7 +124,7 @@ Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<cons
   if (ranks_->first())
     for (const std::string& remark : remarks(valid_, options_)) spdlog::warn("{}", remark);
   sample_texts_ = read_samples(options_);
-  if (!ranks_->from_first(ranks_->first() && store_.has_progress() ? "goes on" : "").empty())
+  if (!ranks_->broadcast(ranks_->first() && store_.has_progress() ? "goes on" : "").empty())
     go_on();
   else
     begin();
@@ -176,7 +176,7 @@ void Trainer::go_on() {
 
 bool Trainer::finite_weights() const {
   std::array<double, 1> broken{optimizer_->finite_weights(kern::best()) ? 0.0 : 1.0};
-  if (optimizer_->shards_weights()) ranks_->sum(broken);  // each has seen its own
+  if (optimizer_->shards_weights()) ranks_->all_reduce(broken);  // each has seen its own
   return broken[0] == 0;
 }
 
@@ -218,7 +218,7 @@ std::vector<float> Trainer::shown_weights() {
   if (wanted <= 1) return {};
   std::string snapshot;
   ranks_->by_first([&] { snapshot = write_snapshot(store_.path(), state_.position.updates, model_.parameters()); });
-  state_.snapshots.push_back(ranks_->from_first(snapshot));
+  state_.snapshots.push_back(ranks_->broadcast(snapshot));
   if (static_cast<std::int64_t>(state_.snapshots.size()) > wanted) state_.snapshots.erase(state_.snapshots.begin());
   return mean_of_snapshots(store_.path(), state_.snapshots, model_.parameters().flat().count());
 }
@@ -256,7 +256,7 @@ void Trainer::show_weights() {
     stops();
   }
   std::array<double, 1> breaks{broken_off ? 1.0 : 0.0};
-  ranks_->sum(breaks);
+  ranks_->all_reduce(breaks);
   if (breaks[0] > 0) {  // nothing of it counts, and the state says that it is to come
     state_.snapshots = snapshots;
     state_.shown_update = shown_before;
@@ -294,7 +294,7 @@ std::vector<std::string> Trainer::translate_together(std::span<const std::string
   std::string lines;
   for (const std::string& text : texts) lines += text + "\n";
   texts.clear();
-  for (const std::string& theirs : ranks_->gather(lines))
+  for (const std::string& theirs : ranks_->all_gather(lines))
     for (std::size_t at = 0, end; (end = theirs.find('\n', at)) != theirs.npos; at = end + 1)
       texts.push_back(theirs.substr(at, end - at));
   return texts;
@@ -304,7 +304,7 @@ void Trainer::agree() {
   const bool stop = hooks_.stop && hooks_.stop();
   std::array<double, 3> told{ranks_->first() ? state_.position.minutes : 0.0, stop ? 1.0 : 0.0,
                              store_.is_ready() ? 1.0 : 0.0};
-  ranks_->sum(told);
+  ranks_->all_reduce(told);
   state_.position.minutes = told[0];
   stop_ = told[1] > 0;
   if (told[2] == ranks_->size()) advance_saving();

@@ -173,7 +173,8 @@ void Workers::compute(const Share& share, bool announces) {
 // The same number of every rank.
 std::vector<std::size_t> Workers::everybodys(std::size_t passes) const {
   std::vector<std::size_t> counts;
-  for (const std::string& count : options_.ranks->gather(std::to_string(passes))) counts.push_back(std::stoull(count));
+  for (const std::string& count : options_.ranks->all_gather(std::to_string(passes)))
+    counts.push_back(std::stoull(count));
   return counts;
 }
 
@@ -330,7 +331,7 @@ void Workers::agree(std::span<const Batch> batches, UpdateResult& result, double
   for (double s : optimizer_.own_squares()) mine.push_back(s);
 
   losses_.clear(), noisy_.clear();
-  const std::vector<std::vector<std::byte>> all = ranks.gather(std::as_bytes(std::span(mine)));
+  const std::vector<std::vector<std::byte>> all = ranks.all_gather(std::as_bytes(std::span(mine)));
   for (int r = 0; r < ranks.size(); ++r) {
     const std::vector<std::byte>& bytes = all[static_cast<std::size_t>(r)];
     std::vector<double> told(bytes.size() / sizeof(double));
@@ -485,7 +486,7 @@ Evaluation Workers::evaluate(std::span<const Batch> batches, const std::function
       if (sharding_) sharding_->end_pass(member);
     }
   });
-  ranks.sum(sums);  // each is one rank's, and the others' zero
+  ranks.all_reduce(sums);  // each is one rank's, and the others' zero
   Evaluation e;
   for (std::size_t b = 0; b < batches.size(); ++b) e.cross_entropy += sums[b], e.tokens += batches[b].target_tokens();
   if (e.tokens > 0) e.cross_entropy /= static_cast<double>(e.tokens);

@@ -47,22 +47,34 @@ TEST(RanksAlone, IsTheFirstOfOne) {
 
 TEST(RanksAlone, GathersWhatItGives) {
   const auto ranks = Ranks::alone();
-  EXPECT_EQ(ranks->gather(std::string("a\0b", 3)), std::vector<std::string>{std::string("a\0b", 3)});
-  EXPECT_EQ(ranks->gather(std::string()), std::vector<std::string>{""});
+  EXPECT_EQ(ranks->all_gather(std::string("a\0b", 3)), std::vector<std::string>{std::string("a\0b", 3)});
+  EXPECT_EQ(ranks->all_gather(std::string()), std::vector<std::string>{""});
   const std::vector<std::byte> bytes{std::byte{1}, std::byte{255}};
-  EXPECT_EQ(ranks->gather(bytes), std::vector<std::vector<std::byte>>{bytes});
-  EXPECT_EQ(ranks->from_first("text"), "text");
-  ranks->meet();
+  EXPECT_EQ(ranks->all_gather(bytes), std::vector<std::vector<std::byte>>{bytes});
+  EXPECT_EQ(ranks->broadcast("text"), "text");
+  ranks->barrier();
 }
 
 TEST(RanksAlone, SumsLeaveEveryBit) {
   const auto ranks = Ranks::alone();
   std::vector<double> values{-0.0, 1e300, 5e-324};
-  ranks->sum(values);
+  ranks->all_reduce(values);
   EXPECT_TRUE(std::signbit(values[0]));
   EXPECT_EQ(values[1], 1e300);
   EXPECT_EQ(values[2], 5e-324);
 }
+
+#ifndef TRIL_MPI
+TEST(RanksAlone, SeveralAreRefusedWithoutMpi) {
+  const Variable rank("OMPI_COMM_WORLD_RANK", "0"), size("OMPI_COMM_WORLD_SIZE", "2");
+  try {
+    Ranks::join();
+    FAIL() << "two processes were taken for one";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("built without MPI"), std::string::npos) << error.what();
+  }
+}
+#endif
 
 TEST(RanksAlone, TogetherIsTheWorkAndItsError) {
   const auto ranks = Ranks::alone();

@@ -57,15 +57,15 @@ TEST(Ranks, EachIsItselfAndKnowsTheOthers) {
 TEST(Ranks, GatherPartsOfAnySize) {
   for (const std::size_t unit : {0, 1, 1000, 300'000}) {
     const auto size_of = [&](int rank) { return unit * static_cast<std::size_t>(rank); };  // the first gives nothing
-    const auto all = ranks->gather(message(ranks->rank(), unit, size_of(ranks->rank())));
+    const auto all = ranks->all_gather(message(ranks->rank(), unit, size_of(ranks->rank())));
     ASSERT_EQ(all.size(), static_cast<std::size_t>(ranks->size()));
     for (int r = 0; r < ranks->size(); ++r)
       EXPECT_TRUE(all[static_cast<std::size_t>(r)] == message(r, unit, size_of(r))) << unit << " of rank " << r;
   }
   std::vector<std::string> expected;
   for (int r = 0; r < ranks->size(); ++r) expected.push_back(fmt::format("of {}", r));
-  EXPECT_EQ(ranks->gather(fmt::format("of {}", ranks->rank())), expected);
-  EXPECT_EQ(ranks->from_first(fmt::format("of {}", ranks->rank())), "of 0");
+  EXPECT_EQ(ranks->all_gather(fmt::format("of {}", ranks->rank())), expected);
+  EXPECT_EQ(ranks->broadcast(fmt::format("of {}", ranks->rank())), "of 0");
 }
 
 TEST(Ranks, SumInTheirOrder) {
@@ -76,7 +76,7 @@ TEST(Ranks, SumInTheirOrder) {
     return values;
   };
   std::vector<double> sums = given(ranks->rank()), expected(sums.size());
-  ranks->sum(sums);
+  ranks->all_reduce(sums);
   for (int r = 0; r < ranks->size(); ++r) {
     const std::vector<double> theirs = given(r);
     for (std::size_t i = 0; i < theirs.size(); ++i) expected[i] = r == 0 ? theirs[i] : expected[i] + theirs[i];
@@ -88,7 +88,7 @@ TEST(Ranks, SumsOfOtherLengthsNameWhoGaveThem) {
   if (ranks->size() == 1) return;
   std::vector<double> values(ranks->rank() == 1 ? 3 : 2);
   try {
-    ranks->sum(values);
+    ranks->all_reduce(values);
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.where(), ranks->name_of(ranks->rank() == 1 ? 0 : 1)) << e.what();
@@ -205,21 +205,21 @@ TEST(Ranks, MeetWhoeverIsLate) {
   };  // one clock for the machine
   if (ranks->rank() == ranks->size() - 1) std::this_thread::sleep_for(std::chrono::milliseconds(150));
   const auto came = now();
-  ranks->meet();
+  ranks->barrier();
   const auto left = now();
-  for (const std::string& other : ranks->gather(std::to_string(came))) EXPECT_GE(left, std::stoll(other));
+  for (const std::string& other : ranks->all_gather(std::to_string(came))) EXPECT_GE(left, std::stoll(other));
 }
 
 std::vector<pid_t> processes() {
   std::vector<pid_t> list;
-  for (const std::string& pid : ranks->gather(std::to_string(getpid()))) list.push_back(std::stoi(pid));
+  for (const std::string& pid : ranks->all_gather(std::to_string(getpid()))) list.push_back(std::stoi(pid));
   return list;
 }
 
 // One that has stopped for good: the next rank names it.
 int meet_a_silent_rank() {
   const std::vector<pid_t> pids = processes();
-  ranks->meet();
+  ranks->barrier();
   if (ranks->rank() == ranks->size() - 1) raise(SIGSTOP);
   std::byte never{};
   const Incoming in{ranks->size() - 1, {&never, 1}, 0};
@@ -237,7 +237,7 @@ int meet_a_silent_rank() {
 // A machine that sleeps and wakes: nobody has heard anybody, and all go on.
 int sleep_together() {
   const std::vector<pid_t> pids = processes();
-  ranks->meet();
+  ranks->barrier();
   if (ranks->first() && fork() == 0) {
     for (pid_t pid : pids) kill(pid, SIGSTOP);
     std::this_thread::sleep_for(std::chrono::milliseconds(2500));
@@ -246,14 +246,14 @@ int sleep_together() {
   }
   const auto start = std::chrono::steady_clock::now();
   while (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(3500)) {
-    ranks->meet();
+    ranks->barrier();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     // All leave the loop together.
     double going = std::chrono::steady_clock::now() - start < std::chrono::milliseconds(3500) ? 1 : 0;
-    ranks->sum({&going, 1});
+    ranks->all_reduce({&going, 1});
     if (going < ranks->size()) break;
   }
-  ranks->meet();
+  ranks->barrier();
   if (ranks->first()) std::cerr << "all have gone on\n";
   return 0;
 }
@@ -297,7 +297,7 @@ void converse() {
     in.push_back({r, came[static_cast<std::size_t>(r)], 7});
   }
   const Ranks::Ticket ticket = ranks->size() > 1 ? ranks->start(out, in) : nullptr;
-  ranks->meet();
+  ranks->barrier();
   if (ticket) ranks->wait(ticket);
   for (int r = 0; r < ranks->size() && ticket; ++r)
     check(came[static_cast<std::size_t>(r)] == message(r, 1, given.size()), "converse", "other bytes of rank {}", r);
@@ -314,7 +314,7 @@ std::string outlive(const std::vector<int>& dying) {
   } catch (const RankLost& lost) {
     ranks->abandon();  // as whoever has messages on their way does; nothing is lost by it
     try {
-      ranks->meet();
+      ranks->barrier();
       fail("outlive", "messages come through before all know who is lost");
     } catch (const RankLost&) {
     }
@@ -322,7 +322,7 @@ std::string outlive(const std::vector<int>& dying) {
     // Of several the rest may be noticed later.
     while (std::count(names.begin(), names.end(), '(') < static_cast<std::ptrdiff_t>(dying.size())) {
       try {
-        ranks->meet();
+        ranks->barrier();
       } catch (const RankLost&) {
         names += ", " + ranks->shrink();
       }
@@ -339,7 +339,7 @@ int go_on_without_the_dead() {
   check(lost == second, "lost", "{} instead of {}", lost, second);
   check(ranks->size() == 3 && ranks->neighbours() == 3, "left", "{} ranks", ranks->size());
   std::vector<double> sum{1.0 + ranks->rank()};
-  ranks->sum(sum);
+  ranks->all_reduce(sum);
   check(sum[0] == 6, "sum", "{} of 3 ranks", sum[0]);
   converse();
 
@@ -348,7 +348,7 @@ int go_on_without_the_dead() {
   lost = outlive({0, 2});
   check(ranks->size() == 1 && ranks->first(), "left", "{} ranks", ranks->size());
   converse();
-  ranks->sum(sum);
+  ranks->all_reduce(sum);
   check(sum[0] == 6, "sum", "{} of one rank", sum[0]);
   std::cerr << "the last one has gone on without " << lost << "\n";
   return 0;
@@ -356,14 +356,14 @@ int go_on_without_the_dead() {
 
 // Where one has died and another is silent, nobody can say who is left.
 int lose_one_and_wait_for_another() {
-  ranks->meet();
+  ranks->barrier();
   if (ranks->rank() == 1) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));  // the other one has stopped
     raise(SIGKILL);
   }
   if (ranks->rank() == 2) raise(SIGSTOP);
   try {
-    ranks->meet();
+    ranks->barrier();
   } catch (const Error& e) {
     std::cerr << e.what() << "\n";
   }
