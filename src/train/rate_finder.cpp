@@ -55,7 +55,7 @@ RateSweep sweep_rates(const TrainOptions& options, model::Model& model,
   Optimizer optimizer(model.parameters(), how);
   WorkersOptions of_workers = workers_options(options);
   if (of_workers.loss.r_drop_start > 0) of_workers.loss.r_drop = 0;  // as the run begins
-  of_workers.loss.teachers = teachers_of(options, *tokenizer);
+  of_workers.loss.teachers = teachers_of(options.learning.teacher, *tokenizer, options.data.max_length);
   Workers workers(model, optimizer, of_workers);
   const std::unique_ptr<BatchStream> corpus = training_stream(options, tokenizer);
   RateSweep result;

@@ -99,10 +99,10 @@ std::vector<ops::Projected> Teachers::predict(Context& c, const Batch& batch) co
   return predictions;
 }
 
-std::shared_ptr<const Teachers> teachers_of(const TrainOptions& options, const Tokenizer& student) {
-  const std::vector<std::string>& directories = options.learning.teacher;
+std::shared_ptr<const Teachers> teachers_of(const std::vector<std::string>& directories, const Tokenizer& student,
+                                            std::int64_t max_length) {
   if (directories.empty()) return nullptr;
-  return std::make_shared<const Teachers>(directories, student, options.data.max_length);
+  return std::make_shared<const Teachers>(directories, student, max_length);
 }
 
 }  // namespace tril::train

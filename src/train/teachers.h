@@ -1,6 +1,7 @@
 // Trained models whose predictions another one learns to repeat (word-level knowledge distillation).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -9,7 +10,6 @@
 #include "model/model.h"
 #include "text/batch.h"
 #include "text/tokenizer.h"
-#include "train/options.h"
 
 namespace tril::train {
 
@@ -35,7 +35,8 @@ class Teachers {
   std::vector<std::unique_ptr<model::Model>> models_;
 };
 
-/// The teachers that a run asks for; null where it asks for none.
-std::shared_ptr<const Teachers> teachers_of(const TrainOptions& options, const Tokenizer& student);
+/// The models of these directories; null where there are none. @param max_length  of the run's texts, in tokens
+std::shared_ptr<const Teachers> teachers_of(const std::vector<std::string>& directories, const Tokenizer& student,
+                                            std::int64_t max_length);
 
 }  // namespace tril::train

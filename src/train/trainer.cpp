@@ -133,7 +133,7 @@ Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<cons
   w.before_step = [this] { store_.wait_until_read(); };
   w.stop = hooks_.stop;
   if (w.loss.guided) model_.set_alignment_heads(w.loss.guided->heads);
-  w.loss.teachers = teachers_of(options_, *tokenizer_);
+  w.loss.teachers = teachers_of(options_.learning.teacher, *tokenizer_, options_.data.max_length);
   workers_ = std::make_unique<Workers>(model_, *optimizer_, std::move(w));
 }
 
