@@ -78,14 +78,21 @@ nlohmann::ordered_json tokenizer_json(const std::string& directory) {
   }
 }
 
-// Every weight that the configuration asks for is in the files, with its shape: what loading would say.
-std::string problem_of(const model::Model& m, const WeightFiles& files) {
+// Every weight that the configuration asks for is in the files, with its shape, and the tokenizer's ids, where there is a
+// tokenizer, fit the vocabulary: what loading would say.
+std::string problem_of(const model::Model& m, const WeightFiles& files, const nlohmann::ordered_json& tokenizer) {
   try {
     for (const nn::Parameter& p : m.parameters().all()) model::find_weight(m, p, files);
-    return "";
   } catch (const Error& e) {
     return e.what();
   }
+  const auto misfit = [&](const char* side, std::int64_t size) {
+    const std::int64_t ids = tokenizer.value(std::string(side) + "_vocabulary", std::int64_t{0});
+    return ids > size ? fmt::format("tokenizer: its {} {} ids do not fit the model's vocabulary of {}", ids, side, size)
+                      : "";
+  };
+  const std::string source = m.has_encoder() ? misfit("source", m.source_vocab_size()) : "";
+  return source.empty() ? misfit("target", m.vocab_size()) : source;
 }
 
 std::string human(double bytes) {
@@ -179,7 +186,8 @@ int inspect(const InspectOptions& o) {
   const auto m = model::make_of(directory);
   const WeightFiles files = WeightFiles::open(o.model);
   const Stored s = stored(files);
-  const std::string problem = problem_of(*m, files);
+  const nlohmann::ordered_json tokenizer = tokenizer_json(o.model);
+  const std::string problem = problem_of(*m, files, tokenizer);
 
   nlohmann::ordered_json out{{"directory", o.model},
                              {"family", m->family()},
@@ -193,7 +201,7 @@ int inspect(const InspectOptions& o) {
                              {"files", files.file_count()},
                              {"max_positions", m->max_positions()},
                              {"config", nlohmann::ordered_json::parse(m->config_json())},
-                             {"tokenizer", tokenizer_json(o.model)},
+                             {"tokenizer", tokenizer},
                              {"complete", problem.empty()}};
   if (!problem.empty()) out["problem"] = problem;
   const auto packed = packed_images(directory);
@@ -253,7 +261,7 @@ void add_inspect(App& app) {
   auto o = std::make_shared<InspectOptions>();
   app.add(
       {.name = "inspect",
-       .summary = "What a model directory holds: family, shapes, parameters, sizes, tokenizer",
+       .summary = "print what a model directory holds: family, shapes, parameters, sizes, tokenizer",
        .description =
            "Reads config.json, the headers of the weight files and the whole of every `tril pack` image; exits with 1 "
            "if a weight that the configuration asks for is missing or has another shape, or if an image is damaged.",

@@ -101,6 +101,11 @@ std::optional<std::int64_t> number_behind(const std::string& message, std::strin
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
+// How many pieces a text gives, of a refusal that says so.
+std::optional<std::int64_t> most_pieces(const std::string& message) {
+  return number_behind(message, "Please set it to a value <=");
+}
+
 // Pieces that are there whatever the text is: "</s>", "<unk>", what was asked for, and bytes.
 std::int64_t pieces_of_no_text(const VocabularyOptions& options) {
   return 2 + std::ssize(options.symbols) + (options.byte_fallback ? 256 : 0);
@@ -114,10 +119,10 @@ std::int64_t pieces_of_no_text(const VocabularyOptions& options) {
 // The library's refusal in terms of our options.
 [[noreturn]] void explain(const std::string& message, const VocabularyOptions& options) {
   const std::string where = "vocabulary";
-  if (const auto most = number_behind(message, "Please set it to a value <=")) {
+  if (const auto most = most_pieces(message)) {
     if (*most <= pieces_of_no_text(options)) fail_on_no_text();
     fail(where, fmt::format("{} pieces cannot be learned from this text: it gives {} at most", options.size, *most),
-         fmt::format("ask for {} or fewer, or give more text", *most));
+         fmt::format("ask for {} or fewer (--size), or give more text", *most));
   }
   if (message.find("smaller than required_chars") != std::string::npos) {
     const auto least = number_behind(message, " vs ");
@@ -175,35 +180,54 @@ void check_options(const VocabularyOptions& options) {
   check(options.max_lines >= 1, "vocabulary", "a sample of {} lines, at least 1 is expected", options.max_lines);
 }
 
-std::string train(std::vector<std::string> text, const VocabularyOptions& options) {
-  if (text.empty()) fail("vocabulary", "the text has no line with a word in it", "give files with one sentence a line");
-  const LearnableLines learnable = learnable_lines(std::move(text));
-  tell(learnable);
-  const std::vector<std::string>& lines = learnable.lines;
+std::string train(const std::vector<std::string>& lines, const VocabularyOptions& options);
+
+// The same with as many pieces as the text gives, which are fewer than were asked for.
+std::string smaller(const std::vector<std::string>& lines, VocabularyOptions options, std::int64_t most) {
+  spdlog::warn("vocabulary: this text gives {} pieces at most, not {}; the vocabulary has {}", most, options.size,
+               most);
+  options.size = static_cast<std::int32_t>(most);
+  options.may_be_smaller = false;
+  return train(lines, options);
+}
+
+std::string train(const std::vector<std::string>& lines, const VocabularyOptions& options) {
   if (options.model == SubwordKind::unigram && !leaves_characters(lines, options)) fail_on_no_text();
   std::string model;
   const auto status = run_trainer(trainer_arguments(options), lines, &model);
+  if (const auto most = most_pieces(status.ToString());
+      most && options.may_be_smaller && *most > pieces_of_no_text(options))
+    return smaller(lines, options, *most);
   if (!status.ok()) explain(status.ToString(), options);
   const auto learned = parse_sentencepiece(model, "vocabulary");
   if (learned->GetPieceSize() <= pieces_of_no_text(options)) fail_on_no_text();
   const bool characters = options.model == SubwordKind::character;
   if (characters && learned->GetPieceSize() > options.size)
     explain(fmt::format("smaller than required_chars vs {}", learned->GetPieceSize()), options);
+  if (!characters && learned->GetPieceSize() != options.size && options.may_be_smaller)
+    return smaller(lines, options, learned->GetPieceSize());
   if (!characters && learned->GetPieceSize() != options.size)
     explain(fmt::format("Please set it to a value <= {}", learned->GetPieceSize()), options);
   return model;
+}
+
+std::string train_on(std::vector<std::string> text, const VocabularyOptions& options) {
+  if (text.empty()) fail("vocabulary", "the text has no line with a word in it", "give files with one sentence a line");
+  const LearnableLines learnable = learnable_lines(std::move(text));
+  tell(learnable);
+  return train(learnable.lines, options);
 }
 
 }  // namespace
 
 std::string train_sentencepiece(const std::vector<TextSource>& files, const VocabularyOptions& options) {
   check_options(options);
-  return train(sample_lines(files, options), options);
+  return train_on(sample_lines(files, options), options);
 }
 
 std::string train_sentencepiece(const std::vector<std::string>& lines, const VocabularyOptions& options) {
   check_options(options);
-  return train(sample_lines(lines, options), options);
+  return train_on(sample_lines(lines, options), options);
 }
 
 std::string read_sentencepiece(const std::string& path) {

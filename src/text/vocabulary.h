@@ -29,6 +29,7 @@ struct VocabularyOptions {
   std::vector<std::string> symbols;  ///< pieces that are never cut, wherever they stand in a text
   bool split_digits = false;         ///< every digit is a piece of its own: 2026 is 2 0 2 6
   bool skip_invalid = false;         ///< pass over lines that are not UTF-8
+  bool may_be_smaller = false;       ///< where the text gives fewer pieces, these, with a warning instead of an error
 };
 
 /// One column of a tab-separated file, or (column -1) whole lines of a plain one.

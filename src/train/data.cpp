@@ -141,6 +141,7 @@ VocabularyOptions vocabulary_options(const TrainOptions& options) {
   v.model = subword_kind(options.data.vocab_type);
   v.seed = options.run.seed;
   v.skip_invalid = options.data.skip_invalid;
+  v.may_be_smaller = true;
   return v;
 }
 

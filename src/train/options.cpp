@@ -122,7 +122,9 @@ void data_fields(Fields& f, DataOptions& d) {
   f.add("vocab", &d.vocab, "SentencePiece model, or a model directory whose tokenizer to use; none: one is trained")
       .letter('v')
       .value_name("FILE");
-  f.add("vocab-size", &d.vocab_size, "pieces of the vocabulary to train").at_least(8).at_most(1'000'000);
+  f.add("vocab-size", &d.vocab_size, "pieces of the vocabulary to train; fewer where the text gives fewer")
+      .at_least(8)
+      .at_most(1'000'000);
   f.add("vocab-type", &d.vocab_type, "how the vocabulary is trained").choices({"bpe", "unigram", "char"});
   f.add("separate-vocabs", &d.separate_vocabs, "one vocabulary for each side instead of one for both");
   f.add("max-tokens", &d.max_tokens, "tokens in a batch: the longer side of each pair, added up")

@@ -109,6 +109,19 @@ TEST(Inspect, AnExportedFileNamesItsModelInUtf8) {
   EXPECT_EQ(written.get<std::string_view>("general.name"), "m\ufffd");
 }
 
+TEST(Inspect, ATokenizerThatDoesNotFitIsNoCompleteModel) {
+  const ScratchFolder folder;
+  const std::string model = folder.at("model");
+  fs::copy(golden() / "gpt2", model, fs::copy_options::recursive);
+  std::string pieces = "{";
+  for (int i = 0; i < 5000; ++i) pieces += fmt::format("{}\"p{}\": {}", i ? ", " : "", i, i);
+  folder.write("model/vocab.json", pieces + "}");
+  folder.write("model/merges.txt", "#version: 0.2\n");
+  const Ran ran = run_tril({"inspect", model});
+  EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+  EXPECT_NE(value_of(ran.out, "state").find("do not fit the model's vocabulary"), std::string::npos) << ran.out;
+}
+
 TEST(Inspect, WhatIsNoModelIsToldAsWhatItIs) {
   const ScratchFolder folder;
   fs::create_symlink("gone/blob", folder.at("link"));

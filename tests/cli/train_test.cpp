@@ -190,7 +190,7 @@ TEST(Train, ASignalBreaksOffALongUpdate) {
   for (const bool in_order : {false, true}) {
     SCOPED_TRACE(in_order);
     std::vector<std::string> args =
-        data.train(in_order ? "ordered" : "any", {"--after", "4u", "--accumulate", "100000"});
+        data.train(in_order ? "ordered" : "any", {"--after", "4u", "--accumulate", "20000"});
     if (in_order) args.emplace_back("--deterministic");
     const Ran ran = run_with_signal(args, SIGTERM, [] { std::this_thread::sleep_for(std::chrono::seconds(4)); });
     EXPECT_EQ(ran.code, 0) << ran.err;

@@ -223,6 +223,18 @@ TEST_P(EveryModel, LearnsFromALineWithoutBlanks) {
     EXPECT_FALSE(model->IsUnknown(model->PieceToId(character))) << character;
 }
 
+TEST(Vocabulary, IsSmallerWhereTheTextGivesLessAndThatIsAllowed) {
+  const std::vector<std::string> text{"a cat sat", "a cat ran", "a dog sat"};
+  for (const SubwordKind model : {SubwordKind::bpe, SubwordKind::unigram}) {
+    VocabularyOptions options{.size = 8000, .model = model};
+    EXPECT_THROW(train_sentencepiece(text, options), Error);
+    options.may_be_smaller = true;
+    const auto learned = parse_sentencepiece(train_sentencepiece(text, options), "test");
+    EXPECT_GT(learned->GetPieceSize(), 8);
+    EXPECT_LT(learned->GetPieceSize(), 100);
+  }
+}
+
 TEST(Vocabulary, LearnsFromWhatStandsAroundAReservedCharacter) {
   VocabularyOptions options;
   options.model = SubwordKind::character;
