@@ -35,8 +35,16 @@ Verdict SchemaJudge::verdict(const Json& value, const Conjunction& schemas) {
 Verdict SchemaJudge::verdict(const Json& value, SchemaId id) {
   if (document_.allows_all(id)) return Verdict::yes;
   if (document_.allows_none(id)) return Verdict::no;
-  if (++depth_ > deepest) refuse_schema(document_.place(id), "refers to itself without end, or is too deep");
   boxes_.work().match(1, id);
+  // Alternatives list the same texts again and again.
+  if (!value.is_string()) return fresh_verdict(value, id);
+  const std::pair key{id, value.get<std::string>()};
+  if (const auto known = known_.find(key); known != known_.end()) return known->second;
+  return known_.emplace(key, fresh_verdict(value, id)).first->second;
+}
+
+Verdict SchemaJudge::fresh_verdict(const Json& value, SchemaId id) {
+  if (++depth_ > deepest) refuse_schema(document_.place(id), "refers to itself without end, or is too deep");
   Verdict found = Verdict::unsure;
   try {
     found = judge(value, id);
@@ -56,7 +64,10 @@ Verdict SchemaJudge::inner(const Json& value, SchemaId of, const Json& schema, c
 
 Verdict SchemaJudge::judge(const Json& value, SchemaId id) {
   const Json& schema = document_.json(id);
-  Verdict all = both(general(value, id, schema), alternatives(value, id, schema));
+  // What costs least comes first: most of what is listed falls by the type or by the list of an alternative.
+  Verdict all = general(value, id, schema);
+  if (all == Verdict::no) return all;
+  all = both(all, alternatives(value, id, schema));
   if (all == Verdict::no) return all;
   if (value.is_number()) all = both(all, number(value, schema));
   if (value.is_string()) all = both(all, string(value, id, schema));
@@ -91,7 +102,8 @@ Verdict SchemaJudge::alternatives(const Json& value, SchemaId id, const Json& sc
   each("allOf", [&](Verdict one) { all = both(all, one); });
   if (schema.contains("anyOf")) {
     Verdict any = Verdict::no;
-    each("anyOf", [&](Verdict one) { any = either(any, one); });
+    for (std::size_t i = 0; i < schema["anyOf"].size() && any != Verdict::yes; ++i)
+      any = either(any, inner(value, id, schema["anyOf"][i], fmt::format("/anyOf/{}", i)));
     all = both(all, any);
   }
   if (schema.contains("oneOf")) {

@@ -17,6 +17,7 @@ class SchemaJudge {
   Verdict verdict(const Json& value, const Conjunction& schemas);
 
  private:
+  Verdict fresh_verdict(const Json& value, SchemaId schema);
   Verdict judge(const Json& value, SchemaId id);
   Verdict general(const Json& value, SchemaId id, const Json& schema);
   Verdict alternatives(const Json& value, SchemaId id, const Json& schema);
@@ -38,6 +39,7 @@ class SchemaJudge {
   SchemaBoxes& boxes_;
   SchemaDocument& document_;
   int depth_ = 0;
+  std::map<std::pair<SchemaId, std::string>, Verdict> known_;  // of texts
 };
 
 }  // namespace tril::search

@@ -24,7 +24,7 @@ class SchemaWork {
   }
 
  private:
-  static constexpr std::int64_t most = 2'000'000;
+  static constexpr std::int64_t most = 5'000'000;
 
   void add(std::int64_t steps, SchemaId at, const char* what, const char* hint) {
     done_ += steps;
