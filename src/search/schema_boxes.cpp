@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "search/schema_complement.h"
+#include "search/schema_drafts.h"
 #include "search/schema_judge.h"
 #include "search/schema_strings.h"
 
@@ -16,22 +17,6 @@ constexpr std::size_t most_combined = 200;  // boxes of two lists, or as many as
 constexpr std::size_t deepest = 1'000;
 constexpr std::int64_t work_of_copy = 2;  // of a box that is kept, which takes memory too
 
-// Whether a validator of that draft may ignore some of what the schema says.
-bool is_beyond(const Json& schema, int draft) {
-  const auto has = [&](const char* word) { return schema.contains(word); };
-  if (draft <= 7 && SchemaDocument::reference_of(schema))
-    return std::any_of(schema.items().begin(), schema.items().end(),
-                       [](const auto& member) { return is_assertion(member.key()) && member.key()[0] != '$'; });
-  if (draft < 2020 && has("prefixItems")) return true;
-  if (draft >= 2019 && has("dependencies")) return true;
-  if (draft < 2019 && (has("dependentRequired") || has("dependentSchemas") || has("minContains") || has("maxContains")))
-    return true;
-  if (draft < 7 && has("if")) return true;
-  if (draft < 6 && (has("const") || has("contains") || has("propertyNames"))) return true;
-  const auto is_number = [&](const char* word) { return has(word) && schema[word].is_number(); };
-  return draft < 6 && (is_number("exclusiveMinimum") || is_number("exclusiveMaximum"));
-}
-
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& from) {
   to.insert(to.end(), from.begin(), from.end());
@@ -41,6 +26,15 @@ template <class T>
 void append_new(std::vector<T>& to, const std::vector<T>& from) {
   for (const T& one : from)
     if (std::find(to.begin(), to.end(), one) == to.end()) to.push_back(one);
+}
+
+// Nothing that these say of members and items is evaluated.
+std::vector<Box> unevaluated(std::vector<Box> boxes) {
+  for (Box& box : boxes) {
+    box.seen.clear();
+    for (Box::Contains& one : box.contains) one.evaluates = false;
+  }
+  return boxes;
 }
 
 using Bound = GrammarWriter::Bound;
@@ -130,12 +124,17 @@ std::vector<Box> SchemaBoxes::made_of(SchemaId id, Kind kind) {
   if (document_.allows_none(id)) return {};
   if (document_.allows_all(id)) return {Box{}};
   const Json& schema = document_.json(id);
-  if (is_beyond(schema, document_.draft(id))) is_narrow_ = true;
+  const int draft = document_.draft(id);
+  if (!all_count(schema, draft)) is_narrow_ = true;
   const std::optional<Box> own = own_box(id, kind);
   if (!own) return {};
   std::vector<Box> boxes{*own};
   const auto also = [&](SchemaId other) { boxes = product(kind, boxes, of(other, kind)); };
-  if (SchemaDocument::reference_of(schema)) boxes = product(kind, of(document_.target(id), kind), boxes);
+  // What does not count is held to, and evaluates nothing.
+  for (const char* word : SchemaDocument::references_of(schema)) {
+    const std::vector<Box>& others = of(document_.target(id, word), kind);
+    boxes = counts(schema, word, draft) ? product(kind, others, boxes) : product(kind, unevaluated(others), boxes);
+  }
   if (schema.contains("allOf"))
     for (std::size_t i = 0; i < schema["allOf"].size() && !boxes.empty(); ++i)
       also(document_.child(id, schema["allOf"][i], fmt::format("/allOf/{}", i)));
@@ -147,24 +146,23 @@ std::vector<Box> SchemaBoxes::made_of(SchemaId id, Kind kind) {
     boxes = product(kind, boxes, any);
   }
   if (schema.contains("oneOf") && !boxes.empty()) boxes = product(kind, boxes, one_of(id, kind));
-  if (schema.contains("not") && !boxes.empty()) {
-    SchemaId of_what = document_.child(id, schema["not"], "/not");
-    const Json& inner = document_.json(of_what);
-    if (inner.is_object() && inner.size() == (inner.contains(made::mark) ? 2u : 1u) &&
-        SchemaDocument::reference_of(inner))
-      of_what = document_.target(of_what);
-    std::vector<Box> others =
-        of(document_.made(of_what, complement_of(document_.json(of_what), document_.draft())), kind);
-    for (Box& box : others) {
-      box.seen.clear();
-      for (Box::Contains& one : box.contains) one.evaluates = false;
-    }
-    boxes = product(kind, boxes, others);
-  }
-  for (const Json& condition : conditions_of(schema))
-    if (!boxes.empty()) also(document_.made(id, condition));
+  if (schema.contains("not") && !boxes.empty()) boxes = product(kind, boxes, complement(id, kind));
+  for (const auto& [word, condition] : conditions_of(schema))
+    if (const SchemaId other = document_.made(id, condition); !boxes.empty())
+      counts(schema, word, draft) ? also(other) : void(boxes = product(kind, boxes, unevaluated(of(other, kind))));
   close_scopes(id, kind, boxes);
   return boxes;
+}
+
+// What `not` of a schema leaves.
+std::vector<Box> SchemaBoxes::complement(SchemaId id, Kind kind) {
+  SchemaId of_what = document_.child(id, document_.json(id)["not"], "/not");
+  const Json& inner = document_.json(of_what);
+  if (inner.is_object() && inner.size() == (inner.contains(made::mark) ? 2u : 1u))
+    if (const auto words = SchemaDocument::references_of(inner);
+        !words.empty() && counts(inner, words[0], document_.draft()))
+      of_what = document_.target(of_what, words[0]);
+  return unevaluated(of(document_.made(of_what, complement_of(document_.json(of_what), document_.draft())), kind));
 }
 
 std::optional<Box> SchemaBoxes::own_box(SchemaId id, Kind kind) {

@@ -112,6 +112,7 @@ class SchemaBoxes {
   std::vector<Box> product(Kind kind, const std::vector<Box>& a, const std::vector<Box>& b);
   std::vector<Box> one_of(SchemaId id, Kind kind);
   void close_scopes(SchemaId id, Kind kind, std::vector<Box>& boxes);
+  std::vector<Box> complement(SchemaId id, Kind kind);
   bool is_surely_empty(Kind kind, const Box& box, const Conjunction& schemas, int depth);
   const Json* property(SchemaId scope, const std::string& name);
   struct Match {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "search/schema_document.h"
+#include "search/schema_drafts.h"
 
 namespace tril::search {
 namespace {
@@ -14,11 +15,6 @@ constexpr std::size_t most_pairs = 10;    // alternatives of oneOf of which two 
 Json part(Json schema) {
   schema[made::mark] = true;
   return schema;
-}
-
-int first_draft_of(std::string_view word) {
-  if (word == "const" || word == "contains" || word == "propertyNames") return 6;
-  return word == "if" ? 7 : 3;
 }
 
 Json all_of(Json schemas) {
@@ -61,11 +57,9 @@ class Complement {
   Complement(const Json& schema, int draft) : schema_(schema), draft_(draft) {}
 
   Json run() {
-    if (const char* word = SchemaDocument::reference_of(schema_); word && draft_ <= 7)
-      return negated(Json{{word, schema_[word]}});  // what stands beside it is ignored
-    add_type();
+    if (is_there("type")) add_type();
     for (const auto& [word, value] : schema_.items()) {
-      if (first_draft_of(word) > draft_) continue;  // ignored there
+      if (!is_there(word)) continue;
       add_general(word, value);
       add_number(word, value);
       add_string(word, value);
@@ -77,6 +71,7 @@ class Complement {
   }
 
  private:
+  bool is_there(std::string_view word) const { return schema_.contains(word) && counts(schema_, word, draft_); }
   void add(Json schema) { alternatives_.push_back(std::move(schema)); }
   void add(Kind kind, Json schema) {
     schema["type"] = name_of(kind);
@@ -84,7 +79,6 @@ class Complement {
   }
 
   void add_type() {
-    if (!schema_.contains("type")) return;
     for (const Kind kind : all_kinds)
       if (!allows_kind(schema_, kind)) add(kind, Json::object());
     if (only_whole(schema_)) add(Kind::number, {{made::fraction, true}});
@@ -147,13 +141,13 @@ class Complement {
 
   void add_number(const std::string& word, const Json& value) {
     // Draft 4: whether the bound itself is left out.
-    const auto is_exclusive = [&](const char* flag) { return schema_.contains(flag) && schema_[flag] == true; };
+    const auto is_exclusive = [&](const char* flag) { return is_there(flag) && schema_[flag] == true; };
     if (word == "minimum")
       add(Kind::number, {{is_exclusive("exclusiveMinimum") ? "maximum" : "exclusiveMaximum", value}});
     if (word == "maximum")
       add(Kind::number, {{is_exclusive("exclusiveMaximum") ? "minimum" : "exclusiveMinimum", value}});
-    if (word == "exclusiveMinimum" && value.is_number() && draft_ > 4) add(Kind::number, {{"maximum", value}});
-    if (word == "exclusiveMaximum" && value.is_number() && draft_ > 4) add(Kind::number, {{"minimum", value}});
+    if (word == "exclusiveMinimum" && value.is_number()) add(Kind::number, {{"maximum", value}});
+    if (word == "exclusiveMaximum" && value.is_number()) add(Kind::number, {{"minimum", value}});
     if (word == "multipleOf") {
       if (is_whole(value)) add(Kind::number, {{made::fraction, true}});
       add(never(word));
@@ -175,10 +169,10 @@ class Complement {
 
   void add_array(const std::string& word, const Json& value) {
     if (word == "minItems" || word == "maxItems") add_counts(Kind::array, word, value, "minItems", "maxItems");
-    const bool is_tuple = word == "prefixItems" ? draft_ >= 2020 : word == "items" && value.is_array();
+    const bool is_tuple = word == "prefixItems" || (word == "items" && value.is_array());
     if (is_tuple)
       for (std::size_t i = 0; i < value.size(); ++i) add_item(i, value[i]);
-    const std::size_t first = schema_.contains("prefixItems") && draft_ >= 2020          ? schema_["prefixItems"].size()
+    const std::size_t first = is_there("prefixItems")                                    ? schema_["prefixItems"].size()
                               : schema_.contains("items") && schema_["items"].is_array() ? schema_["items"].size()
                                                                                          : 0;
     const bool is_rest = word == "items"
@@ -201,11 +195,10 @@ class Complement {
   }
 
   void add_contains(const Json& value) {
-    const bool counts = draft_ >= 2019;
-    const std::int64_t least = counts ? count_of(schema_, "minContains", 1, "") : 1;
+    const std::int64_t least = is_there("minContains") ? count_of(schema_, "minContains", 1, "") : 1;
     if (least == 1) add(Kind::array, {{"items", negated(value)}});
     if (least > 1) add(Kind::array, {{"contains", value}, {"minContains", 0}, {"maxContains", least - 1}});
-    if (counts && schema_.contains("maxContains"))
+    if (is_there("maxContains"))
       add(Kind::array, {{"contains", value}, {"minContains", count_of(schema_, "maxContains", 0, "") + 1}});
   }
 
@@ -226,12 +219,12 @@ class Complement {
         if (schema_.contains(known)) some[known] = schema_[known];
       add(Kind::object, {{made::some_property, some}});
     }
-    // Those of other drafts hold where they are written, and are not relied upon here.
-    const bool dependent = word == "dependentRequired" || word == "dependentSchemas";
-    if (word == "dependencies" ? draft_ <= 7 : dependent && draft_ >= 2019)
+    if (word == "dependencies" || word == "dependentRequired" || word == "dependentSchemas")
       for (const auto& [name, one] : value.items())
         add(all_of({part({{"type", "object"}, {"required", {name}}}),
-                    one.is_array() ? part({{"not", {{"required", one}}}}) : negated(one)}));
+                    one.is_array()    ? part({{"not", {{"required", one}}}})
+                    : one.is_string() ? part({{"properties", {{one.get<std::string>(), false}}}})  // draft 3
+                                      : negated(one)}));
     if (word == "propertyNames" || word == "unevaluatedProperties") add(never(word));
   }
 
@@ -258,12 +251,12 @@ Json complement_of(const Json& schema, int draft) {
   return Complement(schema, schema.contains(made::mark) ? latest_draft : draft).run();
 }
 
-std::vector<Json> conditions_of(const Json& schema) {
-  std::vector<Json> list;
+std::vector<Condition> conditions_of(const Json& schema) {
+  std::vector<Condition> list;
   if (schema.contains("if") && (schema.contains("then") || schema.contains("else"))) {
     const Json branch_then = schema.contains("then") ? schema["then"] : Json(true),
                branch_else = schema.contains("else") ? schema["else"] : Json(true);
-    list.push_back(any_of({all_of({schema["if"], branch_then}), all_of({negated(schema["if"]), branch_else})}));
+    list.push_back({"if", any_of({all_of({schema["if"], branch_then}), all_of({negated(schema["if"]), branch_else})})});
   }
   for (const char* word : {"dependencies", "dependentRequired", "dependentSchemas"}) {
     if (!schema.contains(word)) continue;
@@ -272,7 +265,7 @@ std::vector<Json> conditions_of(const Json& schema) {
       const Json needed = one.is_array()    ? part({{"required", one}})
                           : one.is_string() ? part({{"required", {one}}})  // draft 3
                                             : all_of({part({{"type", "object"}, {"required", {name}}}), one});
-      list.push_back(any_of({part({{"properties", {{name, false}}}}), needed}));
+      list.push_back({word, any_of({part({{"properties", {{name, false}}}}), needed})});
     }
   }
   return list;

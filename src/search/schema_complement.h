@@ -16,7 +16,11 @@ namespace tril::search {
 /// A schema of what is not valid against `schema`.
 /// @param draft  by which the schema is read
 Json complement_of(const Json& schema, int draft);
+struct Condition {
+  std::string word;  ///< the keyword that says it
+  Json schema;
+};
 /// What keywords of `schema` come to that say what holds only if something else does: schemas that all must hold.
-std::vector<Json> conditions_of(const Json& schema);
+std::vector<Condition> conditions_of(const Json& schema);
 
 }  // namespace tril::search

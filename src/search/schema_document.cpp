@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "search/schema_drafts.h"
 #include "search/schema_uri.h"
 
 namespace tril::search {
@@ -115,15 +116,31 @@ SchemaId SchemaDocument::child_at(const Json& schema, Origin origin) {
   return fresh;
 }
 
-const char* SchemaDocument::reference_of(const Json& schema) {
+std::vector<const char*> SchemaDocument::references_of(const Json& schema) {
+  std::vector<const char*> words;
   for (const char* word : {"$ref", "$dynamicRef", "$recursiveRef"})
-    if (schema.contains(word)) return word;
-  return nullptr;
+    if (schema.contains(word)) words.push_back(word);
+  return words;
 }
 
-SchemaId SchemaDocument::target(SchemaId of) {
+SchemaDocument::Parts SchemaDocument::parts_of(SchemaId id) {
+  if (const auto known = parts_.find(id); known != parts_.end()) return known->second;
+  const Json& schema = json(id);
+  Parts parts{id, id};
+  if (schema.is_object() && !all_count(schema, draft(id))) {
+    parts.counting = made(id, what_counts(schema, draft(id)));
+    if (draft(id) <= 7 && schema.contains("$ref")) {
+      Json rest = schema;
+      for (const char* word : {"$ref", "$id", "id"}) rest.erase(word);
+      parts.rest = made(id, std::move(rest));
+    }
+  }
+  return parts_[id] = parts;
+}
+
+SchemaId SchemaDocument::target(SchemaId of, const std::string& word) {
   const Json& schema = json(of);
-  const std::string word = reference_of(schema), at = place(of) + "/" + word, text = schema[word].get<std::string>();
+  const std::string at = place(of) + "/" + word, text = schema[word].get<std::string>();
   const std::string uri = resolved_uri(resources_[static_cast<std::size_t>(node(of).base)].uri, text),
                     fragment = fragment_of(text);
   const bool dynamic =

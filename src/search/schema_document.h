@@ -34,11 +34,18 @@ class SchemaDocument {
   SchemaId made(SchemaId of, Json schema);
   /// Whether references in both are relative to the same.
   bool same_base(SchemaId a, SchemaId b) const { return node(a).base == node(b).base; }
-  /// What `$ref` (or `$dynamicRef`, `$recursiveRef`) of a schema refers to.
+  /// What `$ref`, `$dynamicRef` or `$recursiveRef` of a schema refers to.
   /// @throws Unsupported where it lies elsewhere, Error(usage) where there is nothing
-  SchemaId target(SchemaId of);
-  /// The keyword by which a schema refers to another; nullptr: it does not.
-  static const char* reference_of(const Json& schema);
+  SchemaId target(SchemaId of, const std::string& word);
+  /// The keywords by which a schema refers to others.
+  static std::vector<const char*> references_of(const Json& schema);
+
+  /// A schema by the keywords that count in its draft, and by the others: two that must both hold. Where all count, and where
+  /// the others mean nothing alone, that is the schema itself.
+  struct Parts {
+    SchemaId counting, rest;
+  };
+  Parts parts_of(SchemaId id);
 
   const Json& json(SchemaId id) const { return *node(id).json; }
   const std::string& place(SchemaId id) const { return node(id).place; }
@@ -78,6 +85,7 @@ class SchemaDocument {
   std::deque<Node> nodes_;
   std::unordered_map<const Json*, SchemaId> by_address_;
   std::unordered_map<std::string, SchemaId> by_text_;
+  std::unordered_map<SchemaId, Parts> parts_;
   std::vector<Resource> resources_;
   std::unordered_map<const Json*, std::int32_t> resource_at_;  // of schemas that have an identifier
   std::map<std::string, const Json*> anchor_places_;

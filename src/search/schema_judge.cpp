@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "search/schema_drafts.h"
 #include "search/schema_strings.h"
 
 namespace tril::search {
@@ -62,7 +63,17 @@ Verdict SchemaJudge::inner(const Json& value, SchemaId of, const Json& schema, c
   return verdict(value, document_.child(of, schema, step));
 }
 
+// A value that only keywords forbid that do not count is valid for some validators, and not for others.
 Verdict SchemaJudge::judge(const Json& value, SchemaId id) {
+  const auto [counting, rest] = document_.parts_of(id);
+  if (counting == id) return by_words(value, id);
+  const Verdict all = verdict(value, counting);
+  if (all == Verdict::no) return all;
+  const Verdict also = rest == id ? by_words(value, id) : verdict(value, rest);
+  return both(all, also == Verdict::yes ? also : Verdict::unsure);
+}
+
+Verdict SchemaJudge::by_words(const Json& value, SchemaId id) {
   const Json& schema = document_.json(id);
   // What costs least comes first: most of what is listed falls by the type or by the list of an alternative.
   Verdict all = general(value, id, schema);
@@ -87,7 +98,8 @@ Verdict SchemaJudge::general(const Json& value, SchemaId id, const Json& schema)
                     : Verdict::yes;
   if (schema.contains("enum") && !boxes_.values_of(schema["enum"]).contains(value)) return Verdict::no;
   if (schema.contains("const") && !are_equal(schema["const"], value)) return Verdict::no;
-  if (SchemaDocument::reference_of(schema)) all = both(all, verdict(value, document_.target(id)));
+  for (const char* word : SchemaDocument::references_of(schema))
+    all = both(all, verdict(value, document_.target(id, word)));
   if (schema.contains("not")) all = both(all, opposite(inner(value, id, schema["not"], "/not")));
   return all;
 }
@@ -174,9 +186,8 @@ Verdict SchemaJudge::array(const Json& value, SchemaId id, const Json& schema) {
       const Verdict one = inner(item, id, schema["contains"], "/contains");
       held += one == Verdict::yes, may += one != Verdict::no;
     }
-    const bool counts = document_.draft(id) >= 2019;
-    const std::int64_t least = counts ? count_of(schema, "minContains", 1, place) : 1,
-                       most = counts ? count_of(schema, "maxContains", -1, place) : -1;
+    const std::int64_t least = count_of(schema, "minContains", 1, place),
+                       most = count_of(schema, "maxContains", -1, place);
     if (may < least || (most >= 0 && held > most)) return Verdict::no;
     if (held < least || (most >= 0 && may > most)) all = both(all, Verdict::unsure);
   }
@@ -209,7 +220,8 @@ void SchemaJudge::each_in_place(SchemaId id, const Look& look) {
   if (!schema.is_object()) return;
   boxes_.work().match(1, id);
   look(id, schema);
-  if (SchemaDocument::reference_of(schema)) each_in_place(document_.target(id), look);
+  for (const char* word : SchemaDocument::references_of(schema))
+    if (counts(schema, word, document_.draft(id))) each_in_place(document_.target(id, word), look);
   if (schema.contains("allOf"))
     for (std::size_t i = 0; i < schema["allOf"].size(); ++i)
       each_in_place(document_.child(id, schema["allOf"][i], fmt::format("/allOf/{}", i)), look);

@@ -19,6 +19,7 @@ class SchemaJudge {
  private:
   Verdict fresh_verdict(const Json& value, SchemaId schema);
   Verdict judge(const Json& value, SchemaId id);
+  Verdict by_words(const Json& value, SchemaId id);
   Verdict general(const Json& value, SchemaId id, const Json& schema);
   Verdict alternatives(const Json& value, SchemaId id, const Json& schema);
   Verdict number(const Json& value, const Json& schema) const;

@@ -5,6 +5,7 @@
 
 #include "search/pattern.h"
 #include "search/schema_boxes.h"
+#include "search/schema_drafts.h"
 
 namespace tril::search {
 
@@ -109,7 +110,9 @@ void SchemaBoxes::close_scopes(SchemaId id, Kind kind, std::vector<Box>& boxes) 
       if (kind == Kind::array) {
         const Items parts = items_of(scope);
         all = all || parts.rest;
-        while (parts.first && items.size() < parts.first->size()) items.push_back(true);
+        const bool is_tuple =
+            parts.first && counts(one, std::string_view(parts.first_word).substr(1), document_.draft());
+        while (is_tuple && items.size() < parts.first->size()) items.push_back(true);
         continue;
       }
       all = all || one.contains("additionalProperties");
