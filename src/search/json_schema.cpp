@@ -127,7 +127,7 @@ class SchemaCompiler {
     for (const auto& [word, value] : box.texts) name += '\n' + word + ' ' + value.dump();
     for (const Json& factor : box.factors) name += ' ' + factor.dump();
     for (const auto& bound : {box.low, box.high})
-      name += bound ? fmt::format(" {} {}", bound->value, bound->included) : " none";
+      name += bound ? fmt::format(" {} {}", bound->value.key(), bound->included) : " none";
     if (const auto known = shared_.find(name); known != shared_.end()) return known->second;
     std::optional<Pattern> pattern;
     if (kind == Kind::string) pattern = patterns_.of(box, what.at);

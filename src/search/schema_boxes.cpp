@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "search/schema_complement.h"
 #include "search/schema_drafts.h"
 #include "search/schema_judge.h"
+#include "search/schema_numbers.h"
 #include "search/schema_strings.h"
 
 namespace tril::search {
@@ -37,7 +37,7 @@ std::vector<Box> unevaluated(std::vector<Box> boxes) {
   return boxes;
 }
 
-using Bound = GrammarWriter::Bound;
+using Bound = Box::Bound;
 
 void narrow(std::optional<Bound>& bound, const std::optional<Bound>& other, bool is_least) {
   if (!other) return;
@@ -52,10 +52,8 @@ bool cross(const Box& box) {
   if (box.low->value == box.high->value && (!box.low->included || !box.high->included)) return true;
   // No whole number between them.
   if (!box.whole) return false;
-  double first = std::ceil(box.low->value), last = std::floor(box.high->value);
-  if (first == box.low->value && !box.low->included) first += 1;
-  if (last == box.high->value && !box.high->included) last -= 1;
-  return first > last;
+  const auto first = whole_bound(*box.low, true), last = whole_bound(*box.high, false);
+  return first && last && *first > *last;
 }
 
 // What it takes to find what two boxes both allow, with all that they list, and to look each required name up.
@@ -205,9 +203,9 @@ void SchemaBoxes::read_numbers(const Json& schema, Box& box) const {
   box.fraction = schema.contains(made::fraction);
   const auto bound = [&](const char* word, const char* exclusive, std::optional<Bound>& of, bool is_least) {
     const bool is_exclusive = schema.contains(exclusive) && schema[exclusive] == true;  // draft 4
-    if (schema.contains(word)) narrow(of, Bound{schema[word].get<double>(), !is_exclusive}, is_least);
+    if (schema.contains(word)) narrow(of, Bound{ExactNumber(schema[word]), !is_exclusive}, is_least);
     if (schema.contains(exclusive) && schema[exclusive].is_number())
-      narrow(of, Bound{schema[exclusive].get<double>(), false}, is_least);
+      narrow(of, Bound{ExactNumber(schema[exclusive]), false}, is_least);
   };
   bound("minimum", "exclusiveMinimum", box.low, true), bound("maximum", "exclusiveMaximum", box.high, false);
   if (schema.contains("multipleOf")) box.factors.push_back(schema["multipleOf"]);

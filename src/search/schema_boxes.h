@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "search/exact_number.h"
 #include "search/grammar_text.h"
 #include "search/schema_document.h"
 #include "search/schema_expressions.h"
@@ -36,7 +37,11 @@ struct Box {
   std::int64_t least = 0, most = -1;        ///< characters, items or properties; -1: any number
 
   // Numbers.
-  std::optional<GrammarWriter::Bound> low, high;
+  struct Bound {
+    ExactNumber value;
+    bool included;  ///< whether it is one of the numbers
+  };
+  std::optional<Bound> low, high;
   std::vector<Json> factors;  ///< that divide them
   bool whole = false, fraction = false;
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "search/exact_number.h"
 #include "search/schema_document.h"
 #include "search/schema_drafts.h"
 
@@ -129,7 +130,8 @@ class Complement {
 
   void add_gaps(Json numbers) {
     if (numbers.size() > most_gaps) return add(never("enum"));
-    std::sort(numbers.begin(), numbers.end());
+    std::sort(numbers.begin(), numbers.end(),
+              [](const Json& a, const Json& b) { return ExactNumber(a) < ExactNumber(b); });
     Json gap = Json::object();
     for (const Json& number : numbers) {
       gap["exclusiveMaximum"] = number;

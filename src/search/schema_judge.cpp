@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "search/schema_drafts.h"
 #include "search/schema_strings.h"
 
@@ -138,8 +136,8 @@ Verdict SchemaJudge::alternatives(const Json& value, SchemaId id, const Json& sc
 }
 
 Verdict SchemaJudge::number(const Json& value, const Json& schema) const {
-  const double x = value.get<double>();
-  const auto bound = [&](const char* word) { return schema[word].get<double>(); };
+  const ExactNumber x(value);
+  const auto bound = [&](const char* word) { return ExactNumber(schema[word]); };
   const auto is_flag = [&](const char* word) { return schema.contains(word) && schema[word] == true; };
   const auto is_bound = [&](const char* word) { return schema.contains(word) && schema[word].is_number(); };
   if (schema.contains("minimum") && (is_flag("exclusiveMinimum") ? x <= bound("minimum") : x < bound("minimum")))
@@ -150,10 +148,8 @@ Verdict SchemaJudge::number(const Json& value, const Json& schema) const {
   if (is_bound("exclusiveMaximum") && x >= bound("exclusiveMaximum")) return Verdict::no;
   if (schema.contains(made::fraction) && is_whole(value)) return Verdict::no;
   if (!schema.contains("multipleOf")) return Verdict::yes;
-  const double times = x / bound("multipleOf");
-  return std::floor(times) == times                   ? Verdict::yes
-         : std::abs(std::round(times) - times) < 1e-6 ? Verdict::unsure
-                                                      : Verdict::no;
+  const std::optional<bool> divides = is_multiple(x, bound("multipleOf"));
+  return divides ? sure(*divides) : Verdict::unsure;
 }
 
 Verdict SchemaJudge::string(const Json& value, SchemaId id, const Json& schema) {

@@ -11,18 +11,17 @@ namespace {
 
 using Bound = GrammarWriter::Bound;
 constexpr std::int64_t largest_factor = 1'000;
+constexpr std::int64_t largest_whole = 1'000'000'000'000'000'000;
+const ExactNumber largest_decimal(1e15), least_decimal(-1e15);
 
-// The whole number that is the bound among whole numbers.
-std::optional<std::int64_t> whole_bound(const std::optional<Bound>& bound, bool is_least, const std::string& place) {
+// Where a bound is so far away that no number that is written comes near it, that is none.
+std::optional<std::int64_t> near_bound(const std::optional<Box::Bound>& bound, bool is_least,
+                                       const std::string& place) {
   if (!bound) return std::nullopt;
-  if (std::abs(bound->value) >= 1e18) {
-    const bool is_far = is_least == (bound->value < 0);  // no number that is written comes near it
-    if (is_far) return std::nullopt;
+  const std::optional<std::int64_t> near = whole_bound(*bound, is_least);
+  if (!near && is_least != bound->value.is_negative())
     refuse_unsupported(place, "numbers beyond 10^18 are not supported");
-  }
-  const double nearest = is_least ? std::ceil(bound->value) : std::floor(bound->value);
-  const std::int64_t step = nearest == bound->value && !bound->included ? is_least ? 1 : -1 : 0;
-  return static_cast<std::int64_t>(nearest) + step;
+  return near;
 }
 
 /// A number exactly: units / 10^digits.
@@ -87,26 +86,42 @@ Factor factor_of(const std::vector<Json>& factors, const std::string& place) {
 
 void write_whole(GrammarWriter& writer, const Box& box, std::int64_t factor, const std::string& place,
                  std::int32_t from, std::int32_t to) {
-  writer.write_integers(whole_bound(box.low, true, place), whole_bound(box.high, false, place), factor, from, to);
+  writer.write_integers(near_bound(box.low, true, place), near_bound(box.high, false, place), factor, from, to);
+}
+
+// The same of decimal numbers.
+std::optional<Bound> decimal_bound(const std::optional<Box::Bound>& bound) {
+  if (!bound || bound->value >= largest_decimal || bound->value <= least_decimal) return std::nullopt;
+  return Bound{bound->value.rounded(), bound->included};
 }
 
 }  // namespace
 
+std::optional<std::int64_t> whole_bound(const Box::Bound& bound, bool is_least) {
+  const ExactNumber& x = bound.value;
+  const std::int64_t step = bound.included ? 0 : is_least ? 1 : -1;
+  std::int64_t whole = 0;
+  if (x.is_whole()) {
+    if (x.magnitude() >= static_cast<std::uint64_t>(largest_whole)) return std::nullopt;
+    const auto magnitude = static_cast<std::int64_t>(x.magnitude());
+    whole = (x.is_negative() ? -magnitude : magnitude) + step;
+  } else {
+    if (std::abs(x.rounded()) >= static_cast<double>(largest_whole)) return std::nullopt;
+    whole = static_cast<std::int64_t>(is_least ? std::ceil(x.rounded()) : std::floor(x.rounded()));
+  }
+  return std::abs(whole) < largest_whole ? std::optional(whole) : std::nullopt;
+}
+
 void write_number(GrammarWriter& writer, const Box& box, const std::string& place, std::int32_t from, std::int32_t to) {
   const Factor factor = box.factors.empty() ? Factor{} : factor_of(box.factors, place);
   if (box.whole) return write_whole(writer, box, factor.whole, place, from, to);
-  // Bounds far beyond what is written are none.
-  const auto near = [&](std::optional<Bound> bound, double sign) {
-    if (bound && sign * bound->value >= 1e15) bound.reset();
-    if (bound && std::abs(bound->value) >= 1e15) refuse_unsupported(place, "numbers beyond 10^15 are not supported");
-    return bound;
-  };
   const bool has_decimals = box.factors.empty() || factor.fraction > 0;
   if (!has_decimals && box.fraction) refuse_unsupported(place, "non-integers with that factor are not supported");
   if (!has_decimals) return write_whole(writer, box, factor.whole, place, from, to);
-  const bool large = box.low && box.low->value >= 1e15, small = box.high && box.high->value <= -1e15;
+  const bool large = box.low && box.low->value >= largest_decimal, small = box.high && box.high->value <= least_decimal;
+  if ((large || small) && box.fraction) refuse_unsupported(place, "non-integers beyond 10^15 are not supported");
   if (large || small) return write_whole(writer, box, factor.whole, place, from, to);
-  const std::optional<Bound> low = near(box.low, -1), high = near(box.high, 1);
+  const std::optional<Bound> low = decimal_bound(box.low), high = decimal_bound(box.high);
   if (box.fraction) {
     if (!box.factors.empty()) refuse_unsupported(place, "non-integers with such a factor are not supported");
     for (const int digits : {1, 2, 3})
@@ -115,7 +130,7 @@ void write_number(GrammarWriter& writer, const Box& box, const std::string& plac
     write_whole(writer, box, factor.whole, place, from, to);
     writer.write_steps({1, 5}, low, high, from, to);
     if (factor.fraction == 2) writer.write_steps({2, 25}, low, high, from, to);
-  } else if (low || high) {
+  } else if (box.low || box.high) {  // with an exponent it might be beyond one that is far away
     writer.write_decimals(low, high, from, to);
   } else {
     writer.write_pattern(

@@ -8,6 +8,9 @@
 
 namespace tril::search {
 
+/// The least (the greatest) whole number within a bound; nothing where that is 10^18 or more in magnitude.
+std::optional<std::int64_t> whole_bound(const Box::Bound& bound, bool is_least);
+
 /// Writes the numbers of a box that lists none, between two states.
 /// @param place  for errors
 /// @throws Unsupported naming the place and what is not supported

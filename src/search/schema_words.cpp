@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "search/exact_number.h"
+
 namespace tril::search {
 namespace {
 
@@ -179,6 +181,7 @@ bool is_whole(const Json& value) {
 
 bool are_equal(const Json& a, const Json& b) {
   if (a.is_array() && b.is_array()) return std::equal(a.begin(), a.end(), b.begin(), b.end(), are_equal);
+  if (a.is_number() && b.is_number()) return ExactNumber(a) == ExactNumber(b);
   if (!a.is_object() || !b.is_object()) return a == b;
   if (a.size() != b.size()) return false;
   for (const auto& [key, value] : a.items()) {
