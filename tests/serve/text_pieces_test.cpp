@@ -48,6 +48,8 @@ TEST(TextPieces, MarkupStays) {
   EXPECT_EQ(html("<span class=notranslate>Tril</span> runs"), "<span class=notranslate>Tril</span> [runs]");
   EXPECT_EQ(html("1 < 2 & 3 &amp; 4 &lt;b&gt; &#228;&#xe4;&auml;&Eacute; &"),
             "[1 < 2 & 3 & 4 <b> \u00e4\u00e4\u00e4\u00c9 &]");
+  // Those of HTML 4 that the standard of today has at another place.
+  EXPECT_EQ(html_unescaped("&lang;x&rang; &#9001;"), "\u27e8x\u27e9 \u2329");
   EXPECT_EQ(html("<p>never closed <b"), "<p>[never closed <b]");
   EXPECT_EQ(html("<style>p{}"), "<style>p{}");
   EXPECT_EQ(html_escaped("a<b>&c"), "a&lt;b&gt;&amp;c");
