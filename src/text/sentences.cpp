@@ -2,6 +2,10 @@
 
 #include <unicode/uchar.h>
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 #include "text/characters.h"
 #include "text/letter_case.h"
 #include "text/sentence_words.h"
@@ -40,6 +44,24 @@ bool is_greek(char32_t c) {
   return (c >= 0x370 && c < 0x400) || (c >= 0x1f00 && c < 0x2000);
 }
 
+// Marks that end a sentence and that Unicode 16 to 18 have as such; ICU knows them from its version of those on, and what
+// is cut must not depend on that.
+constexpr std::array<std::pair<char32_t, char32_t>, 8> newer_marks{{{0x1b4e, 0x1b4f},
+                                                                    {0x1b7f, 0x1b7f},
+                                                                    {0x2cf9, 0x2cfb},
+                                                                    {0x2e60, 0x2e61},
+                                                                    {0xfe12, 0xfe12},
+                                                                    {0xfe15, 0xfe16},
+                                                                    {0x113d4, 0x113d5},
+                                                                    {0x16d6e, 0x16d6f}}};
+bool is_terminator(char32_t c) {
+  return break_of(c) == U_SB_STERM || std::any_of(newer_marks.begin(), newer_marks.end(), [c](const auto& range) {
+           return c >= range.first && c <= range.second;
+         });
+}
+
+constexpr char32_t paragraph_separator = 0x2029;
+
 // @param before  the character in front of it: a semicolon is the question mark of Greek alone
 Mark mark_of(char32_t c, char32_t before) {
   switch (c) {
@@ -49,7 +71,8 @@ Mark mark_of(char32_t c, char32_t before) {
     case '!':
     case '?':
     case 0x2026:  // the dots of an omission
-    case 0xff0e:  // a full stop as wide as Han characters, which numbers have
+    case 0xfe52:  // a small full stop, and one as wide as Han characters, which numbers have
+    case 0xff0e:
       return Mark::end;
     case ';':
     case 0x37e:
@@ -61,8 +84,8 @@ Mark mark_of(char32_t c, char32_t before) {
       return Mark::always;
     default:
       if (c < 0x80) return Mark::none;
-      if (c >= 0x203c && c <= 0x2049) return break_of(c) == U_SB_STERM ? Mark::end : Mark::none;  // ?! as one character
-      return break_of(c) == U_SB_STERM ? Mark::always : Mark::none;
+      if (c >= 0x203c && c <= 0x2049) return is_terminator(c) ? Mark::end : Mark::none;  // ?! as one character
+      return is_terminator(c) ? Mark::always : Mark::none;
   }
 }
 
@@ -86,6 +109,12 @@ class Line {
   std::size_t past_spaces(std::size_t i) const {
     while (i < size() && is_space(at(i).code)) i += at(i).length;
     return i;
+  }
+  // Whether a paragraph ends in the white space at `i`.
+  bool paragraph_ends(std::size_t i) const {
+    const std::size_t end = past_spaces(i);
+    while (i < end && at(i).code != paragraph_separator) i += at(i).length;
+    return i < end;
   }
   // Where the word begins that ends at `end`, without quotes and brackets in front of it.
   std::size_t word_begin(std::size_t end) const {
@@ -203,12 +232,15 @@ std::size_t past_spaced_quote(const Line& line, std::size_t end) {
 std::size_t sentence_end(std::string_view text) {
   const Line line(text);
   char32_t before = ' ';
+  std::size_t text_end = 0;  // behind what is no white space
   for (std::size_t i = 0; i < line.size();) {
     const Character c = line.at(i);
+    if (c.code == paragraph_separator && text_end > 0) return text_end;
     Mark mark = mark_of(c.code, before);
     before = c.code;
     const std::size_t first = i;
     i += c.length;
+    if (!is_space(c.code)) text_end = i;
     if (mark == Mark::none) continue;
     while (i < line.size()) {
       const Character next = line.at(i);
@@ -218,10 +250,13 @@ std::size_t sentence_end(std::string_view text) {
       before = next.code;
       i += next.length;
     }
+    text_end = i;
     const bool one_stop = mark == Mark::stop && i == first + c.length;
     if (mark == Mark::always) return i;
     if (i < line.size() && !is_space(line.at(i).code)) continue;
+    if (line.paragraph_ends(i)) return i;
     i = past_spaced_quote(line, i);
+    text_end = i;
     const std::size_t next = line.past_spaces(i);
     if (next >= line.size()) return i;
     const std::size_t word = line.past_signs(next);

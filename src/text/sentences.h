@@ -10,7 +10,7 @@
 namespace tril {
 
 /// Behind which byte the first sentence of `line` ends; its size where it is but one. White space behind the end is not
-/// part of the sentence. Line ends in it are white space like any other.
+/// part of the sentence. Line ends in it are white space like any other, but a paragraph separator (U+2029) ends a sentence.
 /// . ! ? and the dots of an omission end a sentence where white space follows; the marks of scripts that write without spaces
 /// or have marks of their own (Han, kana, Devanagari, Arabic, Ethiopic, Burmese, ...) wherever they are; of Greek, its
 /// question mark.

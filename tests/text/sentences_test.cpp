@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
+#include "text/characters.h"
 #include "text/utf8.h"
 
 namespace tril {
@@ -157,6 +158,29 @@ TEST(Sentences, ScriptsWithMarksOfTheirOwn) {
             "\u0939\u093f\u0928\u094d\u0926\u0940\u0964|\u0926\u0942\u0938\u0930\u093e\u0964");
 }
 
+// Whatever the Unicode version of ICU.
+TEST(Sentences, MarksOfNewerUnicodeVersions) {
+  for (const char32_t c : {0xfe12, 0xfe15, 0xfe16, 0x2cf9, 0x2cfa, 0x2cfb, 0x1b4e, 0x1b4f, 0x1b7f, 0x113d4, 0x113d5,
+                           0x16d6e, 0x16d6f, 0x2e60, 0x2e61}) {
+    std::string mark;
+    append_utf8(mark, c);
+    EXPECT_EQ(cut("one" + mark + "two" + mark), "one" + mark + "|two" + mark) << std::hex << std::uint32_t{c};
+  }
+  EXPECT_EQ(cut("one\u2cf8two \u2e5fthree"), "one\u2cf8two \u2e5fthree") << "those beside them are none";
+  EXPECT_EQ(cut("\u4e00\ufe52 \u4e8c\ufe52"), "\u4e00\ufe52|\u4e8c\ufe52");
+  EXPECT_EQ(cut("3\ufe525"), "3\ufe525");
+}
+
+TEST(Sentences, AParagraphSeparatorEndsOne) {
+  EXPECT_EQ(cut("one\u2029two"), "one|two");
+  EXPECT_EQ(sentence_end("one \u2029 two"), 3u) << "white space is no part of it";
+  EXPECT_EQ(cut("see e.g.\u2029the next"), "see e.g.|the next") << "whatever stands in front of it";
+  EXPECT_EQ(cut("Go!\u2029and go"), "Go!|and go");
+  EXPECT_EQ(cut("\u00ab Va !\u2029\u00bb Il part."), "\u00ab Va !|\u00bb Il part.");
+  EXPECT_EQ(sentence_end("\u2029one"), 6u) << "nothing is no sentence";
+  EXPECT_EQ(cut("one\u2028two\u0085three"), "one\u2028two\u0085three") << "line ends are white space";
+}
+
 // Every end is one, in characters and not within them, and what is no UTF-8 does no harm.
 TEST(Sentences, StopsWithoutWordsBetweenThemAreSentencesOrParts) {
   for (const char* text : {"a. .", ". .", "z. . b", "A. . ."}) EXPECT_NE(cut(text), "no end") << text;
@@ -164,9 +188,10 @@ TEST(Sentences, StopsWithoutWordsBetweenThemAreSentencesOrParts) {
 
 TEST(Sentences, AnyTextComesToAnEnd) {
   RandomSequence random(3, 7);
-  const std::vector<std::string> parts{"A",   "dog",    ".",    " ",        "\n",     "! ", "\u3002",     "\u00bb",
-                                       "3",   "No",     ";",    "\u03b1",   "\u2026", "\"", "\u201c",     "\u0964",
-                                       "e.g", "\u00a0", "\xff", "\xe0\xa4", "-",      "am", "\U0001f600", "?"};
+  const std::vector<std::string> parts{"A",      "dog",        ".",   " ",      "\n",     "! ",       "\u3002",
+                                       "\u00bb", "3",          "No",  ";",      "\u03b1", "\u2026",   "\"",
+                                       "\u201c", "\u0964",     "e.g", "\u00a0", "\xff",   "\xe0\xa4", "-",
+                                       "am",     "\U0001f600", "?",   "\u2029"};
   for (int i = 0; i < 20'000; ++i) {
     std::string line;
     for (std::uint64_t n = 1 + random.below(20); n > 0; --n) line += parts[random.below(parts.size())];
@@ -178,7 +203,8 @@ TEST(Sentences, AnyTextComesToAnEnd) {
 
 // Texts that would take hours if any of it were looked at again for each sentence.
 TEST(Sentences, TimeGrowsAsTheTextDoes) {
-  for (const std::string part : {".", ". ", "? ", "a.", "A. ", "5. ", "! -", "\u00bb ", ".) ", "; ", "\u03b1; "}) {
+  for (const std::string part :
+       {".", ". ", "? ", "a.", "A. ", "5. ", "! -", "\u00bb ", ".) ", "; ", "\u03b1; ", "\u2029", "a\u2029 "}) {
     std::string line;
     while (line.size() < 500'000) line += part;
     std::size_t ends = 0;
