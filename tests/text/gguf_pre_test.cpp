@@ -65,14 +65,16 @@ TEST(GgufPre, NamesAreThoseOfLlamaCppAndOthersAreToldWhatToDo) {
     EXPECT_EQ(p.adds_bos, adds_bos) << name;
     EXPECT_EQ(p.by_character, by_character) << name;
   };
-  for (const char* name : {"minicpm5", "youtu", "granite-embed-multi-97m"}) is(name, true, false, false);
+  for (const char* name : {"minicpm5", "youtu", "granite-embed-multi-97m", "glm4", "glm5"})
+    is(name, true, false, false);
   for (const char* name : {"llama3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "tekken"})
     is(name, true, true, false);
   is("chameleon", false, true, false);
   is("gemma4", false, true, true);
   is("sarvam-moe", false, false, true);
-  for (const char* name : {"default", "gpt-2", "qwen2", "qwen35", "deepseek-llm", "deepseek-v3", "falcon", "bloom",
-                           "kimi-k2", "superbpe", "afmoe", "viking", "hunyuan-dense", "bailingmoe", "roberta-bpe"})
+  for (const char* name :
+       {"default", "gpt-2", "chatglm-bpe", "dbrx", "smaug-bpe", "qwen2", "qwen35", "deepseek-llm", "deepseek-v3",
+        "falcon", "bloom", "kimi-k2", "superbpe", "afmoe", "viking", "hunyuan-dense", "bailingmoe", "roberta-bpe"})
     is(name, false, false, false);
   for (const GgufPre* p : {&gguf_pre("gpt-2", "x"), &gguf_pre("deepseek-v3", "x"), &gguf_pre("gemma4", "x"),
                            &gguf_pre("granite-embed-multi-97m", "x"), &gguf_pre("falcon", "x")})
@@ -82,6 +84,10 @@ TEST(GgufPre, NamesAreThoseOfLlamaCppAndOthersAreToldWhatToDo) {
       << error;
   EXPECT_TRUE(contains(error, "did you mean deepseek-v3?")) << error;
   EXPECT_TRUE(contains(error, "tokenizer.json")) << error;
+  const std::string whitespace = error_of([] { gguf_pre("whitespace", "m.gguf: tokenizer.ggml.pre"); });
+  EXPECT_TRUE(contains(whitespace, "m.gguf: tokenizer.ggml.pre: the pre-tokenizer \"whitespace\" is not supported"))
+      << whitespace;
+  EXPECT_TRUE(contains(whitespace, "embeddings")) << whitespace;
 }
 
 // Whatever may stand at a number's end, one character at a time, and numbers of every length within other text.

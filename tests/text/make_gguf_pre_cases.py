@@ -70,7 +70,7 @@ CASES = {
 SAME = {
     "gpt-2": "phi-2 olmo mpt jais trillion mellum modern-bert gigachat a.x-4.0 exaone4 granite-docling jina-es jina-de jina-v2-es "
              "jina-v2-de jina-v1-en jina-v2-code roberta-bpe",
-    "llama-bpe": "llama3 llama-v3 falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano dbrx smaug-bpe glm4 chatglm-bpe",
+    "llama-bpe": "llama3 llama-v3 falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano dbrx smaug-bpe glm4 glm5 chatglm-bpe",
     "qwen2": "deepseek-r1-qwen megrez kormo f2llmv2 stablelm2 hunyuan solar-open grok-2",
     "smollm": "starcoder refact command-r codeshell exaone minerva-7b mellum2",
     "gpt-4o": "llama4 kanana2 talkie minimax-m2 granite-embed-multi-97m",
