@@ -378,8 +378,8 @@ bool wishes_length(const model::GenerationConfig& g, const model::Model& m) {
   return g.max_new_tokens || (g.max_length && (m.max_positions() == 0 || *g.max_length < m.max_positions()));
 }
 
-// The directory's lengths count the decoder's start where they are not of new tokens, and the token of a language that an
-// option has the translation begin with, as `transformers` counts them; the options count neither.
+// The directory's lengths count the decoder's start where they are not of new tokens, and what is given behind it, as
+// `transformers` counts them; the options count neither.
 void set_lengths(const DecodingOptions& o, const model::GenerationConfig& g, const model::Model& m,
                  search::TranslatorOptions& t) {
   using search::Counted;
@@ -387,7 +387,7 @@ void set_lengths(const DecodingOptions& o, const model::GenerationConfig& g, con
     return length ? std::optional(std::max(least, *length - 1)) : std::nullopt;
   };
   const auto counted = [](bool by_option, bool is_new) {
-    return by_option ? Counted::output : is_new ? Counted::language : Counted::all;
+    return by_option ? Counted::output : is_new ? Counted::first : Counted::all;
   };
   const std::int64_t published_max = g.max_new_tokens.value_or(without_start(g.max_length, 1).value_or(512));
   const std::int64_t published_min = g.min_new_tokens.value_or(without_start(g.min_length, 0).value_or(0));
@@ -397,6 +397,12 @@ void set_lengths(const DecodingOptions& o, const model::GenerationConfig& g, con
                  published_min, m.max_positions());
   t.min_length = static_cast<std::int32_t>(o.min_length.value_or(published_min));
   t.min_counts = counted(o.min_length.has_value(), g.min_new_tokens.has_value());
+  t.min_raises_max = o.min_length || !(g.max_length || g.max_new_tokens);
+  if (!o.min_length && !o.max_length && !t.min_raises_max && published_min > published_max) {
+    spdlog::warn("{}: generation_config.json asks for at least {} tokens and at most {}: {} is obeyed", o.model,
+                 published_min, published_max, published_max);
+    t.min_length = static_cast<std::int32_t>(published_max);
+  }
   t.max_length =
       static_cast<std::int32_t>(o.max_length.value_or(std::max<std::int64_t>({published_max, t.min_length, 1})));
   t.max_counts = counted(o.max_length || !(g.max_new_tokens || g.max_length), g.max_new_tokens.has_value());

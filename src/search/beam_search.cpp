@@ -14,7 +14,7 @@ bool is_eos(const SearchOptions& o, std::int32_t token) {
   return std::find(o.eos_ids.begin(), o.eos_ids.end(), token) != o.eos_ids.end();
 }
 
-void check_request(const Request& r) {
+void check_lengths(const Request& r) {
   check(r.max_length >= 1, "maximum length", "expected at least 1, got {}", r.max_length);
   check(r.min_length >= 0 && r.min_length <= r.max_length, "minimum length",
         "expected 0 to the maximum length of {}, got {}", r.max_length, r.min_length);
@@ -34,7 +34,7 @@ std::size_t BeamSearch::group_size() const {
 }
 
 void BeamSearch::begin(const Request& request) {
-  check_request(request);
+  check_lengths(request);
   request_ = request;
   generated_ = 0;
   cut_ = Cut::no;
@@ -93,7 +93,7 @@ void BeamSearch::advance(std::span<const Candidate> candidates, std::int32_t k, 
         "{} candidates for {} rows of {}", candidates.size(), running_.size(), k);
   trail_.look(attention);
   next_.clear();
-  if (options_->alternatives && generated_ == 0) {
+  if (is_branching()) {
     rank(groups_[0], candidates, k);
     branch();
   } else {
@@ -144,7 +144,7 @@ void BeamSearch::rank(const Group& group, std::span<const Candidate> candidates,
       ranked_.push_back({running_[row].sum + log_prob - penalty, running_[row].log_prob + log_prob,
                          static_cast<std::int32_t>(row), candidate.token});
     }
-  const bool first_alternatives = options_->alternatives && generated_ == 0;
+  const bool first_alternatives = is_branching();
   const std::size_t most = first_alternatives ? static_cast<std::size_t>(options_->n_best)
                                               : std::max<std::size_t>(2, 1 + options_->eos_ids.size()) * group_size();
   if (!phrases_.none() && !first_alternatives) return allocate(most);
@@ -202,6 +202,11 @@ void BeamSearch::advance(Group& group) {
     next_.resize(group.first);
     group.count = 0;
   }
+}
+
+// Alternatives differ in the first token that is free.
+bool BeamSearch::is_branching() const {
+  return options_->alternatives && generated_ == (forced_first(request_, options_->forced_bos_id) >= 0 ? 1 : 0);
 }
 
 // The first row's candidates become alternatives.
@@ -333,7 +338,7 @@ std::vector<Hypothesis> BeamSearch::hypotheses() const {
 }
 
 void Sequences::begin(const Request& request) {
-  check_request(request);
+  check_lengths(request);
   request_ = request;
   forked_ = false;
   added_.clear();

@@ -86,6 +86,7 @@ class BeamSearch {
   /// The candidates of a group's rows into ranked_, the best first and only those that are looked at.
   void rank(const Group& group, std::span<const Candidate> candidates, std::int32_t k);
   void advance(Group& group);
+  bool is_branching() const;
   void branch();
   void allocate(std::size_t most);
   std::span<const std::int32_t> state(std::size_t row) const;

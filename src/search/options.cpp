@@ -120,11 +120,21 @@ void check_options(const SearchOptions& o, std::int64_t vocab_size) {
   }
 }
 
-void check_phrases(const Request& request, const SearchOptions& options, std::int64_t vocab_size) {
+void check_request(const Request& request, const SearchOptions& options, std::int64_t vocab_size) {
+  if (request.forced_first != -1) {
+    check_id(request.forced_first, vocab_size, "forced first token");
+    check(!options.constraint, "constraint", "the model's first token is another's to choose (forced {})",
+          request.forced_first);
+  }
   check(request.phrases.empty() || options.has_beam(), "phrases",
         "only a beam search can say where they belong, the beam size is {}", options.beam_size);
   for (const auto& phrase : request.phrases)
     for (std::int32_t id : phrase) check_id(id, vocab_size, "phrases");
+}
+
+std::int32_t forced_first(const Request& request, std::int32_t forced_bos) {
+  if (!request.prefix.empty()) return -1;
+  return request.forced_first >= 0 ? request.forced_first : forced_bos;
 }
 
 double normalized(double log_prob, std::int32_t length, double length_penalty) {

@@ -144,10 +144,18 @@ struct Request {
   /// Sequences of tokens that hypotheses must contain (phrases.h says when they do), as many times as they are listed;
   /// those found in the prefix count. For a beam search.
   std::vector<std::vector<std::int32_t>> phrases = {};
+  /// The first token where nothing is given, instead of SearchOptions::forced_bos_id: a language, say. It is generated, so
+  /// it counts. -1: as the options say.
+  std::int32_t forced_first = -1;
 };
 
-/// Throws Error(usage) where the request's phrases do not go with the options, or name ids outside [0, vocab_size).
-void check_phrases(const Request& request, const SearchOptions& options, std::int64_t vocab_size);
+/// Throws Error(usage) where the request's phrases or its first token do not go with the options, or name ids outside
+/// [0, vocab_size).
+void check_request(const Request& request, const SearchOptions& options, std::int64_t vocab_size);
+
+/// The token that every hypothesis of the request is made to begin with; -1: none, or something is given in its place.
+/// @param forced_bos  SearchOptions::forced_bos_id
+std::int32_t forced_first(const Request& request, std::int32_t forced_bos);
 
 /// What may be known of a running hypothesis.
 struct RowView {

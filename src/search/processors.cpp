@@ -151,15 +151,17 @@ class MinLength : public RuleProcessor {
   std::vector<std::int32_t> eos_ids_;
 };
 
-class ForcedBos : public RuleProcessor {
+// That of the options, or of the request.
+class ForcedFirst : public RuleProcessor {
  public:
-  explicit ForcedBos(std::int32_t id) : id_(id) {}
+  explicit ForcedFirst(std::int32_t forced_bos) : forced_bos_(forced_bos) {}
   void rule(const RowView& row, RowRule& rule) const override {
-    if (row.tokens.size() == 1) rule.force(id_);
+    if (row.generated() > 0) return;
+    if (const std::int32_t id = forced_first(*row.request, forced_bos_); id >= 0) rule.force(id);
   }
 
  private:
-  std::int32_t id_;
+  std::int32_t forced_bos_;
 };
 
 class ForcedEos : public RuleProcessor {
@@ -184,18 +186,19 @@ class Suppress : public RuleProcessor {
   std::vector<std::int32_t> ids_;
 };
 
-// Never first; where a BOS is forced, never right after it.
+// Never first; where the first token is forced, never right after it.
 class SuppressAtBeginning : public RuleProcessor {
  public:
-  SuppressAtBeginning(std::vector<std::int32_t> ids, bool forced_bos) : ids_(std::move(ids)), forced_bos_(forced_bos) {}
+  SuppressAtBeginning(std::vector<std::int32_t> ids, std::int32_t forced_bos)
+      : ids_(std::move(ids)), forced_bos_(forced_bos) {}
   void rule(const RowView& row, RowRule& rule) const override {
-    if (row.generated() == (forced_bos_ && row.request->prefix.empty() ? 1 : 0))
+    if (row.generated() == (forced_first(*row.request, forced_bos_) >= 0 ? 1 : 0))
       rule.forbidden.insert(rule.forbidden.end(), ids_.begin(), ids_.end());
   }
 
  private:
   std::vector<std::int32_t> ids_;
-  bool forced_bos_;
+  std::int32_t forced_bos_;
 };
 
 // Behind a prefix that ends a word only what begins another may come first, or the end.
@@ -262,11 +265,11 @@ Processors make_processors(const SearchOptions& o) {
   if (o.no_repeat_ngram > 0) list.push_back(std::make_unique<NoRepeatNgram>(o.no_repeat_ngram));
   if (!o.bad_words.empty()) list.push_back(std::make_unique<BadWords>(o.bad_words, o.eos_ids));
   if (!o.eos_ids.empty()) list.push_back(std::make_unique<MinLength>(o.eos_ids));
-  if (o.forced_bos_id >= 0) list.push_back(std::make_unique<ForcedBos>(o.forced_bos_id));
+  list.push_back(std::make_unique<ForcedFirst>(o.forced_bos_id));
   if (o.forced_eos_id >= 0) list.push_back(std::make_unique<ForcedEos>(o.forced_eos_id));
   if (!o.suppress_ids.empty()) list.push_back(std::make_unique<Suppress>(o.suppress_ids));
   if (!o.begin_suppress_ids.empty())
-    list.push_back(std::make_unique<SuppressAtBeginning>(o.begin_suppress_ids, o.forced_bos_id >= 0));
+    list.push_back(std::make_unique<SuppressAtBeginning>(o.begin_suppress_ids, o.forced_bos_id));
   if (!o.begins_word.empty()) list.push_back(std::make_unique<NewWord>(o.begins_word, o.eos_ids));
   if (o.constraint) list.push_back(std::make_unique<ConstraintProcessor>(o.constraint, o.eos_ids));
   return list;

@@ -57,7 +57,7 @@ RunningBatch::Group& RunningBatch::group_of(std::shared_ptr<const SearchOptions>
 }
 
 void RunningBatch::join(std::int32_t sentence, const Request& request, std::shared_ptr<const SearchOptions> options) {
-  check_phrases(request, *options, step_->vocab_size());
+  check_request(request, *options, step_->vocab_size());
   if (options->constraint)  // said here, it ends nobody else
     options->constraint->check_room(request.max_length - (options->eos_ids.empty() ? 0 : 1));
   Group& group = group_of(std::move(options));

@@ -103,8 +103,7 @@ std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector
   std::vector<std::vector<std::int32_t>> lists;
   if (options.shortlist) {
     check(model.has_encoder(), "shortlist", "is for translation, a {} model has no source", model.family());
-    for (std::size_t s = 0; s < sources.size(); ++s)
-      lists.push_back(options.shortlist->of(sources[s], requests[s].phrases));
+    for (std::size_t s = 0; s < sources.size(); ++s) lists.push_back(options.shortlist->of(sources[s], requests[s]));
   }
   for (Reader& r : models_) {
     if (!stopped) begin(r, sources);

@@ -37,14 +37,14 @@ Shortlist::Shortlist(const LexicalTable& table, const ShortlistOptions& o, const
   }
 }
 
-std::vector<std::int32_t> Shortlist::of(std::span<const std::int32_t> source,
-                                        std::span<const std::vector<std::int32_t>> phrases) const {
+std::vector<std::int32_t> Shortlist::of(std::span<const std::int32_t> source, const Request& request) const {
   std::vector<std::int32_t> ids = always_;
   for (const std::int32_t s : source) {
     const auto& more = of_source_.at(static_cast<std::size_t>(s));
     ids.insert(ids.end(), more.begin(), more.end());
   }
-  for (const std::vector<std::int32_t>& phrase : phrases) ids.insert(ids.end(), phrase.begin(), phrase.end());
+  if (request.forced_first >= 0) ids.push_back(request.forced_first);
+  for (const std::vector<std::int32_t>& phrase : request.phrases) ids.insert(ids.end(), phrase.begin(), phrase.end());
   sort_unique(ids);
   return ids;
 }

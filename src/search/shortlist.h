@@ -2,7 +2,7 @@
 // [Jean et al. 2015, section 3.2; Mi et al. 2016]. Those are the likeliest translations of each of its tokens by a lexical table,
 // the most frequent tokens, and what a search may be made to say (ends, forced tokens).
 //
-// A sentence's list is a function of its source alone, whatever shares its batch.
+// A sentence's list is a function of its source and request alone, whatever shares its batch.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,8 @@ class Shortlist {
   /// @param table  where it knows no shares, the first ids are taken for the most frequent
   Shortlist(const LexicalTable& table, const ShortlistOptions& options, const SearchOptions& search);
 
-  /// Target ids for a source, ascending; those of phrases that must come among them.
-  std::vector<std::int32_t> of(std::span<const std::int32_t> source,
-                               std::span<const std::vector<std::int32_t>> phrases = {}) const;
+  /// Target ids for a source, ascending; what the request makes come (phrases, a first token) among them.
+  std::vector<std::int32_t> of(std::span<const std::int32_t> source, const Request& request = {}) const;
 
  private:
   std::vector<std::int32_t> always_;                  ///< ascending

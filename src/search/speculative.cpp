@@ -241,7 +241,7 @@ std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step
                                                           const Watch& watch, Speculation& counts) {
   check_options(options, step.vocab_size());
   check_speculative(options);
-  for (const Request& request : requests) check_phrases(request, options, step.vocab_size());
+  for (const Request& request : requests) check_request(request, options, step.vocab_size());
   check(draft_tokens >= 1, "speculative decoding", "{} tokens to propose, expected at least 1", draft_tokens);
   const std::size_t most_live = max_live == 0 ? requests.size() : static_cast<std::size_t>(max_live);
   return SpeculativeSearch(step, proposer, draft_tokens, requests, options, watch, counts).run(c, most_live);

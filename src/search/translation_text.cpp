@@ -98,20 +98,24 @@ Request TranslationText::request_for(std::int64_t source_tokens, TextToTranslate
                                      const TextOptions& options, const SearchOptions& search) const {
   const std::string& prefix = t.prefix;
   Request request{.start_id = model_->special_ids().decoder_start, .number = number};
-  std::int32_t first = prefix.empty() ? -1 : search.forced_bos_id;
   if (!options.target_language.empty())
-    (starts_with_language_ ? request.start_id : first) = tokenizer_->language_id(options.target_language);
-  if (first >= 0) request.prefix.push_back(first);
+    (starts_with_language_ ? request.start_id : request.forced_first) =
+        tokenizer_->language_id(options.target_language);
+  // What a translation is made to begin with is generated; only in front of a beginning it is given, as that is.
+  const std::int32_t first = prefix.empty() ? -1 : forced_first(request, search.forced_bos_id);
   if (!prefix.empty()) {
+    request.forced_first = -1;
+    if (first >= 0) request.prefix.push_back(first);
     tokenizer_->encode(prefix, Side::target, request.prefix);
     request.new_word = ends_in_space(prefix);
   }
   const auto without_given = [&](std::int64_t length, Counted counted) {
     const std::int64_t language = first >= 0 ? 1 : 0, all = static_cast<std::int64_t>(request.prefix.size());
-    return length - (counted == Counted::all ? all : counted == Counted::language ? language : 0);
+    return length - (counted == Counted::all ? all : counted == Counted::first ? language : 0);
   };
-  const std::int64_t least = std::max<std::int64_t>(0, without_given(options.min_length, options.min_counts));
+  std::int64_t least = std::max<std::int64_t>(0, without_given(options.min_length, options.min_counts));
   std::int64_t longest = std::max<std::int64_t>(1, without_given(options.max_length, options.max_counts));
+  if (!options.min_raises_max) least = std::min(least, longest);
   if (options.max_length_factor > 0) {
     const double bound = std::ceil(options.max_length_factor * static_cast<double>(source_tokens)) + 20;
     t.by_factor = bound < static_cast<double>(longest) && bound > static_cast<double>(least);

@@ -15,11 +15,12 @@
 
 namespace tril::search {
 
-/// What a length counts besides the tokens of output.
+/// What a length counts besides the tokens of output. A first token that is forced, of a language say, is output; in front
+/// of a given beginning it is given too.
 enum class Counted : std::uint8_t {
-  output,    ///< nothing that is given
-  language,  ///< the token of a language that the translation is given to begin with
-  all,       ///< that, and a given beginning: all behind the decoder's start
+  output,  ///< nothing that is given
+  first,   ///< the forced first token, given or not
+  all,     ///< that, and a given beginning: all behind the decoder's start
 };
 
 /// How long translations are, and what they hold besides what the model would say.
@@ -27,6 +28,7 @@ struct TextOptions {
   std::int32_t min_length = 0;
   std::int32_t max_length = 512;  ///< of the output in tokens, EOS counted; the model's positions bound it too
   Counted min_counts = Counted::output, max_counts = Counted::output;
+  bool min_raises_max = true;  ///< whether max_length gives way where they contradict each other, or min_length does
   /// The output is also bounded by max_length_factor * source tokens + 20, so that a model that cannot stop does not
   /// run on; 0: not.
   double max_length_factor = 3;

@@ -166,8 +166,10 @@ class Translating : public std::enable_shared_from_this<Translating> {
                       "min_length");
     if (r_.max_length)
       text_.max_length = static_cast<std::int32_t>(*r_.max_length), text_.max_counts = search::Counted::output;
-    if (r_.min_length)
+    if (r_.min_length) {
       text_.min_length = static_cast<std::int32_t>(*r_.min_length), text_.min_counts = search::Counted::output;
+      text_.min_raises_max = true;
+    }
     if (r_.max_length_factor) text_.max_length_factor = *r_.max_length_factor;
     if (text_.min_length <= text_.max_length) return;
     if (r_.min_length)

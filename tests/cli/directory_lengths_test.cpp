@@ -41,8 +41,8 @@ TEST_F(DirectoryLengths, AreCountedAsTransformersCountsThem) {
   const search::TranslatorOptions fresh = options(R"({"max_new_tokens": 13, "min_new_tokens": 4, "max_length": 5})");
   EXPECT_EQ(fresh.max_length, 13);
   EXPECT_EQ(fresh.min_length, 4);
-  EXPECT_EQ(fresh.max_counts, Counted::language);
-  EXPECT_EQ(fresh.min_counts, Counted::language);
+  EXPECT_EQ(fresh.max_counts, Counted::first);
+  EXPECT_EQ(fresh.min_counts, Counted::first);
   DecodingOptions given;
   given.max_length = 11, given.min_length = 2;
   const search::TranslatorOptions asked = options(R"({"max_length": 13, "min_length": 4})", given);
@@ -51,6 +51,51 @@ TEST_F(DirectoryLengths, AreCountedAsTransformersCountsThem) {
   EXPECT_EQ(asked.max_counts, Counted::output);
   EXPECT_EQ(asked.min_counts, Counted::output);
   EXPECT_EQ(options("{}").max_counts, Counted::output);
+}
+
+// transformers: of a directory's lengths that contradict each other the greatest holds. What a user asks for goes before it.
+TEST_F(DirectoryLengths, TheGreatestOfADirectoryHoldsAgainstItsLeast) {
+  const auto lengths = [&](const char* generation, const DecodingOptions& o = {}, const std::string& prefix = "") {
+    const search::TranslatorOptions t = options(generation, o);
+    const search::Request r =
+        search::TranslationText(*model, tokenizer).prepare("a dog", prefix, 0, t, t.decoding.search).request;
+    return std::pair(r.min_length, r.max_length);
+  };
+  using Pair = std::pair<std::int32_t, std::int32_t>;
+  EXPECT_EQ(lengths(R"({"max_new_tokens": 6, "min_length": 9})"), Pair(6, 6));
+  EXPECT_EQ(lengths(R"({"max_length": 7, "min_new_tokens": 9})"), Pair(6, 6));
+  EXPECT_EQ(lengths(R"({"max_length": 7, "min_length": 7})"), Pair(6, 6));
+  EXPECT_EQ(lengths(R"({"max_length": 7, "min_length": 4})"), Pair(3, 6));
+  const auto begun = static_cast<std::int32_t>(tokenizer->encode("a ", Side::target).size());
+  ASSERT_GT(begun, 0);
+  EXPECT_EQ(lengths(R"({"max_length": 7, "min_new_tokens": 6})", {}, "a "), Pair(6 - begun, 6 - begun));
+  EXPECT_EQ(lengths(R"({"min_new_tokens": 600})").second, std::min<std::int64_t>(600, model->max_positions()))
+      << "512 is nobody's wish";
+  DecodingOptions least;
+  least.min_length = 9;
+  EXPECT_EQ(lengths(R"({"max_new_tokens": 6})", least), Pair(9, 9));
+  EXPECT_EQ(lengths(R"({"max_length": 7})", least, "a "), Pair(9, 9));
+  DecodingOptions most;
+  most.max_length = 5;
+  EXPECT_EQ(lengths(R"({"max_new_tokens": 6, "min_length": 4})", most), Pair(3, 5));
+  EXPECT_THROW(options(R"({"max_new_tokens": 6, "min_length": 9})", most), Error);
+}
+
+TEST_F(DirectoryLengths, ThatContradictEachOtherAreTold) {
+  const auto told = [&](const char* generation, const std::vector<std::string>& more = {}) {
+    std::ofstream(directory + "/generation_config.json") << generation;
+    std::vector<std::string> args{"translate", "--model", directory};
+    args.insert(args.end(), more.begin(), more.end());
+    Launch launch;
+    launch.input = "a dog\n";
+    const Ran ran = run_tril(args, launch);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return ran.err;
+  };
+  const std::string expected = "generation_config.json asks for at least 8 tokens and at most 6: 6 is obeyed";
+  EXPECT_NE(told(R"({"max_new_tokens": 6, "min_length": 9})").find(expected), std::string::npos);
+  EXPECT_EQ(told(R"({"max_new_tokens": 6, "min_length": 9})", {"--min-length", "3"}).find("obeyed"), std::string::npos);
+  EXPECT_EQ(told(R"({"max_new_tokens": 6, "min_length": 7})").find("obeyed"), std::string::npos);
 }
 
 TEST_F(DirectoryLengths, AWishForALengthGoesBeforeTheFactor) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -56,8 +57,11 @@ TEST_F(LanguageTokens, InFrontOfSourceAndTranslation) {
   const TextOptions o{.source_language = "fra_Latn", .target_language = "deu_Latn"};
   EXPECT_EQ(prepared(o).source, joined({language("fra_Latn")}, text(), {2}));
   EXPECT_EQ(prepared(o).request.start_id, 2);
-  EXPECT_EQ(prepared(o).request.prefix, Ids{language("deu_Latn")});
-  // In the place of the directory's, and in front of a prefix.
+  EXPECT_TRUE(prepared(o).request.prefix.empty());
+  EXPECT_EQ(prepared(o).request.forced_first, language("deu_Latn"));
+  EXPECT_EQ(prepared({}).request.forced_first, -1);
+  // In the place of the directory's, and in front of a prefix, where it is given.
+  EXPECT_EQ(prepared(o, "Guten").request.forced_first, -1);
   EXPECT_EQ(prepared(o, "Guten", language("ace_Arab")).request.prefix, joined({language("deu_Latn")}, text("Guten")));
   EXPECT_EQ(prepared({}, "Guten", language("ace_Arab")).request.prefix, joined({language("ace_Arab")}, text("Guten")));
   EXPECT_EQ(sentence_ids(*tokenizer, "Hello there", Side::target, "deu_Latn"),
@@ -71,6 +75,7 @@ TEST_F(LanguageTokens, BehindTheSourceAndAsTheDecodersStart) {
   EXPECT_EQ(prepared(o).source, joined(text(), {2, language("de_DE")}));
   EXPECT_EQ(prepared(o).request.start_id, language("fr_XX"));
   EXPECT_TRUE(prepared(o).request.prefix.empty());
+  EXPECT_EQ(prepared(o).request.forced_first, -1);
   EXPECT_EQ(decoder_start(*model, *tokenizer, "fr_XX"), language("fr_XX"));
   EXPECT_EQ(decoder_start(*model, *tokenizer, ""), language("ro_RO"));
   EXPECT_EQ(sentence_ids(*tokenizer, "Hello there", Side::target, "fr_XX"), joined(text(), {2}));
@@ -89,22 +94,76 @@ TEST_F(LanguageTokens, AreCutLastAndABlankTextIsBlank) {
   EXPECT_FALSE(prepared({}).is_empty());
 }
 
-TEST_F(LanguageTokens, ADirectoryIsTranslatedInto) {
+// A language of the request and one of the directory are one and the same, in all that is told of a translation.
+TEST_F(LanguageTokens, ARequestsIsAsADirectorys) {
+  load({{"tokenizer_class", "NllbTokenizer"}});
+  const std::vector<std::string> texts{"Hello there", "", "A man sees the red house."};
+  const auto translated = [&](bool by_directory, const SearchOptions& search) {
+    TranslatorOptions o;
+    o.min_length = 3, o.max_length = 9, o.max_length_factor = 0;
+    o.decoding.search = search;
+    o.decoding.search.eos_ids = {2};
+    if (by_directory)
+      o.decoding.search.forced_bos_id = language("deu_Latn");
+    else
+      o.target_language = "deu_Latn";
+    return Translator(*model, tokenizer, o).translate(texts);
+  };
+  std::vector<SearchOptions> all;
+  for (const double penalty : {1.0, -1.0, 0.0, 2.5})
+    for (const EarlyStopping early : {EarlyStopping::no, EarlyStopping::yes, EarlyStopping::never})
+      all.push_back({.beam_size = 3, .n_best = 3, .length_penalty = penalty, .early_stopping = early});
+  all.push_back({.scores = true});
+  all.push_back({.n_best = 3, .sampling = {.on = true, .seed = 5}, .scores = true});
+  all.push_back({.beam_size = 2, .n_best = 3, .alternatives = true});
+  all.push_back({.beam_size = 2, .attention = {.on = true}});
+  all.push_back({.begin_suppress_ids = {5, 6, 7}, .no_repeat_ngram = 2});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    SCOPED_TRACE(i);
+    const auto request = translated(false, all[i]), directory = translated(true, all[i]);
+    ASSERT_EQ(request.size(), texts.size());
+    for (std::size_t t = 0; t < texts.size(); ++t) {
+      ASSERT_EQ(request[t].size(), directory[t].size());
+      for (std::size_t n = 0; n < request[t].size(); ++n) {
+        const Translation &a = request[t][n], &b = directory[t][n];
+        EXPECT_EQ(a.tokens, b.tokens);
+        EXPECT_EQ(a.text, b.text);
+        EXPECT_EQ(a.score, b.score);
+        EXPECT_EQ(a.log_prob, b.log_prob);
+        EXPECT_EQ(a.at_length, b.at_length);
+        EXPECT_EQ(a.attention, b.attention);
+        if (t == 1) continue;
+        ASSERT_FALSE(a.tokens.empty());
+        EXPECT_EQ(a.tokens[0], language("deu_Latn")) << "it is generated";
+        if (all[i].beam_size > 1 && !all[i].alternatives)
+          EXPECT_NEAR(a.score, a.log_prob / std::pow(a.tokens.size(), all[i].length_penalty), 1e-9) << "it counts";
+      }
+    }
+  }
+}
+
+// Alternatives differ in the token behind the language: it leaves no choice.
+TEST_F(LanguageTokens, AlternativesBranchBehindThem) {
   load({{"tokenizer_class", "NllbTokenizer"}});
   TranslatorOptions o;
   o.max_length = 6;
-  o.decoding.search.eos_ids = {2};
+  o.decoding.search = {.beam_size = 2, .n_best = 4, .alternatives = true, .eos_ids = {2}};
   o.target_language = "deu_Latn";
-  Translator translator(*model, tokenizer, o);
-  const std::vector<std::string> texts{"Hello there", ""};
-  const auto found = translator.translate(texts);
-  EXPECT_FALSE(found[0][0].tokens.empty());
-  EXPECT_NE(found[0][0].tokens[0], language("deu_Latn")) << "it is given, not generated";
-  EXPECT_TRUE(found[1][0].text.empty());
+  const std::vector<std::string> texts{"Hello there"};
+  const auto found = Translator(*model, tokenizer, o).translate(texts)[0];
+  ASSERT_EQ(found.size(), 4u);
+  std::vector<std::int32_t> second;
+  for (const Translation& t : found) {
+    ASSERT_GT(t.tokens.size(), 1u);
+    EXPECT_EQ(t.tokens[0], language("deu_Latn"));
+    second.push_back(t.tokens[1]);
+  }
+  std::sort(second.begin(), second.end());
+  EXPECT_EQ(std::unique(second.begin(), second.end()), second.end());
 }
 
 // transformers: max_length is of the whole of what the decoder has, and max_new_tokens of all behind its start. A language
-// that is given to begin with is in both of them, as one that the directory forces is.
+// is in both of them, whoever asks for it.
 TEST_F(LanguageTokens, LengthsCountThemAsTheyAreAskedTo) {
   load({{"tokenizer_class", "NllbTokenizer"}});
   const std::string prefix = "Guten Tag";
@@ -120,18 +179,19 @@ TEST_F(LanguageTokens, LengthsCountThemAsTheyAreAskedTo) {
     return std::pair(r.min_length, r.max_length);
   };
   using Pair = std::pair<std::int32_t, std::int32_t>;
-  EXPECT_EQ(lengths(Counted::output, "deu_Latn", ""), Pair(7, 20));
-  EXPECT_EQ(lengths(Counted::language, "deu_Latn", ""), Pair(6, 19));
-  EXPECT_EQ(lengths(Counted::all, "deu_Latn", ""), Pair(6, 19));
   // What is forced is generated, and counts by itself.
-  EXPECT_EQ(lengths(Counted::language, "", "", language("ace_Arab")), Pair(7, 20));
+  for (const Counted counted : {Counted::output, Counted::first, Counted::all})
+    EXPECT_EQ(lengths(counted, "deu_Latn", ""), Pair(7, 20));
+  EXPECT_EQ(lengths(Counted::first, "", "", language("ace_Arab")), Pair(7, 20));
   EXPECT_EQ(lengths(Counted::all, "", "", language("ace_Arab")), Pair(7, 20));
   // In front of a beginning it is given.
   EXPECT_EQ(lengths(Counted::output, "", prefix, language("ace_Arab")), Pair(7, 20));
-  EXPECT_EQ(lengths(Counted::language, "", prefix, language("ace_Arab")), Pair(6, 19));
+  EXPECT_EQ(lengths(Counted::first, "", prefix, language("ace_Arab")), Pair(6, 19));
   EXPECT_EQ(lengths(Counted::all, "", prefix, language("ace_Arab")), Pair(std::max(0, 6 - beginning), 19 - beginning));
+  EXPECT_EQ(lengths(Counted::output, "deu_Latn", prefix), Pair(7, 20));
+  EXPECT_EQ(lengths(Counted::first, "deu_Latn", prefix), Pair(6, 19));
   EXPECT_EQ(lengths(Counted::all, "", prefix), Pair(std::max(0, 7 - beginning), 20 - beginning));
-  EXPECT_EQ(lengths(Counted::language, "", prefix), Pair(7, 20));
+  EXPECT_EQ(lengths(Counted::first, "", prefix), Pair(7, 20));
 }
 
 TEST_F(LanguageTokens, TheFirstMBartHasThemInItsStart) {

@@ -73,7 +73,8 @@ TEST(Shortlist, OfASource) {
   SearchOptions s;
   s.eos_ids = {9}, s.forced_bos_id = 7;
   EXPECT_EQ(Shortlist(table, {.first = 2, .best = 2}, s).of(Ids{1, 2, 0}), (Ids{3, 4, 5, 7, 9}));
-  EXPECT_EQ(Shortlist(table, {.first = 0, .best = 0}, s).of(Ids{2}, std::vector<Ids>{{6, 1}}), (Ids{1, 6, 7, 9}));
+  EXPECT_EQ(Shortlist(table, {.first = 0, .best = 0}, s).of(Ids{2}, {.phrases = {{6, 1}}}), (Ids{1, 6, 7, 9}));
+  EXPECT_EQ(Shortlist(table, {.first = 0, .best = 0}, s).of(Ids{2}, {.forced_first = 4}), (Ids{4, 7, 9}));
   EXPECT_EQ(Shortlist(table, {.first = 0, .best = 9, .threshold = 0.2}, s).of(Ids{1}), (Ids{3, 5, 7, 9}));
   EXPECT_EQ(Shortlist(table, {.first = 0, .best = 0}, s).of(Ids{2}), (Ids{7, 9}));
   s.logit_bias = {{2, 5.0f}, {4, -5.0f}};
