@@ -48,8 +48,9 @@ class Constraint {
 
   /// Tokens that the shortest text has, the end token not counted; where it is longer than 64 KiB, so many at least.
   std::int64_t least_tokens() const;
+  /// @param tokens  that may come, the end token among them where `ends`
   /// @throws Error(usage) where no text that it allows has so few tokens
-  void check_room(std::int64_t tokens) const;
+  void check_room(std::int64_t tokens, bool ends) const;
   /// Whether `text` is one that the constraint allows, as a whole.
   bool allows(std::string_view text) const;
   std::int64_t vocab_size() const { return tokens_->size(); }

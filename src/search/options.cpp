@@ -130,6 +130,7 @@ void check_request(const Request& request, const SearchOptions& options, std::in
         "only a beam search can say where they belong, the beam size is {}", options.beam_size);
   for (const auto& phrase : request.phrases)
     for (std::int32_t id : phrase) check_id(id, vocab_size, "phrases");
+  if (options.constraint) options.constraint->check_room(request.max_length, !options.eos_ids.empty());
 }
 
 std::int32_t forced_first(const Request& request, std::int32_t forced_bos) {

@@ -149,8 +149,8 @@ struct Request {
   std::int32_t forced_first = -1;
 };
 
-/// Throws Error(usage) where the request's phrases or its first token do not go with the options, or name ids outside
-/// [0, vocab_size).
+/// Throws Error(usage) where the request's phrases or its first token do not go with the options, name ids outside
+/// [0, vocab_size), or leave no room for the shortest text of the constraint.
 void check_request(const Request& request, const SearchOptions& options, std::int64_t vocab_size);
 
 /// The token that every hypothesis of the request is made to begin with; -1: none, or something is given in its place.

@@ -231,7 +231,7 @@ class ConstraintProcessor : public LogitsProcessor {
  private:
   void apply(const RowView& row, std::int64_t r, StepLogits& logits) const {
     const std::int64_t left = row.request->max_length - row.generated() - (eos_ids_.empty() ? 0 : 1);
-    if (row.generated() == 0) constraint_->check_room(left);
+    if (row.generated() == 0) constraint_->check_room(row.request->max_length, !eos_ids_.empty());
     Constraint::Allowed allowed = constraint_->after(row.new_tokens(), left);
     if (!allowed.possible) return;  // behind a token that was proposed, and will not be taken
     const std::size_t words = (static_cast<std::size_t>(constraint_->vocab_size()) + 63) / 64;

@@ -57,9 +57,7 @@ RunningBatch::Group& RunningBatch::group_of(std::shared_ptr<const SearchOptions>
 }
 
 void RunningBatch::join(std::int32_t sentence, const Request& request, std::shared_ptr<const SearchOptions> options) {
-  check_request(request, *options, step_->vocab_size());
-  if (options->constraint)  // said here, it ends nobody else
-    options->constraint->check_room(request.max_length - (options->eos_ids.empty() ? 0 : 1));
+  check_request(request, *options, step_->vocab_size());  // said here, it ends nobody else
   Group& group = group_of(std::move(options));
   Sentence s{.search = group.new_search(), .number = sentence, .group = &group, .joined = joins_++};
   std::visit([&](auto& search) { search.begin(request); }, s.search);

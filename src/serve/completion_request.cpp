@@ -10,6 +10,7 @@
 namespace tril::serve {
 namespace {
 
+constexpr const char* too_long = "context_length_exceeded";
 constexpr std::size_t most_schema_bytes = 64 * 1024, most_biases = 1024;
 
 Fields fields_of(CompletionRequest& r, bool chat) {
@@ -214,6 +215,22 @@ std::vector<std::string> texts_of_prompts(const Json& body) {
   return texts;
 }
 
+namespace {
+
+std::vector<std::int32_t> ids_of_prompt(const std::string& text, const std::string& where, const ServedModel& m) {
+  try {
+    return m.continuation().prompt_ids(text, where);
+  } catch (const Error& error) {
+    const std::int64_t positions = m.model().max_positions();
+    const std::size_t tokens =
+        m.tokenizer().frame(Side::target).prefix.size() + m.tokenizer().encode(text, Side::target).size();
+    throw HttpError(400, error.what(), "prompt")
+        .with_code(positions > 0 && static_cast<std::int64_t>(tokens) > positions ? too_long : "");
+  }
+}
+
+}  // namespace
+
 std::vector<Prompt> prompts_of(const Json& body, const ServedModel& m) {
   const auto given = body.find("prompt");
   if (given == body.end() || given->is_null()) throw HttpError(400, "prompt is missing", "prompt");
@@ -223,7 +240,7 @@ std::vector<Prompt> prompts_of(const Json& body, const ServedModel& m) {
     const std::string where = fmt::format("prompt {}", prompts.size() + 1);
     if (one.is_string()) {
       prompts.push_back({one.get<std::string>(), {}});
-      prompts.back().ids = m.continuation().prompt_ids(prompts.back().text, where);
+      prompts.back().ids = ids_of_prompt(prompts.back().text, where, m);
       return;
     }
     if (!one.is_array() || one.empty()) throw wrong;
@@ -236,7 +253,8 @@ std::vector<Prompt> prompts_of(const Json& body, const ServedModel& m) {
     if (const std::int64_t positions = m.model().max_positions();
         positions > 0 && static_cast<std::int64_t>(p.ids.size()) > positions)
       throw HttpError(400, fmt::format("{} has {} tokens, the model has {} positions", where, p.ids.size(), positions),
-                      "prompt");
+                      "prompt")
+          .with_code(too_long);
     p.text = m.tokenizer().decode(p.ids, Side::target);
     prompts.push_back(std::move(p));
   };
@@ -251,16 +269,18 @@ std::vector<Prompt> prompts_of(const Json& body, const ServedModel& m) {
 namespace {
 
 // The text of a message; nothing where it has none, which an answer that calls tools may do without.
-std::optional<std::string> content_of(const Json& message) {
+std::optional<std::string> content_of(const Json& message, const std::string& within, Warnings& warnings) {
   const auto given = message.find("content");
   if (given == message.end() || given->is_null()) return std::nullopt;
   if (given->is_string()) return given->get<std::string>();
   if (!given->is_array()) throw HttpError(400, "messages: a content is a text or a list of its parts", "messages");
   std::string content;
-  for (const Json& part : *given) {
+  for (std::size_t i = 0; i < given->size(); ++i) {
+    const Json& part = (*given)[i];
     if (!part.is_object() || !part.contains("type") || part["type"] != "text" || !part.contains("text") ||
         !part["text"].is_string())
       throw HttpError(400, "messages: only parts of text are supported", "messages");
+    warnings.check_keys(part, {"type", "text"}, fmt::format("{}content[{}].", within, i));
     content += part["text"].get<std::string>();
   }
   return content;
@@ -298,13 +318,14 @@ Json messages_of(const Json& body, Warnings& warnings) {
     Json& one = messages[i];
     if (!one.is_object() || !one.contains("role") || !one["role"].is_string())
       throw HttpError(400, "messages: each has a role and a content", "messages");
+    const std::string within = fmt::format("messages[{}].", i);
     warnings.check_keys(one,
                         {"role", "content", "name", "tool_calls", "tool_call_id", "function_call", "reasoning_content",
                          "reasoning", "thinking", "refusal", "annotations"},
-                        fmt::format("messages[{}].", i));
+                        within);
     if (one.contains("audio") && !one["audio"].is_null())
       throw HttpError(400, "messages: audio is not supported", "messages");
-    if (std::optional<std::string> content = content_of(one))
+    if (std::optional<std::string> content = content_of(one, within, warnings))
       one["content"] = std::move(*content);
     else if (!calls_something(one))
       throw HttpError(400, "messages: each has a role and a content", "messages");
@@ -335,7 +356,8 @@ Prompt chat_prompt(const ServedModel& m, const Json& messages) {
   const std::int64_t positions = m.model().max_positions();
   if (positions > 0 && static_cast<std::int64_t>(p.ids.size()) > positions)
     throw HttpError(400, fmt::format("messages come to {} tokens, the model has {} positions", p.ids.size(), positions),
-                    "messages");
+                    "messages")
+        .with_code(too_long);
   return p;
 }
 

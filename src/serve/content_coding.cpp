@@ -1,12 +1,14 @@
 #include "serve/content_coding.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/printable.h"
 #include "serve/http_error.h"
@@ -16,6 +18,8 @@ namespace tril::serve {
 namespace {
 
 constexpr std::size_t step_bytes = 64 * 1024;
+constexpr int gzip_bits = 15 + 16, zlib_bits = 15, bare_bits = -15;  // of inflateInit2()
+constexpr char gzip_begins = '\x1f';
 
 // "deflate" is zlib's form, but some send the bare one (RFC 9110, 8.4.1.2). Two bytes tell: zlib's begin with a method of
 // 8 and are a multiple of 31.
@@ -27,7 +31,7 @@ bool is_zlib(std::string_view body) {
 
 class Inflater {
  public:
-  explicit Inflater(int window_bits) {
+  explicit Inflater(int window_bits) : is_gzip_(window_bits == gzip_bits) {
     if (inflateInit2(&stream_, window_bits) != Z_OK) throw std::bad_alloc();
   }
   ~Inflater() { inflateEnd(&stream_); }
@@ -50,33 +54,58 @@ class Inflater {
       out.append(step.data(), n);
       if (code == Z_STREAM_END) {
         if (stream_.avail_in == 0) return out;
+        if (!is_gzip_ || packed[packed.size() - stream_.avail_in] != gzip_begins)
+          throw HttpError(400, "the request's packed body is broken: bytes follow its end");
         inflateReset(&stream_);
-      } else if (code != Z_OK || (stream_.avail_in == 0 && n == 0)) {
-        throw HttpError(400, stream_.avail_in == 0 ? "the request's packed body is cut off"
-                                                   : "the request's packed body is broken");
+      } else if (code == Z_MEM_ERROR) {
+        throw std::bad_alloc();
+      } else if (code != Z_OK && code != Z_BUF_ERROR) {
+        throw HttpError(400, "the request's packed body is broken");
+      } else if (stream_.avail_in == 0 && n == 0) {
+        throw HttpError(400, "the request's packed body is cut off");
       }
     }
   }
 
  private:
+  bool is_gzip_;
   z_stream stream_{};
 };
+
+// The codings that a body has, in small letters and in their order; identity is none. Elements of a list may be empty
+// (RFC 9110, 5.6.1).
+std::vector<std::string> codings_of(const HttpRequest& request) {
+  std::vector<std::string> codings;
+  for (const auto& [name, value] : request.headers) {
+    if (name != "content-encoding") continue;
+    for (std::string_view rest = value; !rest.empty();) {
+      const std::string_view element = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(rest.size(), element.size() + 1));
+      std::string coding = lower(trim(element));
+      if (!coding.empty() && coding != "identity") codings.push_back(std::move(coding));
+    }
+  }
+  return codings;
+}
+
+[[noreturn]] void refuse_coding(const std::string& message) {
+  HttpError error(415, "Content-Encoding: " + message);
+  error.accept_encoding = accepted_codings;
+  throw error;
+}
 
 }  // namespace
 
 bool unpack_body_within(HttpRequest& request, std::size_t most) {
-  std::string coding;
-  for (const auto& [name, value] : request.headers)
-    if (name == "content-encoding") coding += (coding.empty() ? "" : ", ") + lower(trim(value));
-  if (request.body.empty() || coding.empty() || coding == "identity") return request.body.size() <= most;
-  if (coding != "gzip" && coding != "x-gzip" && coding != "deflate") {
-    HttpError error(
-        415, fmt::format("Content-Encoding: {} is not understood, {} are", printable(coding, 40), accepted_codings));
-    error.accept_encoding = accepted_codings;
-    throw error;
-  }
-  constexpr int gzip = 15 + 16, zlib = 15, bare = -15;
-  Inflater inflater(coding != "deflate" ? gzip : is_zlib(request.body) ? zlib : bare);
+  const std::vector<std::string> codings = codings_of(request);
+  if (request.body.empty() || codings.empty()) return request.body.size() <= most;
+  if (codings.size() > 1)
+    refuse_coding(fmt::format("{} codings ({}), one alone is accepted: {}", codings.size(),
+                              printable(fmt::format("{}", fmt::join(codings, ", ")), 40), accepted_codings));
+  const std::string& coding = codings[0];
+  if (coding != "gzip" && coding != "x-gzip" && coding != "deflate")
+    refuse_coding(fmt::format("{} is not understood, {} are", printable(coding, 40), accepted_codings));
+  Inflater inflater(coding != "deflate" ? gzip_bits : is_zlib(request.body) ? zlib_bits : bare_bits);
   std::optional<std::string> unpacked = inflater.unpack(request.body, most);
   if (!unpacked) return false;
   request.body = std::move(*unpacked);

@@ -109,12 +109,21 @@ Engine::~Engine() {
   for (const WorkPtr& work : queue_.take_all()) end(work, {.cut = search::Cut::cancelled});
 }
 
-Engine::Answer Engine::submit(std::span<const WorkPtr> works, bool goes_on) {
+void Engine::check_works(std::span<const WorkPtr> works) const {
   const std::int64_t share = options_.cache_tokens / static_cast<std::int64_t>(workers_.size());
-  for (const WorkPtr& work : works)
+  const search::SearchOptions* last = nullptr;
+  for (const WorkPtr& work : works) {
     check(work->cache_tokens() <= share, "request",
           "may come to {} tokens, rows of the search and prompt together, the server keeps {}", work->cache_tokens(),
           share);
+    if (work->options.get() != last) search::check_options(*work->options, model_->vocab_size());
+    last = work->options.get();
+    search::check_request(work->request, *work->options, model_->vocab_size());
+  }
+}
+
+Engine::Answer Engine::submit(std::span<const WorkPtr> works, bool goes_on) {
+  if (!goes_on) check_works(works);
   {
     const std::lock_guard lock(mutex_);
     if (closed_ && (!goes_on || cancelling_ || stopping_)) return Answer::closed;

@@ -41,8 +41,11 @@ class Engine {
   enum class Answer : std::uint8_t { taken, full, closed };
   /// Takes all of one client's works, or none of them.
   /// @param goes_on  they are the rest of a request that was begun: taken also where nothing more is, as long as that runs
-  /// @throws Error(usage) where one of them could never be held
+  /// @throws Error(usage) as check_works(), unless they are the rest of others that were checked
   Answer submit(std::span<const WorkPtr> works, bool goes_on = false);
+  /// Refuses what would come to nothing, before anything is told of it.
+  /// @throws Error(usage) where one of them could never be held, or says what the search refuses
+  void check_works(std::span<const WorkPtr> works) const;
   /// Whether a work of this client could wait now; where not and `counts`, it is counted as refused.
   bool has_room(const std::string& client, bool counts = true) const;
   /// To be called after works were cancelled, so that those who wait leave at once.

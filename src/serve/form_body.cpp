@@ -119,9 +119,7 @@ bool is_form(std::string_view content_type) {
 }
 
 FormFields read_url_encoded(std::string_view text) {
-  auto fields = url_encoded_fields(text);
-  if (!fields) throw malformed("a % is not followed by two hexadecimal digits");
-  return std::move(*fields);
+  return url_encoded_fields(text);
 }
 
 FormFields read_multipart(std::string_view content_type, std::string_view body) {

@@ -68,44 +68,60 @@ std::string lower(std::string_view text) {
   return s;
 }
 
-std::optional<std::string> url_decoded(std::string_view text, bool plus) {
+namespace {
+
+// The byte that "%41" at i is; nothing where no two hexadecimal digits follow.
+std::optional<char> escaped_byte(std::string_view text, std::size_t i) {
+  if (i + 2 >= text.size()) return std::nullopt;
+  const int high = hex_digit(text[i + 1]), low = hex_digit(text[i + 2]);
+  if (high < 0 || low < 0) return std::nullopt;
+  return static_cast<char>(high * 16 + low);
+}
+
+// As a form has it.
+std::string form_decoded(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+' && plus) {
-      out += ' ';
-    } else if (text[i] != '%') {
-      out += text[i];
-    } else {
-      const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1,
-                low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
-      if (high < 0 || low < 0) return std::nullopt;
-      out += static_cast<char>(high * 16 + low);
-      i += 2;
-    }
+    const std::optional<char> byte = text[i] == '%' ? escaped_byte(text, i) : std::nullopt;
+    out += byte.value_or(text[i] == '+' ? ' ' : text[i]);
+    if (byte) i += 2;
   }
   return out;
 }
 
-std::optional<std::vector<std::pair<std::string, std::string>>> url_encoded_fields(std::string_view text) {
+}  // namespace
+
+std::optional<std::string> url_decoded(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    const std::optional<char> byte = escaped_byte(text, i);
+    if (!byte) return std::nullopt;
+    out += *byte;
+    i += 2;
+  }
+  return out;
+}
+
+std::vector<std::pair<std::string, std::string>> url_encoded_fields(std::string_view text) {
   std::vector<std::pair<std::string, std::string>> fields;
   while (!text.empty()) {
     const std::string_view one = text.substr(0, text.find('&'));
     text.remove_prefix(std::min(text.size(), one.size() + 1));
     if (one.empty()) continue;
     const std::size_t equals = one.find('=');
-    auto name = url_decoded(one.substr(0, equals), true);
-    auto value = url_decoded(equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1), true);
-    if (!name || !value) return std::nullopt;
-    fields.emplace_back(std::move(*name), std::move(*value));
+    fields.emplace_back(form_decoded(one.substr(0, equals)),
+                        form_decoded(equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1)));
   }
   return fields;
 }
 
-std::optional<std::map<std::string, std::string>> parse_query(std::string_view text) {
-  auto fields = url_encoded_fields(text);
-  if (!fields) return std::nullopt;
+std::map<std::string, std::string> parse_query(std::string_view text) {
   std::map<std::string, std::string> by_name;
-  for (auto& [name, value] : *fields) by_name[std::move(name)] = std::move(value);
+  for (auto& [name, value] : url_encoded_fields(text)) by_name[std::move(name)] = std::move(value);
   return by_name;
 }
 

@@ -56,11 +56,12 @@ using Handler = std::function<void(HttpRequest request, std::shared_ptr<Responde
 std::string_view reason_of(int status);
 /// ASCII letters in small ones.
 std::string lower(std::string_view text);
-/// "%41" -> "A", and with `plus` "+" -> " "; nothing where it is not well formed.
-std::optional<std::string> url_decoded(std::string_view text, bool plus);
-/// "a=1&b=x%20y": names and values, decoded, in their order; nothing where it is not well formed.
-std::optional<std::vector<std::pair<std::string, std::string>>> url_encoded_fields(std::string_view text);
+/// A path: "%41" -> "A"; nothing where it is not well formed.
+std::optional<std::string> url_decoded(std::string_view text);
+/// "a=1&b=x%20y": names and values, decoded, in their order. As in browsers (WHATWG URL, 5.1) a % that no two hexadecimal
+/// digits follow is itself.
+std::vector<std::pair<std::string, std::string>> url_encoded_fields(std::string_view text);
 /// The same by name; of a name that occurs twice, the last value.
-std::optional<std::map<std::string, std::string>> parse_query(std::string_view text);
+std::map<std::string, std::string> parse_query(std::string_view text);
 
 }  // namespace tril::serve

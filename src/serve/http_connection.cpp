@@ -37,13 +37,13 @@ std::optional<HttpRequest> request_of(http::request<http::string_body> message) 
       if (target.empty()) target = "/";
     }
   const std::size_t question = target.find('?');
-  const auto path = url_decoded(target.substr(0, question), false);
-  const auto query = parse_query(question == std::string_view::npos ? std::string_view() : target.substr(question + 1));
-  if (!path || !query || target.empty() || target[0] != '/') return std::nullopt;
+  const auto path = url_decoded(target.substr(0, question));
+  auto query = parse_query(question == std::string_view::npos ? std::string_view() : target.substr(question + 1));
+  if (!path || target.empty() || target[0] != '/') return std::nullopt;
   HttpRequest request;
   request.method = std::string(message.method_string());
   request.path = *path;
-  request.query = *query;
+  request.query = std::move(query);
   if (question != std::string_view::npos) request.query_text = target.substr(question + 1);
   for (const auto& field : message) {
     const auto name = field.name_string();

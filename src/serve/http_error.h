@@ -20,6 +20,14 @@ class HttpError : public std::runtime_error {
   int status() const { return status_; }
   const std::string& parameter() const { return parameter_; }
   const std::string& type() const { return type_; }
+  /// The same with a code, for what is thrown where it is made.
+  HttpError with_code(std::string name) && {
+    code = std::move(name);
+    return std::move(*this);
+  }
+
+  /// OpenAI's name of what is wrong, such as "model_not_found"; empty: there is none.
+  std::string code;
   /// Seconds after which to try again; nothing: it would not help.
   std::optional<int> retry_after;
   /// Methods that the address is for; empty: that is not what is wrong.

@@ -87,6 +87,7 @@ void Service::add_language_routes() {
                            const bool keys = !keys_now()->api.empty();
                            call->send({{"apiKeys", keys},
                                        {"charLimit", options_.most_characters},
+                                       {"filesTranslation", false},
                                        {"frontendTimeout", 500},
                                        {"keyRequired", keys},
                                        {"language", {{"source", source}, {"target", target}}},

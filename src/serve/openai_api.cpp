@@ -8,6 +8,7 @@
 #include "search/logit_bias.h"
 #include "search/prompt_score.h"
 #include "serve/completion_request.h"
+#include "serve/error_answer.h"
 #include "serve/logprobs.h"
 #include "serve/service.h"
 #include "text/utf8.h"
@@ -109,7 +110,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
 
   void set_lengths() {
     const std::int64_t positions = model_->model().max_positions();
-    const char* const name = r_.max_completion_tokens ? "max_completion_tokens" : "max_tokens";
+    const char* const name = length_name();
     lengths_ = model_->loaded().continuation;
     lengths_.stops = r_.stop;
     std::optional<std::int64_t> most = r_.max_completion_tokens ? r_.max_completion_tokens : r_.max_tokens;
@@ -131,6 +132,23 @@ class Completing : public std::enable_shared_from_this<Completing> {
         lengths_.max_new_tokens = std::max(*lengths_.max_new_tokens, *lengths_.min_new_tokens);
     }
   }
+  // The shortest text of the format may be longer than what may come.
+  void check_format_fits(const search::Request& request) const {
+    if (!options_->constraint) return;
+    const std::int64_t least = options_->constraint->least_tokens() + (options_->eos_ids.empty() ? 0 : 1);
+    if (least <= request.max_length) return;
+    const bool asked = lengths_.max_new_tokens.value_or(0) <= request.max_length;
+    const std::string needs = fmt::format("the shortest answer that response_format allows has {} tokens{}", least,
+                                          options_->eos_ids.empty() ? "" : " with its end token");
+    const std::string name = asked ? length_name() : r_.chat ? "messages" : "prompt";
+    throw HttpError(400,
+                    asked ? fmt::format("{}: {}, and {} may come: allow more", name, needs, request.max_length)
+                          : fmt::format("{}: {}, and the model's positions leave {}: shorten the text", name, needs,
+                                        request.max_length),
+                    name)
+        .with_code(asked ? "" : "context_length_exceeded");
+  }
+  const char* length_name() const { return r_.max_completion_tokens ? "max_completion_tokens" : "max_tokens"; }
   void check_length(const char* name, std::int64_t tokens) const {
     const std::int64_t bound = service_.options().most_new_tokens;
     if (tokens > bound) throw HttpError(400, fmt::format("{}: at most {}", name, bound), name);
@@ -183,6 +201,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     for (std::size_t i = 0; i < prompts_.size(); ++i) {
       auto work = std::make_shared<Work>();
       work->request = model_->continuation().request_for(prompts_[i].ids, i, lengths_);
+      check_format_fits(work->request);
       for (std::int64_t n = 0; n < rows_; ++n) {
         Choice& choice = choices_[choice_of(i, static_cast<std::int32_t>(n))];
         const std::vector<std::int32_t> before = search::end_of(work->request);
@@ -349,8 +368,8 @@ class Completing : public std::enable_shared_from_this<Completing> {
   }
   void event(const Json& json) { call_->out->write("data: " + json_text(json) + "\n\n"); }
 
-  void fail_stream(const std::string& message) {
-    event({{"error", {{"message", message}, {"type", "server_error"}}}});
+  void fail_stream(const std::exception_ptr& error) {
+    event({{"error", openai_error(error_answer(error, call_->request.path))}});
     call_->out->finish();
   }
 
@@ -367,8 +386,8 @@ class Completing : public std::enable_shared_from_this<Completing> {
     try {
       if (error_) std::rethrow_exception(error_);
       answer();
-    } catch (const std::exception& e) {
-      r_.stream ? fail_stream(e.what()) : service_.fail(call_, std::current_exception());
+    } catch (...) {
+      r_.stream ? fail_stream(std::current_exception()) : service_.fail(call_, std::current_exception());
     }
   }
 

@@ -3,6 +3,20 @@
 #include "serve/service.h"
 
 namespace tril::serve {
+namespace {
+
+// Of the answer to a request that is refused.
+Json error_schema(ErrorStyle style) {
+  const Json text{{"type", "string"}}, text_or_null{{"type", "string"}, {"nullable", true}};
+  const Json error{{"type", "object"},
+                   {"properties", {{"message", text}, {"type", text}, {"param", text_or_null}, {"code", text_or_null}}},
+                   {"required", {"message", "type", "param", "code"}}};
+  return {{"type", "object"},
+          {"properties", {{"error", style == ErrorStyle::openai ? error : text}}},
+          {"required", Json::array({"error"})}};
+}
+
+}  // namespace
 
 Json Service::openapi() const {
   Json paths = Json::object();
@@ -11,7 +25,9 @@ Json Service::openapi() const {
              {"operationId", route.method + route.path},
              {"responses",
               {{"200", {{"description", route.response}, {"content", {{route.response_type, Json::object()}}}}},
-               {"default", {{"description", "what is wrong with the request"}}}}}};
+               {"default",
+                {{"description", "what is wrong with the request"},
+                 {"content", {{"application/json", {{"schema", error_schema(route.errors)}}}}}}}}}};
     if (!route.request_schema.is_null()) {
       one["requestBody"] = {{"required", true},
                             {"content", {{"application/json", {{"schema", route.request_schema}}}}}};

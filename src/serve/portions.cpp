@@ -18,6 +18,7 @@ Engine::Answer Portions::give_first() {
   Engine& engine = model_->engine();
   const std::size_t room = engine.options().queue_size;
   if (works_.size() <= FairQueue::share_of_one(room)) return engine.submit(works_);
+  engine.check_works(works_);
   const auto first = static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, room / 4));
   const std::vector<WorkPtr> begun(works_.begin(), works_.begin() + first);
   waiting_.assign(works_.begin() + first, works_.end());

@@ -17,7 +17,7 @@ class Portions : public std::enable_shared_from_this<Portions> {
   Portions(std::shared_ptr<ServedModel> model, std::vector<WorkPtr> works)
       : model_(std::move(model)), works_(std::move(works)) {}
 
-  /// Gives the first ones. Where the engine does not take them nothing was begun, and nobody's on_end is called.
+  /// Gives the first ones, once all are checked (Engine::check_works()). Where the engine does not take them nothing was begun, and nobody's on_end is called.
   Engine::Answer start();
   /// Whoever asked wants none of it any more.
   void cancel();

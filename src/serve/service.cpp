@@ -9,6 +9,7 @@
 #include "base/printable.h"
 #include "serve/body_reading.h"
 #include "serve/content_coding.h"
+#include "serve/error_answer.h"
 #include "serve/portions.h"
 #include "text/utf8.h"
 
@@ -120,7 +121,8 @@ void Service::authorise(Call& call, const Route& route, const std::string& key) 
     throw HttpError(403, "this needs the key of an administrator", "", "permission_error");
   if (route.who == Route::Who::keyholders && !keys->api.empty() && !known)
     throw HttpError(401, key.empty() ? "this needs a key: Authorization: Bearer ..." : "this key is not known", "",
-                    "authentication_error");
+                    "authentication_error")
+        .with_code(key.empty() ? "" : "invalid_api_key");
 }
 
 // The beginning of the access log's.
@@ -205,40 +207,12 @@ void Service::take(const CallPtr& call, const Route& route) {
 }
 
 void Service::fail(const CallPtr& call, const std::exception_ptr& error) const {
-  int status = 500;
-  std::string message = "internal error", type = "server_error", parameter;
-  Headers headers;
-  try {
-    std::rethrow_exception(error);
-  } catch (const HttpError& e) {
-    status = e.status(), message = e.what(), type = e.type(), parameter = e.parameter();
-    if (!e.allow.empty()) headers.emplace_back("Allow", e.allow);
-    if (e.retry_after) headers.emplace_back("Retry-After", std::to_string(*e.retry_after));
-    if (status == 401) headers.emplace_back("WWW-Authenticate", "Bearer");
-    if (!e.accept_encoding.empty()) headers.emplace_back("Accept-Encoding", e.accept_encoding);
-  } catch (const Error& e) {
-    status = e.kind() == ErrorKind::usage ? 400 : 500;
-    message = e.what();
-    if (status == 400)
-      type = invalid_request;
-    else
-      spdlog::error("{}: {}", call->request.path, e.what());
-  } catch (const std::bad_alloc&) {
-    status = 503, message = "out of memory";
-    spdlog::error("{}: out of memory", call->request.path);
-  } catch (const std::exception& e) {
-    spdlog::error("{}: internal error: {}", call->request.path, e.what());
-  }
+  ErrorAnswer answer = error_answer(error, call->request.path);
   bool libretranslate = false;
   for (const Route& route : routes_)
     if (is_at(route, call->request.path)) libretranslate = route.errors == ErrorStyle::libretranslate;
-  const Json body = libretranslate ? Json{{"error", message}}
-                                   : Json{{"error",
-                                           {{"message", message},
-                                            {"type", type},
-                                            {"param", parameter.empty() ? Json(nullptr) : Json(parameter)},
-                                            {"code", status}}}};
-  call->out->send({.status = status, .body = json_text(body) + "\n", .headers = std::move(headers)});
+  const Json body{{"error", libretranslate ? Json(answer.message) : openai_error(answer)}};
+  call->out->send({.status = answer.status, .body = json_text(body) + "\n", .headers = std::move(answer.headers)});
 }
 
 ModelPtr Service::model_for(const CallPtr& call, const std::string& name, std::optional<bool> translates) const {
@@ -273,7 +247,8 @@ ModelPtr Service::find_model(const std::string& name, std::optional<bool> transl
                   name.empty() ? fmt::format("there is no model here that {}",
                                              translates.value_or(true) ? "translates" : "continues text")
                                : fmt::format("there is no model {}", printable(name)),
-                  "model");
+                  "model")
+      .with_code("model_not_found");
 }
 
 namespace {
@@ -290,6 +265,7 @@ std::function<void(Told)> behind(const std::shared_ptr<std::mutex>& gate, std::f
 
 HttpError full(const Engine& engine) {
   HttpError error(429, "too many are waiting", "", "rate_limit_error");
+  error.code = "rate_limit_exceeded";
   error.retry_after = std::clamp(static_cast<int>(std::ceil(engine.expected_wait())), 1, 60);
   return error;
 }
@@ -354,6 +330,7 @@ void Service::push(SideWorker& worker, const CallPtr& call, std::function<void(s
   });
   if (taken) return;
   HttpError error(429, "too many are waiting", "", "rate_limit_error");
+  error.code = "rate_limit_exceeded";
   error.retry_after = 1;
   throw error;
 }

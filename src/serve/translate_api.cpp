@@ -4,6 +4,7 @@
 #include <array>
 #include <mutex>
 
+#include "serve/error_answer.h"
 #include "serve/model_choice.h"
 #include "serve/search_request.h"
 #include "serve/service.h"
@@ -337,13 +338,11 @@ class Translating : public std::enable_shared_from_this<Translating> {
     try {
       if (error_) std::rethrow_exception(error_);
       answer();
-    } catch (const std::exception& e) {
-      const auto* http = dynamic_cast<const HttpError*>(&e);
-      if (r_.stream) {
-        event({{"error", e.what()}});
-        return call_->out->finish();
-      }
-      return call_->send({{"error", e.what()}}, http ? http->status() : 500);
+    } catch (...) {
+      const ErrorAnswer wrong = error_answer(std::current_exception(), call_->request.path);
+      if (!r_.stream) return call_->send({{"error", wrong.message}}, wrong.status);
+      event({{"error", wrong.message}});
+      call_->out->finish();
     }
   }
 

@@ -44,6 +44,10 @@ void Warnings::check_keys(const Json& object, const std::vector<std::string>& kn
       continue;
     }
     const std::string meant = key.size() > longest_name ? "" : nearest(key, known);
+    if (key.empty()) {
+      pass_over("", within + "\"\": there is no field with an empty name");
+      continue;
+    }
     const std::string name = within + printable(key, longest_name);
     pass_over(name, fmt::format("{}: there is no such field{}", name,
                                 meant.empty() ? "" : fmt::format(" (did you mean {}?)", within + meant)));

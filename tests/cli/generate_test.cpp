@@ -43,7 +43,7 @@ TEST_F(LanguageModel, WritesWhatARegularExpressionOrASchemaAllows) {
   };
   refused({"--json-object"}, "the vocabulary has no token for");
   refused({"--regex", "it{40}", "--max-new-tokens", "9"},
-          "the shortest text that it allows has 41 tokens, and 8 may come");
+          "the shortest text that it allows has 42 tokens with its end token, and 9 may come");
   refused({"--regex", "a(?=b)"}, "look-ahead");
   refused({"--prompt", "a\xff"}, "--prompt: expected UTF-8");
   refused({"--regex", "a", "--stop", "b"}, "--stop");

@@ -10,6 +10,18 @@ namespace {
 
 using testing::packed;
 
+std::string refusal_of(const std::string& body, const std::string& coding) {
+  HttpRequest request;
+  request.body = body;
+  request.headers.emplace_back("content-encoding", coding);
+  try {
+    unpack_body(request, 1000);
+    return "";
+  } catch (const HttpError& e) {
+    return e.what();
+  }
+}
+
 int status_of(const std::string& body, const std::string& coding, std::size_t most = 1000) {
   HttpRequest request;
   request.body = body;
@@ -71,6 +83,37 @@ TEST(ContentCoding, RefusesTheRest) {
   EXPECT_EQ(status_of("{}", "gzip"), 400);
   EXPECT_EQ(status_of("{}", "deflate"), 400);
   for (const char* other : {"br", "zstd", "gzip, gzip", "compress", "\xff"}) EXPECT_EQ(status_of(whole, other), 415);
+}
+
+TEST(ContentCoding, TellsWhatIsBrokenFromWhatIsCutOff) {
+  const std::string gzip = packed("the dog", 31), zlib = packed("the dog", 15), bare = packed("the dog", -15);
+  const auto is = [](const std::string& told, const std::string& what) {
+    EXPECT_NE(told.find(what), std::string::npos) << told;
+  };
+  const auto changed = [](std::string body, std::size_t from_end) {
+    body[body.size() - from_end] ^= 1;
+    return body;
+  };
+  is(refusal_of(changed(zlib, 1), "deflate"), "is broken");
+  is(refusal_of(changed(gzip, 1), "gzip"), "is broken");  // its size
+  is(refusal_of(changed(gzip, 8), "gzip"), "is broken");
+  for (const std::string& more : {std::string("x"), std::string("xx"), std::string(8, '\0')}) {
+    is(refusal_of(gzip + more, "gzip"), "is broken");
+    is(refusal_of(zlib + more, "deflate"), "is broken");
+    is(refusal_of(bare + more, "deflate"), "is broken");
+  }
+  is(refusal_of(zlib + zlib, "deflate"), "is broken");
+  for (std::size_t n = 1; n < gzip.size(); ++n) is(refusal_of(gzip.substr(0, n), "gzip"), "is cut off");
+  for (std::size_t n = 2; n < zlib.size(); ++n) is(refusal_of(zlib.substr(0, n), "deflate"), "is cut off");
+}
+
+TEST(ContentCoding, IsAList) {
+  const std::string gzip = packed("the dog", 31);
+  for (const char* list : {", gzip ,,", "identity, gzip", " GZIP", "gzip,"})
+    EXPECT_EQ(refusal_of(gzip, list), "") << list;
+  for (const char* none : {"", ",", " , ,identity"}) EXPECT_EQ(refusal_of("plain", none), "") << none;
+  EXPECT_NE(refusal_of(gzip, "deflate, gzip").find("one alone is accepted"), std::string::npos);
+  EXPECT_EQ(status_of(gzip, "deflate, gzip"), 415);
 }
 
 TEST_F(Serving, TakesBodiesThatArePacked) {

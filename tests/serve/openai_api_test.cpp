@@ -168,6 +168,38 @@ TEST_F(Serving, AnswersAreJsonWhereThatIsAskedFor) {
           "nonsense");
   refused({{"stop", "x"}}, "stop");
   refused({{"max_tokens", 2}}, "allow more");
+
+  // What cannot come is refused before a stream begins, and by the same words.
+  for (const bool chat : {false, true})
+    for (const bool stream : {false, true}) {
+      Json body{{"max_tokens", 1}, {"response_format", any}, {"stream", stream}};
+      chat ? body["messages"] = {{{"role", "user"}, {"content", "ab"}}} : body["prompt"] = "ab";
+      if (!chat) body["echo"] = true;
+      const Json error = post(chat ? "/v1/chat/completions" : "/v1/completions", body, 400)["error"];
+      EXPECT_EQ(error["type"], "invalid_request_error");
+      EXPECT_EQ(error["param"], "max_tokens");
+      EXPECT_TRUE(error["code"].is_null()) << error;
+      EXPECT_NE(error["message"].get<std::string>().find("3 tokens with its end token, and 1 may come"),
+                std::string::npos)
+          << error;
+    }
+}
+
+TEST_F(Serving, ErrorsHaveOpenAisCodes) {
+  ServiceOptions o;
+  o.keys.api = {"right"};
+  serve(o);
+  const auto code = [&](const std::string& headers, const Json& body) {
+    const Answer a = ask("POST", "/v1/completions", body.dump(), headers);
+    return Json::parse(a.body)["error"]["code"];
+  };
+  const std::string key = "Authorization: Bearer right\r\n";
+  EXPECT_EQ(code(key, {{"prompt", "a"}, {"model", "nope"}}), "model_not_found");
+  EXPECT_EQ(code(key, {{"prompt", std::string(5000, 'a')}}), "context_length_exceeded");
+  EXPECT_EQ(code(key, {{"prompt", Json(std::vector<int>(5000, 1))}}), "context_length_exceeded");
+  EXPECT_EQ(code("Authorization: Bearer wrong\r\n", {{"prompt", "a"}}), "invalid_api_key");
+  EXPECT_TRUE(code("", {{"prompt", "a"}}).is_null());
+  EXPECT_TRUE(code(key, {{"prompt", "a"}, {"n", 0}}).is_null());
 }
 
 // The same conversation again: its beginning need not be read, and nothing else differs.

@@ -10,7 +10,9 @@ TEST_F(Serving, TellsWhatIsThere) {
   EXPECT_EQ(Json::parse(ask("GET", "/languages").body),
             Json::parse(R"([{"code":"de","name":"de","targets":[]},{"code":"en","name":"en","targets":["de"]}])"));
   EXPECT_EQ(post("/detect", {{"q", "a dog"}}, 501)["error"], "languages are not detected here; the models read: en");
-  EXPECT_EQ(Json::parse(ask("GET", "/frontend/settings").body)["language"]["target"]["code"], "de");
+  const Json settings = Json::parse(ask("GET", "/frontend/settings").body);
+  EXPECT_EQ(settings["language"]["target"]["code"], "de");
+  EXPECT_EQ(settings["filesTranslation"], false);
   const Json list = Json::parse(ask("GET", "/v1/models").body);
   EXPECT_EQ(list["data"].size(), 2u);
   EXPECT_EQ(list["data"][1]["id"], "plays");

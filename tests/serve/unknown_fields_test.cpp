@@ -46,6 +46,10 @@ TEST_F(Serving, WhatNobodyReadsOfARequestIsTold) {
   };
   told(post("/v1/chat/completions", chat({{"messages", {{{"role", "user"}, {"contents", "x"}, {"content", "ab"}}}}})),
        "messages[0].contents");
+  const Json part{{"type", "text"}, {"text", "ab"}, {"zz", 1}};
+  told(post("/v1/chat/completions", chat({{"messages", {{{"role", "user"}, {"content", Json::array({part, part})}}}}})),
+       "messages[0].content[1].zz: there is no such field");
+  told(post("/v1/completions", completion({{"", 1}})), "\"\": there is no field with an empty name");
   told(post("/v1/completions", completion({{"response_format", {{"type", "text"}, {"shema", Json::object()}}}})),
        "response_format.shema");
   // Of the other routes.
