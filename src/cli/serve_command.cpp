@@ -147,6 +147,32 @@ void check_names(const std::vector<std::string>& values, const std::string& flag
                  "give each a name of its own: NAME=VALUE");
 }
 
+// The languages that a model is said to translate between.
+struct LanguagePair {
+  std::string model, from, to;
+};
+
+// "de=en:de" -> {"de", "en", "de"}. @throws Error(usage) for anything else, quoting it
+LanguagePair language_pair(const std::string& text) {
+  const auto [model, pair] = named(text);
+  const std::size_t colon = pair.find(':');
+  const bool sound = text.find('=') != std::string::npos && !model.empty() && colon != std::string::npos && colon > 0 &&
+                     colon + 1 < pair.size() && pair.find(':', colon + 1) == std::string::npos &&
+                     pair.find_first_of(" \t") == std::string::npos;
+  if (!sound)
+    fail_usage("--languages", fmt::format("expected NAME=FROM:TO, got \"{}\"", printable(text)),
+               "de=en:de says that model de translates from en into de");
+  return {model, pair.substr(0, colon), pair.substr(colon + 1)};
+}
+
+// The pairs of --languages, which are all sound before anything is loaded.
+std::vector<LanguagePair> language_pairs(const std::vector<std::string>& values) {
+  std::vector<LanguagePair> pairs;
+  for (const std::string& text : values) pairs.push_back(language_pair(text));
+  check_names(values, "--languages");
+  return pairs;
+}
+
 void check_length(const std::string& where, std::string_view key) {
   check(key.size() >= 8, where, "a key of {} characters is soon guessed, expected at least 8", key.size());
 }
@@ -233,13 +259,9 @@ serve::Loaded load(const ServeOptions& o, const std::string& name, const std::st
     if (!published.top_k) decoding.search.sampling.top_k = 0;  // as OpenAI's clients expect
   }
   l.search = decoding.search;
-  for (const std::string& text : o.languages) {
-    const auto [of, pair] = named(text);
-    const std::size_t colon = pair.find(':');
-    check(text.find('=') != std::string::npos && colon != std::string::npos, "--languages",
-          "expected NAME=FROM:TO, got \"{}\"", text);
-    if (of == name) l.source_language = pair.substr(0, colon), l.target_language = pair.substr(colon + 1);
-  }
+  for (const std::string& text : o.languages)
+    if (const LanguagePair pair = language_pair(text); pair.model == name)
+      l.source_language = pair.from, l.target_language = pair.to;
   l.engine = {.threads = decoding.threads,
               .batch_size = decoding.batch_size,
               .queue_size = static_cast<std::size_t>(o.queue_size),
@@ -317,7 +339,7 @@ int serve(const ServeOptions& o) {
   options.most_new_tokens = o.max_new_tokens;
 
   check_names(o.models, "--model");
-  check_names(o.languages, "--languages");
+  const std::vector<LanguagePair> languages = language_pairs(o.languages);
   Refused refused;
   std::vector<serve::ModelSource> sources;
   for (const std::string& text : o.models) {
@@ -339,11 +361,9 @@ int serve(const ServeOptions& o) {
                        }});
   }
 
-  for (const std::string& text : o.languages) {
-    const std::string of = named(text).first;
-    if (std::none_of(sources.begin(), sources.end(), [&](const serve::ModelSource& s) { return s.name == of; }))
-      fail_usage("--languages", "there is no model " + of + " among those of --model");
-  }
+  for (const LanguagePair& pair : languages)
+    if (std::none_of(sources.begin(), sources.end(), [&](const serve::ModelSource& s) { return s.name == pair.model; }))
+      fail_usage("--languages", "there is no model " + pair.model + " among those of --model");
 
   // They have little to do beside the decoding, and each one more takes a core from it more often.
   const int http_threads = o.http_threads > 0 ? static_cast<int>(o.http_threads)

@@ -149,14 +149,6 @@ TEST(ServeRun, WithoutAnyModelItEnds) {
   EXPECT_EQ(some.code, 0) << some.err;
 }
 
-// What was asked for is what is wrong: a supervisor need not try it again.
-TEST(ServeRun, AModelThatRefusesWhatIsAskedForEndsItAsUsage) {
-  const ScratchFolder folder;
-  const Ran ran = serve_in_vain({"-m", "de=" + write_tiny_marian(folder), "--languages", "de=en"});
-  EXPECT_EQ(ran.code, 2) << ran.err;
-  EXPECT_NE(ran.err.find("expected NAME=FROM:TO"), std::string::npos) << ran.err;
-}
-
 // Each has addresses of its own, which thousands share; a machine that gives fewer threads says how many.
 TEST(ServeRun, ThousandsOfThreadsAreStartedOrRefusedByName) {
   const ScratchFolder folder;

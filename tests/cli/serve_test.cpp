@@ -53,6 +53,30 @@ TEST(Serve, ANameStandsOnce) {
           "--languages: \"de=en:de\" and \"de=en:fr\" are both called \"de\"");
 }
 
+// Before anything is loaded, whichever model it is of, and from the environment too.
+TEST(Serve, ALanguagePairIsTwoCodesWithAColonBetweenThem) {
+  const ScratchFolder folder;
+  const std::string model = write_tiny_marian(folder);
+  const auto refused = [&](const std::vector<std::string>& values, const std::string& quoted) {
+    std::vector<std::string> args{"serve", "--port", "0", "-m", "de=" + model, "fr=" + model, "--languages"};
+    args.insert(args.end(), values.begin(), values.end());
+    const Ran ran = run_tril(args);
+    EXPECT_EQ(ran.code, exit_usage) << quoted;
+    EXPECT_NE(ran.err.find("--languages: expected NAME=FROM:TO, got \"" + quoted + "\""), std::string::npos) << ran.err;
+    EXPECT_EQ(ran.err.find("listening"), std::string::npos) << ran.err;
+  };
+  for (const char* value :
+       {"de=en-de", "de=en:de:fr", "de=:de", "de=en:", "de=:", "de=", "de=en: de", "en:de", "=en:de"})
+    refused({value}, value);
+  refused({"de=en:de", "fr=en-fr"}, "fr=en-fr");
+  refused({"fr=en-fr", "de=en-de"}, "fr=en-fr");
+  const Ran ran = run_tril(
+      {"serve", "--port", "0", "-m", "de=" + model},
+      Launch{.input = {}, .stdout_to = {}, .before = [] { setenv("TRIL_LANGUAGES", "de=en-de", 1); }, .meanwhile = {}});
+  EXPECT_EQ(ran.code, exit_usage);
+  EXPECT_NE(ran.err.find("expected NAME=FROM:TO, got \"de=en-de\""), std::string::npos) << ran.err;
+}
+
 TEST(Serve, AMistypedVariableIsToldOf) {
   const Ran ran = run_tril({"serve", "-m", "/nowhere"}, Launch{.input = {},
                                                                .stdout_to = {},

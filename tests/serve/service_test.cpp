@@ -45,6 +45,19 @@ TEST_F(Serving, TellsWhatIsThere) {
   EXPECT_EQ(ask("GET", "/../etc/passwd").status, 404);
 }
 
+// What was asked for is what is wrong: the program that served it ends as for a wrong option, and a supervisor need not try
+// it again.
+TEST(Models, WhatCannotBeIsToldFromWhatFailed) {
+  for (const ErrorKind kind : {ErrorKind::usage, ErrorKind::failure}) {
+    const Models models({{"de", [kind]() -> Loaded { throw Error(kind, "test", "is wrong"); }}});
+    models.wait();
+    const Models::Status status = models.status()[0];
+    EXPECT_EQ(status.state, Models::State::failed);
+    EXPECT_EQ(status.error, "test: is wrong");
+    EXPECT_EQ(status.refused, kind == ErrorKind::usage);
+  }
+}
+
 TEST_F(Serving, ScoresAndTokens) {
   serve();
   const std::string source = "a dog runs", target = "the old dog";
