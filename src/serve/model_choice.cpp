@@ -23,7 +23,17 @@ Fit fit(const std::vector<std::string>& languages, const std::string& wanted) {
 std::string code_of(std::string_view name) {
   for (const auto& [begin, end] : {std::pair{">>", "<<"}, std::pair{"__", "__"}})
     if (name.size() > 4 && name.starts_with(begin) && name.ends_with(end)) name = name.substr(2, name.size() - 4);
-  return name == "auto" ? "" : std::string(name);
+  return std::string(name);
+}
+
+// "auto" leaves the source to whoever answers; nothing could say into what a text is to be translated.
+std::string code_of_source(const std::string& name) {
+  return name == "auto" ? "" : code_of(name);
+}
+std::string code_of_target(const std::string& name) {
+  if (name == "auto")
+    throw HttpError(400, "target: expected a language, got \"auto\", which is for source alone", "target");
+  return code_of(name);
 }
 
 template <class List>
@@ -93,6 +103,15 @@ std::string only_source(const std::vector<ModelPtr>& models) {
   return known.empty() ? "" : *known.begin();
 }
 
+// One that has several targets and none of its own translates into whichever it happens on.
+void check_target(const ServedModel& model, const TranslationWish& wish) {
+  if (wish.target.empty() && model.languages().wants_target)
+    throw HttpError(400,
+                    fmt::format("target: model {} translates into {}, and its directory sets none of them; choose one",
+                                model.name(), listed(model.languages().targets)),
+                    "target");
+}
+
 }  // namespace
 
 std::vector<std::string> sources_of(const ServedModel& model) {
@@ -102,11 +121,12 @@ std::vector<std::string> sources_of(const ServedModel& model) {
 }
 
 ModelChoice choose_model(Service& service, const CallPtr& call, const TranslationWish& asked) {
-  const TranslationWish wish{asked.model, code_of(asked.source), code_of(asked.target)};
+  const TranslationWish wish{asked.model, code_of_source(asked.source), code_of_target(asked.target)};
   ModelChoice choice{.model = nullptr, .source = wish.source, .target = wish.target, .assumed = {}};
   if (!wish.model.empty()) {
     choice.model = named(service, call, wish);
     if (wish.source.empty()) choice.assumed = only_source({choice.model});
+    check_target(*choice.model, wish);
     return choice;
   }
   std::vector<ModelPtr> models = candidates(service, wish);
@@ -135,6 +155,7 @@ ModelChoice choose_model(Service& service, const CallPtr& call, const Translatio
         "model");
   }
   choice.model = first == models.end() ? models.front() : *first;
+  check_target(*choice.model, wish);
   call->parties->model = choice.model->name();
   return choice;
 }

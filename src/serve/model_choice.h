@@ -9,7 +9,8 @@
 
 namespace tril::serve {
 
-/// What a request says; "" is unsaid, and so is a source of "auto". Languages may come as tags: ">>de<<", "__de__".
+/// What a request says; "" is unsaid, and so is a source of "auto", which no target may be. Languages may come as tags:
+/// ">>de<<", "__de__".
 struct TranslationWish {
   std::string model, source, target;
 };

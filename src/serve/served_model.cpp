@@ -49,6 +49,8 @@ ServedModel::ServedModel(std::string name, Loaded loaded) : name_(std::move(name
     if (languages_.targets.empty() && !loaded_.target_language.empty())
       languages_.targets.push_back(loaded_.target_language);
     translation_ = std::make_unique<search::TranslationText>(model(), loaded_.tokenizer);
+    languages_.wants_target =
+        languages_.from_each && loaded_.search.forced_bos_id < 0 && !search::starts_with_language(model(), tokenizer());
     loaded_.search = search::with_vocabulary(std::move(loaded_.search), model(), tokenizer());
     search::check_options(loaded_.text, loaded_.search);
   } else {

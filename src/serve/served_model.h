@@ -64,6 +64,8 @@ class ServedModel {
     std::vector<std::string> targets;
     bool from_each = false;  ///< from each of the targets, as it is told
     bool told = false;       ///< whether it is told the target, by a tag or a token, be it the only one
+    bool wants_target =
+        false;  ///< whether it has no target of its own: nothing in its directory says what it begins with
   };
   const Languages& languages() const { return languages_; }
   /// Of a model that translates.

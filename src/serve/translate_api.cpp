@@ -30,7 +30,8 @@ Fields fields_of(TranslateRequest& r) {
   f.add("q", &r.q, "a text to translate, or a list of them").required();
   f.add("source", &r.source,
         "language of the text; auto or unset: the only possible one, since languages are not detected");
-  f.add("target", &r.target, "language to translate into");
+  f.add("target", &r.target,
+        "language to translate into; unset: the only possible one, or as the model's directory says");
   f.add("format", &r.format, "text, or html, whose markup is kept").choices({"text", "html"});
   f.add("alternatives", &r.alternatives, "further translations of each").at_least(0).at_most(31);
   f.add("api-key", &r.api_key, "the key, which may come in the head as well");

@@ -84,6 +84,26 @@ TEST_F(Choosing, AModelThatReadsSeveralLanguagesIsTold) {
   EXPECT_EQ(settings["language"]["source"]["code"], "");
 }
 
+// Where nothing says into what, it is not the model that chooses.
+TEST_F(Choosing, AModelWithoutATargetOfItsOwnIsTold) {
+  serve_these({{"many", testing::small_polyglot("")}});
+  for (const Json& target : {Json(nullptr), Json("")})
+    for (const Json& model : {Json(nullptr), Json("many")}) {
+      const std::string error = refused({{"source", "fra_Latn"}, {"target", target}, {"model", model}});
+      EXPECT_TRUE(error.starts_with("target: model many translates into ")) << error;
+      EXPECT_NE(error.find("deu_Latn, "), std::string::npos) << error;
+    }
+  (void)translate({{"source", "fra_Latn"}, {"target", "deu_Latn"}});
+}
+
+// "auto" is for what the text is in.
+TEST_F(Choosing, NoTargetIsFoundOut) {
+  serve_these({{"many", testing::small_polyglot()}, {"de", speaks("en", "de")}});
+  for (const Json& model : {Json(nullptr), Json("many"), Json("de")})
+    EXPECT_EQ(refused({{"source", "en"}, {"target", "auto"}, {"model", model}}),
+              "target: expected a language, got \"auto\", which is for source alone");
+}
+
 TEST_F(Choosing, AModelThatDoesNotSayItsLanguagesTakesAnyAndComesLast) {
   serve_these({{"silent", speaks("", "")}, {"de", speaks("en", "de")}});
   (void)translate({{"source", "en"}, {"target", "de"}});

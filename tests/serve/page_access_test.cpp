@@ -19,7 +19,8 @@ struct PageAccess : Page {
     click("#tab-" + view);
     eval("(() => { for (const d of document.querySelectorAll('details')) d.open = true; return 1; })()");
     if (view == "translate") {
-      if (eval("document.getElementById('from').options.length > 1") == true) type("from", "eng_Latn");
+      if (eval("document.getElementById('from').options.length > 1") == true)
+        type("from", "eng_Latn"), type("into", "deu_Latn");
       type("source", "a dog runs in the snow");
       ASSERT_TRUE(comes(std::string("document.querySelectorAll('#target .word').length > 0 && ") + done));
       click("#head-show");

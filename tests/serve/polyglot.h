@@ -7,7 +7,8 @@
 
 namespace tril::serve::testing {
 
-inline Loaded small_polyglot() {
+// @param target  into what its directory says that it translates; "": it says nothing
+inline Loaded small_polyglot(const std::string& target = "spa_Latn") {
   const ScratchFolder directory;
   directory.write("sentencepiece.bpe.model",
                   file_text(test::test_dir() + "/golden/hf/tokenizers/spm_unigram/spm.model"));
@@ -18,6 +19,7 @@ inline Loaded small_polyglot() {
   l.model = small_marian(*l.tokenizer, eos, 64, 6);
   l.search.beam_size = 2;
   l.search.eos_ids = {eos};
+  if (!target.empty()) l.search.forced_bos_id = l.tokenizer->language_id(target);
   l.text.max_length = 12;
   l.engine.deterministic = true;
   return l;
