@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "serve/content_coding.h"
+#include "serve/form_body.h"
 #include "serve/http_error.h"
 #include "serve/request_fields.h"
+#include "text/utf8.h"
 
 namespace tril::serve {
 namespace {
@@ -18,6 +21,22 @@ bool unpack_if_small(HttpRequest& request, std::size_t most) {
   if (most > largest_small_body) return unpack_body_within(request, largest_small_body);
   unpack_body(request, most);
   return true;
+}
+
+void check_where_fields_are(const HttpRequest& request, bool takes_forms, Warnings& warnings) {
+  const bool as_form = is_read_as_form(request);
+  if (takes_forms && as_form) return;
+  // What a client calls a form without a thought of it (`curl -d '{...}'`) is JSON.
+  if (as_form && is_form(request.header("content-type").value_or("")) && !trim(request.body).starts_with('['))
+    throw HttpError(415, "this route takes JSON, and the body is a form");
+  for (const auto& [key, value] : request.query) {
+    if (key == "api_key") continue;
+    const std::string name = printable(key, 64);
+    warnings.pass_over(
+        name, fmt::format("{}: it stands in the query string, {}", name,
+                          takes_forms ? "where fields count only if the body is a form or empty; put it into the body"
+                                      : "where this route reads no fields; put it into the body"));
+  }
 }
 
 std::string key_of_head(const HttpRequest& request) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "serve/http.h"
+#include "serve/warnings.h"
 
 namespace tril::serve {
 
@@ -15,6 +16,11 @@ namespace tril::serve {
 /// @param most  bytes that it may come to
 /// @throws HttpError as unpack_body()
 bool unpack_if_small(HttpRequest& request, std::size_t most);
+
+/// Tells of fields where the route does not look: those in the address of a request whose body is JSON.
+/// @param takes_forms  whether the route does: those of a form, and in the address beside one or alone
+/// @throws HttpError: 415 for a form where it does not, 400 as Warnings::pass_over()
+void check_where_fields_are(const HttpRequest& request, bool takes_forms, Warnings& warnings);
 
 /// The key in the head or in the address of a request; empty: there is none.
 std::string key_of_head(const HttpRequest& request);

@@ -112,10 +112,13 @@ Json schema_of(const Fields& fields) {
   return schema;
 }
 
+bool is_read_as_form(const HttpRequest& request) {
+  if (request.body.empty() && !request.query_text.empty()) return true;
+  return is_form(request.header("content-type").value_or("")) && !trim(request.body).starts_with('{');
+}
+
 Json body_of(const HttpRequest& request, const Json& properties) {
-  const std::string type = request.header("content-type").value_or("");
-  const bool in_address = request.body.empty() && !request.query_text.empty();
-  if (!in_address && (!is_form(type) || trim(request.body).starts_with('{'))) return parse_object(request.body);
+  if (!is_read_as_form(request)) return parse_object(request.body);
   return json_of_form(read_form(request), properties);
 }
 

@@ -25,6 +25,9 @@ Json parse_object(const std::string& body);
 /// @throws HttpError (400, and 415 for a form that is not taken)
 Json body_of(const HttpRequest& request, const Json& properties = Json::object());
 
+/// Whether such a request is read as a form, the fields in its address included, and not as JSON.
+bool is_read_as_form(const HttpRequest& request);
+
 /// Sets the fields that the object has; null is as if absent. A list may be given as one text. What is no field is passed
 /// over; Warnings::check_keys() says what becomes of it.
 /// @throws HttpError (400) naming the field whose value is not what it should be

@@ -197,6 +197,8 @@ void Service::take(const CallPtr& call, const Route& route) {
   const auto read = [this, call, &route, key_may_follow] {
     if (options_.log && options_.log_texts) call->parties->body = body_without_key(call->request);
     if (key_may_follow) authorise(*call, route, key_of_body(call->request));
+    if (!route.request_schema.is_null())
+      check_where_fields_are(call->request, route.errors == ErrorStyle::libretranslate, call->warnings);
     route.handle(call);
   };
   if (unpack_if_small(call->request, options_.most_body_bytes)) return read();

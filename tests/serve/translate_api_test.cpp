@@ -101,6 +101,13 @@ TEST_F(Serving, FormsSayWhatJsonDoes) {
   EXPECT_EQ(got["status"], 415);
   EXPECT_EQ(got["error"], "q: files are not accepted; send the text as a field");
   EXPECT_EQ(form("/translate", multipart, "q=a")["status"], 400);
+  // The other routes take JSON, whatever its type is called.
+  for (const std::string& type : {encoded, multipart}) {
+    got = form("/tokenize", type, "text=a&model=plays");
+    EXPECT_EQ(got["status"], 415);
+    EXPECT_EQ(got["error"]["message"], "this route takes JSON, and the body is a form");
+  }
+  EXPECT_EQ(form("/tokenize", encoded, R"( {"text": "a", "model": "plays"})")["status"], 200);
 }
 
 // A key that is hidden in how a form writes its name is in no log.

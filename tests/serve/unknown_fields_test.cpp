@@ -59,6 +59,38 @@ TEST_F(Serving, WhatNobodyReadsOfARequestIsTold) {
   told(post("/translate", {{"q", "a dog"}, {"target", "de"}, {"bem_size", 2}}), "bem_size");
 }
 
+// Beside a JSON body nobody reads what stands in the address.
+TEST_F(Serving, FieldsOfTheAddressThatNobodyReadsAreUnknownOnes) {
+  serve();
+  const std::string body = Json{{"q", "a dog"}, {"source", "en"}, {"beam_size", 1}}.dump();
+  Answer a = ask("POST", "/translate?target=fr&foo=1&api_key=x", body);
+  ASSERT_EQ(a.status, 200) << a.body;
+  const std::string told =
+      ": it stands in the query string, where fields count only if the body is a form or empty; put it into the body";
+  EXPECT_EQ(Json::parse(a.body)["warnings"],
+            Json({"foo" + told + "; it was passed over", "target" + told + "; it was passed over"}));
+  a = ask("POST", "/tokenize?text=b", Json{{"model", "plays"}, {"text", "a"}}.dump());
+  EXPECT_NE(a.body.find("text: it stands in the query string, where this route reads no fields"), std::string::npos)
+      << a.body;
+  a = ask("POST", "/translate?q=a+dog&target=de&beam_size=1");
+  EXPECT_EQ(a.status, 200) << a.body;
+  EXPECT_FALSE(Json::parse(a.body).contains("warnings"));
+  ServiceOptions o;
+  o.unknown_fields = UnknownFields::refuse;
+  serve(o);
+  a = ask("POST", "/translate?foo=1", body);
+  EXPECT_EQ(a.status, 400) << a.body;
+  EXPECT_EQ(Json::parse(a.body)["error"], "foo" + told);
+  EXPECT_EQ(ask("POST", "/translate?api_key=x", body).status, 200);
+  a = ask("POST", "/v1/completions?n=2", completion(Json::object()).dump());
+  EXPECT_EQ(a.status, 400) << a.body;
+  EXPECT_EQ(Json::parse(a.body)["error"]["param"], "n");
+  o.unknown_fields = UnknownFields::ignore;
+  serve(o);
+  a = ask("POST", "/translate?foo=1", body);
+  EXPECT_FALSE(Json::parse(a.body).contains("warnings")) << a.body;
+}
+
 TEST_F(Serving, AStreamTellsOnceWhatNobodyReads) {
   serve();
   for (const bool usage : {false, true}) {
