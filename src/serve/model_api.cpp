@@ -99,10 +99,14 @@ void score_texts(Service& service, const CallPtr& call, const ModelPtr& m, const
   service.aside(call, [call, m, texts = std::move(texts)](search::WorkerPool& worker) {
     const auto list = search::score_texts(worker, m->model(), texts, {.batch_size = 4});
     Json scores = Json::array();
-    for (std::size_t i = 0; i < list.size(); ++i)
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      // The first token follows nothing. Its null keeps the two lists alike, as in an echoed prompt of completions.
+      Json of_tokens = rounded(list[i].token_log_probs);
+      if (!texts[i].empty()) of_tokens.insert(of_tokens.begin(), nullptr);
       scores.push_back({{"log_prob", list[i].log_prob},
                         {"tokens", pieces(texts[i], m->tokenizer(), Side::target)},
-                        {"token_log_probs", rounded(list[i].token_log_probs)}});
+                        {"token_log_probs", std::move(of_tokens)}});
+    }
     call->send({{"model", m->name()}, {"scores", std::move(scores)}});
   });
 }
@@ -157,20 +161,21 @@ Request read(const CallPtr& call) {
 }  // namespace
 
 void Service::add_model_routes() {
-  routes_.push_back(
-      {.method = "POST",
-       .path = "/score",
-       .summary = "Log-probabilities of given translations, or of texts",
-       .request_schema = schema<ScoreRequest>(),
-       .response = "the log-probability of each and of its tokens; an empty text has log-probability 0 and no tokens",
-       .handle = [this](const CallPtr& call) {
-         const auto r = read<ScoreRequest>(call);
-         const bool pairs = !r.target.empty() || !r.source.empty();
-         if (pairs == !r.text.empty()) throw HttpError(400, "give source and target, or text");
-         for (const auto* list : {&r.source, &r.target, &r.text}) check_texts(*list, "text");
-         const ModelPtr m = model_for(call, r.model, pairs);
-         pairs ? score_translations(*this, call, m, r) : score_texts(*this, call, m, r);
-       }});
+  routes_.push_back({.method = "POST",
+                     .path = "/score",
+                     .summary = "Log-probabilities of given translations, or of texts",
+                     .request_schema = schema<ScoreRequest>(),
+                     .response = "the log-probability of each and of its tokens; null for the first token of a text, "
+                                 "which follows nothing; an "
+                                 "empty text has log-probability 0 and no tokens",
+                     .handle = [this](const CallPtr& call) {
+                       const auto r = read<ScoreRequest>(call);
+                       const bool pairs = !r.target.empty() || !r.source.empty();
+                       if (pairs == !r.text.empty()) throw HttpError(400, "give source and target, or text");
+                       for (const auto* list : {&r.source, &r.target, &r.text}) check_texts(*list, "text");
+                       const ModelPtr m = model_for(call, r.model, pairs);
+                       pairs ? score_translations(*this, call, m, r) : score_texts(*this, call, m, r);
+                     }});
   routes_.push_back({.method = "POST",
                      .path = "/tokenize",
                      .summary = "The tokens of a text",

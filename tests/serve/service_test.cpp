@@ -76,7 +76,13 @@ TEST_F(Serving, ScoresAndTokens) {
   EXPECT_NEAR(got["scores"][0]["log_prob"].get<double>(), expected.log_prob, 1e-4);
   EXPECT_EQ(got["scores"][0]["tokens"].size(), expected.token_log_probs.size());
   got = post("/score", {{"text", {"abc", "ab"}}, {"model", "plays"}});
-  EXPECT_EQ(got["scores"][0]["token_log_probs"].size(), 2u);
+  EXPECT_EQ(got["scores"][0]["tokens"].size(), 3u);
+  EXPECT_EQ(got["scores"][0]["token_log_probs"].size(), 3u) << "one for each token";
+  EXPECT_TRUE(got["scores"][0]["token_log_probs"][0].is_null()) << "the first follows nothing";
+  EXPECT_NEAR(
+      got["scores"][0]["token_log_probs"][1].get<double>() + got["scores"][0]["token_log_probs"][2].get<double>(),
+      got["scores"][0]["log_prob"].get<double>(), 1e-4);
+  EXPECT_EQ(post("/score", {{"text", "a"}, {"model", "plays"}})["scores"][0]["token_log_probs"], Json({nullptr}));
   post("/score", {{"source", source}, {"target", {target, target}}}, 400);
   post("/score", Json::object(), 400);
   // An empty text has an answer of its own, and one that is wrong is named.
