@@ -35,6 +35,12 @@ Languages languages_of(const ServedModel& m, const std::string& source, const st
   return choose_languages(m.tokenizer(), source, target, "source_language", "target_language");
 }
 
+// A model that continues text is told no languages.
+void refuse_languages(const std::string& source, const std::string& target) {
+  for (const auto& [name, value] : {std::pair("source_language", &source), std::pair("target_language", &target)})
+    if (!value->empty()) throw HttpError(400, fmt::format("{}: is for translations", name), name);
+}
+
 struct ScoreRequest {
   std::string model, source_language, target_language;
   std::vector<std::string> source, target, text;
@@ -90,6 +96,7 @@ void score_translations(Service& service, const CallPtr& call, const ModelPtr& m
 }
 
 void score_texts(Service& service, const CallPtr& call, const ModelPtr& m, const ScoreRequest& r) {
+  refuse_languages(r.source_language, r.target_language);
   std::vector<std::vector<std::int32_t>> texts;
   for (const std::string& text : r.text) {
     texts.push_back(m->tokenizer().encode(text, Side::target));
@@ -127,14 +134,16 @@ Side side_of(const std::string& side, const ServedModel& m) {
 }
 
 struct AttentionRequest {
-  std::string model, source, target, source_language, target_language;
+  std::string model, target, source_language, target_language;
+  std::optional<std::string> source, text;
   std::int64_t max_tokens = 100;
 };
 Fields fields_of(AttentionRequest& r) {
   Fields f;
   f.add("model", &r.model, "a model's name; unset: the first");
-  f.add("source", &r.source, "a sentence; of a language model the text").required();
+  f.add("source", &r.source, "a sentence; with target");
   f.add("target", &r.target, "its translation");
+  f.add("text", &r.text, "of a language model: a text, which source may be too");
   add_language_fields(f, r.source_language, r.target_language);
   f.add("max-tokens", &r.max_tokens, "of a side that are told").at_least(1).at_most(200);
   return f;
@@ -230,15 +239,20 @@ void Service::add_model_routes() {
        .response = "maps by kind and layer: weights [heads][queries][keys]",
        .handle = [this](const CallPtr& call) {
          const auto r = read<AttentionRequest>(call);
-         check_texts({r.source, r.target}, "source");
-         const ModelPtr m = model_for(call, r.model, std::nullopt);
+         if (r.text && (r.source || !r.target.empty()))
+           throw HttpError(400, "text: is for language models; give it alone, or source and target", "text");
+         if (!r.text && !r.source) throw HttpError(400, "give source and target, or text");
+         const std::string& looked_at = r.text ? *r.text : *r.source;
+         check_texts({looked_at, r.target}, r.text ? "text" : "source");
+         const ModelPtr m = model_for(call, r.model, r.text ? std::optional(false) : std::nullopt);
          if (m->translates() && r.target.empty()) throw HttpError(400, "target is missing", "target");
          if (!m->translates() && !r.target.empty()) throw HttpError(400, "target: is for translations", "target");
+         if (!m->translates()) refuse_languages(r.source_language, r.target_language);
          const Languages languages =
              m->translates() ? languages_of(*m, r.source_language, r.target_language) : Languages();
-         aside(call, [call, m, r, languages](search::WorkerPool& worker) {
+         aside(call, [call, m, r, looked_at, languages](search::WorkerPool& worker) {
            const auto maps = search::all_attention_maps(worker.context(0), m->model(), m->tokenizer(),
-                                                        behind_prefix(languages.prefix, r.source), r.target,
+                                                        behind_prefix(languages.prefix, looked_at), r.target,
                                                         {.tokens = r.max_tokens,
                                                          .heads = 512,
                                                          .source_language = languages.source,

@@ -151,7 +151,8 @@ class Completing : public std::enable_shared_from_this<Completing> {
   const char* length_name() const { return r_.max_completion_tokens ? "max_completion_tokens" : "max_tokens"; }
   void check_length(const char* name, std::int64_t tokens) const {
     const std::int64_t bound = service_.options().most_new_tokens;
-    if (tokens > bound) throw HttpError(400, fmt::format("{}: at most {}", name, bound), name);
+    if (tokens > bound)
+      throw HttpError(400, fmt::format("{}: at most {}, the server's --max-new-tokens", name, bound), name);
   }
 
   void check_biases() const {

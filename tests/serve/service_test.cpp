@@ -103,6 +103,16 @@ TEST_F(Serving, ScoresAndTokens) {
   post("/detokenize", {{"ids", {100'000}}}, 400);
   got = post("/attention", {{"source", source}, {"target", target}});
   EXPECT_EQ(got["maps"].size(), 3u);
+  // Of a language model, as /score has it; the name of a translation's source does too.
+  const Json of_text = post("/attention", {{"text", "abc"}})["maps"];
+  EXPECT_EQ(of_text[0]["queries"], Json({"a", "b", "c", "<|endoftext|>"}));
+  EXPECT_EQ(of_text, post("/attention", {{"source", "abc"}, {"model", "plays"}})["maps"]);
+  post("/attention", {{"text", "abc"}, {"source", "abc"}, {"model", "plays"}}, 400);
+  post("/attention", {{"text", "abc"}, {"model", "de"}}, 400);
+  post("/attention", {{"target", target}}, 400);
+  for (const char* path : {"/attention", "/score"})
+    for (const char* name : {"source_language", "target_language"})
+      EXPECT_EQ(post(path, {{"text", "abc"}, {name, "de"}}, 400)["error"]["param"], name) << "is told no languages";
   EXPECT_EQ(got["maps"][0]["layers"][0]["heads"][0].size(), got["maps"][0]["queries"].size());
 }
 
@@ -125,7 +135,8 @@ TEST_F(Serving, RefusesWhatCannotBe) {
   refused("/translate", {{"q", "a"}, {"terminology", 5}}, 400, "terminology");
   refused("/translate", {{"q", "a"}, {"prefix", "x"}}, 400, "split");
   refused("/v1/completions", {{"prompt", "a"}, {"n", 5}}, 400, "at most 4");
-  refused("/v1/completions", {{"prompt", "a"}, {"max_tokens", 51}}, 400, "at most 50");
+  refused("/v1/completions", {{"prompt", "a"}, {"max_tokens", 51}}, 400,
+          "max_tokens: at most 50, the server's --max-new-tokens");
   refused("/v1/completions", {{"prompt", Json::array()}}, 400, "prompt");
   refused("/v1/completions", {{"prompt", {1, 100'000}}}, 400, "prompt");
   refused("/v1/completions", {{"prompt", "a"}, {"logit_bias", {{"1", 101}}}}, 400, "logit_bias");
