@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "search/schema_complement.h"
 #include "search/schema_drafts.h"
@@ -12,6 +13,12 @@
 
 namespace tril::search {
 namespace {
+
+// A number that was read as a double although it may have been written with more digits: it would be written as another one.
+bool has_inexact_number(const Json& value) {
+  if (value.is_number_float()) return std::abs(value.get<double>()) >= 0x1p63;
+  return value.is_structured() && std::any_of(value.begin(), value.end(), has_inexact_number);
+}
 
 constexpr std::size_t most_combined = 200;  // boxes of two lists, or as many as the longer one has
 constexpr std::size_t deepest = 1'000;
@@ -173,6 +180,12 @@ std::optional<Box> SchemaBoxes::own_box(SchemaId id, Kind kind) {
     ValueSet seen;
     for (const Json& value : schema.contains("enum") ? schema["enum"] : Json::array({schema["const"]}))
       if (kind_of(value) == kind && seen.add(value)) box.listed->push_back(value);
+    if (std::erase_if(*box.listed, has_inexact_number) > 0) {
+      const Unsupported why("JSON schema: " + document_.place(id),
+                            "numbers of 2^63 or more are not supported as values");
+      if (box.listed->empty()) throw why;
+      leave_out(why, /*tell=*/true);
+    }
     if (box.listed->empty()) return std::nullopt;
   }
   box.is_typed = schema.contains("type") || box.listed;
