@@ -250,7 +250,7 @@ TEST(Train, ARefusedFirstRunLeavesNothing) {
   const std::vector<std::vector<std::string>> mistakes{
       {"--valid-sets", none, none},
       {"--valid-sets", blank, blank},
-      {"--vocab-size", "100000"},
+      {"--vocab-size", "8"},
       {"--num-heads", "3"},
       {"--vocab", test::test_dir() + "/golden/hf/tokenizers/bytelevel_gpt2"},
       {"--max-tokens", "9999999999"},
