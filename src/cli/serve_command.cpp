@@ -303,8 +303,8 @@ void check_cache(const serve::Loaded& l, const std::string& name, const ServeOpt
              fmt::format("{} hold its longest", needs.most * workers));
 }
 
-// Whether a model has become ready. A server of which none can be loaded is of no use to anybody, and whoever started it is
-// to know; one that has served goes on without the models that it loses. @throws Error where none was, and none is coming
+// Whether a model has become ready. A server that cannot load any model ends with an error; one that
+// has served goes on without the models that it loses. @throws Error where none was, and none is coming
 bool has_begun(const serve::Models& models) {
   using State = serve::Models::State;
   const std::vector<serve::Models::Status> list = models.status();

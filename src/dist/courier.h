@@ -46,7 +46,7 @@ class Courier {
   virtual Survivors resume() = 0;
   /// Drops what is on its way.
   virtual void abandon() = 0;
-  /// From here on whoever leaves has come to the end.
+  /// From here on a rank that leaves has finished.
   virtual void expect_the_end() = 0;
   /// Whether nothing is carried any more, after an error or a loss.
   virtual bool ended() = 0;

@@ -161,8 +161,8 @@ class MpiCourier : public Courier {
     return leaving_ || all_done_;
   }
 
-  // Leaves the communicator for that of the ranks which are left. No message touches its memory any more when those who
-  // wait for it are told.
+  // Leaves the communicator for that of the ranks which are left. Those who wait for a message are told
+  // only after it has stopped using its memory.
   void shrink() {
     const Clock::time_point latest = Clock::now() + options_.silence;
     revoke(comm_);

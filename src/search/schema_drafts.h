@@ -1,5 +1,5 @@
 // Which keywords of a schema count, by its draft. Drafts before one that brings a keyword ignore it, and so does one that took it
-// away; up to draft 7 what stands beside `$ref` is ignored. Whoever compiles a schema, or judges values by it, asks here.
+// away; up to draft 7 what stands beside `$ref` is ignored. The compiler and the judge of values both ask here.
 //
 // What is written is held to keywords that do not count too, since validators differ. What a schema excludes, and what is evaluated,
 // is by those that count alone.

@@ -1,18 +1,16 @@
 #include "base/team.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "support/little_memory.h"
 
 namespace tril {
 namespace {
@@ -95,25 +93,10 @@ TEST(Team, TheLowestPartThatFailsIsTold) {
   }
 }
 
-// In a process of its own, whose memory ends after a few threads' stacks.
 TEST(Team, TooFewThreadsAreAnErrorAndNotTheEnd) {
-  std::int64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  const std::int64_t bytes = pages * sysconf(_SC_PAGESIZE);
-  if (bytes > std::int64_t{1} << 40) GTEST_SKIP() << "a sanitizer has taken the address space";
-  const auto try_many = [&] {
-    const auto most = static_cast<rlim_t>(bytes + (std::int64_t{200} << 20));
-    const rlimit limit{most, most};
-    setrlimit(RLIMIT_AS, &limit);
-    try {
-      Team team(1000);
-    } catch (const Error& e) {
-      std::fputs(e.what(), stderr);
-      _exit(7);
-    }
-    _exit(0);
-  };
-  EXPECT_EXIT(try_many(), testing::ExitedWithCode(7), "threads: only [0-9]+ of 1000 can be started");
+  if (!test::can_limit_memory()) GTEST_SKIP() << "a sanitizer has taken the address space";
+  EXPECT_EXIT(test::end_with_little_memory([] { Team team(1000); }), testing::ExitedWithCode(7),
+              "threads: only [0-9]+ of 1000 can be started");
 }
 
 }  // namespace

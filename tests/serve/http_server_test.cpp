@@ -1,8 +1,8 @@
 // The server's manners with good clients and bad ones: slow, half open, too long, gone, and many.
 #include "serve/http_server.h"
+#include "support/little_memory.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -43,27 +43,15 @@ void echo(const HttpRequest& request, const std::shared_ptr<Responder>& out) {
   out->send({.content_type = "text/plain", .body = text + "|" + request.body, .headers = {{"X-One", "1"}}});
 }
 
-// In a process of its own, whose memory ends after a few threads' stacks.
 TEST(HttpServer, TooFewThreadsAreAnErrorAndNotTheEnd) {
-  std::int64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  const std::int64_t bytes = pages * sysconf(_SC_PAGESIZE);
-  if (bytes > std::int64_t{1} << 40) GTEST_SKIP() << "a sanitizer has taken the address space";
-  const auto try_many = [&] {
-    const auto most = static_cast<rlim_t>(bytes + (std::int64_t{200} << 20));
-    const rlimit limit{most, most};
-    setrlimit(RLIMIT_AS, &limit);
-    try {
-      HttpServerOptions o = quick();
-      o.threads = 1000;
-      const HttpServer server(o, echo);
-    } catch (const Error& e) {
-      std::fputs(e.what(), stderr);
-      _exit(7);
-    }
-    _exit(0);
+  if (!test::can_limit_memory()) GTEST_SKIP() << "a sanitizer has taken the address space";
+  const auto start_many = [] {
+    HttpServerOptions o = quick();
+    o.threads = 1000;
+    const HttpServer server(o, echo);
   };
-  EXPECT_EXIT(try_many(), ::testing::ExitedWithCode(7), "HTTP threads: only [0-9]+ of 1000 can be started");
+  EXPECT_EXIT(test::end_with_little_memory(start_many), ::testing::ExitedWithCode(7),
+              "HTTP threads: only [0-9]+ of 1000 can be started");
 }
 
 TEST(HttpServer, AnswersOneAfterTheOther) {

@@ -1,0 +1,42 @@
+// What a process does whose memory ends after a few threads' stacks: it is run as a death test, in a process of its own.
+#pragma once
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+
+#include "base/error.h"
+
+namespace tril::test {
+
+inline std::int64_t address_space() {
+  std::int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+/// Sanitizers reserve terabytes of addresses, which no limit can be set above.
+inline bool can_limit_memory() {
+  return address_space() <= std::int64_t{1} << 40;
+}
+
+/// Lets `work` have 200 MiB more than there are, and ends the process: with code 7 and the message where it throws an Error,
+/// else with 0.
+[[noreturn]] inline void end_with_little_memory(const std::function<void()>& work) {
+  const auto most = static_cast<rlim_t>(address_space() + (std::int64_t{200} << 20));
+  const rlimit limit{most, most};
+  setrlimit(RLIMIT_AS, &limit);
+  try {
+    work();
+  } catch (const Error& e) {
+    std::fputs(e.what(), stderr);
+    _exit(7);
+  }
+  _exit(0);
+}
+
+}  // namespace tril::test
