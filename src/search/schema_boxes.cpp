@@ -22,7 +22,7 @@ bool has_inexact_number(const Json& value) {
 
 constexpr std::size_t most_combined = 200;  // boxes of two lists, or as many as the longer one has
 constexpr std::size_t deepest = 1'000;
-constexpr std::int64_t work_of_copy = 2;  // of a box that is kept, which takes memory too
+constexpr std::int64_t work_of_copy = 8;  // of a box that is kept, and takes some 500 bytes: 300 MiB at most
 
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& from) {
@@ -69,7 +69,9 @@ std::int64_t work_of(const Box& a, const Box& b) {
   const std::size_t required = a.required.size() + b.required.size(), scopes = a.scopes.size() + b.scopes.size();
   const std::size_t pairs =
       a.required.size() * b.required.size() + a.scopes.size() * b.scopes.size() + a.texts.size() * b.texts.size();
-  return static_cast<std::int64_t>(1 + scopes + required * scopes / 8 + (listed(a) + listed(b)) / 8 + pairs / 64);
+  const std::size_t texts = a.texts.size() + b.texts.size();
+  return static_cast<std::int64_t>(1 + texts / 8 + scopes + required * scopes / 8 + (listed(a) + listed(b)) / 8 +
+                                   pairs / 64);
 }
 
 }  // namespace

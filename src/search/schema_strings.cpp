@@ -14,6 +14,7 @@ constexpr std::int64_t longest_of_pattern = 10'000;  // beside an expression, of
 constexpr std::size_t most_judged = 2'000;           // states of two patterns that are looked at for what they share
 constexpr std::size_t most_common = 20'000;          // states of what they share
 constexpr std::int64_t work_of_text = 10;            // before any of its states
+constexpr std::int64_t states_at_once = 2;           // of what two share, each with its edges, in a microsecond
 constexpr std::size_t states_of_failure = 20'000;    // that are tried until a complement has too many
 
 std::vector<std::string> texts_of(const Json& list) {
@@ -31,7 +32,7 @@ std::optional<Pattern> common_of(const Pattern& a, const Pattern& b, SchemaWork&
     steps = common.steps, both = std::move(common.pattern);
   } catch (const Unsupported&) {  // nothing
   }
-  work.combine(steps / 8, at);
+  work.combine(steps / states_at_once, at);
   return both;
 }
 

@@ -9,6 +9,7 @@
 #include "search/json_schema.h"
 #include "search/pattern.h"
 #include "search/schema_values.h"
+#include "support/little_memory.h"
 
 namespace tril::search {
 namespace {
@@ -72,6 +73,27 @@ TEST(SchemaWork, ValuesThatMeetTooManyAlternativesAreRefused) {
       list(150, [](int i) { return fmt::format(R"({{"items":{{"pattern":"^{}"}}}})", word(i).substr(0, 2)); });
   expect_refused([&] { compile_json_schema(fmt::format(R"({{"enum":[{}],"anyOf":[{}]}})", words, any)); },
                  "take too much work together");
+}
+
+// Each level has twice the alternatives of the one below it. A schema that is refused has no more than 512 MiB until then.
+TEST(SchemaWork, AlternativesThatDoubleAreRefusedBeforeMemoryEnds) {
+  if (!test::can_limit_memory()) GTEST_SKIP() << "under a sanitizer";
+  std::string doubling = R"({"$ref":"#/$defs/d0","$defs":{"d200":{"type":"string"})";
+  for (int i = 0; i < 200; ++i)
+    doubling += fmt::format(
+        R"(,"d{0}":{{"anyOf":[{{"$ref":"#/$defs/d{1}"}},{{"minLength":{0},"$ref":"#/$defs/d{1}"}}]}})", i, i + 1);
+  const auto compile = [&] { compile_json_schema(doubling + "}}"); };
+  EXPECT_EXIT(test::end_with_little_memory(compile, 512), testing::ExitedWithCode(7), "combine in too many ways");
+}
+
+// The same of oneOf, whose alternatives exclude one another by their expressions.
+TEST(SchemaWork, ExpressionsThatExcludeOneAnotherAreCounted) {
+  const auto pattern = [](int i) { return fmt::format(R"({{"type":"string","pattern":"{}"}})", word(i)); };
+  expect_refused([&] { compile_json_schema(fmt::format(R"({{"oneOf":[{}]}})", list(2'500, pattern))); },
+                 "combine in too many ways");
+  std::string nested = R"({"type":"string"})";
+  for (int i = 0; i < 98; ++i) nested = fmt::format(R"({{"oneOf":[{},{}]}})", nested, pattern(i));
+  expect_refused([&] { compile_json_schema(nested); }, "combine in too many ways");
 }
 
 TEST(SchemaWork, ComplementsThatComeToNothingAreCounted) {

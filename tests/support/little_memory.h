@@ -24,10 +24,10 @@ inline bool can_limit_memory() {
   return address_space() <= std::int64_t{1} << 40;
 }
 
-/// Lets `work` have 200 MiB more than there are, and ends the process: with code 7 and the message where it throws an Error,
+/// Lets `work` have `mebibytes` more than there are, and ends the process: with code 7 and the message where it throws an Error,
 /// else with 0.
-[[noreturn]] inline void end_with_little_memory(const std::function<void()>& work) {
-  const auto most = static_cast<rlim_t>(address_space() + (std::int64_t{200} << 20));
+[[noreturn]] inline void end_with_little_memory(const std::function<void()>& work, std::int64_t mebibytes = 200) {
+  const auto most = static_cast<rlim_t>(address_space() + (mebibytes << 20));
   const rlimit limit{most, most};
   setrlimit(RLIMIT_AS, &limit);
   try {
