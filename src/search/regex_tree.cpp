@@ -188,6 +188,7 @@ class RegexParser {
       if (c == static_cast<char32_t>(name)) return static_cast<char32_t>(value);
     if (c == 'x') return hexadecimal(2);
     if (c == 'u') return unicode();
+    if (c == 'c') return control();
     if (c >= '1' && c <= '9') refuse_unsupported("a back reference");
     if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) refuse_unsupported(fmt::format("\\{}", static_cast<char>(c)));
     return c;
@@ -202,6 +203,14 @@ class RegexParser {
       value = value * 16 + (letter ? (c | 0x20) - 'a' + 10 : c - '0');
     }
     return value;
+  }
+
+  // \cA is U+0001, \cJ a line end.
+  char32_t control() {
+    const bool letter =
+        !done() && ((text_[at_] >= 'a' && text_[at_] <= 'z') || (text_[at_] >= 'A' && text_[at_] <= 'Z'));
+    if (!letter) refuse("no letter behind \\c, which is written \\cA to \\cZ");
+    return text_[at_++] % 32;
   }
 
   char32_t unicode() {
@@ -235,8 +244,10 @@ class RegexParser {
           text_[at_ + 1] != ']') {
         ++at_;
         const CharSet other = class_part();
-        if (other.size() != 1 || other[0].least != other[0].most || other[0].least < one[0].least)
-          refuse("a range from a greater to a smaller character");
+        if (other.size() != 1 || other[0].least != other[0].most)
+          refuse(
+              "a range that ends with a class of characters such as \\d: write \\- if the - is meant as a character");
+        if (other[0].least < one[0].least) refuse("a range from a greater to a smaller character");
         set.push_back({one[0].least, other[0].least});
       } else {
         set.insert(set.end(), one.begin(), one.end());

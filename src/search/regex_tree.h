@@ -1,7 +1,7 @@
 // A regular expression as a tree.
 //
 // Understood: characters, ., [classes] with ranges and ^, \d \w \s \D \W \S (of ASCII; \s and \S know Unicode's
-// spaces), \t \n \r \f \v \0 \xHH \uHHHH \u{H...}, ( ), (?: ), (?<name> ), |, * + ? {n} {n,} {n,m} and their lazy
+// spaces), \t \n \r \f \v \0 \cA \xHH \uHHHH \u{H...}, ( ), (?: ), (?<name> ), |, * + ? {n} {n,} {n,m} and their lazy
 // forms, ^ and $. A point is any character but \n, \r, U+2028 and U+2029. Refused by name: look-around, back
 // references, \b, \B, \p, flags.
 #pragma once

@@ -194,6 +194,13 @@ TEST(Pattern, KnowsCharactersAndCombines) {
   }
 }
 
+// ECMA-262, 22.2.1: the letter's number among 32.
+TEST(Pattern, ControlCharactersHaveLetters) {
+  const Pattern p = Pattern::of_regex("\\cA[\\cJ-\\cm]\\cZ", Pattern::Match::whole);
+  for (const char* text : {"\x01\n\x1a", "\x01\r\x1a"}) EXPECT_TRUE(p.matches(text));
+  for (const char* text : {"cA\n\x1a", "\x01\x0e\x1a", "\x01\nZ"}) EXPECT_FALSE(p.matches(text));
+}
+
 TEST(Pattern, RefusesByNameWhatItDoesNotKnow) {
   for (const auto& [regex, expected] :
        std::vector<std::pair<std::string, std::string>>{{"a(?=b)", "look-ahead"},
@@ -210,6 +217,11 @@ TEST(Pattern, RefusesByNameWhatItDoesNotKnow) {
                                                         {"a{3,2}", "at least 3 and at most 2"},
                                                         {"a{999999}", "more than 100000 times"},
                                                         {"[b-a]", "greater to a smaller"},
+                                                        {"[a-\\d]", "ends with a class of characters such as \\d"},
+                                                        {"[a-\\W]", "ends with a class of characters"},
+                                                        {"\\c1", "no letter behind \\c"},
+                                                        {"[\\c]", "no letter behind \\c"},
+                                                        {"\\c", "no letter behind \\c"},
                                                         {"\\", "what is escaped"},
                                                         {"(a{100000}){100000}", "states"},
                                                         {"\\uD800", "no character"},
