@@ -58,6 +58,11 @@ class SchemaCompiler {
   /// @throws Error(usage) where there is no text
   CompiledSchema result() {
     check_written();
+    const std::vector<std::int64_t> left = grammar_.distances();
+    std::vector<Conjunction> lost;
+    for (const auto& [schemas, rule] : rules_)
+      if (left[static_cast<std::size_t>(grammar_.rule(rule).start)] == Grammar::never) lost.push_back(schemas);
+    boxes_.tell_rest(lost);
     return {std::move(grammar_), std::move(notes_)};
   }
 
@@ -100,7 +105,7 @@ class SchemaCompiler {
         try {
           write_box(kind, {box, at}, schemas, rule);
         } catch (const Unsupported& error) {
-          boxes_.leave_out(error, /*tell=*/true);
+          boxes_.leave_out(error, Telling::at_once);
         }
       }
     if (left) others_.emplace_back(schemas, rule);
@@ -109,8 +114,11 @@ class SchemaCompiler {
   void write_box(Kind kind, const PlacedBox& what, const Conjunction& schemas, std::int32_t rule) {
     const auto [start, end] = grammar_.rule(rule);
     if (what.box.listed) {
-      for (const Json& value : *what.box.listed)
-        if (judge_.verdict(value, schemas) == Verdict::yes) writer_.write_text(layout_.dumped(value), start, end);
+      for (const Json& value : *what.box.listed) {
+        const Verdict verdict = judge_.verdict(value, schemas);
+        if (verdict == Verdict::yes) writer_.write_text(layout_.dumped(value), start, end);
+        if (verdict == Verdict::unsure) boxes_.leave_out_unsure(value, schemas);
+      }
       return;
     }
     if (kind == Kind::object) write_object(out_, what, start, end);

@@ -38,15 +38,28 @@ class ArrayWriter {
   void write(std::int32_t from, std::int32_t to) {
     if (!box_.unique || most_ == 0 || most_ == 1) return write_items(from, to);
     if (given_ == 0 && box_.contains.empty() && (write_listed(from, to) || write_by_first_character(from, to))) return;
-    const Unsupported few("JSON schema: " + printable(place_ + "/uniqueItems"),
-                          "unique items are supported only for listed values, strings and integers");
+    const Unsupported few("JSON schema: " + printable(place_ + "/uniqueItems"), why_few());
     if (least_ > 1) throw few;
-    if (box_.contains.size() > 1) boxes_.leave_out(few, /*tell=*/false);  // each may need an item of its own
+    // Each may need an item of its own.
+    if (box_.contains.size() > 1) boxes_.leave_out(few, Telling::where_nothing_is_left);
     most_ = 1;
     write_items(from, to);
   }
 
  private:
+  // What several unique items would take, in the words of the reason for which they cannot be.
+  std::string why_few() const {
+    if (given_ > 0)
+      return "several unique items are supported only for items of one schema, not beside a list of schemas for the "
+             "first ones";
+    if (!box_.contains.empty()) return "several unique items are supported only for arrays without \"contains\"";
+    return fmt::format(
+        "{} unique items are supported only for at most 1000 listed values, for integers without bounds and factors, "
+        "and for "
+        "strings, each of which must be able to begin with a character of its own",
+        least_);
+  }
+
   void settle_counts() {
     const auto given = static_cast<std::int64_t>(given_);
     has_rest_ = !boxes_.allows_none(rest_) && (has_rest_ || given == 0 || least_ > given || !box_.contains.empty());
@@ -145,8 +158,11 @@ class ArrayWriter {
         if (!box.listed && kind != Kind::boolean && kind != Kind::null) return std::nullopt;
         const std::vector<Json> of_kind =
             kind == Kind::boolean ? std::vector<Json>{true, false} : std::vector<Json>{nullptr};
-        for (const Json& value : box.listed ? *box.listed : of_kind)
-          if (judge.verdict(value, rest_) == Verdict::yes && seen.add(value)) all.push_back(value);
+        for (const Json& value : box.listed ? *box.listed : of_kind) {
+          const Verdict verdict = judge.verdict(value, rest_);
+          if (verdict == Verdict::unsure) boxes_.leave_out_unsure(value, rest_);
+          if (verdict == Verdict::yes && seen.add(value)) all.push_back(value);
+        }
       }
     return all;
   }

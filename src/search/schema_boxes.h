@@ -66,6 +66,10 @@ struct Box {
   bool is_off_topic = false;  ///< a schema that names no kind speaks of other kinds alone
 };
 
+/// When the user hears of a part that is left out: in any case, at once or behind all others, or only where a value to which it
+/// belongs cannot be written at all.
+enum class Telling : std::uint8_t { at_once, at_end, where_nothing_is_left };
+
 class SchemaBoxes {
  public:
   SchemaBoxes(SchemaDocument& document, SchemaNotes& notes)
@@ -105,8 +109,12 @@ class SchemaBoxes {
   const ValueSet& values_of(const Json& list);
   /// The first part that was left out so far because it is not supported.
   const std::optional<Error>& lacking() const { return lacking_; }
-  /// Keeps why a part is left out. @param tell  whether it is one that the user may miss
-  void leave_out(const Error& why, bool tell);
+  /// Keeps why a part is left out.
+  void leave_out(const Error& why, Telling telling);
+  /// The same of a value that is listed in one of these schemas, or a name, and not for sure valid.
+  void leave_out_unsure(const Json& value, const Conjunction& schemas);
+  /// Tells what is to be told at the end. @param lost  what is written of none of these
+  void tell_rest(const std::vector<Conjunction>& lost);
 
  private:
   std::vector<Box> made_of(SchemaId id, Kind kind);
@@ -135,6 +143,7 @@ class SchemaBoxes {
   std::map<std::pair<Conjunction, int>, bool> disjoint_;
   std::map<std::string, Match> matches_;  // of expressions with names
   std::optional<Error> lacking_;
+  std::vector<std::pair<Error, Telling>> to_tell_;
   SchemaWork work_;
   SchemaExpressions expressions_;
   std::unordered_map<const Json*, ValueSet> values_;  // of lists

@@ -64,7 +64,11 @@ class ObjectPlanner {
     });
   }
 
-  bool may_be_named(const std::string& name) { return judge_.verdict(Json(name), names_) == Verdict::yes; }
+  bool may_be_named(const std::string& name) {
+    const Verdict verdict = judge_.verdict(Json(name), names_);
+    if (verdict == Verdict::unsure) boxes_.leave_out_unsure(Json(name), names_);
+    return verdict == Verdict::yes;
+  }
 
   // False where the property must be there and cannot.
   bool add_member(ObjectPlan& plan, const std::string& name) {
@@ -229,7 +233,7 @@ std::vector<ObjectPlan> object_plans(const Box& box, SchemaId at, SchemaBoxes& b
   if (plans.empty() && document.json(of)[made::some_property]["value"] != false)
     boxes.leave_out(Unsupported("JSON schema: " + document.place(at),
                                 "an object that must have an unlisted property is not supported"),
-                    false);
+                    Telling::where_nothing_is_left);
   return plans;
 }
 

@@ -290,6 +290,51 @@ TEST(SchemaWords, WhatIsNotFollowedIsTold) {
       "look-ahead");
 }
 
+// What several unique items would take, and that an optional property goes without them.
+TEST(SchemaWords, UniqueItemsSayWhatTheyTake) {
+  const auto notes = [](const std::string& items) {
+    return compile_json_schema(R"({"type":"object","properties":{"a":{"type":"array","uniqueItems":true,)" + items +
+                               "}}}")
+        .notes.text();
+  };
+  EXPECT_EQ(notes(R"("items":{"type":"integer"},"minItems":2)"), "");
+  for (const char* items : {R"("items":{"type":"integer","minimum":1,"maximum":9},"minItems":2)",
+                            R"("items":{"type":"integer","multipleOf":2},"minItems":2)"}) {
+    const std::string told = notes(items);
+    EXPECT_NE(told.find("#/properties/a/uniqueItems: 2 unique items"), std::string::npos) << told;
+    EXPECT_NE(told.find("integers without bounds and factors"), std::string::npos) << told;
+  }
+  EXPECT_NE(notes(R"("prefixItems":[{"type":"null"},true],"minItems":2)").find("beside a list of schemas"),
+            std::string::npos);
+  EXPECT_NE(notes(R"("contains":{"const":1},"minItems":2)").find("arrays without \"contains\""), std::string::npos);
+  // Two that one item may meet, and two that it cannot: of that nothing is left.
+  EXPECT_EQ(notes(R"("contains":{"const":1},"allOf":[{"contains":{"minimum":1}}])"), "");
+  EXPECT_NE(notes(R"("contains":{"const":1},"allOf":[{"contains":{"const":2}}])").find("arrays without"),
+            std::string::npos);
+}
+
+// A property that is optional, and of which what must hold is not supported, is not lost without a word.
+TEST(SchemaWords, PropertiesThatAreLostAreTold) {
+  const auto notes = [](const std::string& schema) { return compile_json_schema(schema).notes.text(); };
+  const std::string negation = "the negation of \"format\" is not supported";
+  for (
+      const char* schema :
+      {R"({"type":"object","properties":{"a":{"type":"string","not":{"format":"date"}}}})",
+       R"({"type":"object","properties":{"a":{"$ref":"#/$defs/s"}},"$defs":{"s":{"type":"string","not":{"format":"date"}}}})"})
+    EXPECT_NE(notes(schema).find(negation), std::string::npos) << schema << notes(schema);
+  // Something of it is left.
+  EXPECT_EQ(
+      notes(
+          R"({"type":"object","properties":{"a":{"anyOf":[{"type":"null"},{"type":"string","not":{"format":"date"}}]}}})"),
+      "");
+  // It cannot be.
+  EXPECT_EQ(notes(R"({"type":"object","properties":{"a":{"type":"integer","minimum":3,"maximum":2}}})"), "");
+  // Names are values, of which one may not be sure.
+  EXPECT_NE(notes(R"({"type":"object","properties":{"23:59:60Z":{},"12:00:00Z":{}},"propertyNames":{"format":"time"}})")
+                .find("not sure that every validator takes \"23:59:60Z\""),
+            std::string::npos);
+}
+
 // Small schemas whose alternatives multiply end, whether they are taken or refused.
 TEST(SchemaWords, WhatMultipliesEnds) {
   const auto compile = [](const std::string& schema) {
