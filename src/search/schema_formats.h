@@ -8,6 +8,10 @@ namespace tril::search {
 
 /// A regular expression of a strict form of the format, one that every validator knows; "" where it is none of the drafts'.
 std::string written_format(std::string_view format);
+/// One of what validators accept, by the format's RFC: what listed values are held against, beside has_lengths().
+std::string accepted_format(std::string_view format);
+/// What no regular expression of that size says of a text that is accepted: how long its parts are, and whether an expression is one.
+bool has_lengths(std::string_view format, const std::string& text);
 /// One of all that may have the format: what does not match surely has not.
 std::string wide_format(std::string_view format);
 

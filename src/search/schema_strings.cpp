@@ -52,7 +52,7 @@ Pattern SchemaPatterns::counted(Pattern p, const std::string& place) {
 Pattern SchemaPatterns::both(const Pattern& a, const Pattern& b, const std::string& place) {
   if (a.states().size() * b.states().size() > 200 * Grammar::most_states)
     refuse_unsupported(place, "patterns or lengths that are too large together are not supported");
-  return counted(a & b, place);
+  return counted(at_place(place, [&] { return a & b; }), place);
 }
 
 Pattern SchemaPatterns::matching(const std::string& regex, const std::string& place) {
@@ -99,7 +99,7 @@ Verdict has_format(const std::string& text, const std::string& format, SchemaExp
   const auto is = [&](const std::string& regex) {
     return expressions.matches(regex, SchemaExpressions::Form::whole, text, at);
   };
-  if (is(written_format(format))) return Verdict::yes;
+  if (is(written_format(format)) || (is(accepted_format(format)) && has_lengths(format, text))) return Verdict::yes;
   return is(wide_format(format)) ? Verdict::unsure : Verdict::no;
 }
 

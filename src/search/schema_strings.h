@@ -36,7 +36,7 @@ class SchemaPatterns {
 
 enum class Verdict : std::uint8_t;
 bool is_known_format(std::string_view format);
-/// Unsure where it may have the format, and is not of the form that is written.
+/// Unsure where it may have the format, and validators differ on whether it does.
 Verdict has_format(const std::string& text, const std::string& format, SchemaExpressions& expressions, SchemaId at);
 /// Whether surely no string is in the box; false where that takes much work.
 /// @param at  a schema that it comes from, for errors
