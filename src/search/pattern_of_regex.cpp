@@ -1,6 +1,6 @@
 // A regular expression as an automaton: Thompson's construction [1968], with ^ and $ as jumps of their own kind, which
-// are settled at the end: a text is at its beginning (phase 0), within (1), or at its end, where no character may
-// follow (2), and each state stands for three.
+// are settled at the end: a text is at its beginning (phase 0), within (1), at its end, where no character may follow (2),
+// or, empty, at both (3), and each state stands for those of them in which it is met.
 #include <unordered_map>
 #include <utility>
 
@@ -38,6 +38,8 @@ class PatternBuilder {
     std::int32_t from, to;
     CharSet on;
   };
+
+  static constexpr std::int64_t phases = 4;
 
   std::int32_t add() {
     check(static_cast<std::size_t>(states_) < Pattern::most_states / 3, "regular expression",
@@ -102,16 +104,16 @@ class PatternBuilder {
     for (const CharEdge& e : edges_) edges[static_cast<std::size_t>(e.from)].push_back(&e);
 
     Pattern pattern;
-    std::unordered_map<std::int64_t, std::int32_t> known{{start * std::int64_t{3}, pattern.start()}};
-    std::vector<std::int64_t> pending{start * std::int64_t{3}};
+    std::unordered_map<std::int64_t, std::int32_t> known{{start * phases, pattern.start()}};
+    std::vector<std::int64_t> pending{start * phases};
     while (!pending.empty()) {
       const std::int64_t one = pending.back();
       pending.pop_back();
-      const auto state = static_cast<std::size_t>(one / 3);
-      const std::int64_t phase = one % 3;
+      const auto state = static_cast<std::size_t>(one / phases);
+      const std::int64_t phase = one % phases;
       const std::int32_t from = known.at(one);
       const auto reach = [&](std::int32_t s, std::int64_t p) {
-        const std::int64_t key = s * std::int64_t{3} + p;
+        const std::int64_t key = s * phases + p;
         const auto found = known.find(key);
         if (found != known.end()) return found->second;
         pending.push_back(key);
@@ -119,13 +121,13 @@ class PatternBuilder {
       };
       if (static_cast<std::int32_t>(state) == end) pattern.add_jump(from, pattern.end());
       // Some engines have $ match before a last line end.
-      if (reading_ == RegexReading::wide && static_cast<std::int32_t>(state) == end && phase == 2)
+      if (reading_ == RegexReading::wide && static_cast<std::int32_t>(state) == end && phase >= 2)
         pattern.add_edge(from, {{'\n', '\n'}}, pattern.end());
       for (const Jump* j : jumps[state]) {
-        if (j->kind == Jump::begin && phase != 0) continue;
-        pattern.add_jump(from, reach(j->to, j->kind == Jump::end ? 2 : phase));
+        if (j->kind == Jump::begin && phase != 0 && phase != 3) continue;
+        pattern.add_jump(from, reach(j->to, j->kind != Jump::end ? phase : phase == 0 || phase == 3 ? 3 : 2));
       }
-      if (phase == 2) continue;
+      if (phase >= 2) continue;
       for (const CharEdge* e : edges[state]) pattern.add_edge(from, intersection(e->on, all_chars()), reach(e->to, 1));
     }
     return pattern;

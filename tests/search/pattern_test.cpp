@@ -13,9 +13,10 @@ namespace {
 
 TEST(Pattern, MatchesWhatStandardRegularExpressionsMatch) {
   const std::vector<std::string> patterns{
-      "abc",        "a|bc|",   "a*b+c?",    "(ab){2,3}", "[a-c]{3}", "[^a]b", "a.c",   "(a|b)*c",  "(?:ab|a)(c|bc)",
-      "a{2}",       "a{0,2}b", "\\d+[a-b]", "x{0}a",     "^ab$",     "^a|b$", "a$|^c", "(^a)?b",   "\\w\\W",
-      "[\\d\\-a]+", "[]a]*|b", "(a*)*",     "(a+|b+)+c", "a+?b",     "^$",    "\\.",   "[a\\]b]+", "ca{1,}b"};
+      "abc",        "a|bc|",    "a*b+c?",    "(ab){2,3}", "[a-c]{3}", "[^a]b", "a.c",   "(a|b)*c", "(?:ab|a)(c|bc)",
+      "a{2}",       "a{0,2}b",  "\\d+[a-b]", "x{0}a",     "^ab$",     "^a|b$", "a$|^c", "(^a)?b",  "\\w\\W",
+      "[\\d\\-a]+", "[]a]*|b",  "(a*)*",     "(a+|b+)+c", "a+?b",     "^$",    "^$^$",  "$^",      "(^$)*^|a",
+      "\\.",        "[a\\]b]+", "ca{1,}b"};
   RandomSequence random(3, 3);
   const std::string letters = "aabbcc1.- ]";
   std::vector<std::string> texts{""};
