@@ -139,11 +139,30 @@ class SchemaCompiler {
     if (const auto known = shared_.find(name); known != shared_.end()) return known->second;
     std::optional<Pattern> pattern;
     if (kind == Kind::string) pattern = patterns_.of(box, what.at);
+    if (kind == Kind::number) check_number(box, what.at);
     const std::int32_t rule = grammar_.add_rule();
     const auto [start, end] = grammar_.rule(rule);
     pattern ? writer_.write_json_string(*pattern, start, end)
             : write_number(writer_, box, document_.place(what.at), start, end);
     return shared_[name] = rule;
+  }
+
+  // Between two bounds there may be numbers of which none is written.
+  void check_number(const Box& box, SchemaId at) const {
+    const bool whole =
+        box.whole || (!box.factors.empty() && std::all_of(box.factors.begin(), box.factors.end(), is_whole));
+    if (whole || !box.low || !box.high) return;
+    Grammar alone;
+    GrammarWriter writer(alone, all_chars());
+    const std::int32_t rule = alone.add_rule();
+    const auto [start, end] = alone.rule(rule);
+    write_number(writer, box, document_.place(at), start, end);
+    if (alone.distances()[static_cast<std::size_t>(start)] == Grammar::never)
+      refuse_unsupported(document_.place(at),
+                         box.factors.empty()
+                             ? "numbers so close to each other are not supported"
+                             : "between these bounds, multiples that are no integers, halves or quarters are "
+                               "not supported");
   }
 
   SchemaNotes notes_;

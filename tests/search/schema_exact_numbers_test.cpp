@@ -55,6 +55,16 @@ TEST(SchemaExactNumbers, ValuesThatADoubleMayHaveRoundedAreNotWritten) {
          {"1.2345678901234568e+29"});
 }
 
+// There are such numbers, and that none is written is what is said.
+TEST(SchemaExactNumbers, BoundsWithNothingWrittenBetweenThemSaySo) {
+  expect_refused([] { json_schema_grammar(R"({"type":"number","minimum":1e-300,"maximum":1e-299})"); },
+                 "numbers so close to each other are not supported");
+  expect_refused([] { json_schema_grammar(R"({"type":"number","multipleOf":0.1,"minimum":0.1,"maximum":0.2})"); },
+                 "multiples that are no integers, halves or quarters are not supported");
+  expect_refused([] { json_schema_grammar(R"({"type":"number","multipleOf":7,"minimum":1,"maximum":6})"); },
+                 "no text that it allows");
+}
+
 TEST(SchemaExactNumbers, AreInOrder) {
   std::vector<ExactNumber> numbers;
   for (const char* text : {"-1e300", "-18446744073709551616", "-9007199254740993", "-9007199254740992.0", "-0.5", "0",
