@@ -208,6 +208,12 @@ std::string accepted_format(std::string_view format) {
   return found ? found->accepted : "";
 }
 
+std::int64_t sure_length_of(std::string_view format) {
+  if (format == "regex") return 0;
+  if (format.starts_with("idn-")) return (longest_label - 4) / 5;
+  return format == "email" || format.starts_with("host") ? longest_label : -1;
+}
+
 bool has_lengths(std::string_view format, const std::string& text) {
   if (format == "regex") return is_expression(text);
   if (format.ends_with("hostname") || format == "host-name") return has_lengths_of_host(text);

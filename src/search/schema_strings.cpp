@@ -36,6 +36,18 @@ std::optional<Pattern> common_of(const Pattern& a, const Pattern& b, SchemaWork&
   return both;
 }
 
+Pattern written_pattern(const std::string& format) {
+  return Pattern::of_regex(written_format(format), Pattern::Match::whole);
+}
+
+// Of a format, in lengths of which each part is surely short enough; what that does not decide is written in its strict form.
+Pattern accepted_pattern(const std::string& format) {
+  const std::int64_t most = sure_length_of(format);
+  if (most == 0) return written_pattern(format);
+  const Pattern all = Pattern::of_regex(accepted_format(format), Pattern::Match::whole);
+  return most < 0 ? all : all & Pattern::of_length(0, most);
+}
+
 }  // namespace
 
 void SchemaPatterns::count(std::size_t states, const std::string& place) {
@@ -76,18 +88,25 @@ Pattern SchemaPatterns::of(const Box& box, SchemaId at) {
   // Who writes more has other limits than the schema's.
   const std::int64_t limit = box.texts.empty() ? longest : std::max(box.least, longest_of_pattern);
   const std::int64_t most = std::min(box.most, limit);
-  std::optional<Pattern> pattern;
-  const auto also = [&](const Pattern& other) { pattern = pattern ? both(*pattern, other, place) : other; };
-  for (const auto& [word, value] : box.texts) {
-    const std::string& text = value.is_string() ? value.get_ref<const std::string&>() : word;
-    if (word == "pattern") also(matching(text, place + "/pattern"));
-    if (word == "format") also(counted(Pattern::of_regex(written_format(text), Pattern::Match::whole), place));
-    if (word == made::not_pattern) also(not_matching(text, place + "/not"));
-    if (word == made::not_texts) also(counted(Pattern::except(texts_of(value)), place));
-  }
-  if (box.least > 0 || most >= 0 || !pattern)
-    also(counted(Pattern::of_length(box.least, most < 0 ? std::nullopt : std::optional(most)), place));
-  return *pattern;
+  const auto pattern_with = [&](Pattern (*pattern_of_format)(const std::string&)) {
+    std::optional<Pattern> pattern;
+    const auto also = [&](const Pattern& other) { pattern = pattern ? both(*pattern, other, place) : other; };
+    for (const auto& [word, value] : box.texts) {
+      const std::string& text = value.is_string() ? value.get_ref<const std::string&>() : word;
+      if (word == "pattern") also(matching(text, place + "/pattern"));
+      if (word == "format") also(counted(pattern_of_format(text), place));
+      if (word == made::not_pattern) also(not_matching(text, place + "/not"));
+      if (word == made::not_texts) also(counted(Pattern::except(texts_of(value)), place));
+    }
+    if (box.least > 0 || most >= 0 || !pattern)
+      also(counted(Pattern::of_length(box.least, most < 0 ? std::nullopt : std::optional(most)), place));
+    return *pattern;
+  };
+  Pattern pattern = pattern_with(written_pattern);
+  const auto is_format = [](const auto& text) { return text.first == "format"; };
+  if (std::none_of(box.texts.begin(), box.texts.end(), is_format) || !pattern.is_empty()) return pattern;
+  // Where nothing of the strict form is left, what validators accept may be.
+  return pattern_with(accepted_pattern);
 }
 
 bool is_known_format(std::string_view format) {

@@ -1,6 +1,7 @@
 // Formats: listed values are held against what their RFCs say, where validators agree; what is written keeps to lengths.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "search/constraints.h"
@@ -95,6 +96,23 @@ TEST(SchemaFormats, ListedValuesOfWhichOneIsNotSureAreTold) {
     EXPECT_NE(notes(schema).find("it is not sure that every validator takes \"23:59:60Z\""), std::string::npos)
         << schema << notes(schema);
   EXPECT_EQ(notes(R"({"enum":["12:00:00z","tomorrow"],"format":"time"})"), "");
+}
+
+// Other keywords may leave nothing of the strict form.
+TEST(SchemaFormats, WhatIsAcceptedIsWrittenWhereNothingStrictIsLeft) {
+  for (const auto& [schema, yes, no] : std::vector<std::array<std::string, 3>>{
+           {R"("format":"uri","pattern":"^mailto:")", "mailto:a@b.c", "mailto:a b"},
+           {R"("format":"uuid","pattern":"^A")", "Aeb8aa08-aa98-11ea-b4aa-73b441d16380", "A"},
+           {R"("format":"ipv6","maxLength":3)", "::1", ":::"},
+           {R"("format":"date-time","pattern":"z$")", "2024-02-29t00:00:00z", "2023-02-29t00:00:00z"},
+           {R"("format":"hostname","pattern":"^[^.]*$")", "localhost", std::string(64, 'a')},
+           {R"("format":"email","pattern":"^A")", "A@b", "A" + std::string(64, 'a') + "@b"},
+           {R"("format":"date","pattern":"^2024-01")", "2024-01-31", "2024-02-29"}}) {
+    SCOPED_TRACE(schema);
+    const Constraint c = of_schema(R"({"type":"string",)" + schema + "}", JsonSpace::none);
+    EXPECT_TRUE(c.allows(Json(yes).dump()));
+    EXPECT_FALSE(c.allows(Json(no).dump()));
+  }
 }
 
 // RFC 5321, 4.5.3.1.1.
