@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/printable.h"
 #include "search/schema_complement.h"
 #include "search/schema_drafts.h"
 #include "search/schema_judge.h"
@@ -23,9 +22,7 @@ bool has_inexact_number(const Json& value) {
 
 constexpr std::size_t most_combined = 200;  // boxes of two lists, or as many as the longer one has
 constexpr std::size_t deepest = 1'000;
-constexpr std::size_t most_told = 1'000;   // of listed values that are left out
-constexpr std::size_t longest_shown = 60;  // of a value, in a message
-constexpr std::int64_t work_of_copy = 8;   // of a box that is kept, and takes some 500 bytes: 300 MiB at most
+constexpr std::int64_t work_of_copy = 8;  // of a box that is kept, and takes some 500 bytes: 300 MiB at most
 
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& from) {
@@ -66,13 +63,6 @@ bool cross(const Box& box) {
   return first && last && *first > *last;
 }
 
-// Where in the schema an error is.
-std::string place_of(const Error& error) {
-  const std::string place = error.where();
-  const std::string_view head = "JSON schema: ";
-  return place.starts_with(head) ? place.substr(head.size()) : place;
-}
-
 // What it takes to find what two boxes both allow, with all that they list, and to look each required name up.
 std::int64_t work_of(const Box& a, const Box& b) {
   const auto listed = [](const Box& box) { return box.listed ? box.listed->size() : 0; };
@@ -90,44 +80,6 @@ const ValueSet& SchemaBoxes::values_of(const Json& list) {
   const auto [found, fresh] = values_.try_emplace(&list);
   if (fresh) found->second = ValueSet(list);
   return found->second;
-}
-
-void SchemaBoxes::leave_out(const Error& why, Telling telling) {
-  if (!lacking_) lacking_ = why;
-  if (telling == Telling::at_once)
-    notes_.leave_out(place_of(why), why.message());
-  else
-    to_tell_.emplace_back(why, telling);
-}
-
-void SchemaBoxes::leave_out_unsure(const Json& value, const Conjunction& schemas) {
-  const std::string text = value.dump();
-  const std::string shown = text.size() > longest_shown ? text.substr(0, longest_shown) + "..." : text;
-  const std::string why = fmt::format("it is not sure that every validator takes {}", printable(shown));
-  const std::string where = "JSON schema: " + document_.place(schemas.empty() ? document_.root() : schemas[0]);
-  if (!lacking_) lacking_ = Unsupported(where, "there is no text that it allows for sure: " + why);
-  if (to_tell_.size() < most_told) to_tell_.emplace_back(Unsupported(where, why), Telling::at_end);
-}
-
-void SchemaBoxes::tell_rest(const std::vector<Conjunction>& lost) {
-  std::vector<std::string> places;
-  for (const Conjunction& schemas : lost)
-    for (const SchemaId id : schemas) {
-      places.push_back(document_.place(id));
-      try {
-        for (const char* word : SchemaDocument::references_of(document_.json(id)))
-          places.push_back(document_.place(document_.target(id, word)));
-      } catch (const Unsupported&) {  // which was told at once
-      }
-    }
-  for (const auto& [why, telling] : to_tell_) {
-    const std::string at = place_of(why);
-    const auto is_within = [&](const std::string& place) {
-      return at.starts_with(place) && (at.size() == place.size() || at[place.size()] == '/');
-    };
-    if (telling == Telling::at_end || std::any_of(places.begin(), places.end(), is_within))
-      notes_.leave_out(at, why.message());
-  }
 }
 
 void SchemaBoxes::add(Conjunction& to, SchemaId id) const {
