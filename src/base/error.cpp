@@ -30,6 +30,18 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+// Edits to the first of a name's words, of whom left the others out: "beem" is meant for "beam_size", and "--beem" for
+// "--beam-size". More than one edit make another word.
+size_t distance_to_beginning(std::string_view word, std::string_view name) {
+  constexpr size_t shortest = 4, none = std::string_view::npos;
+  if (word.starts_with("--") != name.starts_with("--")) return none;
+  if (word.starts_with("--")) word.remove_prefix(2), name.remove_prefix(2);
+  const size_t end = name.find_first_of("-_");
+  if (end == none || end < shortest || word.size() < shortest || word.find_first_of("-_") != none) return none;
+  const size_t distance = edit_distance(word, name.substr(0, end));
+  return distance <= 1 ? distance : none;
+}
+
 }  // namespace
 
 Error::Error(ErrorKind kind, std::string where, std::string what, std::string hint)
@@ -56,7 +68,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   size_t best = std::min(std::max<size_t>(2, word.size() / 3), word.size() / 2) + 1;
   std::string found;
   for (const std::string& candidate : candidates) {
-    const size_t distance = edit_distance(word, candidate);
+    const size_t distance = std::min(edit_distance(word, candidate), distance_to_beginning(word, candidate));
     if (distance < best) best = distance, found = candidate;
   }
   return found;

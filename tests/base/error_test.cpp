@@ -57,6 +57,16 @@ TEST(Nearest, PrefersTheFewestEdits) {
   EXPECT_EQ(nearest("abcdef", {"abcxyf", "abdcef"}), "abdcef");
 }
 
+// Who leaves out the other words of a name is nearer to it than to a short name that differs in half of its letters.
+TEST(Nearest, MayBeginWithTheWord) {
+  EXPECT_EQ(nearest("beem", {"seed", "beam_size", "beam_groups"}), "beam_size");
+  EXPECT_EQ(nearest("beam", {"seed", "beam_size"}), "beam_size");
+  EXPECT_EQ(nearest("--beem", {"--seed", "--beam-size"}), "--beam-size");
+  EXPECT_EQ(nearest("beem", {"beam", "beam_size"}), "beam");
+  EXPECT_EQ(nearest("sead", {"seed", "beam_size"}), "seed");
+  EXPECT_EQ(nearest("xxem", {"beam_size"}), "");
+}
+
 TEST(Nearest, DidYouMeanIsEmptyWhereNothingIsNear) {
   EXPECT_EQ(did_you_mean("d_modle", {"d_model", "vocab_size"}), "did you mean d_model?");
   EXPECT_EQ(did_you_mean("quite_another", {"d_model"}), "");
