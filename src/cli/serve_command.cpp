@@ -298,7 +298,7 @@ void check_cache(const serve::Loaded& l, const std::string& name, const ServeOpt
   const serve::CacheNeeds needs = serve::cache_needs(l, o.max_new_tokens);
   if (o.cache_tokens / workers >= needs.least) return;
   fail_usage("--cache-tokens",
-             fmt::format("{} hold no request of model {}: the shortest may come to {} for each of {} workers",
+             fmt::format("{} hold no request of model {}: the shortest may need {} for each of {} workers",
                          o.cache_tokens, name, needs.least, workers),
              fmt::format("{} hold its longest", needs.most * workers));
 }

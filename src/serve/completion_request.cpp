@@ -141,7 +141,7 @@ void read_format(const Json& body, CompletionRequest& r, Warnings& warnings) {
   r.schema = json_text(*schema);
   if (r.schema.size() > most_schema_bytes)
     throw HttpError(400,
-                    fmt::format("response_format: the schema has {} bytes, at most {} may come", r.schema.size(),
+                    fmt::format("response_format: the schema has {} bytes, at most {} are allowed", r.schema.size(),
                                 most_schema_bytes),
                     "response_format");
 }

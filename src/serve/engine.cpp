@@ -114,8 +114,8 @@ void Engine::check_works(std::span<const WorkPtr> works) const {
   const search::SearchOptions* last = nullptr;
   for (const WorkPtr& work : works) {
     check(work->cache_tokens() <= share, "request",
-          "may come to {} tokens, rows of the search and prompt together, the server keeps {}", work->cache_tokens(),
-          share);
+          "may need {} tokens, counting all rows of the search and the prompt; the server keeps at most {}",
+          work->cache_tokens(), share);
     if (work->options.get() != last) search::check_options(*work->options, model_->vocab_size());
     last = work->options.get();
     search::check_request(work->request, *work->options, model_->vocab_size());

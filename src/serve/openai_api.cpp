@@ -142,9 +142,10 @@ class Completing : public std::enable_shared_from_this<Completing> {
                                           options_->eos_ids.empty() ? "" : " with its end token");
     const std::string name = asked ? length_name() : r_.chat ? "messages" : "prompt";
     throw HttpError(400,
-                    asked ? fmt::format("{}: {}, and {} may come: allow more", name, needs, request.max_length)
-                          : fmt::format("{}: {}, and the model's positions leave {}: shorten the text", name, needs,
-                                        request.max_length),
+                    asked
+                        ? fmt::format("{}: {}, but at most {} are allowed: allow more", name, needs, request.max_length)
+                        : fmt::format("{}: {}, and the model's positions leave {}: shorten the text", name, needs,
+                                      request.max_length),
                     name)
         .with_code(asked ? "" : "context_length_exceeded");
   }

@@ -340,7 +340,8 @@ void Service::push(SideWorker& worker, const CallPtr& call, std::function<void(s
 void Service::check_texts(const std::vector<std::string>& texts, const std::string& name) const {
   if (texts.size() > options_.most_texts)
     throw HttpError(
-        400, fmt::format("{}: {} texts, at most {} may come together", name, texts.size(), options_.most_texts), name);
+        400, fmt::format("{}: {} texts, at most {} are allowed in a request", name, texts.size(), options_.most_texts),
+        name);
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     bytes += texts[i].size();
@@ -351,7 +352,8 @@ void Service::check_texts(const std::vector<std::string>& texts, const std::stri
   }
   if (bytes > options_.most_characters)
     throw HttpError(
-        413, fmt::format("{}: {} bytes, at most {} may come together", name, bytes, options_.most_characters), name);
+        413, fmt::format("{}: {} bytes, at most {} are allowed in a request", name, bytes, options_.most_characters),
+        name);
 }
 
 }  // namespace tril::serve

@@ -43,7 +43,7 @@ TEST_F(LanguageModel, WritesWhatARegularExpressionOrASchemaAllows) {
   };
   refused({"--json-object"}, "the vocabulary has no token for");
   refused({"--regex", "it{40}", "--max-new-tokens", "9"},
-          "the shortest text that it allows has 42 tokens with its end token, and 9 may come");
+          "the shortest text that it allows has 42 tokens with its end token, but at most 9 are allowed");
   refused({"--regex", "a(?=b)"}, "look-ahead");
   refused({"--prompt", "a\xff"}, "--prompt: expected UTF-8");
   refused({"--regex", "a", "--stop", "b"}, "--stop");

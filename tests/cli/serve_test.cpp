@@ -25,7 +25,7 @@ TEST(Serve, ACacheThatHoldsNoRequestIsRefused) {
   EXPECT_EQ(refused.code, exit_usage);
   std::smatch least;
   ASSERT_TRUE(std::regex_search(refused.err, least,
-                                std::regex("--cache-tokens: 10 hold no request of model de: the shortest may come to "
+                                std::regex("--cache-tokens: 10 hold no request of model de: the shortest may need "
                                            "[0-9]+ for each of 2 workers; ([0-9]+) hold its longest")))
       << refused.err;
   EXPECT_EQ(least[1], std::to_string(2 * (1 + 4 * 12))) << "a beam of 4, 12 tokens";

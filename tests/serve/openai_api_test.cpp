@@ -179,7 +179,7 @@ TEST_F(Serving, AnswersAreJsonWhereThatIsAskedFor) {
       EXPECT_EQ(error["type"], "invalid_request_error");
       EXPECT_EQ(error["param"], "max_tokens");
       EXPECT_TRUE(error["code"].is_null()) << error;
-      EXPECT_NE(error["message"].get<std::string>().find("3 tokens with its end token, and 1 may come"),
+      EXPECT_NE(error["message"].get<std::string>().find("3 tokens with its end token, but at most 1 are allowed"),
                 std::string::npos)
           << error;
     }
