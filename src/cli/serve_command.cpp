@@ -22,6 +22,7 @@
 #include "serve/http_server.h"
 #include "serve/service.h"
 #include "text/chat_template.h"
+#include "text/language_tag.h"
 #include "text/utf8.h"
 
 namespace tril::cli {
@@ -55,7 +56,9 @@ Fields fields_of(ServeOptions& o) {
       .required();
   precision_field(f.add("precision", &o.decoding.precision,
                         "numbers of weights in products; as the directory stores them unless given"));
-  f.add("languages", &o.languages, "what models translate: NAME=en:de; unset: as their tokenizer_config.json says")
+  f.add("languages", &o.languages,
+        "what models translate: NAME=en:de; unset: as their tokenizer_config.json says; of one with tags (>>de<<) the "
+        "target of requests that do not say it, - for texts without a tag; not for one with tokens of languages")
       .value_name("NAME=FROM:TO");
   f.add("beam-size", &o.decoding.beam_size,
         "beam size of requests that do not set one; unset: as the model's directory says, or 1")
@@ -249,7 +252,9 @@ serve::Loaded load(const ServeOptions& o, const std::string& name, const std::st
     search::TranslatorOptions t = translator_options(d, published, *l.model, *l.tokenizer);
     decoding = t.decoding;
     l.text = t;
-    l.source_language = language(directory, "source_lang"), l.target_language = language(directory, "target_lang");
+    l.source_language = language(directory, "source_lang");
+    // Of a model with tags it says what the file calls them all, "roa", which puts none in front of a text.
+    if (tagged_languages(*l.tokenizer).empty()) l.target_language = language(directory, "target_lang");
   } else {
     d.beam_size.reset();
     search::GeneratorOptions g = generator_options(d, published, *l.model, *l.tokenizer);
@@ -303,6 +308,29 @@ void check_cache(const serve::Loaded& l, const std::string& name, const ServeOpt
              fmt::format("{} hold its longest", needs.most * workers));
 }
 
+// Languages that are told of a model and change nothing are a mistake.
+void check_languages(const serve::Loaded& l, const std::string& name, const ServeOptions& o) {
+  for (const std::string& text : o.languages) {
+    const LanguagePair pair = language_pair(text);
+    if (pair.model != name) continue;
+    if (!l.model->has_encoder())
+      fail_usage("--languages", fmt::format("model {} continues text and translates nothing", name), "leave it out");
+    if (!l.tokenizer->languages().empty())
+      fail_usage(
+          "--languages",
+          fmt::format("the vocabulary of model {} lists its languages, from each into each of which it translates",
+                      name),
+          "leave it out; requests say source and target");
+    const std::vector<std::string> tags = tagged_languages(*l.tokenizer);
+    if (!tags.empty() && pair.to != "-" && std::find(tags.begin(), tags.end(), pair.to) == tags.end())
+      fail_usage("--languages",
+                 fmt::format("model {} has no tag >>{}<<; it has {}", name, printable(pair.to), fmt::join(tags, ", ")),
+                 fmt::format("{}={}:{} says into which requests translate that do not say it, - that their texts have "
+                             "no tag",
+                             name, pair.from, tags.front()));
+  }
+}
+
 // Whether a model has become ready. A server that cannot load any model ends with an error; one that
 // has served goes on without the models that it loses. @throws Error where none was, and none is coming
 bool has_begun(const serve::Models& models) {
@@ -352,6 +380,7 @@ int serve(const ServeOptions& o) {
                          const bool at_start = std::exchange(first, false);
                          serve::Loaded l = load(o, n, d);
                          try {
+                           check_languages(l, n, o);
                            check_cache(l, n, o);
                          } catch (...) {
                            if (at_start) refused.say(std::current_exception());

@@ -7,7 +7,7 @@
 #include "search/score.h"
 #include "search/text_score.h"
 #include "search/translation_text.h"
-#include "serve/service.h"
+#include "serve/model_choice.h"
 #include "text/language_tag.h"
 #include "text/sentence_frame.h"
 
@@ -26,13 +26,11 @@ Json pieces(std::span<const std::int32_t> ids, const Tokenizer& tokenizer, Side 
   return list;
 }
 
-// What a request says of languages; in what it says nothing of, the model's directory is obeyed.
+// What a request says of languages (told_languages()).
 void add_language_fields(Fields& f, std::string& source, std::string& target) {
-  f.add("source-language", &source, "language of the source, of a model that is told it; unset: as its directory says");
-  f.add("target-language", &target, "language of the translation, likewise");
-}
-Languages languages_of(const ServedModel& m, const std::string& source, const std::string& target) {
-  return choose_languages(m.tokenizer(), source, target, "source_language", "target_language");
+  f.add("source-language", &source, "language of the source, of a model with tokens of languages");
+  f.add("target-language", &target,
+        "language of the translation, of a model that is told it; unset: as its directory says");
 }
 
 // A model that continues text is told no languages.
@@ -60,13 +58,18 @@ HttpError wrong_text(const std::string& field, std::size_t number, const std::st
   return {400, fmt::format("{} {}: {}", field, number, what), field};
 }
 
+// A source as the model reads it.
+std::string behind_tag(const ServedModel& m, const Languages& languages, const std::string& source) {
+  return TagsOfText(m, languages.prefix, "target_language").put_before(source);
+}
+
 // Ids that fit the model, of a field's texts, each in the frame of a sentence. An empty text is one: its end alone.
 std::vector<std::vector<std::int32_t>> ids_of(const std::vector<std::string>& texts, Side side,
                                               const Languages& languages, const ServedModel& m) {
   const bool source = side == Side::source;
   std::vector<std::vector<std::int32_t>> all;
   for (const std::string& text : texts) {
-    all.push_back(sentence_ids(m.tokenizer(), source ? behind_prefix(languages.prefix, text) : text, side,
+    all.push_back(sentence_ids(m.tokenizer(), source ? behind_tag(m, languages, text) : text, side,
                                source ? languages.source : languages.target));
     const std::int64_t positions = m.model().max_positions();
     if (positions > 0 && static_cast<std::int64_t>(all.back().size()) > positions)
@@ -79,7 +82,7 @@ std::vector<std::vector<std::int32_t>> ids_of(const std::vector<std::string>& te
 void score_translations(Service& service, const CallPtr& call, const ModelPtr& m, const ScoreRequest& r) {
   if (r.source.size() != r.target.size())
     throw HttpError(400, fmt::format("{} sources and {} targets", r.source.size(), r.target.size()), "target");
-  const Languages languages = languages_of(*m, r.source_language, r.target_language);
+  const Languages languages = told_languages(m, r.source_language, r.target_language);
   std::vector<std::vector<std::int32_t>> sources = ids_of(r.source, Side::source, languages, *m),
                                          targets = ids_of(r.target, Side::target, languages, *m);
   const std::int32_t start = search::decoder_start(m->model(), m->tokenizer(), languages.target);
@@ -249,10 +252,10 @@ void Service::add_model_routes() {
          if (!m->translates() && !r.target.empty()) throw HttpError(400, "target: is for translations", "target");
          if (!m->translates()) refuse_languages(r.source_language, r.target_language);
          const Languages languages =
-             m->translates() ? languages_of(*m, r.source_language, r.target_language) : Languages();
-         aside(call, [call, m, r, looked_at, languages](search::WorkerPool& worker) {
-           const auto maps = search::all_attention_maps(worker.context(0), m->model(), m->tokenizer(),
-                                                        behind_prefix(languages.prefix, looked_at), r.target,
+             m->translates() ? told_languages(m, r.source_language, r.target_language) : Languages();
+         const std::string source = m->translates() ? behind_tag(*m, languages, looked_at) : looked_at;
+         aside(call, [call, m, r, source, languages](search::WorkerPool& worker) {
+           const auto maps = search::all_attention_maps(worker.context(0), m->model(), m->tokenizer(), source, r.target,
                                                         {.tokens = r.max_tokens,
                                                          .heads = 512,
                                                          .source_language = languages.source,

@@ -86,7 +86,7 @@ ModelPtr named(Service& service, const CallPtr& call, const TranslationWish& wis
 }
 
 // The one language that the texts can be in; "" where the one model does not say. @throws HttpError where there are several
-std::string only_source(const std::vector<ModelPtr>& models) {
+std::string only_source(const std::vector<ModelPtr>& models, const std::string& field = "source") {
   std::set<std::string> known;
   std::vector<std::string> silent;
   for (const ModelPtr& model : models) {
@@ -97,19 +97,19 @@ std::string only_source(const std::vector<ModelPtr>& models) {
   if (known.size() > 1 || (known.size() == 1 && !silent.empty()))
     throw HttpError(
         400,
-        fmt::format("source: languages are not detected here, and the text may be in any of {}{}; choose one",
+        fmt::format("{}: languages are not detected here, and the text may be in any of {}{}; choose one", field,
                     listed(known), silent.empty() ? "" : ", or what model " + listed(silent) + " reads"),
-        "source");
+        field);
   return known.empty() ? "" : *known.begin();
 }
 
-// One that has several targets and none of its own translates into whichever it happens on.
-void check_target(const ServedModel& model, const TranslationWish& wish) {
-  if (wish.target.empty() && model.languages().wants_target)
+// One that has several targets and none of its own translates into whichever it happens on. Texts may begin with their tags.
+void check_target(const ServedModel& model, const std::string& target, const std::string& field = "target") {
+  if (target.empty() && model.languages().wants_target && !model.languages().tagged)
     throw HttpError(400,
-                    fmt::format("target: model {} translates into {}, and its directory sets none of them; choose one",
-                                model.name(), listed(model.languages().targets)),
-                    "target");
+                    fmt::format("{}: model {} translates into {}, and its directory sets none of them; choose one",
+                                field, model.name(), listed(model.languages().targets)),
+                    field);
 }
 
 }  // namespace
@@ -120,13 +120,40 @@ std::vector<std::string> sources_of(const ServedModel& model) {
   return l.source.empty() ? std::vector<std::string>{} : std::vector{l.source};
 }
 
+Languages told_languages(const ModelPtr& model, const std::string& source, const std::string& target) {
+  if (source.empty()) only_source({model}, "source_language");
+  check_target(*model, target, "target_language");
+  return choose_languages(model->tokenizer(), source, target.empty() ? model->languages().standard : target,
+                          "source_language", "target_language");
+}
+
+TagsOfText::TagsOfText(const ServedModel& model, std::string said, std::string field)
+    : model_(&model), said_(std::move(said)), field_(std::move(field)) {}
+
+std::string TagsOfText::put_before(const std::string& sentence) {
+  if (!said_.empty() || !model_->languages().tagged || is_blank(sentence)) return behind_prefix(said_, sentence);
+  if (std::string own = leading_tag(model_->tokenizer(), sentence); !own.empty()) {
+    last_ = std::move(own);
+    return sentence;
+  }
+  if (last_.empty() && model_->languages().wants_target) {
+    const std::vector<std::string>& targets = model_->languages().targets;
+    throw HttpError(400,
+                    fmt::format("{}: model {} translates into {}, and nothing says into which; choose one, or begin "
+                                "each text with a tag: >>{}<<",
+                                field_, model_->name(), listed(targets), targets.front()),
+                    field_);
+  }
+  return behind_prefix(last_, sentence);
+}
+
 ModelChoice choose_model(Service& service, const CallPtr& call, const TranslationWish& asked) {
   const TranslationWish wish{asked.model, code_of_source(asked.source), code_of_target(asked.target)};
   ModelChoice choice{.model = nullptr, .source = wish.source, .target = wish.target, .assumed = {}};
   if (!wish.model.empty()) {
     choice.model = named(service, call, wish);
     if (wish.source.empty()) choice.assumed = only_source({choice.model});
-    check_target(*choice.model, wish);
+    check_target(*choice.model, wish.target);
     return choice;
   }
   std::vector<ModelPtr> models = candidates(service, wish);
@@ -155,7 +182,7 @@ ModelChoice choose_model(Service& service, const CallPtr& call, const Translatio
         "model");
   }
   choice.model = first == models.end() ? models.front() : *first;
-  check_target(*choice.model, wish);
+  check_target(*choice.model, wish.target);
   call->parties->model = choice.model->name();
   return choice;
 }

@@ -45,12 +45,12 @@ ServedModel::ServedModel(std::string name, Loaded loaded) : name_(std::move(name
     languages_ = {loaded_.source_language, tokenizer().languages()};
     languages_.from_each = !languages_.targets.empty();
     if (languages_.targets.empty()) languages_.targets = tagged_languages(tokenizer());
+    languages_.tagged = !languages_.from_each && !languages_.targets.empty();
     languages_.told = !languages_.targets.empty();
     if (languages_.targets.empty() && !loaded_.target_language.empty())
       languages_.targets.push_back(loaded_.target_language);
     translation_ = std::make_unique<search::TranslationText>(model(), loaded_.tokenizer);
-    languages_.wants_target =
-        languages_.from_each && loaded_.search.forced_bos_id < 0 && !search::starts_with_language(model(), tokenizer());
+    set_standard_target();
     loaded_.search = search::with_vocabulary(std::move(loaded_.search), model(), tokenizer());
     search::check_options(loaded_.text, loaded_.search);
   } else {
@@ -58,6 +58,20 @@ ServedModel::ServedModel(std::string name, Loaded loaded) : name_(std::move(name
   }
   search::check_options(loaded_.search, model().vocab_size());
   engine_ = std::make_unique<Engine>(loaded_.model, loaded_.engine, statistics_);
+}
+
+void ServedModel::set_standard_target() {
+  if (!languages_.told) return;
+  const std::int32_t forced = loaded_.search.forced_bos_id;
+  if (languages_.tagged) {
+    languages_.standard = loaded_.target_language;
+    languages_.wants_target = languages_.targets.size() > 1 && languages_.standard.empty() && forced < 0;
+    return;
+  }
+  if (search::starts_with_language(model(), tokenizer())) return;
+  languages_.wants_target = forced < 0;
+  for (const std::string& code : languages_.targets)
+    if (forced >= 0 && tokenizer().language_id(code) == forced) languages_.standard = code;
 }
 
 std::shared_ptr<const search::SearchOptions> ServedModel::options(const std::string& key,

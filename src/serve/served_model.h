@@ -30,7 +30,8 @@ struct Loaded {
   /// The prompt that a chat's messages come to: [{"role": "user", "content": "..."}, ...], with the beginning of an answer
   /// where `answers`. Empty: the model has no chat template.
   std::function<std::string(const nlohmann::ordered_json& messages, bool answers)> chat;
-  std::string source_language, target_language;  ///< "en"; empty: not known
+  /// "en"; empty: not known. Of a model with tags the target is that of requests which say none, "-" no tag at all.
+  std::string source_language, target_language;
 };
 
 /// New tokens of a completion that does not say how many.
@@ -64,8 +65,10 @@ class ServedModel {
     std::vector<std::string> targets;
     bool from_each = false;  ///< from each of the targets, as it is told
     bool told = false;       ///< whether it is told the target, by a tag or a token, be it the only one
+    bool tagged = false;     ///< by a tag in front of the text
+    std::string standard;  ///< the target of texts of which nothing says it, where that is known; "-": they have no tag
     bool wants_target =
-        false;  ///< whether it has no target of its own: nothing in its directory says what it begins with
+        false;  ///< whether that would be whichever it happens on: one of several, and nothing says which
   };
   const Languages& languages() const { return languages_; }
   /// Of a model that translates.
@@ -86,6 +89,8 @@ class ServedModel {
   search::JsonForm json_constraint(const std::string* schema);
 
  private:
+  void set_standard_target();
+
   std::string name_;
   Loaded loaded_;
   std::time_t created_ = std::time(nullptr);

@@ -128,8 +128,12 @@ class Translating : public std::enable_shared_from_this<Translating> {
 
     std::string tag;
     if (model_->languages().told) {
-      const Languages languages = choose_languages(
-          model_->tokenizer(), model_->languages().from_each ? choice_.source : "", choice_.target, "source", "target");
+      const bool from_each = model_->languages().from_each;
+      // Of a model with tokens the search obeys the directory itself.
+      const bool by_standard = choice_.target.empty() && !from_each;
+      const Languages languages =
+          choose_languages(model_->tokenizer(), from_each ? choice_.source : "",
+                           by_standard ? model_->languages().standard : choice_.target, "source", "target");
       tag = languages.prefix;
       text_.source_language = languages.source, text_.target_language = languages.target;
     }
@@ -138,10 +142,11 @@ class Translating : public std::enable_shared_from_this<Translating> {
     for (const std::string& q : r_.q) {
       texts_.push_back({r_.format == "html" ? pieces_of_html(q, split) : pieces_of_text(q, split), {}});
       Text& text = texts_.back();
+      TagsOfText tags(*model_, tag, "target");
       for (std::size_t p = 0; p < text.pieces.size(); ++p) {
         text.translations.emplace_back();
         if (!text.pieces[p].translated) continue;
-        if (WorkPtr work = work_for(texts_.size() - 1, p, tag, number++, *options, options))
+        if (WorkPtr work = work_for(texts_.size() - 1, p, tags, number++, *options, options))
           works.push_back(std::move(work));
       }
     }
@@ -198,10 +203,10 @@ class Translating : public std::enable_shared_from_this<Translating> {
   }
 
   // Of piece p of text i; none where there is nothing in it to translate.
-  WorkPtr work_for(std::size_t i, std::size_t p, const std::string& tag, std::uint64_t number,
+  WorkPtr work_for(std::size_t i, std::size_t p, TagsOfText& tags, std::uint64_t number,
                    const search::SearchOptions& search, std::shared_ptr<const search::SearchOptions> options) {
     auto prepared = std::make_shared<search::TextToTranslate>(model_->translation().prepare(
-        behind_prefix(tag, source_of(texts_[i].pieces[p])), r_.prefix, number, text_, search));
+        tags.put_before(source_of(texts_[i].pieces[p])), r_.prefix, number, text_, search));
     if (prepared->is_empty()) {
       texts_[i].translations[p] = model_->translation().finish(*prepared, {}, text_);
       return nullptr;

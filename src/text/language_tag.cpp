@@ -33,7 +33,15 @@ std::string language_tag(std::string_view name, const std::string& where) {
   return fmt::format(">>{}<<", inside);
 }
 
+std::string leading_tag(const Tokenizer& tokenizer, std::string_view text) {
+  const std::size_t end = text.starts_with(">>") ? text.find("<<") : std::string_view::npos;
+  if (end == std::string_view::npos || end == 2) return "";
+  const std::string_view tag = text.substr(0, end + 2);
+  return tokenizer.find(tag, Side::source) ? std::string(tag) + " " : "";
+}
+
 std::string language_prefix(const Tokenizer& tokenizer, std::string_view name, const std::string& where) {
+  if (name == "-" && !tagged_languages(tokenizer).empty()) return "";
   const std::string tag = language_tag(name, where);
   if (!tokenizer.find(tag, Side::source)) {
     const std::vector<std::string> all = tagged_languages(tokenizer);

@@ -17,7 +17,11 @@ std::string language_tag(std::string_view name, const std::string& where);
 /// The languages of every tag of a vocabulary, "de" of ">>de<<", in the order of ids.
 std::vector<std::string> tagged_languages(const Tokenizer& tokenizer);
 
-/// What stands in front of a text to be translated, with its space: ">>de<< ".
+/// The tag of the vocabulary that a text begins with, with a space: ">>de<< "; "" where it begins with none.
+std::string leading_tag(const Tokenizer& tokenizer, std::string_view text);
+
+/// What stands in front of a text to be translated, with its space: ">>de<< "; nothing for "-", which leaves texts of a model
+/// with tags as they stand.
 /// @throws Error(usage) where the vocabulary has no such tag; it names those that it has
 std::string language_prefix(const Tokenizer& tokenizer, std::string_view name, const std::string& where);
 

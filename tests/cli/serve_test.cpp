@@ -8,6 +8,8 @@
 #include "cli/app.h"
 #include "cli/environment.h"
 #include "cli/tiny_marian.h"
+#include "model/registry.h"
+#include "serve/polyglot.h"
 
 namespace tril::cli {
 namespace {
@@ -75,6 +77,37 @@ TEST(Serve, ALanguagePairIsTwoCodesWithAColonBetweenThem) {
       Launch{.input = {}, .stdout_to = {}, .before = [] { setenv("TRIL_LANGUAGES", "de=en-de", 1); }, .meanwhile = {}});
   EXPECT_EQ(ran.code, exit_usage);
   EXPECT_NE(ran.err.find("expected NAME=FROM:TO, got \"de=en-de\""), std::string::npos) << ran.err;
+}
+
+// What a model is, its directory says: a pair that would change nothing of it is refused.
+TEST(Serve, ALanguagePairHasAnEffectOrIsRefused) {
+  namespace testing = serve::testing;
+  const ScratchFolder folder;
+  const auto written = [&](const serve::Loaded& l, const std::string& name) {
+    model::save(*l.model, folder.at(name));
+    save_tokenizer(*l.tokenizer, folder.at(name));
+    return folder.at(name);
+  };
+  const auto serve = [&](const std::string& model, const std::string& pair) {
+    return run_words({"/usr/bin/timeout", "--preserve-status", "-s", "TERM", "3", test::tril_program(), "serve", "-m",
+                      "m=" + model, "--languages", pair, "--port", "0", "--threads", "1", "--access-log", "none"});
+  };
+  const auto refused = [&](const std::string& model, const std::string& pair, const std::string& message) {
+    const Ran ran = serve(model, pair);
+    EXPECT_EQ(ran.code, exit_usage) << ran.err;
+    EXPECT_NE(ran.err.find("--languages: " + message), std::string::npos) << ran.err;
+  };
+  refused(written(testing::small_polyglot(""), "many"), "m=eng_Latn:deu_Latn",
+          "the vocabulary of model m lists its languages, from each into each of which it translates; leave it out");
+  refused(written(testing::small_writer(testing::letters), "plays"), "m=en:de",
+          "model m continues text and translates nothing; leave it out");
+  serve::Loaded tags = testing::small_translator();
+  const std::string spm = file_text(test::test_dir() + "/golden/hf/tokenizers/spm_unigram/spm.model");
+  tags.tokenizer = make_marian_tokenizer({.source_spm = spm, .target_spm = spm, .tags = {">>de<<", ">>fr<<"}});
+  tags.model = testing::small_marian(*tags.tokenizer, tags.tokenizer->special(Side::target).pad, 64, 5);
+  const std::string model = written(tags, "tags");
+  refused(model, "m=en:it", "model m has no tag >>it<<; it has de, fr; m=en:de says into which requests translate");
+  for (const char* pair : {"m=en:fr", "m=en:-"}) EXPECT_EQ(serve(model, pair).code, exit_success) << pair;
 }
 
 TEST(Serve, AMistypedVariableIsToldOf) {

@@ -130,15 +130,99 @@ TEST_F(Choosing, AModelThatDoesNotSayItsLanguagesTakesAnyAndComesLast) {
   EXPECT_FALSE(translate({{"model", "two"}}).contains("sourceAssumed"));
 }
 
+// A model with these tags.
+Loaded tagged(const Loaded& like, const std::vector<std::string>& tags) {
+  const std::string spm = file_text(test::test_dir() + "/golden/hf/tokenizers/spm_unigram/spm.model");
+  Loaded l = like;
+  l.tokenizer = make_marian_tokenizer({.source_spm = spm, .target_spm = spm, .tags = tags});
+  l.model = testing::small_marian(*l.tokenizer, l.tokenizer->special(Side::target).pad, 64, 5);
+  l.search.eos_ids = {l.model->special_ids().eos};
+  return l;
+}
+
+// Into which language is said by the request, by the text's own tag, or by the server's options; otherwise nobody knows.
+TEST_F(Choosing, ATextForAModelWithSeveralTagsHasOne) {
+  const std::vector<std::string> tags{">>de<<", ">>fr<<"};
+  serve_these({{"tags", tagged(speaks("en", ""), tags)}});
+  const auto sources = [&](const Json& q) {
+    Json got;
+    const Json body{{"q", q}, {"beam_size", 1}, {"alignment", true}};
+    const Json answer = post("/translate", body);
+    for (const Json& piece : answer["details"]) got.push_back(piece["translations"][0]["source_tokens"][0]);
+    return got;
+  };
+  for (const Json& q : {Json("a dog"), Json(">>it<< a dog"), Json::array({">>de<< a", "a dog"})})
+    for (const bool stream : {false, true})
+      EXPECT_EQ(
+          post("/translate", {{"q", q}, {"stream", stream}}, 400)["error"],
+          "target: model tags translates into de, fr, and nothing says into which; choose one, or begin each text "
+          "with a tag: >>de<<")
+          << q;
+  EXPECT_EQ(sources(">>fr<< a dog"), Json({">>fr<<"}));
+  (void)post("/translate", {{"q", Json::array({">>fr<< a dog", ">>de<< a dog"})}, {"beam_size", 1}});
+  EXPECT_EQ(sources(">>fr<< A dog runs. A man plays.\n>>de<< A ball."), Json({">>fr<<", ">>fr<<", ">>de<<"}))
+      << "a tag holds for what follows it";
+  EXPECT_EQ(post("/translate", {{"q", Json::array({"", " \n"})}})["translatedText"], Json({"", " \n"}))
+      << "nothing to translate";
+  const Json pair{{"source", "a dog"}, {"target", "a dog"}};
+  for (const char* path : {"/score", "/attention"}) {
+    const Json error = post(path, pair, 400)["error"];
+    EXPECT_TRUE(error["message"].get<std::string>().starts_with("target_language: model tags translates into de, fr, "))
+        << error;
+    EXPECT_EQ(error["param"], "target_language");
+    Json told = pair, itself = pair;
+    told["target_language"] = "fr", itself["source"] = ">>fr<< a dog";
+    EXPECT_EQ(post(path, told), post(path, itself));
+  }
+  // Where the server's options say one, or that there is none.
+  serve_these({{"tags", tagged(speaks("en", "fr"), tags)}});
+  EXPECT_EQ(sources("a dog"), Json({">>fr<<"}));
+  EXPECT_EQ(sources(">>de<< a dog"), Json({">>fr<<"}));
+  serve_these({{"tags", tagged(speaks("en", "-"), tags)}});
+  EXPECT_EQ(sources("a dog").size(), 1u);
+  EXPECT_NE(sources("a dog")[0].get<std::string>().substr(0, 2), ">>");
+  // One tag leaves no choice, and neither does a first token that the directory forces.
+  serve_these({{"tags", tagged(speaks("en", ""), {">>de<<"})}});
+  EXPECT_NE(sources("a dog")[0], ">>de<<");
+  Loaded forced = tagged(speaks("en", ""), tags);
+  forced.search.forced_bos_id = 5;
+  serve_these({{"tags", forced}});
+  (void)sources("a dog");
+}
+
+// Scores and attention are of the languages that a translation would be of.
+TEST_F(Choosing, LanguagesOfScoresAreSaidAsThoseOfTranslationsAre) {
+  const Json pair{{"source", "a dog"}, {"target", "a dog"}};
+  const auto with = [&](const char* source, const char* target) {
+    Json told = pair;
+    if (source) told["source_language"] = source;
+    if (target) told["target_language"] = target;
+    return told;
+  };
+  serve_these({{"many", testing::small_polyglot("")}});
+  for (const char* path : {"/score", "/attention"}) {
+    Json error = post(path, with(nullptr, "deu_Latn"), 400)["error"];
+    EXPECT_TRUE(error["message"].get<std::string>().starts_with("source_language: languages are not detected"))
+        << error;
+    EXPECT_EQ(error["param"], "source_language");
+    error = post(path, with("fra_Latn", nullptr), 400)["error"];
+    EXPECT_TRUE(error["message"].get<std::string>().starts_with("target_language: model many translates into "))
+        << error;
+    EXPECT_EQ(error["param"], "target_language");
+    post(path, with("fra_Latn", "deu_Latn"));
+  }
+  // What a directory forces is what its translations begin with.
+  serve_these({{"many", testing::small_polyglot()}});
+  for (const char* path : {"/score", "/attention"}) {
+    EXPECT_EQ(post(path, with("fra_Latn", nullptr)), post(path, with("fra_Latn", "spa_Latn")));
+    EXPECT_NE(post(path, with("fra_Latn", nullptr)), post(path, with("fra_Latn", "deu_Latn")));
+  }
+}
+
 // Also where a vocabulary has but one tag, it is put in front of a text where the target is said.
 TEST_F(Choosing, ATagIsPutInFrontOfTexts) {
   for (const std::vector<std::string>& tags : {std::vector<std::string>{">>de<<"}, {">>de<<", ">>fr<<"}}) {
-    const std::string spm = file_text(test::test_dir() + "/golden/hf/tokenizers/spm_unigram/spm.model");
-    Loaded l = speaks("en", "");
-    l.tokenizer = make_marian_tokenizer({.source_spm = spm, .target_spm = spm, .tags = tags});
-    l.model = testing::small_marian(*l.tokenizer, l.tokenizer->special(Side::target).pad, 64, 5);
-    l.search.eos_ids = {l.model->special_ids().eos};
-    serve_these({{"tags", l}});
+    serve_these({{"tags", tagged(speaks("en", ""), tags)}});
     const Json got = translate({{"source", "en"}, {"target", ">>de<<"}, {"alignment", true}});
     EXPECT_EQ(got["details"][0]["translations"][0]["source_tokens"][0], ">>de<<");
     EXPECT_EQ(got["details"][0]["source"], "a dog");

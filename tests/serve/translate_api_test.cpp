@@ -182,9 +182,9 @@ TEST_F(Serving, TakesTheLanguagesOfModelsThatHaveThem) {
   const search::Translation expected = search::Translator(*many.model, many.tokenizer, o).translate({&text, 1})[0][0];
   EXPECT_EQ(post("/translate", {{"q", text}, {"source", "fra_Latn"}, {"target", "deu_Latn"}})["translatedText"],
             expected.text);
-  const Json pair{{"source", text}, {"target", "Hello"}};
+  const Json pair{{"source", text}, {"target", "Hello"}, {"source_language", "fra_Latn"}};
   Json told = pair;
-  told["source_language"] = "fra_Latn", told["target_language"] = "__deu_Latn__";
+  told["target_language"] = "__deu_Latn__";
   const Json score = post("/score", told)["scores"][0];
   EXPECT_EQ(score["tokens"][0], "deu_Latn");
   EXPECT_NE(score["log_prob"], post("/score", pair)["scores"][0]["log_prob"]);
