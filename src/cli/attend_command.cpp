@@ -87,6 +87,10 @@ int attend(const AttendOptions& o, const Fields& fields) {
   if (model->has_encoder()) {
     search::check_tokenizer(*model, *tokenizer);
     const bool given = fields.given("target");
+    const std::optional<std::int32_t> forced = published_generation(o.decoding.model).forced_bos_token_id;
+    const TargetLanguage language(*model, *tokenizer, o.target_language, forced.has_value());
+    if (!given) language.check_tokens();
+    language.check_tag(text, "--source");
     target = given ? o.target : translated(o, *model, tokenizer, source, languages);
     facts.emplace_back(given ? "target" : "translation", target);
   } else {

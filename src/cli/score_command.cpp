@@ -123,11 +123,13 @@ void report(const ScoreOptions& o, const Totals& totals) {
 // Pairs of lines as ids, a window at a time.
 class PairIds {
  public:
-  PairIds(const ScoreOptions& o, const Tokenizer& tokenizer, std::int64_t positions)
+  PairIds(const ScoreOptions& o, const model::Model& model, const Tokenizer& tokenizer)
       : tokenizer_(tokenizer),
-        positions_(positions),
+        positions_(model.max_positions()),
         languages_(choose_languages(tokenizer, o.source_language, o.target_language, "--source-language",
                                     "--target-language")),
+        target_language_(model, tokenizer, o.target_language,
+                         published_generation(o.decoding.model).forced_bos_token_id.has_value()),
         frames_{sentence_frame(tokenizer, Side::source, languages_.source),
                 sentence_frame(tokenizer, Side::target, languages_.target)},
         source_(o.source, {.skip_invalid = o.skip_invalid}),
@@ -154,6 +156,7 @@ class PairIds {
       if (a == Line::end) break;
       valid.push_back(a == Line::text && b == Line::text);
       if (!valid.back()) continue;
+      target_language_.check_tag(source, fmt::format("{}: line {}", source_.name(), source_.line_number()));
       sources.push_back(ids_of(source_, behind_prefix(languages_.prefix, source), Side::source));
       targets.push_back(ids_of(target_, target, Side::target));
       target_characters.push_back(static_cast<std::int64_t>(characters_in(target)));
@@ -182,6 +185,7 @@ class PairIds {
   const Tokenizer& tokenizer_;
   std::int64_t positions_;
   Languages languages_;
+  TargetLanguage target_language_;
   std::array<TextFrame, 2> frames_;
   LineReader source_, target_;
 };
@@ -238,7 +242,7 @@ int score_pairs(const ScoreOptions& o, const model::Model& model, const Tokenize
   const ModelSet others(o.others, o.decoding, model, &tokenizer);
   check_language(o.target_language, model, tokenizer);
   const search::AttentionOptions attention = attention_options(o.alignment, model, false);
-  PairIds pairs(o, tokenizer, model.max_positions());
+  PairIds pairs(o, model, tokenizer);
   std::int64_t number = 0, invalid = 0;
   Totals totals;
   while (pairs.next(window)) {

@@ -184,16 +184,6 @@ std::shared_ptr<const search::Shortlist> shortlist_of(const TranslateOptions& o,
   return std::make_shared<search::Shortlist>(table, options, s);
 }
 
-// What the directory asks for and does not get.
-void warn_of_directory(const TranslateOptions& o, const model::GenerationConfig& published, const model::Model& m,
-                       const Tokenizer& tokenizer, const Languages& languages) {
-  if (!tokenizer.languages().empty() && languages.target.empty() && !published.forced_bos_token_id &&
-      !search::starts_with_language(m, tokenizer))
-    spdlog::warn("{}: nothing says which of its {} languages to translate into; pass --target-language",
-                 o.decoding.model, tokenizer.languages().size());
-  warn_of_assumed_language(o.decoding.model, tokenizer, languages);
-}
-
 std::shared_ptr<const search::Terminology> terminology_of(const TranslateOptions& o, const search::SearchOptions& s) {
   if (!o.terminology) return nullptr;
   if (!s.has_beam())
@@ -245,19 +235,32 @@ void warn_of_lines(const search::Translator& translator, const Tally& tally, con
   if (invalid > 0) spdlog::warn("lines that were not UTF-8, taken for empty ones: {}", format_count(invalid));
 }
 
+// What lines are told, and what they have to say where they are told nothing.
+struct LineLanguages {
+  Languages said;
+  TargetLanguage target;
+};
+
 // What is printed for lines of text, window by window.
 class LineTranslator {
  public:
-  LineTranslator(const TranslateOptions& o, const Languages& languages, search::Translator& translator,
+  LineTranslator(const TranslateOptions& o, const LineLanguages& languages, search::Translator& translator,
                  const Tokenizer& tokenizer, std::stop_token stop)
-      : o_(o), languages_(languages), translator_(translator), tokenizer_(tokenizer), stop_(std::move(stop)) {}
+      : o_(o),
+        prefix_(languages.said.prefix),
+        target_(languages.target),
+        translator_(translator),
+        tokenizer_(tokenizer),
+        stop_(std::move(stop)) {}
 
   /// @param first  the number of the first of these lines in the whole text, from 0
   std::string translate(const std::vector<std::string>& texts, const std::vector<std::string>& prefixes,
                         std::int64_t first) {
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      target_.check_tag(texts[i], fmt::format("line {}", first + static_cast<std::int64_t>(i) + 1));
     std::vector<std::string> tagged;
-    if (!languages_.prefix.empty())
-      for (const std::string& text : texts) tagged.push_back(behind_prefix(languages_.prefix, text));
+    if (!prefix_.empty())
+      for (const std::string& text : texts) tagged.push_back(behind_prefix(prefix_, text));
     translator_.go_to(static_cast<std::uint64_t>(first));
     const auto translations =
         translator_.translate(tagged.empty() ? texts : tagged, prefixes, {.on_partial = {}, .stop = stop_});
@@ -288,7 +291,8 @@ class LineTranslator {
 
  private:
   const TranslateOptions& o_;
-  const Languages& languages_;
+  const std::string& prefix_;
+  const TargetLanguage& target_;
   search::Translator& translator_;
   const Tokenizer& tokenizer_;
   std::stop_token stop_;
@@ -368,10 +372,13 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   const std::unique_ptr<model::Model> model = load_model(o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
   const model::GenerationConfig published = published_generation(o.decoding.model);
-  const Languages languages =
-      choose_languages(*tokenizer, o.source_language, o.target_language, "--source-language", "--target-language");
-  warn_of_directory(o, published, *model, *tokenizer, languages);
-  search::TranslatorOptions options = settled(o, published, *model, *tokenizer, languages);
+  const LineLanguages languages{
+      .said =
+          choose_languages(*tokenizer, o.source_language, o.target_language, "--source-language", "--target-language"),
+      .target = {*model, *tokenizer, o.target_language, published.forced_bos_token_id.has_value()}};
+  languages.target.check_tokens();
+  warn_of_assumed_language(o.decoding.model, *tokenizer, languages.said);
+  search::TranslatorOptions options = settled(o, published, *model, *tokenizer, languages.said);
   const ModelSet others(o.others, o.decoding, *model, tokenizer.get());
   others.give_to(options.decoding);
   search::Translator translator(*model, tokenizer, options);

@@ -93,6 +93,14 @@ TEST(Multilingual, ATagDecidesTheLanguage) {
   std::istringstream lines(test.source);
   for (std::string line; std::getline(lines, line);) tagged += ">>bb<< " + line + "\n";
   EXPECT_EQ(translate(tagged, {}).out, bb.out);
+  // One of the two has to say it.
+  const Ran silent = translate(">>aa<< one\n\ntwo\n", {});
+  EXPECT_EQ(silent.code, 2);
+  EXPECT_TRUE(contains(silent.err,
+                       "line 3: nothing says which of the model's languages to translate into: aa, bb; pass "
+                       "--target-language aa, or - for texts without a tag, or begin each line with one: >>aa<<"))
+      << silent.err;
+  EXPECT_EQ(translate("two\n", {"--target-language", "-"}).code, 0);
   const Ran unknown = translate(test.source, {"--target-language", "cc"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_TRUE(contains(unknown.err, "the model's vocabulary has no >>cc<<; it has aa, bb")) << unknown.err;
@@ -108,6 +116,13 @@ TEST(Multilingual, ATagDecidesTheLanguage) {
     return sum;
   };
   EXPECT_GT(score("bb"), score("aa") + 10);
+  const Ran unsaid = run_tril({"score", "--model", data.folder.at("model"), "--source", source, "--target", target});
+  EXPECT_EQ(unsaid.code, 2);
+  EXPECT_TRUE(contains(unsaid.err, "s: line 1: nothing says which of the model's languages")) << unsaid.err;
+  const std::string page = data.folder.at("page");
+  const Ran attended = run_tril({"attend", "--model", data.folder.at("model"), "--source", "one", "--out", page});
+  EXPECT_EQ(attended.code, 2);
+  EXPECT_TRUE(contains(attended.err, "--source: nothing says which of the model's languages")) << attended.err;
 }
 
 TEST(Multilingual, ARunThatIsStoppedGoesOnBitForBit) {
