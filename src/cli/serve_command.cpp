@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <semaphore>
 #include <sstream>
 
 #include "base/cores.h"
@@ -296,6 +297,36 @@ class Refused {
   std::exception_ptr error_;
 };
 
+// What ends the server's work, by a thread that is there from the start: at the end there may be none to be had.
+class Drainer {
+ public:
+  explicit Drainer(std::function<void()> drain) : drain_(std::move(drain)), thread_([this] { run(); }) {}
+  ~Drainer() {
+    go_.release();
+    thread_.join();
+  }
+  Drainer(const Drainer&) = delete;
+  Drainer& operator=(const Drainer&) = delete;
+
+  void begin() {
+    begun_ = true;
+    go_.release();
+  }
+  bool is_done() const { return done_; }
+
+ private:
+  void run() {
+    go_.acquire();
+    if (begun_) drain_();
+    done_ = true;
+  }
+
+  std::function<void()> drain_;
+  std::counting_semaphore<2> go_{0};
+  std::atomic<bool> begun_ = false, done_ = false;
+  std::thread thread_;
+};
+
 // A cache in which nothing has room that says no more than its text is a mistake.
 void check_cache(const serve::Loaded& l, const std::string& name, const ServeOptions& o) {
   if (o.cache_tokens == 0) return;
@@ -412,6 +443,13 @@ int serve(const ServeOptions& o) {
                              service.handle(std::move(request), std::move(responder));
                            });
   service.set_connections([&] { return server.connections(); });
+  Drainer drainer([&] {
+    service.drain();
+    server.drain();
+    const auto until = serve::Clock::now() + std::chrono::seconds(10);
+    while (server.connections() > 0 && serve::Clock::now() < until)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  });
   spdlog::info("listening on {}://{}:{}", o.tls_certificate.empty() ? "http" : "https", o.host, server.port());
 
   for (bool begun = false;;) {
@@ -441,21 +479,12 @@ int serve(const ServeOptions& o) {
   // What was begun is ended; a second signal does not wait for it.
   spdlog::info("ending what was begun");
   service.stop_taking();
-  std::atomic<bool> done = false;
-  std::thread drainer([&] {
-    service.drain();
-    server.drain();
-    const auto until = serve::Clock::now() + std::chrono::seconds(10);
-    while (server.connections() > 0 && serve::Clock::now() < until)
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    done = true;
-  });
+  drainer.begin();
   const auto began = serve::Clock::now();
-  while (!done)
+  while (!drainer.is_done())
     if (const int signal = signals.wait(std::chrono::milliseconds(100));
         (signal == SIGINT || signal == SIGTERM) && serve::Clock::now() - began > std::chrono::milliseconds(500))
       signals.end_by(signal);
-  drainer.join();
   return exit_success;
 }
 

@@ -21,7 +21,22 @@ Models::Models(std::vector<ModelSource> sources) {
     entries_.push_back({.source = std::move(source), .status = {}});
     entries_.back().status.name = entries_.back().source.name;
   }
-  loader_ = std::thread([this] { run(); });
+  closer_ = std::thread([this] { end_retired(); });
+  try {
+    loader_ = std::thread([this] { run(); });
+  } catch (...) {
+    join_closer();
+    throw;
+  }
+}
+
+void Models::join_closer() {
+  {
+    const std::lock_guard lock(mutex_);
+    no_more_ = true;
+  }
+  changed_.notify_all();
+  closer_.join();
 }
 
 std::vector<ModelPtr> Models::ready() const {
@@ -53,9 +68,10 @@ Models::~Models() {
   for (Entry& entry : entries_) {
     if (!entry.status.model) continue;
     entry.status.model->engine().cancel_all();
+    const std::lock_guard lock(mutex_);
     retire(std::exchange(entry.status.model, nullptr));
   }
-  retiring_.clear();  // when they have
+  join_closer();  // when they have ended
 }
 
 void Models::run() {
@@ -111,13 +127,26 @@ void Models::load(std::size_t i) {
 
 // Whoever was given the model before it was replaced may still submit to it, so its engine stays open until nobody holds it.
 void Models::retire(ModelPtr model) {
-  std::erase_if(retiring_, [](const std::future<void>& f) {
-    return f.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-  });
-  retiring_.push_back(std::async(std::launch::async, [held = std::move(model)]() mutable {
-    while (held.use_count() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    held.reset();
-  }));
+  retiring_.push_back(std::move(model));
+  changed_.notify_all();
+}
+
+void Models::end_retired() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return no_more_ || !retiring_.empty(); });
+    if (retiring_.empty()) return;
+    const auto held =
+        std::partition(retiring_.begin(), retiring_.end(), [](const auto& m) { return m.use_count() > 1; });
+    std::vector<ModelPtr> free(std::make_move_iterator(held), std::make_move_iterator(retiring_.end()));
+    retiring_.erase(held, retiring_.end());
+    ending_ = free.size();
+    lock.unlock();
+    if (free.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    free.clear();
+    lock.lock();
+    if (std::exchange(ending_, 0) > 0) changed_.notify_all();
+  }
 }
 
 std::vector<Models::Status> Models::status() const {
@@ -183,12 +212,9 @@ void Models::drain() {
   for (Status& s : status())
     if (s.model) all.push_back(std::move(s.model));
   for (const ModelPtr& model : all) model->engine().drain();
-  std::vector<std::future<void>> retiring;
-  {
-    const std::lock_guard lock(mutex_);
-    retiring.swap(retiring_);
-  }
-  retiring.clear();  // when they have
+  all.clear();
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return retiring_.empty() && ending_ == 0; });
 }
 
 }  // namespace tril::serve

@@ -4,7 +4,6 @@
 
 #include <condition_variable>
 #include <deque>
-#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -72,15 +71,19 @@ class Models {
   };
   void run();
   void load(std::size_t i);
-  void retire(ModelPtr model);
+  void retire(ModelPtr model);  // with mutex_ held
+  void end_retired();
+  void join_closer();
 
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::vector<Entry> entries_;
   std::deque<std::size_t> to_load_;
-  bool stopping_ = false;
-  std::vector<std::future<void>> retiring_;  ///< guarded by mutex_
-  std::thread loader_;
+  bool stopping_ = false, no_more_ = false;  ///< the latter: nothing will be retired any more
+  std::vector<ModelPtr> retiring_;
+  std::size_t ending_ = 0;  ///< of those, the ones that are being ended
+  /// Two from the start, since there may be none to be had when one is needed.
+  std::thread closer_, loader_;
 };
 
 }  // namespace tril::serve

@@ -1,6 +1,7 @@
 // The whole service over sockets, with small models: what is there is told, who may not is refused, errors are told as clients
 // expect, and models are replaced without anybody's noticing. What each API answers is in files of its own.
 #include "serve/serving.h"
+#include "support/little_memory.h"
 
 namespace tril::serve {
 namespace {
@@ -47,6 +48,33 @@ TEST_F(Serving, TellsWhatIsThere) {
 
 // What was asked for is what is wrong: the program that served it ends as for a wrong option, and a supervisor need not try
 // it again.
+// A model that leaves needs no thread that might not be there.
+TEST(Models, LeaveWhereNoThreadIsToBeHad) {
+  if (!test::can_limit_memory()) GTEST_SKIP() << "a sanitizer reserves more";
+  const auto leave = [] {
+    Models models({{"de", [] {
+                      Loaded l = small_translator();
+                      l.engine.threads = 1;
+                      return l;
+                    }}});
+    models.wait();
+    if (!models.find("de")) fail("de", "is not there: " + models.status()[0].error);
+    std::vector<std::thread> others;
+    try {
+      for (;;) others.emplace_back([] { pause(); });
+    } catch (const std::system_error&) {
+    }
+    models.reload();
+    models.wait();
+    models.unload("de");
+    models.drain();
+    const bool left = models.find("de") == nullptr;
+    std::fputs(left ? "it left" : "it is there", stderr);
+    _exit(0);
+  };
+  EXPECT_EXIT(test::end_with_little_memory(leave), ::testing::ExitedWithCode(0), "it left");
+}
+
 TEST(Models, WhatCannotBeIsToldFromWhatFailed) {
   for (const ErrorKind kind : {ErrorKind::usage, ErrorKind::failure}) {
     const Models models({{"de", [kind]() -> Loaded { throw Error(kind, "test", "is wrong"); }}});
