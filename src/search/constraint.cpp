@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/allowed.h"
 #include "base/error.h"
 #include "base/hash.h"
 
@@ -304,9 +305,8 @@ std::int64_t Constraint::least_tokens() const {
 
 void Constraint::check_room(std::int64_t tokens, bool ends) const {
   const std::int64_t least = least_tokens() + (ends ? 1 : 0);
-  check(least <= tokens, "constraint",
-        "the shortest text that it allows has {} tokens{}, but at most {} are allowed: allow more", least,
-        ends ? " with its end token" : "", tokens);
+  check(least <= tokens, "constraint", "the shortest text that it allows has {} tokens{}, but {}: allow more", least,
+        ends ? " with its end token" : "", allowed(tokens));
 }
 
 bool Constraint::allows(std::string_view text) const {

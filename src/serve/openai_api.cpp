@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/allowed.h"
 #include "base/error.h"
 #include "search/answer_tokens.h"
 #include "search/logit_bias.h"
@@ -142,10 +143,9 @@ class Completing : public std::enable_shared_from_this<Completing> {
                                           options_->eos_ids.empty() ? "" : " with its end token");
     const std::string name = asked ? length_name() : r_.chat ? "messages" : "prompt";
     throw HttpError(400,
-                    asked
-                        ? fmt::format("{}: {}, but at most {} are allowed: allow more", name, needs, request.max_length)
-                        : fmt::format("{}: {}, and the model's positions leave {}: shorten the text", name, needs,
-                                      request.max_length),
+                    asked ? fmt::format("{}: {}, but {}: allow more", name, needs, allowed(request.max_length))
+                          : fmt::format("{}: {}, and the model's positions leave {}: shorten the text", name, needs,
+                                        request.max_length),
                     name)
         .with_code(asked ? "" : "context_length_exceeded");
   }

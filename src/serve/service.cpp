@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "base/allowed.h"
 #include "base/printable.h"
 #include "serve/body_reading.h"
 #include "serve/content_coding.h"
@@ -339,9 +340,8 @@ void Service::push(SideWorker& worker, const CallPtr& call, std::function<void(s
 
 void Service::check_texts(const std::vector<std::string>& texts, const std::string& name) const {
   if (texts.size() > options_.most_texts)
-    throw HttpError(
-        400, fmt::format("{}: {} texts, at most {} are allowed in a request", name, texts.size(), options_.most_texts),
-        name);
+    throw HttpError(400, fmt::format("{}: {} texts, {} in a request", name, texts.size(), allowed(options_.most_texts)),
+                    name);
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     bytes += texts[i].size();
@@ -351,9 +351,8 @@ void Service::check_texts(const std::vector<std::string>& texts, const std::stri
     }
   }
   if (bytes > options_.most_characters)
-    throw HttpError(
-        413, fmt::format("{}: {} bytes, at most {} are allowed in a request", name, bytes, options_.most_characters),
-        name);
+    throw HttpError(413, fmt::format("{}: {} bytes, {} in a request", name, bytes, allowed(options_.most_characters)),
+                    name);
 }
 
 }  // namespace tril::serve

@@ -124,6 +124,10 @@ TEST_F(Serving, TooManyAreTurnedAway) {
     if (a.status == 200) continue;
     EXPECT_EQ(a.status, 429) << a.body;
     EXPECT_GE(std::stoi(a.headers.at("retry-after")), 1);
+    const Json error = Json::parse(a.body)["error"];  // also of those who asked for a stream
+    EXPECT_EQ(error["type"], "rate_limit_error");
+    EXPECT_EQ(error["code"], "rate_limit_exceeded");
+    EXPECT_TRUE(error["param"].is_null());
     ++turned_away;
   }
   EXPECT_GE(turned_away, 1) << "one is answered, one may wait";

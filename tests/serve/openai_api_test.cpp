@@ -179,10 +179,32 @@ TEST_F(Serving, AnswersAreJsonWhereThatIsAskedFor) {
       EXPECT_EQ(error["type"], "invalid_request_error");
       EXPECT_EQ(error["param"], "max_tokens");
       EXPECT_TRUE(error["code"].is_null()) << error;
-      EXPECT_NE(error["message"].get<std::string>().find("3 tokens with its end token, but at most 1 are allowed"),
+      EXPECT_NE(error["message"].get<std::string>().find("3 tokens with its end token, but at most 1 is allowed"),
                 std::string::npos)
           << error;
     }
+}
+
+TEST_F(Serving, PartsOfAMessageThatAreNoTextAreRefused) {
+  serve();
+  const auto asked = [&](const Json& content, bool stream, int status) {
+    const Json messages = Json::array({{{"role", "user"}, {"content", content}}});
+    const Json body{{"messages", messages}, {"max_tokens", 2}, {"stream", stream}};
+    return ask("POST", "/v1/chat/completions", body.dump()).status == status;
+  };
+  const Json text{{"type", "text"}, {"text", "ab"}};
+  EXPECT_TRUE(asked(Json::array({text, text}), false, 200));
+  const Json image{{"type", "image_url"}, {"image_url", {{"url", "data:,"}}}};
+  for (const Json& part : {image, Json{{"type", "input_audio"}}, Json{{"type", "text"}}, Json{{"text", "ab"}},
+                           Json{{"type", "text"}, {"text", 3}}, Json("ab"), Json(3), Json(nullptr)})
+    for (const bool stream : {false, true}) {
+      const Json messages = Json::array({{{"role", "user"}, {"content", Json::array({text, part})}}});
+      const Json error =
+          post("/v1/chat/completions", {{"messages", messages}, {"max_tokens", 2}, {"stream", stream}}, 400)["error"];
+      EXPECT_EQ(error["message"], "messages: only parts of text are supported") << part;
+      EXPECT_EQ(error["param"], "messages");
+    }
+  for (const Json& content : {Json(3), Json(true), text}) EXPECT_TRUE(asked(content, false, 400)) << content;
 }
 
 TEST_F(Serving, ErrorsHaveOpenAisCodes) {

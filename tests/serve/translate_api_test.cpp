@@ -167,6 +167,34 @@ TEST_F(Serving, MarkupStaysAsItWas) {
   EXPECT_EQ(got["details"][1]["source"], "the ball &");
 }
 
+// What is wrong with a request is said as for any other, and no stream begins.
+TEST_F(Serving, ATranslationThatIsRefusedStreamsNothing) {
+  ServiceOptions o;
+  o.most_texts = 1;
+  serve(o);
+  const std::vector<std::pair<Json, std::string>> wrong{
+      {{{"q", "a dog"}, {"target", "es"}}, "no model here translates"},
+      {{{"q", "a dog"}, {"model", "nothing"}}, "nothing"},
+      {{{"q", "a dog"}, {"min_length", 500}}, "min_length: 500 is above"},
+      {{{"q", "a dog"}, {"prefix", "x"}}, "prefix: goes with"},
+      {{{"q", "a dog"}, {"beam_size", 0}}, "beam_size"},
+      {{{"q", "a dog"}, {"terminology", 3}}, "terminology: expected"},
+      {{{"q", Json::array({"a", "b"})}}, "q: 2 texts, at most 1 is allowed in a request"}};
+  for (const auto& [fields, says] : wrong) {
+    Json body = fields;
+    const auto answer = [&](bool stream) {
+      body["stream"] = stream;
+      return ask("POST", "/translate", body.dump());
+    };
+    const Answer a = answer(true), plain = answer(false);
+    EXPECT_EQ(a.status, plain.status) << body;
+    EXPECT_TRUE(a.status == 400 || a.status == 404) << a.status << body;
+    EXPECT_EQ(a.headers.at("content-type"), plain.headers.at("content-type"));
+    EXPECT_EQ(a.body, plain.body);
+    EXPECT_NE(Json::parse(a.body)["error"].get<std::string>().find(says), std::string::npos) << a.body;
+  }
+}
+
 // A model that is told its languages translates from each into each, and scores and shows what it looks at for the same.
 TEST_F(Serving, TakesTheLanguagesOfModelsThatHaveThem) {
   const Loaded many = testing::small_polyglot();

@@ -1,0 +1,16 @@
+// A limit in a sentence.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace tril {
+
+/// "at most 4 are allowed", "at most 1 is allowed"
+template <class Number>
+std::string allowed(Number most) {
+  return fmt::format("at most {} {} allowed", most, most == 1 ? "is" : "are");
+}
+
+}  // namespace tril
