@@ -236,6 +236,9 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
       }
     }
     if (parser_->is_done()) return dispatch();
+    // Of a body what stays is the line in front of a chunk, or the fields behind the last one, until their end is there.
+    if (parser_->is_header_done() && buffer_.size() > options().most_head_bytes)
+      return refuse(431, "what stands between the parts of the request's body is too large");
     if (!reading_) read();
   }
 

@@ -98,6 +98,12 @@ TEST(HttpServer, RefusesWhatIsTooLargeOrNoHttp) {
             413);
   EXPECT_EQ(status("GET / HTTP/1.1\r\nX: " + std::string(3000, 'x') + "\r\n\r\n"), 431);
   EXPECT_EQ(status("nonsense\r\n\r\n"), 400);
+  // The lines of chunks have limits too, as long as they do not end.
+  const std::string chunked = "POST / HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const std::string begin : {"3;", "0", "3\r\nabc\r\n1;", "0\r\nX: ", "3\r\nabc\r\n0\r\nA: b\r\nX: "})
+    EXPECT_EQ(status(chunked + begin + std::string(30'000, '0')), 431) << begin;
+  const std::string more = ";" + std::string(1000, 'x') + "\r\n";
+  EXPECT_EQ(status(chunked + "3" + more + "abc\r\n0" + more + "X: y\r\nConnection: close\r\n\r\n"), 200);
   // Whoever stands between may have read another end of these: what follows is no request.
   for (const std::string coding : {"xchunked", "chunked, chunked", "gzip, chunked", "chunked, identity", "identity"})
     EXPECT_EQ(status("POST / HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: " + coding + "\r\n\r\nGET /x HTTP/1.1\r\n\r\n"),
