@@ -195,6 +195,15 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_o
   return tokenizer ? tokenizer : load_tokenizer(dir);
 }
 
+// Configurations that were removed while their weights are there. They do not depend on the weights' values.
+void restore_configs(const model::Model& m, const TrainOptions& o) {
+  const LostFiles lost = lost_files(o.run.model, o.tune);
+  if (!lost.weights.empty() || lost.configs.empty()) return;
+  save_tuned_configs(m, o.run.model, o.tune);
+  for (const std::string& name : lost.configs)
+    spdlog::warn("{}/{}: is gone or empty, and is written anew", o.run.model, name);
+}
+
 // What a run has come to in this process before it lost ranks.
 struct RunSoFar {
   bool begun = false;  ///< it has a state of its own in the directory
@@ -252,6 +261,7 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
       best = state.best;
       updates = state.position.updates;
       log.keep_until(updates, state.shown_update);
+      for (const std::string& lost : log.lost_lines(state, o)) spdlog::warn("{}", lost);
     } else {
       log.keep_until(-1, -1);
     }
@@ -264,6 +274,10 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
     return translations(o, *m, tokenizer, sources, stop.token());
   };
   hooks.save_model = [&] { save_tuned(*m, dir, o.tune); };
+  hooks.lost_weights = [&] {
+    const std::vector<std::string> lost = lost_files(dir, o.tune).weights;
+    return lost.empty() ? "" : dir + "/" + lost.front();
+  };
   if (!first) {
     Trainer trainer(o, *m, tokenizer, store, std::move(hooks), ranks);
     so_far.get_under_way();
@@ -295,6 +309,7 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
   spdlog::info("{} parameters, vocabulary {}, {}{} threads", format_count(m->parameters().count()),
                format_count(m->vocab_size()), ranks->size() > 1 ? fmt::format("{} ranks of ", ranks->size()) : "",
                trainer.workers().threads());
+  if (goes_on) restore_configs(*m, o);
   log.begin({updates, m->parameters().count(), trainer.workers().threads(), ranks->size(), to_json(fields_of(o))});
   const TrainingSummary summary = trainer.run();
   progress.finish();

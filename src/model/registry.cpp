@@ -274,7 +274,11 @@ void save(const Model& m, const fs::path& directory, std::span<const float> flat
     weights.push_back({stored.names[0], StoredType::f32, stored_sizes(p, stored), std::as_bytes(values)});
   }
   write_safetensors(file("model.safetensors"), weights, {{"format", "pt"}});
+  save_configs(m, directory, published);
+}
 
+void save_configs(const Model& m, const fs::path& directory, const nlohmann::json& published) {
+  const auto file = [&](const char* name) { return (directory / name).string(); };
   const nlohmann::json config = nlohmann::json::parse(m.config_json());
   nlohmann::ordered_json generation{{"_from_model_config", true}};
   const SpecialIds ids = m.special_ids();

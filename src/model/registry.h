@@ -41,5 +41,7 @@ void save(const Model& m, const std::filesystem::path& directory);
 /// @param published  a generation_config.json that goes before what the model itself says, but for its alignment_heads
 void save(const Model& m, const std::filesystem::path& directory, std::span<const float> flat,
           const nlohmann::json& published = nlohmann::json::object());
+/// The two of these files that no weight is in: config.json and generation_config.json.
+void save_configs(const Model& m, const std::filesystem::path& directory, const nlohmann::json& published);
 
 }  // namespace tril::model

@@ -175,6 +175,26 @@ nlohmann::json generation_of(const model::Model& m, const FineTuneOptions& tune)
   return m.has_encoder() ? nlohmann::json{{"num_beams", 4}} : nlohmann::json::object();
 }
 
+void save_adapter_config(const model::Model& m, const std::string& directory, const FineTuneOptions& tune) {
+  std::vector<std::string> targets;
+  for (const nn::Parameter& p : m.parameters().all())
+    if (p.lora) targets.push_back(layer_of(p));
+  const std::string folder = directory + "/adapter";
+  create_directories(folder);
+  const nlohmann::ordered_json config{
+      {"peft_type", "LORA"},
+      {"task_type", m.has_encoder() ? "SEQ_2_SEQ_LM" : "CAUSAL_LM"},
+      {"base_model_name_or_path", tune.init_from},
+      {"r", tune.lora_rank},
+      {"lora_alpha", tune.lora_alpha > 0 ? tune.lora_alpha : static_cast<double>(tune.lora_rank)},
+      {"lora_dropout", tune.lora_dropout},
+      {"target_modules", targets},
+      {"bias", "none"},
+      {"fan_in_fan_out", false},
+      {"inference_mode", true}};
+  write_file_atomic(folder + "/adapter_config.json", json_text(config, 2) + "\n");
+}
+
 }  // namespace
 
 void save_tuned(const model::Model& m, const std::string& directory, const FineTuneOptions& tune) {
@@ -190,28 +210,37 @@ void save_tuned(const model::Model& m, const std::string& directory, const FineT
   const std::string folder = directory + "/adapter";
   create_directories(folder);
   std::vector<WeightView> weights;
-  std::vector<std::string> targets;
   const std::vector<float> flat = host_copy<float>(m.parameters().flat());
   for (const nn::Parameter& p : m.parameters().all()) {
-    if (p.lora) targets.push_back(layer_of(p));
     if (!p.is_adapter) continue;
     const auto values = std::span(flat).subspan(static_cast<std::size_t>(m.parameters().offset_of(p)),
                                                 static_cast<std::size_t>(p.shape.count()));
     weights.push_back({"base_model.model." + p.name, StoredType::f32, {p.shape[0], p.shape[1]}, std::as_bytes(values)});
   }
   write_safetensors(folder + "/adapter_model.safetensors", weights, {{"format", "pt"}});
-  const nlohmann::ordered_json config{
-      {"peft_type", "LORA"},
-      {"task_type", m.has_encoder() ? "SEQ_2_SEQ_LM" : "CAUSAL_LM"},
-      {"base_model_name_or_path", tune.init_from},
-      {"r", tune.lora_rank},
-      {"lora_alpha", tune.lora_alpha > 0 ? tune.lora_alpha : static_cast<double>(tune.lora_rank)},
-      {"lora_dropout", tune.lora_dropout},
-      {"target_modules", targets},
-      {"bias", "none"},
-      {"fan_in_fan_out", false},
-      {"inference_mode", true}};
-  write_file_atomic(folder + "/adapter_config.json", json_text(config, 2) + "\n");
+  save_adapter_config(m, directory, tune);
+}
+
+void save_tuned_configs(const model::Model& m, const std::string& directory, const FineTuneOptions& tune) {
+  model::save_configs(m, directory, generation_of(m, tune));
+  if (tune.lora_rank > 0) save_adapter_config(m, directory, tune);
+}
+
+LostFiles lost_files(const std::string& directory, const FineTuneOptions& tune) {
+  const auto lost = [&](std::vector<std::string> names) {
+    std::erase_if(names, [&](const std::string& name) {
+      const std::filesystem::path file = std::filesystem::path(directory) / name;
+      std::error_code none;  // then it has no size either
+      return std::filesystem::exists(file, none) && std::filesystem::file_size(file, none) > 0;
+    });
+    return names;
+  };
+  std::vector<std::string> weights{"model.safetensors"}, configs{"config.json", "generation_config.json"};
+  if (tune.lora_rank > 0) {
+    weights.emplace_back("adapter/adapter_model.safetensors");
+    configs.emplace_back("adapter/adapter_config.json");
+  }
+  return {lost(std::move(weights)), lost(std::move(configs))};
 }
 
 }  // namespace tril::train

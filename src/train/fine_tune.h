@@ -33,4 +33,13 @@ void add_adapters(nn::Parameters& parameters, const FineTuneOptions& tune);
 /// it began with says of generating (a forced first token, a beam) stays.
 void save_tuned(const model::Model& m, const std::string& directory, const FineTuneOptions& tune);
 
+/// What save_tuned() writes and the directory lacks, or has empty: names of files, by whether weights are in them.
+struct LostFiles {
+  std::vector<std::string> weights, configs;
+};
+LostFiles lost_files(const std::string& directory, const FineTuneOptions& tune);
+
+/// Writes the configurations that save_tuned() writes, and no weights.
+void save_tuned_configs(const model::Model& m, const std::string& directory, const FineTuneOptions& tune);
+
 }  // namespace tril::train

@@ -16,6 +16,7 @@
 #include "train/page.h"
 #include "train/report_page.h"
 #include "train/run_line.h"
+#include "train/samples.h"
 
 namespace tril::train {
 namespace {
@@ -63,11 +64,20 @@ bool is_of_validation(const Json& line) {
 }
 
 // The options that the latest "run" line tells of; null where there is none.
-Json latest_options(const std::vector<std::string>& lines) {
+Json latest_options(std::span<const std::string> lines) {
   for (auto line = lines.rbegin(); line != lines.rend(); ++line)
     if (const Json j = run_line(*line); j.is_object() && j.value("type", Json()) == "run")
       return j.value("options", Json());
   return {};
+}
+
+// The number of lines up to the one of this type and update; 0: there is none.
+std::size_t lines_until(const std::vector<std::string>& lines, const char* type, std::int64_t update) {
+  for (std::size_t n = lines.size(); n > 0; --n) {
+    const Json j = run_line(lines[n - 1]);
+    if (j.value("type", Json()) == type && j.value("update", Json()) == update) return n;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -176,6 +186,33 @@ void RunLog::keep_until(std::int64_t update, std::int64_t validated) {
   may_be_unfinished_ = true;
   figures_.keep_until(update, validated);
   samples_.keep_until(update, validated);
+}
+
+std::vector<std::string> RunLog::lost_lines(const TrainingState& state, const TrainOptions& options) const {
+  const bool validates = !options.data.valid_sets.empty();
+  const std::vector<std::string>& figures = figures_.lines();
+  std::vector<std::string> lost;
+  const auto lacks = [&](const char* file, const std::string& what) {
+    lost.push_back(fmt::format("{}/{}: {}; the report lacks what was there", directory_, file, what));
+  };
+  // Of an update that was left out it is not known when it was reported.
+  const bool known = state.skipped == 0 && !state.sums.since;
+  const std::int64_t reported = known ? state.position.updates - state.sums.updates : 0;
+  const std::size_t validated = validates ? lines_until(figures, "valid", state.shown_update) : 0;
+  if (figures.empty())
+    lacks("train.jsonl", "is empty or gone");
+  else if (run_line(figures.front()).value("type", Json()) != "run")
+    lacks("train.jsonl", "its first lines are gone");
+  else if (reported > 0 && lines_until(figures, "train", reported) == 0)
+    lacks("train.jsonl", fmt::format("its line of update {} is gone", reported));
+  else if (validates && state.shown_update >= 0 && validated == 0)
+    lacks("train.jsonl", fmt::format("its validation of update {} is gone", state.shown_update));
+  if (validated == 0) return lost;
+  const Json then = latest_options(std::span(figures).first(validated));
+  const bool samples = then.is_object() && then.value("valid-samples", Json(0)) != 0;
+  if (samples && lines_until(samples_.lines(), "samples", state.shown_update) == 0 && !read_samples(options).empty())
+    lacks("samples.jsonl", fmt::format("its samples of update {} are gone", state.shown_update));
+  return lost;
 }
 
 void RunLog::begin(const RunRecord& r) {

@@ -78,6 +78,9 @@ class RunLog {
   /// Forgets lines of updates after this one, and validations after `validated`, which a run that goes on from there
   /// makes again; before the first add().
   void keep_until(std::int64_t update, std::int64_t validated);
+  /// After keep_until(): the files that lack lines which the run must have written before the state that it goes on from,
+  /// and what they lack; "train.jsonl: ...". Empty: none is known to.
+  std::vector<std::string> lost_lines(const TrainingState& state, const TrainOptions& options) const;
   /// Says with which options the run goes on once it does something, unless they are those that stand there already.
   void begin(const RunRecord& r);
   /// An update was done: begin()'s line is written before a state of that update can be saved, so that a run killed

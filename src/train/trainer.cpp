@@ -210,16 +210,21 @@ void Trainer::finish_saving() {
   while (store_.saving()) advance_saving();
 }
 
-// The weights that are validated and saved, where these are not the ones trained.
-std::vector<float> Trainer::shown_weights() {
-  if (options_.learning.ema > 0)
-    return optimizer_->averaged_weights([this](const Tensor& values) { workers_->share(values); });
+// What --average-checkpoints takes in.
+void Trainer::take_snapshot() {
   const std::int64_t wanted = options_.learning.average_checkpoints;
-  if (wanted <= 1) return {};
+  if (options_.learning.ema > 0 || wanted <= 1) return;
   std::string snapshot;
   ranks_->by_first([&] { snapshot = write_snapshot(store_.path(), state_.position.updates, model_.parameters()); });
   state_.snapshots.push_back(ranks_->broadcast(snapshot));
   if (static_cast<std::int64_t>(state_.snapshots.size()) > wanted) state_.snapshots.erase(state_.snapshots.begin());
+}
+
+// The weights that are validated and saved, where these are not the ones trained.
+std::vector<float> Trainer::shown_weights() {
+  if (options_.learning.ema > 0)
+    return optimizer_->averaged_weights([this](const Tensor& values) { workers_->share(values); });
+  if (options_.learning.average_checkpoints <= 1) return {};
   return mean_of_snapshots(store_.path(), state_.snapshots, model_.parameters().flat().count());
 }
 
@@ -230,6 +235,7 @@ void Trainer::show_weights() {
   const std::int64_t shown_before = state_.shown_update;
   state_.validation_due = false;
   state_.shown_update = state_.position.updates;
+  take_snapshot();
   std::optional<BorrowedWeights> borrowed;
   if (std::vector<float> shown = shown_weights(); !shown.empty())
     borrowed.emplace(model_.parameters(), kern::best(), std::move(shown));
@@ -280,6 +286,35 @@ void Trainer::show_weights() {
 
 void Trainer::save_model() {
   workers_->with_whole_weights([&] { ranks_->by_first([&] { hooks_.save_model(); }); });
+}
+
+void Trainer::restore_model() {
+  const bool validates = !valid_.empty();
+  if (validates ? !state_.best : state_.shown_update < 0) return;  // none was written yet
+  std::string lost;
+  ranks_->by_first([&] {
+    if (hooks_.lost_weights) lost = hooks_.lost_weights();
+  });
+  lost = ranks_->broadcast(lost);
+  if (lost.empty()) return;
+  const std::int64_t now = state_.position.updates;
+  // After a rollback an update of the same number may have had other weights: then a validation since was no better.
+  const bool is_best = state_.best_update == now && state_.stalled == 0;
+  if (state_.shown_update == now && (!validates || is_best)) {
+    std::optional<BorrowedWeights> borrowed;
+    if (std::vector<float> shown = shown_weights(); !shown.empty())
+      borrowed.emplace(model_.parameters(), kern::best(), std::move(shown));
+    save_model();
+    if (ranks_->first()) spdlog::warn("{}: is gone or empty, and is written anew from the training state", lost);
+  } else if (validates) {
+    fail(lost,
+         fmt::format("is gone or empty; it had the best weights, of update {}, and the training state has those of "
+                     "update {}",
+                     state_.best_update, now),
+         "put a copy of it back, or pass --overwrite to begin anew");
+  } else {
+    state_.shown_update = -1;  // the run writes the next one, at its end at the latest
+  }
 }
 
 std::vector<std::string> Trainer::translate_together(std::span<const std::string> sources) {
@@ -386,6 +421,7 @@ TrainingSummary Trainer::run() {
   const auto patience = options_.validation.early_stopping;
   const auto out_of_patience = [&] { return patience > 0 && state_.stalled >= patience; };
 
+  restore_model();
   agree();
   if (state_.validation_due) {
     show_weights();

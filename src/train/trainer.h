@@ -65,6 +65,8 @@ struct TrainerHooks {
   std::function<void(const RollbackReport&)> on_rollback;
   std::function<void()> load_start;  ///< (**) sets the weights of a new run, after their initialisation
   std::function<void()> save_model;  ///< (*) writes the model as it stands to its directory
+  /// The file of the model's weights that save_model has written and that is there no longer; "": none. Not set: all are.
+  std::function<std::string()> lost_weights;
   Translate
       translate;  ///< (*) (**) where BLEU or chrF is measured; shows samples. After a stop what it gives is not used
 };
@@ -118,6 +120,9 @@ class Trainer {
   /// set. A validation that a stop breaks off is due again.
   void show_weights();
   void save_model();
+  /// Writes the model anew where a run that goes on finds its file gone. @throws Error where no state has its weights
+  void restore_model();
+  void take_snapshot();
   std::vector<float> shown_weights();
   [[noreturn]] void stop_at_nan(const UpdateResult& result, const TrainingState& before);
   UpdateResult one_update();

@@ -527,6 +527,101 @@ TEST(Train, SaysWhereNothingIsLeftToDo) {
       << again.err;
 }
 
+// The directory of a finished run, of which somebody has removed or emptied something.
+TEST(Train, GoingOnWritesAnewWhatTheModelHasLost) {
+  const Data data;
+  const std::vector<std::vector<std::string>> kinds{
+      {"--after", "20u", "--learn-rate", "0.003"},  // the last validation is the best
+      {"--after", "9u", "--valid-sets", "--ema", "0", "--average-checkpoints", "2", "--save-freq", "4u"}};
+  for (const std::vector<std::string>& kind : kinds) {
+    const std::string model = kind[1] + "model";
+    const auto run = [&] {
+      std::vector<std::string> args = data.train(model, kind);
+      if (kind[2] == "--valid-sets") {  // none
+        args.erase(std::find(args.begin(), args.end(), "--valid-sets"));
+        const auto freq = std::find(args.begin(), args.end(), "--valid-freq");
+        args.erase(freq, freq + 2);
+      }
+      return run_tril(args);
+    };
+    const auto file = [&](const std::string& name) { return data.folder.at(model + "/" + name); };
+    const Ran first = run();
+    ASSERT_EQ(first.code, 0) << first.err;
+    for (const char* name : {"model.safetensors", "config.json", "generation_config.json"})
+      for (const bool empties : {false, true}) {
+        const std::string text = file_text(file(name));
+        if (empties)
+          data.folder.write(model + "/" + name, "");
+        else
+          std::filesystem::remove(file(name));
+        const Ran again = run();
+        EXPECT_EQ(again.code, 0) << again.err;
+        EXPECT_TRUE(contains(again.err, file(name) + ": is gone or empty, and is written anew")) << again.err;
+        EXPECT_TRUE(file_text(file(name)) == text) << name;
+      }
+    EXPECT_FALSE(contains(run().err, "gone"));
+    std::filesystem::remove(file("config.json"));
+    std::filesystem::remove(file("model.safetensors"));
+    EXPECT_EQ(run().code, 0);
+    EXPECT_TRUE(std::filesystem::exists(file("config.json")) && std::filesystem::exists(file("model.safetensors")));
+  }
+}
+
+TEST(Train, ALostBestModelThatNoStateHasIsToldOf) {
+  const Data data;
+  const std::vector<std::string> stalls{"--valid-freq", "1u", "--early-stopping", "2",       "--learn-rate", "1e-30",
+                                        "--ema",        "0",  "--lr-schedule",    "constant"};
+  ASSERT_EQ(run_tril(data.train("model", stalls)).code, 0);
+  const std::string weights = data.folder.at("model/model.safetensors");
+  const std::string text = file_text(weights);
+  std::filesystem::remove(weights);
+  const Ran again = run_tril(data.train("model", stalls));
+  EXPECT_EQ(again.code, 1);
+  EXPECT_TRUE(contains(again.err, weights + ": is gone or empty; it had the best weights, of update 1,")) << again.err;
+  EXPECT_FALSE(contains(again.err, "the model is in")) << again.err;
+  data.folder.write("model/model.safetensors", text);
+  EXPECT_EQ(run_tril(data.train("model", stalls)).code, 0);
+}
+
+// A model that a run without validation has lost is written when the next one is due, also where the run is stopped before.
+TEST(Train, ALostModelThatIsToComeAgainIsNoFailure) {
+  const Data data;
+  std::vector<std::string> args = data.train("model", {"--after", "7u"});
+  const auto valid = std::find(args.begin(), args.end(), "--valid-sets");
+  args.erase(valid, valid + 3);
+  const auto freq = std::find(args.begin(), args.end(), "--valid-freq");
+  args.erase(freq, freq + 2);
+  ASSERT_EQ(run_tril(args).code, 0);
+  std::filesystem::remove(data.folder.at("model/model.safetensors"));
+  *(std::find(args.begin(), args.end(), "--after") + 1) = "9u";
+  const Ran longer = run_tril(args);
+  EXPECT_EQ(longer.code, 0) << longer.err;
+  EXPECT_TRUE(std::filesystem::exists(data.folder.at("model/model.safetensors")));
+}
+
+TEST(Train, LostLinesOfTheReportAreToldOf) {
+  const Data data;
+  const std::vector<std::string> more{"--after", "25u", "--disp-freq", "10u", "--valid-freq", "10u"};
+  ASSERT_EQ(run_tril(data.train("model", more)).code, 0);
+  ASSERT_FALSE(contains(run_tril(data.train("model", more)).err, "gone"));
+  const auto after = [&](const std::string& name, const std::string& text) {
+    const std::string whole = file_text(data.folder.at("model/" + name));
+    data.folder.write("model/" + name, text);
+    const Ran again = run_tril(data.train("model", more));
+    EXPECT_EQ(again.code, 0) << again.err;
+    data.folder.write("model/" + name, whole);
+    return again.err;
+  };
+  for (const char* name : {"train.jsonl", "samples.jsonl"}) {
+    const std::string file = data.folder.at(std::string("model/") + name), whole = file_text(file);
+    EXPECT_TRUE(contains(after(name, ""), file + ": ")) << name;
+    EXPECT_TRUE(contains(after(name, whole.substr(0, whole.rfind('\n', whole.size() - 2) + 1)), file + ": ")) << name;
+  }
+  const std::string file = data.folder.at("model/train.jsonl"), whole = file_text(file);
+  EXPECT_TRUE(contains(after("train.jsonl", whole.substr(whole.find('\n') + 1)), "its first lines are gone"));
+  EXPECT_TRUE(contains(after("train.jsonl", whole.substr(0, whole.find("\"update\":10"))), "its line of update 20"));
+}
+
 TEST(Train, ConfigFilesAndTheirMistakes) {
   const Data data;
   const Ran dumped = run_tril(data.train("model", {"--seed", "7", "--dump-config"}));
