@@ -12,12 +12,18 @@
 
 namespace tril {
 
+// Reading one takes some eighty times its size; the largest in use have some ten thousand bytes.
+constexpr std::size_t largest_template = 4 << 20;
+
 struct ChatTemplate::Impl {
   std::string where;
   chat::Block block;
 };
 
 ChatTemplate::ChatTemplate(std::string_view source, std::string where) {
+  if (source.size() > largest_template)
+    fail(where, fmt::format("has {} bytes; a chat template has at most {} (4 MiB)", source.size(), largest_template),
+         "is this file a chat template?");
   if (const auto fault = find_utf8_fault(source)) {
     const std::string_view before = source.substr(0, fault->offset);
     fail(fmt::format("{}: line {}", where, 1 + std::count(before.begin(), before.end(), '\n')),

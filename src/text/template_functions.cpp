@@ -137,8 +137,7 @@ List elements(const Value& value, Budget& budget) {
 bool contains(const Value& b, const Value& a, Budget& budget) {
   if (const auto* s = b.get<std::string>()) {
     const std::string& what = text_of(a, "in");
-    budget.pay_text(s->size() + what.size());
-    return find_text(*s, what) != s->npos;
+    return find_text(*s, what, 0, budget) != s->npos;
   }
   if (const auto* dict = b.get<Dict>()) {
     check_key(a);

@@ -62,8 +62,8 @@ Value count(const Call& c) {
   if (!part) return std::int64_t{0};
   if (what.empty()) return length_of(part->text) + 1;
   std::int64_t n = 0;
-  for (std::size_t at = find_text(part->text, what); at != std::string::npos; ++n)
-    at = find_text(part->text, what, at + what.size());
+  for (std::size_t at = find_text(part->text, what, 0, c.budget); at != std::string::npos; ++n)
+    at = find_text(part->text, what, at + what.size(), c.budget);
   return n;
 }
 
@@ -72,7 +72,7 @@ template <bool last, bool must_be>
 Value place(const Call& c) {
   const std::string& what = c.given_text(0, "sub");
   if (const std::optional<Part> part = searched(c)) {
-    const std::size_t at = last ? find_last_text(part->text, what) : find_text(part->text, what);
+    const std::size_t at = last ? find_last_text(part->text, what, c.budget) : find_text(part->text, what, 0, c.budget);
     if (at != std::string::npos) return part->begin + length_of(part->text.substr(0, at));
   }
   if (must_be) refuse(fmt::format("{}(): the text was not found", c.name));
@@ -114,7 +114,7 @@ Value partition(const Call& c) {
   const std::string& sign = c.given_text(0, "sep");
   if (sign.empty()) refuse("partition: the separator is empty");
   const std::string_view s = text(c);
-  const std::size_t at = last ? find_last_text(s, sign) : find_text(s, sign);
+  const std::size_t at = last ? find_last_text(s, sign, c.budget) : find_text(s, sign, 0, c.budget);
   if (at == s.npos) return Value::tuple(last ? all_like(c, {"", "", s}) : all_like(c, {s, "", ""}));
   return Value::tuple(all_like(c, {s.substr(0, at), sign, s.substr(at + sign.size())}));
 }

@@ -21,10 +21,10 @@ std::string stripped(std::string_view s, const Value* which, Ends ends, Budget& 
 /// The filter title: behind blanks, hyphens and opening brackets there is a capital. str.title() is title_case().
 std::string titled(std::string_view s);
 
-/// Where `what` is in `s` from `from` on, or npos; in time that grows with their sum.
-std::size_t find_text(std::string_view s, std::string_view what, std::size_t from = 0);
+/// Where `what` is in `s` from `from` on, or npos; in time that grows with what is looked through, which it pays.
+std::size_t find_text(std::string_view s, std::string_view what, std::size_t from, Budget& budget);
 /// Where it is last.
-std::size_t find_last_text(std::string_view s, std::string_view what);
+std::size_t find_last_text(std::string_view s, std::string_view what, Budget& budget);
 /// The characters that Python's s[from:to] has, each none or a number; nothing where `from` is behind the end.
 struct Part {
   std::string_view text;

@@ -300,6 +300,35 @@ TEST(ChatTemplate, WhatTakesLongIsStoppedWithinASecond) {
   }
 }
 
+// To search a text takes as long as it is, whoever asks for it.
+TEST(ChatTemplate, SearchesPayForWhatTheyLookThrough) {
+  ChatInput input;
+  input.messages = Json::array({{{"role", "user"}, {"content", std::string(1 << 20, 'a')}}});
+  const std::string what = "'b" + std::string(20, 'a') + "'", last = "'" + std::string(20, 'a') + "b'";
+  for (const std::string& search :
+       {what + " in s", what + " not in s", "s | replace(" + what + ", 'c')", "s.replace(" + last + ", '')",
+        "s.split(" + what + ")", "s.rsplit(" + last + ")", "s.partition(" + what + ")", "s.rpartition(" + last + ")",
+        "s.count(" + what + ")", "s.find(" + what + ")", "s.rfind(" + last + ")"}) {
+    SCOPED_TRACE(search);
+    const auto rounds = [&](int n) {
+      return error_of([&] {
+        ChatTemplate("{% set s = messages[0].content %}{% for i in range(" + std::to_string(n) +
+                     ") %}{% set x = " + search + " %}{% endfor %}")
+            .render(input);
+      });
+    };
+    EXPECT_EQ(rounds(10), "");
+    EXPECT_TRUE(contains(rounds(120), "it does too much")) << rounds(120);
+  }
+}
+
+TEST(ChatTemplate, OneThatIsFarTooLargeIsNotRead) {
+  const auto of_size = [](std::size_t bytes) { return ChatTemplate(std::string(bytes, 'x'), "big"); };
+  EXPECT_EQ(of_size(4 << 20).render({}).size(), 4u << 20);
+  EXPECT_TRUE(
+      contains(error_of([&] { of_size((4 << 20) + 1); }), "big: has 4194305 bytes; a chat template has at most"));
+}
+
 // The same of mappings with many members, the one in the other's order turned round.
 TEST(ChatTemplate, WhatTakesLongOfLargeMappingsIsStoppedWithinASecond) {
   constexpr int members = 6000;
