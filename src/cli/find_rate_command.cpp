@@ -83,6 +83,7 @@ int find_rate(FindRateOptions& o, const Fields& fields, bool quiet) {
     fail_usage("--guided-alignment", "learn keeps what it learns in a model's directory, and there is none",
                "`tril align` writes a file to pass instead");
   check_input_files(o.train);
+  check_texts(o.train);
   const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(o.train);
   const std::string& start = o.train.tune.init_from;
   const std::unique_ptr<model::Model> m =

@@ -173,11 +173,13 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_o
   if (goes_on) return load_tokenizer(dir);
   std::shared_ptr<const Tokenizer> tokenizer;
   ranks.by_first([&] {
+    check_texts(o);
     tokenizer = make_tokenizer(o);
     // A mistake in the sizes or the files is told before anything is removed or written.
     static_cast<void>(o.tune.init_from.empty() ? build_model(o.model, *tokenizer) : build_tuned_model(o));
     read_validation_set(o, tokenizer);
     if (!is_language_model(o.model)) check_corpus(given_corpus(o), *tokenizer);
+    check_first_batch(o, tokenizer);
     if (learns_alignments(o.data)) check_marks_words(*tokenizer);
     for (const std::string& teacher : o.learning.teacher) load_teacher(teacher, *tokenizer, o.data.max_length);
   });

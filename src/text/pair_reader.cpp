@@ -202,6 +202,12 @@ void PairReader::skip_to_round(std::int64_t round) {
   left_ = round < order_->rounds() ? order_->before(0, round + 1) - order_->before(0, round) : 0;
 }
 
+void check_pairs(const CorpusOptions& options) {
+  PairReader reader(options);
+  for (PairText pair; reader.next(pair);) {
+  }
+}
+
 std::vector<std::int64_t> count_pairs(const CorpusOptions& options) {
   std::vector<std::int64_t> sizes;
   for (std::size_t set = 0; set < source_files(options).size(); ++set)

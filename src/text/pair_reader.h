@@ -88,6 +88,10 @@ class PairReader {
   std::int64_t left_ = 0;  ///< interleaved: pairs that this set has left in the running round
 };
 
+/// Reads every pair once. @throws Error for what would end a training run at some later time: files of unequal lengths, lines
+/// that are no text, that lack a column, or whose weight or alignment is none
+void check_pairs(const CorpusOptions& options);
+
 /// Pairs of each set: reads every file once.
 std::vector<std::int64_t> count_pairs(const CorpusOptions& options);
 

@@ -12,6 +12,7 @@
 #include "text/input.h"
 #include "text/language_tag.h"
 #include "text/marian_tokenizer.h"
+#include "text/pair_reader.h"
 
 namespace tril::train {
 namespace {
@@ -177,6 +178,24 @@ void check_input_files(const TrainOptions& options) {
   if (!options.data.valid_sets.empty()) check_files(validation_corpus(options));
   const std::string& vocab = options.data.vocab;
   if (!vocab.empty() && !std::filesystem::is_directory(vocab)) MappedFile::open(vocab);
+}
+
+void check_texts(const TrainOptions& options) {
+  if (is_language_model(options.model)) return;
+  check_pairs(given_corpus(options));
+  if (!options.data.valid_sets.empty()) check_pairs(validation_corpus(options));
+}
+
+void check_first_batch(const TrainOptions& options, const std::shared_ptr<const Tokenizer>& tokenizer) {
+  if (is_language_model(options.model)) {
+    training_stream(options, tokenizer)->next();
+    return;
+  }
+  CorpusOptions c = given_corpus(options);
+  c.memory_bytes = std::min<std::int64_t>(c.memory_bytes, 1 << 20);  // no more than a batch needs
+  c.mix = false, c.shares.clear(), c.temperature = 1;                // in the files' order: nothing is to be counted
+  c.prefetch = 0;
+  Corpus(c, tokenizer).next();
 }
 
 }  // namespace tril::train

@@ -44,4 +44,10 @@ std::shared_ptr<const Tokenizer> make_tokenizer(const TrainOptions& options);
 /// Opens every file that a run reads. @throws Error that names the first that is missing or unreadable
 void check_input_files(const TrainOptions& options);
 
+/// Reads the pairs of all sets once, before anything is learned from them. @throws Error for the first that cannot be read,
+/// and for files that do not go together
+void check_texts(const TrainOptions& options);
+/// Makes a first batch as training does. @throws Error where nothing in the files can be trained with
+void check_first_batch(const TrainOptions& options, const std::shared_ptr<const Tokenizer>& tokenizer);
+
 }  // namespace tril::train

@@ -266,6 +266,57 @@ TEST(Train, ARefusedFirstRunLeavesNothing) {
   }
 }
 
+// What a first reading of the texts finds is told before a vocabulary is learned from them.
+TEST(Train, TextsThatDoNotGoTogetherAreToldOfFirst) {
+  const Data data;
+  const std::string source = data.folder.at("train.src"), target = data.folder.at("train.tgt");
+  const auto with_line = [&](const std::string& name, const std::string& line) {
+    return data.folder.write(name, file_text(target) + line + "\n");
+  };
+  const std::string longer = with_line("longer", "a"),
+                    longer_source = data.folder.write("s", file_text(source) + "a\n");
+  std::string weights;
+  for (int i = 0; i < 299; ++i) weights += "1\n";
+  struct Case {
+    std::vector<std::string> options;
+    std::string error;
+  };
+  const std::vector<Case> cases{
+      {{"--train-sets", source, longer}, longer + ": has 301 lines, " + source + " has 300"},
+      {{"--valid-sets", source, longer}, longer + ": has 301 lines, " + source + " has 300"},
+      {{"--train-sets", longer_source, with_line("bytes", "a\xff")}, "line 301: is not valid UTF-8"},
+      {{"--tsv", "--train-sets", data.folder.write("tsv", "a\tb\na\n"), "--valid-sets",
+        data.folder.write("v", "a\tb\n")},
+       "line 2: has 1 tab-separated columns"},
+      {{"--data-weighting", data.folder.write("299", weights)}, "has 299 weights"},
+      {{"--data-weighting", data.folder.write("nan", weights + "x\n")}, "line 300: expected a weight"},
+      {{"--guided-alignment", data.folder.write("align", weights + "1-\n")}, "line 1: "}};
+  for (const Case& c : cases) {
+    const Ran ran = run_tril(data.train("never", c.options));
+    EXPECT_EQ(ran.code, 1) << ran.err;
+    EXPECT_TRUE(contains(ran.err, c.error)) << ran.err;
+    EXPECT_FALSE(contains(ran.err, "learning a vocabulary")) << ran.err;
+    EXPECT_FALSE(std::filesystem::exists(data.folder.at("never"))) << c.error;
+  }
+}
+
+TEST(Train, TextsThatCannotBeTrainedWithLeaveNothing) {
+  const Data data;
+  std::string words, lines;
+  for (int i = 0; i < 80; ++i) words += "abcdefgh ";
+  for (int i = 0; i < 50; ++i) lines += words + "\n";
+  const std::string long_lines = data.folder.write("long", lines);
+  const Ran pairs = run_tril(data.train("never", {"--train-sets", long_lines, long_lines, "--max-length", "10"}));
+  EXPECT_EQ(pairs.code, 1);
+  EXPECT_TRUE(contains(pairs.err, "no usable pair")) << pairs.err;
+  EXPECT_FALSE(std::filesystem::exists(data.folder.at("never")));
+  const Ran text = run_tril({"train", "--model", data.folder.at("never"), "--arch", "gpt2", "--vocab-type", "char",
+                             "--train-sets", data.folder.write("x", "x")});
+  EXPECT_EQ(text.code, 1);
+  EXPECT_TRUE(contains(text.err, "has nothing to predict")) << text.err;
+  EXPECT_FALSE(std::filesystem::exists(data.folder.at("never")));
+}
+
 TEST(Train, TheLargestSeedIsGoneOnWith) {
   const Data data;
   const std::string config = data.folder.write("seed.yml", "seed: 18446744073709551615\n");
