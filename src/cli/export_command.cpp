@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/gguf.h"
 #include "cli/commands.h"
+#include "cli/new_directory.h"
 #include "model/generation_config.h"
 #include "model/gguf_config.h"
 #include "model/gguf_export.h"
@@ -80,8 +81,7 @@ void write_gguf(const ExportOptions& o) {
 void export_directory(const ExportOptions& o, const Fields& fields) {
   for (const char* option : {"type", "name"})
     if (fields.given(option)) fail_usage("--" + std::string(option), "is of a GGUF file", "name a FILE.gguf with --to");
-  if (fs::exists(fs::path(o.to) / "config.json"))
-    fail_usage(o.to, "holds a model already", "choose another directory with --to");
+  refuse_files_of_models(o.to, "--to");
   std::shared_ptr<const Tokenizer> tokenizer;
   if (has_tokenizer(o.model)) tokenizer = load_tokenizer(o.model);
   std::unique_ptr<model::Model> m;

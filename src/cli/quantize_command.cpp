@@ -6,6 +6,7 @@
 #include "base/atomic_directory.h"
 #include "base/gguf.h"
 #include "cli/commands.h"
+#include "cli/new_directory.h"
 #include "model/quantized_files.h"
 #include "text/pipeline_tokenizer.h"
 
@@ -34,10 +35,7 @@ std::uintmax_t weight_bytes(const std::string& directory) {
 }
 
 int quantize(const QuantizeOptions& o) {
-  std::error_code ignored;
-  for (const char* file : {"config.json", "model.safetensors"})
-    if (std::filesystem::exists(std::filesystem::path(o.out) / file, ignored))
-      fail_usage(o.out, "holds a model already", "choose another --out");
+  refuse_files_of_models(o.out, "--out");
   write_directory(o.out, "config.json", [&](const std::string& out) {
     model::quantize(o.model, out, o.precision == "int8" ? 8 : 4);
     if (is_gguf_file(o.model) && has_tokenizer(o.model)) save_tokenizer(*load_tokenizer(o.model), out);

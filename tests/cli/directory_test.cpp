@@ -70,6 +70,27 @@ TEST_F(Directories, AFullDiskLeavesNone) {
         fs::file_size(model + "/model.safetensors") - 1, true);
 }
 
+// Other files stay; one that would be replaced, or read as a part of the model, is told of before anything is done.
+TEST_F(Directories, FilesOfOtherModelsAreNotReplaced) {
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"export", "-m", model, "--to"}, {"quantize", "-m", model, "-o"}})
+    for (const std::string name : {"vocab.json", "tokenizer.json", "generation_config.json", "model.safetensors"}) {
+      fs::remove_all(at("taken"));
+      fs::create_directory(at("taken"));
+      folder->write("taken/" + name, "mine");
+      std::vector<std::string> words = command;
+      words.push_back(at("taken"));
+      const Ran ran = run_tril(words);
+      EXPECT_EQ(ran.code, 2) << ran.err;
+      const std::string says = name == "model.safetensors" ? "holds a model already" : "holds " + name;
+      EXPECT_NE(ran.err.find(at("taken") + ": " + says), std::string::npos) << ran.err;
+      EXPECT_EQ(file_text(at("taken/" + name)), "mine");
+      fs::rename(at("taken/" + name), at("taken/notes"));
+      EXPECT_EQ(run_tril(words).code, 0);
+      EXPECT_EQ(file_text(at("taken/notes")), "mine");
+    }
+}
+
 TEST_F(Directories, AWeightThatIsNoNumberIsNamed) {
   const std::string bad = at("bad");
   fs::copy(model, bad, fs::copy_options::recursive);
