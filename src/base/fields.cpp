@@ -68,13 +68,6 @@ std::string type_text() {
     return "text";
 }
 
-// Whether values are names of files, which may be any bytes: help calls them FILE, [NAME=]DIR or PATH.
-bool names_files(const Field& field) {
-  constexpr std::array<std::string_view, 3> words{"FILE", "DIR", "PATH"};
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return field.shown_value().find(word) != std::string::npos; });
-}
-
 std::string joined(const std::vector<std::string>& words, std::string_view by) {
   std::string all;
   for (const std::string& word : words) all.append(all.empty() ? "" : by).append(word);
@@ -143,6 +136,12 @@ Field& Field::positional() {
 Field& Field::free_to_change() {
   free_to_change_ = true;
   return *this;
+}
+
+bool Field::names_files() const {
+  constexpr std::array<std::string_view, 3> words{"FILE", "DIR", "PATH"};
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return value_name_.find(word) != std::string::npos; });
 }
 
 FieldKind Field::kind() const {
@@ -230,7 +229,7 @@ std::string Field::text() const {
 
 void Field::check_text(const std::string& text, const std::string& where) const {
   const bool is_text = kind() == FieldKind::text || kind() == FieldKind::list;
-  if (is_text && allowed().empty() && !names_files(*this))
+  if (is_text && allowed().empty() && !names_files())
     check(is_utf8(text), where, "expected UTF-8, got \"{}\"", printable(text));
   if (!choices_.empty() && std::find(choices_.begin(), choices_.end(), text) == choices_.end())
     fail_usage(where, fmt::format("expected {}, got \"{}\"", expected(), printable(text)),

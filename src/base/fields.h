@@ -81,6 +81,9 @@ class Field {
   FieldKind kind() const;
   bool is_flag() const { return kind() == FieldKind::boolean; }
   bool is_list() const { return kind() == FieldKind::list; }
+  /// Whether values are names of files, which may be any bytes and are not empty: help calls them FILE, [NAME=]DIR or
+  /// PATH.
+  bool names_files() const;
   /// The allowed texts, where they are few and known; else empty.
   std::vector<std::string> allowed() const;
   /// "at least 1", "from 0 to 1", or "": the limits of a number.

@@ -119,8 +119,8 @@ std::vector<GivenValue> parse_arguments(const std::vector<const Fields*>& fields
     given.push_back({field->name(), unshielded(option->results()), dashed(*field)});
     // "--regex $UNSET" is a mistake; texts that may be empty are called TEXT.
     const std::vector<std::string>& texts = given.back().texts;
-    const bool may_be_empty = field->kind() == FieldKind::text ? field->shown_value() == "TEXT"
-                                                               : field->shown_value().find("DIR") == std::string::npos;
+    const bool may_be_empty =
+        !field->names_files() && (field->kind() != FieldKind::text || field->shown_value() == "TEXT");
     if (!may_be_empty && std::find(texts.begin(), texts.end(), "") != texts.end())
       fail_usage(dashed(*field), fmt::format("its value is empty, expected {}", field->shown_value()),
                  "leave the option out to go without it");

@@ -1,11 +1,13 @@
 #include "cli/yaml_options.h"
 
 #include <yaml-cpp/binary.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <sstream>
 
 #include "base/streams.h"
 #include "base/utf8.h"
@@ -34,6 +36,34 @@ std::vector<std::string> texts_of(const YAML::Node& value, const std::string& wh
   return texts;
 }
 
+// Counts documents, and knows where the latest begins.
+struct Documents : YAML::EventHandler {
+  int count = 0;
+  int line = 0;
+  void OnDocumentStart(const YAML::Mark& mark) override { ++count, line = mark.line + 1; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+// The only document of a file; YAML::Load() leaves out those behind the first. (YAML::LoadAll() may have no end.)
+YAML::Node only_document(const std::string& text, const std::string& path) {
+  const YAML::Node root = YAML::Load(text);
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  Documents documents;
+  for (int i = 0; i < 2; ++i) parser.HandleNextDocument(documents);
+  if (documents.count > 1)
+    fail_usage(fmt::format("{}: line {}", path, documents.line), "a second document begins, expected one",
+               "put all options into the first");
+  return root;
+}
+
 // Plain where YAML cannot take it for anything else, quoted otherwise; a name of bytes that are no text as YAML has bytes.
 std::string yaml_text(const std::string& text) {
   if (!is_utf8(text))
@@ -55,7 +85,7 @@ std::vector<GivenValue> read_yaml(const std::string& path, const Fields& fields)
   const std::string text = read_any_text(path, largest_file);
   YAML::Node root;
   try {
-    root = YAML::Load(text);
+    root = only_document(text, path);
   } catch (const YAML::Exception& problem) {
     fail_usage(fmt::format("{}: line {}", path, problem.mark.line + 1), "this is not YAML: " + problem.msg);
   }
@@ -68,10 +98,14 @@ std::vector<GivenValue> read_yaml(const std::string& path, const Fields& fields)
     const std::string line = fmt::format("{}: line {}", path, entry.first.Mark().line + 1);
     check(entry.first.IsScalar(), line, "expected the name of an option");
     const std::string& name = entry.first.Scalar();
-    if (!fields.find(name)) fail_usage(line, name + " is not an option", did_you_mean(name, fields.names()));
+    const Field* const field = fields.find(name);
+    if (!field) fail_usage(line, name + " is not an option", did_you_mean(name, fields.names()));
     const std::string where = line + ": " + name;
     check(seen.insert(name).second, where, "this option stands twice in the file");
     given.push_back({name, texts_of(entry.second, where), where});
+    const std::vector<std::string>& texts = given.back().texts;
+    check(!field->is_list() || !field->names_files() || std::find(texts.begin(), texts.end(), "") == texts.end(), where,
+          "one of its values is empty, expected {}", field->shown_value());
   }
   return given;
 }

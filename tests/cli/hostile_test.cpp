@@ -101,8 +101,16 @@ TEST_F(Hostile, TextFiles) {
                     short_file = folder->write("short", "a\nb\n"), cut = folder->write("cut.gz", "\x1f\x8b\x08"),
                     directory = folder->at(""), new_file = folder->at("made");
   const std::vector<Case> cases{
-      {{"eval", "-r", "", "-i", corpus}, 1, "\"\": the name of a text file is empty; name a file"},
       {{"eval", "-r", corpus, "-i", ""}, 2, "--input: its value is empty, expected FILE"},
+      {{"eval", "-r", "", "-i", corpus}, 2, "--reference: its value is empty, expected FILE"},
+      {{"vocab", "--train-sets", ""}, 2, "--train-sets: its value is empty, expected FILE"},
+      {{"translate", "-m", model, "--shortlist", ""}, 2, "--shortlist: its value is empty, expected FILE"},
+      {{"train", "-m", new_file, "--train-sets", corpus, corpus, "--data-weighting", ""},
+       2,
+       "--data-weighting: its value is empty, expected FILE"},
+      {{"train", "-m", new_file, "--train-sets", corpus, corpus, "--guided-alignment", ""},
+       2,
+       "--guided-alignment: its value is empty, expected"},
       {{"eval", "-r", corpus + "/x", "-i", corpus}, 1, "something in the path is a file"},
       {{"eval", "-r", std::string(6000, 'a'), "-i", corpus}, 1, "...: cannot be read"},
       {{"eval", "-r", binary, "-i", corpus}, 1, "is a binary file"},

@@ -124,6 +124,15 @@ TEST(Config, NamesFileLineAndKey) {
   EXPECT_EQ(error("max-tokens: 0\n"), ": line 1: max-tokens: expected a whole number, at least 1, got 0\n");
   EXPECT_EQ(error("\n\nmax-tokens: [1, 2]\n"), ": line 3: max-tokens: expected one value, got 2 (1, 2)\n");
   EXPECT_EQ(error("max-tokens: {a: 1}\n"), ": line 1: max-tokens: expected a value or a list of values, got a map\n");
+  EXPECT_EQ(error("sets: [a, '']\n"), ": line 1: sets: one of its values is empty, expected FILE\n");
+  EXPECT_EQ(error("max-tokens: 5\n---\npreset: tiny\n"),
+            ": line 2: a second document begins, expected one; put all options into the first\n");
+  EXPECT_EQ(error("---\nmax-tokens: 5\n...\n--- x\n"),
+            ": line 4: a second document begins, expected one; put all options into the first\n");
+  EXPECT_TRUE(error("max-tokens: 5\n---\n[1,\n").find("this is not YAML") != std::string::npos);
+  for (const char* one :
+       {"max-tokens: 5\n...\n", "%YAML 1.2\n---\nmax-tokens: 5\n...\n# end\n", "# nothing\n", "---\n"})
+    EXPECT_EQ(after({"--config", folder.write("one.yml", one)}).dir, "") << one;
   EXPECT_EQ(error("sets: [[a]]\n"), ": line 1: sets: expected a list of plain values\n");
   EXPECT_EQ(error("fast: true\nfast: false\n"), ": line 2: fast: this option stands twice in the file\n");
   EXPECT_EQ(error("- a\n- b\n"), ": expected one `option: value` a line\n");
@@ -192,7 +201,8 @@ TEST(Config, DumpReadsBackAsTheSame) {
   for (const std::string& text : texts) {
     std::string yaml, again;
     std::vector<std::string> args{"--preset", "base", "--no-tie", "--vocab=" + text, "--dump-config"};
-    args.insert(args.end(), {"--dir=" + text, "--sets", "s", text.starts_with("-") ? "t" : text});
+    args.insert(args.end(), {"--dir=" + text, "--sets", "s"});  // of which none may be empty, unlike a text
+    if (!text.empty()) args.push_back(text.starts_with("-") ? "t" : text);
     const Options o = after(args, nullptr, &yaml);
     const Options read = after({"--config", folder.write("dump.yml", yaml)});
     EXPECT_EQ(read.dir, text) << yaml;
