@@ -89,6 +89,11 @@ Error in_options(const Fields& fields, const Error& error) {
   return Error(error.kind(), "--" + name, error.message(), error.hint());
 }
 
+// An error that names the command as its place: the line begins with that name already.
+Error without_command(const std::string& command, const Error& error) {
+  return error.where() == command ? Error(error.kind(), "", error.message(), error.hint()) : error;
+}
+
 }  // namespace
 
 void App::add(Command command) {
@@ -148,7 +153,7 @@ int App::run_command(Command& command, const std::vector<std::string>& args) {
   } catch (const ReaderGone&) {
     throw;
   } catch (const Error& error) {
-    throw in_options(command.fields, error);
+    throw without_command(command.name, in_options(command.fields, error));
   }
 }
 

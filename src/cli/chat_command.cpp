@@ -323,7 +323,9 @@ class Chat {
     const std::int64_t positions = model_->max_positions();
     for (std::size_t left_out = 0;; ++left_out) {
       std::vector<std::int32_t> ids = format_.ids(*tokenizer_, messages_);
-      check(!ids.empty(), "chat", "the talk has no token");
+      if (ids.empty())
+        fail("", "the talk has no token as the chat template writes it down",
+             "pass --template FILE with another one, or --format plain");
       if (positions == 0 || static_cast<std::int64_t>(ids.size()) + std::min(room, positions / 4) <= positions + 1) {
         if (left_out > 0)
           spdlog::warn("the model's {} positions are full: {} turns were left out", positions, left_out);
@@ -334,8 +336,7 @@ class Chat {
       std::size_t next = first + 1;
       while (next < messages_.size() && messages_[next]["role"] != "user") ++next;
       if (next >= messages_.size())
-        fail_usage("chat",
-                   fmt::format("what was said has {} tokens, the model has {} positions", ids.size(), positions),
+        fail_usage("", fmt::format("what was said has {} tokens, the model has {} positions", ids.size(), positions),
                    "say less at once");
       messages_.erase(messages_.begin() + static_cast<std::ptrdiff_t>(first),
                       messages_.begin() + static_cast<std::ptrdiff_t>(next));

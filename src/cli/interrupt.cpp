@@ -20,7 +20,7 @@ constexpr std::size_t longest_line = std::size_t{64} << 20;
 }  // namespace
 
 Interrupt::Interrupt() : event_(eventfd(0, EFD_CLOEXEC)) {
-  if (event_ < 0) fail("chat", fmt::format("no event can be waited for ({})", std::strerror(errno)));
+  if (event_ < 0) fail("", fmt::format("no event can be waited for ({})", std::strerror(errno)));
   watcher_ = std::thread([this] { watch(); });
 }
 

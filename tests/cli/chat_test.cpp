@@ -206,6 +206,19 @@ TEST_F(Chat, KeepsToAFormAndToTemplates) {
 }
 
 // Old turns make room for new ones.
+TEST_F(Chat, ATalkThatCannotBeAnsweredIsToldOfByOneName) {
+  const std::string nothing = folder->write("nothing.jinja", "{# #}");
+  const Ran none = run_tril({"chat", "-m", model, "--template", nothing}, "hello\n");
+  EXPECT_EQ(none.code, 1);
+  EXPECT_NE(none.err.find("tril chat: the talk has no token as the chat template"), std::string::npos) << none.err;
+  const Ran longer = run_tril({"chat", "-m", model, "--format", "plain"}, std::string(3000, 'a') + "\n");
+  EXPECT_EQ(longer.code, 2);
+  EXPECT_NE(longer.err.find("tril chat: what was said has "), std::string::npos) << longer.err;
+  const Ran other = run_tril({"score", "-m", model, "-s", nothing, "-t", nothing});
+  EXPECT_EQ(other.err.find("score: score"), std::string::npos) << other.err;
+  EXPECT_NE(other.code, 0);
+}
+
 TEST_F(Chat, GoesOnWhenThePositionsAreFull) {
   std::string input;
   for (int i = 0; i < 12; ++i) input += std::string(300, 'a') + "\n";
