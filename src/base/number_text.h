@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <string_view>
 
 namespace tril {
 
@@ -14,6 +15,15 @@ inline std::string number_text(double x) {
   if (std::isnan(x)) return "not a number";
   if (std::isinf(x)) return x > 0 ? "infinite" : "minus infinite";
   return fmt::format("{:.6g}", x);
+}
+
+/// A number and what it counts: "1 line", "300 lines". The number may be a text, such as format_count() makes.
+/// @param many  where an s does not make it: counted(n, "batch", "batches")
+template <class Number>
+std::string counted(const Number& n, std::string_view one, std::string_view many = {}) {
+  const std::string number = fmt::format("{}", n);
+  if (number == "1") return fmt::format("{} {}", number, one);
+  return many.empty() ? fmt::format("{} {}s", number, one) : fmt::format("{} {}", number, many);
 }
 
 /// For columns of figures: the same number, and "nan" instead of "-nan".

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/number_text.h"
 #include "cli/align_progress.h"
 #include "cli/commands.h"
 #include "train/data.h"
@@ -49,8 +50,9 @@ Fields fields_of(AlignCommandOptions& o) {
 
 int align(AlignCommandOptions o, bool quiet) {
   const std::size_t files = o.tsv ? 1 : 2;
-  check(o.train_sets.size() == files, "--train-sets", "expected {}, got {} files",
-        o.tsv ? "one tab-separated file" : "a source and a target file (or --tsv)", o.train_sets.size());
+  check(o.train_sets.size() == files, "--train-sets", "expected {}, got {}",
+        o.tsv ? "one tab-separated file" : "a source and a target file (or --tsv)",
+        counted(o.train_sets.size(), "file"));
   CorpusOptions corpus;
   train::set_files(corpus, o.train_sets, o.tsv);
   corpus.skip_invalid = o.skip_invalid;

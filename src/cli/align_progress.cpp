@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/number_text.h"
 #include "base/progress.h"
 #include "text/align_corpus.h"
 
@@ -28,14 +29,16 @@ void learn_alignments(const CorpusOptions& corpus, const std::vector<std::string
   });
   progress.finish();
   if (counts.too_long > 0)
-    spdlog::warn("{} pairs have more than {} words on a side and get no alignment, the first one is {}",
-                 format_count(counts.too_long), format_count(ParallelWords::most_words), counts.first_too_long);
+    spdlog::warn("{} more than {} words on a side and {} no alignment, the first one is {}",
+                 counted(format_count(counts.too_long), "pair has", "pairs have"),
+                 format_count(ParallelWords::most_words), counts.too_long == 1 ? "gets" : "get", counts.first_too_long);
   if (counts.invalid > 0)
-    spdlog::warn("{} pairs are not UTF-8 and get no alignment, the first one is {}", format_count(counts.invalid),
+    spdlog::warn("{} no alignment, the first one is {}",
+                 counted(format_count(counts.invalid), "pair is not UTF-8 and gets", "pairs are not UTF-8 and get"),
                  counts.first_invalid);
-  spdlog::info("{}{}: {} pairs of words aligned in {} pairs of lines", files[0],
-               files.size() > 1 ? fmt::format(" to {}", files.back()) : "", format_count(counts.points),
-               format_count(counts.pairs));
+  spdlog::info("{}{}: {} of words aligned in {} of lines", files[0],
+               files.size() > 1 ? fmt::format(" to {}", files.back()) : "",
+               counted(format_count(counts.points), "pair"), counted(format_count(counts.pairs), "pair"));
 }
 
 }  // namespace tril::cli

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/number_text.h"
 #include "base/streams.h"
 #include "cli/assumed_language.h"
 #include "cli/commands.h"
@@ -112,7 +113,7 @@ int attend(const AttendOptions& o, const Fields& fields) {
   page.write(train::attention_page(facts, maps));
   page.commit();
   if (picture) picture->write(train::attention_svg(facts, maps)), picture->commit();
-  spdlog::info("{}: {} tokens by {}", o.out, maps[0].queries.size(), maps[0].keys.size());
+  spdlog::info("{}: {} by {}", o.out, counted(maps[0].queries.size(), "token"), maps[0].keys.size());
   return exit_success;
 }
 

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/message_text.h"
+#include "base/number_text.h"
 #include "base/progress.h"
 #include "base/streams.h"
 #include "base/utf8.h"
@@ -185,9 +186,10 @@ class Chat {
     }
     if (terminal_) write_stdout("\n");
     if (answers_ > 0)
-      spdlog::info("{} answers of {} tokens, {:.1f} tokens/s; {} tokens were read, {} had been", answers_,
-                   format_count(new_tokens_), static_cast<double>(new_tokens_) / std::max(seconds_, 1e-9),
-                   format_count(read_), format_count(reused_));
+      spdlog::info("{} of {}, {:.1f} tokens/s; {} read, {} had been", counted(answers_, "answer"),
+                   counted(format_count(new_tokens_), "token"),
+                   static_cast<double>(new_tokens_) / std::max(seconds_, 1e-9),
+                   counted(format_count(read_), "token was", "tokens were"), format_count(reused_));
     return exit_success;
   }
 
@@ -328,7 +330,8 @@ class Chat {
              "pass --template FILE with another one, or --format plain");
       if (positions == 0 || static_cast<std::int64_t>(ids.size()) + std::min(room, positions / 4) <= positions + 1) {
         if (left_out > 0)
-          spdlog::warn("the model's {} positions are full: {} turns were left out", positions, left_out);
+          spdlog::warn("the model's {} positions are full: {} left out", positions,
+                       counted(left_out, "turn was", "turns were"));
         return ids;
       }
       std::size_t first = 0;  // of the oldest turn
@@ -336,7 +339,9 @@ class Chat {
       std::size_t next = first + 1;
       while (next < messages_.size() && messages_[next]["role"] != "user") ++next;
       if (next >= messages_.size())
-        fail_usage("", fmt::format("what was said has {} tokens, the model has {} positions", ids.size(), positions),
+        fail_usage("",
+                   fmt::format("what was said has {}, the model has {}", counted(ids.size(), "token"),
+                               counted(positions, "position")),
                    "say less at once");
       messages_.erase(messages_.begin() + static_cast<std::ptrdiff_t>(first),
                       messages_.begin() + static_cast<std::ptrdiff_t>(next));

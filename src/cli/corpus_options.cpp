@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/number_text.h"
 #include "base/streams.h"
 #include "text/reader.h"
 
@@ -113,7 +114,7 @@ Passage passage_of(const CorpusOptions& o, const std::string& input, const std::
   if (beside) {
     check_regular(*beside, "--shard");
     const std::int64_t others = count_lines(*beside);
-    check(others == lines, *beside, "has {} lines, the text has {}", others, lines);
+    check(others == lines, *beside, "has {}, the text has {}", counted(others, "line"), lines);
   }
   const auto begin = [&](std::int64_t part) {  // part * lines / N, without the product
     return lines / shard.of * part + lines % shard.of * part / shard.of;

@@ -14,6 +14,7 @@
 
 #include "base/cores.h"
 #include "base/file.h"
+#include "base/number_text.h"
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/decoding_options.h"
@@ -189,8 +190,8 @@ int demo_of_dates(const DemoOptions& o, const Invocation& invocation) {
   write_part(places, "valid", corpus.valid);
   write_part(places, "test", corpus.test);
   if (!o.json)
-    print_stdout("{} lines of dates, times and numbers in English, German and French, and their normal forms, in {}\n",
-                 format_count(lines), o.out);
+    print_stdout("{} of dates, times and numbers in English, German and French, and their normal forms, in {}\n",
+                 counted(format_count(lines), "line"), o.out);
 
   for (const auto& args : {vocab_arguments(places), train_arguments(o, places)}) {
     if (const int code = run_shown(invocation.app, o, args, invocation.quiet); code != exit_success) return code;
@@ -316,7 +317,7 @@ int demo_of_task(const DemoOptions& o, const DemoTask& task, const Invocation& i
   const auto write = task.is_text ? write_text : write_part;
   write(places, "train", corpus.train), write(places, "valid", corpus.valid), write(places, "test", corpus.test);
   write_file_atomic(places.text(task.name, "yml"), train::demo_config(task.name + ".yml"));
-  if (!o.json) print_stdout("{} lines of {}, in {}\n", format_count(lines), task.does, o.out);
+  if (!o.json) print_stdout("{} of {}, in {}\n", counted(format_count(lines), "line"), task.does, o.out);
   if (const int code = run_shown(invocation.app, o, task_arguments(o, task, places), invocation.quiet);
       code != exit_success)
     return code;

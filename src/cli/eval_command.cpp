@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/number_text.h"
 #include "cli/commands.h"
 #include "cli/standard_output.h"
 #include "model/json_text.h"
@@ -87,7 +88,8 @@ int evaluate(const EvalOptions& o) {
   const std::string input = o.input == "-" ? "standard input" : o.input;
   for (std::size_t i = 0; i < references.size(); ++i)
     if (references[i].size() != hypotheses.size())
-      fail(o.references[i], fmt::format("has {} lines, {} has {}", references[i].size(), input, hypotheses.size()),
+      fail(o.references[i],
+           fmt::format("has {}, {} has {}", counted(references[i].size(), "line"), input, hypotheses.size()),
            "each line needs its reference");
   if (hypotheses.empty()) fail(input, "is empty, at least one line is expected");
 

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/number_text.h"
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/constraint_options.h"
@@ -218,7 +219,8 @@ void report(const search::Generator& generator, const std::map<search::Finish, s
   std::vector<std::string> parts;
   for (const auto& [finish, count] : finishes) parts.push_back(fmt::format("{} {}", count, reasons.at(finish)));
   if (!parts.empty())
-    spdlog::info("{} tokens generated; ended: {}", format_count(generator.new_tokens()), fmt::join(parts, ", "));
+    spdlog::info("{} generated; ended: {}", counted(format_count(generator.new_tokens()), "token"),
+                 fmt::join(parts, ", "));
   if (const auto full = finishes.find(search::Finish::positions); full != finishes.end())
     spdlog::warn("generations that ended because the model's {} positions were full: {}", m.max_positions(),
                  format_count(full->second));
@@ -259,7 +261,7 @@ class PromptCache {
     else if (leave_)
       fail("--prompt-cache-ro", fmt::format("there is no {}", path_), "make it first, without this option");
     kept_->read(prompt, stop);
-    spdlog::info("{} tokens of the prompt from {}, {} read", format_count(kept_->reused()), path_,
+    spdlog::info("{} of the prompt from {}, {} read", counted(format_count(kept_->reused()), "token"), path_,
                  format_count(kept_->newly_read()));
     if (kept_->newly_read() > 0 && !leave_ && !stop.stop_requested()) kept_->save(path_);
     return &*kept_;

@@ -11,6 +11,7 @@
 
 #include "base/gguf.h"
 #include "base/message_text.h"
+#include "base/number_text.h"
 #include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/standard_output.h"
@@ -237,8 +238,8 @@ int inspect(const InspectOptions& o) {
   std::string types;
   for (const auto& [type, count] : s.parameters_by_type)
     types += fmt::format("{}{} {}", types.empty() ? "" : ", ", count, type);
-  line("stored", fmt::format("{} in {} file{} ({})", human(static_cast<double>(s.bytes)), files.file_count(),
-                             files.file_count() == 1 ? "" : "s", types));
+  line("stored",
+       fmt::format("{} in {} ({})", human(static_cast<double>(s.bytes)), counted(files.file_count(), "file"), types));
   const nlohmann::ordered_json& t = out["tokenizer"];
   line("tokenizer", tokenizer_text(t));
   if (const auto languages = t.value("languages", std::vector<std::string>()); !languages.empty())

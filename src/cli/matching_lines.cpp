@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/number_text.h"
 
 namespace tril::cli {
 
@@ -16,7 +17,7 @@ std::vector<std::string> MatchingLines::next(std::size_t count) {
   std::vector<std::string> list;
   while (list.size() < count) {
     std::vector<std::string> more = lines_.next(count - list.size());
-    if (more.empty()) fail(path_, fmt::format("has {} lines, the text has more", read_ + list.size()));
+    if (more.empty()) fail(path_, fmt::format("has {}, the text has more", counted(read_ + list.size(), "line")));
     std::move(more.begin(), more.end(), std::back_inserter(list));
   }
   read_ += count;

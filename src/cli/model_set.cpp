@@ -5,6 +5,7 @@
 
 #include <charconv>
 
+#include "base/number_text.h"
 #include "base/progress.h"
 
 namespace tril::cli {
@@ -93,7 +94,7 @@ ModelSet::ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, co
     ensemble_.others.push_back(load(other, "--models", first, tokenizer));
   }
   if (!o.weights.empty() && o.weights.size() != 1 + o.models.size())
-    fail_usage("--weights", fmt::format("{} for {} models", o.weights.size(), 1 + o.models.size()),
+    fail_usage("--weights", fmt::format("{} for {}", o.weights.size(), counted(1 + o.models.size(), "model")),
                "give one for --model and one for each of --models");
   for (const std::string& text : o.weights) ensemble_.weights.push_back(weight_of(text));
   ensemble_.mean = o.ensemble_mean == "probabilities" ? search::EnsembleOptions::Mean::probabilities
@@ -119,9 +120,9 @@ void ModelSet::give_to(search::ParallelOptions& p) const {
 
 void report_speculation(const search::Speculation& s) {
   if (s.rows == 0) return;
-  spdlog::info("{} tokens in {} steps of a row, {:.2f} each; accepted {} of {} proposed tokens", format_count(s.tokens),
-               format_count(s.rows), static_cast<double>(s.tokens) / static_cast<double>(s.rows),
-               format_count(s.accepted), format_count(s.proposed));
+  spdlog::info("{} in {} of a row, {:.2f} each; accepted {} of {}", counted(format_count(s.tokens), "token"),
+               counted(format_count(s.rows), "step"), static_cast<double>(s.tokens) / static_cast<double>(s.rows),
+               format_count(s.accepted), counted(format_count(s.proposed), "proposed token"));
 }
 
 }  // namespace tril::cli

@@ -1,5 +1,7 @@
 #include "cli/profile_table.h"
 
+#include "base/number_text.h"
+
 #include <fmt/format.h>
 #include <algorithm>
 
@@ -60,9 +62,10 @@ std::string profile_table(const StepProfile& p) {
   const std::string mixed =
       p.roof.mixed_flops > 0 ? fmt::format(", products in bf16 {} GFLOP/s", digits(p.roof.mixed_flops / giga)) : "";
   std::string text = fmt::format(
-      "Where an update's time goes: mean of {} updates on {} threads.\n"
+      "Where an update's time goes: mean of {} on {}.\n"
       "Roofs of these threads: products in fp32 {} GFLOP/s{}, memory {} GB/s.\n\n",
-      p.updates, p.threads, digits(p.roof.flops / giga), mixed, digits(p.roof.bytes / giga));
+      counted(p.updates, "update"), counted(p.threads, "thread"), digits(p.roof.flops / giga), mixed,
+      digits(p.roof.bytes / giga));
   std::size_t width = 0;
   for (const StepRow& row : p.rows) width = std::max(width, row.name.size());
   text += fmt::format("{:<{}}{:>8}{:>10}{:>8}{:>9}{:>9}{:>10}{:>8}{:>14}{:>9}\n", "", width, "calls", "ms", "share",

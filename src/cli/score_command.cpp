@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/cores.h"
+#include "base/number_text.h"
 #include "base/progress.h"
 #include "cli/alignment_options.h"
 #include "cli/assumed_language.h"
@@ -94,8 +95,9 @@ struct Totals {
 
   std::string text() const {
     if (tokens == 0) return "nothing was scored";
-    return fmt::format("{} tokens of {} lines, cross-entropy {:.6f}, perplexity {:.4f}, {:.6f} bits a character",
-                       format_count(tokens), format_count(lines), cross_entropy(), perplexity(), bits_per_character());
+    return fmt::format("{} of {}, cross-entropy {:.6f}, perplexity {:.4f}, {:.6f} bits a character",
+                       counted(format_count(tokens), "token"), counted(format_count(lines), "line"), cross_entropy(),
+                       perplexity(), bits_per_character());
   }
   std::string json() const {
     const auto number = [&](double value) {
@@ -178,7 +180,8 @@ class PairIds {
   [[noreturn]] void fail_unequal(bool source_ended) const {
     const LineReader& shorter = source_ended ? source_ : target_;
     const LineReader& longer = source_ended ? target_ : source_;
-    fail(shorter.name(), fmt::format("ends after {} lines, {} goes on", shorter.line_number(), longer.name()),
+    fail(shorter.name(),
+         fmt::format("ends after {}, {} goes on", counted(shorter.line_number(), "line"), longer.name()),
          "each source line needs its translation");
   }
 

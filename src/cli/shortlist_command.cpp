@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/number_text.h"
 #include "base/progress.h"
 #include "base/streams.h"
 #include "cli/commands.h"
@@ -55,8 +56,8 @@ void check_counts_words(const Tokenizer& tokenizer) {
 }
 
 int make_shortlist(ShortlistCommandOptions o) {
-  check(o.train_sets.size() == 2, "--train-sets", "expected a source and a target file, got {} files",
-        o.train_sets.size());
+  check(o.train_sets.size() == 2, "--train-sets", "expected a source and a target file, got {}",
+        counted(o.train_sets.size(), "file"));
   for (const std::string& file : {o.train_sets[0], o.train_sets[1], o.alignments})
     check(!same_file(file, o.out), "--out", "{} is an input too", o.out);
   OutputFile out(o.out);  // before the work: a path that cannot be written is known at once
@@ -79,10 +80,10 @@ int make_shortlist(ShortlistCommandOptions o) {
   out.commit();
   std::size_t entries = 0;
   for (const auto& list : table.of_source) entries += list.size();
-  spdlog::info("{}: {} translations of {} source tokens, from {}", o.out,
-               format_count(static_cast<std::int64_t>(entries)),
-               format_count(std::count_if(table.of_source.begin(), table.of_source.end(),
-                                          [](const auto& list) { return !list.empty(); })),
+  spdlog::info("{}: {} of {}, from {}", o.out, counted(format_count(static_cast<std::int64_t>(entries)), "translation"),
+               counted(format_count(std::count_if(table.of_source.begin(), table.of_source.end(),
+                                                  [](const auto& list) { return !list.empty(); })),
+                       "source token"),
                statistics.report());
   return exit_success;
 }

@@ -127,14 +127,15 @@ std::string summary_text(const TrainOptions& o, const TrainingSummary& s) {
   std::string text = s.ending == Ending::stopped          ? "stopped and saved; the same command goes on from here"
                      : s.ending == Ending::early_stopping ? "stopped early: validation no longer improves"
                                                           : "done";
-  text += fmt::format(": {} updates, {} epochs, {} target tokens in {}", format_count(s.position.updates),
-                      format_count(s.position.epochs), format_count(s.position.tokens),
-                      format_duration(s.position.minutes * 60));
+  text +=
+      fmt::format(": {}, {}, {} in {}", counted(format_count(s.position.updates), "update"),
+                  counted(format_count(s.position.epochs), "epoch"),
+                  counted(format_count(s.position.tokens), "target token"), format_duration(s.position.minutes * 60));
   if (s.best)
     text += fmt::format("; best {} {:.4g} at update {}", name_of(metrics_of(o.validation)[0]), *s.best,
                         format_count(s.best_update));
-  if (s.rollbacks > 0) text += fmt::format("; {} rollbacks", s.rollbacks);
-  if (s.skipped > 0) text += fmt::format("; {} updates left out by the guard", s.skipped);
+  if (s.rollbacks > 0) text += "; " + counted(s.rollbacks, "rollback");
+  if (s.skipped > 0) text += fmt::format("; {} left out by the guard", counted(s.skipped, "update"));
   return text;
 }
 
@@ -144,9 +145,9 @@ std::string nothing_to_do(const TrainOptions& o, const TrainingSummary& s) {
                                      s.position.epochs + 1);
   if (s.ending == Ending::early_stopping)
     return fmt::format(
-        "{}: early stopping ended this run, {} validations without a better one; a higher "
+        "{}: early stopping ended this run, {} without a better one; a higher "
         "--early-stopping than {} goes on",
-        at, s.stalled, o.validation.early_stopping);
+        at, counted(s.stalled, "validation"), o.validation.early_stopping);
   if (has_end(o.learning.lr_schedule) && s.position.updates >= o.learning.lr_decay_updates)
     return fmt::format(
         "{}: --after {} is reached, and the end of the learning rate's schedule with it; a new run with "
@@ -308,9 +309,9 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
 
   Trainer trainer(o, *m, tokenizer, store, std::move(hooks), ranks);
   so_far.get_under_way();
-  spdlog::info("{} parameters, vocabulary {}, {}{} threads", format_count(m->parameters().count()),
+  spdlog::info("{} parameters, vocabulary {}, {}{}", format_count(m->parameters().count()),
                format_count(m->vocab_size()), ranks->size() > 1 ? fmt::format("{} ranks of ", ranks->size()) : "",
-               trainer.workers().threads());
+               counted(trainer.workers().threads(), "thread"));
   if (goes_on) restore_configs(*m, o);
   log.begin({updates, m->parameters().count(), trainer.workers().threads(), ranks->size(), to_json(fields_of(o))});
   const TrainingSummary summary = trainer.run();

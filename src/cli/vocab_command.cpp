@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/atomic_directory.h"
+#include "base/number_text.h"
 #include "base/streams.h"
 #include "cli/commands.h"
 #include "model/grow_vocabulary.h"
@@ -111,7 +112,7 @@ int extend(const VocabOptions& o) {
     grow_model(o, more, out);
     save_tokenizer(*more.tokenizer, out);
   });
-  spdlog::info("{}: {} new tokens of the source, {} of the target", o.out, more.source_parts.size(),
+  spdlog::info("{}: {} of the source, {} of the target", o.out, counted(more.source_parts.size(), "new token"),
                more.target_parts.size());
   return exit_success;
 }

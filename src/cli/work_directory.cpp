@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/number_text.h"
 #include "base/printable.h"
 #include "base/progress.h"
 
@@ -111,8 +112,8 @@ void WorkDirectory::make_manifest(const std::stop_token& stop) {
       return blocks.empty() ? 0 : blocks.back().first + blocks.back().lines;
     };
     if (!stop.stop_requested())
-      check(lines(manifest_.prefixes) == manifest_.lines(), *plan_.target_prefix, "has {} lines, the text has {}",
-            lines(manifest_.prefixes), manifest_.lines());
+      check(lines(manifest_.prefixes) == manifest_.lines(), *plan_.target_prefix, "has {}, the text has {}",
+            counted(lines(manifest_.prefixes), "line"), manifest_.lines());
   }
   if (stop.stop_requested()) return manifest_.blocks.clear();  // half a plan is none
   create_directories(plan_.directory + "/blocks");

@@ -8,6 +8,7 @@
 #include "base/allowed.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/number_text.h"
 
 namespace tril::search {
 namespace {
@@ -305,8 +306,8 @@ std::int64_t Constraint::least_tokens() const {
 
 void Constraint::check_room(std::int64_t tokens, bool ends) const {
   const std::int64_t least = least_tokens() + (ends ? 1 : 0);
-  check(least <= tokens, "constraint", "the shortest text that it allows has {} tokens{}, but {}: allow more", least,
-        ends ? " with its end token" : "", allowed(tokens));
+  check(least <= tokens, "constraint", "the shortest text that it allows has {}{}, but {}: allow more",
+        counted(least, "token"), ends ? " with its end token" : "", allowed(tokens));
 }
 
 bool Constraint::allows(std::string_view text) const {

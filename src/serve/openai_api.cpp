@@ -5,6 +5,7 @@
 
 #include "base/allowed.h"
 #include "base/error.h"
+#include "base/number_text.h"
 #include "search/answer_tokens.h"
 #include "search/logit_bias.h"
 #include "search/prompt_score.h"
@@ -139,8 +140,9 @@ class Completing : public std::enable_shared_from_this<Completing> {
     const std::int64_t least = options_->constraint->least_tokens() + (options_->eos_ids.empty() ? 0 : 1);
     if (least <= request.max_length) return;
     const bool asked = lengths_.max_new_tokens.value_or(0) <= request.max_length;
-    const std::string needs = fmt::format("the shortest answer that response_format allows has {} tokens{}", least,
-                                          options_->eos_ids.empty() ? "" : " with its end token");
+    const std::string needs =
+        fmt::format("the shortest answer that response_format allows has {}{}", counted(least, "token"),
+                    options_->eos_ids.empty() ? "" : " with its end token");
     const std::string name = asked ? length_name() : r_.chat ? "messages" : "prompt";
     throw HttpError(400,
                     asked ? fmt::format("{}: {}, but {}: allow more", name, needs, allowed(request.max_length))

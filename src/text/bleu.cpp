@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/number_text.h"
 #include "base/version.h"
 #include "text/letter_case.h"
 #include "text/tokenize_13a.h"
@@ -104,8 +105,8 @@ void finish(BleuScore& s) {
 void check_line_counts(std::size_t hypotheses, std::span<const std::vector<std::string>> references) {
   check(!references.empty(), "evaluation", "expected at least one set of references, got none");
   for (std::size_t i = 0; i < references.size(); ++i)
-    check(references[i].size() == hypotheses, "evaluation", "reference {} has {} lines, the hypotheses have {}", i + 1,
-          references[i].size(), hypotheses);
+    check(references[i].size() == hypotheses, "evaluation", "reference {} has {}, the hypotheses have {}", i + 1,
+          counted(references[i].size(), "line"), hypotheses);
 }
 
 BleuScore bleu(const std::vector<std::string>& hypotheses, std::span<const std::vector<std::string>> references,

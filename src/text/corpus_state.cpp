@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/number_text.h"
 #include "text/corpus.h"
 
 namespace tril {
@@ -31,14 +32,14 @@ constexpr std::array<Field, 9> fields = {{{"epoch", &CorpusState::epoch},
 }  // namespace
 
 std::string CorpusStatistics::report() const {
-  std::string text = fmt::format("{} pairs", grouped(lines));
+  std::string text = counted(grouped(lines), "pair");
   if (empty > 0) text += fmt::format(", {} empty", grouped(empty));
   if (too_long > 0) text += fmt::format(", {} longer than the limit{}", grouped(too_long), cropped ? " (cropped)" : "");
   if (invalid > 0) text += fmt::format(", {} not UTF-8", grouped(invalid));
   if (weightless > 0) text += fmt::format(", {} of weight 0", grouped(weightless));
   if (used != lines) text += fmt::format(", {} used", grouped(used));
-  return text + fmt::format("; {} source and {} target tokens{}", grouped(source_tokens), grouped(target_tokens),
-                            complete ? "" : " so far");
+  return text + fmt::format("; {} source and {}{}", grouped(source_tokens),
+                            counted(grouped(target_tokens), "target token"), complete ? "" : " so far");
 }
 
 CorpusState CorpusState::restart_epoch() const {

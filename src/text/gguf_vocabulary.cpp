@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "base/number_text.h"
 #include "base/printable.h"
 #include "text/gguf_pre.h"
 #include "text/piece_decoder.h"
@@ -34,7 +35,8 @@ void read_types(const GgufFile& f, Tokens& t) {
   t.types.assign(t.texts.size(), PieceType::normal);
   if (!types) return;
   if (types->size() != t.texts.size())
-    f.fail_at(key_of("token_type"), fmt::format("has {} types for {} tokens", types->size(), t.texts.size()));
+    f.fail_at(key_of("token_type"),
+              fmt::format("has {} for {}", counted(types->size(), "type"), counted(t.texts.size(), "token")));
   for (std::size_t i = 0; i < types->size(); ++i) {
     const std::int64_t type = (*types)[i];
     if (type < 0 || type > 6) f.fail_at(key_of("token_type"), fmt::format("{} of token {} is not known", type, i));
@@ -46,7 +48,7 @@ Tokens read_tokens(const GgufFile& f) {
   Tokens t;
   t.texts = f.at<std::vector<std::string_view>>(key_of("tokens"));
   if (t.texts.empty() || t.texts.size() > (1 << 27))
-    f.fail_at(key_of("tokens"), fmt::format("has {} tokens", t.texts.size()));
+    f.fail_at(key_of("tokens"), fmt::format("has {}", counted(t.texts.size(), "token")));
   read_types(f, t);
   std::unordered_set<std::string_view> known;
   for (std::size_t i = 0; i < t.texts.size(); ++i) {
@@ -59,7 +61,8 @@ Tokens read_tokens(const GgufFile& f) {
   }
   if (auto scores = f.get<std::vector<double>>(key_of("scores"))) {
     if (scores->size() != t.texts.size())
-      f.fail_at(key_of("scores"), fmt::format("has {} scores for {} tokens", scores->size(), t.texts.size()));
+      f.fail_at(key_of("scores"),
+                fmt::format("has {} for {}", counted(scores->size(), "score"), counted(t.texts.size(), "token")));
     t.scores = std::move(*scores);
   }
   return t;

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "base/number_text.h"
 #include "base/printable.h"
 #include "text/gguf_pre.h"
 #include "text/gguf_vocabulary.h"
@@ -158,9 +159,9 @@ std::string write_merges_as_scores(const BpeParts& bpe, TokenTable& tokens) {
     }
   if (left_out == 0) return "";
   return fmt::format(
-      "llama.cpp merges {} pairs that the tokenizer's list of merges does not have ({}): it may cut some "
+      "llama.cpp merges {} that the tokenizer's list of merges does not have ({}): it may cut some "
       "words in another way",
-      left_out, printable(example));
+      counted(left_out, "pair"), printable(example));
 }
 
 // ---- Byte pairs by a list of merges, most of them byte-level

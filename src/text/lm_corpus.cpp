@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/number_text.h"
 #include "base/progress.h"
 #include "base/rng.h"
 #include "text/document.h"
@@ -34,7 +35,8 @@ LmCorpus::LmCorpus(const LmCorpusOptions& options, const Tokenizer& tokenizer, c
   const auto bytes = static_cast<std::int64_t>(ids_.size() * sizeof(ids_[0]));
   check(bytes <= options.memory_bytes, options.file, "its {} tokens take {} bytes of memory, more than the {} allowed",
         ids_.size(), bytes, options.memory_bytes);
-  if (ids_.size() < 2) fail(options.file, fmt::format("a text of {} tokens has nothing to predict", ids_.size()));
+  if (ids_.size() < 2)
+    fail(options.file, fmt::format("a text of {} has nothing to predict", counted(ids_.size(), "token")));
 
   const std::uint64_t fingerprint = fingerprint_of(options, ids_);
   if (state.fingerprint != 0 && state.fingerprint != fingerprint)
@@ -92,7 +94,7 @@ Batch LmCorpus::next() {
 }
 
 std::string LmCorpus::report() const {
-  return fmt::format("{} tokens in blocks of {}", format_count(tokens()), options_.context);
+  return fmt::format("{} in blocks of {}", counted(format_count(tokens()), "token"), options_.context);
 }
 
 std::vector<Batch> read_lm_batches(LmCorpusOptions options, const Tokenizer& tokenizer) {

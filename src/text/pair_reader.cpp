@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/number_text.h"
 #include "base/printable.h"
 #include "text/columns.h"
 #include "text/language_tag.h"
@@ -51,8 +52,8 @@ void SetReader::fail_unequal() {
   source_.skip(all);
   target_->skip(all);
   fail(target_->name(),
-       fmt::format("has {} lines, {} has {}: line i of one is the translation of line i of the other",
-                   target_->line_number(), source_.name(), source_.line_number()),
+       fmt::format("has {}, {} has {}: line i of one is the translation of line i of the other",
+                   counted(target_->line_number(), "line"), source_.name(), source_.line_number()),
        "check that the files belong together and neither is cut off");
 }
 
@@ -60,8 +61,8 @@ void SetReader::fail_lines(LineReader& of_pairs, std::string_view what) {
   source_.skip(all);
   of_pairs.skip(all);
   fail(of_pairs.name(),
-       fmt::format("has {} {}s, {} has {} lines: line i of one is of line i of the other", of_pairs.line_number(), what,
-                   source_.name(), source_.line_number()),
+       fmt::format("has {}, {} has {}: line i of one is of line i of the other", counted(of_pairs.line_number(), what),
+                   source_.name(), counted(source_.line_number(), "line")),
        fmt::format("give one {} for each pair", what));
 }
 

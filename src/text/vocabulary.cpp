@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/number_text.h"
 #include "base/progress.h"
 #include "text/marian_tokenizer.h"
 #include "text/sentencepiece.h"
@@ -156,14 +157,14 @@ bool leaves_characters(const std::vector<std::string>& lines, VocabularyOptions 
 // What became of lines that SentencePiece would have passed over.
 void tell(const LearnableLines& learnable) {
   if (learnable.cut > 0)
-    spdlog::info(
-        "vocabulary: {} lines of more than {} bytes are split and learned from in parts; nothing of them is left out",
-        format_count(learnable.cut), format_count(longest_learnable_line));
+    spdlog::info("vocabulary: {} of more than {} bytes {} split and learned from in parts; nothing of them is left out",
+                 counted(format_count(learnable.cut), "line"), format_count(longest_learnable_line),
+                 learnable.cut == 1 ? "is" : "are");
   if (learnable.reserved > 0)
     spdlog::warn(
-        "vocabulary: {} lines hold {} (U+2585), which SentencePiece reserves and gives no piece; the text around it is "
+        "vocabulary: {} {} (U+2585), which SentencePiece reserves and gives no piece; the text around it is "
         "learned from",
-        format_count(learnable.reserved), reserved_character);
+        counted(format_count(learnable.reserved), "line holds", "lines hold"), reserved_character);
 }
 
 void check_options(const VocabularyOptions& options) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/number_text.h"
 #include "base/progress.h"
 #include "base/rng.h"
 #include "text/columns.h"
@@ -43,10 +44,11 @@ class Sample {
 
   std::vector<std::string> take() {
     if (invalid_ > 0)
-      spdlog::warn("vocabulary: {} lines are not UTF-8 and are left out, the first one is {}", format_count(invalid_),
+      spdlog::warn("vocabulary: {} left out, the first one is {}",
+                   counted(format_count(invalid_), "line is not UTF-8 and is", "lines are not UTF-8 and are"),
                    first_invalid_);
     if (seen_ > limit_)
-      spdlog::info("vocabulary: learning from {} lines, an even sample of {}", format_count(limit_),
+      spdlog::info("vocabulary: learning from {}, an even sample of {}", counted(format_count(limit_), "line"),
                    format_count(seen_));
     std::sort(kept_.begin(), kept_.end());
     std::vector<std::string> lines;

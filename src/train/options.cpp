@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/cores.h"
+#include "base/number_text.h"
 #include "base/printable.h"
 #include "base/utf8.h"
 #include "model/model.h"
@@ -436,9 +437,10 @@ namespace {
 void settle_pairs(const DataOptions& d) {
   const std::size_t files = d.tsv ? 1 : 2, corpora = corpus_count(d);
   const auto what = d.tsv ? "tab-separated files" : "a source and a target file for each corpus (or --tsv)";
-  check(corpora > 0 && d.train_sets.size() % files == 0, "--train-sets", "expected {}, got {} files", what,
-        d.train_sets.size());
-  check(d.valid_sets.size() % files == 0, "--valid-sets", "expected {}, got {} files", what, d.valid_sets.size());
+  check(corpora > 0 && d.train_sets.size() % files == 0, "--train-sets", "expected {}, got {}", what,
+        counted(d.train_sets.size(), "file"));
+  check(d.valid_sets.size() % files == 0, "--valid-sets", "expected {}, got {}", what,
+        counted(d.valid_sets.size(), "file"));
   check(learns_alignments(d) || std::ranges::count(d.guided_alignment, "learn") == 0, "--guided-alignment",
         "learn stands for the alignments of all corpora: give it once, without files (a file of that name is ./learn)");
   check(d.max_tokens >= 2, "--max-tokens",
@@ -466,7 +468,7 @@ void settle_language_model(TrainOptions& o) {
   ModelOptions& m = o.model;
   const std::string arch = "a " + m.arch + " model";
   check(d.train_sets.size() == 1 && !d.tsv, "--train-sets", "{} learns from one text, got {}", arch,
-        d.tsv ? "--tsv" : fmt::format("{} files", d.train_sets.size()));
+        d.tsv ? "--tsv" : counted(d.train_sets.size(), "file"));
   check(d.valid_sets.size() <= 1, "--valid-sets", "{} is measured on one text, got {} files", arch,
         d.valid_sets.size());
   check(d.vocab_type == "char" || !d.vocab.empty() || !o.tune.init_from.empty(), "--vocab-type",

@@ -166,8 +166,8 @@ void Trainer::go_on() {
   // However many ranks go on: an update stays what it was.
   if (state_.batches == 0) state_.batches = options_.learning.accumulate;
   if (ranks_->first() && state_.batches < ranks_->size())
-    spdlog::warn("an update of this run has {} batches: {} of the {} ranks have nothing to do", state_.batches,
-                 ranks_->size() - state_.batches, ranks_->size());
+    spdlog::warn("an update of this run has {}: {} of the {} ranks have nothing to do",
+                 counted(state_.batches, "batch", "batches"), ranks_->size() - state_.batches, ranks_->size());
   store_.remove_unfinished();
   corpus_ = training_stream(options_, tokenizer_, state_.corpus);
   told_data_ = true;

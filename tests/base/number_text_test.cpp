@@ -17,5 +17,13 @@ TEST(NumberText, IsWordsWhereItIsNoNumber) {
   EXPECT_EQ(unsigned_nan(-1.5), -1.5);
 }
 
+TEST(NumberText, WhatIsCountedIsOneOrMany) {
+  EXPECT_EQ(counted(1, "line"), "1 line");
+  EXPECT_EQ(counted(std::size_t{0}, "line"), "0 lines");
+  EXPECT_EQ(counted(21, "batch", "batches"), "21 batches");
+  EXPECT_EQ(counted(std::string("1"), "pair has", "pairs have"), "1 pair has");
+  EXPECT_EQ(counted("1,001", "update"), "1,001 updates");
+}
+
 }  // namespace
 }  // namespace tril

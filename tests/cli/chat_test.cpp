@@ -160,7 +160,7 @@ TEST_F(Chat, SetsWhatMayBeSet) {
   EXPECT_NE(shown.out.find("temperature 0.5\n"), std::string::npos) << shown.out;
   EXPECT_NE(shown.out.find("max-new-tokens 3\n"), std::string::npos) << shown.out;
   EXPECT_NE(shown.out.find("/reset "), std::string::npos) << shown.out;
-  EXPECT_NE(shown.err.find("1 answers of 3 tokens"), std::string::npos) << shown.err;
+  EXPECT_NE(shown.err.find("1 answer of 3 tokens"), std::string::npos) << shown.err;
   const auto refused = [&](const std::string& input, const std::string& expected, std::vector<std::string> more = {}) {
     const Ran ran = chat(input, std::move(more));
     EXPECT_NE(ran.code, 0) << input;
@@ -195,7 +195,7 @@ TEST_F(Chat, KeepsToAFormAndToTemplates) {
       "{% for m in messages %}{{ m.role }}{{ m.content }}\n{% endfor %}{% if add_generation_prompt %}a{% endif %}");
   const Ran templated = run_tril({"chat", "--model", model, "--template", jinja, "--max-new-tokens", "5"}, "you?\n");
   EXPECT_EQ(templated.code, 0) << templated.err;
-  EXPECT_NE(templated.err.find("1 answers of 5 tokens"), std::string::npos) << templated.err;
+  EXPECT_NE(templated.err.find("1 answer of 5 tokens"), std::string::npos) << templated.err;
   const Ran broken = run_tril({"chat", "--model", model, "--template", folder->write("broken", "{% for %}")}, "you?\n");
   EXPECT_EQ(broken.code, 1) << "what a file says wrong";
   const Ran schema =

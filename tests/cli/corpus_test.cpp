@@ -181,7 +181,7 @@ TEST_F(Corpus, ShardsThatCannotBeAreNamed) {
   expect_error(run_tril(command({"-i", in, "--shard", "1/2", "--work-dir", work()})), 2, "a text is shared out by one");
   const std::string few = folder->write("few", "a\n");
   expect_error(run_tril(command({"-i", in, "--shard", "1/2", "--target-prefix", few})), 2,
-               "has 1 lines, the text has 5");
+               "has 1 line, the text has 5");
 }
 
 TEST_F(Corpus, ProcessesTogetherAreOneProcess) {

@@ -164,7 +164,7 @@ TEST(Multilingual, MistakesInTheDataAreNamed) {
   for (int i = 3; i < 1500; ++i) weights += "1\n";
   const std::string bad = data.folder.write("bad", weights), good = data.folder.write("good", weights.substr(7, 1400));
   EXPECT_TRUE(contains(error({"--data-weighting", bad, good}), "bad: line 3: expected a weight of 0 or more"));
-  EXPECT_TRUE(contains(error({"--data-weighting", few, good}), "few: has 1 weights, "));
+  EXPECT_TRUE(contains(error({"--data-weighting", few, good}), "few: has 1 weight, "));
   EXPECT_TRUE(contains(error({"--data-weighting", few}), "expected one for each of 2 corpora, got 1"));
   EXPECT_TRUE(contains(error({"--language-tags", "a b", "c"}), "expected the name of a language"));
   EXPECT_TRUE(contains(error({"--bpe-dropout", "0.1", "--vocab-type", "unigram", "--vocab-size", "45"}),

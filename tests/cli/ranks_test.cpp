@@ -12,7 +12,7 @@ TEST_F(RanksTest, InFixedOrderAnyNumberOfRanksMakesTheSameBits) {
   expect_same_run("two", "alone");
   const std::string told = run_ranks(4, fixed("four", 4));
   expect_same_run("four", "alone");
-  EXPECT_TRUE(contains(told, "4 ranks of 1 threads")) << told;
+  EXPECT_TRUE(contains(told, "4 ranks of 1 thread")) << told;
   EXPECT_EQ(count_of(told, "done: 40 updates"), 1) << "one rank speaks for all: " << told;
 
   // As many as there are go on: four, then three, then one alone.

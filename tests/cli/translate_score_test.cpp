@@ -30,7 +30,7 @@ TEST_F(Translate, ScoreAddsUpItsTokens) {
   const std::string shorter = folder->write("shorter", "the dog\n");
   const Ran unequal = run_tril({"score", "--model", model, "--source", source, "--target", shorter});
   EXPECT_EQ(unequal.code, 1);
-  EXPECT_NE(unequal.err.find("ends after 1 lines"), std::string::npos) << unequal.err;
+  EXPECT_NE(unequal.err.find("ends after 1 line,"), std::string::npos) << unequal.err;
 }
 
 TEST_F(Translate, ScoreSkipsWhatIsNoTextAndKeepsTheLines) {

@@ -72,7 +72,7 @@ TEST_F(Translate, ATranslationBeginsWithItsPrefix) {
       translate({"-b", "1", "--target-prefix", folder->write("beginning", beginning + "\n")}, "a dog runs\n");
   EXPECT_EQ(lines_of(again.out)[0].substr(0, beginning.size()), beginning);
 
-  for (const auto& [bad, words] : {std::pair{"one\n", "has 1 lines, the text has more"},
+  for (const auto& [bad, words] : {std::pair{"one\n", "has 1 line, the text has more"},
                                    {"1\n2\n3\n4\n5\n", "has more lines than the text, which has 4"}}) {
     const Ran wrong = translate({"--target-prefix", folder->write("wrong", bad)}, text);
     EXPECT_NE(wrong.code, 0);

@@ -149,7 +149,7 @@ TEST(AlignmentText, ComesWithBatches) {
     for (const Alignment& alignment : b.alignments)
       for (const AlignmentPoint& p : alignment) EXPECT_TRUE(p.source < 3 && p.target < 3) << to_text(alignment);
   o.alignments = {dir.write("short", "0-0\n")};
-  EXPECT_TRUE(contains(error_of([&] { read_batches(o, t); }), "has 1 alignments"));
+  EXPECT_TRUE(contains(error_of([&] { read_batches(o, t); }), "has 1 alignment,"));
 }
 
 }  // namespace

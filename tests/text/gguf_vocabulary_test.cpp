@@ -176,7 +176,7 @@ TEST(GgufVocabulary, SaysWhereScoresSayMoreThanAListOfMerges) {
   d.parts.prefix.clear();
   const std::vector<std::string> warnings = gguf_vocabulary(d, 6).warnings;
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_TRUE(contains(warnings[0], "1 pairs that the tokenizer's list of merges does not have (a ba)"));
+  EXPECT_TRUE(contains(warnings[0], "1 pair that the tokenizer's list of merges does not have (a ba)"));
   bpe.merges.emplace_back("a", "ba");
   EXPECT_TRUE(gguf_vocabulary(d, 6).warnings.empty());
 }
@@ -288,11 +288,11 @@ TEST(GgufVocabulary, WhatDoesNotFitIsRefused) {
   expect_error(with(2, raw_entry("tokenizer.ggml.model", 8, raw_text("gpt2"))), "tokenizer.ggml.merges");
   expect_error(with(3, raw_entry("x", 8, raw_text(""))), "tokenizer.ggml.tokens");
   expect_error(with(3, raw_entry("tokenizer.ggml.tokens", 9, raw(8u) + one + raw_text(std::string(1025, 'a')))),
-               "13 types for 1 tokens");
+               "13 types for 1 token");
   expect_error(with(4, raw_entry("x", 8, raw_text(""))), "tokenizer.ggml.scores: is missing");
-  expect_error(with(4, raw_entry("tokenizer.ggml.scores", 9, raw(6u) + one + raw(0.f))), "1 scores for 13 tokens");
-  expect_error(with(5, raw_entry("tokenizer.ggml.token_type", 9, raw(5u) + one + raw(1))), "1 types for 13 tokens");
-  expect_error(with(5, raw_entry("tokenizer.ggml.token_type", 9, raw(5u) + one + raw(7))), "1 types for 13 tokens");
+  expect_error(with(4, raw_entry("tokenizer.ggml.scores", 9, raw(6u) + one + raw(0.f))), "1 score for 13 tokens");
+  expect_error(with(5, raw_entry("tokenizer.ggml.token_type", 9, raw(5u) + one + raw(1))), "1 type for 13 tokens");
+  expect_error(with(5, raw_entry("tokenizer.ggml.token_type", 9, raw(5u) + one + raw(7))), "1 type for 13 tokens");
   RawGguf f = small_spm();
   f.entries.push_back(raw_entry("tokenizer.ggml.bos_token_id", 4, raw<std::uint32_t>(13)));
   expect_error(f, "13 is not an id");
