@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "search/decode.h"
 #include "search/processors.h"
+#include "search/step.h"
 #include "search/warpers.h"
 
 namespace tril::search {

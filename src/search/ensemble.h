@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "search/decode.h"
 #include "search/session_options.h"
+#include "search/step.h"
 
 namespace tril::search {
 

@@ -9,9 +9,9 @@
 
 #include "model/model.h"
 #include "search/cache_options.h"
-#include "search/decode.h"
 #include "search/prefix_cache.h"
 #include "search/sources.h"
+#include "search/step.h"
 
 namespace tril::search {
 
