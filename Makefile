@@ -30,7 +30,7 @@ test: configure ## build everything and run the tests
 	@cd $(BUILD) && ctest --output-on-failure -j $(JOBS)
 
 golden: configure ## run the golden tests over another directory of cases: make golden DIR=...
-	@cmake --build $(BUILD) -j $(JOBS) --target test_model test_train test_search
+	@cmake --build $(BUILD) -j $(JOBS) --target test_model test_model_io test_train test_search test_decode
 	@cd $(BUILD) && TRIL_GOLDEN_DIR="$(abspath $(DIR))" ctest --output-on-failure -R '[Gg]olden'
 
 soak: configure ## the long forms of the fuzz, kill and soak tests (SECONDS_EACH=600 for each fuzzer, or RUNS_EACH=100000)
@@ -64,8 +64,9 @@ tidy: configure ## clang-tidy over the sources
 	@scripts/deps.sh clang-tidy
 	@git ls-files 'src/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p $(BUILD) --quiet
 
-docs: build ## write the option reference anew from the program itself
+docs: build ## write what is generated in docs/ anew: the option reference, the drawing of the house
 	@$(BUILD)/tril help --markdown > docs/options.md
+	@scripts/draw_house.sh $(BUILD)/rooms.txt docs/architecture.md
 
 clean: ## remove what was built
 	@rm -rf $(BUILD)

@@ -1,10 +1,9 @@
-# tril_embed(target function files...)
+# tril_embed(target header namespace function files...)
 #
-# Compiles text files into a library: std::string_view FUNCTION(std::string_view name), in the namespace of the header's
-# folder, finds them by their name.
-function(tril_embed target header function)
+# Compiles text files into a library: std::string_view FUNCTION(std::string_view name), which the header declares in the
+# namespace, finds them by their name.
+function(tril_embed target header namespace function)
   set(cases "")
-  get_filename_component(folder ${header} DIRECTORY)
   foreach(file IN LISTS ARGN)
     file(READ ${CMAKE_CURRENT_SOURCE_DIR}/${file} text)
     get_filename_component(name ${file} NAME)
@@ -12,8 +11,8 @@ function(tril_embed target header function)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   endforeach()
   string(CONCAT source "// Made by cmake/embed.cmake.\n#include <string_view>\n\n#include \"${header}\"\n\n"
-         "namespace tril::${folder} {\n\nstd::string_view ${function}(std::string_view name) {\n" "${cases}"
-         "  return {};\n}\n\n}  // namespace tril::${folder}\n")
+         "namespace ${namespace} {\n\nstd::string_view ${function}(std::string_view name) {\n" "${cases}"
+         "  return {};\n}\n\n}  // namespace ${namespace}\n")
   set(path ${CMAKE_BINARY_DIR}/embedded/${function}.cpp)
   file(CONFIGURE OUTPUT ${path} CONTENT "@source@" @ONLY)
   target_sources(${target} PRIVATE ${path})

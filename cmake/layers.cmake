@@ -1,8 +1,9 @@
-# tril_layer(name USES lower-folders... LINK libraries...)
+# tril_layer(folder "what is in it" USES folders... LINK libraries...)
 #
-# One static library for each folder under src/. Its sources see its own headers and those of the folders it USES, as
-# "folder/file.h": each folder's headers are reached through an include root that holds that one folder alone, so that
-# an include pointing upwards does not compile.
+# One static library for each room: a folder under src/ that holds files, such as "ops" or "model/spec"; tril_ops and
+# tril_model_spec are their targets. Its sources see its own headers and those of the folders it USES, as "folder/file.h": each
+# folder's headers are reached through an include root that holds that one folder alone, so that an include pointing upwards
+# does not compile.
 set(TRIL_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
     -Wno-missing-field-initializers)  # designated initialisers leave the rest at its default
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -27,31 +28,46 @@ endif()
 # whoever calls these by their names, as GoogleTest does, gets the C library's.
 target_link_options(tril_options INTERFACE "LINKER:--push-state,--no-as-needed,-lc,--pop-state")
 
-function(tril_layer name)
+function(tril_layer folder sentence)
   cmake_parse_arguments(LAYER "" "" "USES;LINK" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "src/cli/main\\.cpp$")
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "src/cli/commands/main\\.cpp$")
+  string(REPLACE "/" "_" name ${folder})
 
-  # include-roots/<name>/<name> -> src/<name>
+  # include-roots/<name>/<folder> -> src/<folder>
   set(root ${CMAKE_BINARY_DIR}/include-roots/${name})
-  file(MAKE_DIRECTORY ${root})
-  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/src/${name} ${root}/${name} SYMBOLIC)
+  get_filename_component(above ${root}/${folder} DIRECTORY)
+  file(MAKE_DIRECTORY ${above})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder} ${root}/${folder} SYMBOLIC)
 
   add_library(tril_${name} STATIC ${sources})
   set_target_properties(tril_${name} PROPERTIES LINKER_LANGUAGE CXX)
   target_include_directories(tril_${name} PUBLIC ${root})
   target_link_libraries(tril_${name} PUBLIC tril_options)
   foreach(lower IN LISTS LAYER_USES)
-    target_link_libraries(tril_${name} PUBLIC tril_${lower})
+    string(REPLACE "/" "_" lower_name ${lower})
+    if(NOT TARGET tril_${lower_name})
+      message(FATAL_ERROR "${folder} uses ${lower}, which does not stand above it in CMakeLists.txt")
+    endif()
+    target_link_libraries(tril_${name} PUBLIC tril_${lower_name})
   endforeach()
   target_link_libraries(tril_${name} PUBLIC ${LAYER_LINK})
+  string(REPLACE ";" " " used "${LAYER_USES}")
+  set_property(GLOBAL APPEND_STRING PROPERTY TRIL_ROOMS "${folder}|${sentence}|${used}\n")
 endfunction()
 
-# tril_leave_out(name files...): sources of a folder that this build has no use for.
-function(tril_leave_out name)
+# tril_write_rooms(): the list of all rooms, in their order, for those who draw or check it.
+function(tril_write_rooms)
+  get_property(rooms GLOBAL PROPERTY TRIL_ROOMS)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/rooms.txt CONTENT "@rooms@" @ONLY)
+endfunction()
+
+# tril_leave_out(folder files...): sources of a folder that this build has no use for.
+function(tril_leave_out folder)
+  string(REPLACE "/" "_" name ${folder})
   get_target_property(sources tril_${name} SOURCES)
   foreach(file IN LISTS ARGN)
-    list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/${file})
+    list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder}/${file})
   endforeach()
   set_target_properties(tril_${name} PROPERTIES SOURCES "${sources}")
 endfunction()

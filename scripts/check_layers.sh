@@ -1,37 +1,63 @@
 #!/bin/sh
-# The layers hold: an include of a folder that stands below does not compile. Tried out for every folder with the include path
-# of its own CMake target, and every include written today is held against the same list.
+# The house is as CMakeLists.txt says: a folder includes what it USES and nothing else, and uses all that it names; an include of
+# a folder that stands below it does not compile, tried out with the include path of its own CMake target. A folder holds files
+# or folders, never both.
 set -eu
 cd "$(dirname "$0")/.."
 fail=0
-
-# The lists of CMakeLists.txt: "tril_layer(ops USES base kern tensor ...)" -> "ops: base kern tensor"
-layers=$(sed -nE 's/^tril_layer\(([a-z]+) *(USES ([a-z ]+))?.*$/\1:\3/p' CMakeLists.txt | sed -E 's/ LINK.*//')
-folders=$(printf '%s\n' "$layers" | cut -d: -f1)
-
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-for line in $(printf '%s\n' "$layers" | tr ' ' ','); do
-  folder=${line%%:*}
-  allowed="$folder $(printf '%s' "${line#*:}" | tr ',' ' ')"
-  path=""
-  for a in $allowed; do
-    mkdir -p "$scratch/$a" && ln -sfn "$PWD/src/$a" "$scratch/$a/$a"
-    path="$path -I$scratch/$a"
+
+# "tril_layer(ops "sentence" USES base kern LINK ...)" -> "ops base kern"
+tr '\n' ' ' <CMakeLists.txt | grep -oE 'tril_layer\([^)]*\)' | sed -E 's/^tril_layer\(([a-z_/]+) "[^"]*"/\1/; s/ LINK .*//; s/ USES / /; s/\)$//; s/ +/ /g' >"$scratch/rooms"
+folders=$(cut -d' ' -f1 "$scratch/rooms")
+
+complain() {
+  echo "layers: $1" >&2
+  fail=1
+}
+for d in $(find src -mindepth 1 -type d); do
+  [ -z "$(find "$d" -maxdepth 1 -name '*.h' -o -maxdepth 1 -name '*.cpp')" ] || printf '%s\n' "$folders" | grep -qx "${d#src/}" \
+    || complain "$d has no line in CMakeLists.txt"
+done
+
+reach() { # a folder and all that it uses, directly or not
+  seen=""
+  todo=$1
+  while [ -n "$todo" ]; do
+    next=""
+    for r in $todo; do
+      case " $seen " in *" $r "*) continue ;; esac
+      seen="$seen $r"
+      next="$next $(grep -E "^$r( |\$)" "$scratch/rooms" | cut -s -d' ' -f2-)"
+    done
+    todo=$(printf '%s' "$next" | tr -s ' ' | sed 's/^ //')
   done
+  printf '%s' "$seen"
+}
+for folder in $folders; do
+  mkdir -p "$scratch/$folder.root/$(dirname "$folder")"
+  ln -sfn "$PWD/src/$folder" "$scratch/$folder.root/$folder"
+done
+while read -r folder uses; do
+  included=$(cat src/"$folder"/*.h src/"$folder"/*.cpp 2>/dev/null | sed -nE 's|^#include "([a-z_/]+)/[^/"]+".*|\1|p' | sort -u)
+  for other in $included; do
+    [ "$other" != "$folder" ] && [ "${other%%/*}" != hwy ] || continue
+    case " $uses " in *" $other "*) ;; *) complain "$folder/ includes $other/, which is not among what it uses: $uses" ;; esac
+  done
+  for other in $uses; do
+    printf '%s\n' "$included" | grep -qx "$other" || complain "$folder/ uses $other/ by CMakeLists.txt, and includes nothing of it"
+  done
+  allowed=$(reach "$folder")
+  path=""
+  for a in $allowed; do path="$path -I$scratch/$a.root"; done
   for other in $folders; do
     case " $allowed " in *" $other "*) continue ;; esac
-    if grep -nE "#include \"$other/" src/"$folder"/*.h src/"$folder"/*.cpp 2>/dev/null; then
-      echo "layers: $folder/ includes $other/, which is not among what it uses: $allowed" >&2
-      fail=1
-    fi
     header=$(ls src/"$other"/*.h 2>/dev/null | head -n 1)
     [ -n "$header" ] || continue
-    if printf '#include "%s"\n' "${header#src/}" | ${CXX:-c++} -std=c++20 $path -fsyntax-only -x c++ - 2>/dev/null; then
-      echo "layers: an include of $other/ compiles in $folder/" >&2
-      fail=1
-    fi
-  done
-done
+    printf '#if __has_include("%s")\n#error "%s can be included"\n#endif\n' "${header#src/}" "${header#src/}"
+  done >"$scratch/tried.cpp"
+  ${CXX:-c++} -std=c++20 $path -fsyntax-only "$scratch/tried.cpp" || complain "an include of a folder that stands below $folder/ compiles in it"
+done <"$scratch/rooms"
 [ "$fail" -eq 0 ] && echo "layers: every arrow goes down"
 exit "$fail"

@@ -13,15 +13,18 @@ run() { # name, sanitizers, targets, ctest filter
   tail -n 8 "/tmp/tril-$1.log"
 }
 
+# All that reads bytes or computes, but for kernels and programs: those take the sanitizers an hour.
+most="base format tensor ops nn model unicode tokenizer chat model_io corpus align metrics grammar search decode train report demo perf serve"
+
 for what in "$@"; do
   case $what in
-    address) run asan "test_base test_tensor test_ops test_nn test_model test_text test_search test_train test_serve" '^(base|tensor|ops|nn|model|text|search|train|serve)\.' ;;
+    address) run asan "$(printf 'test_%s ' $most)" "^($(printf %s "$most" | tr ' ' '|'))\." ;;
     # OpenMP's own synchronisation is invisible to the thread sanitizer, so it runs where threads are the project's own:
     # not in training, whose products are OpenBLAS's and oneDNN's by OpenMP. Of the search those tests that have several
     # workers, threads inside ops or callbacks from other threads (but for memory's soak: the sanitizer's own grows). All of
     # the service.
-    thread) run tsan "test_base test_tensor test_text test_search test_serve" \
-      '^(base|tensor|text)\..*(Arena|Corpus|Team)|^search\.(Deterministic|Ensemble|Generator|GoldenEncoderDecoder\.Batches|KeptText|OpenSession|RunningBatch|Shortlist|Speculative|TokenAttention|Watched|WatchedModel|WorkerPool)|^serve\.(Engine|HttpServer|LargeBodies|Serving|SideWorker|Statistics)' ;;
+    thread) run tsan "test_base test_tensor test_tokenizer test_corpus test_align test_search test_decode test_serve" \
+      '^(base|tensor|tokenizer|corpus|align)\..*(Arena|Corpus|Team)|^(search|decode)\.(Deterministic|Ensemble|Generator|GoldenEncoderDecoder\.Batches|KeptText|OpenSession|RunningBatch|Shortlist|Speculative|TokenAttention|Watched|WatchedModel|WorkerPool)|^serve\.(Engine|HttpServer|LargeBodies|Serving|SideWorker|Statistics)' ;;
     *) echo "sanitize: '$what' is not one of address, thread" >&2; exit 2 ;;
   esac
 done

@@ -15,9 +15,9 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cost/plot.h"
-#include "model/marian.h"
-#include "train/step_profile.h"
-#include "train/workers.h"
+#include "model/families/marian.h"
+#include "perf/step_profile.h"
+#include "train/distributed/workers.h"
 
 namespace tril::bench {
 namespace {

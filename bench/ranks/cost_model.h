@@ -1,5 +1,5 @@
 // What an update of N ranks costs: the time of messages by LogGP [Alexandrov et al. 1995], published costs of the ways
-// to add up one vector of all ranks, and tril's own exchange (src/train/exchange.h) with the walk that it travels
+// to add up one vector of all ranks, and tril's own exchange (src/train/distributed/exchange.h) with the walk that it travels
 // beside. Seconds and bytes throughout.
 //
 //   T(N) = data + C (1 + sigma m(N)) + exposed gradients + sums + two agreements + step / N + weights + packing
@@ -38,7 +38,7 @@ double ring_all_gather(double bytes, double ranks, const Link& link);
 /// E[max of N standard normal draws] = integral of x d(Phi(x)^N).
 double expected_largest(double draws);
 
-/// How src/train/division.cpp deals `weights` values out: pieces of 16,384, in buckets of up to 64, at least 8 buckets.
+/// How src/train/optim/division.cpp deals `weights` values out: pieces of 16,384, in buckets of up to 64, at least 8 buckets.
 struct Dealt {
   double most_values = 0;   ///< of one rank
   double messages_out = 0;  ///< that a rank sends with its gradient: one to each other owner of each bucket

@@ -4,8 +4,8 @@
 #include <benchmark/benchmark.h>
 
 #include "base/rng.h"
-#include "search/constraint.h"
-#include "search/json_schema.h"
+#include "grammar/automata/constraint.h"
+#include "grammar/schemas/json_schema.h"
 #include "search/processors.h"
 
 namespace {

@@ -12,11 +12,11 @@
 #include <thread>
 
 #include "base/cores.h"
-#include "model/generation_config.h"
-#include "model/quantized_files.h"
-#include "model/registry.h"
-#include "search/translator.h"
-#include "serve/http_server.h"
+#include "decode/texts/translator.h"
+#include "model_io/generation_config.h"
+#include "model_io/quantized_files.h"
+#include "model_io/registry.h"
+#include "serve/http/http_server.h"
 
 namespace {
 

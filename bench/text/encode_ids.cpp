@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "text/tokenizer.h"
+#include "tokenizer/files/tokenizer.h"
 
 int main(int argc, char** argv) {
   if (argc < 4) {

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "base/gguf.h"
+#include "format/gguf.h"
 
 namespace tril::kern {
 

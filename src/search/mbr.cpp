@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "text/chrf.h"
+#include "metrics/chrf.h"
 
 namespace tril::search {
 

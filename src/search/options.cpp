@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "search/constraint.h"
+#include "grammar/automata/constraint.h"
 
 namespace tril::search {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/length_penalty.h"
+#include "base/length_penalty.h"
 
 namespace tril::search {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "model/model.h"
+#include "model/spec/model.h"
 
 namespace tril::search {
 

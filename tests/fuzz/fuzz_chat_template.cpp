@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "chat/chat_template.h"
 #include "template_mutator.h"
-#include "text/chat_template.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const tril::ChatInput input{

@@ -1,4 +1,4 @@
-// libFuzzer: any bytes as a config.json (tests/model/config_harness.h). An Error is fine; a crash, a hang, or a model that is
+// libFuzzer: any bytes as a config.json (tests/support/config_harness.h). An Error is fine; a crash, a hang, or a model that is
 // not what the file says is not.
 #include <algorithm>
 #include <cstddef>
@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "model/config_harness.h"
-#include "model/small_configs.h"
 #include "must.h"
+#include "support/config_harness.h"
 #include "support/json_mutator.h"
+#include "support/small_configs.h"
 
 using tril::testing::ConfigHarness;
 

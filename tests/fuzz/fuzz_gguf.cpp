@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/gguf.h"
+#include "format/gguf.h"
 #include "gguf_mutator.h"
 #include "kern/gguf_blocks.h"
 #include "memory_file.h"

@@ -13,9 +13,9 @@
 #include "base/error.h"
 #include "gguf_mutator.h"
 #include "memory_file.h"
-#include "model/gguf_config.h"
-#include "model/gguf_export.h"
-#include "model/registry.h"
+#include "model_io/gguf_config.h"
+#include "model_io/gguf_export.h"
+#include "model_io/registry.h"
 #include "must.h"
 
 namespace {

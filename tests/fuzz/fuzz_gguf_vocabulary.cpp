@@ -11,8 +11,8 @@
 #include "gguf_mutator.h"
 #include "memory_file.h"
 #include "must.h"
-#include "text/gguf_vocabulary.h"
-#include "text/tokenizer_json.h"
+#include "tokenizer/files/gguf_vocabulary.h"
+#include "tokenizer/files/tokenizer_json.h"
 
 namespace {
 

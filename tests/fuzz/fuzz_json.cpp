@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "model/json_file.h"
+#include "format/json_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

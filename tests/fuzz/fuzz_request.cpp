@@ -1,4 +1,4 @@
-// libFuzzer: any bytes as a connection to the server, any path and body as a request (tests/serve/request_harness.h).
+// libFuzzer: any bytes as a connection to the server, any path and body as a request (tests/support/request_harness.h).
 // Refusals are fine; a crash, a hang, an internal error or an answer that is no JSON is not.
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "serve/request_harness.h"
 #include "support/json_mutator.h"
+#include "support/request_harness.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 

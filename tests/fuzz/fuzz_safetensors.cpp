@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/error.h"
+#include "format/safetensors.h"
 #include "memory_file.h"
-#include "model/safetensors.h"
 #include "support/json_mutator.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);

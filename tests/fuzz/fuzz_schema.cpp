@@ -1,5 +1,5 @@
 // libFuzzer: any bytes as a JSON schema, or behind a first '/' as a regular expression. An Error is fine; what is
-// accepted must have a text, and texts drawn from it must be allowed, JSON, and valid (tests/search/schema_validator.h).
+// accepted must have a text, and texts drawn from it must be allowed, JSON, and valid (tests/support/schema_validator.h).
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "base/error.h"
+#include "grammar/automata/constraint.h"
+#include "grammar/automata/grammar_text.h"
+#include "grammar/schemas/json_schema.h"
 #include "must.h"
-#include "search/constraint.h"
-#include "search/grammar_text.h"
-#include "search/json_schema.h"
-#include "search/schema_validator.h"
 #include "support/json_mutator.h"
+#include "support/schema_validator.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "must.h"
 #include "support/json_mutator.h"
-#include "text/tokenizer_json.h"
+#include "tokenizer/files/tokenizer_json.h"
 
 using tril::fuzz::must;
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/gguf.h"
+#include "format/gguf.h"
 #include "support/raw_gguf.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);

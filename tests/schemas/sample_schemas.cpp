@@ -17,8 +17,8 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "search/constraint.h"
-#include "search/json_schema.h"
+#include "grammar/automata/constraint.h"
+#include "grammar/schemas/json_schema.h"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/rng.h"
-#include "search/decode.h"
-#include "search/tree_model.h"
+#include "decode/batches/decode.h"
+#include "support/tree_model.h"
 
 namespace tril::search::testing {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "model/safetensors.h"
+#include "format/safetensors.h"
 #include "search/processors.h"
 #include "search/warpers.h"
 #include "support/golden.h"

@@ -8,10 +8,10 @@
 #include <set>
 
 #include "base/rng.h"
-#include "model/marian.h"
-#include "search/parallel.h"
-#include "search/tree_model.h"
+#include "decode/batches/parallel.h"
+#include "model/families/marian.h"
 #include "support/process.h"
+#include "support/tree_model.h"
 
 namespace tril::search::testing {
 namespace {

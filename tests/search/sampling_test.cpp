@@ -7,10 +7,10 @@
 #include <set>
 
 #include "base/rng.h"
-#include "search/decode.h"
+#include "decode/batches/decode.h"
 #include "search/step_logits.h"
-#include "search/tree_model.h"
 #include "search/warpers.h"
+#include "support/tree_model.h"
 
 namespace tril::search::testing {
 namespace {

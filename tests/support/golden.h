@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "model/registry.h"
-#include "model/safetensors.h"
+#include "format/safetensors.h"
+#include "model_io/registry.h"
 #include "nn/parameters.h"
 #include "support/paths.h"
 

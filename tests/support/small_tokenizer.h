@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "text/marian_tokenizer.h"
-#include "text/vocabulary.h"
+#include "corpus/vocabulary.h"
+#include "tokenizer/files/marian_tokenizer.h"
 
 namespace tril::test {
 

@@ -1,0 +1,57 @@
+// What a chat template does to texts, as Python's strings do it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chat/template_arguments.h"
+
+namespace tril::chat {
+
+bool is_python_space(char32_t c);
+std::vector<std::string_view> characters(std::string_view s);
+std::int64_t length_of(std::string_view s);  ///< in characters
+
+enum Ends : std::uint8_t { left = 1, right = 2, both = 3 };
+/// Without the characters of `which` (white space where there is none) at its ends.
+std::string stripped(std::string_view s, const Value* which, Ends ends, Budget& budget);
+/// The filter title: behind blanks, hyphens and opening brackets there is a capital. str.title() is title_case().
+std::string titled(std::string_view s);
+
+/// Where `what` is in `s` from `from` on, or npos; in time that grows with what is looked through, which it pays.
+std::size_t find_text(std::string_view s, std::string_view what, std::size_t from, Budget& budget);
+/// Where it is last.
+std::size_t find_last_text(std::string_view s, std::string_view what, Budget& budget);
+/// The characters that Python's s[from:to] has, each none or a number; nothing where `from` is behind the end.
+struct Part {
+  std::string_view text;
+  std::int64_t begin = 0;  ///< in characters
+};
+std::optional<Part> part_of(std::string_view s, const Value* from, const Value* to);
+
+/// @param most  how often; below 0: everywhere
+std::string replaced(std::string_view s, std::string_view from, std::string_view to, std::int64_t most, Budget& budget);
+/// @param by  none: white space
+std::vector<std::string_view> split(std::string_view s, const Value* by, std::int64_t most, bool from_right,
+                                    Budget& budget);
+/// str.splitlines()
+std::vector<std::string_view> lines_of(std::string_view s, bool keep_ends, Budget& budget);
+std::string joined(const List& list, std::string_view by, Budget& budget);
+/// How many characters a text lacks of `width`: none or less where it is as wide. Nothing is subtracted from a width below
+/// 0, whatever its size.
+std::int64_t room_in(std::int64_t width, std::string_view s);
+/// With `before` and `behind` times a character around it.
+std::string padded(std::string_view s, std::int64_t before, std::int64_t behind, std::string_view with, Budget& budget);
+/// str.center()
+std::string centered(std::string_view s, std::int64_t width, std::string_view with, Budget& budget);
+/// The filter indent(width, first, blank).
+std::string indented(std::string_view s, const Arguments& a, Budget& budget);
+/// The filter truncate(length, killwords, end, leeway).
+Value truncated(const Value& value, const Arguments& a, Budget& budget);
+/// Words of letters, digits and underscores.
+std::int64_t count_words(std::string_view s);
+
+}  // namespace tril::chat

@@ -1,0 +1,157 @@
+#include "cli/app/help.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/version.h"
+#include "cli/options/general_options.h"
+
+namespace tril::cli {
+namespace {
+
+constexpr std::size_t help_column = 32, help_width = 100;
+
+// `text` in lines of at most help_width, each after the first indented to `column`; the first starts there already.
+std::string wrapped(const std::string& text, std::size_t column) {
+  std::string out;
+  std::size_t at = column;
+  std::istringstream words(text);
+  for (std::string word; words >> word; at += word.size()) {
+    if (at > column && at + 1 + word.size() > help_width) {
+      out += "\n" + std::string(column, ' ');
+      at = column;
+    } else if (at > column) {
+      out += ' ';
+      ++at;
+    }
+    out += word;
+  }
+  return out;
+}
+
+std::string value_text(const Field& field) {
+  std::string shown = field.shown_value();
+  const bool speaks_for_itself = shown.find(' ') != std::string::npos || shown.ends_with("...");
+  return field.is_list() && !speaks_for_itself ? shown + "..." : shown;
+}
+
+std::string usage(const Command& command) {
+  std::string line = "tril " + command.name;
+  for (const Field& field : command.fields) {
+    if (field.is_positional())
+      line += field.is_required() ? " " + value_text(field) : fmt::format(" [{}]", value_text(field));
+    else if (field.is_required())
+      line += fmt::format(" --{} {}", field.name(), value_text(field));
+  }
+  return line + " [options]";
+}
+
+// Calls heading(group) where a group begins and option(field) for each field.
+template <class Heading, class Option>
+void each_option(const Fields& fields, Heading heading, Option option) {
+  std::string group;
+  for (const Field& field : fields) {
+    if (field.group() != group) heading(group = field.group());
+    option(field);
+  }
+}
+
+std::string in_table(std::string text) {
+  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
+  return text;
+}
+
+void add_tables(std::string& out, const Fields& fields) {
+  each_option(
+      fields,
+      [&](const std::string& group) {
+        out += fmt::format("\n### {}\n\n| Option | Default | Meaning |\n|---|---|---|\n", group);
+      },
+      [&](const Field& field) {
+        const std::string value = field.default_text();
+        const std::string limits = field.range();
+        const std::vector<std::string> allowed = field.allowed();
+        std::string meaning = field.help();
+        if (!allowed.empty()) meaning += ": " + fmt::format("{}", fmt::join(allowed, ", "));
+        if (!limits.empty()) meaning += " (" + limits + ")";
+        if (field.is_required()) meaning += "; required";
+        out += fmt::format("| `{}` | {} | {} |\n", in_table(flag_text(field)),
+                           value.empty() || field.is_flag() ? (field.is_flag() && value == "true" ? "on" : "")
+                                                            : "`" + in_table(value) + "`",
+                           in_table(meaning));
+      });
+}
+
+}  // namespace
+
+std::string flag_text(const Field& field) {
+  std::string text = field.short_name() ? fmt::format("-{}, ", field.short_name()) : "";
+  if (field.is_flag()) return text + (field.default_text() == "true" ? "--[no-]" : "--") + field.name();
+  if (field.is_positional())
+    return fmt::format("{}{}, --{} {}", text, value_text(field), field.name(), value_text(field));
+  return fmt::format("{}--{} {}", text, field.name(), value_text(field));
+}
+
+std::string described(const Field& field) {
+  std::vector<std::string> notes;
+  if (const auto allowed = field.allowed(); !allowed.empty())
+    notes.push_back(fmt::format("{}", fmt::join(allowed, ", ")));
+  if (const std::string limits = field.range(); !limits.empty()) notes.push_back(limits);
+  if (field.is_required()) notes.emplace_back("required");
+  if (field.is_flag() ? field.default_text() == "true" : !field.default_text().empty())
+    notes.push_back("default " + (field.is_flag() ? "on" : field.default_text()));
+  return notes.empty() ? field.help() : fmt::format("{} ({})", field.help(), fmt::join(notes, "; "));
+}
+
+std::string overview(const App& app) {
+  std::string out = fmt::format(
+      "tril {}: trains, runs and serves Transformer decoders\n\nusage: tril COMMAND [options]\n\n", version);
+  for (const Command& command : app.commands()) out += fmt::format("  {:<17}{}\n", command.name, command.summary);
+  return out + "\n`tril COMMAND --help` explains one of them; `tril --version` prints the version.\n";
+}
+
+std::string help_text(const Command& command) {
+  std::string out = fmt::format("tril {}: {}\n\nusage: {}\n", command.name, command.summary, usage(command));
+  if (!command.description.empty()) out += "\n" + wrapped(command.description, 0) + "\n";
+
+  GeneralOptions general;
+  const Fields general_fields = fields_of(general, command.reads_config);
+  for (const Fields* fields : {&command.fields, &general_fields})
+    each_option(
+        *fields, [&](const std::string& group) { out += fmt::format("\n{}\n", group); },
+        [&](const Field& field) {
+          std::string flags = (field.short_name() || field.is_positional() ? "  " : "      ") + flag_text(field);
+          out += flags.size() + 2 > help_column ? flags + "\n" + std::string(help_column, ' ')
+                                                : fmt::format("{:<{}}", flags, help_column);
+          out += wrapped(described(field), help_column) + "\n";
+        });
+
+  if (!command.examples.empty()) out += "\nExamples\n";
+  for (const Example& example : command.examples)
+    out += fmt::format("  {}\n      {}\n", example.line, wrapped(example.does, 6));
+  return out;
+}
+
+std::string markdown_reference(const App& app) {
+  std::string out =
+      "# Options\n\nEvery command with every option, as `tril help --markdown` prints it. A command that takes "
+      "`--config` reads "
+      "the same\nnames from a YAML file.\n";
+  for (const Command& command : app.commands()) {
+    out += fmt::format("\n## tril {}\n\n{}.\n", command.name, command.summary);
+    if (!command.description.empty()) out += "\n" + command.description + "\n";
+    out += fmt::format("\n```\n{}\n```\n", usage(command));
+    add_tables(out, command.fields);
+    if (!command.examples.empty()) out += "\n### Examples\n";
+    for (const Example& example : command.examples)
+      out += fmt::format("\n{}:\n\n```\n{}\n```\n", example.does, example.line);
+  }
+  GeneralOptions general;
+  out += "\n## All commands\n\n`--config` and `--dump-config` belong to the commands that train.\n";
+  add_tables(out, fields_of(general, /*reads_config=*/true));
+  return out;
+}
+
+}  // namespace tril::cli

@@ -1,0 +1,86 @@
+// tril align: which words of parallel text translate each other, for `tril train --guided-alignment`.
+#include <memory>
+
+#include "base/file.h"
+#include "base/number_text.h"
+#include "cli/commands/commands.h"
+#include "cli/corpus_work/align_progress.h"
+#include "train/loop/data.h"
+
+namespace tril::cli {
+namespace {
+
+struct AlignCommandOptions {
+  std::vector<std::string> train_sets;
+  std::string out;
+  bool tsv = false, skip_invalid = false;
+  std::int64_t iterations = WordAlignerOptions{}.iterations;
+  WordAlignerOptions aligner;
+};
+
+Fields fields_of(AlignCommandOptions& o) {
+  Fields f;
+  f.group("Text");
+  f.add("train-sets", &o.train_sets, "source and target text, line by line (or one tab-separated file with --tsv)")
+      .letter('t')
+      .value_name("FILE")
+      .required();
+  f.add("tsv", &o.tsv, "one file: source, tab, target");
+  f.add("skip-invalid", &o.skip_invalid, "an empty line for a pair that is not UTF-8, instead of an error");
+  f.add("out", &o.out, "where the alignments go: a line \"0-0 1-2\" for each pair, source words first, from 0")
+      .letter('o')
+      .value_name("FILE")
+      .required();
+  f.group("Alignment");
+  f.add("symmetrization", &o.aligner.symmetrization,
+        "what becomes of the two directions: source words of target words (forward) and the reverse (backward)",
+        {{"grow-diag-final-and", Symmetrization::grow_diag_final_and},
+         {"grow-diag", Symmetrization::grow_diag},
+         {"intersection", Symmetrization::intersection},
+         {"union", Symmetrization::all},
+         {"forward", Symmetrization::forward},
+         {"backward", Symmetrization::backward}});
+  f.add("iterations", &o.iterations, "of EM").at_least(1).at_most(1000);
+  f.add("null", &o.aligner.null, "probability that a word is made from none").at_least(0).at_most(0.99);
+  f.add("tension", &o.aligner.tension, "how much the diagonal is favoured to begin with; learned from there")
+      .at_least(0.1)
+      .at_most(14);
+  return f;
+}
+
+int align(AlignCommandOptions o, bool quiet) {
+  const std::size_t files = o.tsv ? 1 : 2;
+  check(o.train_sets.size() == files, "--train-sets", "expected {}, got {}",
+        o.tsv ? "one tab-separated file" : "a source and a target file (or --tsv)",
+        counted(o.train_sets.size(), "file"));
+  CorpusOptions corpus;
+  train::set_files(corpus, o.train_sets, o.tsv);
+  corpus.skip_invalid = o.skip_invalid;
+  check(o.out != "-", "--out", "alignments go into a file, not to standard output");
+  for (const std::string& file : o.train_sets) check(!same_file(file, o.out), "--out", "{} is a text to align", o.out);
+  o.aligner.iterations = static_cast<int>(o.iterations);
+  const StopSignal stop;
+  learn_alignments(corpus, {o.out}, stop, quiet, o.aligner);
+  return exit_success;
+}
+
+}  // namespace
+
+void add_align(App& app) {
+  auto o = std::make_shared<AlignCommandOptions>();
+  app.add({.name = "align",
+           .summary = "learn which words of parallel text translate each other",
+           .description =
+               "Aligns the words of each pair of lines by EM over the text itself: IBM's model 2 with a prior on the "
+               "diagonal "
+               "(Dyer et al. 2013), in both directions. Words are what stands between spaces; case and punctuation at "
+               "their ends do not matter. `tril train --guided-alignment` lets attention learn from it, so that a "
+               "decoder looks at the source early.",
+           .examples = {{"tril align -t train.en train.de -o train.align", "the alignments of a corpus"},
+                        {"tril train --guided-alignment train.align -t train.en train.de -m de", "at work"}},
+           .fields = fields_of(*o),
+           .apply_preset = {},
+           .run = [o](const Invocation& i) { return align(*o, i.quiet); }});
+}
+
+}  // namespace tril::cli

@@ -1,0 +1,139 @@
+// tril attend: what a model's attention looks at in one sentence, as a page and as a picture.
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "base/number_text.h"
+#include "base/streams.h"
+#include "cli/commands/commands.h"
+#include "cli/io/line_stream.h"
+#include "cli/options/assumed_language.h"
+#include "cli/options/decoding_options.h"
+#include "model_io/registry.h"
+#include "report/attention_page.h"
+#include "tokenizer/files/language_tag.h"
+
+namespace tril::cli {
+namespace {
+
+struct AttendOptions {
+  DecodingOptions decoding;
+  std::string source, target, source_language, target_language;
+  std::string out = "attention.html", svg;
+  std::int64_t max_tokens = 100, max_heads = 512;
+};
+
+Fields fields_of(AttendOptions& o) {
+  Fields f;
+  f.group("Model");
+  add_model_fields(f, o.decoding);
+  f.group("Text");
+  f.add("source", &o.source, "the sentence; unset: the first line of standard input").letter('s').value_name("TEXT");
+  f.add("target", &o.target, "its translation; unset: the model's own; not with a language model")
+      .letter('t')
+      .value_name("TEXT");
+  add_language_fields(f, o.source_language, o.target_language);
+  f.group("Output");
+  f.add("out", &o.out, "output file for the page; - is standard output").letter('o').value_name("FILE");
+  f.add("svg", &o.svg, "write a picture of all heads there too").value_name("FILE");
+  f.add("max-tokens", &o.max_tokens, "show so many tokens of a side, its first ones").at_least(1).at_most(1000);
+  f.add("max-heads", &o.max_heads, "of each attention; of a model with more its last layers are shown")
+      .at_least(1)
+      .at_most(100'000);
+  return f;
+}
+
+std::string first_line() {
+  LineStream lines("-", 1, {.skip_invalid = false, .refuse_empty = false, .may_skip = false});
+  const std::vector<std::string> first = lines.next(1);
+  return first.empty() ? "" : first[0];
+}
+
+std::string translated(const AttendOptions& o, const model::Model& m, const std::shared_ptr<const Tokenizer>& tokenizer,
+                       const std::string& source, const Languages& languages) {
+  const model::GenerationConfig published = model::load_generation_config(o.decoding.model);
+  search::TranslatorOptions options = translator_options(o.decoding, published, m, *tokenizer);
+  options.source_language = languages.source, options.target_language = languages.target;
+  search::Translator translator(m, tokenizer, options);
+  return translator.translate({&source, 1}).front().front().text;
+}
+
+int attend(const AttendOptions& o, const Fields& fields) {
+  const auto place = [](const std::string& path) { return std::filesystem::absolute(path).lexically_normal(); };
+  if (!o.svg.empty() && (place(o.svg) == place(o.out) || same_file(o.svg, o.out)))
+    fail_usage("--svg", "is --out as well", "give them different names");
+  OutputFile page(o.out);  // before the work: a path that cannot be written is known at once
+  std::optional<OutputFile> picture;
+  if (!o.svg.empty()) picture.emplace(o.svg);
+  const std::unique_ptr<model::Model> model = load_model(o.decoding);
+  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
+  if (!model->has_encoder())
+    for (const char* name : {"target", "source-language", "target-language"})
+      if (fields.given(name))
+        fail_usage(fmt::format("--{}", name),
+                   fmt::format("is for translations, and a {} model is a language model", model->family()),
+                   "give the whole text as --source");
+  const std::string text = fields.given("source") ? o.source : first_line();
+  if (text.empty()) fail_usage("--source", "the sentence is empty", "pass one, or write a line to standard input");
+  const Languages languages =
+      choose_languages(*tokenizer, o.source_language, o.target_language, "--source-language", "--target-language");
+  warn_of_assumed_language(o.decoding.model, *tokenizer, languages);
+  const std::string source = behind_prefix(languages.prefix, text);
+  warn_of_unknown(count_unknown(*tokenizer, source, tokenizer->encode(source, Side::source), Side::source));
+
+  std::vector<train::Fact> facts{{"model", o.decoding.model}, {model->has_encoder() ? "source" : "text", source}};
+  std::string target;
+  if (model->has_encoder()) {
+    search::check_tokenizer(*model, *tokenizer);
+    const bool given = fields.given("target");
+    const std::optional<std::int32_t> forced = published_generation(o.decoding.model).forced_bos_token_id;
+    const TargetLanguage language(*model, *tokenizer, o.target_language, forced.has_value());
+    if (!given) language.check_tokens();
+    language.check_tag(text, "--source");
+    target = given ? o.target : translated(o, *model, tokenizer, source, languages);
+    facts.emplace_back(given ? "target" : "translation", target);
+  } else {
+    search::check_language_model(*model, *tokenizer);
+  }
+
+  Arena arena;
+  Context c(arena);
+  const std::vector<search::AttentionMaps> maps = search::all_attention_maps(c, *model, *tokenizer, source, target,
+                                                                             {.tokens = o.max_tokens,
+                                                                              .heads = o.max_heads,
+                                                                              .source_language = languages.source,
+                                                                              .target_language = languages.target});
+  for (const search::AttentionMaps& m : maps)
+    if (m.layers.empty())
+      fail_usage(
+          "attend", fmt::format("there is nothing to show of the {} attention", name_of(m.kind)),
+          m.keys.empty() ? "give a sentence of at least one token" : "raise --max-heads to the heads of a layer");
+  page.write(train::attention_page(facts, maps));
+  page.commit();
+  if (picture) picture->write(train::attention_svg(facts, maps)), picture->commit();
+  spdlog::info("{}: {} by {}", o.out, counted(maps[0].queries.size(), "token"), maps[0].keys.size());
+  return exit_success;
+}
+
+}  // namespace
+
+void add_attend(App& app) {
+  auto o = std::make_shared<AttendOptions>();
+  app.add({.name = "attend",
+           .summary = "show what each head looks at in a sentence, as a page and as a picture",
+           .description =
+               "Writes one HTML file that needs nothing else: self- and cross-attention by layer and head, of a "
+               "sentence and its translation, or of a text where the model is a language model. The weights are "
+               "those of one pass over the whole pair, as in training. They say which tokens a head reads, not why "
+               "the model says what it says.",
+           .examples = {{"tril attend --model de --source \"A dog runs.\"", "with the model's own translation"},
+                        {"tril attend -m de -s \"A dog runs.\" -t \"Ein Hund rennt.\" --svg dog.svg",
+                         "of a given one, with a picture"}},
+           .fields = fields_of(*o),
+           .apply_preset = {},
+           .run = [o](const Invocation& i) { return attend(*o, i.fields); }});
+}
+
+}  // namespace tril::cli

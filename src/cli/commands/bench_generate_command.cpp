@@ -1,0 +1,248 @@
+// tril bench generate: how fast a language model reads a prompt and goes on from it. Prompts are random tokens, or those
+// of a text, and nothing ends a generation, so that any model, of random weights too, does the same work. Where tokens are
+// proposed (decode/batches/speculative.h), it is timed without and with them.
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/cores.h"
+#include "base/memory.h"
+#include "cli/commands/commands.h"
+#include "cli/io/standard_output.h"
+#include "cli/options/decoding_options.h"
+#include "cli/options/model_set.h"
+#include "corpus/reader.h"
+#include "decode/texts/continuation_text.h"
+#include "format/json_text.h"
+#include "kern/gemm_int8.h"
+#include "model_io/registry.h"
+#include "perf/roof.h"
+
+namespace tril::cli {
+namespace {
+
+struct BenchOptions {
+  DecodingOptions decoding;
+  ModelSetOptions others;
+  std::string input;
+  std::int64_t prompt_length = 128, new_tokens = 128, repeat = 3;
+};
+
+Fields fields_of(BenchOptions& o) {
+  Fields f;
+  f.group("Model");
+  add_model_fields(f, o.decoding);
+  f.add("cache-precision", &o.decoding.cache_precision,
+        "numbers that keys and values are kept in; int8 with --precision int8 and int4 unless given, else fp32")
+      .choices({"fp32", "int8"})
+      .value_name("NAME");
+  f.group("Work");
+  f.add("input", &o.input, "text that prompts are taken from, one behind the other; unset: random tokens")
+      .letter('i')
+      .value_name("FILE");
+  f.add("prompt-length", &o.prompt_length, "tokens of each prompt").at_least(1).at_most(1 << 20);
+  f.add("new-tokens", &o.new_tokens, "tokens to generate behind it").at_least(1).at_most(1 << 20);
+  f.add("batch-size", &o.decoding.batch_size, "prompts read and continued together").at_least(1).at_most(100'000);
+  f.add("repeat", &o.repeat, "runs, of which the fastest counts").at_least(1).at_most(1000);
+  f.group("Proposed tokens");
+  add_speculative_fields(f, o.others);
+  return f;
+}
+
+// Bytes of weights that one step reads: every matrix that is multiplied by, and of tables one row a token.
+double weight_bytes(const model::Model& m) {
+  double bytes = 0;
+  for (const nn::Parameter& p : m.parameters().all()) {
+    const ops::QuantizedMatrix& q = p.quantized;
+    const double values = static_cast<double>(p.shape.count()), rows = static_cast<double>(p.shape[0]);
+    double size = values * sizeof(float);
+    if (q)
+      size = values * q.bits / 8 + rows * sizeof(float) + (q.multipliers ? values / kern::int4_group : 0);
+    else if (p.in_products && m.parameters().precision() == nn::Precision::bf16)
+      size = values * 2;
+    bytes += p.in_products || p.shape.rank() == 1 ? size : size / rows;
+  }
+  return bytes;
+}
+
+struct Timing {
+  double prompt = 0, generation = 0;             ///< seconds
+  std::vector<std::vector<std::int32_t>> texts;  ///< what was generated
+
+  /// The less of both, part by part.
+  void best_of(const Timing& other) {
+    prompt = std::min(prompt, other.prompt), generation = std::min(generation, other.generation);
+  }
+};
+
+// Greedy, on a step function alone: one call reads the prompts, each of the others adds a token to every row.
+Timing run(const model::Model& m, Context& c, nn::KvCache* cache, const std::vector<std::int32_t>& prompts,
+           std::size_t batch, std::int64_t new_tokens) {
+  cache->reorder({});
+  search::ModelStep step(m, nullptr, cache);
+  std::vector<std::int32_t> ids = prompts, counts(batch, static_cast<std::int32_t>(prompts.size() / batch)),
+                            parents(batch, -1), rows(batch);
+  for (std::size_t r = 0; r < batch; ++r) rows[r] = static_cast<std::int32_t>(r);
+  const auto V = static_cast<std::size_t>(m.vocab_size());
+  Timing timing{.texts = std::vector<std::vector<std::int32_t>>(batch)};
+  for (std::int64_t token = 0; token < new_tokens; ++token) {
+    const double start = seconds_now();
+    const Tensor logits = step.logits(c, {ids, counts, parents, rows});
+    const Tensor best = c.empty({static_cast<std::int64_t>(batch), 1}), found = c.empty(best.shape(), DType::i32);
+    c.kernels().top_k(logits.data<float>(), batch, V, 1, best.data<float>(), found.data<std::int32_t>());
+    ids = host_copy<std::int32_t>(found);
+    for (std::size_t r = 0; r < batch; ++r) timing.texts[r].push_back(ids[r]);
+    (token == 0 ? timing.prompt : timing.generation) += seconds_now() - start;
+    counts.assign(batch, 1);
+    parents = rows;
+  }
+  cache->reorder({});
+  return timing;
+}
+
+// The same with proposed tokens. Reading ends with the last prompt's first token, proposals for what follows included.
+Timing run_with_proposals(search::Session& session, const std::vector<std::int32_t>& prompts, std::size_t batch,
+                          std::int64_t new_tokens) {
+  std::vector<search::Request> requests;
+  const std::size_t length = prompts.size() / batch;
+  for (std::size_t r = 0; r < batch; ++r) {
+    const std::span<const std::int32_t> prompt = std::span(prompts).subspan(r * length, length);
+    requests.push_back({.start_id = prompt[0],
+                        .max_length = static_cast<std::int32_t>(new_tokens),
+                        .prefix = {prompt.begin() + 1, prompt.end()}});
+  }
+  Timing timing{.texts = std::vector<std::vector<std::int32_t>>(batch)};
+  std::size_t begun = 0;
+  const double start = seconds_now();
+  session.decode({}, requests, {}, 0, {.on_token = [&](const search::NewToken& t) {
+                   begun += timing.texts[t.request].empty() ? 1 : 0;
+                   timing.texts[t.request].push_back(t.token);
+                   if (begun == batch && timing.prompt == 0) timing.prompt = seconds_now() - start;
+                 }});
+  timing.generation = seconds_now() - start - timing.prompt;
+  return timing;
+}
+
+std::vector<std::int32_t> prompts_of(const BenchOptions& o, const model::Model& model) {
+  const auto wanted = static_cast<std::size_t>(o.decoding.batch_size * o.prompt_length);
+  std::vector<std::int32_t> ids;
+  if (o.input.empty()) {
+    RandomSequence random(1, 0);
+    while (ids.size() < wanted)
+      ids.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(model.vocab_size()))));
+    return ids;
+  }
+  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
+  search::check_language_model(model, *tokenizer);
+  for (const std::string& line : read_lines(o.input)) {
+    if (ids.size() >= wanted) break;
+    tokenizer->encode(line + "\n", Side::target, ids);
+  }
+  if (ids.size() < wanted)
+    fail_usage("--input", fmt::format("{} has {} tokens, {} are wanted", o.input, ids.size(), wanted),
+               "give a longer text, or a smaller --batch-size or --prompt-length");
+  ids.resize(wanted);
+  return ids;
+}
+
+// What proposals come to, against the same without them.
+nlohmann::ordered_json speculation_json(const search::Speculation& s, const Timing& with, const Timing& without,
+                                        double made) {
+  std::size_t same = 0;
+  for (std::size_t r = 0; r < with.texts.size(); ++r) same += with.texts[r] == without.texts[r] ? 1 : 0;
+  const auto share = [](std::int64_t a, std::int64_t b) {
+    return b > 0 ? nlohmann::ordered_json(static_cast<double>(a) / static_cast<double>(b)) : nullptr;
+  };
+  return {{"generate_tokens_per_second", made / with.generation},
+          {"speedup", without.generation / with.generation},
+          {"tokens_per_step", share(s.tokens, s.rows)},
+          {"proposed_per_step", share(s.proposed, s.rows)},
+          {"acceptance", share(s.accepted, s.proposed)},
+          {"same_texts", share(static_cast<std::int64_t>(same), static_cast<std::int64_t>(with.texts.size()))}};
+}
+
+int bench(const BenchOptions& o) {
+  const std::unique_ptr<model::Model> model = load_model(o.decoding);
+  if (model->has_encoder())
+    fail_usage("--model", fmt::format("a {} model translates, it does not continue text", model->family()),
+               "use `tril bench translate`");
+  const std::int64_t positions = model->max_positions();
+  check(positions == 0 || o.prompt_length + o.new_tokens - 1 <= positions, "--new-tokens",
+        "{} behind a prompt of {} take more than the model's {} positions", o.new_tokens, o.prompt_length, positions);
+
+  const auto batch = static_cast<std::size_t>(o.decoding.batch_size);
+  const std::vector<std::int32_t> prompts = prompts_of(o, *model);
+  const ModelSet others(o.others, o.decoding, *model, nullptr);
+
+  Arena arena;
+  Context c(arena);
+  Team team(thread_count(o.decoding.threads));
+  c.set_team(&team);
+  const std::unique_ptr<nn::KvCache> cache = model->make_cache(c);
+  check(cache != nullptr, "--model", "a {} model has no cache of keys and values", model->family());
+  const search::CacheOptions kept{.kept = {.precision = keeps_int8(o.decoding, *model) ? nn::KvCache::Precision::int8
+                                                                                       : nn::KvCache::Precision::fp32}};
+  cache->configure(kept.kept);
+  std::optional<search::Session> session;
+  if (others.speculative().on())
+    session.emplace(c, *model, search::SessionOptions{.cache = kept, .speculative = others.speculative()});
+  Timing best, proposed;
+  for (std::int64_t i = 0; i < o.repeat; ++i) {
+    const Timing t = run(*model, c, cache.get(), prompts, batch, o.new_tokens);
+    if (i == 0) best = t;
+    best.best_of(t);
+    if (!session) continue;
+    const Timing p = run_with_proposals(*session, prompts, batch, o.new_tokens);
+    if (i == 0) proposed = p;
+    proposed.best_of(p);
+  }
+
+  const auto read = static_cast<double>(prompts.size());
+  const auto made = static_cast<double>(batch) * static_cast<double>(o.new_tokens - 1);
+  const double bytes = weight_bytes(*model), steps = static_cast<double>(o.new_tokens - 1) / best.generation;
+  const double peak = peak_mib();  // of the work, not of what it is compared with
+  const double bandwidth = o.new_tokens > 1 ? train::measure_read_bandwidth(c.kernels(), c.threads()) : 0;
+  nlohmann::ordered_json result{
+      {"prompt_tokens_per_second", read / best.prompt},
+      {"generate_tokens_per_second", o.new_tokens > 1 ? nlohmann::ordered_json(made / best.generation) : nullptr},
+      {"weight_bytes_per_token", bytes / static_cast<double>(batch)},
+      {"read_bandwidth", o.new_tokens > 1 ? nlohmann::ordered_json(bandwidth) : nullptr},
+      {"share_of_bandwidth", o.new_tokens > 1 ? nlohmann::ordered_json(steps * bytes / bandwidth) : nullptr},
+      {"peak_mib", peak},
+      {"batch_size", batch},
+      {"parameters", model->parameters().count()},
+      {"threads", c.threads()},
+      {"instruction_set", c.kernels().name}};
+  if (session && o.new_tokens > 1)
+    result["with_proposals"] = speculation_json(session->speculation(), proposed, best, made);
+  write_stdout(json_text(result) + "\n");
+  return exit_success;
+}
+
+}  // namespace
+
+void add_bench_generate(App& app) {
+  auto o = std::make_shared<BenchOptions>();
+  o->decoding.batch_size = 1;
+  app.add(
+      {.name = "bench generate",
+       .summary = "time the continuation of text",
+       .description =
+           "Prints one JSON object: tokens a second of reading prompts and of generating behind them (the "
+           "best of --repeat runs), the bytes of weights that a generated token reads, the bytes a second that the "
+           "machine "
+           "reads of memory and the share of them that generating reached, the peak of memory. With a draft model or "
+           "prompt lookup also the same with proposed tokens, and what became of them.",
+       .examples = {{"tril bench generate --model plays --prompt-length 64 --new-tokens 128", "one text at a time"},
+                    {"tril bench generate -m plays --batch-size 32 --threads 1", "32 together"},
+                    {"tril bench generate -m llama --draft-model llama --draft-precision int4",
+                     "with the same model in 4 bits as its own draft"}},
+       .fields = fields_of(*o),
+       .apply_preset = {},
+       .run = [o](const Invocation&) { return bench(*o); }});
+}
+
+}  // namespace tril::cli

@@ -1,0 +1,145 @@
+// tril bench train: training speed as one line of JSON.
+
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "cli/commands/commands.h"
+#include "cli/io/share_cores.h"
+#include "cli/io/standard_output.h"
+#include "cli/options/profile_table.h"
+#include "format/json_text.h"
+#include "train/loop/build_model.h"
+#include "train/loop/data.h"
+#include "train/loop/trainer.h"
+
+namespace tril::cli {
+namespace {
+
+using namespace tril::train;
+
+struct BenchTrainOptions {
+  TrainOptions train;
+  std::int64_t updates = 30, skip = 5;
+  bool profile = false, json = false, no_overlap = false;
+};
+
+Fields fields_of(BenchTrainOptions& o) {
+  TrainOptions& t = o.train;
+  Fields f;
+  f.include(fields_of(t), {"threads", "seed", "deterministic", "gradient-checkpointing", "precision",
+                           "reduce-precision", "shard-weights", "train-sets", "vocab", "max-tokens", "max-length",
+                           "arch", "preset", "d-model", "num-heads", "ffn-dim", "enc-depth", "dec-depth"});
+  f.group("Measurement");
+  f.add("updates", &o.updates, "updates in all").at_least(1);
+  f.add("skip", &o.skip, "updates before the clock starts").at_least(0);
+  f.add("no-overlap", &o.no_overlap,
+        "with several ranks, for comparison: gradients travel when all are computed, instead of meanwhile");
+  f.excludes("shard-weights", "no-overlap", "there is but one way");
+  f.add("profile", &o.profile, "print where an update's time goes, op by op, beside what the machine could do at most");
+  f.add("json", &o.json, "the profile not as a table but in the line of JSON, as \"profile\"");
+  return f;
+}
+
+int bench(BenchTrainOptions& o) {
+  check(o.skip < o.updates, "--skip", "{} of {} updates leave none to measure", o.skip, o.updates);
+  if (o.json && !o.profile) fail_usage("--json", "there is no profile to print", "pass --profile too");
+  TrainOptions& t = o.train;
+  if (is_language_model(t.model))
+    t.data.vocab_type = "char";
+  else
+    check(!t.data.vocab.empty(), "--vocab", "is required: learning a vocabulary is no part of what is measured");
+  settle(t);
+  const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(t);
+  const std::unique_ptr<model::Model> m = build_model(t.model, *tokenizer);
+  const std::shared_ptr<dist::Ranks> ranks = dist::Ranks::join();
+  share_cores(t.run, *ranks);
+  OptimizerOptions of_optimizer = optimizer_options(t.learning);
+  of_optimizer.shard_weights = t.run.shard_weights;
+  Optimizer optimizer(m->parameters(), of_optimizer, ranks->rank(), ranks->size());
+  initialise(m->parameters(), optimizer, t.run.seed);
+  WorkersOptions of_workers = workers_options(t);
+  of_workers.ranks = ranks;
+  of_workers.overlap = !o.no_overlap;
+  of_workers.profile = o.profile;
+  Workers workers(*m, optimizer, of_workers);
+  const std::unique_ptr<BatchStream> corpus = training_stream(t, tokenizer);
+  const Schedule schedule = schedule_of(t.learning);
+
+  double start = seconds_now(), waited = 0, waited_for_ranks = 0, loss = 0;
+  std::vector<Batch> batches(static_cast<std::size_t>(ranks->size()));
+  std::int64_t tokens = 0, source_tokens = 0;
+  for (std::int64_t update = 1; update <= o.updates; ++update) {
+    if (update == o.skip + 1) {
+      workers.restart_profile();
+      start = seconds_now(), waited = waited_for_ranks = 0, tokens = source_tokens = 0;
+    }
+    const double before = seconds_now();
+    for (Batch& batch : batches) batch = corpus->next();
+    waited += seconds_now() - before;
+    const UpdateResult r = workers.update(batches, update, learning_rate(schedule, update));
+    loss = r.loss;
+    tokens += r.tokens;
+    waited_for_ranks += r.waited;
+    for (const Batch& batch : batches) source_tokens += batch.source_tokens();
+  }
+  const double seconds = seconds_now() - start;
+  if (!ranks->first()) return exit_success;
+
+  const auto counted = static_cast<double>(o.updates - o.skip);
+  nlohmann::ordered_json result{{"target_tokens_per_second", static_cast<double>(tokens) / seconds},
+                                {"updates_per_second", counted / seconds},
+                                {"loss", loss},
+                                {"peak_mib", peak_mib()},
+                                {"source_tokens_per_second", static_cast<double>(source_tokens) / seconds},
+                                {"arena_mib", static_cast<double>(workers.arena_bytes()) / (1 << 20)},
+                                {"parameters", m->parameters().count()},
+                                {"threads", workers.threads()}};
+  if (ranks->size() > 1) {
+    result["ranks"] = ranks->size();
+    result["waiting_for_ranks"] = waited_for_ranks / seconds;
+  }
+  if (o.profile) {
+    const StepProfile p =
+        step_profile({.profile = workers.profile(),
+                      .threads = workers.threads(),
+                      .updates = o.updates - o.skip,
+                      .seconds = seconds,
+                      .data_seconds = waited,
+                      .roof = measure_roof(*of_workers.kernels, workers.threads(), of_workers.precision)});
+    if (o.json)
+      result["profile"] = profile_json(p);
+    else
+      std::cerr << profile_table(p) << std::endl;
+  }
+  write_stdout(json_text(result) + "\n");
+  return exit_success;
+}
+
+}  // namespace
+
+void add_bench_train(App& app) {
+  auto o = std::make_shared<BenchTrainOptions>();
+  app.add(
+      {.name = "bench train",
+       .summary = "measure training speed",
+       .description =
+           "Prints one JSON object on one line: target tokens (with </s>, no padding) and updates a second over the "
+           "counted updates, the last loss, and the process's peak memory. A language model's target tokens are those "
+           "that it predicts: all that it reads. --profile tells besides, on standard error, where the time went.",
+       .examples = {{"tril bench train --preset tiny --train-sets train.en train.de --vocab spm.model --threads 2",
+                     "30 updates, the last 25 of them measured"},
+                    {"tril bench train --preset base --train-sets train.en train.de --vocab spm.model --profile",
+                     "the same of a larger model, with a table of its ops beside the machine's roofs"},
+                    {"mpirun -n 2 tril bench train --preset tiny --train-sets train.en train.de --vocab spm.model",
+                     "two processes that train together; figures of both, memory of the first"},
+                    {"tril bench train --arch gpt2 --train-sets train.txt --max-length 256 --max-tokens 16384",
+                     "a language model of the text's characters"}},
+       .fields = fields_of(*o),
+       .apply_preset = [o] { apply_preset(o->train); },
+       .run = [o](const Invocation&) { return bench(*o); }});
+}
+
+}  // namespace tril::cli

@@ -1,0 +1,129 @@
+// tril export: a model in another form: a directory as a GGUF file, which llama.cpp runs, or a GGUF file as a directory.
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/as_utf8.h"
+#include "base/atomic_directory.h"
+#include "base/file.h"
+#include "cli/commands/commands.h"
+#include "cli/options/new_directory.h"
+#include "format/gguf.h"
+#include "model_io/generation_config.h"
+#include "model_io/gguf_config.h"
+#include "model_io/gguf_export.h"
+#include "model_io/registry.h"
+#include "tokenizer/files/gguf_vocabulary.h"
+#include "tokenizer/files/tokenizer.h"
+
+namespace tril::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExportOptions {
+  std::string model, to, name;
+  std::string type = "f16";
+};
+
+Fields fields_of(ExportOptions& o) {
+  Fields f;
+  f.add("model", &o.model, "a model directory or a GGUF file").letter('m').value_name("DIR").required();
+  f.add("to", &o.to, "what to write: FILE.gguf, or a directory as Hugging Face lays it out, in float32")
+      .letter('o')
+      .value_name("PATH")
+      .required();
+  f.add("type", &o.type, "numbers of the matrices of a GGUF file; vectors stay in 32 bits")
+      .choices({"f32", "f16", "bf16", "q8_0", "q4_0"});
+  f.add("name", &o.name, "what a GGUF file says the model is called; unset: as --model is").value_name("TEXT");
+  return f;
+}
+
+bool wants_gguf(const ExportOptions& o) {
+  return has_gguf_name(o.to);
+}
+
+std::string name_of(const ExportOptions& o) {
+  if (!o.name.empty()) return o.name;
+  const fs::path model = fs::path(o.model).lexically_normal();
+  return as_utf8(model.has_filename() ? model.stem().string() : model.parent_path().filename().string());
+}
+
+// What llama.cpp is to write texts with, and to sample as the publisher would.
+GgufMetadata text_metadata(const ExportOptions& o, std::int64_t vocab_size) {
+  const model::GenerationConfig published = model::load_generation_config(o.model);
+  GgufMetadata metadata = model::gguf_sampling(published);
+  if (!has_tokenizer(o.model)) {
+    spdlog::warn("{} has no tokenizer: what is written has none either", o.model);
+    metadata.add("tokenizer.ggml.model", "no_vocab");
+    return metadata;
+  }
+  const GgufVocabulary v =
+      gguf_vocabulary(describe_tokenizer(o.model), static_cast<std::int32_t>(vocab_size), published.eos_token_ids);
+  for (const std::string& warning : v.warnings) spdlog::warn("{}", warning);
+  metadata.append(v.metadata);
+  return metadata;
+}
+
+void write_gguf(const ExportOptions& o) {
+  const auto m = model::make_of(o.model);
+  // Refuses what has no architecture first.
+  const std::string warning = model::gguf_header_of(nlohmann::json::parse(m->config_json())).warning;
+  if (!warning.empty()) spdlog::warn("{}", warning);
+  model::export_gguf(
+      *m, WeightFiles::open(o.model),
+      {.path = o.to, .type = *gguf_type(o.type), .name = name_of(o), .tokenizer = text_metadata(o, m->vocab_size())});
+  constexpr double mib = 1 << 20;
+  spdlog::info("{}: {:.1f} MiB", o.to, static_cast<double>(fs::file_size(o.to)) / mib);
+}
+
+void export_directory(const ExportOptions& o, const Fields& fields) {
+  for (const char* option : {"type", "name"})
+    if (fields.given(option)) fail_usage("--" + std::string(option), "is of a GGUF file", "name a FILE.gguf with --to");
+  refuse_files_of_models(o.to, "--to");
+  std::shared_ptr<const Tokenizer> tokenizer;
+  if (has_tokenizer(o.model)) tokenizer = load_tokenizer(o.model);
+  std::unique_ptr<model::Model> m;
+  write_directory(o.to, "config.json", [&](const std::string& to) {
+    m = model::load(o.model);
+    if (tokenizer) save_tokenizer(*tokenizer, to);
+    // What its publisher asks of generation goes along: several end tokens, sampling, beams.
+    if (is_gguf_file(o.model)) {
+      model::save(*m, to);
+      write_file_atomic((fs::path(to) / "generation_config.json").string(),
+                        model::generation_config_of_gguf(GgufFile::open(o.model)).dump(2) + "\n");
+    } else {
+      model::save(*m, to, host_copy<float>(m->parameters().flat()), model::published_generation_json(o.model));
+    }
+  });
+  spdlog::info("{}: a {} model of {} parameters", o.to, m->family(), m->parameters().count());
+}
+
+int run_export(const ExportOptions& o, const Fields& fields) {
+  if (wants_gguf(o))
+    write_gguf(o);
+  else
+    export_directory(o, fields);
+  return exit_success;
+}
+
+}  // namespace
+
+void add_export(App& app) {
+  auto o = std::make_shared<ExportOptions>();
+  app.add({.name = "export",
+           .summary = "write a model as a GGUF file for llama.cpp, or a GGUF file as a model directory",
+           .description =
+               "Writes the weights and the tokenizer as llama.cpp reads them, for the families that it computes "
+               "as they are published; what it would compute otherwise is refused by name. A GGUF file "
+               "becomes a directory that `transformers` reads. The original stays as it is.",
+           .examples = {{"tril export -m llama --to llama.gguf", "in 16 bits"},
+                        {"tril export -m llama --to llama-q8.gguf --type q8_0", "in 8 bits"},
+                        {"tril export -m llama.Q4_K_M.gguf --to llama", "to go on training, or for `transformers`"}},
+           .fields = fields_of(*o),
+           .apply_preset = {},
+           .run = [o](const Invocation& i) { return run_export(*o, i.fields); }});
+}
+
+}  // namespace tril::cli

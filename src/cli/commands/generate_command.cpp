@@ -1,0 +1,400 @@
+// tril generate: what a language model goes on with behind given texts.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/number_text.h"
+#include "base/progress.h"
+#include "cli/commands/commands.h"
+#include "cli/io/line_stream.h"
+#include "cli/io/standard_output.h"
+#include "cli/io/stop_signal.h"
+#include "cli/options/constraint_options.h"
+#include "cli/options/decoding_options.h"
+#include "cli/options/model_identity.h"
+#include "cli/options/model_set.h"
+#include "corpus/document.h"
+#include "format/json_text.h"
+#include "model_io/registry.h"
+#include "tokenizer/files/token_bytes.h"
+#include "unicode/trim.h"
+
+namespace tril::cli {
+namespace {
+
+struct GenerateOptions {
+  DecodingOptions decoding;
+  ModelSetOptions others;
+  ConstraintOptions constraint;
+  std::optional<std::int64_t> logprobs;
+  std::string prompt_cache;
+  bool prompt_cache_ro = false;
+  std::vector<std::string> prompts;
+  std::string prompt_file, input = "-";
+  bool json = false, stream = false, no_echo = false, skip_invalid = false, deterministic = false;
+};
+
+Fields fields_of(GenerateOptions& o) {
+  Fields f;
+  f.group("Model");
+  add_model_fields(f, o.decoding);
+  f.group("Text");
+  f.add("prompt", &o.prompts, "texts to go on from; an empty one begins anew").letter('p').value_name("TEXT");
+  f.add("prompt-file", &o.prompt_file,
+        "one text to go on from instead: all of a file, newlines included; - is standard input")
+      .value_name("FILE");
+  f.add("input", &o.input, "prompts instead, one a line, plain or gzip; - is standard input")
+      .letter('i')
+      .value_name("FILE");
+  f.add("n", &o.decoding.n_best, "generations of each prompt: samples, or the best of a beam")
+      .at_least(1)
+      .at_most(10'000);
+  f.add("no-echo", &o.no_echo, "leave the prompt out of the output, also in JSON objects");
+  f.add("stream", &o.stream, "print text as it comes, as is done on a terminal");
+  f.add("json", &o.json, "print a JSON object for each prompt, with scores and why each generation ended");
+  f.add("logprobs", &o.logprobs,
+        "print the log-probability of each token behind the text, and this many of the likeliest at its place; with "
+        "--json as \"logprobs\"")
+      .at_least(0)
+      .at_most(1000)
+      .value_name("N");
+  f.add("skip-invalid", &o.skip_invalid, "take a line that is not UTF-8 for an empty one");
+  f.add(
+       "prompt-cache", &o.prompt_cache,
+       "file of the prompt's keys and values: what it has in common with the prompt need not be read, and the prompt's "
+       "are left there")
+      .value_name("FILE");
+  f.add("prompt-cache-ro", &o.prompt_cache_ro, "leave that file as it is");
+  f.needs("prompt-cache-ro", "prompt-cache", "there is no file to be left as it is");
+  f.excludes("prompt-cache", "input", "it is of one prompt");
+  f.excludes("prompt", "input", "prompts come from the command line or from a file");
+  f.excludes("prompt", "prompt-file", "prompts come from the command line or from a file");
+  f.excludes("prompt-file", "input", "a file is one text, or has one a line");
+  for (const char* one : {"prompt", "prompt-file"}) f.excludes("skip-invalid", one, "it is for lines of a file");
+  f.excludes("stream", "json", "an object is printed once it is complete");
+  f.excludes("logprobs", "stream", "they are printed once the text is complete");
+  f.group("Search");
+  add_continuation_fields(f, o.decoding);
+  f.add("deterministic", &o.deterministic,
+        "the same output to the last bit whatever shares a prompt's batch, whatever the number of workers; slower");
+  f.excludes("deterministic", "prompt-cache", "what was read before was read in other portions");
+  add_sampling_fields(f, o.decoding);
+  add_constraint_fields(f, o.constraint);
+  f.group("Several models");
+  add_ensemble_fields(f, o.others);
+  add_speculative_fields(f, o.others);
+  return f;
+}
+
+constexpr std::string_view separator = "---\n";  // between generations
+
+// Prints the generations of a window of prompts in their order, the one whose turn it is as it comes, the others once
+// it is their turn.
+class Printer {
+ public:
+  Printer(const std::vector<std::string>& prompts, std::size_t samples, bool echo, bool first)
+      : prompts_(prompts), samples_(samples), echo_(echo), texts_(prompts.size() * samples), ended_(texts_.size()) {
+    begin(first);
+  }
+
+  void take(const search::TextPiece& piece) {
+    const std::size_t number = piece.prompt * samples_ + static_cast<std::size_t>(piece.sample);
+    texts_[number] += piece.text;
+    ended_[number] = piece.ended;
+    if (number != turn_) return;
+    for (;;) {
+      std::string out = std::move(texts_[turn_]);
+      texts_[turn_].clear();
+      if (ended_[turn_]) out += "\n";
+      if (!out.empty()) write_stdout(out);
+      if (!ended_[turn_] || ++turn_ == texts_.size()) return;
+      begin(false);
+    }
+  }
+
+ private:
+  void begin(bool first) {
+    std::string out(first ? "" : separator);
+    if (echo_) out += prompts_[turn_ / samples_];
+    if (!out.empty()) write_stdout(out);
+  }
+
+  const std::vector<std::string>& prompts_;
+  std::size_t samples_, turn_ = 0;
+  bool echo_;
+  std::vector<std::string> texts_;
+  std::vector<char> ended_;
+};
+
+using Json = nlohmann::ordered_json;
+
+/// How probable tokens were, where --logprobs asks for it.
+class LogProbs {
+ public:
+  LogProbs(const GenerateOptions& o, const Tokenizer& tokenizer) : on_(o.logprobs.has_value()), tokenizer_(&tokenizer) {
+    if (on_) bytes_ = token_bytes(tokenizer);
+  }
+  bool on() const { return on_; }
+
+  Json json(const search::Generation& g) const {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < g.token_scores.size(); ++i) {
+      Json entry = json({g.token_scores[i].log_prob, g.tokens[i]});
+      entry["top"] = Json::array();
+      for (const search::Candidate& c : g.token_scores[i].top)
+        if (c.token >= 0) entry["top"].push_back(json(c));
+      list.push_back(std::move(entry));
+    }
+    return list;
+  }
+
+  /// A line for each token: what it adds to the text, and behind tabs the likeliest.
+  std::string lines(const search::Generation& g) const {
+    std::string out;
+    for (std::size_t i = 0; i < g.token_scores.size(); ++i) {
+      out += line({g.token_scores[i].log_prob, g.tokens[i]});
+      for (const search::Candidate& c : g.token_scores[i].top)
+        if (c.token >= 0) out += "\t" + line(c);
+      out += "\n";
+    }
+    return out;
+  }
+
+ private:
+  Json json(const search::Candidate& c) const {
+    return {{"id", c.token}, {"text", text_of(c.token)}, {"logprob", c.log_prob}};
+  }
+  std::string line(const search::Candidate& c) const {
+    return fmt::format("{:.4f} {}", c.log_prob, json_text(Json(text_of(c.token))));
+  }
+  // A special token, and a part of a character, by the name that it has in the vocabulary.
+  std::string text_of(std::int32_t token) const {
+    if (token >= static_cast<std::int32_t>(bytes_.size())) return "";
+    const std::string& bytes = bytes_[static_cast<std::size_t>(token)];
+    return bytes.empty() || !is_utf8(bytes) ? tokenizer_->piece(token, Side::target) : bytes;
+  }
+
+  bool on_;
+  const Tokenizer* tokenizer_;
+  std::vector<std::string> bytes_;  ///< by token
+};
+
+/// @param prompt  null: it is left out
+std::string json_line(std::int64_t number, const std::string* prompt, const std::vector<search::Generation>& list,
+                      const LogProbs& log_probs) {
+  Json generations = Json::array();
+  for (const search::Generation& g : list) {
+    generations.push_back({{"text", g.text},
+                           {"finish_reason", search::name_of(g.finish)},
+                           {"tokens", g.tokens.size()},
+                           {"log_prob", g.log_prob},
+                           {"score", g.score}});
+    if (log_probs.on()) generations.back()["logprobs"] = log_probs.json(g);
+  }
+  Json line{{"line", number}};
+  if (prompt) line["prompt"] = *prompt;
+  line["generations"] = std::move(generations);
+  return json_text(line) + "\n";
+}
+
+// What is said at the end: how much there was, and why it ended.
+void report(const search::Generator& generator, const std::map<search::Finish, std::int64_t>& finishes,
+            const model::Model& m) {
+  const std::map<search::Finish, std::string> reasons{{search::Finish::end_token, "at an end token"},
+                                                      {search::Finish::stop, "at a stop text"},
+                                                      {search::Finish::length, "at the greatest length"},
+                                                      {search::Finish::positions, "at the model's last position"},
+                                                      {search::Finish::dead_end, "since nothing was allowed to follow"},
+                                                      {search::Finish::time_limit, "since the time limit was up"},
+                                                      {search::Finish::cancelled, "since they were to stop"},
+                                                      {search::Finish::refused, "before they began"}};
+  std::vector<std::string> parts;
+  for (const auto& [finish, count] : finishes) parts.push_back(fmt::format("{} {}", count, reasons.at(finish)));
+  if (!parts.empty())
+    spdlog::info("{} generated; ended: {}", counted(format_count(generator.new_tokens()), "token"),
+                 fmt::join(parts, ", "));
+  if (const auto full = finishes.find(search::Finish::positions); full != finishes.end())
+    spdlog::warn("generations that ended because the model's {} positions were full: {}", m.max_positions(),
+                 format_count(full->second));
+  if (const auto stuck = finishes.find(search::Finish::dead_end); stuck != finishes.end())
+    spdlog::warn("generations that ended since all that could follow is forbidden: {}", format_count(stuck->second));
+  warn_of_unknown(generator.unknown());
+  if (generator.refused() > 0)
+    spdlog::warn("prompts that nothing can follow: {}; the first is {}", format_count(generator.refused()),
+                 generator.first_refusal());
+}
+
+/// The prompt's keys and values in a file, where --prompt-cache names one.
+class PromptCache {
+ public:
+  PromptCache(const GenerateOptions& o, const model::Model& model, const search::GeneratorOptions& options)
+      : path_(o.prompt_cache), leave_(o.prompt_cache_ro), context_(arena_) {
+    if (path_.empty()) return;
+    if (o.prompts.size() != 1)
+      fail_usage("--prompt-cache", fmt::format("is of one prompt, there are {}", o.prompts.size()),
+                 "give one --prompt");
+    if (options.decoding.cache.kept.window > 0)
+      fail_usage("--prompt-cache", "is of a whole text, and a window is asked for", "leave one of them out");
+    if (model.is_linear())
+      fail_usage("--prompt-cache", "linear attention keeps sums of a text, from which no other text can begin",
+                 "leave it out");
+    if (!options.decoding.ensemble.others.empty() || options.decoding.speculative.on())
+      fail_usage("--prompt-cache", "is of one model, and several are at work", "leave one of them out");
+    if (!leave_) const AtomicFile possible(path_);  // told now, not once the prompt is read
+    team_ = search::team_of_one(model, options.decoding.threads);
+    context_.set_team(team_.get());
+    kept_.emplace(context_, model, options.decoding.cache, model_identity(o.decoding));
+  }
+  /// Reads the prompt, what the file has of it from there; null where there is no file.
+  search::KeptText* read(const std::vector<std::int32_t>& prompt, const std::stop_token& stop) {
+    if (!kept_) return nullptr;
+    if (std::filesystem::exists(path_))
+      kept_->load(path_);
+    else if (leave_)
+      fail("--prompt-cache-ro", fmt::format("there is no {}", path_), "make it first, without this option");
+    kept_->read(prompt, stop);
+    spdlog::info("{} of the prompt from {}, {} read", counted(format_count(kept_->reused()), "token"), path_,
+                 format_count(kept_->newly_read()));
+    if (kept_->newly_read() > 0 && !leave_ && !stop.stop_requested()) kept_->save(path_);
+    return &*kept_;
+  }
+
+ private:
+  std::string path_;
+  bool leave_;
+  Arena arena_;
+  std::unique_ptr<Team> team_;
+  Context context_;
+  std::optional<search::KeptText> kept_;
+};
+
+int generate(GenerateOptions o, const Fields& fields, bool quiet) {
+  if (!o.prompt_file.empty()) {
+    o.prompts = {read_document(o.prompt_file, std::int64_t{1} << 30)};
+    for (const char c : {'\n', '\r'})  // the end of the last line, as editors write it
+      if (o.prompts[0].ends_with(c)) o.prompts[0].pop_back();
+  }
+  const StopSignal stop;
+  const std::unique_ptr<model::Model> model = load_model(o.decoding);
+  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
+  search::check_language_model(*model, *tokenizer);
+  const model::GenerationConfig published = published_generation(o.decoding.model);
+  search::GeneratorOptions options = generator_options(o.decoding, published, *model, *tokenizer);
+  const search::SearchOptions& s = options.decoding.search;
+  if (o.stream && s.has_beam())
+    fail_usage("--stream", "a beam, and alternatives, know their text only at the end",
+               "pass -b 1, and no --alternatives");
+  if (o.logprobs && s.has_beam())
+    fail_usage("--logprobs", "a beam, and alternatives, weigh texts and not tokens",
+               "pass -b 1, and no --alternatives");
+  options.decoding.search.scores = o.json || o.logprobs;
+  if (o.logprobs) options.decoding.search.top_log_probs = static_cast<std::int32_t>(*o.logprobs);
+  const LogProbs log_probs(o, *tokenizer);
+  options.decoding.deterministic = o.deterministic;
+  options.decoding.search.constraint = make_constraint(o.constraint, *tokenizer);
+  const ModelSet others(o.others, o.decoding, *model, tokenizer.get());
+  others.give_to(options.decoding);
+  const bool from_file = !fields.given("prompt") && o.prompt_file.empty();
+  options.pass_over_refused = from_file;  // a line of many
+  search::Generator generator(*model, tokenizer, options);
+  PromptCache cache(o, *model, options);
+  search::KeptText* const kept = o.prompt_cache.empty()
+                                     ? nullptr
+                                     : cache.read(generator.text().prompt_ids(o.prompts[0], "prompt 1"), stop.token());
+
+  const bool live = !s.has_beam() && !o.json && !o.logprobs && (o.stream || isatty(STDOUT_FILENO) == 1);
+  const auto samples = static_cast<std::size_t>(s.n_best);
+  const auto window = static_cast<std::size_t>(options.decoding.batch_size) *
+                      static_cast<std::size_t>(options.decoding.threads) * (live ? 1 : 8);
+  std::unique_ptr<LineStream> lines;
+  if (from_file) lines = std::make_unique<LineStream>(o.input, 2 * window, ReadOptions{.skip_invalid = o.skip_invalid});
+  std::size_t taken = 0;
+  const auto next = [&] {
+    if (lines) return lines->next(window, stop.token());
+    const std::size_t begin = taken;
+    taken = std::min(o.prompts.size(), taken + window);
+    return std::vector<std::string>(o.prompts.begin() + static_cast<std::ptrdiff_t>(begin),
+                                    o.prompts.begin() + static_cast<std::ptrdiff_t>(taken));
+  };
+
+  Progress progress({.label = "generation",
+                     .rate_unit = "tokens",
+                     .total = from_file ? 0 : static_cast<std::int64_t>(o.prompts.size() * samples),
+                     .enabled = !quiet && !live && stderr_is_terminal(),
+                     .seconds = {},
+                     .write = {}});
+  std::map<search::Finish, std::int64_t> finishes;
+  std::int64_t number = 0, done = 0, pieces = 0;
+  for (std::vector<std::string> prompts = next(); !prompts.empty() && !stop.came(); prompts = next()) {
+    std::unique_ptr<Printer> printer;
+    if (live) printer = std::make_unique<Printer>(prompts, samples, !o.no_echo, number == 0);
+    search::OnText on_text;
+    if (!s.has_beam())
+      on_text = [&](const search::TextPiece& piece) {
+        if (printer) printer->take(piece);
+        done += piece.ended ? 1 : 0;
+        progress.update(done, {.before = {}, .after = {}, .amount = ++pieces});
+      };
+    std::vector<std::vector<search::Generation>> found;
+    if (kept)
+      found.push_back(generator.generate(*kept, prompts[0], on_text, stop.token()));
+    else
+      found = generator.generate(prompts, on_text, stop.token());
+    std::string out;
+    for (std::size_t i = 0; i < prompts.size(); ++i, ++number) {
+      for (const search::Generation& g : found[i]) ++finishes[g.finish];
+      if (o.json) out += json_line(number + 1, o.no_echo ? nullptr : &prompts[i], found[i], log_probs);
+      if (o.json || live) continue;
+      for (std::size_t n = 0; n < found[i].size(); ++n)
+        out += fmt::format("{}{}{}\n{}", number + static_cast<std::int64_t>(n) > 0 ? separator : "",
+                           o.no_echo ? "" : prompts[i], found[i][n].text, log_probs.lines(found[i][n]));
+    }
+    if (!out.empty()) write_stdout(out);
+  }
+  progress.finish();
+  report(generator, finishes, *model);
+  report_speculation(generator.speculation());
+  if (lines && lines->invalid() > 0)
+    spdlog::warn("lines that were not UTF-8, taken for empty ones: {}", format_count(lines->invalid()));
+  if (stop.came()) {
+    spdlog::warn("stopped: what was generated by then is printed");
+    return exit_failure;
+  }
+  return generator.refused() > 0 ? exit_failure : exit_success;
+}
+
+}  // namespace
+
+void add_generate(App& app) {
+  auto o = std::make_shared<GenerateOptions>();
+  app.add(
+      {.name = "generate",
+       .summary = "continue text with a language model",
+       .description =
+           "Reads a model directory as Hugging Face lays it out, or a GGUF file, and obeys its generation_config.json "
+           "where no "
+           "flag says otherwise: without one, the likeliest token is taken each time. Prints prompt and text; "
+           "several generations stand apart by a line of ---. The same seed gives the same text, in any company.",
+       .examples = {{"tril generate --model plays --prompt \"ROMEO:\" --temperature 0.8", "one sample"},
+                    {"tril generate -m plays -p \"ROMEO:\" \"JULIET:\" --top-p 0.9 --n 5 --seed 7",
+                     "five of each prompt, from the most probable tokens"},
+                    {"tril generate -m plays -p \"First Citizen:\" --stop \"First Citizen:\" --max-new-tokens 200",
+                     "greedy, up to a text"},
+                    {"tril generate -m plays -i prompts.txt --sampling --json", "a file of prompts, as JSON lines"},
+                    {"tril generate -m llama.Q4_K_M.gguf -p \"Once\" --logprobs 3", "how probable each token was"},
+                    {"tril generate -m plays -p \"Who? \" --json-schema person.json --no-echo", "JSON of a schema"}},
+       .fields = fields_of(*o),
+       .reads_config = true,
+       .apply_preset = {},
+       .run = [o](const Invocation& i) { return generate(*o, i.fields, i.quiet); }});
+}
+
+}  // namespace tril::cli

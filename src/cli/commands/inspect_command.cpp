@@ -1,0 +1,275 @@
+// tril inspect: what a model directory holds, read from its files alone, without loading the weights.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/message_text.h"
+#include "base/number_text.h"
+#include "base/printable.h"
+#include "cli/commands/commands.h"
+#include "cli/io/standard_output.h"
+#include "format/gguf.h"
+#include "format/json_text.h"
+#include "format/safetensors.h"
+#include "model_io/packed_image.h"
+#include "model_io/quantized_files.h"
+#include "model_io/registry.h"
+#include "model_io/weight_files.h"
+#include "tokenizer/files/language_tag.h"
+#include "tokenizer/files/tokenizer.h"
+
+namespace tril::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct InspectOptions {
+  std::string model;
+  bool tensors = false, json = false;
+};
+
+Fields fields_of(InspectOptions& o) {
+  Fields f;
+  f.group("Model");
+  f.add("model", &o.model, "a model directory or a GGUF file").value_name("DIR").positional().required();
+  f.group("Output");
+  f.add("tensors", &o.tensors, "list every weight with its shape and type");
+  f.add("json", &o.json, "print one JSON object");
+  return f;
+}
+
+struct Stored {
+  std::map<std::string, std::int64_t> parameters_by_type;
+  std::int64_t parameters = 0, bytes = 0;
+};
+
+Stored stored(const WeightFiles& files) {
+  Stored s;
+  for (const std::string& name : files.names()) {
+    const WeightView& view = files.at(name);
+    s.parameters += view.elements();
+    s.bytes += static_cast<std::int64_t>(view.bytes.size());
+    s.parameters_by_type[std::string(view.type_name())] += view.elements();
+  }
+  return s;
+}
+
+// The tokenizer's side of the story, or why there is none.
+nlohmann::ordered_json tokenizer_json(const std::string& directory) {
+  try {
+    const auto tokenizer = load_tokenizer(directory);
+    const SpecialIds& ids = tokenizer->special(Side::target);
+    return {{"source_vocabulary", tokenizer->size(Side::source)},
+            {"target_vocabulary", tokenizer->size(Side::target)},
+            {"shared", tokenizer->shared_vocabulary()},
+            {"eos", ids.eos},
+            {"unk", ids.unk},
+            {"pad", ids.pad},
+            {"decoder_start", ids.decoder_start},
+            {"languages", tokenizer->languages().empty() ? tagged_languages(*tokenizer) : tokenizer->languages()},
+            {"longest", tokenizer->model_max_length()}};
+  } catch (const Error& e) {
+    return {{"problem", e.what()}};
+  }
+}
+
+// Every weight that the configuration asks for is in the files, with its shape, and the tokenizer's ids, where there is a
+// tokenizer, fit the vocabulary: what loading would say.
+std::string problem_of(const model::Model& m, const WeightFiles& files, const nlohmann::ordered_json& tokenizer) {
+  try {
+    for (const nn::Parameter& p : m.parameters().all()) model::find_weight(m, p, files);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  const auto misfit = [&](const char* side, std::int64_t size) {
+    const std::int64_t ids = tokenizer.value(std::string(side) + "_vocabulary", std::int64_t{0});
+    return ids > size ? fmt::format("tokenizer: its {} {} ids do not fit the model's vocabulary of {}", ids, side, size)
+                      : "";
+  };
+  const std::string source = m.has_encoder() ? misfit("source", m.source_vocab_size()) : "";
+  return source.empty() ? misfit("target", m.vocab_size()) : source;
+}
+
+std::string human(double bytes) {
+  const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t u = 0;
+  while (bytes >= 1024 && u < 4) bytes /= 1024, ++u;
+  return u == 0 ? fmt::format("{:.0f} bytes", bytes) : fmt::format("{:.1f} {}", bytes, units[u]);
+}
+
+// A size by the names that configurations have for it, those of both sides or of the one.
+struct Size {
+  const char* name;
+  std::vector<std::array<const char*, 2>> keys;  ///< encoder's and decoder's; "": one number for both
+};
+
+const std::vector<Size>& sizes() {
+  static const std::vector<Size> list{
+      {"layers",
+       {{"encoder_layers", "decoder_layers"},
+        {"num_layers", "num_decoder_layers"},
+        {"num_hidden_layers", ""},
+        {"n_layer", ""},
+        {"num_layers", ""}}},
+      {"heads",
+       {{"encoder_attention_heads", "decoder_attention_heads"},
+        {"num_attention_heads", ""},
+        {"num_heads", ""},
+        {"n_head", ""}}},
+      {"key heads", {{"num_key_value_heads", ""}}},
+      {"feed-forward",
+       {{"encoder_ffn_dim", "decoder_ffn_dim"},
+        {"intermediate_size", ""},
+        {"d_ff", ""},
+        {"ffn_dim", ""},
+        {"n_inner", ""}}},
+      {"experts", {{"num_local_experts", ""}}},
+      {"of a token", {{"num_experts_per_tok", ""}}},
+  };
+  return list;
+}
+
+std::string size_of(const Size& size, const nlohmann::ordered_json& config, bool two_sides) {
+  const auto has = [&](const std::string& key) { return config.contains(key) && config[key].is_number_integer(); };
+  for (const auto& [encoder, decoder] : size.keys) {
+    if (!has(encoder) || (*decoder != 0 && !has(decoder))) continue;
+    if (*decoder == 0) return config[encoder].dump();
+    if (two_sides) return fmt::format("{} + {}", config[encoder].dump(), config[decoder].dump());
+  }
+  // A multiple of the width, in one family.
+  if (size.name == std::string_view("feed-forward") && has("forward_expansion") && has("d_model"))
+    return fmt::format("{}", config["forward_expansion"].get<std::int64_t>() * config["d_model"].get<std::int64_t>());
+  return "";
+}
+
+void check_place(const std::string& model) {
+  const std::string shown = printable(model, 400);
+  std::error_code problem;
+  if (fs::is_symlink(model, problem) && !fs::exists(model, problem))
+    fail(shown, fmt::format("is a dangling link to {}", printable(fs::read_symlink(model, problem).string())),
+         "fetch its target, or name another directory");
+  if (!fs::exists(model, problem))
+    fail(shown, "there is no such directory, or it cannot be looked at", "check the path");
+  if (!fs::is_directory(model, problem) && !is_gguf_file(model))
+    fail(shown, "is neither a directory nor a GGUF file", "give the directory that holds config.json");
+}
+
+// "46 ids for both sides, eos 0, pad 45, decoder starts from 45", of the special ids those that there are.
+std::string tokenizer_text(const nlohmann::ordered_json& t) {
+  if (t.contains("problem")) return message_text(t["problem"].get<std::string>());
+  std::string text = fmt::format("{} ids{}", t["target_vocabulary"].dump(), t["shared"] ? " for both sides" : "");
+  for (const auto& [key, called] : {std::pair{"eos", "eos"}, {"pad", "pad"}, {"decoder_start", "decoder starts from"}})
+    if (t[key] >= 0) text += fmt::format(", {} {}", called, t[key].dump());
+  return text;
+}
+
+// The images of `tril pack` that are there, and what they are worth.
+std::vector<std::pair<std::string, std::string>> packed_images(const fs::path& model) {
+  std::vector<std::pair<std::string, std::string>> images;
+  for (const nn::Precision p : {nn::Precision::fp32, nn::Precision::bf16, nn::Precision::int8, nn::Precision::int4})
+    if (const auto state = model::packed_image_state(model, p))
+      images.emplace_back(model::packed_image_path(model, p).filename().string(),
+                          *state == model::PackedState::sound     ? "sound"
+                          : *state == model::PackedState::damaged ? "damaged"
+                                                                  : "of other weights, or of another version");
+  return images;
+}
+
+int inspect(const InspectOptions& o) {
+  check_place(o.model);
+  const fs::path directory = o.model;
+  const auto m = model::make_of(directory);
+  const WeightFiles files = WeightFiles::open(o.model);
+  const Stored s = stored(files);
+  const nlohmann::ordered_json tokenizer = tokenizer_json(o.model);
+  const std::string problem = problem_of(*m, files, tokenizer);
+
+  nlohmann::ordered_json out{{"directory", o.model},
+                             {"family", m->family()},
+                             {"encoder", m->has_encoder()},
+                             {"d_model", m->d_model()},
+                             {"vocabulary", m->vocab_size()},
+                             {"parameters", m->parameters().count()},
+                             {"stored_parameters", s.parameters},
+                             {"stored_bytes", s.bytes},
+                             {"types", s.parameters_by_type},
+                             {"files", files.file_count()},
+                             {"max_positions", m->max_positions()},
+                             {"config", nlohmann::ordered_json::parse(m->config_json())},
+                             {"tokenizer", tokenizer},
+                             {"complete", problem.empty()}};
+  if (!problem.empty()) out["problem"] = problem;
+  const auto packed = packed_images(directory);
+  for (const auto& [name, state] : packed) out["packed"][name] = state;
+  const bool sound = problem.empty() && std::none_of(packed.begin(), packed.end(),
+                                                     [](const auto& one) { return one.second == "damaged"; });
+  if (o.tensors) {
+    out["tensors"] = nlohmann::ordered_json::array();
+    for (const std::string& name : files.names()) {
+      const WeightView& view = files.at(name);
+      out["tensors"].push_back({{"name", name}, {"type", view.type_name()}, {"shape", view.shape}});
+    }
+  }
+  if (o.json) {
+    write_stdout(json_text(out) + "\n");
+    return sound ? exit_success : exit_failure;
+  }
+
+  std::string text;
+  const auto line = [&](std::string_view name, const std::string& value) {
+    text += fmt::format("{:<14} {}\n", name, value);
+  };
+  const nlohmann::ordered_json& config = out["config"];
+  line("family", fmt::format("{} ({})", m->family(), m->has_encoder() ? "encoder-decoder" : "decoder"));
+  line("d_model", fmt::format("{}", m->d_model()));
+  for (const Size& size : sizes())
+    if (const std::string value = size_of(size, config, m->has_encoder()); !value.empty()) line(size.name, value);
+  line("vocabulary", m->source_vocab_size() == m->vocab_size()
+                         ? fmt::format("{}", m->vocab_size())
+                         : fmt::format("{} source, {} target", m->source_vocab_size(), m->vocab_size()));
+  line("positions", m->max_positions() ? fmt::format("up to {}", m->max_positions()) : "any number");
+  line("parameters", fmt::format("{}", m->parameters().count()));
+  std::string types;
+  for (const auto& [type, count] : s.parameters_by_type)
+    types += fmt::format("{}{} {}", types.empty() ? "" : ", ", count, type);
+  line("stored",
+       fmt::format("{} in {} ({})", human(static_cast<double>(s.bytes)), counted(files.file_count(), "file"), types));
+  const nlohmann::ordered_json& t = out["tokenizer"];
+  line("tokenizer", tokenizer_text(t));
+  if (const auto languages = t.value("languages", std::vector<std::string>()); !languages.empty())
+    line("languages", fmt::format("{}", fmt::join(languages, " ")));
+  for (const auto& [name, state] : packed)
+    line("packed",
+         message_text(fmt::format("{}: {}{}", name, state, state == "sound" ? "" : "; run `tril pack` again")));
+  line("state", problem.empty() ? "complete" : message_text(problem));
+  if (o.tensors)
+    for (const auto& tensor : out["tensors"])
+      text += fmt::format("  {:<60} {:<5} {}\n", tensor["name"].get<std::string>(), tensor["type"].get<std::string>(),
+                          tensor["shape"].dump());
+  write_stdout(text);
+  return sound ? exit_success : exit_failure;
+}
+
+}  // namespace
+
+void add_inspect(App& app) {
+  auto o = std::make_shared<InspectOptions>();
+  app.add(
+      {.name = "inspect",
+       .summary = "print what a model directory holds: family, shapes, parameters, sizes, tokenizer",
+       .description =
+           "Reads config.json, the headers of the weight files and the whole of every `tril pack` image; exits with 1 "
+           "if a weight that the configuration asks for is missing or has another shape, or if an image is damaged.",
+       .examples = {{"tril inspect models/de", "a summary"},
+                    {"tril inspect models/de --tensors --json", "everything, for a script"}},
+       .fields = fields_of(*o),
+       .run = [o](const Invocation&) { return inspect(*o); }});
+}
+
+}  // namespace tril::cli

@@ -1,0 +1,221 @@
+// tril perplexity: how well a language model predicts texts.
+//
+//   cross-entropy = - sum of log p / tokens              perplexity = exp(cross-entropy)
+//
+// A token is what the vocabulary makes it, so figures of models of different vocabularies compare by what does not
+// depend on one: words, characters and bytes take the place of tokens, as they stand in the text.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/cores.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "cli/commands/commands.h"
+#include "cli/io/standard_output.h"
+#include "cli/options/decoding_options.h"
+#include "corpus/document.h"
+#include "decode/texts/text_score.h"
+#include "format/json_text.h"
+#include "unicode/trim.h"
+
+namespace tril::cli {
+namespace {
+
+constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
+
+struct PerplexityOptions {
+  DecodingOptions decoding;
+  std::vector<std::string> inputs{"-"};
+  bool begin = false, json = false;
+  std::int64_t tokens = 0;
+  search::WindowOptions windows;
+};
+
+Fields fields_of(PerplexityOptions& o) {
+  Fields f;
+  f.group("Model");
+  add_model_fields(f, o.decoding);
+  f.add("batch-size", &o.windows.batch_size, "windows that a worker reads together").at_least(1).at_most(100'000);
+  f.group("Text");
+  f.add("input", &o.inputs, "texts, plain or gzip, each one text with its newlines; - is standard input")
+      .letter('i')
+      .value_name("FILE");
+  f.add("begin", &o.begin, "score the first token too, behind the model's begin token; else it is only given");
+  f.add("context", &o.windows.context, "tokens that the model reads at once; 0: as many as it has positions")
+      .at_least(0)
+      .at_most(1 << 24);
+  f.add("stride", &o.windows.stride,
+        "tokens from one window to the next: the smaller, the more context each token has; 0: half of --context")
+      .at_least(0)
+      .at_most(1 << 24);
+  f.add("tokens", &o.tokens, "score the first so many tokens of each text; 0: all").at_least(0);
+  f.group("Output");
+  f.add("json", &o.json, "print a JSON object for each text, and one for all together where there are several");
+  return f;
+}
+
+/// What was scored of a text, and how probable it was.
+struct Measure {
+  std::int64_t tokens = 0, words = 0, characters = 0, bytes = 0;
+  double log_prob = 0, squares = 0;  ///< sums over the tokens of log p and of its square
+
+  Measure& operator+=(const Measure& other) {
+    tokens += other.tokens, words += other.words, characters += other.characters, bytes += other.bytes;
+    log_prob += other.log_prob, squares += other.squares;
+    return *this;
+  }
+  double cross_entropy() const { return -log_prob / static_cast<double>(tokens); }
+  /// Of the mean, as if tokens were drawn one by one: a text's own correlations make it larger.
+  double standard_error() const {
+    const auto n = static_cast<double>(tokens);
+    return n < 2 ? 0 : std::sqrt(std::max(0.0, squares / n - cross_entropy() * cross_entropy()) / (n - 1));
+  }
+  double per(std::int64_t units) const { return -log_prob / static_cast<double>(units); }
+};
+
+// Runs of anything but white space.
+std::int64_t count_words(std::string_view text) {
+  constexpr std::string_view spaces = " \t\n\r\f\v";
+  std::int64_t words = 0;
+  for (std::size_t at = text.find_first_not_of(spaces); at != std::string_view::npos;
+       at = text.find_first_not_of(spaces, std::min(text.find_first_of(spaces, at), text.size())))
+    ++words;
+  return words;
+}
+
+/// A text as ids, and where what is scored of it begins and ends in the text.
+struct Encoded {
+  std::vector<std::int32_t> ids;
+  std::string_view scored;
+  std::int64_t unknown = 0;  ///< tokens for characters that the vocabulary lacks
+};
+
+Encoded encode(const PerplexityOptions& o, const model::Model& model, const Tokenizer& tokenizer,
+               const std::string& text) {
+  Encoded e{tokenizer.frame(Side::target).prefix, text};
+  const bool framed = !e.ids.empty();  // by what the tokenizer's models expect in front of a text, which is given
+  if (o.begin && !framed) {
+    const std::int32_t begin =
+        model.special_ids().bos >= 0 ? model.special_ids().bos : tokenizer.special(Side::target).bos;
+    check(begin >= 0, "--begin", "the model has no token to begin a text with");
+    e.ids.push_back(begin);
+  }
+  const std::size_t given = e.ids.size();
+  tokenizer.encode(text, Side::target, e.ids);
+  e.unknown = count_unknown(tokenizer, text, std::span<const std::int32_t>(e.ids).subspan(given), Side::target);
+  const std::size_t most = static_cast<std::size_t>(o.tokens) + 1;
+  if (o.tokens > 0 && e.ids.size() > most) {
+    e.ids.resize(most);
+    const std::span<const std::int32_t> read = std::span<const std::int32_t>(e.ids).subspan(given);
+    e.scored = e.scored.substr(0, tokenizer.decode(read).size());
+  }
+  if (given == 0 && !e.ids.empty())
+    e.scored.remove_prefix(
+        std::min(e.scored.size(), tokenizer.decode(std::span<const std::int32_t>(e.ids).first(1)).size()));
+  return e;
+}
+
+std::string json_of(const std::string& name, const Measure& m, const search::WindowOptions& w) {
+  const double bits = std::log(2.0);
+  const auto number = [&](double value) {
+    return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+  };
+  return json_text(nlohmann::ordered_json{{"input", name},
+                                          {"tokens", m.tokens},
+                                          {"words", m.words},
+                                          {"characters", m.characters},
+                                          {"bytes", m.bytes},
+                                          {"log_prob", m.log_prob},
+                                          {"cross_entropy", number(m.cross_entropy())},
+                                          {"standard_error", number(m.standard_error())},
+                                          {"perplexity", number(std::exp(m.cross_entropy()))},
+                                          {"word_perplexity", number(std::exp(m.per(m.words)))},
+                                          {"bits_per_character", number(m.per(m.characters) / bits)},
+                                          {"bits_per_byte", number(m.per(m.bytes) / bits)},
+                                          {"byte_perplexity", number(std::exp(m.per(m.bytes)))},
+                                          {"context", w.context},
+                                          {"stride", w.stride}}) +
+         "\n";
+}
+
+std::string text_of(const std::string& name, const Measure& m, const search::WindowOptions& w) {
+  if (m.tokens == 0) return fmt::format("{}: nothing to score\n", name);
+  const double bits = std::log(2.0), h = m.cross_entropy(), error = m.standard_error();
+  return fmt::format(
+      "{}\n"
+      "  tokens {}  words {}  characters {}  bytes {}  (context {}, stride {})\n"
+      "  cross-entropy       {:.6f} +- {:.6f} nats a token\n"
+      "  perplexity          {:.4f} +- {:.4f}\n"
+      "  word perplexity     {:.4f}\n"
+      "  bits per character  {:.6f}\n"
+      "  bits per byte       {:.6f}\n",
+      name, format_count(m.tokens), format_count(m.words), format_count(m.characters), format_count(m.bytes), w.context,
+      w.stride, h, error, std::exp(h), std::exp(h) * error, std::exp(m.per(m.words)), m.per(m.characters) / bits,
+      m.per(m.bytes) / bits);
+}
+
+int measure(const PerplexityOptions& o, bool quiet) {
+  const std::unique_ptr<model::Model> model = load_model(o.decoding);
+  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
+  if (model->has_encoder())
+    fail_usage("--model", fmt::format("a {} model translates, it has no texts of its own", model->family()),
+               "use `tril score` with --source and --target");
+  search::check_language_model(*model, *tokenizer);
+  const search::WindowOptions windows = search::settled(o.windows, *model);
+  search::WorkerPool workers(thread_count(o.decoding.threads));
+  Measure all;
+  std::int64_t unknown = 0;
+  for (const std::string& path : o.inputs) {
+    const std::string text = read_document(path, most_bytes), name = path == "-" ? "standard input" : path;
+    const Encoded encoded = encode(o, *model, *tokenizer, text);
+    Measure m{.words = count_words(encoded.scored),
+              .characters = static_cast<std::int64_t>(characters_in(encoded.scored)),
+              .bytes = static_cast<std::int64_t>(encoded.scored.size())};
+    unknown += encoded.unknown;
+    const auto total = static_cast<std::int64_t>(encoded.ids.size()) - 1;
+    Progress progress({.label = "token",
+                       .rate_unit = "tokens",
+                       .total = std::max<std::int64_t>(total, 0),
+                       .enabled = !quiet && stderr_is_terminal(),
+                       .seconds = {},
+                       .write = {}});
+    std::int64_t done = 0;
+    const search::Score score = search::score_texts(workers, *model, {&encoded.ids, 1}, windows,
+                                                    [&](std::int64_t n) { progress.update(done += n); })[0];
+    progress.finish();
+    for (const float p : score.token_log_probs) m.squares += static_cast<double>(p) * static_cast<double>(p);
+    m.tokens = static_cast<std::int64_t>(score.token_log_probs.size());
+    m.log_prob = score.log_prob;
+    write_stdout(o.json ? json_of(name, m, windows) : text_of(name, m, windows));
+    all += m;
+  }
+  warn_of_unknown(unknown);
+  if (o.inputs.size() > 1) write_stdout(o.json ? json_of("all", all, windows) : text_of("all together", all, windows));
+  return exit_success;
+}
+
+}  // namespace
+
+void add_perplexity(App& app) {
+  auto o = std::make_shared<PerplexityOptions>();
+  app.add({.name = "perplexity",
+           .summary = "how well a language model predicts texts",
+           .description =
+               "Reads each text in windows of as many tokens as the model has positions, begun half of that apart, "
+               "and prints the cross-entropy of its tokens, the perplexity, and both for each word, character and "
+               "byte, which compare between vocabularies. What follows +- is the standard error of the mean over "
+               "tokens. Scores of single lines are `tril score`.",
+           .examples = {{"tril perplexity --model plays -i valid.txt", "of one text"},
+                        {"tril perplexity -m plays -i valid.txt --stride 64 --json", "with more context, as JSON"},
+                        {"tril perplexity -m plays -i valid.txt --precision int4", "what rounded weights cost"}},
+           .fields = fields_of(*o),
+           .apply_preset = {},
+           .run = [o](const Invocation& i) { return measure(*o, i.quiet); }});
+}
+
+}  // namespace tril::cli

@@ -1,0 +1,65 @@
+// tril quantize: a model directory with matrices of 8 or 4 bits.
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+
+#include "base/atomic_directory.h"
+#include "cli/commands/commands.h"
+#include "cli/options/new_directory.h"
+#include "format/gguf.h"
+#include "model_io/quantized_files.h"
+#include "tokenizer/files/pipeline_tokenizer.h"
+
+namespace tril::cli {
+namespace {
+
+struct QuantizeOptions {
+  std::string model, out;
+  std::string precision = "int8";
+};
+
+Fields fields_of(QuantizeOptions& o) {
+  Fields f;
+  f.add("model", &o.model, "directory of a model in floats, or a GGUF file").letter('m').value_name("DIR").required();
+  f.add("out", &o.out, "directory to write").letter('o').value_name("DIR").required();
+  f.add("precision", &o.precision, "bits of the matrices' numbers").choices({"int8", "int4"});
+  return f;
+}
+
+std::uintmax_t weight_bytes(const std::string& directory) {
+  if (is_gguf_file(directory)) return std::filesystem::file_size(directory);
+  std::uintmax_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(directory))
+    if (entry.path().extension() == ".safetensors") bytes += entry.file_size();
+  return bytes;
+}
+
+int quantize(const QuantizeOptions& o) {
+  refuse_files_of_models(o.out, "--out");
+  write_directory(o.out, "config.json", [&](const std::string& out) {
+    model::quantize(o.model, out, o.precision == "int8" ? 8 : 4);
+    if (is_gguf_file(o.model) && has_tokenizer(o.model)) save_tokenizer(*load_tokenizer(o.model), out);
+  });
+  constexpr double mib = 1 << 20;
+  spdlog::info("{}: {:.1f} MiB of weights, {:.1f} in {}", o.out, static_cast<double>(weight_bytes(o.out)) / mib,
+               static_cast<double>(weight_bytes(o.model)) / mib, o.model);
+  return exit_success;
+}
+
+}  // namespace
+
+void add_quantize(App& app) {
+  auto o = std::make_shared<QuantizeOptions>();
+  app.add({.name = "quantize",
+           .summary = "store a model's matrices in 8 or 4 bits",
+           .description =
+               "Writes a directory that takes a quarter or less of the space, loads faster, and computes what "
+               "--precision int8 or int4 makes of the original as it is loaded. The original stays as it is.",
+           .examples = {{"tril quantize -m de -o de-int8", "8 bits; tril translate -m de-int8 knows"},
+                        {"tril quantize -m de -o de-int4 --precision int4", "4 bits"}},
+           .fields = fields_of(*o),
+           .apply_preset = {},
+           .run = [o](const Invocation&) { return quantize(*o); }});
+}
+
+}  // namespace tril::cli

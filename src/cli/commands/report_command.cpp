@@ -1,0 +1,67 @@
+// tril report: one page of the curves, samples and options of a run, or of several over one another.
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "base/streams.h"
+#include "cli/commands/commands.h"
+#include "report/report_page.h"
+
+namespace tril::cli {
+namespace {
+
+struct ReportOptions {
+  std::vector<std::string> runs;
+  std::string out = "report.html";
+};
+
+Fields fields_of(ReportOptions& o) {
+  Fields f;
+  f.group("Report");
+  f.add("runs", &o.runs, "directories of runs, those that --model of tril train named")
+      .value_name("RUN_DIR")
+      .positional()
+      .required();
+  f.add("out", &o.out, "output file for the page; - is standard output").letter('o').value_name("FILE");
+  return f;
+}
+
+// A page may go into a run's directory, but into the place of nothing of the run.
+void check_place(const ReportOptions& o) {
+  if (takes_a_stream(o.out)) return;
+  const std::filesystem::path out = std::filesystem::weakly_canonical(o.out);
+  if (out.extension() == ".html" || !std::filesystem::exists(out)) return;
+  for (const std::string& run : o.runs) {
+    const std::filesystem::path within = out.lexically_relative(std::filesystem::weakly_canonical(run));
+    if (!within.empty() && *within.begin() != "..")
+      fail_usage("--out", o.out + " is a file of the run " + run, "choose another, such as report.html");
+  }
+}
+
+int report(const ReportOptions& o) {
+  check_place(o);
+  std::vector<train::RunLines> runs;
+  for (const std::string& directory : o.runs) runs.push_back(train::read_run(directory));
+  write_output(o.out, train::report_page(runs));
+  spdlog::info("{}: {}", o.out, runs.size() == 1 ? std::string("one run") : fmt::format("{} runs", runs.size()));
+  return exit_success;
+}
+
+}  // namespace
+
+void add_report(App& app) {
+  auto o = std::make_shared<ReportOptions>();
+  app.add({.name = "report",
+           .summary = "make one page of the curves, samples and options of one run or several",
+           .description =
+               "The page is one file that needs nothing else. Several runs are drawn over one another, with a "
+               "table of the options in which they differ. Runs that are still going on can be looked at.",
+           .examples = {{"tril report de", "the page of one run, as training itself leaves it in de/report.html"},
+                        {"tril report small large -o compared.html", "two runs over one another"}},
+           .fields = fields_of(*o),
+           .apply_preset = {},
+           .run = [o](const Invocation&) { return report(*o); }});
+}
+
+}  // namespace tril::cli

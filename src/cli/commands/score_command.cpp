@@ -1,0 +1,389 @@
+// tril score: how probable a model finds given translations, or given texts.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/cores.h"
+#include "base/number_text.h"
+#include "base/progress.h"
+#include "cli/commands/commands.h"
+#include "cli/io/standard_output.h"
+#include "cli/options/alignment_options.h"
+#include "cli/options/assumed_language.h"
+#include "cli/options/decoding_options.h"
+#include "cli/options/model_set.h"
+#include "corpus/document.h"
+#include "corpus/reader.h"
+#include "decode/texts/text_score.h"
+#include "decode/texts/translation_text.h"
+#include "format/json_text.h"
+#include "model_io/registry.h"
+#include "tokenizer/files/language_tag.h"
+#include "tokenizer/files/sentence_frame.h"
+#include "unicode/trim.h"
+
+namespace tril::cli {
+namespace {
+
+struct ScoreOptions {
+  DecodingOptions decoding;
+  ModelSetOptions others;
+  std::string source, target, source_language, target_language;
+  bool word_scores = false, json = false, summary = false, skip_invalid = false;
+  bool document = false, begin = false;
+  search::WindowOptions windows;
+  AlignmentOptions alignment;
+};
+
+Fields fields_of(ScoreOptions& o) {
+  Fields f;
+  f.group("Model");
+  add_model_fields(f, o.decoding);
+  f.add("batch-size", &o.decoding.batch_size, "sentences that a worker scores together").at_least(1).at_most(100'000);
+  add_ensemble_fields(f, o.others);
+  f.group("Text");
+  f.add("source", &o.source, "source sentences, one a line; a language model: texts, one a line")
+      .letter('s')
+      .value_name("FILE")
+      .required();
+  f.add("target", &o.target, "their translations, line by line; not with a language model")
+      .letter('t')
+      .value_name("FILE");
+  add_language_fields(f, o.source_language, o.target_language);
+  f.add("skip-invalid", &o.skip_invalid,
+        "do not score a pair with a line that is not UTF-8: its score is nan, in JSON null");
+  f.group("Language models");
+  f.add("document", &o.document, "the file is one text, newlines included");
+  f.add("begin", &o.begin, "score the first token too, behind the model's begin token; else it is only given");
+  f.add("context", &o.windows.context, "tokens that the model reads at once; 0: as many as it has positions")
+      .at_least(0)
+      .at_most(1 << 24);
+  f.add("stride", &o.windows.stride,
+        "tokens from one window of a long text to the next: the smaller, the more context each has; 0: half of "
+        "--context")
+      .at_least(0)
+      .at_most(1 << 24);
+  f.group("Output");
+  f.add("summary", &o.summary, "print the totals alone: tokens, log-probability, perplexity, bits per character");
+  f.add("word-scores", &o.word_scores, "print score ||| a b c: behind each line's score, that of each of its tokens");
+  f.add("json", &o.json, "print a JSON object for each line");
+  add_alignment_fields(f, o.alignment);
+  f.excludes("summary", "alignment", "totals have no tokens");
+  f.excludes("summary", "word-scores", "totals have no tokens");
+  return f;
+}
+
+// All lines together.
+struct Totals {
+  std::int64_t lines = 0, tokens = 0, characters = 0;
+  double log_prob = 0;
+
+  void add(const search::Score& score, std::int64_t of_characters) {
+    ++lines;
+    tokens += static_cast<std::int64_t>(score.token_log_probs.size());
+    characters += of_characters;
+    log_prob += score.log_prob;
+  }
+  double cross_entropy() const { return -log_prob / static_cast<double>(tokens); }
+  double perplexity() const { return std::exp(cross_entropy()); }
+  double bits_per_character() const { return -log_prob / std::log(2.0) / static_cast<double>(characters); }
+
+  std::string text() const {
+    if (tokens == 0) return "nothing was scored";
+    return fmt::format("{} of {}, cross-entropy {:.6f}, perplexity {:.4f}, {:.6f} bits a character",
+                       counted(format_count(tokens), "token"), counted(format_count(lines), "line"), cross_entropy(),
+                       perplexity(), bits_per_character());
+  }
+  std::string json() const {
+    const auto number = [&](double value) {
+      return tokens > 0 && characters > 0 ? nlohmann::ordered_json(value) : nullptr;
+    };
+    return nlohmann::ordered_json{{"lines", lines},
+                                  {"tokens", tokens},
+                                  {"characters", characters},
+                                  {"log_prob", log_prob},
+                                  {"cross_entropy", number(cross_entropy())},
+                                  {"perplexity", number(perplexity())},
+                                  {"bits_per_character", number(bits_per_character())}}
+        .dump();
+  }
+};
+
+// What stands at the end: the result where nothing else is printed, otherwise a message.
+void report(const ScoreOptions& o, const Totals& totals) {
+  if (o.summary)
+    write_stdout((o.json ? totals.json() : totals.text()) + "\n");
+  else
+    spdlog::info("{}", totals.text());
+}
+
+// Pairs of lines as ids, a window at a time.
+class PairIds {
+ public:
+  PairIds(const ScoreOptions& o, const model::Model& model, const Tokenizer& tokenizer)
+      : tokenizer_(tokenizer),
+        positions_(model.max_positions()),
+        languages_(choose_languages(tokenizer, o.source_language, o.target_language, "--source-language",
+                                    "--target-language")),
+        target_language_(model, tokenizer, o.target_language,
+                         published_generation(o.decoding.model).forced_bos_token_id.has_value()),
+        frames_{sentence_frame(tokenizer, Side::source, languages_.source),
+                sentence_frame(tokenizer, Side::target, languages_.target)},
+        source_(o.source, {.skip_invalid = o.skip_invalid}),
+        target_(o.target, {.skip_invalid = o.skip_invalid}) {
+    warn_of_assumed_language(o.decoding.model, tokenizer, languages_);
+  }
+
+  std::vector<std::vector<std::int32_t>> sources, targets;  ///< ids, EOS included, of the pairs that are valid
+  std::vector<std::int64_t> target_characters;              ///< of the same pairs
+  std::vector<bool> valid;                                  ///< of every pair of the window
+  std::int64_t unknown = 0;  ///< tokens so far that stand for characters that the vocabulary lacks
+
+  /// What the model's decoder starts with.
+  std::int32_t start_of(const model::Model& model) const {
+    return search::decoder_start(model, tokenizer_, languages_.target);
+  }
+  /// Reads up to `pairs` pairs in place of those before; false where there are no more.
+  bool next(std::size_t pairs) {
+    sources.clear(), targets.clear(), target_characters.clear(), valid.clear();
+    std::string source, target;
+    while (valid.size() < pairs) {
+      const Line a = source_.next(source), b = target_.next(target);
+      if ((a == Line::end) != (b == Line::end)) fail_unequal(a == Line::end);
+      if (a == Line::end) break;
+      valid.push_back(a == Line::text && b == Line::text);
+      if (!valid.back()) continue;
+      target_language_.check_tag(source, fmt::format("{}: line {}", source_.name(), source_.line_number()));
+      sources.push_back(ids_of(source_, behind_prefix(languages_.prefix, source), Side::source));
+      targets.push_back(ids_of(target_, target, Side::target));
+      target_characters.push_back(static_cast<std::int64_t>(characters_in(target)));
+    }
+    return !valid.empty();
+  }
+
+ private:
+  std::vector<std::int32_t> ids_of(const LineReader& reader, const std::string& text, Side side) {
+    std::vector<std::int32_t> ids = tokenizer_.encode(text, side);
+    unknown += count_unknown(tokenizer_, text, ids, side);
+    put_into_frame(ids, frames_[side == Side::target]);
+    check(positions_ == 0 || static_cast<std::int64_t>(ids.size()) <= positions_,
+          fmt::format("{}: line {}", reader.name(), reader.line_number()), "has {} tokens, the model has {} positions",
+          ids.size(), positions_);
+    return ids;
+  }
+
+  [[noreturn]] void fail_unequal(bool source_ended) const {
+    const LineReader& shorter = source_ended ? source_ : target_;
+    const LineReader& longer = source_ended ? target_ : source_;
+    fail(shorter.name(),
+         fmt::format("ends after {}, {} goes on", counted(shorter.line_number(), "line"), longer.name()),
+         "each source line needs its translation");
+  }
+
+  const Tokenizer& tokenizer_;
+  std::int64_t positions_;
+  Languages languages_;
+  TargetLanguage target_language_;
+  std::array<TextFrame, 2> frames_;
+  LineReader source_, target_;
+};
+
+// @param tokens  those that are scored
+// @param source  what they translate
+std::string line_of(const ScoreOptions& o, const Tokenizer& tokenizer, std::int64_t number,
+                    std::span<const std::int32_t> tokens, const search::Score& score,
+                    std::span<const std::int32_t> source = {}) {
+  if (o.json) {
+    nlohmann::ordered_json line{{"line", number}, {"log_prob", score.log_prob}, {"tokens", tokens.size()}};
+    if (o.word_scores) {
+      nlohmann::ordered_json words = nlohmann::json::array();
+      for (std::size_t i = 0; i < tokens.size(); ++i)
+        words.push_back({{"piece", tokenizer.piece(tokens[i], Side::target)}, {"log_prob", score.token_log_probs[i]}});
+      line["word_scores"] = words;
+    }
+    if (!o.alignment.alignment.empty()) {
+      line["alignment"] = nlohmann::json::parse(alignment_json(o.alignment, score.attention, tokens.size()));
+      line["source_pieces"] = pieces_of(source, tokenizer, Side::source);
+      line["pieces"] = pieces_of(tokens, tokenizer, Side::target);
+    }
+    return json_text(line) + "\n";
+  }
+  std::string line = fmt::format("{:.6f}", score.log_prob);
+  if (o.word_scores) line += fmt::format(" ||| {:.6f}", fmt::join(score.token_log_probs, " "));
+  if (!o.alignment.alignment.empty()) line += " ||| " + alignment_text(o.alignment, score.attention, tokens.size());
+  return line + "\n";
+}
+
+std::string line_without_score(const ScoreOptions& o, std::int64_t number) {
+  if (o.json) return nlohmann::ordered_json{{"line", number}, {"log_prob", nullptr}}.dump() + "\n";
+  return std::string("nan") + (o.word_scores ? " |||" : "") + (o.alignment.alignment.empty() ? "" : " |||") + "\n";
+}
+
+// A language that the model is not told of changes nothing.
+void check_language(std::string_view target, const model::Model& model, const Tokenizer& tokenizer) {
+  const std::vector<std::string> known = tokenizer.languages();
+  if (target.empty() || known.empty() || search::starts_with_language(model, tokenizer)) return;
+  const auto around = [&](const std::string& code) {
+    const TextFrame f = sentence_frame(tokenizer, Side::target, code);
+    return std::pair(f.prefix, f.suffix);
+  };
+  if (around(known.front()) == around(known.back()) && known.size() > 1)
+    fail_usage("--target-language", "this model's translations do not say their language", "leave it out");
+}
+
+int score_pairs(const ScoreOptions& o, const model::Model& model, const Tokenizer& tokenizer) {
+  search::check_tokenizer(model, tokenizer);
+  const std::int64_t batch = o.decoding.batch_size;
+  search::WorkerPool workers(thread_count(o.decoding.threads));
+  const auto window = static_cast<std::size_t>(std::max<std::int64_t>(1024, 32 * batch * workers.count()));
+
+  const ModelSet others(o.others, o.decoding, model, &tokenizer);
+  check_language(o.target_language, model, tokenizer);
+  const search::AttentionOptions attention = attention_options(o.alignment, model, false);
+  PairIds pairs(o, model, tokenizer);
+  std::int64_t number = 0, invalid = 0;
+  Totals totals;
+  while (pairs.next(window)) {
+    const std::vector<search::Score> scores = search::score_all(workers, model, pairs.sources, pairs.targets, batch,
+                                                                {others.ensemble(), attention, pairs.start_of(model)});
+    std::string out;
+    std::size_t i = 0;  // of the pairs that have a score
+    for (const bool valid : pairs.valid) {
+      ++number;
+      out += valid ? line_of(o, tokenizer, number, pairs.targets[i], scores[i], pairs.sources[i])
+                   : line_without_score(o, number);
+      if (valid) {
+        totals.add(scores[i], pairs.target_characters[i]);
+        ++i;
+      } else {
+        ++invalid;
+      }
+    }
+    if (!o.summary) write_stdout(out);
+  }
+  report(o, totals);
+  warn_of_unknown(pairs.unknown);
+  if (invalid > 0) spdlog::warn("pairs with a line that is not UTF-8, not scored: {}", format_count(invalid));
+  return exit_success;
+}
+
+// What is scored of a text, as ids with what is given in front, and its characters.
+struct TextIds {
+  std::vector<std::int32_t> ids;
+  std::int64_t characters = 0, unknown = 0;
+};
+
+TextIds text_ids(const ScoreOptions& o, const model::Model& model, const Tokenizer& tokenizer,
+                 const std::string& text) {
+  TextIds t{{}, static_cast<std::int64_t>(characters_in(text))};
+  if (o.begin) {
+    const std::int32_t begin =
+        model.special_ids().bos >= 0 ? model.special_ids().bos : tokenizer.special(Side::target).bos;
+    check(begin >= 0, "--begin", "the model has no token to begin a text with");
+    t.ids.push_back(begin);
+  }
+  const std::size_t given = t.ids.size();
+  tokenizer.encode(text, Side::target, t.ids);
+  t.unknown = count_unknown(tokenizer, text, std::span(t.ids).subspan(given), Side::target);
+  if (!o.begin && !t.ids.empty())
+    t.characters -= static_cast<std::int64_t>(characters_in(tokenizer.decode({t.ids.data(), 1}, Side::target)));
+  return t;
+}
+
+int score_texts(const ScoreOptions& o, const model::Model& model, const Tokenizer& tokenizer) {
+  search::check_language_model(model, tokenizer);
+  search::WindowOptions windows = o.windows;
+  windows.batch_size = o.decoding.batch_size;
+  search::settled(windows, model);  // a mistake is told before anything is read
+  search::WorkerPool workers(thread_count(o.decoding.threads));
+  Totals totals;
+  std::int64_t number = 0, invalid = 0, unknown = 0;
+
+  const auto score = [&](const std::vector<std::string>& texts, const std::vector<bool>& valid) {
+    std::vector<std::vector<std::int32_t>> ids;
+    std::vector<std::int64_t> counts;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      TextIds t = valid[i] ? text_ids(o, model, tokenizer, texts[i]) : TextIds{};
+      unknown += t.unknown;
+      ids.push_back(std::move(t.ids)), counts.push_back(t.characters);
+    }
+    const std::vector<search::Score> scores = search::score_texts(workers, model, ids, windows);
+    std::string out;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      ++number;
+      const std::span<const std::int32_t> all = ids[i];
+      out += valid[i] ? line_of(o, tokenizer, number, all.empty() ? all : all.subspan(1), scores[i])
+                      : line_without_score(o, number);
+      if (valid[i])
+        totals.add(scores[i], counts[i]);
+      else
+        ++invalid;
+    }
+    if (!o.summary) write_stdout(out);
+  };
+
+  if (o.document) {
+    score({read_document(o.source, std::int64_t{1} << 30)}, {true});
+  } else {
+    LineReader reader(o.source, {.skip_invalid = o.skip_invalid});
+    const auto window =
+        static_cast<std::size_t>(std::max<std::int64_t>(1024, 32 * windows.batch_size * workers.count()));
+    std::vector<std::string> texts;
+    std::vector<bool> valid;
+    std::string text;
+    for (Line line = reader.next(text);; line = reader.next(text)) {
+      if (line != Line::end) texts.push_back(text), valid.push_back(line == Line::text);
+      if (texts.size() == window || (line == Line::end && !texts.empty())) {
+        score(texts, valid);
+        texts.clear(), valid.clear();
+      }
+      if (line == Line::end) break;
+    }
+  }
+  report(o, totals);
+  warn_of_unknown(unknown);
+  if (invalid > 0) spdlog::warn("lines that are not UTF-8, not scored: {}", format_count(invalid));
+  return exit_success;
+}
+
+int score_files(const ScoreOptions& o, const Fields& fields) {
+  const std::unique_ptr<model::Model> model = load_model(o.decoding);
+  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
+  const bool pairs = model->has_encoder();
+  const std::vector<std::string> useless =
+      pairs ? std::vector<std::string>{"document", "begin", "context", "stride"}
+            : std::vector<std::string>{"target",  "source-language", "target-language", "models",
+                                       "weights", "alignment",       "alignment-layer"};
+  for (const std::string& name : useless)
+    if (fields.given(name))
+      fail_usage("--" + name,
+                 pairs ? fmt::format("is for language models, and a {} model translates", model->family())
+                       : fmt::format("is for translations, and a {} model is a language model", model->family()));
+  if (pairs && o.target.empty()) fail_usage("--target", "is required: the translations that are to be scored");
+  return pairs ? score_pairs(o, *model, *tokenizer) : score_texts(o, *model, *tokenizer);
+}
+
+}  // namespace
+
+void add_score(App& app) {
+  auto o = std::make_shared<ScoreOptions>();
+  app.add({.name = "score",
+           .summary = "log-probabilities of given translations or texts",
+           .description =
+               "Prints log p(target | source) for each pair of lines: the sum over the target's tokens and "
+               "the end of the sentence, not divided by anything. With a language model log p(text) for each "
+               "line, and for all of it the perplexity.",
+           .examples = {{"tril score --model de --source test.en --target test.de", "a score a line"},
+                        {"tril score -m de -s test.en -t test.de --word-scores --json", "of every token, as JSON"},
+                        {"tril score -m plays -s valid.txt --document --summary", "perplexity of a text"}},
+           .fields = fields_of(*o),
+           .apply_preset = {},
+           .run = [o](const Invocation& i) { return score_files(*o, i.fields); }});
+}
+
+}  // namespace tril::cli

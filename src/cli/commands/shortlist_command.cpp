@@ -1,0 +1,108 @@
+// tril shortlist: which target tokens translate each source token, from parallel text, for `tril translate --shortlist`.
+#include <spdlog/spdlog.h>
+
+#include <memory>
+
+#include "align/lexical_table.h"
+#include "base/number_text.h"
+#include "base/progress.h"
+#include "base/streams.h"
+#include "cli/commands/commands.h"
+#include "corpus/alignment.h"
+#include "corpus/corpus.h"
+
+namespace tril::cli {
+namespace {
+
+struct ShortlistCommandOptions {
+  std::string model, out;
+  std::vector<std::string> train_sets;
+  std::string alignments;
+  AlignmentUnits units = AlignmentUnits::words;
+  bool skip_invalid = false;
+  std::int64_t iterations = 5;
+  LexicalOptions table;
+};
+
+Fields fields_of(ShortlistCommandOptions& o) {
+  Fields f;
+  f.group("Text");
+  f.add("model", &o.model, "the directory whose vocabulary cuts the text").letter('m').value_name("DIR").required();
+  f.add("train-sets", &o.train_sets, "source and target text, line by line").letter('t').value_name("FILE").required();
+  f.add("alignments", &o.alignments, "count these instead, a line for each pair: \"0-0 1-2\"").value_name("FILE");
+  f.add("alignment-units", &o.units, "what these count: words between spaces, or tokens of the vocabulary",
+        {{"words", AlignmentUnits::words}, {"tokens", AlignmentUnits::tokens}});
+  f.needs("alignment-units", "alignments", "there are no alignments");
+  f.add("skip-invalid", &o.skip_invalid, "leave out pairs with a line that is not UTF-8");
+  f.group("Table");
+  f.add("out", &o.out, "output file for the table, lines of \"target source probability\"; - is standard output")
+      .letter('o')
+      .value_name("FILE")
+      .required();
+  f.add("iterations", &o.iterations, "of EM; not with --alignments").at_least(1).at_most(1000);
+  f.excludes("iterations", "alignments", "alignments are counted, once");
+  f.add("best", &o.table.best, "translations kept of each source token").at_least(1).at_most(1'000'000);
+  f.add("threshold", &o.table.threshold, "least probability of one that is kept").at_least(0).at_most(1);
+  return f;
+}
+
+// Asked here, where the option that it concerns has another name than where a model is trained.
+void check_counts_words(const Tokenizer& tokenizer) {
+  try {
+    check_marks_words(tokenizer);
+  } catch (const Error& error) {
+    fail_usage("--alignments", error.message(), "align tokens, and pass --alignment-units tokens");
+  }
+}
+
+int make_shortlist(ShortlistCommandOptions o) {
+  check(o.train_sets.size() == 2, "--train-sets", "expected a source and a target file, got {}",
+        counted(o.train_sets.size(), "file"));
+  for (const std::string& file : {o.train_sets[0], o.train_sets[1], o.alignments})
+    check(!same_file(file, o.out), "--out", "{} is an input too", o.out);
+  OutputFile out(o.out);  // before the work: a path that cannot be written is known at once
+  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.model);
+  if (!o.alignments.empty() && o.units == AlignmentUnits::words) check_counts_words(*tokenizer);
+  CorpusOptions corpus;
+  corpus.source = {o.train_sets[0]}, corpus.target = {o.train_sets[1]};
+  if (!o.alignments.empty()) corpus.alignments = {o.alignments};
+  corpus.alignment_units = o.units;
+  corpus.max_length = 1 << 16;
+  corpus.max_tokens = 1 << 16;
+  corpus.shuffle = false;
+  corpus.skip_invalid = o.skip_invalid;
+  corpus.prefetch = 0;
+  CorpusStatistics statistics;
+  const std::vector<Batch> batches = read_batches(corpus, tokenizer, &statistics);
+  o.table.iterations = static_cast<int>(o.iterations);
+  const LexicalTable table = lexical_table(batches, *tokenizer, o.table);
+  out.write(to_text(table, *tokenizer));
+  out.commit();
+  std::size_t entries = 0;
+  for (const auto& list : table.of_source) entries += list.size();
+  spdlog::info("{}: {} of {}, from {}", o.out, counted(format_count(static_cast<std::int64_t>(entries)), "translation"),
+               counted(format_count(std::count_if(table.of_source.begin(), table.of_source.end(),
+                                                  [](const auto& list) { return !list.empty(); })),
+                       "source token"),
+               statistics.report());
+  return exit_success;
+}
+
+}  // namespace
+
+void add_shortlist(App& app) {
+  auto o = std::make_shared<ShortlistCommandOptions>();
+  app.add(
+      {.name = "shortlist",
+       .summary = "learn which target tokens translate each source token",
+       .description =
+           "Estimates t(target | source) from parallel text by EM (IBM's model 1), or counts given alignments. "
+           "`tril translate --shortlist` then works out the logits of those tokens alone that a sentence calls for.",
+       .examples = {{"tril shortlist -m de -t train.en train.de -o de/lex.s2t", "a table"},
+                    {"tril translate -m de --shortlist de/lex.s2t 100 100 < test.en", "at work"}},
+       .fields = fields_of(*o),
+       .apply_preset = {},
+       .run = [o](const Invocation&) { return make_shortlist(*o); }});
+}
+
+}  // namespace tril::cli

@@ -1,0 +1,430 @@
+// tril translate: lines of text in, their translations out, in the same order.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "cli/commands/commands.h"
+#include "cli/corpus_work/corpus_work.h"
+#include "cli/io/line_stream.h"
+#include "cli/io/matching_lines.h"
+#include "cli/io/partial_output.h"
+#include "cli/io/stop_signal.h"
+#include "cli/options/alignment_options.h"
+#include "cli/options/assumed_language.h"
+#include "cli/options/corpus_options.h"
+#include "cli/options/decoding_options.h"
+#include "cli/options/model_identity.h"
+#include "cli/options/model_set.h"
+#include "decode/batches/shortlist.h"
+#include "format/json_text.h"
+#include "model_io/registry.h"
+#include "tokenizer/files/language_tag.h"
+
+namespace tril::cli {
+namespace {
+
+struct TranslateOptions {
+  DecodingOptions decoding;
+  ModelSetOptions others;
+  std::int64_t mbr = 0;
+  bool deterministic = false;
+  AlignmentOptions alignment;
+  double coverage_penalty = 0;
+  bool replace_unknowns = false;
+  std::vector<std::string> shortlist;
+  std::string input = "-", output = "-";
+  std::string source_language, target_language;
+  std::optional<std::string> target_prefix, terminology;
+  bool json = false, skip_invalid = false;
+  CorpusOptions corpus;
+};
+
+Fields fields_of(TranslateOptions& o) {
+  Fields f;
+  f.group("Model");
+  add_model_fields(f, o.decoding);
+  f.group("Text");
+  f.add("input", &o.input, "text to translate, a sentence a line, plain or gzip; - is standard input")
+      .letter('i')
+      .value_name("FILE")
+      .free_to_change();
+  f.add("output", &o.output, "where translations go; - is standard output, line by line as they are made")
+      .letter('o')
+      .value_name("FILE")
+      .free_to_change();
+  add_language_fields(f, o.source_language, o.target_language);
+  f.add("target-prefix", &o.target_prefix,
+        "what each translation begins with, a line for each line of text, which may be empty; where it ends in a space "
+        "a new word follows")
+      .value_name("FILE");
+  f.add("terminology", &o.terminology,
+        "phrases that must be translated so, a line each: source phrase, tab, target phrase; needs a beam")
+      .value_name("FILE");
+  f.add("n-best", &o.decoding.n_best, "print so many translations of each line: number ||| text ||| score")
+      .at_least(1)
+      .at_most(1000);
+  f.add("skip-invalid", &o.skip_invalid, "take a line that is not UTF-8 for an empty one");
+  f.add("json", &o.json, "print a JSON object for each line, with scores");
+  f.group("Large texts");
+  add_corpus_fields(f, o.corpus);
+  f.group("Attention");
+  add_alignment_fields(f, o.alignment);
+  f.add("replace-unknowns", &o.replace_unknowns,
+        "an unknown token of the output becomes the source word that it looks at most");
+  f.add("coverage-penalty", &o.coverage_penalty,
+        "scores of finished hypotheses lose B for each source token's lack of attention, by its logarithm; 0: nothing")
+      .value_name("B")
+      .at_least(0)
+      .at_most(1000);
+  f.add(
+       "shortlist", &o.shortlist,
+       "a table of `tril shortlist`; behind it how many of the most frequent tokens (100) and how many translations of "
+       "each source token (100), of at least which probability (0), a translation may be made of")
+      .value_name("FILE [FIRST [BEST [P]]]");
+  f.group("Search");
+  add_search_fields(f, o.decoding);
+  f.add("mbr", &o.mbr,
+        "draw N translations of each line (as the options of sampling say) and take the one that is most like the "
+        "others "
+        "by chrF: minimum Bayes risk; 0: do not")
+      .at_least(0)
+      .at_most(10'000);
+  f.add("deterministic", &o.deterministic,
+        "the same output to the last bit whatever shares a line's batch, whatever the number of workers; slower");
+  add_sampling_fields(f, o.decoding);
+  f.group("Several models");
+  add_ensemble_fields(f, o.others);
+  add_speculative_fields(f, o.others);
+  for (const char* ranks : {"length-penalty", "coverage-penalty"})
+    f.excludes("mbr", ranks, "samples are ranked by what is like the others alone");
+  return f;
+}
+
+std::string json_line(const TranslateOptions& o, const Tokenizer& tokenizer, std::int64_t number,
+                      const std::string& source, const std::vector<search::Translation>& list) {
+  nlohmann::ordered_json translations = nlohmann::json::array();
+  for (const search::Translation& t : list) {
+    nlohmann::ordered_json one{
+        {"text", t.text}, {"score", t.score}, {"log_prob", t.log_prob}, {"tokens", t.tokens.size()}};
+    if (t.cut != search::Cut::no) one["cut"] = search::name_of(t.cut);
+    if (t.at_length) one["cut"] = "length";
+    if (o.terminology) {
+      one["unsatisfied"] = nlohmann::json::array();
+      for (const search::Term& term : t.unsatisfied)
+        one["unsatisfied"].push_back(nlohmann::ordered_json{{"source", term.source}, {"target", term.target}});
+    }
+    if (!o.alignment.alignment.empty()) {
+      one["alignment"] = nlohmann::json::parse(alignment_json(o.alignment, t.attention, t.tokens.size()));
+      one["source_pieces"] = pieces_of(t.source, tokenizer, Side::source);
+      one["pieces"] = pieces_of(t.tokens, tokenizer, Side::target);
+    }
+    translations.push_back(std::move(one));
+  }
+  return json_text(nlohmann::ordered_json{{"line", number}, {"source", source}, {"translations", translations}}) + "\n";
+}
+
+// What stands behind a translation's text.
+std::string alignment_of(const TranslateOptions& o, const search::Translation& t) {
+  return o.alignment.alignment.empty() ? "" : " ||| " + alignment_text(o.alignment, t.attention, t.tokens.size());
+}
+
+// What befell the best translations, for warnings at the end.
+struct Tally {
+  std::int64_t late = 0, stuck = 0, too_long = 0, unsatisfied = 0;
+  void add(const search::Translation& best) {
+    late += best.cut == search::Cut::time_limit ? 1 : 0;
+    too_long += best.cut_by_factor ? 1 : 0;
+    stuck += best.cut == search::Cut::dead_end ? 1 : 0;
+    unsatisfied += static_cast<std::int64_t>(best.unsatisfied.size());
+  }
+};
+
+// The search's options; minimum Bayes risk draws what it chooses from.
+DecodingOptions sampled(const TranslateOptions& o) {
+  DecodingOptions d = o.decoding;
+  if (o.mbr == 0) return d;
+  if (d.n_best > o.mbr)
+    fail_usage("--n-best", fmt::format("{} of the {} translations that --mbr draws", d.n_best, o.mbr),
+               fmt::format("pass --mbr {} or more", d.n_best));
+  if (d.beam_size.value_or(1) > 1 || d.temperature == 0.0)
+    fail_usage("--mbr", "translations are drawn, there is no beam", "leave --beam-size and --temperature 0 out");
+  d.sampling = true;
+  d.n_best = o.mbr;
+  return d;
+}
+
+// --shortlist FILE [FIRST [BEST [P]]]
+std::shared_ptr<const search::Shortlist> shortlist_of(const TranslateOptions& o, const Tokenizer& tokenizer,
+                                                      const search::SearchOptions& s) {
+  if (o.shortlist.empty()) return nullptr;
+  check(o.shortlist.size() <= 4, "--shortlist", "expected FILE [FIRST [BEST [P]]], got {} values", o.shortlist.size());
+  search::ShortlistOptions options;
+  const auto number = [&](std::size_t i, auto& value) {
+    if (i >= o.shortlist.size()) return;
+    const std::string& text = o.shortlist[i];
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 0)
+      fail_usage("--shortlist", fmt::format("expected a number of at least 0 behind the file, got \"{}\"", text));
+  };
+  number(1, options.first), number(2, options.best), number(3, options.threshold);
+  check(options.threshold >= 0 && options.threshold <= 1, "--shortlist",
+        "a translation's probability is from 0 to 1, got {}", options.threshold);
+  std::int64_t unknown = 0;
+  const LexicalTable table = read_lexical_table(o.shortlist[0], tokenizer, unknown);
+  if (unknown > 0)
+    spdlog::warn("{}: lines with pieces that the vocabulary lacks: {}", o.shortlist[0], format_count(unknown));
+  return std::make_shared<search::Shortlist>(table, options, s);
+}
+
+std::shared_ptr<const search::Terminology> terminology_of(const TranslateOptions& o, const search::SearchOptions& s) {
+  if (!o.terminology) return nullptr;
+  if (!s.has_beam())
+    fail_usage("--terminology", "greedy search and samples cannot say where a phrase belongs",
+               "pass a beam: -b 8, say");
+  auto terminology = std::make_shared<const search::Terminology>(search::read_terminology(*o.terminology));
+  if (terminology->size() == 0) spdlog::warn("{}: has no phrases", *o.terminology);
+  return terminology;
+}
+
+// All that the flags and the directory say, but for other models.
+search::TranslatorOptions settled(const TranslateOptions& o, const model::GenerationConfig& published,
+                                  const model::Model& m, const Tokenizer& tokenizer, const Languages& languages) {
+  search::TranslatorOptions t = translator_options(sampled(o), published, m, tokenizer);
+  search::SearchOptions& s = t.decoding.search;
+  t.source_language = languages.source, t.target_language = languages.target;
+  s.scores = o.json || o.decoding.n_best > 1;
+  s.attention = attention_options(o.alignment, m, o.replace_unknowns || o.coverage_penalty > 0);
+  if (o.coverage_penalty > 0 && !s.has_beam())
+    fail_usage("--coverage-penalty", "there is no beam whose hypotheses it could rank", "pass -b 2 or more");
+  s.coverage_penalty = o.coverage_penalty;
+  t.replace_unknowns = o.replace_unknowns;
+  t.terminology = terminology_of(o, s);
+  t.decoding.deterministic = o.deterministic;
+  t.mbr_best = o.mbr > 0 ? static_cast<std::int32_t>(o.decoding.n_best) : 0;
+  s.shortlist = shortlist_of(o, tokenizer, s);
+  return t;
+}
+
+// What befell some of the lines.
+void warn_of_lines(const search::Translator& translator, const Tally& tally, const model::Model& m,
+                   std::int64_t invalid) {
+  if (translator.truncated() > 0)
+    spdlog::warn("lines longer than the model's {} positions, which were cut: {}", m.max_positions(),
+                 format_count(translator.truncated()));
+  if (tally.late > 0) spdlog::warn("lines whose search was ended by the time limit: {}", format_count(tally.late));
+  if (tally.too_long > 0)
+    spdlog::warn(
+        "lines with a translation that was cut because it is too long for its source (--max-length-factor 0: no such "
+        "limit): {}",
+        format_count(tally.too_long));
+  if (tally.stuck > 0)
+    spdlog::warn("lines whose translation ends early, or is empty, since all that could follow is forbidden: {}",
+                 format_count(tally.stuck));
+  if (tally.unsatisfied > 0)
+    spdlog::warn("phrases of the terminology that translations lack (--json says which): {}",
+                 format_count(tally.unsatisfied));
+  warn_of_unknown(translator.unknown());
+  if (invalid > 0) spdlog::warn("lines that were not UTF-8, taken for empty ones: {}", format_count(invalid));
+}
+
+// What lines are told, and what they have to say where they are told nothing.
+struct LineLanguages {
+  Languages said;
+  TargetLanguage target;
+};
+
+// What is printed for lines of text, window by window.
+class LineTranslator {
+ public:
+  LineTranslator(const TranslateOptions& o, const LineLanguages& languages, search::Translator& translator,
+                 const Tokenizer& tokenizer, std::stop_token stop)
+      : o_(o),
+        prefix_(languages.said.prefix),
+        target_(languages.target),
+        translator_(translator),
+        tokenizer_(tokenizer),
+        stop_(std::move(stop)) {}
+
+  /// @param first  the number of the first of these lines in the whole text, from 0
+  std::string translate(const std::vector<std::string>& texts, const std::vector<std::string>& prefixes,
+                        std::int64_t first) {
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      target_.check_tag(texts[i], fmt::format("line {}", first + static_cast<std::int64_t>(i) + 1));
+    std::vector<std::string> tagged;
+    if (!prefix_.empty())
+      for (const std::string& text : texts) tagged.push_back(behind_prefix(prefix_, text));
+    translator_.go_to(static_cast<std::uint64_t>(first));
+    const auto translations =
+        translator_.translate(tagged.empty() ? texts : tagged, prefixes, {.on_partial = {}, .stop = stop_});
+    std::string out;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const std::vector<search::Translation>& list = translations[i];
+      if (list[0].cut == search::Cut::cancelled) {
+        // Behind a line that is missing others would stand beside the wrong ones, but for objects, which have numbers.
+        if (!o_.json) break;
+        continue;
+      }
+      ++lines_;
+      tally_.add(list[0]);
+      const std::int64_t number = first + static_cast<std::int64_t>(i);
+      if (o_.json)
+        out += json_line(o_, tokenizer_, number + 1, texts[i], list);
+      else if (o_.decoding.n_best > 1)
+        for (const search::Translation& t : list)
+          out += fmt::format("{} ||| {}{} ||| {:.6f}\n", number, t.text, alignment_of(o_, t), t.score);
+      else
+        out += list[0].text + alignment_of(o_, list[0]) + "\n";
+    }
+    return out;
+  }
+  const Tally& tally() const { return tally_; }
+  /// Lines so far, without those whose search was stopped.
+  std::int64_t lines() const { return lines_; }
+
+ private:
+  const TranslateOptions& o_;
+  const std::string& prefix_;
+  const TargetLanguage& target_;
+  search::Translator& translator_;
+  const Tokenizer& tokenizer_;
+  std::stop_token stop_;
+  Tally tally_;
+  std::int64_t lines_ = 0;
+};
+
+// What decides the translation of a text that processes share, and must be the same in all of them.
+WorkPlan work_plan(const TranslateOptions& o, const Fields& fields, const std::string& directory) {
+  WorkPlan plan{.directory = directory,
+                .input = o.input,
+                .target_prefix = o.target_prefix,
+                .output = o.corpus.keep_blocks ? "" : o.output,
+                .block_lines = o.corpus.block_lines,
+                .skip_invalid = o.skip_invalid,
+                .temporary = !o.corpus.work_dir,
+                .options = {},
+                .contents = {}};
+  for (const Field& field : fields)
+    if (!field.is_free_to_change()) plan.options.emplace_back(field.name(), field.text());
+  const auto add = [&](const char* name, const std::string& path) {
+    if (!path.empty()) plan.contents.emplace_back(name, directory_identity(path));
+  };
+  add("model", o.decoding.model);
+  std::string models;
+  for (const std::string& path : o.others.models) models += (models.empty() ? "" : " ") + directory_identity(path);
+  if (!models.empty()) plan.contents.emplace_back("models", models);
+  add("draft-model", o.others.draft_model);
+  add("terminology", o.terminology.value_or(""));
+  add("shortlist", o.shortlist.empty() ? "" : o.shortlist[0]);
+  return plan;
+}
+
+// The text as a stream, by this process alone. @return how many lines were not UTF-8; none: stopped
+std::optional<std::int64_t> translate_stream(const TranslateOptions& o, std::size_t window, const Passage& passage,
+                                             LineTranslator& lines_to_text, const search::Translator& translator,
+                                             const StopSignal& stop, bool quiet) {
+  LineStream lines(o.input, 2 * window, {.skip_invalid = o.skip_invalid, .refuse_empty = false}, passage);
+  std::optional<MatchingLines> prefixes;
+  if (o.target_prefix) prefixes.emplace(*o.target_prefix, 2 * window, passage);
+  PartialOutput output(o.output);
+  Progress progress({.label = "line",
+                     .rate_unit = "tokens",
+                     .enabled = !quiet && stderr_is_terminal() && (o.output != "-" || isatty(STDOUT_FILENO) == 0),
+                     .seconds = {},
+                     .write = {}});
+  std::int64_t number = passage.first;
+  const auto next = [&] { return lines.next(window, stop.token()); };
+  for (std::vector<std::string> texts = next(); !texts.empty() && !stop.came(); texts = next()) {
+    output.write(
+        lines_to_text.translate(texts, prefixes ? prefixes->next(texts.size()) : std::vector<std::string>{}, number));
+    number += std::ssize(texts);
+    progress.update(number - passage.first, {.before = {}, .after = {}, .amount = translator.target_tokens()});
+  }
+  progress.finish();
+  if (stop.came()) {
+    spdlog::warn(
+        "stopped; lines in {}: {}{}", output.leave(), format_count(lines_to_text.lines()),
+        o.json ? "" : ", all before the first that is not done; with --json others that are would be there too");
+    return std::nullopt;
+  }
+  if (prefixes) prefixes->check_end();
+  output.commit();
+  return lines.invalid();
+}
+
+int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
+  if (o.target_prefix && *o.target_prefix == "-" && o.input == "-")
+    fail_usage("--target-prefix", "standard input is already the text to translate", "pass a file's name");
+  if (o.output != "-" && same_file(o.input, o.output))
+    fail_usage("--output", fmt::format("{} is the text to translate", o.output), "give the translation another name");
+  const dist::Launch ranks = dist::launch_of_environment();
+  const std::optional<std::string> together = work_directory(o.corpus, ranks, o.input, o.target_prefix, o.output);
+  const Passage passage = passage_of(o.corpus, o.input, o.target_prefix);
+  if (!together) check_output(o.output);
+  const StopSignal stop;
+  const std::unique_ptr<model::Model> model = load_model(o.decoding);
+  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
+  const model::GenerationConfig published = published_generation(o.decoding.model);
+  const LineLanguages languages{
+      .said =
+          choose_languages(*tokenizer, o.source_language, o.target_language, "--source-language", "--target-language"),
+      .target = {*model, *tokenizer, o.target_language, published.forced_bos_token_id.has_value()}};
+  languages.target.check_tokens();
+  warn_of_assumed_language(o.decoding.model, *tokenizer, languages.said);
+  search::TranslatorOptions options = settled(o, published, *model, *tokenizer, languages.said);
+  const ModelSet others(o.others, o.decoding, *model, tokenizer.get());
+  others.give_to(options.decoding);
+  search::Translator translator(*model, tokenizer, options);
+  LineTranslator lines(o, languages, translator, *tokenizer, stop.token());
+
+  // Enough lines at a time that batches of like lengths can be cut from them for every worker.
+  const std::size_t window = std::max<std::size_t>(1024, 32 * static_cast<std::size_t>(options.decoding.batch_size) *
+                                                             static_cast<std::size_t>(options.decoding.threads));
+  std::int64_t invalid = 0;
+  if (together) {
+    const CorpusResult result =
+        work_on_corpus({.plan = work_plan(o, fields, *together),
+                        .ranks = ranks,
+                        .window = window,
+                        .progress = !quiet && stderr_is_terminal() && ranks.rank == 0,
+                        .translate = [&](const auto& texts, const auto& prefixes,
+                                         std::int64_t first) { return lines.translate(texts, prefixes, first); }},
+                       stop);
+    if (!result.complete) return exit_failure;
+    invalid = result.invalid;
+  } else {
+    const std::optional<std::int64_t> done = translate_stream(o, window, passage, lines, translator, stop, quiet);
+    if (!done) return exit_failure;
+    invalid = *done;
+  }
+  report_speculation(translator.speculation());
+  warn_of_lines(translator, lines.tally(), *model, invalid);
+  return exit_success;
+}
+
+}  // namespace
+
+void add_translate(App& app) {
+  auto o = std::make_shared<TranslateOptions>();
+  app.add({.name = "translate",
+           .summary = "translate text, a sentence a line",
+           .description = "Reads a model directory as Hugging Face lays it out (MarianMT) and obeys its "
+                          "generation_config.json where no flag says otherwise. An empty line stays empty.",
+           .examples = {{"tril translate --model de -i test.en -o test.de", "a file"},
+                        {"echo \"A dog runs.\" | tril translate -m de -b 8 --n-best 8", "the eight best, with scores"},
+                        {"tril translate -m de -b 1 --json < test.en", "greedy, as JSON lines"},
+                        {"mpirun -n 8 tril translate -m de -i test.en -o test.de", "a large file, by eight processes"}},
+           .fields = fields_of(*o),
+           .reads_config = true,
+           .apply_preset = {},
+           .run = [o](const Invocation& invocation) { return translate(*o, invocation.fields, invocation.quiet); }});
+}
+
+}  // namespace tril::cli

@@ -1,0 +1,160 @@
+// tril vocab: learns a subword vocabulary from text.
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "base/atomic_directory.h"
+#include "base/number_text.h"
+#include "base/streams.h"
+#include "cli/commands/commands.h"
+#include "corpus/extend_vocabulary.h"
+#include "corpus/vocabulary.h"
+#include "format/sentencepiece_file.h"
+#include "model_io/grow_vocabulary.h"
+#include "model_io/registry.h"
+#include "tokenizer/files/language_tag.h"
+
+namespace tril::cli {
+namespace {
+
+struct VocabOptions {
+  std::vector<std::string> train_sets;
+  bool tsv = false;
+  std::string out, extend;
+  std::int64_t add = 0;
+  std::vector<std::string> language_tags;
+  VocabularyOptions vocabulary;
+};
+
+Fields fields_of(VocabOptions& o) {
+  VocabularyOptions& v = o.vocabulary;
+  Fields f;
+  f.group("Text");
+  f.add("train-sets", &o.train_sets, "text to learn from, plain or gzip; a joint vocabulary takes both sides' files")
+      .value_name("FILE")
+      .required();
+  f.add("tsv", &o.tsv, "the files hold two columns with a tab between; learn from both");
+  f.add("skip-invalid", &v.skip_invalid, "pass over lines that are not UTF-8");
+  f.add("max-lines", &v.max_lines, "a larger text is sampled down to this many lines").at_least(1);
+  f.add("seed", &v.seed, "of that sample");
+  f.group("Vocabulary");
+  f.add("out", &o.out,
+        "output file for the SentencePiece model, - is standard output; with --extend, the new model directory")
+      .letter('o')
+      .value_name("FILE")
+      .required();
+  f.add("size", &v.size, "number of pieces").at_least(4).at_most(1'000'000);
+  f.add("type", &v.model, "byte-pair encoding, a unigram language model, or single characters (--size at most)",
+        {{"bpe", SubwordKind::bpe}, {"unigram", SubwordKind::unigram}, {"char", SubwordKind::character}})
+      .value_name("NAME");
+  f.add("normalization", &v.normalization,
+        "what is done to the text first: Unicode's NFKC, with nmt_ spaces too, with _cf lower case; or nothing",
+        normalization_names())
+      .value_name("NAME");
+  f.add("keep-spaces", &v.keep_spaces, "leave spaces in a row and at the ends as they are, and put none in front");
+  f.add("symbols", &v.symbols, "texts that are pieces of their own and never cut; \\n is the end of a line")
+      .value_name("TEXT");
+  f.add("character-coverage", &v.character_coverage, "share of the text's characters that get a piece of their own")
+      .above(0)
+      .at_most(1);
+  f.add("split-digits", &v.split_digits,
+        "make every digit a piece of its own, where text has much to count or to copy");
+  f.add("byte-fallback", &v.byte_fallback, "spell characters without a piece in bytes, not <unk>");
+  f.group("Extension");
+  f.add("extend", &o.extend,
+        "model directory to add pieces to; of one whose sides have a SentencePiece model each, --train-sets alternate "
+        "between source and target")
+      .value_name("DIR");
+  f.add("add", &o.add, "pieces to add").at_least(0).at_most(1'000'000);
+  f.add("language-tags", &o.language_tags, "languages whose tags to add (de: >>de<<)").value_name("NAME");
+  for (const char* name : {"add", "language-tags"}) f.needs(name, "extend", "a new vocabulary has --size");
+  for (const char* name : {"size", "type", "normalization", "character-coverage", "split-digits", "byte-fallback",
+                           "keep-spaces", "symbols"})
+    f.excludes("extend", name, "a vocabulary that is extended stays of its kind");
+  return f;
+}
+
+// Rows of the weights for the new ids; a directory that is a tokenizer alone has none.
+void grow_model(const VocabOptions& o, const ExtendedTokenizer& more, const std::filesystem::path& to) {
+  const std::filesystem::path from(o.extend);
+  if (!std::filesystem::exists(from / "config.json")) return;
+  const std::unique_ptr<model::Model> model = model::load(from);
+  const auto* marian = dynamic_cast<const model::Marian*>(model.get());
+  if (!marian) fail_usage(o.extend, fmt::format("is a {} model, only marian models can grow", model->family()));
+  model::save(
+      *model::with_more_words(*marian, {more.old_source, more.source_parts}, {more.old_target, more.target_parts}), to);
+  if (std::filesystem::exists(from / "generation_config.json"))  // its ids stay
+    write_file_atomic((to / "generation_config.json").string(),
+                      read_text((from / "generation_config.json").string(), 1 << 20));
+}
+
+int extend(const VocabOptions& o) {
+  check(o.add > 0 || !o.language_tags.empty(), "--extend", "--add or --language-tags says what is to be added");
+  std::error_code ignored;
+  if (std::filesystem::exists(o.out, ignored))
+    fail_usage(o.out, "is there already", "choose another --out: the model that is extended stays as it is");
+  ExtensionRequest request;
+  request.count = o.add;
+  request.text = o.vocabulary;
+  for (const std::string& name : o.language_tags) request.tags.push_back(language_tag(name, "--language-tags"));
+  for (std::size_t i = 0; i < o.train_sets.size(); ++i) {
+    if (o.tsv) {
+      request.source.push_back({o.train_sets[i], 0});
+      request.target.push_back({o.train_sets[i], 1});
+    } else {
+      (i % 2 == 0 ? request.source : request.target).push_back({o.train_sets[i]});
+    }
+  }
+  const ExtendedTokenizer more = extend_marian_tokenizer(o.extend, request);
+  write_directory(o.out, "config.json", [&](const std::string& out) {
+    grow_model(o, more, out);
+    save_tokenizer(*more.tokenizer, out);
+  });
+  spdlog::info("{}: {} of the source, {} of the target", o.out, counted(more.source_parts.size(), "new token"),
+               more.target_parts.size());
+  return exit_success;
+}
+
+int learn(const VocabOptions& o) {
+  for (const std::string& file : o.train_sets)
+    check(!same_file(file, o.out), "--out", "{} is a text to learn from", o.out);
+  OutputFile file(o.out);  // before the work: a path that cannot be written is known at once
+  std::vector<TextSource> sources;
+  for (const std::string& path : o.train_sets) {
+    sources.push_back({path, o.tsv ? 0 : -1});
+    if (o.tsv) sources.push_back({path, 1});
+  }
+  VocabularyOptions options = o.vocabulary;
+  std::replace(options.symbols.begin(), options.symbols.end(), std::string("\\n"), std::string("\n"));
+  const std::string model = train_sentencepiece(sources, options);
+  file.write(model);
+  file.commit();
+  spdlog::info("{}: {} pieces", o.out, read_sentencepiece_file(model).pieces.size());
+  return exit_success;
+}
+
+}  // namespace
+
+void add_vocab(App& app) {
+  auto o = std::make_shared<VocabOptions>();
+  app.add({.name = "vocab",
+           .summary = "learn a subword vocabulary from text",
+           .description = "`tril train` does this by itself where no vocabulary is given; here it is for one "
+                          "vocabulary of several runs.",
+           .examples = {{"tril vocab --train-sets train.en train.de --size 8000 --out spm.model",
+                         "one vocabulary for both languages"},
+                        {"tril vocab --train-sets tok.en tok.de --normalization identity --out spm.model",
+                         "text that is tokenised and lower-cased already"},
+                        {"tril vocab --train-sets pairs.tsv.gz --tsv --size 16000 --type unigram --out spm.model",
+                         "a unigram model from a file of pairs"},
+                        {"tril vocab --extend de --train-sets new.en new.de --add 1000 --out wider",
+                         "a model with 1,000 more pieces for another kind of text, to be trained further"}},
+           .fields = fields_of(*o),
+           .reads_config = true,
+           .apply_preset = {},
+           .run = [o](const Invocation&) { return o->extend.empty() ? learn(*o) : extend(*o); }});
+}
+
+}  // namespace tril::cli

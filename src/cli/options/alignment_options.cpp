@@ -1,0 +1,88 @@
+#include "cli/options/alignment_options.h"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "corpus/alignment.h"
+
+namespace tril::cli {
+namespace {
+
+// Of "0.2"; nothing for "soft" and "hard".
+std::optional<float> threshold_of(const std::string& alignment) {
+  if (alignment == "soft" || alignment == "hard") return std::nullopt;
+  float value = 0;
+  const auto [end, error] = std::from_chars(alignment.data(), alignment.data() + alignment.size(), value);
+  if (error != std::errc() || end != alignment.data() + alignment.size() || !(value >= 0 && value <= 1))
+    fail_usage("--alignment", fmt::format("expected soft, hard or a number from 0 to 1, got \"{}\"", alignment));
+  return value;
+}
+
+// 1 is "hard", as Marian has it.
+Alignment points_of(const AlignmentOptions& o, std::span<const float> attention, std::size_t tokens) {
+  const float threshold = threshold_of(o.alignment).value_or(1);
+  return threshold == 1 ? hard_alignment(attention, tokens) : alignment_above(attention, tokens, threshold);
+}
+
+}  // namespace
+
+void add_alignment_fields(Fields& f, AlignmentOptions& o) {
+  f.add(
+       "alignment", &o.alignment,
+       "tell which source tokens each token was made from, by cross-attention: the weights (soft), the highest of each "
+       "(hard), or those above a number; the ends of both sentences count")
+      .value_name("HOW");
+  f.add("alignment-layer", &o.layer,
+        "the decoder layer whose attention tells: a number from 1 on, or last; unset: the one that was trained to, or "
+        "the last")
+      .value_name("N");
+}
+
+search::AttentionOptions attention_options(const AlignmentOptions& o, const model::Model& m, bool wanted) {
+  search::AttentionOptions a;
+  if (!o.alignment.empty()) threshold_of(o.alignment);
+  a.on = wanted || !o.alignment.empty();
+  if (!a.on) {
+    if (!o.layer.empty()) fail_usage("--alignment-layer", "nothing tells an alignment", "pass --alignment too");
+    return a;
+  }
+  if (o.layer.empty()) {
+    if (m.alignment_heads()) a.layer = m.alignment_heads()->layer, a.heads = m.alignment_heads()->heads;
+  } else if (o.layer != "last") {
+    const char* const end = o.layer.data() + o.layer.size();
+    const auto [at, error] = std::from_chars(o.layer.data(), end, a.layer);
+    if (error != std::errc() || at != end || a.layer < 1 || a.layer > m.cross_layers())
+      fail_usage("--alignment-layer",
+                 fmt::format("expected last or a number from 1 to {}, got \"{}\"", m.cross_layers(), o.layer));
+    --a.layer;
+  }
+  model::tap_of(m, model::AlignmentHeads{a.layer, a.heads});
+  return a;
+}
+
+std::string alignment_text(const AlignmentOptions& o, std::span<const float> attention, std::size_t tokens) {
+  if (o.alignment == "soft") return soft_alignment(attention, tokens);
+  return to_text(points_of(o, attention, tokens));
+}
+
+std::string alignment_json(const AlignmentOptions& o, std::span<const float> attention, std::size_t tokens) {
+  nlohmann::json list = nlohmann::json::array();
+  if (o.alignment == "soft") {
+    for (std::size_t t = 0; t < tokens; ++t) {
+      const auto row = attention.subspan(t * (attention.size() / tokens), attention.size() / tokens);
+      list.push_back(std::vector<float>(row.begin(), row.end()));
+    }
+  } else {
+    for (const AlignmentPoint& p : points_of(o, attention, tokens)) list.push_back({p.source, p.target});
+  }
+  return list.dump();
+}
+
+std::vector<std::string> pieces_of(std::span<const std::int32_t> ids, const Tokenizer& tokenizer, Side side) {
+  std::vector<std::string> pieces;
+  for (const std::int32_t id : ids) pieces.push_back(tokenizer.piece(id, side));
+  return pieces;
+}
+
+}  // namespace tril::cli

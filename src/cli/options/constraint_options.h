@@ -1,0 +1,27 @@
+// What generated text must be, as `generate` and `chat` are asked for it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/fields.h"
+#include "grammar/automata/constraint.h"
+#include "grammar/schemas/json_schema.h"
+#include "tokenizer/files/tokenizer.h"
+
+namespace tril::cli {
+
+struct ConstraintOptions {
+  std::string regex, json_schema;
+  bool json_object = false;
+  std::optional<std::string> json_space;  ///< none: space
+};
+
+/// --json-schema, --json-object, --regex, --json-space.
+void add_constraint_fields(Fields& f, ConstraintOptions& o);
+/// The constraint that the options ask for, none where they ask for none.
+/// @throws Error(usage) naming what is not supported, or what the vocabulary cannot spell
+std::shared_ptr<const search::Constraint> make_constraint(const ConstraintOptions& o, const Tokenizer& tokenizer);
+
+}  // namespace tril::cli

@@ -1,0 +1,17 @@
+#include "cli/options/general_options.h"
+
+namespace tril::cli {
+
+Fields fields_of(GeneralOptions& options, bool reads_config) {
+  Fields f;
+  f.group("General");
+  if (reads_config) {
+    f.add("config", &options.config, "YAML file of options, named as here; flags win over it").value_name("FILE");
+    f.add("dump-config", &options.dump_config, "print all options as YAML and stop");
+  }
+  f.add("help", &options.help, "print this help and stop").letter('h');
+  f.include(fields_of(options.log));
+  return f;
+}
+
+}  // namespace tril::cli

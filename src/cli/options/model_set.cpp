@@ -1,0 +1,128 @@
+#include "cli/options/model_set.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <charconv>
+
+#include "base/number_text.h"
+#include "base/progress.h"
+
+namespace tril::cli {
+
+void add_ensemble_fields(Fields& f, ModelSetOptions& o) {
+  f.add("models", &o.models, "directories of further models of the same vocabulary, which decide together with --model")
+      .value_name("DIR");
+  f.add("weights", &o.weights, "how much each of them counts, --model first; unset: all the same").value_name("W");
+  f.add("ensemble-mean", &o.ensemble_mean,
+        "of what the weighted mean is taken at each step: log-probabilities (what all find probable) or probabilities "
+        "(what any finds probable)")
+      .choices({"log-probabilities", "probabilities"})
+      .value_name("WHAT");
+  f.needs("ensemble-mean", "models", "there is no ensemble");
+  f.needs("weights", "models", "there is no ensemble");
+}
+
+void add_speculative_fields(Fields& f, ModelSetOptions& o) {
+  f.add("draft-model", &o.draft_model,
+        "directory of a small model of the same vocabulary that proposes tokens, which --model then reads together; "
+        "with "
+        "-b 1, the same text as without, sooner")
+      .value_name("DIR");
+  precision_field(
+      f.add("draft-precision", &o.draft_precision,
+            "numbers of its weights: --model itself with fewer bits may be its own draft; unset: as --precision says"));
+  f.add("draft-min-prob", &o.draft_min_prob,
+        "the draft proposes nothing behind a token that it finds less probable than this; 0: always --draft-tokens")
+      .at_least(0)
+      .at_most(1);
+  f.add(
+       "prompt-lookup", &o.prompt_lookup,
+       "propose what followed the last N tokens, or fewer, where they came before in the text or its source; 0: do not")
+      .at_least(0)
+      .at_most(1000);
+  f.add("draft-tokens", &o.draft_tokens, "tokens that are proposed at a time, at most; unset: 4")
+      .at_least(1)
+      .at_most(1000);
+  f.excludes("draft-model", "prompt-lookup", "both propose tokens");
+  f.needs("draft-precision", "draft-model", "there is no draft");
+  f.needs("draft-min-prob", "draft-model", "there is no draft");
+}
+
+namespace {
+
+bool same_vocabulary(const Tokenizer& a, const Tokenizer& b) {
+  for (const Side side : {Side::source, Side::target}) {
+    if (a.size(side) != b.size(side)) return false;
+    for (std::int32_t id = 0; id < a.size(side); ++id)
+      if (a.decode({&id, 1}, side) != b.decode({&id, 1}, side)) return false;
+  }
+  return true;
+}
+
+double weight_of(const std::string& text) {
+  double w = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), w);
+  if (error != std::errc() || end != text.data() + text.size() || !(w > 0 && w < 1e30))
+    fail_usage("--weights", fmt::format("\"{}\" is not a positive number", text));
+  return w;
+}
+
+}  // namespace
+
+const model::Model* ModelSet::load(const DecodingOptions& options, const std::string& flag, const model::Model& first,
+                                   const Tokenizer* tokenizer) {
+  const model::Model& m = *models_.emplace_back(load_model(options));
+  if (m.has_encoder() != first.has_encoder() || m.vocab_size() != first.vocab_size() ||
+      m.source_vocab_size() != first.source_vocab_size() ||
+      (tokenizer && !same_vocabulary(*load_tokenizer(options.model), *tokenizer)))
+    fail_usage(flag, fmt::format("{} does not have the vocabulary of --model", options.model),
+               "take models that were trained with the same --vocab");
+  // A draft that continues text proposes nothing where its positions end.
+  const bool reads_all = flag == "--models" || first.has_encoder();
+  if (reads_all && m.max_positions() > 0 && (first.max_positions() == 0 || m.max_positions() < first.max_positions()))
+    fail_usage(flag, fmt::format("{} has {} positions, fewer than --model", options.model, m.max_positions()),
+               "take models that read texts as long");
+  return &m;
+}
+
+ModelSet::ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, const model::Model& first,
+                   const Tokenizer* tokenizer) {
+  DecodingOptions other = of_first;
+  for (const std::string& directory : o.models) {
+    other.model = directory;
+    ensemble_.others.push_back(load(other, "--models", first, tokenizer));
+  }
+  if (!o.weights.empty() && o.weights.size() != 1 + o.models.size())
+    fail_usage("--weights", fmt::format("{} for {}", o.weights.size(), counted(1 + o.models.size(), "model")),
+               "give one for --model and one for each of --models");
+  for (const std::string& text : o.weights) ensemble_.weights.push_back(weight_of(text));
+  ensemble_.mean = o.ensemble_mean == "probabilities" ? search::EnsembleOptions::Mean::probabilities
+                                                      : search::EnsembleOptions::Mean::log_probabilities;
+  other.model = o.draft_model;
+  if (o.draft_precision) other.precision = o.draft_precision;
+  if (!o.draft_model.empty()) speculative_.draft = load(other, "--draft-model", first, tokenizer);
+  speculative_.lookup = static_cast<std::int32_t>(o.prompt_lookup);
+  if (o.draft_tokens && !speculative_.on())
+    fail_usage("--draft-tokens", "nothing proposes tokens", "pass --draft-model or --prompt-lookup");
+  speculative_.tokens = static_cast<std::int32_t>(o.draft_tokens.value_or(4));
+  speculative_.min_prob = static_cast<float>(o.draft_min_prob);
+}
+
+void ModelSet::give_to(search::ParallelOptions& p) const {
+  if (speculative_.on() && !p.search.is_greedy())
+    fail_usage(speculative_.draft ? "--draft-model" : "--prompt-lookup",
+               "tokens can be proposed to a greedy search alone",
+               "pass -b 1, and neither --alternatives nor what draws");
+  p.ensemble = ensemble_;
+  p.speculative = speculative_;
+}
+
+void report_speculation(const search::Speculation& s) {
+  if (s.rows == 0) return;
+  spdlog::info("{} in {} of a row, {:.2f} each; accepted {} of {}", counted(format_count(s.tokens), "token"),
+               counted(format_count(s.rows), "step"), static_cast<double>(s.tokens) / static_cast<double>(s.rows),
+               format_count(s.accepted), counted(format_count(s.proposed), "proposed token"));
+}
+
+}  // namespace tril::cli

@@ -1,0 +1,58 @@
+// The options that name models besides the one that decodes, and those models: an ensemble's, and one that proposes tokens.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fields.h"
+#include "cli/options/decoding_options.h"
+#include "decode/batches/parallel.h"
+#include "model/spec/model.h"
+#include "tokenizer/files/tokenizer.h"
+
+namespace tril::cli {
+
+struct ModelSetOptions {
+  std::vector<std::string> models;
+  std::vector<std::string> weights;  ///< numbers
+  std::string ensemble_mean = "log-probabilities";
+  std::string draft_model;
+  std::optional<std::string> draft_precision;  ///< none: that of --model
+  double draft_min_prob = 0.4;
+  std::int64_t prompt_lookup = 0;
+  std::optional<std::int64_t> draft_tokens;
+};
+
+/// --models, --weights, --ensemble-mean.
+void add_ensemble_fields(Fields& f, ModelSetOptions& o);
+/// --draft-model, --draft-precision, --draft-min-prob, --prompt-lookup, --draft-tokens.
+void add_speculative_fields(Fields& f, ModelSetOptions& o);
+
+class ModelSet {
+ public:
+  /// Loads what the options name, in the precision of --model unless they say another, whose options, model and tokenizer
+  /// the others are.
+  /// @param tokenizer  null: vocabularies are compared by their sizes alone
+  /// @throws Error(usage) where vocabularies differ, or the search is not one that tokens can be proposed to
+  ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, const model::Model& first,
+           const Tokenizer* tokenizer);
+  /// The options of decoding by these models, which must outlive whoever gets them.
+  void give_to(search::ParallelOptions& p) const;
+  const search::EnsembleOptions& ensemble() const { return ensemble_; }
+  const search::SpeculativeOptions& speculative() const { return speculative_; }
+
+ private:
+  const model::Model* load(const DecodingOptions& options, const std::string& flag, const model::Model& first,
+                           const Tokenizer* tokenizer);
+
+  std::vector<std::unique_ptr<model::Model>> models_;
+  search::EnsembleOptions ensemble_;
+  search::SpeculativeOptions speculative_;
+};
+
+/// Says what came of proposed tokens, where there were any.
+void report_speculation(const search::Speculation& s);
+
+}  // namespace tril::cli

@@ -1,0 +1,98 @@
+// A part of a corpus in memory, tokenised.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "corpus/corpus.h"
+#include "corpus/pair_reader.h"
+#include "tokenizer/files/tokenizer.h"
+
+namespace tril {
+
+/// @throws Error(usage) for a tag that is no token of the vocabulary, or subwords that cannot be drawn from it
+void check_tokenizer(const CorpusOptions& options, const Tokenizer& tokenizer);
+
+/// All that decides, besides the files, what the pairs of a corpus become.
+struct Preparation {
+  /// @throws Error where the tokenizer cannot do what the options ask for
+  Preparation(const CorpusOptions& options, std::shared_ptr<const Tokenizer> tokenizer);
+
+  const CorpusOptions& options;
+  std::shared_ptr<const Tokenizer> tokenizer;
+  std::unique_ptr<const SubwordSampler> source_sampler, target_sampler;  ///< null: one segmentation only
+  std::vector<std::int64_t> sizes;                                       ///< pairs of each set, of a mixture
+  std::vector<double> rates;                                             ///< how often its pairs come in an epoch
+
+  PairReader reader() const { return PairReader(options, sizes); }
+  std::int64_t times(const PairText& pair, std::int64_t line, std::int64_t epoch) const;
+  /// Whether two epochs may differ in what a pair becomes or how often it comes.
+  bool varies() const;
+};
+
+/// Pairs of rows, each ending with "</s>".
+class Chunk {
+ public:
+  std::int64_t first_line = 0;  ///< the pair of the corpus it starts with
+  std::int64_t next_line = 0;   ///< the pair behind its last
+  bool at_end = false;          ///< nothing follows in the files
+  CorpusStatistics statistics;  ///< of the lines it was read from
+
+  void append(std::span<const std::int32_t> source, std::span<const std::int32_t> target, std::int64_t line);
+  void append_weight(float weight);  ///< of the pair appended last; for all pairs or for none
+  void append_alignment(std::span<const AlignmentPoint> points);  ///< likewise
+
+  std::size_t size() const { return pairs_.size(); }
+  std::int32_t source_length(std::size_t i) const { return pairs_[i].source_length; }
+  std::int32_t target_length(std::size_t i) const { return pairs_[i].target_length; }
+  std::span<const std::int32_t> source(std::size_t i) const { return row(i).first(pairs_[i].source_offset()); }
+  std::span<const std::int32_t> target(std::size_t i) const { return row(i).subspan(pairs_[i].source_offset()); }
+  std::int64_t line(std::size_t i) const { return pairs_[i].line; }
+  std::span<const float> weights() const { return weights_; }  ///< by pair; empty where all weigh 1
+  bool has_alignments() const { return !alignment_ends_.empty(); }
+  std::span<const AlignmentPoint> alignment(std::size_t i) const {
+    const std::size_t begin = i == 0 ? 0 : alignment_ends_[i - 1];
+    return std::span(points_).subspan(begin, alignment_ends_[i] - begin);
+  }
+  std::int64_t bytes() const { return bytes_; }  ///< memory taken, about
+
+ private:
+  struct Pair {
+    std::uint32_t block, offset;
+    std::int32_t source_length, target_length;
+    std::int64_t line;
+    std::size_t source_offset() const { return static_cast<std::size_t>(source_length); }
+  };
+  std::span<const std::int32_t> row(std::size_t i) const {
+    const Pair& p = pairs_[i];
+    return std::span(blocks_[p.block]).subspan(p.offset, static_cast<std::size_t>(p.source_length + p.target_length));
+  }
+
+  // Ids lie in blocks that never move: one growing vector would need three times its size while it grows.
+  std::vector<std::vector<std::int32_t>> blocks_;
+  std::vector<Pair> pairs_;
+  std::vector<float> weights_;
+  std::vector<AlignmentPoint> points_;
+  std::vector<std::size_t> alignment_ends_;  ///< by pair, in points_
+  std::int64_t bytes_ = 0;
+};
+
+/// Reads and tokenises pairs until they take `limit` bytes (some 1,000 pairs above it at most) or the files end. `stop`
+/// ends it early, for a stream that is no longer wanted.
+Chunk read_chunk(PairReader& reader, const Preparation& how, std::int64_t epoch, std::int64_t limit,
+                 const std::atomic<bool>& stop);
+
+/// The batches of a chunk: batch i holds the pairs order[begin], ..., order[end - 1] of batches[i].
+struct BatchPlan {
+  std::vector<std::uint32_t> order;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> batches;  ///< begin and end in `order`
+};
+
+/// Shuffles, sorts by length within pools, cuts by the budget and shuffles the batches: a function of its arguments
+/// alone.
+BatchPlan plan_batches(const Chunk& chunk, const CorpusOptions& options, std::int64_t epoch, std::int64_t chunk_index);
+
+}  // namespace tril

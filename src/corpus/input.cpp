@@ -1,0 +1,172 @@
+#include "corpus/input.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/lfs_pointer.h"
+#include "base/printable.h"
+
+namespace tril {
+
+namespace {
+
+constexpr std::size_t buffer_size = 1 << 16;
+
+struct Magic {
+  std::string_view bytes, what;
+};
+
+// What text files are taken for, told by how they start.
+constexpr std::array<Magic, 6> foreign_kinds = {{
+    {{"\x28\xb5\x2f\xfd", 4}, "zstd data"},
+    {{"\xfd"
+      "7zXZ",
+      5},
+     "xz data"},
+    {{"BZh", 3}, "bzip2 data"},
+    {{"PK\x03\x04", 4}, "a zip archive"},
+    {{"\xff\xfe", 2}, "UTF-16 text"},
+    {{"\xfe\xff", 2}, "UTF-16 text"},
+}};
+
+}  // namespace
+
+Input::Input(const std::string& path)
+    : name_(path == "-" ? "standard input" : printable(path, 400)), packed_(buffer_size) {
+  if (path.empty()) fail("\"\"", "the name of a text file is empty", "name a file, or - for standard input");
+  if (path == "-") {
+    descriptor_ = STDIN_FILENO;
+    return;
+  }
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+    fail(name_, "is a directory, a text file is expected", "name a file in it");
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0) {
+    const int reason = errno;
+    fail(name_, fmt::format("cannot be read: {}", std::strerror(reason)),
+         reason == ENOENT         ? "check the path"
+         : reason == ENOTDIR      ? "something in the path is a file where a directory should be"
+         : reason == EACCES       ? "check its permissions"
+         : reason == ENAMETOOLONG ? "check the path"
+                                  : "");
+  }
+  owned_ = true;
+  refuse_pointer(path);
+}
+
+Input::~Input() {
+  if (gzip_) inflateEnd(&stream_);
+  if (owned_) ::close(descriptor_);
+}
+
+// A file that is short enough is looked at as a whole, and read from its start all the same.
+void Input::refuse_pointer(const std::string& path) const {
+  struct stat info {};
+  if (::fstat(descriptor_, &info) != 0 || !S_ISREG(info.st_mode) ||
+      static_cast<std::uint64_t>(info.st_size) > most_lfs_pointer_bytes)
+    return;
+  std::array<char, most_lfs_pointer_bytes> text{};
+  const ssize_t n = ::pread(descriptor_, text.data(), text.size(), 0);
+  if (n > 0) check_fetched(path, {text.data(), static_cast<std::size_t>(n)});
+}
+
+bool Input::fill() {
+  if (at_end_) return false;
+  if (begin_ > 0) {
+    std::copy(packed_.begin() + static_cast<std::ptrdiff_t>(begin_),
+              packed_.begin() + static_cast<std::ptrdiff_t>(end_), packed_.begin());
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  ssize_t n;
+  do {
+    n = ::read(descriptor_, packed_.data() + end_, packed_.size() - end_);
+  } while (n < 0 && errno == EINTR);
+  if (n < 0) fail(name_, fmt::format("cannot be read: {}", std::strerror(errno)));
+  at_end_ = n == 0;
+  end_ += static_cast<std::size_t>(n);
+  return n > 0;
+}
+
+void Input::check_kind() {
+  // Two bytes tell gzip; a pipe may bring them one at a time.
+  while (end_ - begin_ < 2 && fill()) {
+  }
+  const std::string_view head(reinterpret_cast<const char*>(packed_.data()), end_);
+  gzip_ = head.starts_with("\x1f\x8b");
+  if (gzip_) {
+    if (inflateInit2(&stream_, 15 + 16) != Z_OK) fail(name_, "cannot be unpacked: zlib does not start");
+    in_member_ = true;
+    unpacked_.resize(buffer_size * 4);
+    return;
+  }
+  for (const Magic& kind : foreign_kinds)
+    if (head.starts_with(kind.bytes))
+      fail(name_, fmt::format("is {}, expected UTF-8 text, plain or gzip", kind.what), "convert it first");
+  if (name_.ends_with(".gz") && !head.empty())
+    fail(name_, "is named .gz and is not gzip data", "rename it if it is plain text, or fetch it anew");
+}
+
+std::string_view Input::unpack() {
+  while (true) {
+    if (begin_ == end_ && !fill()) {
+      if (in_member_) fail(name_, "its gzip data is cut off: the file ends within it", "fetch or compress it anew");
+      return {};
+    }
+    if (padding_) {
+      begin_ = end_;
+      continue;
+    }
+    if (!in_member_) {  // another member may follow; zero padding and the like are passed over, as gzip does
+      while (end_ - begin_ < 2 && fill()) {
+      }
+      if (end_ - begin_ < 2 || packed_[begin_] != 0x1f || packed_[begin_ + 1] != 0x8b) {
+        padding_ = true;
+        continue;
+      }
+      inflateReset(&stream_);
+      in_member_ = true;
+    }
+    stream_.next_in = packed_.data() + begin_;
+    stream_.avail_in = static_cast<uInt>(end_ - begin_);
+    stream_.next_out = unpacked_.data();
+    stream_.avail_out = static_cast<uInt>(unpacked_.size());
+    const int code = inflate(&stream_, Z_NO_FLUSH);
+    begin_ = end_ - stream_.avail_in;
+    if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
+      fail(name_, fmt::format("its gzip data is damaged{}{}", stream_.msg ? ": " : "", stream_.msg ? stream_.msg : ""),
+           "fetch or compress it anew");
+    if (code == Z_STREAM_END) in_member_ = false;
+    if (const std::size_t n = unpacked_.size() - stream_.avail_out)
+      return {reinterpret_cast<const char*>(unpacked_.data()), n};
+  }
+}
+
+bool Input::seek(std::int64_t offset) {
+  if (!started_ || gzip_ || ::lseek(descriptor_, offset, SEEK_SET) < 0) return false;
+  begin_ = end_ = 0;
+  at_end_ = false;
+  return true;
+}
+
+std::string_view Input::read() {
+  if (!started_) {
+    started_ = true;
+    check_kind();
+  }
+  if (gzip_) return unpack();
+  if (begin_ == end_ && !fill()) return {};
+  const std::string_view bytes(reinterpret_cast<const char*>(packed_.data() + begin_), end_ - begin_);
+  begin_ = end_;
+  return bytes;
+}
+
+}  // namespace tril

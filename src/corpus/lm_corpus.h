@@ -1,0 +1,58 @@
+// One text -> an endless stream of batches for a language model, resumable at every batch.
+//
+// The text is held in memory as ids. An epoch cuts it at o, o + T, o + 2T, ... into blocks of T = `context` tokens, o
+// drawn anew for each epoch, so that blocks begin elsewhere each time; what lies before o and behind the last cut are
+// shorter blocks. Within a block every token is predicted from those before it in the block, the first one being given:
+// an epoch predicts every token of the text but the first exactly once. Blocks come in a random order. All of it is a
+// function of the seed, the epoch and the text.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "corpus/corpus.h"
+
+namespace tril {
+
+struct LmCorpusOptions {
+  std::string file;
+  std::int64_t context = 256;       ///< tokens of a block
+  std::int64_t max_tokens = 16384;  ///< of a batch: so many blocks as fit, at least one
+  bool shuffle = true;              ///< else the cuts lie at multiples of `context` and blocks come in order
+  std::uint64_t seed = 1;
+  std::int64_t memory_bytes = std::int64_t{1} << 30;  ///< for the text, and for its ids
+};
+
+class LmCorpus : public BatchStream {
+ public:
+  /// Reads and tokenises the text.
+  /// @param state  where to go on; by default at the start
+  /// @throws Error where the text is too short or too long, or `state` is of another corpus or of other options
+  LmCorpus(const LmCorpusOptions& options, const Tokenizer& tokenizer, const CorpusState& state = {});
+
+  /// In a row of the batch the source is what the decoder reads, the target what follows each of its tokens.
+  Batch next() override;
+  const CorpusState& state() const override { return state_; }
+  std::string report() const override;
+
+  std::int64_t tokens() const { return static_cast<std::int64_t>(ids_.size()); }
+
+ private:
+  struct Block {
+    std::int64_t begin = 0, length = 0;
+  };
+  void plan_epoch();
+
+  LmCorpusOptions options_;
+  std::vector<std::int32_t> ids_;
+  CorpusState state_;
+  std::vector<Block> blocks_;         // of the running epoch, in their order
+  std::vector<std::size_t> batches_;  // where each batch begins among them, and the end
+};
+
+/// One epoch as a list, for validation sets: consecutive blocks of `context` tokens, every token but the text's first
+/// predicted once.
+std::vector<Batch> read_lm_batches(LmCorpusOptions options, const Tokenizer& tokenizer);
+
+}  // namespace tril

@@ -1,0 +1,50 @@
+#include "decode/batches/decode.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "decode/batches/running_batch.h"
+
+namespace tril::search {
+
+std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, std::span<const Request> requests,
+                                            const SearchOptions& options, std::int64_t max_live, const Watch& watch) {
+  check_options(options, step.vocab_size());
+  for (const Request& request : requests) check_request(request, options, step.vocab_size());
+  check(max_live >= 0, "decode", "expected at least 0 live sentences, got {}", max_live);
+  const std::size_t most_live = max_live == 0 ? requests.size() : static_cast<std::size_t>(max_live);
+  const std::shared_ptr<const SearchOptions> shared(std::shared_ptr<void>(), &options);  // the caller's
+
+  RunningBatch batch(step, RunningBatch::default_prompt_tokens, watch.on_token, watch.on_partial);
+  std::vector<std::vector<Hypothesis>> results(requests.size());
+  std::size_t waiting = 0;  // the next request to join
+  const auto join = [&] {
+    batch.join(static_cast<std::int32_t>(waiting), requests[waiting], shared);
+    ++waiting;
+  };
+  const auto take = [&] {
+    for (RunningBatch::Ended& e : batch.take_ended()) {
+      if (e.error) std::rethrow_exception(e.error);
+      results[static_cast<std::size_t>(e.sentence)] = std::move(e.hypotheses);
+    }
+  };
+  for (;;) {
+    if (watch.stop.stop_requested()) {
+      while (waiting < requests.size()) join();
+      batch.cut_all(Cut::cancelled);
+      take();
+      return results;
+    }
+    std::size_t given = 0;  // tokens that those who join have to read
+    while (batch.sentences() < most_live && waiting < requests.size() &&
+           (given == 0 || given + requests[waiting].prefix.size() < RunningBatch::default_prompt_tokens)) {
+      given += 1 + requests[waiting].prefix.size();
+      join();
+    }
+    if (batch.empty()) return results;
+    batch.step(c);
+    take();
+  }
+}
+
+}  // namespace tril::search

@@ -1,0 +1,91 @@
+#include "decode/batches/draft_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tril::search {
+namespace {
+
+std::size_t common_prefix(std::span<const std::int32_t> a, std::span<const std::int32_t> b) {
+  std::size_t n = 0;
+  while (n < a.size() && n < b.size() && a[n] == b[n]) ++n;
+  return n;
+}
+
+}  // namespace
+
+DraftModel::DraftModel(const model::Model& model, const Sources* sources, nn::KvCache* cache,
+                       const CacheOptions& options, float min_prob)
+    : model_(&model), step_(model, sources, cache, options), min_prob_(min_prob) {}
+
+DraftModel::Next DraftModel::take(Context& c, const StepInput& input) {
+  const Tensor logits = step_.logits(c, input);
+  const auto [R, V] = logits.dims<2>("logits");
+  const Tensor values = c.empty({R, 1}), ids = c.empty({R, 1}, DType::i32);
+  c.kernels().top_k(logits.data<float>(), static_cast<std::size_t>(R), static_cast<std::size_t>(V), 1,
+                    values.data<float>(), ids.data<std::int32_t>());
+  Next next{host_copy<std::int32_t>(ids), std::vector<float>(static_cast<std::size_t>(R), 1.0f)};
+  if (min_prob_ <= 0) return next;
+  const Tensor sums = c.empty({R});
+  c.kernels().log_sum_exp(logits.data<float>(), sums.data<float>(), static_cast<std::size_t>(R),
+                          static_cast<std::size_t>(V));
+  const std::vector<float> most = host_copy<float>(values), sum = host_copy<float>(sums);
+  for (std::size_t r = 0; r < most.size(); ++r) next.probabilities[r] = std::exp(most[r] - sum[r]);
+  return next;
+}
+
+void DraftModel::propose(Context& c, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) {
+  const std::size_t n = rows.tokens.size();
+  proposals.assign(n, {});
+  std::size_t longest = 0;
+  std::int32_t most = 0;
+  for (std::size_t r = 0; r < n; ++r) {
+    longest = std::max(longest, rows.tokens[r].size());
+    most = std::max(most, rows.most[r]);
+  }
+  if (model_->max_positions() > 0)
+    most = static_cast<std::int32_t>(
+        std::min<std::int64_t>(most, model_->max_positions() - static_cast<std::int64_t>(longest) + 1));
+  if (most <= 0) return;
+
+  // What is new since the last time, and what was not accepted of the last proposals.
+  std::vector<std::int32_t> ids, counts, parents, cuts;
+  std::vector<std::vector<std::int32_t>> read(n);
+  for (std::size_t r = 0; r < n; ++r) {
+    const auto at = std::find(sentences_.begin(), sentences_.end(), rows.sentences[r]);
+    const bool known = at != sentences_.end();
+    if (known) read[r] = std::move(read_[static_cast<std::size_t>(at - sentences_.begin())]);
+    const std::size_t same = std::min(common_prefix(read[r], rows.tokens[r]), rows.tokens[r].size() - 1);
+    parents.push_back(known ? static_cast<std::int32_t>(at - sentences_.begin()) : -1);
+    cuts.push_back(static_cast<std::int32_t>(read[r].size() - same));
+    counts.push_back(static_cast<std::int32_t>(rows.tokens[r].size() - same));
+    ids.insert(ids.end(), rows.tokens[r].begin() + static_cast<std::ptrdiff_t>(same), rows.tokens[r].end());
+    read[r].assign(rows.tokens[r].begin(), rows.tokens[r].end());
+  }
+  sentences_.assign(rows.sentences.begin(), rows.sentences.end());
+  read_ = std::move(read);
+  Next next = take(
+      c, {.ids = ids, .counts = counts, .parents = parents, .sentences = rows.sentences, .cuts = cuts, .answers = {}});
+  counts.assign(n, 1);
+  for (std::size_t r = 0; r < n; ++r) parents[r] = static_cast<std::int32_t>(r);
+  std::vector<bool> ended(n, false);  // rows that get no more; they are read on while others are
+  for (std::int32_t i = 1;; ++i) {
+    bool all_ended = true;
+    for (std::size_t r = 0; r < n; ++r) {
+      const bool end = std::find(rows.ends.begin(), rows.ends.end(), next.tokens[r]) != rows.ends.end();
+      if (!ended[r] && !end && i <= rows.most[r]) proposals[r].push_back(next.tokens[r]);
+      ended[r] = ended[r] || end || i >= rows.most[r] || next.probabilities[r] < min_prob_;
+      all_ended &= ended[r];
+    }
+    if (all_ended || i == most) return;
+    for (std::size_t r = 0; r < n; ++r) read_[r].push_back(next.tokens[r]);
+    next = take(c, {.ids = next.tokens,
+                    .counts = counts,
+                    .parents = parents,
+                    .sentences = rows.sentences,
+                    .cuts = {},
+                    .answers = {}});
+  }
+}
+
+}  // namespace tril::search

@@ -1,0 +1,74 @@
+#include "decode/batches/ensemble.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "ops/ops.h"
+
+namespace tril::search {
+
+std::vector<double> settled_weights(std::span<const double> weights, std::size_t models) {
+  std::vector<double> w(weights.begin(), weights.end());
+  if (w.empty()) w.assign(models, 1.0);
+  check(w.size() == models, "weights", "{} for {} models", w.size(), models);
+  for (double x : w) check(x > 0 && x < 1e30, "weights", "{} is not a positive number", x);
+  const double sum = std::accumulate(w.begin(), w.end(), 0.0);
+  for (double& x : w) x /= sum;
+  return w;
+}
+
+namespace {
+
+// log of the sum of w_i p_i: the models' log-probabilities of each token beside each other, then a row's log-sum-exp.
+Tensor log_of_mean(Context& c, std::span<const Tensor> log_probs, std::span<const double> weights) {
+  const std::int64_t M = static_cast<std::int64_t>(log_probs.size()), n = log_probs[0].count();
+  const Tensor all = c.empty({M, n}), beside = c.empty({n, M}), mean = c.empty(log_probs[0].shape());
+  std::vector<float> log_weights;
+  for (std::int64_t i = 0; i < M; ++i) {
+    ops::copy_into(c, log_probs[static_cast<std::size_t>(i)].reshape({1, n}), all.rows(i, i + 1));
+    log_weights.push_back(static_cast<float>(std::log(weights[static_cast<std::size_t>(i)])));
+  }
+  const auto models = static_cast<std::size_t>(M), tokens = static_cast<std::size_t>(n);
+  const kern::Kernels& k = c.kernels();
+  k.transpose(all.data<float>(), beside.data<float>(), models, tokens);
+  k.bias_activate(kern::Activation::none, beside.data<float>(), c.upload(log_weights).data<float>(),
+                  beside.data<float>(), tokens, models);
+  k.log_sum_exp(beside.data<float>(), mean.data<float>(), tokens, models);
+  return mean;
+}
+
+}  // namespace
+
+Tensor mean_log_probs(Context& c, std::span<const Tensor> logits, std::span<const double> weights,
+                      EnsembleOptions::Mean mean) {
+  const auto [N, V] = logits[0].dims<2>("logits");
+  const auto rows = static_cast<std::size_t>(N), cols = static_cast<std::size_t>(V);
+  const kern::Kernels& k = c.kernels();
+  float* const y = logits[0].data<float>();
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    check_shape(logits[i], {N, V}, "logits of an ensemble's model");
+    float* const x = logits[i].data<float>();
+    k.log_softmax(x, x, rows, cols);
+    if (mean == EnsembleOptions::Mean::probabilities) continue;
+    const auto w = static_cast<float>(weights[i]);
+    i == 0 ? k.scale(w, x, y, rows * cols) : k.axpy(w, x, y, rows * cols);
+  }
+  if (mean == EnsembleOptions::Mean::probabilities) return log_of_mean(c, logits, weights);
+  k.log_softmax(y, y, rows, cols);
+  return logits[0];
+}
+
+EnsembleStep::EnsembleStep(std::vector<std::unique_ptr<Step>> steps, const EnsembleOptions& options)
+    : steps_(std::move(steps)), weights_(settled_weights(options.weights, steps_.size())), mean_(options.mean) {
+  for (const auto& step : steps_)
+    check(step->vocab_size() == vocab_size(), "ensemble", "models of {} and of {} words", vocab_size(),
+          step->vocab_size());
+}
+
+Tensor EnsembleStep::logits(Context& c, const StepInput& input) {
+  std::vector<Tensor> each;
+  for (const auto& step : steps_) each.push_back(step->logits(c, input));
+  return mean_log_probs(c, each, weights_, mean_);
+}
+
+}  // namespace tril::search

@@ -1,0 +1,42 @@
+// Several models of one vocabulary that decide together: at each step every one of them reads the rows' new tokens, and
+// what comes next is, with weights w_i that sum to 1,
+//   log p = sum of w_i log p_i, made to sum to 1 again    (Mean::log_probabilities: what all find probable)
+//   p     = sum of w_i p_i                                (Mean::probabilities: what any finds probable)
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "decode/batches/session_options.h"
+#include "search/step.h"
+
+namespace tril::search {
+
+/// `weights`, or equal ones where there are none, divided by their sum.
+std::vector<double> settled_weights(std::span<const double> weights, std::size_t models);
+
+/// The ensemble's log-probabilities [N, V] of the models' logits [N, V], which are overwritten.
+Tensor mean_log_probs(Context& c, std::span<const Tensor> logits, std::span<const double> weights,
+                      EnsembleOptions::Mean mean);
+
+class EnsembleStep : public Step {
+ public:
+  /// @param steps  one for each model, the first one's first
+  EnsembleStep(std::vector<std::unique_ptr<Step>> steps, const EnsembleOptions& options);
+  std::int64_t vocab_size() const override { return steps_[0]->vocab_size(); }
+  Tensor logits(Context& c, const StepInput& input) override;
+  void read(Context& c, const StepInput& input) override {
+    for (const auto& step : steps_) step->read(c, input);
+  }
+  std::span<const std::int32_t> columns() const override { return steps_[0]->columns(); }
+  /// The first model's.
+  const Attention* attention() const override { return steps_[0]->attention(); }
+
+ private:
+  std::vector<std::unique_ptr<Step>> steps_;
+  std::vector<double> weights_;
+  EnsembleOptions::Mean mean_;
+};
+
+}  // namespace tril::search

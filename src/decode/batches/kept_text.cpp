@@ -1,0 +1,282 @@
+#include "decode/batches/kept_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/content_hash.h"
+#include "base/error.h"
+#include "decode/batches/model_step.h"
+#include "decode/batches/running_batch.h"
+#include "format/safetensors.h"
+
+namespace tril::search {
+namespace {
+
+constexpr std::string_view file_form = "tril kept text 2";
+
+template <class T>
+std::vector<T> rows_of(const Tensor& table, std::span<const std::int32_t> slots) {
+  const std::vector<T> all = host_copy<T>(table);
+  const auto width = static_cast<std::size_t>(table.size(1));
+  std::vector<T> rows;
+  rows.reserve(slots.size() * width);
+  for (const std::int32_t slot : slots) {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(slot) * width);
+    rows.insert(rows.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
+  }
+  return rows;
+}
+
+template <class T>
+void put_rows(const Tensor& table, std::span<const std::int32_t> slots, std::span<const std::byte> bytes) {
+  std::vector<T> all = host_copy<T>(table);
+  const auto width = static_cast<std::size_t>(table.size(1));
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    std::memcpy(&all[static_cast<std::size_t>(slots[i]) * width], bytes.data() + i * width * sizeof(T),
+                width * sizeof(T));
+  host_write<T>(table, all);
+}
+
+/// The tensors of a layer, by the names that a file gives them.
+std::vector<std::pair<std::string, Tensor>> tensors_of(const nn::KvCache& cache, std::int64_t layer) {
+  const ops::CachedKeysValues& l = cache.layer(layer);
+  std::vector<std::pair<std::string, Tensor>> list;
+  for (const auto& [name, tensor] : {std::pair{"keys", l.keys},
+                                     {"values", l.values},
+                                     {"key_scales", l.key_scales},
+                                     {"value_scales", l.value_scales}})
+    if (tensor) list.emplace_back(fmt::format("layers.{}.{}", layer, name), tensor);
+  return list;
+}
+
+std::string digest_of(std::span<const std::uint64_t> parts) {
+  Hash hash;
+  for (const std::uint64_t part : parts) hash.add(static_cast<std::int64_t>(part));
+  return fmt::format("{:016x}", hash.value());
+}
+
+std::string precision_of(const nn::KvCache::Options& o) {
+  return o.precision == nn::KvCache::Precision::int8 ? "int8" : "fp32";
+}
+
+}  // namespace
+
+// The step of a row that is there already: of what a new row begins with, the first tokens need not be read again. A long
+// beginning comes in portions.
+class KeptText::Resumed : public Step {
+ public:
+  Resumed(Step& step, std::size_t there) : step_(&step), left_(static_cast<std::int32_t>(there)) {}
+  std::int64_t vocab_size() const override { return step_->vocab_size(); }
+  Tensor logits(Context& c, const StepInput& input) override { return step_->logits(c, resumed(input)); }
+  Following following(Context& c, const StepInput& input) override { return step_->following(c, resumed(input)); }
+  void read(Context& c, const StepInput& input) override {
+    if (const StepInput rest = resumed(input); !rest.ids.empty()) step_->read(c, rest);
+  }
+
+ private:
+  StepInput resumed(StepInput input) {
+    if (left_ == 0) return input;
+    check(input.counts.size() == 1, "KeptText", "{} rows behind a text that was read", input.counts.size());
+    const std::int32_t skipped = std::min(left_, input.counts[0]);
+    left_ -= skipped;
+    count_ = input.counts[0] - skipped;
+    input.ids = input.ids.subspan(static_cast<std::size_t>(skipped));
+    input.counts = {&count_, 1};
+    input.parents = {&parent_, 1};
+    return input;
+  }
+
+  Step* step_;
+  std::int32_t left_;  ///< tokens that are there and still to come
+  std::int32_t count_ = 0, parent_ = 0;
+};
+
+KeptText::KeptText(Context& c, const model::Model& model, CacheOptions options, std::string identity)
+    : context_(&c), model_(&model), options_(options), identity_(std::move(identity)) {
+  check_options(options_);
+  check(!model.has_encoder(), "KeptText", "a {} model translates, it does not go on with a text", model.family());
+  cache_ = model.make_cache(c);
+  if (!cache_ || !options_.use)
+    fail_usage("kept text", fmt::format("there is no cache of a {} model to keep it in", model.family()),
+               "leave --no-cache out");
+  cache_->configure(options_.kept);
+}
+
+KeptText::~KeptText() = default;
+
+// Of a text, the beginning that has been read as it would be now.
+std::size_t KeptText::common(std::span<const std::int32_t> tokens) const {
+  const auto end = std::mismatch(tokens_.begin(), tokens_.end(), tokens.begin(), tokens.end()).first;
+  const auto same = static_cast<std::size_t>(end - tokens_.begin());
+  const auto beyond = static_cast<std::size_t>(model_->length_dependence().beyond);
+  if (beyond == 0 || std::max(tokens_.size(), tokens.size()) <= beyond) return same;
+  return given_ == tokens.size() ? std::min(same, given_) : 0;
+}
+
+void KeptText::was_given(std::size_t tokens) {
+  const nn::LengthDependence dependence = model_->length_dependence();
+  const bool anew = dependence.read_anew && tokens_.size() > static_cast<std::size_t>(dependence.beyond) &&
+                    tokens <= static_cast<std::size_t>(dependence.beyond);
+  given_ = anew ? 0 : tokens;
+}
+
+// The cache's row becomes one of the first `tokens` tokens.
+void KeptText::keep(std::size_t tokens) {
+  // What has left a window cannot come back into it, and a state of linear attention takes nothing back.
+  if (tokens < tokens_.size() && (options_.kept.window > 0 || cache_->keeps_states())) tokens = 0;
+  if (tokens == 0) {
+    cache_->reorder({});
+    tokens_.clear();
+    return;
+  }
+  if (cache_->rows() > 1) cache_->reorder(std::vector<std::int32_t>{0});
+  if (cache_->length(0) > static_cast<std::int32_t>(tokens)) cache_->truncate(0, static_cast<std::int32_t>(tokens));
+  tokens_.resize(tokens);
+}
+
+void KeptText::read(std::span<const std::int32_t> tokens, const std::stop_token& stop) {
+  keep(common(tokens));
+  reused_ = static_cast<std::int64_t>(tokens_.size());
+  newly_read_ = static_cast<std::int64_t>(tokens.size()) - reused_;
+  if (newly_read_ == 0) return;
+  ModelStep step(*model_, nullptr, cache_.get(), options_);
+  step.resume(tokens_);
+  std::size_t read = tokens_.size();
+  std::int32_t parent = tokens_.empty() ? -1 : 0;
+  const std::int32_t sentence = 0, none = 0, given = static_cast<std::int32_t>(tokens.size());
+  tokens_.clear();  // of a row that is not whole while it is read
+  while (read < tokens.size() && !stop.stop_requested()) {
+    const auto fresh =
+        tokens.subspan(read, std::min<std::size_t>(RunningBatch::default_prompt_tokens, tokens.size() - read));
+    const auto count = static_cast<std::int32_t>(fresh.size());
+    step.read(*context_, {.ids = fresh,
+                          .counts = {&count, 1},
+                          .parents = {&parent, 1},
+                          .sentences = {&sentence, 1},
+                          .cuts = {},
+                          .answers = {&none, 1},
+                          .given = {&given, 1}});
+    read += fresh.size();
+    parent = 0;
+  }
+  newly_read_ = static_cast<std::int64_t>(read) - reused_;
+  tokens_.assign(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(read));
+  was_given(tokens.size());
+}
+
+std::vector<Hypothesis> KeptText::decode(const Request& request, const SearchOptions& options, const Watch& watch) {
+  std::vector<std::int32_t> text{request.start_id};
+  text.insert(text.end(), request.prefix.begin(), request.prefix.end());
+  // The last token is read in any case: what follows it is asked for.
+  keep(std::min(common(text), text.size() - 1));
+  reused_ = static_cast<std::int64_t>(tokens_.size());
+  newly_read_ = static_cast<std::int64_t>(text.size()) - reused_;
+  ModelStep step(*model_, nullptr, cache_.get(), options_);
+  step.resume(tokens_);
+  Resumed resumed(step, tokens_.size());
+  struct Forgotten {  // where the search ends by an error
+    KeptText* text;
+    ~Forgotten() {
+      if (text) text->cache_->reorder({});
+    }
+  } forgotten{this};
+  tokens_.clear();
+  std::vector<Hypothesis> found = search::decode(*context_, resumed, {&request, 1}, options, 0, watch)[0];
+  const bool one_row = !options.has_beam() && options.n_best == 1 && cache_->rows() == 1;
+  if (!one_row) return found;
+  const std::size_t given = text.size();
+  text.insert(text.end(), found[0].tokens.begin(), found[0].tokens.end());
+  const auto read = static_cast<std::size_t>(cache_->length(0));
+  check(read <= text.size(), "KeptText", "{} tokens were read of {}", read, text.size());
+  text.resize(read);
+  tokens_ = std::move(text);
+  was_given(given);
+  forgotten.text = nullptr;
+  return found;
+}
+
+void KeptText::save(const std::string& path) const {
+  check(!tokens_.empty(), path, "nothing has been read yet");
+  const std::vector<std::int32_t>& slots = cache_->slots(0);
+  check(!cache_->keeps_states(), path, "what linear attention keeps of a text cannot be saved");
+  check(options_.kept.window == 0, path, "a text of which a window is kept cannot be saved");
+  std::vector<TensorHeader> headers{{"tokens", StoredType::i32, {static_cast<std::int64_t>(tokens_.size())}}};
+  std::int64_t layers = 0;
+  for (; layers < cache_->num_layers(); ++layers)
+    for (const auto& [name, tensor] : tensors_of(*cache_, layers))
+      headers.push_back({name,
+                         tensor.dtype() == DType::i8 ? StoredType::i8 : StoredType::f32,
+                         {static_cast<std::int64_t>(slots.size()), tensor.size(1)}});
+  // The header comes first and says what the rest comes to, so all of it is gone through twice.
+  const auto each = [&](const auto& take) {
+    take("tokens", std::as_bytes(std::span(tokens_)));
+    for (std::int64_t l = 0; l < layers; ++l)
+      for (const auto& [name, tensor] : tensors_of(*cache_, l)) {
+        if (tensor.dtype() == DType::i8)
+          take(name, std::as_bytes(std::span<const std::int8_t>(rows_of<std::int8_t>(tensor, slots))));
+        else
+          take(name, std::as_bytes(std::span<const float>(rows_of<float>(tensor, slots))));
+      }
+  };
+  std::vector<std::uint64_t> parts;
+  each([&](const std::string&, std::span<const std::byte> bytes) { parts.push_back(content_hash(bytes)); });
+  SafetensorsWriter writer(path, headers,
+                           {{"cache_precision", precision_of(options_.kept)},
+                            {"digest", digest_of(parts)},
+                            {"form", std::string(file_form)},
+                            {"model", identity_}});
+  each([&](const std::string& name, std::span<const std::byte> bytes) { writer.write(name, bytes); });
+  writer.commit();
+}
+
+void KeptText::load(const std::string& path) {
+  const SafetensorsFile file = SafetensorsFile::open(path);
+  const auto expect = [&](const char* key, const std::string& expected, const char* what) {
+    const std::string* const value = file.find_metadata(key);
+    if (!value || *value != expected)
+      fail_usage(path, fmt::format("{}: it has {}, expected {}", what, value ? *value : "none", expected),
+                 "remove the file, or name another one");
+  };
+  expect("form", std::string(file_form), "it is no text that tril kept");
+  expect("model", identity_, "it was kept by another model, or weights of another precision");
+  expect("cache_precision", precision_of(options_.kept), "keys and values are of another precision");
+  if (options_.kept.window > 0)
+    fail_usage(path, "a text is kept whole, and a window is asked for", "leave one of them out");
+  check(!cache_->keeps_states(), path, "what linear attention keeps of a text is not read from files");
+  const std::vector<std::int32_t> tokens = to_i32(file.at("tokens"));
+  const auto n = static_cast<std::int64_t>(tokens.size());
+  if (n == 0 || (model_->max_positions() > 0 && n > model_->max_positions()))
+    fail(path, fmt::format("it has {} tokens, the model {} positions", n, model_->max_positions()));
+  for (const std::int32_t token : tokens)
+    if (token < 0 || token >= model_->vocab_size())
+      fail(path, fmt::format("token {} is outside the vocabulary of {}", token, model_->vocab_size()));
+
+  keep(0);
+  cache_->add_rows(1);
+  const auto count = static_cast<std::int32_t>(n);
+  const std::vector<std::int32_t> slots = cache_->extend({&count, 1});
+  try {
+    std::vector<std::uint64_t> parts{content_hash(file.at("tokens").bytes)};
+    for (std::int64_t l = 0; l < cache_->num_layers(); ++l)
+      for (const auto& [name, tensor] : tensors_of(*cache_, l)) {
+        const WeightView& view = file.at(name);
+        const bool bytes = tensor.dtype() == DType::i8;
+        if (view.dtype != (bytes ? StoredType::i8 : StoredType::f32) ||
+            view.shape != std::vector<std::int64_t>{n, tensor.size(1)})
+          fail(path + ": " + name, fmt::format("expected {} of [{}, {}]", bytes ? "I8" : "F32", n, tensor.size(1)));
+        bytes ? put_rows<std::int8_t>(tensor, slots, view.bytes) : put_rows<float>(tensor, slots, view.bytes);
+        parts.push_back(content_hash(view.bytes));
+      }
+    const std::string* const digest = file.find_metadata("digest");
+    if (!digest || *digest != digest_of(parts)) fail(path, "it is damaged", "remove the file, or name another one");
+  } catch (...) {
+    keep(0);
+    throw;
+  }
+  tokens_ = tokens;
+  was_given(tokens_.size());
+}
+
+}  // namespace tril::search

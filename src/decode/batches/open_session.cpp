@@ -1,0 +1,96 @@
+#include "decode/batches/open_session.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace tril::search {
+
+OpenSession::OpenSession(Context& c, const model::Model& model, const OpenSessionOptions& options, OnToken on_token,
+                         OnPartial on_partial)
+    : context_(&c),
+      model_(&model),
+      options_(options),
+      on_token_(std::move(on_token)),
+      on_partial_(std::move(on_partial)),
+      cache_(options.cache.use ? model.make_cache(c) : nullptr),
+      sources_(model) {
+  check_options(options.cache);
+  if (cache_) cache_->configure(options.cache.kept);
+  if (cache_ && !model.has_encoder() && !cache_->keeps_states() && options.cache.kept.window == 0 &&
+      options.prefix_tokens > 0)
+    prefixes_.emplace(*cache_, options.prefix_tokens);
+  start();
+}
+
+// A step and a batch without anybody.
+void OpenSession::start() {
+  if (prefixes_) prefixes_->clear();
+  if (cache_) cache_->reorder({});
+  sources_.clear();
+  there_.clear(), attended_.clear();
+  step_ =
+      std::make_unique<ModelStep>(*model_, model_->has_encoder() ? &sources_ : nullptr, cache_.get(), options_.cache);
+  if (prefixes_) step_->share_prefixes(&*prefixes_);
+  batch_ = std::make_unique<RunningBatch>(*step_, options_.prompt_tokens, on_token_, on_partial_);
+}
+
+void OpenSession::join(std::span<const Arrival> arrivals) {
+  std::vector<std::vector<std::int32_t>> sources;
+  std::vector<std::int32_t> sentences;
+  for (const Arrival& a : arrivals) {
+    try {
+      check(there_.count(a.sentence) == 0, "OpenSession", "sentence {} is there already", a.sentence);
+      check(!model_->has_encoder() || !a.source.empty(), "OpenSession", "a source without tokens");
+      check(!a.options->attention.on || model_->has_encoder(), "attention", "a {} model has no source",
+            model_->family());
+      check(!a.options->shortlist, "shortlist", "is for translations of a closed list");
+      batch_->join(a.sentence, a.request, a.options);
+    } catch (...) {
+      failed_.push_back({.sentence = a.sentence, .hypotheses = {}, .error = std::current_exception()});
+      continue;
+    }
+    there_.insert(a.sentence);
+    if (a.options->attention.on) attended_.insert(a.sentence);
+    sentences.push_back(a.sentence);
+    if (model_->has_encoder()) sources.push_back(a.source);
+  }
+  try {
+    if (!sources.empty()) sources_.add(*context_, sources, sentences);
+  } catch (...) {
+    fail_all(std::current_exception());
+  }
+}
+
+void OpenSession::step() {
+  try {
+    if (!attended_.empty() && !step_->attention()) step_->keep_attention(model::tap_of(*model_, options_.attention));
+    if (attended_.empty() && step_->attention()) step_->keep_no_attention();
+    batch_->step(*context_);
+  } catch (...) {
+    fail_all(std::current_exception());
+  }
+}
+
+void OpenSession::fail_all(const std::exception_ptr& error) {
+  for (RunningBatch::Ended& e : batch_->take_ended()) {  // those had come to their end
+    there_.erase(e.sentence);
+    failed_.push_back(std::move(e));
+  }
+  for (const std::int32_t sentence : there_)
+    failed_.push_back({.sentence = sentence, .hypotheses = {}, .error = error});
+  start();
+}
+
+std::vector<RunningBatch::Ended> OpenSession::take_ended() {
+  std::vector<RunningBatch::Ended> ended = std::exchange(failed_, {});
+  for (RunningBatch::Ended& e : batch_->take_ended()) {
+    sources_.remove(e.sentence);
+    there_.erase(e.sentence), attended_.erase(e.sentence);
+    ended.push_back(std::move(e));
+  }
+  if (batch_->empty() && cache_) cache_->reorder({});
+  return ended;
+}
+
+}  // namespace tril::search

@@ -1,0 +1,111 @@
+#include "decode/batches/score.h"
+
+#include <optional>
+
+#include "decode/batches/ensemble.h"
+#include "search/candidates.h"
+#include "search/sources.h"
+
+namespace tril::search {
+namespace {
+
+struct Targets {
+  std::vector<std::int32_t> ids, expected;  ///< what the decoder sees and what is to follow
+  Rows rows;
+};
+
+Tensor hidden_of(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources,
+                 const Targets& t, nn::AttentionTap* tap = nullptr) {
+  const model::Memory memory = encode(c, model, sources);
+  return model.decode(
+      c, {.ids = t.ids, .rows = t.rows, .memory = &memory, .memory_rows = {}, .cache = nullptr, .tap = tap});
+}
+
+// log p of each expected token by the models together.
+std::vector<float> together(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources,
+                            const Targets& t, const EnsembleOptions& ensemble, nn::AttentionTap* tap) {
+  std::vector<Tensor> logits{model::logits(c, model, hidden_of(c, model, sources, t, tap))};
+  for (const model::Model* other : ensemble.others)
+    logits.push_back(model::logits(c, *other, hidden_of(c, *other, sources, t)));
+  const std::vector<double> weights = settled_weights(ensemble.weights, logits.size());
+  const Tensor mean = mean_log_probs(c, logits, weights, ensemble.mean);
+  const Tensor expected = c.upload(t.expected), losses = c.empty({mean.size(0)});
+  c.kernels().cross_entropy({.targets = expected.data<std::int32_t>()}, mean.data<float>(), losses.data<float>(),
+                            nullptr, static_cast<std::size_t>(mean.size(0)), static_cast<std::size_t>(mean.size(1)));
+  std::vector<float> log_probs = host_copy<float>(losses);
+  for (float& p : log_probs) p = -p;
+  return log_probs;
+}
+
+}  // namespace
+
+std::vector<Score> score(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources,
+                         std::span<const std::vector<std::int32_t>> targets, std::int32_t start_id,
+                         const ScoreOptions& options) {
+  check(sources.size() == targets.size(), "score", "{} sources for {} targets", sources.size(), targets.size());
+  std::vector<Score> scores(targets.size());
+  if (targets.empty()) return scores;
+
+  // The decoder sees each target shifted right by one, behind the start token.
+  Targets t;
+  auto& [ids, expected, rows] = t;
+  for (const auto& target : targets) {
+    rows.append(static_cast<std::int32_t>(target.size()));
+    for (std::size_t i = 0; i < target.size(); ++i) ids.push_back(i == 0 ? start_id : target[i - 1]);
+    expected.insert(expected.end(), target.begin(), target.end());
+  }
+  if (ids.empty()) return scores;
+
+  std::optional<nn::AttentionTap> tap;
+  if (options.attention.on)
+    tap = model::tap_of(model, model::AlignmentHeads{options.attention.layer, options.attention.heads});
+  nn::AttentionTap* const asked = tap ? &*tap : nullptr;
+  std::vector<float> log_probs;
+  if (options.ensemble.others.empty()) {
+    const model::OutputProjection output = model.output();
+    log_probs = host_copy<float>(ops::target_log_probs(c, hidden_of(c, model, sources, t, asked), output.weight,
+                                                       output.bias, c.upload(expected), output.softcap));
+  } else {
+    log_probs = together(c, model, sources, t, options.ensemble, asked);
+  }
+
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i);
+    scores[i].token_log_probs.assign(log_probs.begin() + rows.begin(row), log_probs.begin() + rows.end(row));
+    for (float p : scores[i].token_log_probs) scores[i].log_prob += static_cast<double>(p);
+    check_number(scores[i].log_prob);
+  }
+  if (tap) {
+    const std::vector<float> weights = host_copy<float>(tap->weights);
+    auto at = weights.begin();
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const auto end = at + static_cast<std::ptrdiff_t>(targets[i].size() * sources[i].size());
+      scores[i].attention.assign(at, end);
+      at = end;
+    }
+  }
+  return scores;
+}
+
+std::vector<Score> score_all(WorkerPool& workers, const model::Model& model,
+                             std::span<const std::vector<std::int32_t>> sources,
+                             std::span<const std::vector<std::int32_t>> targets, std::int64_t batch_size,
+                             const ScoreOptions& options) {
+  check(sources.size() == targets.size(), "score", "{} sources for {} targets", sources.size(), targets.size());
+  check(batch_size >= 1, "score", "{} pairs in a batch, expected at least 1", batch_size);
+  std::vector<std::size_t> lengths;
+  for (const auto& target : targets) lengths.push_back(target.size());
+  const auto jobs = jobs_by_length(lengths, static_cast<std::size_t>(batch_size));
+  const std::int32_t start = options.start_id >= 0 ? options.start_id : model.special_ids().decoder_start;
+
+  std::vector<Score> scores(targets.size());
+  workers.run(jobs.size(), [&](Context& c, int, std::size_t job) {
+    std::vector<std::vector<std::int32_t>> job_sources, job_targets;
+    for (std::size_t i : jobs[job]) job_sources.push_back(sources[i]), job_targets.push_back(targets[i]);
+    std::vector<Score> found = score(c, model, job_sources, job_targets, start, options);
+    for (std::size_t i = 0; i < found.size(); ++i) scores[jobs[job][i]] = std::move(found[i]);
+  });
+  return scores;
+}
+
+}  // namespace tril::search

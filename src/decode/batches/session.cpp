@@ -1,0 +1,138 @@
+#include "decode/batches/session.h"
+
+#include <numeric>
+
+#include "decode/batches/draft_model.h"
+#include "decode/batches/ensemble.h"
+#include "decode/batches/prompt_lookup.h"
+#include "decode/batches/shortlist.h"
+#include "decode/batches/speculative.h"
+
+namespace tril::search {
+
+void check_options(const SessionOptions& o, const model::Model& model) {
+  check_options(o.cache);
+  settled_weights(o.ensemble.weights, 1 + o.ensemble.others.size());
+  const auto fits = [&](const model::Model& other, const char* what) {
+    if (other.vocab_size() != model.vocab_size() || other.source_vocab_size() != model.source_vocab_size() ||
+        other.has_encoder() != model.has_encoder())
+      fail_usage(what,
+                 fmt::format("a {} model of {} words does not go with a {} model of {}", other.family(),
+                             other.vocab_size(), model.family(), model.vocab_size()),
+                 "take models that were made with the same vocabulary");
+  };
+  const auto reaches = [&](const model::Model& other, const char* what) {
+    const std::int64_t positions = other.max_positions();
+    if (positions > 0 && (model.max_positions() == 0 || positions < model.max_positions()))
+      fail_usage(what,
+                 fmt::format("has {} positions, the model itself {}", positions,
+                             model.max_positions() == 0 ? "any number" : fmt::format("{}", model.max_positions())),
+                 "take one that reads texts as long");
+  };
+  for (const model::Model* other : o.ensemble.others) fits(*other, "ensemble"), reaches(*other, "ensemble");
+  if (o.speculative.draft) fits(*o.speculative.draft, "draft model");
+  // A draft that continues text proposes nothing where its positions end, but sources it must read.
+  if (o.speculative.draft && model.has_encoder()) reaches(*o.speculative.draft, "draft model");
+  check(o.speculative.lookup >= 0 && o.speculative.tokens >= 1, "speculative decoding",
+        "n-grams of {} and {} tokens to propose", o.speculative.lookup, o.speculative.tokens);
+  if (o.speculative.draft && o.speculative.lookup > 0)
+    fail_usage("speculative decoding", "a draft model and prompt lookup both propose tokens", "choose one of them");
+}
+
+Session::Session(Context& c, const model::Model& model, const SessionOptions& options)
+    : context_(&c), options_(options) {
+  check_options(options, model);
+  const nn::KvCache::Options& kept = options.cache.kept;
+  models_.push_back(reader_of(model, kept));
+  for (const model::Model* other : options.ensemble.others) models_.push_back(reader_of(*other, kept));
+  // A draft reads its own proposals token by token and takes them back together, so it keeps what leaves the window.
+  if (options.speculative.draft)
+    draft_ = std::make_unique<Reader>(reader_of(*options.speculative.draft, {.precision = kept.precision}));
+  const auto takes_back = [](const Reader& r) { return !r.cache || !r.cache->keeps_states(); };
+  if (options.speculative.on() && !(takes_back(models_[0]) && (!draft_ || takes_back(*draft_))))
+    fail_usage("speculative decoding", "what linear attention has read it cannot take back, as proposals need",
+               "leave the draft model or the lookup out");
+  const auto is_read_anew = [](const Reader& r) { return r.model->length_dependence().read_anew; };
+  if (options.speculative.on() && (is_read_anew(models_[0]) || (draft_ && is_read_anew(*draft_))))
+    fail_usage("speculative decoding", "longrope reads a text anew where it grows long, in the midst of proposals",
+               "leave the draft model or the lookup out");
+}
+
+Session::Reader Session::reader_of(const model::Model& model, const nn::KvCache::Options& kept) const {
+  Reader r{&model, options_.cache.use ? model.make_cache(*context_) : nullptr, Sources(model)};
+  if (r.cache) r.cache->configure(kept);
+  return r;
+}
+
+void Session::begin(Reader& r, std::span<const std::vector<std::int32_t>> sources) {
+  if (!r.model->has_encoder()) return;
+  std::vector<std::int32_t> numbers(sources.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  r.sources.add(*context_, sources, numbers);
+}
+
+void Session::end(Reader& r) {
+  if (r.cache) r.cache->reorder({});
+  r.sources.clear();
+}
+
+std::unique_ptr<ModelStep> Session::step_of(Reader& r) {
+  const Sources* sources = r.model->has_encoder() ? &r.sources : nullptr;
+  return std::make_unique<ModelStep>(*r.model, sources, r.cache.get(), options_.cache);
+}
+
+// Whatever ends a search.
+struct Session::Emptied {
+  Session& session;
+  ~Emptied() {
+    for (Reader& r : session.models_) end(r);
+    if (session.draft_) end(*session.draft_);
+  }
+};
+
+std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector<std::int32_t>> sources,
+                                                     std::span<const Request> requests, const SearchOptions& options,
+                                                     std::int64_t max_live, const Watch& watch) {
+  const model::Model& model = *models_[0].model;
+  check(sources.size() == (model.has_encoder() ? requests.size() : 0), "Session",
+        "{} sources for {} requests of a {} model", sources.size(), requests.size(), model.family());
+  if (requests.empty()) return {};
+  std::vector<std::unique_ptr<Step>> steps;
+  const Emptied emptied{*this};
+  const bool stopped = watch.stop.stop_requested();  // then no step is made, so nothing is attended to
+  std::vector<std::vector<std::int32_t>> lists;
+  if (options.shortlist) {
+    check(model.has_encoder(), "shortlist", "is for translation, a {} model has no source", model.family());
+    for (std::size_t s = 0; s < sources.size(); ++s) lists.push_back(options.shortlist->of(sources[s], requests[s]));
+  }
+  for (Reader& r : models_) {
+    if (!stopped) begin(r, sources);
+    std::unique_ptr<ModelStep> one = step_of(r);
+    if (options.shortlist) one->restrict_to(lists);
+    if (options.attention.on && &r == &models_[0])
+      one->keep_attention(
+          model::tap_of(model, model::AlignmentHeads{options.attention.layer, options.attention.heads}));
+    steps.push_back(std::move(one));
+  }
+  std::unique_ptr<Step> step = std::move(steps[0]);
+  if (steps.size() > 1) {
+    steps[0] = std::move(step);
+    step = std::make_unique<EnsembleStep>(std::move(steps), options_.ensemble);
+  }
+
+  if (!options_.speculative.on()) return search::decode(*context_, *step, requests, options, max_live, watch);
+  std::unique_ptr<Proposer> proposer;
+  if (draft_) {
+    if (!stopped) begin(*draft_, sources);
+    const Sources* of_draft = model.has_encoder() ? &draft_->sources : nullptr;
+    proposer = std::make_unique<DraftModel>(*draft_->model, of_draft, draft_->cache.get(), options_.cache,
+                                            options_.speculative.min_prob);
+  } else {
+    const bool shared = model.source_vocab_size() == model.vocab_size();
+    proposer = std::make_unique<Lookup>(shared ? sources : sources.first(0), options_.speculative.lookup);
+  }
+  return decode_speculatively(*context_, *step, *proposer, options_.speculative.tokens, requests, options, max_live,
+                              watch, speculation_);
+}
+
+}  // namespace tril::search

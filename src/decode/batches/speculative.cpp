@@ -1,0 +1,250 @@
+#include "decode/batches/speculative.h"
+
+#include <algorithm>
+
+#include "decode/batches/running_batch.h"
+#include "search/beam_search.h"
+#include "search/candidates.h"
+
+namespace tril::search {
+namespace {
+
+constexpr std::size_t portion = RunningBatch::default_prompt_tokens;
+
+// One sentence on its way. `text`: its tokens, and behind them what is proposed.
+struct Sentence {
+  Sequences search;
+  std::int32_t number = 0;
+  std::vector<std::int32_t> text;
+  std::size_t known = 0;   // tokens of text that are the sentence's
+  std::size_t unread = 0;  // the last of them, which the model has not read
+  std::int32_t row = -1;   // of the last step
+  std::int32_t wrong = 0;  // tokens that it read there and that were not accepted
+  Clock::time_point begun = Clock::now();
+
+  std::size_t proposed() const { return text.size() - known; }
+};
+
+// The sentences of one call, those that are on their way in `live_`. A step: propose(), read(), accept().
+class SpeculativeSearch {
+ public:
+  SpeculativeSearch(Step& step, Proposer& proposer, std::int32_t draft_tokens, std::span<const Request> requests,
+                    const SearchOptions& options, const Watch& watch, Speculation& counts)
+      : step_(&step),
+        proposer_(&proposer),
+        draft_tokens_(draft_tokens),
+        requests_(requests),
+        options_(&options),
+        watch_(&watch),
+        counts_(&counts),
+        finder_(options, step.vocab_size(), 1, options.scores),
+        results_(requests.size()) {}
+
+  std::vector<std::vector<Hypothesis>> run(Context& c, std::size_t most_live) {
+    while (!watch_->stop.stop_requested()) {
+      begin_waiting(most_live);
+      if (live_.empty()) return std::move(results_);
+      if (!read_beginnings(c)) continue;
+      propose(c);
+      accept(read(c));
+    }
+    begin_waiting(requests_.size());
+    cancel();
+    return std::move(results_);
+  }
+
+ private:
+  const Request& request_of(const Sentence& s) const { return requests_[static_cast<std::size_t>(s.number)]; }
+
+  void begin_waiting(std::size_t most_live) {
+    for (; live_.size() < most_live && waiting_ < requests_.size(); ++waiting_) {
+      const Request& request = requests_[waiting_];
+      Sentence s{.search = Sequences(*options_), .number = static_cast<std::int32_t>(waiting_), .text = {}};
+      s.search.begin(request);
+      s.text.push_back(request.start_id);
+      s.text.insert(s.text.end(), request.prefix.begin(), request.prefix.end());
+      s.known = s.unread = s.text.size();
+      live_.push_back(std::move(s));
+    }
+  }
+
+  // Long texts that are given come in portions, between which time and stop are looked at; read() has their ends.
+  // @return whether anybody is left, and nobody has asked to stop
+  bool read_beginnings(Context& c) {
+    const auto is_long = [](const Sentence& s) { return s.unread > portion; };
+    while (std::any_of(live_.begin(), live_.end(), is_long)) {
+      std::vector<std::int32_t> ids, counts, parents, cuts, answers(live_.size(), 0), given;
+      std::size_t left = portion;
+      numbers_.clear();
+      for (std::size_t i = 0; i < live_.size(); ++i) {
+        Sentence& s = live_[i];
+        const std::size_t n = is_long(s) ? std::min(left, s.unread - 1) : 0;
+        const auto begin = s.text.end() - static_cast<std::ptrdiff_t>(s.unread);
+        ids.insert(ids.end(), begin, begin + static_cast<std::ptrdiff_t>(n));
+        counts.push_back(static_cast<std::int32_t>(n));
+        parents.push_back(std::exchange(s.row, static_cast<std::int32_t>(i)));
+        cuts.push_back(std::exchange(s.wrong, 0));
+        given.push_back(static_cast<std::int32_t>(1 + request_of(s).prefix.size()));
+        numbers_.push_back(s.number);
+        s.unread -= n, left -= n;
+      }
+      step_->read(c, {ids, counts, parents, numbers_, cuts, answers, given});
+      std::erase_if(live_, [&](Sentence& s) {
+        if (!is_late(s.begun, *options_)) return false;
+        cut(s, Cut::time_limit);
+        finish(s);
+        return true;
+      });
+      if (watch_->stop.stop_requested()) return false;
+    }
+    return !live_.empty();
+  }
+
+  void cancel() {
+    for (Sentence& s : live_) {
+      cut(s, Cut::cancelled);
+      finish(s);
+    }
+  }
+
+  // Behind the proposals comes one token of the model's own.
+  void propose(Context& c) {
+    std::vector<std::span<const std::int32_t>> texts;
+    std::vector<std::int32_t> most;
+    numbers_.clear();
+    for (const Sentence& s : live_) {
+      const auto made = static_cast<std::int32_t>(s.known - 1 - request_of(s).prefix.size());
+      texts.emplace_back(s.text);
+      numbers_.push_back(s.number);
+      most.push_back(std::min(draft_tokens_, request_of(s).max_length - made - 1));
+    }
+    proposer_->propose(c, {texts, numbers_, most, options_->eos_ids}, proposals_);
+    for (std::size_t i = 0; i < live_.size(); ++i) {
+      live_[i].text.insert(live_[i].text.end(), proposals_[i].begin(), proposals_[i].end());
+      counts_->proposed += static_cast<std::int64_t>(proposals_[i].size());
+    }
+    counts_->rows += static_cast<std::int64_t>(live_.size());
+  }
+
+  // What the model would take itself, sentence after sentence: behind what is known, and behind each proposal.
+  std::span<const Candidate> read(Context& c) {
+    std::vector<std::int32_t> ids, counts, parents, cuts, answers, given;
+    std::vector<RowView> views;
+    for (const Sentence& s : live_) {
+      const std::size_t unread = s.unread + s.proposed();
+      ids.insert(ids.end(), s.text.end() - static_cast<std::ptrdiff_t>(unread), s.text.end());
+      counts.push_back(static_cast<std::int32_t>(unread));
+      parents.push_back(s.row);
+      cuts.push_back(s.wrong);
+      answers.push_back(static_cast<std::int32_t>(1 + s.proposed()));
+      given.push_back(static_cast<std::int32_t>(1 + request_of(s).prefix.size()));
+      for (std::size_t n = s.known; n <= s.text.size(); ++n)
+        views.push_back({std::span(s.text).first(n), &s.search.request()});
+    }
+    const StepInput input{ids, counts, parents, numbers_, cuts, answers, given};
+    const Following following =
+        finder_.may_skip_logits() ? step_->following(c, input) : Following{.logits = step_->logits(c, input)};
+    if (following.logits)
+      check_shape(following.logits, {static_cast<std::int64_t>(views.size()), step_->vocab_size()}, "logits");
+    return finder_.find(c, following, views);
+  }
+
+  // Sentences that are done leave; `own` is what read() gave.
+  void accept(std::span<const Candidate> own) {
+    const auto top_count = static_cast<std::size_t>(finder_.top_count());
+    std::size_t first = 0, kept = 0;
+    for (std::size_t i = 0; i < live_.size(); ++i) {
+      Sentence& s = live_[i];
+      const std::size_t answers = 1 + s.proposed();
+      const std::size_t taken =
+          take(s, own.subspan(first, answers), finder_.tops().subspan(first * top_count, answers * top_count));
+      if (!s.search.done() && is_late(s.begun, *options_)) cut(s, Cut::time_limit);
+      if (s.search.done()) {
+        finish(s);
+      } else {
+        if (watch_->on_partial) watch_->on_partial({static_cast<std::size_t>(s.number), s.search.view(0).new_tokens()});
+        go_on(s, taken, own[first + taken - 1].token, static_cast<std::int32_t>(i));
+        if (kept != i) live_[kept] = std::move(live_[i]);
+        ++kept;
+      }
+      first += answers;
+    }
+    live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(kept), live_.end());
+  }
+
+  // The model's own tokens, as long as each was proposed, and the first that was not. @return how many
+  std::size_t take(Sentence& s, std::span<const Candidate> own, std::span<const Candidate> tops) {
+    const std::span<const std::int32_t> proposed = std::span(s.text).subspan(s.known);
+    const std::size_t top_count = tops.size() / own.size();
+    std::size_t taken = 0;
+    bool agreed = true;
+    while (agreed && taken < own.size() && !s.search.done()) {
+      s.search.advance(own.subspan(taken, 1), 1, {}, tops.subspan(taken * top_count, top_count));
+      agreed = taken < proposed.size() && own[taken].token == proposed[taken];
+      ++taken;
+      counts_->tokens += s.search.added()[0].token >= 0;
+      counts_->accepted += agreed;
+      tell(s);
+    }
+    return taken;
+  }
+
+  // From a step's row on: of the proposals taken - 1 were right, and the model's own `last` comes behind them.
+  static void go_on(Sentence& s, std::size_t taken, std::int32_t last, std::int32_t row) {
+    s.wrong = static_cast<std::int32_t>(s.proposed() - (taken - 1));
+    s.text.resize(s.known + taken - 1);
+    s.text.push_back(last);
+    s.known = s.text.size();
+    s.unread = 1;
+    s.row = row;
+  }
+
+  void cut(Sentence& s, Cut why) {
+    s.search.cut(why);
+    tell(s);
+  }
+  void finish(const Sentence& s) { results_[static_cast<std::size_t>(s.number)] = s.search.hypotheses(); }
+  void tell(const Sentence& s) const {
+    if (watch_->on_token)
+      for (const Sequences::Added& a : s.search.added())
+        watch_->on_token({static_cast<std::size_t>(s.number), a.sample, a.token, a.ended,
+                          a.token >= 0 ? s.search.last_score(a.sample) : nullptr});
+  }
+
+  Step* step_;
+  Proposer* proposer_;
+  std::int32_t draft_tokens_;
+  std::span<const Request> requests_;
+  const SearchOptions* options_;
+  const Watch* watch_;
+  Speculation* counts_;
+  CandidateFinder finder_;
+  std::vector<Sentence> live_;
+  std::size_t waiting_ = 0;            // the first request that has not begun
+  std::vector<std::int32_t> numbers_;  // of the live ones
+  std::vector<std::vector<std::int32_t>> proposals_;
+  std::vector<std::vector<Hypothesis>> results_;
+};
+
+}  // namespace
+
+void check_speculative(const SearchOptions& o) {
+  check(o.is_greedy(), "speculative decoding", "is greedy: a beam of {}, {} hypotheses, alternatives {}, sampling {}",
+        o.beam_size, o.n_best, o.alternatives, o.sampling.on);
+  check(!o.attention.on, "speculative decoding", "keeps no attention, so no alignments and no unknown words replaced");
+  check(!o.shortlist, "speculative decoding", "knows no shortlist");
+}
+
+std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step, Proposer& proposer,
+                                                          std::int32_t draft_tokens, std::span<const Request> requests,
+                                                          const SearchOptions& options, std::int64_t max_live,
+                                                          const Watch& watch, Speculation& counts) {
+  check_options(options, step.vocab_size());
+  check_speculative(options);
+  for (const Request& request : requests) check_request(request, options, step.vocab_size());
+  check(draft_tokens >= 1, "speculative decoding", "{} tokens to propose, expected at least 1", draft_tokens);
+  const std::size_t most_live = max_live == 0 ? requests.size() : static_cast<std::size_t>(max_live);
+  return SpeculativeSearch(step, proposer, draft_tokens, requests, options, watch, counts).run(c, most_live);
+}
+
+}  // namespace tril::search

@@ -1,0 +1,27 @@
+// Speculative decoding [Leviathan et al. 2023; Chen et al. 2023], greedy: something cheap proposes the next tokens of
+// each row, the model reads them all in one step and says after each what it would have taken itself; the proposals up
+// to the first that it would not have taken are accepted, and that token of its own comes behind them. The result is
+// plain greedy search's token for token (up to rounding: a step of several tokens sums in another order), in fewer steps.
+// Proposals come from a small draft model (draft_model.h), or from the text itself (prompt_lookup.h).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "decode/batches/decode.h"
+#include "decode/batches/session_options.h"
+#include "search/proposer.h"
+
+namespace tril::search {
+
+/// Throws Error(usage) where the options ask for what goes without proposals alone.
+void check_speculative(const SearchOptions& options);
+
+/// decode() of decode.h for greedy search, with proposals of `draft_tokens` at most.
+std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step, Proposer& proposer,
+                                                          std::int32_t draft_tokens, std::span<const Request> requests,
+                                                          const SearchOptions& options, std::int64_t max_live,
+                                                          const Watch& watch, Speculation& counts);
+
+}  // namespace tril::search

@@ -1,0 +1,170 @@
+#include "decode/texts/attention_maps.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "decode/texts/translation_text.h"
+#include "tokenizer/files/sentence_frame.h"
+
+namespace tril::search {
+namespace {
+
+// The probe's name of the weights, without ".weights"; "" for whatever else it sees.
+std::string attention_name(const std::string& probed) {
+  const std::string end = ".weights";
+  return probed.ends_with(end) ? probed.substr(0, probed.size() - end.size()) : "";
+}
+
+std::vector<std::int32_t> ids_of(const Tokenizer& tokenizer, const std::string& text, Side side, std::int64_t most) {
+  std::vector<std::int32_t> ids = tokenizer.encode(text, side);
+  if (tokenizer.special(side).eos >= 0) ids.push_back(tokenizer.special(side).eos);
+  if (static_cast<std::int64_t>(ids.size()) > most) ids.resize(static_cast<std::size_t>(most));
+  return ids;
+}
+
+void add_pieces(std::vector<std::string>& pieces, const Tokenizer& tokenizer, const std::vector<std::int32_t>& ids,
+                Side side) {
+  for (std::int32_t id : ids) pieces.push_back(tokenizer.piece(id, side));
+}
+
+// Catches what an attention of one row is asked for, [1, heads, queries, keys], in the order of computation.
+class Catcher {
+ public:
+  explicit Catcher(Context& c) : context_(c) {
+    c.set_probe([this](const std::string& probed, const Tensor& w) {
+      const std::string name = attention_name(probed);
+      if (!name.empty() && w.shape().rank() == 4)
+        caught_.push_back({{name, w.size(1), host_copy<float>(w)}, w.shape()});
+    });
+  }
+  ~Catcher() { context_.set_probe(nullptr); }
+  Catcher(const Catcher&) = delete;
+  Catcher& operator=(const Catcher&) = delete;
+
+  /// Every `step`-th attention from the `first` on.
+  void give(AttentionMaps& maps, std::size_t first, std::size_t step) {
+    const auto queries = static_cast<std::int64_t>(maps.queries.size()),
+               keys = static_cast<std::int64_t>(maps.keys.size());
+    for (std::size_t i = first; i < caught_.size(); i += step) {
+      const auto& [layer, shape] = caught_[i];
+      check(shape == Shape{1, layer.heads, queries, keys}, layer.name, "its weights are {} for {} queries and {} keys",
+            shape, queries, keys);
+      maps.layers.push_back(layer);
+    }
+  }
+
+ private:
+  Context& context_;
+  std::vector<std::pair<AttentionMaps::Layer, Shape>> caught_;
+};
+
+void keep_last_layers(AttentionMaps& maps, std::int64_t most_heads) {
+  std::int64_t heads = 0;
+  std::size_t first = maps.layers.size();
+  while (first > 0 && (heads += maps.layers[first - 1].heads) <= most_heads) --first;
+  maps.layers.erase(maps.layers.begin(), maps.layers.begin() + static_cast<std::ptrdiff_t>(first));
+}
+
+std::vector<std::int32_t> shifted(const std::vector<std::int32_t>& ids, std::int32_t start) {
+  std::vector<std::int32_t> input = ids;
+  if (input.empty()) return input;
+  std::rotate(input.begin(), input.end() - 1, input.end());
+  input.front() = start;
+  return input;
+}
+
+Rows one_row(const std::vector<std::int32_t>& ids) {
+  Rows rows;
+  rows.append(static_cast<std::int32_t>(ids.size()));
+  return rows;
+}
+
+std::vector<AttentionMaps> encoder_decoder_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer,
+                                                const std::string& source, const std::string& target, std::int64_t most,
+                                                const AttentionBounds& bounds) {
+  std::vector<AttentionMaps> all(3);
+  AttentionMaps &cross = all[0], &encoder = all[1], &decoder = all[2];
+  encoder.kind = AttentionMaps::Kind::encoder, decoder.kind = AttentionMaps::Kind::decoder;
+  const auto sentence = [&](const std::string& text, Side side, const std::string& language) {
+    std::vector<std::int32_t> ids = sentence_ids(tokenizer, text, side, language);
+    if (static_cast<std::int64_t>(ids.size()) > most) ids.resize(static_cast<std::size_t>(most));
+    return ids;
+  };
+  const std::vector<std::int32_t> sources = sentence(source, Side::source, bounds.source_language),
+                                  targets = sentence(target, Side::target, bounds.target_language);
+  if (sources.empty() || targets.empty()) return all;
+  add_pieces(cross.keys, tokenizer, sources, Side::source);
+  add_pieces(cross.queries, tokenizer, targets, Side::target);
+  encoder.queries = encoder.keys = cross.keys;
+  const std::vector<std::int32_t> input = shifted(targets, search::decoder_start(m, tokenizer, bounds.target_language));
+  decoder.queries = cross.queries;
+  add_pieces(decoder.keys, tokenizer, input, Side::target);
+
+  model::Memory memory;
+  {
+    Catcher catcher(c);
+    memory = m.encode(c, sources, one_row(sources));
+    catcher.give(encoder, 0, 1);
+  }
+  Catcher catcher(c);
+  m.decode(c, {.ids = input, .rows = one_row(input), .memory = &memory, .memory_rows = {}, .cache = nullptr});
+  catcher.give(decoder, 0, 2);  // a layer's self-attention comes first
+  catcher.give(cross, 1, 2);
+  return all;
+}
+
+std::vector<AttentionMaps> decoder_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer,
+                                        const std::string& text, std::int64_t most) {
+  std::vector<AttentionMaps> all(1);
+  all[0].kind = AttentionMaps::Kind::self;
+  const std::vector<std::int32_t> ids = ids_of(tokenizer, text, Side::source, most);
+  if (ids.empty()) return all;
+  add_pieces(all[0].keys, tokenizer, ids, Side::source);
+  all[0].queries = all[0].keys;
+  Catcher catcher(c);
+  m.decode(c, {.ids = ids, .rows = one_row(ids), .memory = nullptr, .memory_rows = {}, .cache = nullptr});
+  catcher.give(all[0], 0, 1);
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> AttentionMaps::Layer::codes() const {
+  std::vector<std::uint8_t> list;
+  for (float w : weights)
+    list.push_back(static_cast<std::uint8_t>(std::lround(255 * std::sqrt(std::clamp(w, 0.0f, 1.0f)))));
+  return list;
+}
+
+std::string_view name_of(AttentionMaps::Kind kind) {
+  switch (kind) {
+    case AttentionMaps::Kind::cross:
+      return "cross";
+    case AttentionMaps::Kind::encoder:
+      return "encoder";
+    case AttentionMaps::Kind::decoder:
+      return "decoder";
+    case AttentionMaps::Kind::self:
+      break;
+  }
+  return "self";
+}
+
+std::vector<AttentionMaps> all_attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer,
+                                              const std::string& source, const std::string& target,
+                                              const AttentionBounds& bounds) {
+  check(!c.tape(), "attention_maps", "the context records; maps are looked at without a tape");
+  const std::int64_t most = m.max_positions() > 0 ? std::min(bounds.tokens, m.max_positions()) : bounds.tokens;
+  std::vector<AttentionMaps> all = m.has_encoder() ? encoder_decoder_maps(c, m, tokenizer, source, target, most, bounds)
+                                                   : decoder_maps(c, m, tokenizer, source + target, most);
+  for (AttentionMaps& maps : all) keep_last_layers(maps, bounds.heads);
+  return all;
+}
+
+AttentionMaps attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer, const std::string& source,
+                             const std::string& target, const AttentionBounds& bounds) {
+  return std::move(all_attention_maps(c, m, tokenizer, source, target, bounds).front());
+}
+
+}  // namespace tril::search

@@ -1,0 +1,59 @@
+// What the attention heads look at, for people: the weights softmax(q k^T / sqrt(d_k)) of one pair of sentences, caught
+// through the context's probe while the model computes the reference as it does in training. They say which tokens a
+// layer reads, not why it says what it says.
+//
+// An encoder-decoder shows its cross-attention: row t is the position that foretells target token t, columns are source
+// tokens. A decoder alone shows its self-attention over source and target in a row.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/spec/model.h"
+#include "tokenizer/files/tokenizer.h"
+
+namespace tril::search {
+
+struct AttentionMaps {
+  enum class Kind : std::uint8_t {
+    cross,    ///< a decoder's tokens to the source
+    encoder,  ///< the source to itself
+    decoder,  ///< the target to itself, in a decoder with an encoder
+    self,     ///< a text to itself, in a decoder alone
+  };
+  struct Layer {
+    std::string name;  ///< "model.decoder.layers.0.encoder_attn": where the probe saw it
+    std::int64_t heads = 0;
+    std::vector<float> weights;  ///< [heads, queries, keys]
+    /// 255 sqrt(weight), rounded: a byte each, in which small weights keep more of their digits.
+    std::vector<std::uint8_t> codes() const;
+  };
+  Kind kind = Kind::cross;
+  std::vector<std::string> queries, keys;
+  std::vector<Layer> layers;
+};
+
+/// "cross", "encoder", "decoder", "self"
+std::string_view name_of(AttentionMaps::Kind kind);
+
+/// Bounds on what is kept of one pair.
+struct AttentionBounds {
+  std::int64_t tokens = 40;  ///< longer sides show their first ones
+  std::int64_t heads = 128;  ///< of all layers together; models with more show their last layers
+  /// Codes of Tokenizer::languages(); "" for what the directory says.
+  std::string source_language = {}, target_language = {};
+};
+
+/// The cross-attention of one pair, or the self-attention of source and target in a row.
+/// @param c  without a tape; its probe is taken and given back as none
+AttentionMaps attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer, const std::string& source,
+                             const std::string& target, const AttentionBounds& bounds = {});
+
+/// Every attention that there is: cross, encoder and decoder, or self.
+std::vector<AttentionMaps> all_attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer,
+                                              const std::string& source, const std::string& target,
+                                              const AttentionBounds& bounds = {});
+
+}  // namespace tril::search

@@ -1,0 +1,147 @@
+#include "decode/texts/text_stream.h"
+
+#include <algorithm>
+
+#include "unicode/trim.h"
+
+namespace tril::search {
+namespace {
+
+constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD: bytes that are no character, perhaps not yet
+constexpr std::size_t longest_cleaned = 4;                // bytes of the longest text that is cleaned up: " n't"
+constexpr std::size_t most_pending = 16;                  // tokens; from then on it is looked at what is certain
+constexpr std::size_t least_context = 4;                  // tokens
+constexpr std::size_t most_before = 8;                    // tokens that tell whether a blank stands within a text
+
+// The longest end of `text` that is the beginning of `stop`, and not all of it.
+std::size_t begun(std::string_view text, std::string_view stop) {
+  for (std::size_t n = std::min(text.size(), stop.size() - 1); n > 0; --n)
+    if (text.ends_with(stop.substr(0, n))) return n;
+  return 0;
+}
+
+}  // namespace
+
+std::size_t find_stop(std::string_view text, const std::vector<std::string>& stops) {
+  std::size_t first = std::string_view::npos;
+  for (const std::string& stop : stops) first = std::min(first, text.find(stop));
+  return first;
+}
+
+std::size_t before_begun_stop(std::string_view text, const std::vector<std::string>& stops) {
+  std::size_t certain = text.size();
+  for (const std::string& stop : stops) certain = std::min(certain, text.size() - begun(text, stop));
+  return certain;
+}
+
+std::string text_behind(const Tokenizer& tokenizer, std::span<const std::int32_t> before,
+                        std::span<const std::int32_t> tokens) {
+  if (before.empty()) return tokenizer.decode(tokens);
+  std::vector<std::int32_t> all(before.begin(), before.end());
+  all.insert(all.end(), tokens.begin(), tokens.end());
+  const std::string in_front = tokenizer.decode(before), text = tokenizer.decode(all);
+  return text.starts_with(in_front) ? text.substr(in_front.size()) : tokenizer.decode(tokens);
+}
+
+std::vector<std::int32_t> whole_end(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens) {
+  std::span<const std::int32_t> end = tokens.last(std::min(most_before, tokens.size()));
+  while (!end.empty() && tokenizer.decode(end).ends_with(replacement)) end = end.first(end.size() - 1);
+  return {end.begin(), end.end()};
+}
+
+// A stop that has just come lies within the last tokens: as many as it has bytes, and some that it goes beyond. Those that
+// have no text count for nothing. They begin with a character, where there is one. What stands in front of them decides whether
+// a blank that begins them is one.
+EndTest stop_test(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stops) {
+  std::size_t longest = 0;
+  for (const std::string& stop : stops) longest = std::max(longest, stop.size());
+  return [tokenizer = std::move(tokenizer), stops = std::move(stops), enough = longest + 5](
+             std::span<const std::int32_t> given, std::span<const std::int32_t> tokens) {
+    std::size_t begin = tokens.size(), with_text = 0;
+    while (begin > 0 && with_text < enough) with_text += tokenizer->decode(tokens.subspan(--begin, 1)).empty() ? 0 : 1;
+    const auto in_front = [&] {
+      const auto all = begin > 0 ? tokens.first(begin) : given;
+      return all.last(std::min(most_before, all.size()));
+    };
+    for (std::size_t n = 0; n < most_before && begin > 0 && tokenizer->decode(in_front()).ends_with(replacement); ++n)
+      --begin;
+    const std::vector<std::int32_t> before = whole_end(*tokenizer, in_front());
+    std::string text = text_behind(*tokenizer, before, tokens.subspan(begin));
+    // Of broken bytes the last may begin a character yet: what shows of them is none of a stop's until more has come.
+    if (text.ends_with(replacement)) text.resize(text.size() - replacement.size());
+    return find_stop(text, stops) != std::string::npos;
+  };
+}
+
+Detokenizer::Detokenizer(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::int32_t> before)
+    : tokenizer_(std::move(tokenizer)), context_(whole_end(*tokenizer_, before)) {}
+
+// A broken end may be the beginning of a character. Where blanks are cleaned up, "a" and " " and "." are "a.": no rule
+// looks further back than that (clean_up_spaces).
+bool Detokenizer::may_change(std::string_view text) const {
+  if (text.ends_with(replacement)) return true;
+  return tokenizer_->cleans_up() &&
+         text.substr(text.size() - std::min(text.size(), longest_cleaned)).find(' ') != std::string_view::npos;
+}
+
+Detokenizer::Settled Detokenizer::push(std::int32_t token) {
+  pending_.push_back(token);
+  std::string text = text_behind(*tokenizer_, context_, pending_);
+  if (!may_change(text)) return settle(pending_.size(), std::move(text));
+  if (pending_.size() < most_pending) return {};
+  // Bytes of which nothing becomes a character: what still stands as it did with so many more behind it is certain.
+  const std::size_t older = pending_.size() - most_pending / 2;
+  std::string first = text_behind(*tokenizer_, context_, std::span(pending_).first(older));
+  // Likewise of blanks, once there is more behind them than cleaning up looks at.
+  const bool cleaned = text.size() - std::min(text.size(), first.size()) < longest_cleaned && tokenizer_->cleans_up() &&
+                       !first.ends_with(replacement) && may_change(first);
+  if (cleaned || first.size() == text.size() || !text.starts_with(first)) return {};
+  return settle(older, std::move(first));
+}
+
+Detokenizer::Settled Detokenizer::finish() {
+  return settle(pending_.size(), text_behind(*tokenizer_, context_, pending_));
+}
+
+// Tokens without text, and blanks, are no beginning that others could stand behind: some decoders take these for a text's
+// beginning, which they strip. So they stay together with the last one that shows something.
+Detokenizer::Settled Detokenizer::settle(std::size_t tokens, std::string text) {
+  const auto end = pending_.begin() + static_cast<std::ptrdiff_t>(tokens);
+  context_.insert(context_.end(), pending_.begin(), end);
+  pending_.erase(pending_.begin(), end);
+  if (context_.size() > 2 * least_context) {
+    std::size_t begin = context_.size() - least_context;
+    const auto shows_something = [&] {
+      return !trim(tokenizer_->decode(std::span<const std::int32_t>(context_).subspan(begin))).empty();
+    };
+    while (begin > 0 && !shows_something()) begin -= std::min(begin, least_context);
+    context_.erase(context_.begin(), context_.begin() + static_cast<std::ptrdiff_t>(begin));
+  }
+  return {std::move(text), tokens};
+}
+
+TextStream::TextStream(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stops,
+                       std::vector<std::int32_t> before)
+    : tokens_(std::move(tokenizer), std::move(before)), stops_(std::move(stops)) {}
+
+std::string TextStream::push(std::int32_t token) {
+  held_ += tokens_.push(token).text;
+  return release(false);
+}
+
+std::string TextStream::finish() {
+  held_ += tokens_.finish().text;
+  return release(true);
+}
+
+std::string TextStream::release(bool all) {
+  if (stopped_) return "";
+  std::size_t certain = find_stop(held_, stops_);
+  stopped_ = certain != std::string::npos;
+  if (!stopped_) certain = all ? held_.size() : before_begun_stop(held_, stops_);
+  std::string text = held_.substr(0, certain);
+  held_.erase(0, certain);
+  return text;
+}
+
+}  // namespace tril::search

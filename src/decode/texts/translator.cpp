@@ -1,0 +1,64 @@
+#include "decode/texts/translator.h"
+
+#include <algorithm>
+#include <mutex>
+
+namespace tril::search {
+namespace {
+
+ParallelOptions with_vocabulary(ParallelOptions o, const model::Model& model, const Tokenizer& tokenizer) {
+  o.search = search::with_vocabulary(std::move(o.search), model, tokenizer);
+  return o;
+}
+
+}  // namespace
+
+Translator::Translator(const model::Model& model, std::shared_ptr<const Tokenizer> tokenizer, TranslatorOptions options)
+    : text_(model, std::move(tokenizer)),
+      options_(std::move(options)),
+      decoder_(model, with_vocabulary(options_.decoding, model, text_.tokenizer())) {
+  check_options(options_, options_.decoding.search);
+}
+
+std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> texts,
+                                                            std::span<const std::string> prefixes,
+                                                            const TranslationWatch& watch) {
+  check(prefixes.empty() || prefixes.size() == texts.size(), "translation", "{} prefixes for {} texts", prefixes.size(),
+        texts.size());
+  std::vector<TextToTranslate> all;
+  std::vector<std::vector<std::int32_t>> sources;
+  std::vector<Request> requests;
+  std::vector<std::size_t> places;  // of each source among the texts
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    all.push_back(text_.prepare(texts[i], prefixes.empty() ? std::string() : prefixes[i], texts_ + i, options_,
+                                options_.decoding.search));
+    const TextToTranslate& t = all.back();
+    if (t.is_empty()) continue;
+    truncated_ += t.truncated ? 1 : 0;
+    unknown_ += t.unknown;
+    sources.push_back(t.source);
+    requests.push_back(t.request);
+    places.push_back(i);
+  }
+  texts_ += texts.size();
+
+  std::mutex mutex;
+  Watch tokens{.stop = watch.stop};
+  if (watch.on_partial)
+    tokens.on_partial = [&](const Partial& p) {
+      const std::string text = text_.partial(all[places[p.request]], p.tokens);
+      const std::lock_guard lock(mutex);
+      watch.on_partial(places[p.request], text);
+    };
+  const auto found = decoder_.decode(sources, requests, tokens);
+  std::vector<std::vector<Translation>> results(texts.size());
+  for (std::size_t s = 0; s < found.size(); ++s) {
+    for (const Hypothesis& h : found[s]) target_tokens_ += static_cast<std::int64_t>(h.tokens.size());
+    results[places[s]] = text_.finish(all[places[s]], found[s], options_);
+  }
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    if (all[i].is_empty()) results[i] = text_.finish(all[i], {}, options_);
+  return results;
+}
+
+}  // namespace tril::search

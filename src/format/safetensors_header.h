@@ -1,0 +1,14 @@
+// The header of a safetensors file, read from its map. Internal to safetensors.cpp.
+#pragma once
+
+#include <vector>
+
+#include "base/file.h"
+#include "format/safetensors.h"
+
+namespace tril::detail {
+
+/// Fills tensors (views into the map) and metadata, both in order of name, or throws Error.
+void read_safetensors_header(const MappedFile& file, std::vector<WeightView>& tensors, Metadata& metadata);
+
+}  // namespace tril::detail

@@ -1,0 +1,142 @@
+#include "grammar/automata/grammar.h"
+
+#include <algorithm>
+#include <queue>
+#include <unordered_set>
+#include <utility>
+
+#include "base/error.h"
+
+namespace tril::search {
+
+std::int32_t Grammar::add_rule() {
+  const std::int32_t start = add_state(), end = add_state();
+  states_[static_cast<std::size_t>(end)].ends_rule = true;
+  rules_.push_back({start, end});
+  return static_cast<std::int32_t>(rules_.size()) - 1;
+}
+
+std::int32_t Grammar::add_state() {
+  check(states_.size() < most_states, "constraint", "needs more than {} states: its bounds of repeats are too large",
+        most_states);
+  states_.emplace_back();
+  return static_cast<std::int32_t>(states_.size()) - 1;
+}
+
+void Grammar::add_edge(std::int32_t from, unsigned char least, unsigned char most, std::int32_t to) {
+  states_[static_cast<std::size_t>(from)].edges.push_back({least, most, to});
+}
+
+void Grammar::add_call(std::int32_t from, std::int32_t rule, std::int32_t to) {
+  states_[static_cast<std::size_t>(from)].calls.push_back({rule, to});
+}
+
+void Grammar::add_jump(std::int32_t from, std::int32_t to) {
+  states_[static_cast<std::size_t>(from)].jumps.push_back(to);
+}
+
+std::int32_t Grammar::add_text(std::int32_t from, std::string_view text) {
+  for (const char ch : text) {
+    const std::int32_t next = add_state();
+    const auto byte = static_cast<unsigned char>(ch);
+    add_edge(from, byte, byte, next);
+    from = next;
+  }
+  return from;
+}
+
+// Knuth's generalisation of Dijkstra's algorithm [1977]: a call costs the shortest text of its rule and the way on from
+// behind it, so it is known once both are.
+std::vector<std::int64_t> Grammar::distances() const {
+  struct Way {  // into the state from which it is known that ...
+    std::int32_t from;
+    std::int64_t cost;
+    std::int32_t other;  // of a call: the state whose distance is added; -1: none
+  };
+  std::vector<std::vector<Way>> ways(states_.size());
+  const auto at = [](std::int32_t s) { return static_cast<std::size_t>(s); };
+  for (std::size_t s = 0; s < states_.size(); ++s) {
+    const auto from = static_cast<std::int32_t>(s);
+    for (const Edge& e : states_[s].edges) ways[at(e.to)].push_back({from, 1, -1});
+    for (const std::int32_t to : states_[s].jumps) ways[at(to)].push_back({from, 0, -1});
+    for (const Call& c : states_[s].calls) {
+      ways[at(c.to)].push_back({from, 0, rules_[at(c.rule)].start});
+      ways[at(rules_[at(c.rule)].start)].push_back({from, 0, c.to});
+    }
+  }
+  std::vector<std::int64_t> distance(states_.size(), never);
+  using Entry = std::pair<std::int64_t, std::int32_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  for (const Rule& r : rules_) queue.emplace(0, r.end);
+  while (!queue.empty()) {
+    const auto [d, s] = queue.top();
+    queue.pop();
+    if (distance[at(s)] <= d) continue;
+    distance[at(s)] = d;
+    for (const Way& w : ways[at(s)]) {
+      const std::int64_t rest = w.other < 0 ? 0 : distance[at(w.other)];
+      if (rest < never && d + w.cost + rest < distance[at(w.from)]) queue.emplace(d + w.cost + rest, w.from);
+    }
+  }
+  return distance;
+}
+
+Grammar::ByteClasses Grammar::byte_classes() const {
+  std::array<bool, 257> begins{};
+  for (const State& s : states_)
+    for (const Edge& e : s.edges) begins[e.least] = true, begins[e.most + std::size_t{1}] = true;
+  ByteClasses classes;
+  std::uint8_t number = 0;
+  for (std::size_t byte = 0; byte < 256; ++byte) {
+    if (byte > 0 && begins[byte]) ++number;
+    classes.of[byte] = number;
+  }
+  classes.count = number + 1;
+  return classes;
+}
+
+// The rules that rule r calls before it takes a byte.
+std::vector<std::int32_t> Grammar::begun_by(std::int32_t r, const std::vector<std::int64_t>& distance) const {
+  std::vector<std::int32_t> called, pending{rule(r).start};
+  std::unordered_set<std::int32_t> seen{rule(r).start};
+  while (!pending.empty()) {
+    const State& s = state(pending.back());
+    pending.pop_back();
+    const auto reach = [&](std::int32_t to) {
+      if (seen.insert(to).second) pending.push_back(to);
+    };
+    for (const std::int32_t to : s.jumps) reach(to);
+    for (const Call& c : s.calls) {
+      called.push_back(c.rule);
+      if (distance[static_cast<std::size_t>(rule(c.rule).start)] == 0) reach(c.to);
+    }
+  }
+  std::sort(called.begin(), called.end());
+  called.erase(std::unique(called.begin(), called.end()), called.end());
+  return called;
+}
+
+// "Begins with" must be an order: rules that nothing unordered begins with are taken away until none is left [Kahn 1962].
+void Grammar::check_sound(const std::string& lacking) const {
+  const std::vector<std::int64_t> distance = distances();
+  if (rules_.empty() || distance[static_cast<std::size_t>(rules_[0].start)] == never)
+    fail_usage("constraint", "there is no text that it allows", lacking);
+  std::vector<std::vector<std::int32_t>> begun;
+  std::vector<std::int32_t> beginners(rules_.size(), 0), free;
+  for (std::size_t r = 0; r < rules_.size(); ++r) {
+    begun.push_back(begun_by(static_cast<std::int32_t>(r), distance));
+    for (const std::int32_t other : begun.back()) ++beginners[static_cast<std::size_t>(other)];
+  }
+  for (std::size_t r = 0; r < rules_.size(); ++r)
+    if (beginners[r] == 0) free.push_back(static_cast<std::int32_t>(r));
+  std::size_t ordered = 0;
+  for (; !free.empty(); ++ordered) {
+    const std::int32_t r = free.back();
+    free.pop_back();
+    for (const std::int32_t other : begun[static_cast<std::size_t>(r)])
+      if (--beginners[static_cast<std::size_t>(other)] == 0) free.push_back(other);
+  }
+  check(ordered == rules_.size(), "constraint", "a part of it begins with itself, without end");
+}
+
+}  // namespace tril::search

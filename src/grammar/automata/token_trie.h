@@ -1,0 +1,51 @@
+// A vocabulary's tokens as a trie of their bytes, so that all tokens that an automaton allows are found in one walk that
+// leaves out whatever begins with what is not allowed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "grammar/expressions/char_set.h"
+
+namespace tril::search {
+
+class TokenTrie {
+ public:
+  /// @param bytes  by id, what the token adds to a text; none: a token without text, which is never found
+  explicit TokenTrie(std::span<const std::string> bytes);
+
+  /// In depth-first order: a node's children follow it, up to node `end`.
+  struct Node {
+    std::int32_t end;
+    std::int32_t first_token, tokens;  ///< of ids(): those that end here; several may have the same bytes
+    std::uint16_t depth;               ///< of the root's children: 0
+    std::uint8_t byte;
+  };
+  std::span<const Node> nodes() const { return nodes_; }
+  std::span<const std::int32_t> ids() const { return ids_; }
+  const std::string& bytes(std::int32_t id) const { return bytes_[static_cast<std::size_t>(id)]; }
+  std::int64_t size() const { return static_cast<std::int64_t>(bytes_.size()); }
+  std::size_t longest() const { return longest_; }
+
+  /// The characters that the tokens can spell one by one, whatever stands before them.
+  const CharSet& alphabet() const { return alphabet_; }
+  /// The fewest tokens that spell `text`, and the first of them; 0 where they cannot.
+  struct Cover {
+    std::int64_t tokens = 0;
+    std::int32_t first = -1;
+  };
+  Cover cover(std::string_view text) const;
+
+ private:
+  std::int32_t child(std::int32_t node, unsigned char byte) const;
+
+  std::vector<std::string> bytes_;
+  std::vector<Node> nodes_;
+  std::vector<std::int32_t> ids_;
+  std::size_t longest_ = 0;
+  CharSet alphabet_;
+};
+
+}  // namespace tril::search

@@ -1,0 +1,154 @@
+// What a pattern does not allow: Rabin and Scott's sets of states [1959], each of which is a state that a text comes to for
+// sure; those without the end become the ends.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "grammar/expressions/pattern.h"
+#include "grammar/expressions/unsupported.h"
+
+namespace tril::search {
+namespace {
+
+constexpr std::size_t most_sets = 5'000;
+constexpr std::size_t most_work = 5'000'000;  // states in sets, and ranges of their edges
+
+using Set = std::vector<std::int32_t>;
+
+class Sets {
+ public:
+  explicit Sets(const Pattern& pattern) : pattern_(pattern), seen_(pattern.states().size(), 0) {}
+
+  // All that is reached by jumps.
+  Set closure(Set pending) {
+    Set set;
+    ++round_;
+    while (!pending.empty()) {
+      const std::int32_t s = pending.back();
+      pending.pop_back();
+      if (std::exchange(seen_[static_cast<std::size_t>(s)], round_) == round_) continue;
+      set.push_back(s);
+      const std::vector<std::int32_t>& jumps = state(s).jumps;
+      pending.insert(pending.end(), jumps.begin(), jumps.end());
+    }
+    std::sort(set.begin(), set.end());
+    count(set.size());
+    return set;
+  }
+
+  /// Ranges of characters that lead from all of `set` to the same states, with those.
+  std::vector<std::pair<CharRange, Set>> ways(const Set& set) {
+    std::vector<char32_t> begins;
+    for (const std::int32_t s : set)
+      for (const Pattern::Edge& e : state(s).edges)
+        for (const CharRange& r : e.on) begins.push_back(r.least), begins.push_back(r.most + 1);
+    std::sort(begins.begin(), begins.end());
+    begins.erase(std::unique(begins.begin(), begins.end()), begins.end());
+    std::vector<std::pair<CharRange, Set>> list;
+    for (std::size_t i = 0; i + 1 < begins.size(); ++i) list.push_back({{begins[i], begins[i + 1] - 1}, {}});
+    for (const std::int32_t s : set)
+      for (const Pattern::Edge& e : state(s).edges)
+        for (const CharRange& r : e.on) {
+          const auto first = std::lower_bound(begins.begin(), begins.end(), r.least) - begins.begin();
+          for (auto i = static_cast<std::size_t>(first); i < list.size() && list[i].first.most <= r.most; ++i)
+            list[i].second.push_back(e.to);
+        }
+    for (auto& [range, to] : list) {
+      std::sort(to.begin(), to.end());
+      to.erase(std::unique(to.begin(), to.end()), to.end());
+      count(to.size() + 1);
+    }
+    return list;
+  }
+
+ private:
+  const Pattern::State& state(std::int32_t s) const { return pattern_.states()[static_cast<std::size_t>(s)]; }
+  void count(std::size_t more) {
+    work_ += more;
+    if (work_ > most_work) throw Unsupported("regular expression", "its complement takes too much work");
+  }
+
+  const Pattern& pattern_;
+  std::vector<std::int32_t> seen_;
+  std::int32_t round_ = 0;
+  std::size_t work_ = 0;
+};
+
+}  // namespace
+
+Pattern Pattern::complement() const {
+  Sets sets(*this);
+  Pattern p;
+  const std::int32_t free = p.add_state();  // where nothing matches any more
+  p.add_edge(free, all_chars(), free);
+  p.add_jump(free, p.end());
+  std::map<Set, std::int32_t> known;
+  std::vector<std::map<Set, std::int32_t>::const_iterator> pending;
+  const auto reach = [&](Set set) {
+    if (set.empty()) return free;
+    const auto [at, fresh] = known.try_emplace(std::move(set), 0);
+    if (fresh) {
+      if (known.size() > most_sets)
+        throw Unsupported("regular expression", fmt::format("its complement needs more than {} states", most_sets));
+      at->second = p.add_state();
+      pending.push_back(at);
+    }
+    return at->second;
+  };
+  p.add_jump(p.start(), reach(sets.closure({start()})));
+  while (!pending.empty()) {
+    const auto& [set, from] = *pending.back();
+    pending.pop_back();
+    if (!std::binary_search(set.begin(), set.end(), end())) p.add_jump(from, p.end());
+    std::map<std::int32_t, CharSet> by_target;
+    CharSet taken;
+    for (const auto& [range, to] : sets.ways(set)) {
+      if (to.empty()) continue;
+      by_target[reach(sets.closure(to))].push_back(range);
+      taken.push_back(range);
+    }
+    const CharSet rest = tril::search::complement(normalized(taken));
+    by_target[free].insert(by_target[free].end(), rest.begin(), rest.end());
+    for (auto& [to, on] : by_target) p.add_edge(from, intersection(normalized(std::move(on)), all_chars()), to);
+  }
+  return p.trimmed();
+}
+
+bool Pattern::is_empty() const {
+  // What is trimmed is a start and an end without edges where there is no way.
+  const Pattern p = trimmed();
+  return p.states_[0].edges.empty() && p.states_[0].jumps.empty();
+}
+
+Pattern Pattern::trimmed() const {
+  std::vector<std::vector<std::int32_t>> before(states_.size());
+  for (std::size_t s = 0; s < states_.size(); ++s) {
+    const auto from = static_cast<std::int32_t>(s);
+    for (const Edge& e : states_[s].edges) before[static_cast<std::size_t>(e.to)].push_back(from);
+    for (const std::int32_t to : states_[s].jumps) before[static_cast<std::size_t>(to)].push_back(from);
+  }
+  std::vector<char> live(states_.size(), 0);
+  std::vector<std::int32_t> pending{end()};
+  live[static_cast<std::size_t>(end())] = 1;
+  while (!pending.empty()) {
+    const std::int32_t s = pending.back();
+    pending.pop_back();
+    for (const std::int32_t from : before[static_cast<std::size_t>(s)])
+      if (!std::exchange(live[static_cast<std::size_t>(from)], 1)) pending.push_back(from);
+  }
+  Pattern p;
+  std::vector<std::int32_t> number(states_.size(), -1);
+  number[0] = 0, number[1] = 1;
+  for (std::size_t s = 2; s < states_.size(); ++s)
+    if (live[s]) number[s] = p.add_state();
+  for (std::size_t s = 0; s < states_.size(); ++s) {
+    if (!live[s]) continue;
+    for (const Edge& e : states_[s].edges)
+      if (live[static_cast<std::size_t>(e.to)]) p.add_edge(number[s], e.on, number[static_cast<std::size_t>(e.to)]);
+    for (const std::int32_t to : states_[s].jumps)
+      if (live[static_cast<std::size_t>(to)]) p.add_jump(number[s], number[static_cast<std::size_t>(to)]);
+  }
+  return p;
+}
+
+}  // namespace tril::search

@@ -1,0 +1,45 @@
+// What schemas say of strings, names of properties among them, as a pattern: lengths, `pattern`, `format`, and not those.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "grammar/expressions/pattern.h"
+#include "grammar/schemas/schema_boxes.h"
+
+namespace tril::search {
+
+/// Makes patterns for a schema and counts their states: more than a grammar may have take too long, even where they come
+/// to little in the end.
+class SchemaPatterns {
+ public:
+  explicit SchemaPatterns(SchemaDocument& document) : document_(document) {}
+
+  /// The strings of a box that lists none.
+  /// @param at  a schema that it comes from, for errors
+  /// @throws Unsupported naming the place and what is not supported, Error(usage) where an expression is wrong
+  Pattern of(const Box& box, SchemaId at);
+  /// Names that are in `a` and `b`.
+  Pattern both(const Pattern& a, const Pattern& b, const std::string& place);
+  /// Names in which the expression has a match; and those in which it has none.
+  Pattern matching(const std::string& regex, const std::string& place);
+  Pattern not_matching(const std::string& regex, const std::string& place);
+  /// `p`, counted. @throws Error(usage) beyond Grammar::most_states
+  Pattern counted(Pattern p, const std::string& place);
+
+ private:
+  void count(std::size_t states, const std::string& place);
+
+  SchemaDocument& document_;
+  std::size_t states_ = 0;
+};
+
+enum class Verdict : std::uint8_t;
+bool is_known_format(std::string_view format);
+/// Unsure where it may have the format, and validators differ on whether it does.
+Verdict has_format(const std::string& text, const std::string& format, SchemaExpressions& expressions, SchemaId at);
+/// Whether surely no string is in the box; false where that takes much work.
+/// @param at  a schema that it comes from, for errors
+bool have_nothing_in_common(const Box& box, SchemaBoxes& boxes, SchemaId at);
+
+}  // namespace tril::search

@@ -1,0 +1,223 @@
+#include "model/families/bart.h"
+
+#include <array>
+#include <cmath>
+
+namespace tril::model {
+namespace {
+
+using nn::Attention;
+using Positions = BartFamily::Positions;
+
+constexpr float layer_norm_eps = 1e-5f;
+constexpr std::int64_t rows_before_positions = 2;  // of learned tables: there were ids of padding once
+
+constexpr std::array<BartFamily, 4> families_of_kin{{
+    {.name = "bart",
+     .architecture = "BartForConditionalGeneration",
+     .embedding_norm = true,
+     .positions = Positions::learned},
+    {.name = "mbart",
+     .architecture = "MBartForConditionalGeneration",
+     .pre_norm = true,
+     .embedding_norm = true,
+     .positions = Positions::learned},
+    {.name = "m2m_100",
+     .architecture = "M2M100ForConditionalGeneration",
+     .pre_norm = true,
+     .logits_bias = false,
+     .positions = Positions::sinusoids_from_pad},
+    {.name = "pegasus", .architecture = "PegasusForConditionalGeneration", .pre_norm = true},
+}};
+
+const BartFamily& family_of(std::string_view name) {
+  for (const BartFamily& f : families_of_kin)
+    if (f.name == name) return f;
+  fail_usage("family", fmt::format("'{}' is not of the kin of BART", name));
+}
+
+// What `transformers` takes for granted of each family.
+BartConfig defaults_of(const BartFamily& f) {
+  BartConfig k;
+  k.max_position_embeddings = 1024;
+  k.activation_function = f.name == "m2m_100" ? "relu" : "gelu";
+  k.scale_embedding = f.name == "m2m_100";
+  if (f.name == "m2m_100") k.encoder_layerdrop = k.decoder_layerdrop = 0.05, k.attention_dropout = 0.1f;
+  const bool pegasus = f.name == "pegasus";
+  k.pad_token_id = pegasus ? 0 : 1;
+  k.bos_token_id = pegasus ? -1 : 0;
+  k.eos_token_id = pegasus ? 1 : 2;
+  k.forced_eos_token_id = f.name == "m2m_100" ? -1 : k.eos_token_id;
+  k.decoder_start_token_id = pegasus ? 0 : f.name == "mbart" ? -1 : 2;
+  return k;
+}
+
+nn::SinusoidalPositions sinusoids_of(const BartFamily& f, const BartConfig& k) {
+  if (f.positions == Positions::learned) return {};
+  const std::int64_t kept = std::min<std::int64_t>(k.max_position_embeddings, 1024);
+  using enum nn::SinusoidalPositions::Layout;
+  return f.positions == Positions::sinusoids
+             ? nn::SinusoidalPositions(k.d_model, concatenated, kept)
+             : nn::SinusoidalPositions(k.d_model, tensor2tensor, kept, k.pad_token_id + 1);
+}
+
+}  // namespace
+
+Bart::Bart(const BartFamily& family, const BartConfig& config)
+    : family_(&family), config_(config), encoder_{.name = "model.encoder"}, decoder_{.name = "model.decoder"} {
+  config_.validate(family.name);
+  const BartConfig& k = config_;
+  sinusoids_ = sinusoids_of(family, k);
+  nn::Parameters& p = parameters_;
+  const nn::Embedding::Options embedding{.scale = k.scale_embedding ? std::sqrt(static_cast<float>(k.d_model)) : 1.0f,
+                                         .padding_id = k.pad_token_id,
+                                         .deviation = k.init_std};
+  if (k.share_encoder_decoder_embeddings) {
+    encoder_.embedding = decoder_.embedding =
+        nn::Embedding(p, "model.shared.weight", k.vocab_size, k.d_model, embedding);
+  } else {
+    encoder_.embedding = nn::Embedding(p, "model.encoder.embed_tokens.weight", k.vocab_size, k.d_model, embedding);
+    decoder_.embedding =
+        nn::Embedding(p, "model.decoder.embed_tokens.weight", k.decoder_vocab_size, k.d_model, embedding);
+  }
+  output_ = k.tie_word_embeddings
+                ? decoder_.embedding.table()
+                : &p.add("lm_head.weight", {k.decoder_vocab_size, k.d_model}, nn::Init::normal(k.init_std));
+  output_->in_products = true;
+  if (!family.logits_bias) return;
+  final_logits_bias_ = &p.add("final_logits_bias", {1, k.decoder_vocab_size}, nn::Init::zeros());
+  final_logits_bias_->trainable = false;  // a buffer for Hugging Face: what is not trained there is not trained here
+}
+
+void Bart::complete(Side& side) {
+  const BartConfig& k = config_;
+  nn::Parameters& p = parameters_;
+  if (family_->positions == Positions::learned)
+    side.learned = nn::LearnedPositions(p, side.name + ".embed_positions.weight", k.max_position_embeddings, k.d_model,
+                                        k.init_std, rows_before_positions);
+  if (family_->embedding_norm)
+    side.embedding_norm = nn::Norm(p, side.name + ".layernorm_embedding", k.d_model, layer_norm_eps);
+  if (family_->pre_norm) side.final_norm = nn::Norm(p, side.name + ".layer_norm", k.d_model, layer_norm_eps);
+}
+
+SpecialIds Bart::special_ids() const {
+  return {.pad = config_.pad_token_id,
+          .bos = config_.bos_token_id,
+          .eos = config_.eos_token_id,
+          .decoder_start = config_.decoder_start_token_id};
+}
+
+OutputProjection Bart::output() const {
+  if (!final_logits_bias_) return {output_->weight(), {}};
+  return {output_->weight(), final_logits_bias_->value.reshape({config_.decoder_vocab_size})};
+}
+
+Tensor Bart::embed(Context& c, const Side& side, std::span<const std::int32_t> ids, const Rows& rows) const {
+  const Tensor words = side.embedding.forward(c, ids);
+  Tensor h = family_->positions == Positions::learned ? side.learned.forward(c, words, rows.positions())
+                                                      : sinusoids_.forward(c, words, rows.positions());
+  if (family_->embedding_norm) h = side.embedding_norm.forward(c, h);
+  return ops::dropout(c, h, config_.embedding_dropout >= 0 ? config_.embedding_dropout : config_.dropout);
+}
+
+// The files of a model without its output leave the prefix out. An embedding that one file has for both sides counts
+// for each.
+StoredAs Bart::stored_as(const nn::Parameter& p) const {
+  constexpr std::string_view prefix = "model.";
+  StoredAs stored{.names = {p.name}};
+  if (p.name.ends_with(".embed_tokens.weight")) stored.names.emplace_back("model.shared.weight");
+  if (p.name == "model.shared.weight")
+    for (const char* side : {"encoder", "decoder"})
+      stored.names.push_back(fmt::format("model.{}.embed_tokens.weight", side));
+  for (std::size_t i = 0, n = stored.names.size(); i < n; ++i)
+    if (stored.names[i].starts_with(prefix)) stored.names.push_back(stored.names[i].substr(prefix.size()));
+  stored.optional = p.name == "final_logits_bias";  // older files leave it out: it is zero
+  return stored;
+}
+
+// Names under which Hugging Face also stores what is tied or computed.
+bool Bart::is_redundant(std::string_view name) const {
+  if (name.starts_with("model.")) name.remove_prefix(6);
+  const bool computed = family_->positions != Positions::learned;
+  for (std::string_view side : {"encoder", "decoder"}) {
+    if (!name.starts_with(side)) continue;
+    const std::string_view rest = name.substr(side.size());
+    if (rest == ".version" || rest == ".embed_tokens.weight") return true;
+    if (computed && (rest == ".embed_positions.weight" || rest == ".embed_positions.weights")) return true;
+  }
+  return name == "lm_head.weight" || name == "shared.weight";
+}
+
+template <class Layer>
+BartKin<Layer>::BartKin(const BartFamily& family, const BartConfig& config) : Bart(family, config) {
+  const BartConfig& k = config_;
+  complete(encoder_);
+  for (std::int64_t i = 0; i < k.encoder_layers; ++i)
+    encoder_layers_.push_back(
+        layer("model.encoder.layers." + std::to_string(i), k.encoder_attention_heads, k.encoder_ffn_dim, false));
+  complete(decoder_);
+  for (std::int64_t i = 0; i < k.decoder_layers; ++i)
+    decoder_layers_.push_back(
+        layer("model.decoder.layers." + std::to_string(i), k.decoder_attention_heads, k.decoder_ffn_dim, true));
+}
+
+template <class Layer>
+Layer BartKin<Layer>::layer(const std::string& name, std::int64_t heads, std::int64_t d_ff, bool decoder) {
+  const BartConfig& k = config_;
+  nn::Parameters& p = parameters_;
+  const Attention::Options attention{.d_model = k.d_model, .num_heads = heads, .dropout = k.attention_dropout};
+  const auto norm = [&](const char* which) { return nn::Norm(p, name + which, k.d_model, layer_norm_eps); };
+  Layer l;
+  l.name = name;
+  l.dropout = k.dropout;
+  l.self_attention = Attention(p, name + ".self_attn", attention);
+  l.self_norm = norm(".self_attn_layer_norm");
+  if (decoder) {
+    l.cross_attention = Attention(p, name + ".encoder_attn", attention);
+    l.cross_norm = norm(".encoder_attn_layer_norm");
+  }
+  l.feed_forward = nn::FeedForward(p, name,
+                                   {.d_model = k.d_model,
+                                    .d_ff = d_ff,
+                                    .activation = nn::activation_of(k.activation_function, "activation_function"),
+                                    .dropout = k.activation_dropout});
+  l.feed_forward_norm = norm(".final_layer_norm");
+  return l;
+}
+
+template <class Layer>
+Memory BartKin<Layer>::encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows,
+                              const ops::Mask& mask) const {
+  Memory memory;
+  memory.rows = rows;
+  memory.states = run_layers(c, encoder_layers_, embed(c, encoder_, ids, rows), encoder_call(c, rows, mask), nullptr,
+                             gradient_checkpointing_, config_.encoder_layerdrop);
+  if (family_->pre_norm) memory.states = encoder_.final_norm.forward(c, memory.states);
+  project_memory(c, decoder_layers_, memory);
+  return memory;
+}
+
+template <class Layer>
+Tensor BartKin<Layer>::decode(Context& c, const DecoderInput& input) const {
+  const auto call = decoder_call(c, input);
+  const Tensor h = run_layers(c, decoder_layers_, embed(c, decoder_, input.ids, input.rows), call, input.memory,
+                              gradient_checkpointing_, config_.decoder_layerdrop);
+  return family_->pre_norm ? decoder_.final_norm.forward(c, h) : h;
+}
+
+template class BartKin<nn::PostNormLayer>;
+template class BartKin<nn::PreNormLayer>;
+
+std::unique_ptr<Model> make_bart(std::string_view name, const BartConfig& config) {
+  const BartFamily& family = family_of(name);
+  if (family.pre_norm) return std::make_unique<BartKin<nn::PreNormLayer>>(family, config);
+  return std::make_unique<BartKin<nn::PostNormLayer>>(family, config);
+}
+
+std::unique_ptr<Model> make_bart(const JsonObject& config) {
+  const std::string name = config.get<std::string>("model_type");
+  const BartFamily& family = family_of(name);
+  return make_bart(name, read_bart_config(config, family, defaults_of(family)));
+}
+
+}  // namespace tril::model

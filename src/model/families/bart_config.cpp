@@ -1,0 +1,172 @@
+// What the kin of BART say in config.json.
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "model/families/bart.h"
+#include "model/spec/config_reader.h"
+
+namespace tril::model {
+
+void BartConfig::validate(std::string_view where) const {
+  const std::string at(where);
+  const auto need = [&](bool ok, std::string_view key, const std::string& text) {
+    if (!ok) fail_usage(fmt::format("{}: {}", at, key), text);
+  };
+  // Bounds before anything is made of these numbers: a file of a few bytes must not ask for all the memory there is.
+  const auto at_most = [&](std::int64_t value, std::int64_t most, std::string_view key) {
+    need(value <= most, key, fmt::format("{} is more than the {} that are supported", value, most));
+  };
+  at_most(d_model, 1 << 16, "d_model");
+  at_most(encoder_layers, 1000, "encoder_layers");
+  at_most(decoder_layers, 1000, "decoder_layers");
+  at_most(encoder_ffn_dim, 1 << 24, "encoder_ffn_dim");
+  at_most(decoder_ffn_dim, 1 << 24, "decoder_ffn_dim");
+  at_most(max_position_embeddings, 1 << 24, "max_position_embeddings");
+  at_most(vocab_size, std::numeric_limits<std::int32_t>::max(), "vocab_size");
+  at_most(decoder_vocab_size, std::numeric_limits<std::int32_t>::max(), "decoder_vocab_size");
+  for (const auto& [key, p] :
+       {std::pair{"encoder_layerdrop", encoder_layerdrop}, {"decoder_layerdrop", decoder_layerdrop}})
+    need(p >= 0 && p < 1, key, fmt::format("{} is not in [0, 1)", p));
+  need(d_model > 0 && d_model % 2 == 0, "d_model", fmt::format("{} is not a positive even number", d_model));
+  need(encoder_attention_heads > 0 && d_model % encoder_attention_heads == 0, "encoder_attention_heads",
+       fmt::format("d_model {} does not divide into {} heads", d_model, encoder_attention_heads));
+  need(decoder_attention_heads > 0 && d_model % decoder_attention_heads == 0, "decoder_attention_heads",
+       fmt::format("d_model {} does not divide into {} heads", d_model, decoder_attention_heads));
+  need(vocab_size > 0, "vocab_size", fmt::format("{} is not positive", vocab_size));
+  need(decoder_vocab_size > 0, "decoder_vocab_size", fmt::format("{} is not positive", decoder_vocab_size));
+  need(!share_encoder_decoder_embeddings || vocab_size == decoder_vocab_size, "decoder_vocab_size",
+       fmt::format("{} differs from vocab_size {}, yet the embeddings are shared", decoder_vocab_size, vocab_size));
+  need(encoder_layers > 0 && decoder_layers > 0, "encoder_layers, decoder_layers",
+       fmt::format("{} and {}: each side needs at least one", encoder_layers, decoder_layers));
+  need(encoder_ffn_dim > 0 && decoder_ffn_dim > 0, "encoder_ffn_dim, decoder_ffn_dim",
+       fmt::format("{} and {} are not positive", encoder_ffn_dim, decoder_ffn_dim));
+  need(max_position_embeddings > 0, "max_position_embeddings",
+       fmt::format("{} is not positive", max_position_embeddings));
+  const auto id = [&](std::int32_t value, std::string_view key, bool optional) {
+    need(optional || value != -1, key, fmt::format("is null or absent, expected an id below {}", decoder_vocab_size));
+    need(value >= -1 && value < decoder_vocab_size, key,
+         fmt::format("{} is not an id of the vocabulary of {}", value, decoder_vocab_size));
+  };
+  id(eos_token_id, "eos_token_id", false);
+  id(decoder_start_token_id, "decoder_start_token_id", false);
+  id(pad_token_id, "pad_token_id", false);
+  id(bos_token_id, "bos_token_id", true);
+  id(forced_eos_token_id, "forced_eos_token_id", true);
+  need(pad_token_id < vocab_size && eos_token_id < vocab_size, "pad_token_id, eos_token_id",
+       fmt::format("{} and {} are not both below vocab_size {}", pad_token_id, eos_token_id, vocab_size));
+  need(is_float_from_0(init_std), "init_std", fmt::format("{} is not a number of at least 0", init_std));
+  for (const auto& [value, key] : {std::pair{dropout, "dropout"},
+                                   {attention_dropout, "attention_dropout"},
+                                   {activation_dropout, "activation_dropout"}})
+    need(value >= 0 && value < 1, key, fmt::format("{} is not in [0, 1)", value));
+  nn::activation_of(activation_function, at + ": activation_function");
+}
+
+namespace {
+
+// What others of the kin can say in these files and this family does not compute: refused, never ignored.
+void refuse_other_kin(ConfigReader& reader, const BartFamily& family) {
+  const bool learned = family.positions == BartFamily::Positions::learned;
+  for (const char* key : {"normalize_before", "add_final_layer_norm"}) reader.only(key, family.pre_norm);
+  reader.only("normalize_embedding", family.embedding_norm);
+  reader.only("static_position_embeddings", !learned);
+  for (const char* key : {"add_bias_logits", "do_blenderbot_90_layernorm", "is_decoder"}) reader.only(key, false);
+  // What YANMTT's mBARTs say where they ask for nothing.
+  for (const char* key : {"wait_k", "additional_source_wait_k"}) reader.only(key, std::int64_t{-1});
+  reader.only("softmax_temperature", 1.0);
+}
+
+}  // namespace
+
+BartConfig read_bart_config(const JsonObject& j, const BartFamily& family, const BartConfig& otherwise) {
+  ConfigReader reader(j, std::string(family.name));
+  BartConfig k = otherwise;
+  k.vocab_size = reader.size("vocab_size");
+  k.decoder_vocab_size = k.vocab_size;
+  // The encoder's sizes have second names, by which transformers' other families call them.
+  k.d_model = reader.size(reader.spelt("d_model", "hidden_size"));
+  k.encoder_layers = reader.layers(reader.spelt("encoder_layers", "num_hidden_layers"));
+  k.decoder_layers = reader.layers("decoder_layers");
+  k.encoder_attention_heads = reader.size(reader.spelt("encoder_attention_heads", "num_attention_heads"));
+  k.decoder_attention_heads = reader.size("decoder_attention_heads");
+  k.encoder_ffn_dim = reader.size("encoder_ffn_dim");
+  k.decoder_ffn_dim = reader.size("decoder_ffn_dim");
+  k.activation_function = reader.get<std::string>("activation_function", k.activation_function);
+  k.scale_embedding = reader.get<bool>("scale_embedding", k.scale_embedding);
+  k.tie_word_embeddings = reader.get<bool>("tie_word_embeddings", true);
+  k.share_encoder_decoder_embeddings = k.tie_word_embeddings;
+  if (family.name == "marian") {
+    k.decoder_vocab_size = reader.size("decoder_vocab_size", k.vocab_size);
+    k.share_encoder_decoder_embeddings = reader.get<bool>("share_encoder_decoder_embeddings", true);
+  }
+  k.max_position_embeddings = reader.size("max_position_embeddings", k.max_position_embeddings);
+  const auto id = [&](const char* key, std::int32_t usual) { return reader.id_of(key, usual, k.decoder_vocab_size); };
+  k.pad_token_id = id("pad_token_id", k.pad_token_id);
+  k.eos_token_id = id("eos_token_id", k.eos_token_id);
+  k.bos_token_id = id("bos_token_id", k.bos_token_id);
+  k.decoder_start_token_id = id("decoder_start_token_id", k.decoder_start_token_id);
+  if (k.decoder_start_token_id < 0) k.decoder_start_token_id = k.bos_token_id;
+  k.forced_eos_token_id = id("forced_eos_token_id", k.forced_eos_token_id);
+  const auto number = [&](const char* key, float value) {
+    return static_cast<float>(reader.get<double>(key, static_cast<double>(value)));
+  };
+  k.init_std = reader.get<double>("init_std", 0.02);
+  k.dropout = number("dropout", k.dropout);
+  k.attention_dropout = number("attention_dropout", k.attention_dropout);
+  k.activation_dropout = number("activation_dropout", k.activation_dropout);
+  k.encoder_layerdrop = reader.get<double>("encoder_layerdrop", k.encoder_layerdrop);
+  k.decoder_layerdrop = reader.get<double>("decoder_layerdrop", k.decoder_layerdrop);
+  refuse_other_kin(reader, family);
+  // Of classifiers, of how the first versions counted the rows of their tables, and what generation_config.cpp reads.
+  reader.ignore(
+      {"classif_dropout", "extra_pos_embeddings", "save_step", "kobart_version", "force_bos_token_to_be_generated"});
+  k.validate(j.where());
+  reader.finish();
+  return k;
+}
+
+std::string Bart::config_json() const {
+  const BartConfig& k = config_;
+  const auto id = [](std::int32_t value) {
+    return value < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
+  };
+  nlohmann::ordered_json j{{"architectures", {family_->architecture}},
+                           {"model_type", family_->name},
+                           {"vocab_size", k.vocab_size},
+                           {"d_model", k.d_model},
+                           {"encoder_layers", k.encoder_layers},
+                           {"decoder_layers", k.decoder_layers},
+                           {"encoder_attention_heads", k.encoder_attention_heads},
+                           {"decoder_attention_heads", k.decoder_attention_heads},
+                           {"encoder_ffn_dim", k.encoder_ffn_dim},
+                           {"decoder_ffn_dim", k.decoder_ffn_dim},
+                           {"activation_function", k.activation_function},
+                           {"scale_embedding", k.scale_embedding},
+                           {"tie_word_embeddings", k.tie_word_embeddings},
+                           {"static_position_embeddings", family_->positions != BartFamily::Positions::learned},
+                           {"normalize_before", family_->pre_norm},
+                           {"add_final_layer_norm", family_->pre_norm},
+                           {"normalize_embedding", family_->embedding_norm},
+                           {"max_position_embeddings", k.max_position_embeddings},
+                           {"pad_token_id", k.pad_token_id},
+                           {"eos_token_id", k.eos_token_id},
+                           {"bos_token_id", id(k.bos_token_id)},
+                           {"decoder_start_token_id", k.decoder_start_token_id},
+                           {"forced_eos_token_id", id(k.forced_eos_token_id)},
+                           {"init_std", k.init_std},
+                           {"dropout", k.dropout},
+                           {"attention_dropout", k.attention_dropout},
+                           {"activation_dropout", k.activation_dropout},
+                           {"encoder_layerdrop", k.encoder_layerdrop},
+                           {"decoder_layerdrop", k.decoder_layerdrop},
+                           {"is_encoder_decoder", true},
+                           {"torch_dtype", "float32"},
+                           {"use_cache", true}};
+  if (family_->name == "marian") {
+    j["decoder_vocab_size"] = k.decoder_vocab_size;
+    j["share_encoder_decoder_embeddings"] = k.share_encoder_decoder_embeddings;
+  }
+  return j.dump(2);
+}
+
+}  // namespace tril::model

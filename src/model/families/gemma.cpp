@@ -1,0 +1,47 @@
+// gemma: Llama with a feed-forward gated by gelu, embeddings times the root of their width, heads of their own size and
+// norms whose weights begin at one, of which files hold the rest [Gemma team 2024, section 2].
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/printable.h"
+#include "model/spec/decoder_families.h"
+#include "model/spec/llama_like.h"
+
+namespace tril::model {
+
+std::unique_ptr<Model> make_gemma(const JsonObject& config) {
+  ConfigReader reader(config, "gemma");
+  LlamaLikeConfig k = read_llama_like(reader, {.family = "gemma",
+                                               .architecture = "GemmaForCausalLM",
+                                               .vocab_size = 256000,
+                                               .hidden_size = 3072,
+                                               .intermediate_size = 24576,
+                                               .num_hidden_layers = 28,
+                                               .num_attention_heads = 16,
+                                               .head_dim = 256,
+                                               .max_position_embeddings = 8192,
+                                               .hidden_act = "gelu_pytorch_tanh",
+                                               .tie_word_embeddings = true,
+                                               .bos_token_id = 2,
+                                               .eos_token_id = 1,
+                                               .pad_token_id = 0});
+  // The first files say gelu and mean its tanh form. A second key, which version 4 took for the one that counts, is not
+  // read any more: it may say the same.
+  const std::string said = k.hidden_act;
+  if (said == "gelu") k.hidden_act = "gelu_pytorch_tanh";
+  const std::string other = reader.get<std::string>("hidden_activation", k.hidden_act);
+  if (nn::activation_of(other, config.where() + ": hidden_activation") !=
+      nn::activation_of(k.hidden_act, config.where() + ": hidden_act"))
+    config.fail_at("hidden_activation", fmt::format("{} contradicts hidden_act {}, which is {} here",
+                                                    printable(other, 40), said, k.hidden_act));
+  k.attention_bias = k.attention_out_bias = reader.get<bool>("attention_bias", false);
+  k.embedding_scale = std::sqrt(static_cast<float>(k.hidden_size));
+  k.norms_store_offset = true;
+  k.own_keys = nlohmann::json{{"attention_bias", k.attention_bias}, {"hidden_activation", k.hidden_act}}.dump();
+  reader.only("use_bidirectional_attention", false);
+  reader.finish();
+  return std::make_unique<LlamaLike>(std::move(k));
+}
+
+}  // namespace tril::model

@@ -1,0 +1,66 @@
+// gpt2: the decoder-only language model of Radford et al. 2019 and of what `tril train --arch gpt2` makes. Pre-norm,
+// one fused q/k/v projection, learned positions, gelu by its tanh form, a final norm, and an output that is the
+// embedding read backwards. Weight names, config.json and defaults as Hugging Face has them (GPT2Config,
+// GPT2LMHeadModel); its Conv1D matrices lie [in, out] in files.
+#pragma once
+
+#include "format/json_file.h"
+#include "model/spec/stack.h"
+
+namespace tril::model {
+
+struct Gpt2Config {
+  std::int64_t vocab_size = 0;
+  std::int64_t n_positions = 1024;  ///< the context: tokens that one row may have
+  std::int64_t n_embd = 768, n_layer = 12, n_head = 12;
+  std::int64_t n_inner = 0;  ///< width of the feed-forward; 0: 4 * n_embd
+  std::string activation_function = "gelu_new";
+  float embd_pdrop = 0.1f;   ///< dropout on embeddings,
+  float attn_pdrop = 0.1f;   ///< on attention weights,
+  float resid_pdrop = 0.1f;  ///< and on what each sublayer adds
+  double layer_norm_epsilon = 1e-5;
+  double initializer_range = 0.02;
+  std::int32_t bos_token_id = -1, eos_token_id = -1, pad_token_id = -1;
+  bool tie_word_embeddings = true;  ///< false: the output has a matrix of its own (lm_head.weight)
+
+  std::int64_t d_ff() const { return n_inner > 0 ? n_inner : 4 * n_embd; }
+  /// Sizes and ids checked; Error names the key that is wrong.
+  void validate(std::string_view where) const;
+};
+
+/// config.json as Hugging Face writes it. A key that changes results and is not supported is an Error.
+Gpt2Config gpt2_config(const JsonObject& config);
+
+class Gpt2 : public Model {
+ public:
+  explicit Gpt2(const Gpt2Config& config);
+
+  const Gpt2Config& config() const { return config_; }
+  std::string family() const override { return "gpt2"; }
+  std::string config_json() const override;
+  std::int64_t vocab_size() const override { return config_.vocab_size; }
+  std::int64_t d_model() const override { return config_.n_embd; }
+  std::int64_t max_positions() const override { return config_.n_positions; }
+  SpecialIds special_ids() const override;
+  bool has_encoder() const override { return false; }
+  StoredAs stored_as(const nn::Parameter& p) const override;
+  bool is_redundant(std::string_view name) const override;
+  Tensor decode(Context& c, const DecoderInput& input) const override;
+  OutputProjection output() const override { return {output_->weight(), {}}; }
+  std::unique_ptr<nn::KvCache> make_cache(Context& c) const override { return cache_for(c, layers_); }
+
+ private:
+  void set_initial_values();
+
+  Gpt2Config config_;
+  nn::Embedding embedding_;
+  nn::LearnedPositions positions_;
+  std::vector<nn::PreNormLayer> layers_;
+  nn::Norm final_norm_;
+  nn::Parameter* output_ = nullptr;
+};
+
+/// config.json -> the model, weights neither allocated nor set.
+std::unique_ptr<Model> make_gpt2(const JsonObject& config);
+
+}  // namespace tril::model

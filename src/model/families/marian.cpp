@@ -1,0 +1,25 @@
+#include "model/families/marian.h"
+
+namespace tril::model {
+namespace {
+
+constexpr BartFamily marian{.name = "marian", .architecture = "MarianMTModel"};
+
+}  // namespace
+
+MarianConfig marian_config(const JsonObject& config) {
+  MarianConfig otherwise;
+  otherwise.activation_function = "gelu";
+  otherwise.scale_embedding = false;
+  otherwise.max_position_embeddings = 1024;
+  otherwise.pad_token_id = otherwise.decoder_start_token_id = 58100;
+  return read_bart_config(config, marian, otherwise);
+}
+
+Marian::Marian(const MarianConfig& config) : BartKin(marian, config) {}
+
+std::unique_ptr<Model> make_marian(const JsonObject& config) {
+  return std::make_unique<Marian>(marian_config(config));
+}
+
+}  // namespace tril::model

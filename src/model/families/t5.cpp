@@ -1,0 +1,205 @@
+#include "model/families/t5.h"
+
+#include <cmath>
+
+namespace tril::model {
+
+using nn::Attention;
+
+T5::T5(const T5Config& config) : config_(config) {
+  config_.validate(config.family);
+  const T5Config& k = config_;
+  embedding_ =
+      nn::Embedding(parameters_, "shared.weight", k.vocab_size, k.d_model, {.deviation = k.initializer_factor});
+  output_ = k.tie_word_embeddings
+                ? embedding_.table()
+                : &parameters_.add("lm_head.weight", {k.vocab_size, k.d_model}, nn::Init::normal(k.initializer_factor));
+  output_->in_products = true;
+}
+
+SpecialIds T5::special_ids() const {
+  return {.pad = config_.pad_token_id,
+          .bos = config_.bos_token_id,
+          .eos = config_.eos_token_id,
+          .decoder_start = config_.decoder_start_token_id};
+}
+
+StoredAs T5::stored_as(const nn::Parameter& p) const {
+  if (p.name != "shared.weight") return {{p.name}};
+  return {{p.name, "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"}};
+}
+
+// The embedding under further names, and a bias of the first releases that nothing reads.
+bool T5::is_redundant(std::string_view name) const {
+  for (std::string_view known : {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight",
+                                 "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"})
+    if (name == known) return true;
+  return false;
+}
+
+Tensor T5::embed(Context& c, std::span<const std::int32_t> ids) const {
+  const float p = config_.embedding_dropout >= 0 ? config_.embedding_dropout : config_.dropout_rate;
+  return ops::dropout(c, embedding_.forward(c, ids), p);
+}
+
+// As the authors have it [Mesh TensorFlow's initialisers]: queries smaller by the root of d_kv, for scores that are not
+// scaled.
+void T5::set_initial_values() {
+  const T5Config& k = config_;
+  const auto root = [&](std::int64_t n) {
+    return nn::Init::normal(k.initializer_factor / std::sqrt(static_cast<double>(n)));
+  };
+  for (nn::Parameter& p : parameters_.all()) {
+    const std::string_view name = p.name;
+    if (name.ends_with(".q.weight")) p.init = root(k.d_model * k.d_kv);
+    if (name.ends_with(".k.weight") || name.ends_with(".v.weight") || name.find(".wi") != name.npos)
+      p.init = root(k.d_model);
+    if (name.ends_with(".o.weight")) p.init = root(k.num_heads * k.d_kv);
+    if (name.ends_with(".wo.weight")) p.init = root(k.d_ff);
+    if (name.ends_with(".relative_attention_bias.weight")) p.init = root(k.d_model);
+  }
+}
+
+namespace {
+
+nn::FeedForward feed_forward(nn::Parameters& p, const std::string& name, const T5Config& k, nn::FeedForward*) {
+  return nn::FeedForward(p, name,
+                         {.d_model = k.d_model,
+                          .d_ff = k.d_ff,
+                          .activation = nn::activation_of(k.dense_act_fn, "feed_forward_proj"),
+                          .dropout = k.activation_dropout >= 0 ? k.activation_dropout : k.dropout_rate,
+                          .bias = false,
+                          .first = "wi",
+                          .second = "wo"});
+}
+
+nn::GatedFeedForward feed_forward(nn::Parameters& p, const std::string& name, const T5Config& k,
+                                  nn::GatedFeedForward*) {
+  return nn::GatedFeedForward(p, name,
+                              {.d_model = k.d_model,
+                               .d_ff = k.d_ff,
+                               .activation = nn::activation_of(k.dense_act_fn, "feed_forward_proj"),
+                               .dropout = k.activation_dropout >= 0 ? k.activation_dropout : k.dropout_rate,
+                               .gate = "wi_0",
+                               .up = "wi_1",
+                               .down = "wo"});
+}
+
+/// With its layers, of one feed-forward or the other.
+template <class FF>
+class T5Of : public T5 {
+ public:
+  explicit T5Of(const T5Config& config);
+
+  Memory encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows,
+                const ops::Mask& mask = ops::Mask::full()) const override;
+  Tensor decode(Context& c, const DecoderInput& input) const override;
+  std::unique_ptr<nn::KvCache> make_cache(Context& c) const override { return cache_for(c, decoder_layers_); }
+
+ private:
+  using Layer = nn::PreNorm<FF>;
+  /// Declares a stack's layers, its bias of distances and its last norm.
+  void stack(const std::string& side, std::int64_t count, std::vector<Layer>& layers, nn::RelativeBias& bias,
+             nn::Norm& norm);
+  Layer layer(const std::string& name, bool decoder);
+
+  std::vector<Layer> encoder_layers_, decoder_layers_;
+};
+
+template <class FF>
+T5Of<FF>::T5Of(const T5Config& config) : T5(config) {
+  stack("encoder", config_.num_layers, encoder_layers_, encoder_bias_, encoder_norm_);
+  stack("decoder", config_.num_decoder_layers, decoder_layers_, decoder_bias_, decoder_norm_);
+  set_initial_values();
+}
+
+template <class FF>
+void T5Of<FF>::stack(const std::string& side, std::int64_t count, std::vector<Layer>& layers, nn::RelativeBias& bias,
+                     nn::Norm& norm) {
+  const T5Config& k = config_;
+  const bool decoder = side == "decoder";
+  bias = nn::RelativeBias(parameters_, side + ".block.0.layer.0.SelfAttention.relative_attention_bias.weight",
+                          {.num_heads = k.num_heads,
+                           .num_buckets = k.relative_attention_num_buckets,
+                           .max_distance = k.relative_attention_max_distance,
+                           .bidirectional = !decoder});
+  for (std::int64_t i = 0; i < count; ++i) layers.push_back(layer(fmt::format("{}.block.{}", side, i), decoder));
+  norm = nn::Norm(parameters_, side + ".final_layer_norm", k.d_model, static_cast<float>(k.layer_norm_epsilon),
+                  nn::Norm::Kind::rms);
+}
+
+template <class FF>
+nn::PreNorm<FF> T5Of<FF>::layer(const std::string& name, bool decoder) {
+  const T5Config& k = config_;
+  const Attention::Options attention{.d_model = k.d_model,
+                                     .num_heads = k.num_heads,
+                                     .d_k = k.d_kv,
+                                     .bias = false,
+                                     .out_bias = false,
+                                     .dropout = k.attention_dropout >= 0 ? k.attention_dropout : k.dropout_rate,
+                                     .scale = 1,
+                                     .q = "q",
+                                     .k = "k",
+                                     .v = "v",
+                                     .out = "o"};
+  const auto part = [&](int i) { return fmt::format("{}.layer.{}", name, i); };
+  const auto norm = [&](int i) {
+    return nn::Norm(parameters_, part(i) + ".layer_norm", k.d_model, static_cast<float>(k.layer_norm_epsilon),
+                    nn::Norm::Kind::rms);
+  };
+  Layer l;
+  l.name = name;
+  l.dropout = k.dropout_rate;
+  l.self_attention = Attention(parameters_, part(0) + ".SelfAttention", attention);
+  l.self_norm = norm(0);
+  if (decoder) {
+    l.cross_attention = Attention(parameters_, part(1) + ".EncDecAttention", attention);
+    l.cross_norm = norm(1);
+  }
+  const int last = decoder ? 2 : 1;
+  l.feed_forward = feed_forward(parameters_, part(last) + ".DenseReluDense", k, static_cast<FF*>(nullptr));
+  l.feed_forward_norm = norm(last);
+  return l;
+}
+
+template <class FF>
+Memory T5Of<FF>::encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows, const ops::Mask& mask) const {
+  Memory memory;
+  memory.rows = rows;
+  const Tensor h = run_layers(c, encoder_layers_, embed(c, ids), encoder_call(c, rows, mask, &encoder_bias_), nullptr,
+                              gradient_checkpointing_);
+  memory.states = ops::dropout(c, encoder_norm_.forward(c, h), config_.dropout_rate);
+  project_memory(c, decoder_layers_, memory);
+  return memory;
+}
+
+template <class FF>
+Tensor T5Of<FF>::decode(Context& c, const DecoderInput& input) const {
+  const auto call = decoder_call(c, input, &decoder_bias_);
+  const Tensor h = run_layers(c, decoder_layers_, embed(c, input.ids), call, input.memory, gradient_checkpointing_);
+  const Tensor last = ops::dropout(c, decoder_norm_.forward(c, h), config_.dropout_rate);
+  return config_.scale_decoder_outputs ? ops::scale(c, last, 1.0f / std::sqrt(static_cast<float>(config_.d_model)))
+                                       : last;
+}
+
+// Whether an output matrix is among the weights; nothing where there are no weights to look into.
+std::optional<bool> holds_output_matrix(const WeightNames& weight_names) {
+  const std::optional<std::vector<std::string>> names = weight_names();
+  if (!names) return std::nullopt;
+  for (const std::string& name : *names)
+    if (name.starts_with("lm_head.weight")) return true;  // quantised ones have an ending
+  return false;
+}
+
+}  // namespace
+
+std::unique_ptr<Model> make_t5(const T5Config& config) {
+  if (config.is_gated_act) return std::make_unique<T5Of<nn::GatedFeedForward>>(config);
+  return std::make_unique<T5Of<nn::FeedForward>>(config);
+}
+
+std::unique_ptr<Model> make_t5(const JsonObject& config, const WeightNames& weight_names) {
+  return make_t5(t5_config(config, holds_output_matrix(weight_names)));
+}
+
+}  // namespace tril::model

@@ -1,0 +1,83 @@
+// t5 and mt5: encoder-decoders that are told positions by a bias of distances in self-attention alone, with RMS norms
+// before the sublayers, no biases of projections, and scores that are not scaled [Raffel et al. 2020; Xue et al. 2021].
+// T5 v1.1 and mT5 have gated feed-forwards and an output matrix of their own. Names, config.json and defaults as Hugging
+// Face has them (T5Config, MT5Config).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/json_file.h"
+#include "model/spec/stack.h"
+
+namespace tril::model {
+
+struct T5Config {
+  std::string family = "t5";  ///< or "mt5"
+  std::int64_t vocab_size = 0;
+  std::int64_t d_model = 512, d_kv = 64, d_ff = 2048;
+  std::int64_t num_layers = 6, num_decoder_layers = 6, num_heads = 8;
+  std::int64_t relative_attention_num_buckets = 32, relative_attention_max_distance = 128;
+  float dropout_rate = 0.1f;  ///< on embeddings, attention weights, feed-forwards, each sublayer's result and the last
+  double layer_norm_epsilon = 1e-6;
+  double initializer_factor = 1;
+  std::string dense_act_fn = "relu";
+  bool is_gated_act = false;          ///< the feed-forward is act(x W0) * (x W1)
+  bool tie_word_embeddings = true;    ///< false: the output has a matrix of its own (lm_head.weight)
+  bool scale_decoder_outputs = true;  ///< the last hidden states are divided by sqrt(d_model)
+  std::int32_t pad_token_id = 0, eos_token_id = 1, bos_token_id = -1, decoder_start_token_id = 0;
+  /// Instead of dropout_rate on embeddings, on attention weights and within feed-forwards; -1: as it is. Not in
+  /// config.json: training only
+  float embedding_dropout = -1, attention_dropout = -1, activation_dropout = -1;
+
+  /// Sizes and ids checked; Error names the key that is wrong.
+  void validate(std::string_view where) const;
+};
+
+/// config.json as Hugging Face writes it, of version 4 or 5. A key that changes results and is not supported is an
+/// Error. @param output_matrix  whether the files hold an output matrix, which config.json may be wrong about; nothing:
+/// there are no files
+T5Config t5_config(const JsonObject& config, std::optional<bool> output_matrix = {});
+
+/// Everything but the layers.
+class T5 : public Model {
+ public:
+  const T5Config& config() const { return config_; }
+  std::string family() const override { return config_.family; }
+  std::string config_json() const override;
+  std::int64_t vocab_size() const override { return config_.vocab_size; }
+  std::int64_t d_model() const override { return config_.d_model; }
+  std::int64_t max_positions() const override { return 0; }
+  SpecialIds special_ids() const override;
+  bool has_encoder() const override { return true; }
+  std::int64_t cross_layers() const override { return config_.num_decoder_layers; }
+  std::int64_t cross_heads() const override { return config_.num_heads; }
+  StoredAs stored_as(const nn::Parameter& p) const override;
+  bool is_redundant(std::string_view name) const override;
+  OutputProjection output() const override { return {output_->weight(), {}}; }
+
+ protected:
+  explicit T5(const T5Config& config);
+  Tensor embed(Context& c, std::span<const std::int32_t> ids) const;
+  void set_initial_values();
+
+  T5Config config_;
+  nn::RelativeBias encoder_bias_, decoder_bias_;
+  nn::Norm encoder_norm_, decoder_norm_;
+
+ private:
+  nn::Embedding embedding_;
+  nn::Parameter* output_ = nullptr;
+};
+
+/// A T5 of whichever feed-forward the config says.
+std::unique_ptr<Model> make_t5(const T5Config& config);
+/// The names of the weights that a directory holds; nothing where it holds none.
+using WeightNames = std::function<std::optional<std::vector<std::string>>()>;
+
+/// config.json -> the model, weights neither allocated nor set. What config.json leaves open, the weights' names say.
+std::unique_ptr<Model> make_t5(const JsonObject& config, const WeightNames& weight_names);
+
+}  // namespace tril::model

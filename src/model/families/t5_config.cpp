@@ -1,0 +1,137 @@
+// What T5 and mT5 say in config.json.
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/printable.h"
+#include "model/families/t5.h"
+#include "model/spec/config_reader.h"
+
+namespace tril::model {
+
+void T5Config::validate(std::string_view where) const {
+  const std::string at(where);
+  const auto need = [&](bool ok, std::string_view key, const std::string& text) {
+    if (!ok) fail_usage(fmt::format("{}: {}", at, key), text);
+  };
+  // Bounds before anything is made of these numbers: a file of a few bytes must not ask for all the memory there is.
+  const auto within = [&](std::int64_t value, std::int64_t most, std::string_view key) {
+    need(value > 0 && value <= most, key, fmt::format("{} is not from 1 to the {} that are supported", value, most));
+  };
+  within(vocab_size, std::numeric_limits<std::int32_t>::max(), "vocab_size");
+  within(d_model, 1 << 16, "d_model");
+  within(d_kv, 1 << 12, "d_kv");
+  within(d_ff, 1 << 24, "d_ff");
+  within(num_heads, 1 << 12, "num_heads");
+  within(num_layers, 1000, "num_layers");
+  within(num_decoder_layers, 1000, "num_decoder_layers");
+  within(relative_attention_num_buckets, 1 << 20, "relative_attention_num_buckets");
+  within(relative_attention_max_distance, 1 << 30, "relative_attention_max_distance");
+  need(relative_attention_num_buckets >= 4 && relative_attention_max_distance > relative_attention_num_buckets / 2,
+       "relative_attention_num_buckets",
+       fmt::format("{} buckets up to a distance of {}: at least 4, half of them below the distance",
+                   relative_attention_num_buckets, relative_attention_max_distance));
+  need(is_positive_float(layer_norm_epsilon), "layer_norm_epsilon",
+       fmt::format("{} is not a positive number", layer_norm_epsilon));
+  need(is_float_from_0(initializer_factor), "initializer_factor",
+       fmt::format("{} is not a number of at least 0", initializer_factor));
+  need(dropout_rate >= 0 && dropout_rate < 1, "dropout_rate", fmt::format("{} is not in [0, 1)", dropout_rate));
+  for (const auto& [id, key, least] : {std::tuple{pad_token_id, "pad_token_id", 0},
+                                       {eos_token_id, "eos_token_id", 0},
+                                       {decoder_start_token_id, "decoder_start_token_id", 0},
+                                       {bos_token_id, "bos_token_id", -1}})
+    need(id >= least && id < vocab_size, key,
+         id < 0 ? fmt::format("is null or absent, expected an id below {}", vocab_size)
+                : fmt::format("{} is not an id of the vocabulary of {}", id, vocab_size));
+  nn::activation_of(dense_act_fn, at + ": feed_forward_proj");
+}
+
+T5Config t5_config(const JsonObject& j, std::optional<bool> output_matrix) {
+  T5Config k;
+  k.family = j.get<std::string>("model_type");
+  ConfigReader reader(j, k.family);
+  const bool mt5 = k.family == "mt5";
+  // Some sizes have second names, by which transformers' other families call them.
+  const std::string layers = reader.spelt("num_layers", "num_hidden_layers");
+  k.vocab_size = reader.size("vocab_size", mt5 ? 250112 : 32128);
+  k.d_model = reader.size(reader.spelt("d_model", "hidden_size"), 512);
+  k.d_kv = reader.size(reader.spelt("d_kv", "head_dim"), 64);
+  k.d_ff = reader.size("d_ff", mt5 ? 1024 : 2048);
+  k.num_layers = reader.has(layers) ? reader.layers(layers) : mt5 ? 8 : 6;
+  k.num_decoder_layers = reader.has("num_decoder_layers") ? reader.layers("num_decoder_layers") : k.num_layers;
+  k.num_heads = reader.size(reader.spelt("num_heads", "num_attention_heads"), mt5 ? 6 : 8);
+  k.relative_attention_num_buckets = reader.size("relative_attention_num_buckets", 32);
+  k.relative_attention_max_distance = reader.size("relative_attention_max_distance", 128);
+  k.dropout_rate = static_cast<float>(reader.get<double>("dropout_rate", 0.1));
+  k.layer_norm_epsilon = reader.get<double>("layer_norm_epsilon", 1e-6);
+  k.initializer_factor = reader.get<double>("initializer_factor", 1.0);
+
+  // "relu", "gated-gelu", ...; the two keys that follow from it are written too and win where they stand. The gelu of
+  // the released models is that of the tanh.
+  const std::string projection = reader.get<std::string>("feed_forward_proj", mt5 ? "gated-gelu" : "relu");
+  const bool gated = projection.starts_with("gated-");
+  if (!gated && projection.find('-') != projection.npos)
+    j.fail_at("feed_forward_proj",
+              fmt::format("'{}' is neither ACTIVATION nor gated-ACTIVATION", printable(projection)));
+  k.dense_act_fn = projection == "gated-gelu" ? "gelu_new" : gated ? projection.substr(6) : projection;
+  k.dense_act_fn = reader.get<std::string>("dense_act_fn", k.dense_act_fn);
+  k.is_gated_act = reader.get<bool>("is_gated_act", gated);
+
+  // Files tell whether the output is tied; config.json may say true where it is not. In those of version 4 false meant
+  // that the output is not scaled, too; mT5 never scales.
+  const bool said = reader.get<bool>("tie_word_embeddings", true);
+  k.tie_word_embeddings = output_matrix ? !*output_matrix : said;
+  k.scale_decoder_outputs = !mt5 && reader.get<bool>("scale_decoder_outputs", said);
+
+  const auto id = [&](const char* key, std::int32_t otherwise) { return reader.id_of(key, otherwise, k.vocab_size); };
+  k.pad_token_id = id("pad_token_id", 0);
+  k.eos_token_id = id("eos_token_id", 1);
+  k.bos_token_id = id("bos_token_id", -1);
+  k.decoder_start_token_id = id("decoder_start_token_id", -1);
+  if (k.decoder_start_token_id < 0) k.decoder_start_token_id = k.pad_token_id;
+  reader.only("is_decoder", false);
+  // The length that the authors trained on, which distances know nothing of, and what a text is to begin with.
+  reader.ignore({"n_positions", "add_prefix"});
+  k.validate(j.where());
+  reader.finish();
+  return k;
+}
+
+std::string T5::config_json() const {
+  const T5Config& k = config_;
+  const bool mt5 = k.family == "mt5";
+  const auto id = [](std::int32_t value) {
+    return value < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
+  };
+  // gated-gelu means gelu_new; whatever else is meant is said by the keys that follow.
+  const std::string act = k.is_gated_act && k.dense_act_fn == "gelu_new" ? "gelu" : k.dense_act_fn;
+  nlohmann::ordered_json j{{"architectures", {mt5 ? "MT5ForConditionalGeneration" : "T5ForConditionalGeneration"}},
+                           {"model_type", k.family},
+                           {"vocab_size", k.vocab_size},
+                           {"d_model", k.d_model},
+                           {"d_kv", k.d_kv},
+                           {"d_ff", k.d_ff},
+                           {"num_layers", k.num_layers},
+                           {"num_decoder_layers", k.num_decoder_layers},
+                           {"num_heads", k.num_heads},
+                           {"relative_attention_num_buckets", k.relative_attention_num_buckets},
+                           {"relative_attention_max_distance", k.relative_attention_max_distance},
+                           {"dropout_rate", k.dropout_rate},
+                           {"layer_norm_epsilon", k.layer_norm_epsilon},
+                           {"initializer_factor", k.initializer_factor},
+                           {"feed_forward_proj", (k.is_gated_act ? "gated-" : "") + act},
+                           {"dense_act_fn", k.dense_act_fn},
+                           {"is_gated_act", k.is_gated_act},
+                           {"tie_word_embeddings", k.tie_word_embeddings},
+                           {"pad_token_id", k.pad_token_id},
+                           {"eos_token_id", k.eos_token_id},
+                           {"bos_token_id", id(k.bos_token_id)},
+                           {"decoder_start_token_id", k.decoder_start_token_id},
+                           {"is_encoder_decoder", true},
+                           {"torch_dtype", "float32"},
+                           {"use_cache", true}};
+  if (!mt5) j["scale_decoder_outputs"] = k.scale_decoder_outputs;
+  return j.dump(2);
+}
+
+}  // namespace tril::model

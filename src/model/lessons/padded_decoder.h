@@ -1,0 +1,49 @@
+// padded_decoder: a post-norm decoder over rectangular batches [B, T] that are filled up with a padding id, as decoders
+// are often taught: embedding * sqrt(d) + sinusoids, masks made inside, the embedding's padding row zero. It attends to
+// a memory that is not its own. (A ragged batch needs none of this; see Rows.)
+#pragma once
+
+#include "format/json_file.h"
+#include "model/spec/stack.h"
+
+namespace tril::model {
+
+struct PaddedDecoderConfig {
+  std::int64_t vocab_size = 10000, d_model = 512, num_heads = 8, d_ff = 2048, num_layers = 6;
+  std::int32_t pad_idx = 0;
+  bool mask_target_padding = true;  ///< keys at padding are masked too
+  float eps = 1e-5f, dropout = 0;
+};
+
+class PaddedDecoder : public Model {
+ public:
+  explicit PaddedDecoder(const PaddedDecoderConfig& config);
+
+  std::string family() const override { return "padded_decoder"; }
+  std::string config_json() const override;
+  std::int64_t vocab_size() const override { return config_.vocab_size; }
+  std::int64_t d_model() const override { return config_.d_model; }
+  std::int64_t max_positions() const override { return 0; }
+  SpecialIds special_ids() const override { return {.pad = config_.pad_idx}; }
+  bool has_encoder() const override { return false; }
+  Tensor decode(Context& c, const DecoderInput& input) const override;
+  OutputProjection output() const override { return {output_.weight()->weight(), output_.bias()->value}; }
+  std::unique_ptr<nn::KvCache> make_cache(Context& c) const override { return cache_for(c, layers_); }
+
+  /// Logits [B * T, V] of ids [B, T] against memory [B, S, d_model] given as [B * S, d_model]: the causal mask and the
+  /// mask of padded keys are made here; memory_allow [B, 1, 1, S] (1 = may attend) may be none.
+  Tensor forward(Context& c, std::span<const std::int32_t> ids, const Rows& rows, const Memory& memory,
+                 const Tensor& memory_allow = {}) const;
+
+ private:
+  PaddedDecoderConfig config_;
+  nn::Embedding embedding_;
+  nn::SinusoidalPositions positions_;
+  std::vector<nn::PostNormLayer> layers_;
+  nn::Linear output_;
+};
+
+/// config.json -> the model, weights neither allocated nor set.
+std::unique_ptr<Model> make_padded_decoder(const JsonObject& config);
+
+}  // namespace tril::model

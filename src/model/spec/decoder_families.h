@@ -1,0 +1,28 @@
+// The families of decoder-only models, one file each: config.json -> the model, weights neither allocated nor set.
+#pragma once
+
+#include <memory>
+
+#include "format/json_file.h"
+#include "model/spec/model.h"
+
+namespace tril::model {
+
+// Built by llama_like.h:
+std::unique_ptr<Model> make_gemma(const JsonObject& config);
+std::unique_ptr<Model> make_gemma2(const JsonObject& config);
+std::unique_ptr<Model> make_granite(const JsonObject& config);
+std::unique_ptr<Model> make_llama(const JsonObject& config);
+std::unique_ptr<Model> make_mistral(const JsonObject& config);
+std::unique_ptr<Model> make_mixtral(const JsonObject& config);
+std::unique_ptr<Model> make_olmo2(const JsonObject& config);
+std::unique_ptr<Model> make_phi3(const JsonObject& config);
+std::unique_ptr<Model> make_qwen2(const JsonObject& config);
+std::unique_ptr<Model> make_qwen3(const JsonObject& config);
+// By parallel_decoder.h:
+std::unique_ptr<Model> make_gpt_neox(const JsonObject& config);
+std::unique_ptr<Model> make_phi(const JsonObject& config);
+// By opt.h:
+std::unique_ptr<Model> make_opt(const JsonObject& config);
+
+}  // namespace tril::model

@@ -1,0 +1,80 @@
+// The keys of config.json that decoders with rotary positions have in common, whichever struct they are kept in.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "model/spec/config_reader.h"
+
+namespace tril::model {
+
+/// A size that k has already where config.json leaves it out.
+inline void read_size(ConfigReader& config, const char* key, std::int64_t& value, std::int64_t most) {
+  value = config.size(key, value);
+  check_size(config.json(), key, value, most);
+}
+
+/// bos_token_id, eos_token_id, pad_token_id, within the vocabulary.
+template <class Config>
+void read_special_ids(ConfigReader& config, Config& k) {
+  for (const auto& [key, id] : {std::pair{"bos_token_id", &k.bos_token_id},
+                                {"eos_token_id", &k.eos_token_id},
+                                {"pad_token_id", &k.pad_token_id}})
+    *id = config.id_of(key, *id, k.vocab_size);
+}
+
+/// Sizes, initialisation, dropout and special tokens. What they are where config.json leaves them out is what `k` says.
+template <class Config>
+void read_decoder_keys(ConfigReader& config, Config& k) {
+  const auto size = [&](const char* key, std::int64_t& value, std::int64_t most) {
+    read_size(config, key, value, most);
+  };
+  size("vocab_size", k.vocab_size, std::numeric_limits<std::int32_t>::max());
+  size("hidden_size", k.hidden_size, 1 << 16);
+  size("intermediate_size", k.intermediate_size, 1 << 20);
+  size("num_hidden_layers", k.num_hidden_layers, 1000);
+  size("num_attention_heads", k.num_attention_heads, 1 << 12);
+  size("max_position_embeddings", k.max_position_embeddings, 1 << 30);
+  k.initializer_range = config.at_least_0("initializer_range", k.initializer_range);
+  k.tie_word_embeddings = config.get<bool>("tie_word_embeddings", k.tie_word_embeddings);
+  k.attention_dropout = config.share("attention_dropout");
+  read_special_ids(config, k);
+}
+
+/// Fails where the model's width is not that of whole heads.
+template <class Config>
+void check_heads_divide(const ConfigReader& config, const Config& k) {
+  if (k.hidden_size % k.num_attention_heads != 0)
+    config.json().fail_at("num_attention_heads", fmt::format("hidden_size {} does not divide into {} heads",
+                                                             k.hidden_size, k.num_attention_heads));
+}
+
+/// These keys, and those that say what the directory is.
+template <class Config>
+nlohmann::ordered_json decoder_keys_json(const Config& k) {
+  const auto id = [](std::int32_t value) {
+    return value < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
+  };
+  return {{"architectures", {k.architecture}},
+          {"model_type", k.family},
+          {"vocab_size", k.vocab_size},
+          {"hidden_size", k.hidden_size},
+          {"intermediate_size", k.intermediate_size},
+          {"num_hidden_layers", k.num_hidden_layers},
+          {"num_attention_heads", k.num_attention_heads},
+          {"max_position_embeddings", k.max_position_embeddings},
+          {"initializer_range", k.initializer_range},
+          {"attention_dropout", k.attention_dropout},
+          {"bos_token_id", id(k.bos_token_id)},
+          {"eos_token_id", id(k.eos_token_id)},
+          {"pad_token_id", id(k.pad_token_id)},
+          {"tie_word_embeddings", k.tie_word_embeddings},
+          {"torch_dtype", "float32"},
+          {"use_cache", true}};
+}
+
+}  // namespace tril::model

@@ -1,0 +1,205 @@
+#include "model/spec/rotary_config.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/printable.h"
+
+namespace tril::model {
+namespace {
+
+using Scaling = nn::RotaryOptions::Scaling;
+
+// The kinds and, beside rope_type and rope_theta, their keys.
+struct Kind {
+  std::string_view name;
+  Scaling scaling;
+  std::vector<std::string> keys;
+};
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> list{
+      {"default", Scaling::none, {}},
+      {"linear", Scaling::linear, {"factor"}},
+      {"dynamic", Scaling::dynamic, {"factor"}},
+      {"llama3",
+       Scaling::llama3,
+       {"factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"}},
+      {"yarn",
+       Scaling::yarn,
+       {"factor", "beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim", "truncate",
+        "original_max_position_embeddings", "attn_factor",
+        "finetuned"}},  // these two the authors' own code reads, transformers does not
+      {"longrope",
+       Scaling::longrope,
+       {"factor", "short_factor", "long_factor", "attention_factor", "original_max_position_embeddings"}},
+  };
+  return list;
+}
+
+const Kind& kind_of(const JsonObject& rope) {
+  const std::string key = rope.has("rope_type") ? "rope_type" : "type";
+  std::string name = rope.get<std::string>(key, "default");
+  if (name == "su") name = "longrope";  // as the first Phi-3 files say
+  std::vector<std::string_view> names;
+  for (const Kind& k : kinds()) {
+    if (k.name == name) return k;
+    names.push_back(k.name);
+  }
+  rope.fail_at(key, fmt::format("'{}' is not supported", printable(name, 40)),
+               fmt::format("there are {}", fmt::join(names, ", ")));
+}
+
+// A kind's keys, and those of the other kinds, which say nothing here and which files carry along.
+std::vector<std::string> all_keys() {
+  std::vector<std::string> all{"rope_type", "type", "rope_theta", "partial_rotary_factor"};
+  for (const Kind& k : kinds()) all.insert(all.end(), k.keys.begin(), k.keys.end());
+  return all;
+}
+
+// The length that the model was made for before it was stretched. Where a top-level key says it, that goes before.
+std::int64_t original_of(ConfigReader& config, const JsonObject& rope, const RotaryDefaults& d, Scaling scaling) {
+  constexpr const char* key = "original_max_position_embeddings";
+  const bool at_top = config.has(key);  // without effect on the other kinds
+  if (d.original > 0) return d.original;
+  if (scaling == Scaling::dynamic) return d.max_positions;
+  const bool counts = scaling == Scaling::llama3 || scaling == Scaling::yarn || scaling == Scaling::longrope;
+  return at_top && counts ? config.size(key) : rope.size(key, d.max_positions);
+}
+
+// The share of a head that is turned. transformers turns whole heads of families that know no share, and fails where a
+// scaling makes frequencies for a part of them.
+double share_of_head(const JsonObject& rope, const RotaryDefaults& d, double at_top, Scaling scaling) {
+  const double share = positive_of(rope, "partial_rotary_factor", at_top);
+  if (d.turns_part || share == 1) return share;
+  if (scaling != Scaling::none)
+    rope.fail_at("partial_rotary_factor", fmt::format("{} is not supported: this family turns whole heads", share));
+  return 1;
+}
+
+double needed(const JsonObject& rope, std::string_view key) {
+  rope.get<double>(key);  // the Error for a missing key
+  return positive_of(rope, key, 0);
+}
+
+// [Peng et al. 2023, eq. 22]: 0.1 ln(s) + 1
+double temperature(double scale, double m) {
+  return scale <= 1 ? 1 : 0.1 * m * std::log(scale) + 1;
+}
+
+void read_longrope(const JsonObject& rope, const RotaryDefaults& d, nn::RotaryOptions& o) {
+  const double stretched = static_cast<double>(d.max_positions) / static_cast<double>(o.original);
+  o.factor = rope.has("factor") ? positive_of(rope, "factor", 1) : stretched;
+  const double own = o.factor <= 1 ? 1 : std::sqrt(1 + std::log(o.factor) / std::log(static_cast<double>(o.original)));
+  o.attention_factor = positive_of(rope, "attention_factor", own);
+  for (const auto& [key, list] : {std::pair{"short_factor", &o.short_factors}, {"long_factor", &o.long_factors}}) {
+    *list = rope.get<std::vector<double>>(key);
+    if (static_cast<std::int64_t>(list->size()) != o.dim / 2)
+      rope.fail_at(key, fmt::format("{} factors for {} pairs of a head", list->size(), o.dim / 2));
+    for (double f : *list)
+      if (!is_positive_float(f)) rope.fail_at(key, fmt::format("{} is not a positive number", f));
+  }
+}
+
+void read_yarn(const JsonObject& rope, const RotaryDefaults& d, nn::RotaryOptions& o) {
+  o.factor = rope.has("factor") ? positive_of(rope, "factor", 1)
+                                : static_cast<double>(d.max_positions) / static_cast<double>(o.original);
+  const double m = rope.get<double>("mscale", 0), m_all = rope.get<double>("mscale_all_dim", 0);
+  const double own =
+      m != 0 && m_all != 0 ? temperature(o.factor, m) / temperature(o.factor, m_all) : temperature(o.factor, 1);
+  o.attention_factor = positive_of(rope, "attention_factor", own);
+  o.beta_fast = positive_of(rope, "beta_fast", 32), o.beta_slow = positive_of(rope, "beta_slow", 1);
+  o.truncate = rope.get<bool>("truncate", true);
+}
+
+}  // namespace
+
+nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& d) {
+  const JsonObject& json = config.json();
+  const bool old_scaling = config.has("rope_scaling") && !json.json().at("rope_scaling").empty(),
+             new_spelling = config.has("rope_parameters");
+  double theta = config.get<double>("rope_theta", d.theta),
+         partial = config.get<double>("partial_rotary_factor", d.partial);
+  if (!d.reads_top_level) theta = d.theta, partial = d.partial;
+  config.ignore({"rotary_dim"});  // of other families
+  const nlohmann::json none = nlohmann::json::object();
+  // As `transformers` has it, rope_scaling goes before rope_parameters where it says anything.
+  const JsonObject rope = old_scaling    ? json.object("rope_scaling")
+                          : new_spelling ? json.object("rope_parameters")
+                                         : JsonObject(none, json.where());
+  const Kind& kind = kind_of(rope);
+  for (const UnknownKey& u : unknown_keys(rope, all_keys()))
+    if (rope.has(u.key))
+      rope.fail_at(u.key, fmt::format("is not known of '{}'", kind.name),
+                   u.nearest.empty() ? "" : fmt::format("did you mean {}?", u.nearest));
+
+  nn::RotaryOptions o;
+  o.scaling = kind.scaling;
+  o.theta = positive_of(rope, "rope_theta", theta);
+  if (!(o.theta > 1)) rope.fail_at("rope_theta", fmt::format("{} is not above 1", o.theta));
+  const double share = share_of_head(rope, d, partial, kind.scaling);
+  const auto head_dim = static_cast<double>(d.head_dim);
+  const double turned = std::trunc(head_dim * share);  // which a large share takes beyond all integers
+  if (turned < 2 || turned > head_dim || std::fmod(turned, 2) != 0)
+    rope.fail_at("partial_rotary_factor", fmt::format("{} of heads of {} is {} values, which cannot be turned in pairs",
+                                                      share, d.head_dim, turned));
+  o.dim = static_cast<std::int64_t>(turned);
+  o.original = original_of(config, rope, d, o.scaling);
+  if (o.scaling == Scaling::dynamic && o.dim < 4) rope.fail_at("rope_type", "dynamic needs at least 4 values to turn");
+  if (o.scaling == Scaling::linear || o.scaling == Scaling::dynamic || o.scaling == Scaling::llama3)
+    o.factor = needed(rope, "factor");
+  if (o.scaling == Scaling::llama3) {
+    o.low_freq_factor = needed(rope, "low_freq_factor"), o.high_freq_factor = needed(rope, "high_freq_factor");
+    if (!(o.high_freq_factor > o.low_freq_factor)) rope.fail_at("high_freq_factor", "is not above low_freq_factor");
+  }
+  if (o.scaling == Scaling::yarn) read_yarn(rope, d, o);
+  if (o.scaling == Scaling::longrope) read_longrope(rope, d, o);
+  return o;
+}
+
+double partial_factor(std::int64_t dim, std::int64_t head_dim) {
+  double share = static_cast<double>(dim) / static_cast<double>(head_dim);
+  while (static_cast<std::int64_t>(static_cast<double>(head_dim) * share) < dim) share = std::nextafter(share, 2.0);
+  return share;
+}
+
+void write_rotary(nlohmann::ordered_json& config, const nn::RotaryOptions& o, std::int64_t head_dim,
+                  double default_partial) {
+  const double partial = partial_factor(o.dim, head_dim);
+  const bool says_partial = partial != 1 || default_partial != 1;
+  nlohmann::ordered_json rope;
+  for (const Kind& k : kinds())
+    if (k.scaling == o.scaling) rope["rope_type"] = k.name;
+  rope["rope_theta"] = o.theta;
+  if (says_partial) rope["partial_rotary_factor"] = partial;
+  if (o.scaling != Scaling::none) rope["factor"] = o.factor;
+  if (o.scaling != Scaling::none && o.scaling != Scaling::linear && o.scaling != Scaling::dynamic)
+    rope["original_max_position_embeddings"] = o.original;
+  if (o.scaling == Scaling::llama3) {
+    rope["low_freq_factor"] = o.low_freq_factor;
+    rope["high_freq_factor"] = o.high_freq_factor;
+  }
+  if (o.scaling == Scaling::yarn) {
+    rope["beta_fast"] = o.beta_fast;
+    rope["beta_slow"] = o.beta_slow;
+    rope["attention_factor"] = o.attention_factor;
+    rope["truncate"] = o.truncate;
+  }
+  if (o.scaling == Scaling::longrope) {
+    rope["short_factor"] = o.short_factors;
+    rope["long_factor"] = o.long_factors;
+    rope["attention_factor"] = o.attention_factor;
+  }
+  config["rope_parameters"] = rope;
+  config["rope_theta"] = o.theta;
+  if (says_partial) config["partial_rotary_factor"] = partial;
+  if (o.scaling == Scaling::none) {
+    config["rope_scaling"] = nullptr;
+  } else {
+    rope.erase("rope_theta");
+    rope.erase("partial_rotary_factor");
+    config["rope_scaling"] = rope;
+  }
+}
+
+}  // namespace tril::model

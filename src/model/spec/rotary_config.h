@@ -1,0 +1,37 @@
+// Rotary positions as config.json says them: rope_parameters, or rope_theta, rope_scaling and partial_rotary_factor as
+// older files have it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "model/spec/config_reader.h"
+#include "nn/rotary.h"
+
+namespace tril::model {
+
+struct RotaryDefaults {
+  std::int64_t head_dim = 0;
+  std::int64_t max_positions = 0;  ///< max_position_embeddings
+  double theta = 10000, partial = 1;
+  /// Whether the family turns a part of each head where partial_rotary_factor says so. `transformers` turns whole heads
+  /// of the others whatever it says, or fails.
+  bool turns_part = false;
+  /// A top-level original_max_position_embeddings, where the family has one of its own; 0: it has the key of all.
+  std::int64_t original = 0;
+  /// Whether rope_theta and partial_rotary_factor count where they stand outside rope_parameters: GPT-NeoX has names of
+  /// its own for them, and `transformers` passes over these.
+  bool reads_top_level = true;
+};
+
+/// @throws Error naming the key that is wrong, or of a kind of scaling that is not there
+nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& defaults);
+
+/// partial_rotary_factor that turns `dim` values of a head, where it is multiplied and cut as all readers do.
+double partial_factor(std::int64_t dim, std::int64_t head_dim);
+
+/// Adds rope_parameters, rope_theta and rope_scaling to a config: both spellings, which every version reads.
+/// @param default_partial  what share of a head is turned where files do not say it
+void write_rotary(nlohmann::ordered_json& config, const nn::RotaryOptions& options, std::int64_t head_dim,
+                  double default_partial = 1);
+
+}  // namespace tril::model

@@ -1,0 +1,96 @@
+#include "model/spec/stack.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+
+namespace tril::model {
+namespace {
+
+// Rows of queries against rows of the memory. Neighbours that attend to the same row (the beams of one sentence) become
+// one row of as many queries, so that its keys are read once; under an explicit mask each row keeps its own.
+ops::Spans memory_spans(const Rows& rows, const Memory& memory, std::span<const std::int32_t> memory_rows,
+                        bool together) {
+  if (memory_rows.empty()) return ops::spans_of(rows, memory.rows);
+  check(static_cast<std::int64_t>(memory_rows.size()) == rows.count(), "decoder", "{} rows of tokens and {} of memory",
+        rows.count(), memory_rows.size());
+  std::vector<kern::RowSpan> spans;
+  for (std::int64_t r = 0; r < rows.count(); ++r) {
+    const std::int32_t m = memory_rows[static_cast<std::size_t>(r)];
+    check(m >= 0 && m < memory.rows.count(), "decoder", "row {} attends to row {} of {}", r, m, memory.rows.count());
+    if (together && r > 0 && m == memory_rows[static_cast<std::size_t>(r) - 1])
+      spans.back().q_len += rows.length(r);
+    else
+      spans.push_back({rows.begin(r), rows.length(r), memory.rows.begin(m), memory.rows.length(m)});
+  }
+  return std::make_shared<const std::vector<kern::RowSpan>>(std::move(spans));
+}
+
+// The same for a packed memory, whose rows go by number.
+std::vector<kern::MemorySpan> packed_spans(const std::vector<kern::RowSpan>& spans, const Memory& memory) {
+  std::vector<kern::MemorySpan> list;
+  const auto offsets = memory.rows.offsets();
+  for (const kern::RowSpan& s : spans) {
+    const auto next = std::upper_bound(offsets.begin(), offsets.end(), s.k_begin);
+    list.push_back({s.q_begin, s.q_len, static_cast<std::int32_t>(next - offsets.begin()) - 1});
+  }
+  return list;
+}
+
+}  // namespace
+
+namespace {
+
+// A node that gives h's gradient on as it is.
+template <class F>
+void record_passing(Tape& tape, const Tensor& h, F on_passing) {
+  tape.record_always("layer", h, [h, on_passing](Context& c, const Tensor& dy, Grads& d) {
+    on_passing();
+    if (!d.hand_over(c, h, dy)) fail("layer", "what it reads and writes must be whole tensors");
+  });
+}
+
+}  // namespace
+
+void enter_layer(Context& c, std::string_view layer, const Tensor& h) {
+  WeightKeeper* const keeper = c.weight_keeper();
+  if (!keeper) return;
+  if (c.tape()) record_passing(*c.tape(), h, [keeper, layer] { keeper->passed(layer); });
+  keeper->need(layer);
+}
+
+void leave_layer(Context& c, std::string_view layer, const Tensor& h) {
+  WeightKeeper* const keeper = c.weight_keeper();
+  if (keeper && c.tape()) record_passing(*c.tape(), h, [keeper, layer] { keeper->need(layer); });
+}
+
+bool left_out(const Context& c, std::string_view layer, double p) {
+  if (!c.training() || p <= 0) return false;
+  return random_bits(sub_key(c.shared_key(), hash_of(layer)), 0) < dropout_threshold(static_cast<float>(p));
+}
+
+std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& input, const nn::RelativeBias* bias,
+                                              const nn::RotaryPositions* rotary) {
+  check(static_cast<std::int64_t>(input.ids.size()) == input.rows.tokens(), "decoder", "{} ids in rows of {} tokens",
+        input.ids.size(), input.rows.tokens());
+  nn::CrossCall cross;
+  if (input.memory) {
+    const bool together = input.memory_mask.kind == kern::MaskKind::full && !c.probing();
+    cross = {memory_spans(input.rows, *input.memory, input.memory_rows, together), input.memory_mask, {}};
+    if (input.tap) cross.tap = input.tap, cross.tapped_layer = input.tap->layer;
+    if (!input.memory->layers.empty() && input.memory->layers[0].packed) {
+      check(together, "decoder", "a memory packed for decoding is neither masked nor probed");
+      cross.memory_spans = packed_spans(*cross.spans, *input.memory);
+    }
+  }
+  return std::make_shared<const StackCall>(
+      StackCall{nn::SelfCall(c, input.rows, input.self_mask, input.cache, bias, rotary, input.given), std::move(cross),
+                input.routers});
+}
+
+std::shared_ptr<const StackCall> encoder_call(Context& c, const Rows& rows, const ops::Mask& mask,
+                                              const nn::RelativeBias* bias) {
+  return std::make_shared<const StackCall>(StackCall{nn::SelfCall(c, rows, mask, nullptr, bias), {}});
+}
+
+}  // namespace tril::model

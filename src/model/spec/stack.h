@@ -1,0 +1,95 @@
+// A stack of layers: what families of encoders and decoders have in common.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "model/spec/model.h"
+#include "nn/blocks.h"
+#include "nn/positions.h"
+
+namespace tril::model {
+
+/// What the layers of one call share, kept alive for layers that are computed again in the backward pass.
+struct StackCall {
+  nn::SelfCall self;
+  nn::CrossCall cross;
+  nn::RouterTap* routers = nullptr;
+};
+
+/// A decoder's call: rows among themselves under input.self_mask, and against input.memory where there is one.
+/// @param bias  of self-attention's distances; null: none
+/// @param rotary  turns queries and keys of self-attention; null: nothing does
+std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& input,
+                                              const nn::RelativeBias* bias = nullptr,
+                                              const nn::RotaryPositions* rotary = nullptr);
+/// An encoder's call: rows among themselves under `mask`.
+std::shared_ptr<const StackCall> encoder_call(Context& c, const Rows& rows, const ops::Mask& mask,
+                                              const nn::RelativeBias* bias = nullptr);
+
+/// Whether training leaves the layer of this name out of the present pass, which it does with probability p: the same
+/// for all parts of a batch [LayerDrop, Fan et al. 2020].
+bool left_out(const Context& c, std::string_view layer, double p);
+
+/// Before a layer's first op on h: its weights come (Context::weight_keeper). In the walk back its gradient is complete here.
+void enter_layer(Context& c, std::string_view layer, const Tensor& h);
+/// Behind its last op, which gave h: in the walk back its weights come here.
+void leave_layer(Context& c, std::string_view layer, const Tensor& h);
+
+/// h through all layers in order. memory: what decoder layers attend to, null where they have no cross-attention.
+template <class Layer>
+Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const std::shared_ptr<const StackCall>& call,
+                  const Memory* memory, bool checkpointing, double layer_drop = 0) {
+  check(!checkpointing || !call->routers, "gradient checkpointing", "routers of layers that run twice tell nothing");
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const Layer& layer = layers[i];
+    const bool tapped = call->cross.taps(static_cast<std::int64_t>(i));  // it runs, and once
+    enter_layer(c, layer.name, h);
+    if (!tapped && left_out(c, layer.name, layer_drop)) {  // its weights come and go: others may use theirs
+      leave_layer(c, layer.name, h);
+      continue;
+    }
+    nn::Attention::KeysValues kv;
+    if constexpr (requires { layer.cross_attention; }) {
+      if (layer.cross_attention) {
+        check(memory != nullptr, layer.name, "the decoder attends to a memory and none was given");
+        kv = memory->layers.empty() ? layer.cross_attention->keys_values(c, memory->states)
+                                    : nn::Attention::KeysValues{memory->layers[i].keys, memory->layers[i].values,
+                                                                memory->layers[i].packed};
+        if (tapped && kv.packed && !call->cross.tap->keys)
+          call->cross.tap->keys = layer.cross_attention->keys_values(c, memory->states).keys;
+      }
+    }
+    const auto forward = [&layer, call, kv, i](Context& k, const Tensor& x) {
+      return layer.forward(k, x, {.self = &call->self, .cross = &call->cross, .routers = call->routers},
+                           static_cast<std::int64_t>(i), kv);
+    };
+    h = checkpointing && !tapped ? ops::checkpoint(c, forward, h) : forward(c, h);
+    leave_layer(c, layer.name, h);
+  }
+  return h;
+}
+
+/// Every decoder layer's keys and values of the memory, for as many decoding steps as come. Not while a tape records or
+/// weights come and go: they are made where they are used then.
+template <class Layer>
+void project_memory(Context& c, const std::vector<Layer>& layers, Memory& memory) {
+  if (c.tape() || c.weight_keeper()) return;
+  for (const Layer& layer : layers) {
+    nn::Attention::KeysValues kv = layer.cross_attention->keys_values(c, memory.states);
+    if (!c.probing()) kv = layer.cross_attention->packed(c, kv, memory.rows);
+    memory.layers.push_back({kv.keys, kv.values, kv.packed});
+  }
+}
+
+/// A cache for layers whose self-attentions are alike.
+template <class Layer>
+std::unique_ptr<nn::KvCache> cache_for(Context& c, const std::vector<Layer>& layers) {
+  if (layers.empty()) return nullptr;
+  return std::make_unique<nn::KvCache>(
+      c, nn::KvCache::Sizes{static_cast<std::int64_t>(layers.size()), layers[0].self_attention.key_size(),
+                            layers[0].self_attention.value_size(), layers[0].self_attention.kv_heads(),
+                            layers[0].self_attention.state_size()});
+}
+
+}  // namespace tril::model

@@ -1,0 +1,231 @@
+#include "model_io/generation_config.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/length_penalty.h"
+#include "format/json_file.h"
+#include "model/spec/generation_keys.h"
+#include "model_io/gguf_config.h"
+
+namespace tril::model {
+namespace {
+
+constexpr double unbounded = std::numeric_limits<double>::max();
+
+std::int32_t to_id(const JsonObject& o, std::string_view key, std::int64_t id) {
+  if (id < 0 || id > std::numeric_limits<std::int32_t>::max())
+    o.fail_at(key, "expected a token id of at least 0, got " + std::to_string(id));
+  return static_cast<std::int32_t>(id);
+}
+
+std::optional<std::int32_t> find_id(const JsonObject& o, std::string_view key) {
+  const auto id = o.find<std::int64_t>(key);
+  return id ? std::optional(to_id(o, key, *id)) : std::nullopt;
+}
+
+// One id or a list of them.
+std::vector<std::int32_t> find_ids(const JsonObject& o, std::string_view key) {
+  std::vector<std::int32_t> ids;
+  if (!o.has(key)) return ids;
+  if (!o.json().at(std::string(key)).is_array()) return {*find_id(o, key)};
+  for (std::int64_t id : o.get<std::vector<std::int64_t>>(key)) ids.push_back(to_id(o, key, id));
+  return ids;
+}
+
+std::optional<std::int32_t> find_first_id(const JsonObject& o, std::string_view key) {
+  const auto ids = find_ids(o, key);
+  return ids.empty() ? std::nullopt : std::optional(ids.front());
+}
+
+std::optional<std::int64_t> find_count(const JsonObject& o, std::string_view key) {
+  const auto n = o.find<std::int64_t>(key);
+  if (n && (*n < 0 || *n > std::numeric_limits<std::int32_t>::max()))
+    o.fail_at(key, "expected a count of at least 0, got " + std::to_string(*n));
+  return n;
+}
+
+std::optional<std::string> find_early_stopping(const JsonObject& o) {
+  constexpr std::string_view key = "early_stopping";
+  if (!o.has(key)) return std::nullopt;
+  const nlohmann::json& value = o.json().at(std::string(key));
+  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
+  if (value.is_string() && value.get<std::string>() == "never") return "never";
+  o.fail_at(key, "expected true, false or \"never\"");
+}
+
+std::vector<std::vector<std::int32_t>> find_words(const JsonObject& o) {
+  constexpr std::string_view key = "bad_words_ids";
+  std::vector<std::vector<std::int32_t>> words;
+  if (!o.has(key)) return words;
+  const nlohmann::json& list = o.json().at(std::string(key));
+  const auto expect = [&](bool ok) {
+    if (!ok) o.fail_at(key, "expected a list of lists of token ids, none of them empty");
+  };
+  expect(list.is_array());
+  for (const nlohmann::json& word : list) {
+    expect(word.is_array() && !word.empty());
+    words.emplace_back();
+    for (const nlohmann::json& id : word) {
+      expect(id.is_number_integer());
+      // an unsigned value beyond int64 would turn negative, and is refused with them
+      words.back().push_back(to_id(o, key, id.get<std::int64_t>()));
+    }
+  }
+  return words;
+}
+
+// What would change the output and is not done: named where it is set to something that matters.
+std::vector<std::string> find_not_obeyed(const JsonObject& o) {
+  std::vector<std::string> found;
+  const auto number = [&](const char* key, double idle) {
+    if (const auto value = o.find<double>(key); value && *value != idle)
+      found.push_back(std::string(key) + " " + o.json().at(key).dump());
+  };
+  number("encoder_repetition_penalty", 1);
+  number("encoder_no_repeat_ngram_size", 0);
+  number("epsilon_cutoff", 0);
+  number("eta_cutoff", 0);
+  number("top_h", 1);
+  number("penalty_alpha", 0);
+  number("guidance_scale", 1);
+  number("num_return_sequences", 1);
+  if (o.has("max_time")) found.push_back("max_time " + o.json().at("max_time").dump());
+  for (const char* key : {"sequence_bias", "force_words_ids", "constraints", "exponential_decay_length_penalty",
+                          "forced_decoder_ids", "stop_strings", "watermarking_config", "dola_layers"})
+    if (o.has(key) && !(o.json().at(key).is_array() && o.json().at(key).empty())) found.emplace_back(key);
+  if (o.find<bool>("token_healing").value_or(false)) found.emplace_back("token_healing");
+  if (o.find<bool>("do_sample").value_or(false) && o.find<std::int64_t>("num_beams").value_or(1) > 1)
+    found.emplace_back("do_sample true with a beam");
+  return found;
+}
+
+// A number within bounds; `above`: the least is itself too small.
+std::optional<double> find_number(const JsonObject& o, std::string_view key, double least, bool above, double most) {
+  const auto value = o.find<double>(key);
+  if (value && !(*value <= most && (above ? *value > least : *value >= least)))
+    o.fail_at(key, fmt::format("expected a number {} {}{}, got {}", above ? "above" : "of at least", least,
+                               most < unbounded ? fmt::format(" and at most {}", most) : "", *value));
+  return value;
+}
+
+std::optional<AlignmentHeads> find_alignment_heads(const JsonObject& o) {
+  constexpr std::string_view key = "alignment_heads";
+  if (!o.has(key)) return std::nullopt;
+  const nlohmann::json& list = o.json().at(std::string(key));
+  const auto expect = [&](bool ok) {
+    if (!ok) o.fail_at(key, "expected a list of pairs [layer, head], counted from 0, none of them twice");
+  };
+  expect(list.is_array());
+  AlignmentHeads found;
+  for (const nlohmann::json& pair : list) {
+    expect(pair.is_array() && pair.size() == 2 && pair[0].is_number_unsigned() && pair[1].is_number_unsigned() &&
+           pair[0].get<std::uint64_t>() < 1000 && pair[1].get<std::uint64_t>() < 1'000'000);
+    const auto layer = pair[0].get<std::int64_t>();
+    const auto head = pair[1].get<std::int32_t>();
+    if (found.layer >= 0 && found.layer != layer) return std::nullopt;  // named in not_obeyed
+    expect(std::find(found.heads.begin(), found.heads.end(), head) == found.heads.end());
+    found.layer = layer;
+    found.heads.push_back(head);
+  }
+  return found.heads.empty() ? std::nullopt : std::optional(found);
+}
+
+// generation_config.json, or config.json where there is none; what a GGUF file has in its place.
+struct GenerationFile {
+  std::string where;
+  nlohmann::json json;
+};
+
+GenerationFile generation_file(const std::string& model) {
+  if (is_gguf_file(model)) return {model, generation_config_of_gguf(GgufFile::open(model))};
+  const std::filesystem::path root(model);
+  std::filesystem::path path = root / "generation_config.json";
+  if (!is_present(path.string())) path = root / "config.json";
+  return {path.string(), read_json(path.string())};
+}
+
+// The first BART's word for forced_bos_token_id, which counts more.
+bool says_force_bos(const JsonObject& o) {
+  return o.find<bool>("force_bos_token_to_be_generated").value_or(false);
+}
+
+GenerationConfig read(const JsonObject& o) {
+  check(o.json().is_object(), o.where(), "expected an object, got {}", o.json().type_name());
+
+  GenerationConfig g;
+  g.num_beams = find_count(o, "num_beams");
+  if (g.num_beams && (*g.num_beams < 1 || *g.num_beams > 1000))
+    o.fail_at("num_beams", fmt::format("expected a number from 1 to 1000, got {}", *g.num_beams));
+  g.num_beam_groups = std::max<std::int64_t>(1, find_count(o, "num_beam_groups").value_or(1));
+  g.diversity_penalty = find_number(o, "diversity_penalty", 0, false, unbounded);
+  g.length_penalty = find_number(o, "length_penalty", -largest_length_penalty, false, largest_length_penalty);
+  g.early_stopping = find_early_stopping(o);
+  g.max_length = find_count(o, "max_length");
+  g.max_new_tokens = find_count(o, "max_new_tokens");
+  g.min_length = find_count(o, "min_length");
+  g.min_new_tokens = find_count(o, "min_new_tokens");
+  g.eos_token_ids = find_ids(o, "eos_token_id");
+  g.pad_token_id = find_first_id(o, "pad_token_id");
+  g.bos_token_id = find_id(o, "bos_token_id");
+  g.decoder_start_token_id = find_first_id(o, "decoder_start_token_id");
+  g.forced_bos_token_id = find_id(o, "forced_bos_token_id");
+  if (says_force_bos(o)) g.forced_bos_token_id = g.bos_token_id;
+  g.forced_eos_token_id = find_first_id(o, "forced_eos_token_id");
+  g.bad_words_ids = find_words(o);
+  g.suppress_tokens = find_ids(o, "suppress_tokens");
+  g.begin_suppress_tokens = find_ids(o, "begin_suppress_tokens");
+  g.no_repeat_ngram_size = find_count(o, "no_repeat_ngram_size").value_or(0);
+  g.repetition_penalty = find_number(o, "repetition_penalty", 0, true, unbounded).value_or(1);
+  g.do_sample = o.find<bool>("do_sample").value_or(false) && g.num_beams.value_or(1) == 1;
+  g.temperature = find_number(o, "temperature", 0, false, unbounded);
+  g.top_k = find_count(o, "top_k");
+  g.top_p = find_number(o, "top_p", 0, false, 1);
+  g.min_p = find_number(o, "min_p", 0, false, 1);
+  g.typical_p = find_number(o, "typical_p", 0, true, 1);
+  g.renormalize_logits = o.find<bool>("renormalize_logits").value_or(false);
+  g.alignment_heads = find_alignment_heads(o);
+  g.not_obeyed = find_not_obeyed(o);
+  if (!g.alignment_heads && o.has("alignment_heads") && !o.json().at("alignment_heads").empty())
+    g.not_obeyed.emplace_back("alignment_heads of several layers");
+  return g;
+}
+
+}  // namespace
+
+std::optional<AlignmentHeads> load_alignment_heads(const std::string& directory) {
+  return from_files([&] {
+    const GenerationFile file = generation_file(directory);
+    return find_alignment_heads(JsonObject(file.json, file.where));
+  });
+}
+
+nlohmann::json published_generation_json(const std::string& directory) {
+  const std::string path = directory + "/generation_config.json";
+  if (is_present(path)) return read_json(path);
+  const std::string where = directory + "/config.json";
+  const nlohmann::json config = read_json(where);
+  nlohmann::json of_generation = nlohmann::json::object();
+  const auto take = [&](std::string_view name) {
+    const std::string key(name);
+    if (config.contains(key) && !config.at(key).is_null()) of_generation[key] = config.at(key);
+  };
+  for (const std::string_view key : generation_keys()) take(key);
+  for (const char* key : {"eos_token_id", "pad_token_id", "bos_token_id"}) take(key);
+  if (const JsonObject o(config, where); says_force_bos(o) && o.has("bos_token_id"))
+    of_generation["forced_bos_token_id"] = config.at("bos_token_id");
+  return of_generation;
+}
+
+GenerationConfig load_generation_config(const std::string& directory) {
+  return from_files([&] {
+    const GenerationFile file = generation_file(directory);
+    return read(JsonObject(file.json, file.where));
+  });
+}
+
+}  // namespace tril::model

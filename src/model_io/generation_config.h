@@ -1,0 +1,54 @@
+// How a model's publisher wants it to generate: generation_config.json, or where that is missing the same keys of
+// config.json, as `transformers` reads them. Keys that are absent or null are nothing here; what they default to is the
+// searcher's affair.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/spec/model.h"
+
+namespace tril::model {
+
+struct GenerationConfig {
+  std::optional<std::int64_t> num_beams;
+  std::int64_t num_beam_groups = 1;
+  std::optional<double> diversity_penalty;  ///< obeyed with groups
+  std::optional<double> length_penalty;
+  std::optional<std::string> early_stopping;  ///< "false", "true" or "never"
+  /// Lengths of the whole sequence, the start token or prompt counted; new tokens count without it. EOS counts for a
+  /// maximum; a minimum is reached before EOS.
+  std::optional<std::int64_t> max_length, max_new_tokens, min_length, min_new_tokens;
+
+  std::vector<std::int32_t> eos_token_ids;
+  std::optional<std::int32_t> pad_token_id, bos_token_id, decoder_start_token_id;
+  std::optional<std::int32_t> forced_bos_token_id, forced_eos_token_id;
+  std::vector<std::vector<std::int32_t>> bad_words_ids;
+  std::vector<std::int32_t> suppress_tokens, begin_suppress_tokens;
+  std::int64_t no_repeat_ngram_size = 0;
+  double repetition_penalty = 1;
+  bool do_sample = false;
+  std::optional<double> temperature, top_p, min_p, typical_p;  ///< obeyed where tokens are sampled
+  std::optional<std::int64_t> top_k;                           ///< likewise; 0: all
+  bool renormalize_logits = false;
+  /// [[layer, head], ...] of the decoder, from 0, as Whisper's directories have it; where they name heads of one layer.
+  std::optional<AlignmentHeads> alignment_heads;
+
+  /// Keys that ask for what tril does not do ("eta_cutoff 0.1"), for a warning.
+  std::vector<std::string> not_obeyed;
+};
+
+/// generation_config.json of a directory as it is, for a directory that is made of it (save()); where it has none, what
+/// config.json says of generation.
+nlohmann::json published_generation_json(const std::string& directory);
+
+/// @throws Error naming file and key where a value is not what it should be
+GenerationConfig load_generation_config(const std::string& directory);
+
+/// Its alignment_heads alone; nothing where there are none.
+std::optional<AlignmentHeads> load_alignment_heads(const std::string& directory);
+
+}  // namespace tril::model

@@ -1,0 +1,271 @@
+#include "model_io/gguf_config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/printable.h"
+#include "model_io/gguf_keys.h"
+#include "model_io/gguf_reader.h"
+#include "model_io/gguf_rope.h"
+
+namespace tril::model {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kMostLayers = 1000;
+constexpr std::int64_t kLayersOfGemma2With27B = 46;  // llama.cpp knows the size, and with it its scale, by its layers
+
+// The family that an architecture's file is of.
+std::string family_of(GgufReader& r) {
+  const std::string& a = r.architecture();
+  if (a == "llama") return r.get<std::int64_t>("expert_count").value_or(0) > 0 ? "mixtral" : "llama";
+  if (gguf_architecture(a) == a) return a;
+  r.file().fail_at("general.architecture", fmt::format("'{}' is not supported", printable(a, 40)),
+                   "there are llama, granite, qwen2, qwen3, gemma, gemma2, olmo2, phi3, gpt2");
+}
+
+// Files that are no model, or not all of one.
+void check_whole(const GgufFile& f) {
+  if (const auto type = f.get<std::string_view>("general.type"); type && *type != "model")
+    f.fail_at("general.type", fmt::format("is '{}', expected a model", printable(*type, 40)));
+  if (const auto parts = f.get<std::int64_t>("split.count"); parts && *parts > 1)
+    f.fail_at("split.count", fmt::format("the model lies in {} files, of which this is one", *parts),
+              "make one of them with llama-gguf-split --merge");
+}
+
+std::int64_t tokens_of(const GgufFile& f) {
+  const GgufTensor& t = f.tensor("token_embd.weight");
+  if (t.shape.size() != 2)
+    fail(fmt::format("{}: token_embd.weight", f.path()), fmt::format("has {} dimensions, expected 2", t.shape.size()));
+  return t.shape[0];
+}
+
+// Of any kind of vocabulary; llama.cpp's own numbers where a SentencePiece model's file does not say.
+std::optional<std::int64_t> token_id(const GgufFile& f, const char* name, std::int64_t of_sentencepiece = -1) {
+  const std::string key = fmt::format("tokenizer.ggml.{}_token_id", name);
+  if (const auto id = f.get<std::int64_t>(key)) {
+    if (*id == 0xffffffff || *id == -1) return std::nullopt;  // none, as some files write it
+    if (*id < 0 || *id >= tokens_of(f))
+      f.fail_at(key, fmt::format("{} is not an id of the vocabulary of {}", *id, tokens_of(f)));
+    return id;
+  }
+  const bool spm = f.get<std::string_view>("tokenizer.ggml.model").value_or("") == "llama";
+  return spm && of_sentencepiece >= 0 && of_sentencepiece < tokens_of(f) ? std::optional(of_sentencepiece)
+                                                                         : std::nullopt;
+}
+
+void read_keys(GgufReader& r, const std::string& family, json& config) {
+  for (const GgufKey& key : gguf_keys(family)) {
+    if (key.kind == GgufKey::Kind::count) {
+      const auto n = key.required ? r.needed_count(key.gguf) : r.count(key.gguf);
+      if (n) config[key.hf] = *n;
+    } else {
+      const auto v = r.number(key.gguf);
+      if (!v && key.required) r.fail_at(key.gguf, "is missing");
+      if (v) config[key.hf] = *v;
+    }
+  }
+  if (layers_of(config) > kMostLayers)
+    r.fail_at("block_count", fmt::format("{} is above the {} that are supported", layers_of(config), kMostLayers));
+  for (const char* key : {"vocab_size", "tensor_data_layout"}) r.ignore(key);
+  if (r.get<bool>("attention.causal") == false) r.fail_at("attention.causal", "false is not supported");
+}
+
+// Sizes of heads, biases, and what else follows from the tensors or from the architecture.
+void read_llama_like(GgufReader& r, const std::string& family, json& config) {
+  const GgufFile& f = r.file();
+  const std::int64_t hidden = config.at("hidden_size"), heads = config.at("num_attention_heads");
+  if (!config.contains("num_key_value_heads")) config["num_key_value_heads"] = heads;
+  if (!config.contains("rope_theta")) config["rope_theta"] = 10000.0;
+  const auto d = r.count("attention.key_length");
+  if (!d && hidden % heads != 0)
+    r.fail_at("attention.head_count", fmt::format("{} heads do not divide {}", heads, hidden));
+  const std::int64_t d_k = d.value_or(hidden / heads);
+  config["head_dim"] = d_k;
+  if (const auto d_v = r.count("attention.value_length"); d_v && *d_v != d_k)
+    r.fail_at("attention.value_length", fmt::format("{} beside keys of {} is not supported", *d_v, d_k));
+  if (family == "gemma" || family == "gemma2")
+    config["hidden_act"] = config["hidden_activation"] = "gelu_pytorch_tanh";
+  else
+    config["hidden_act"] = "silu";
+  const bool biased = f.find_tensor("blk.0.attn_q.bias") != nullptr;
+  if (family == "llama" || family == "granite") config["mlp_bias"] = f.find_tensor("blk.0.ffn_up.bias") != nullptr;
+  if (family == "llama" || family == "granite" || family == "qwen3" || family == "olmo2")
+    config["attention_bias"] = biased;
+  if (family == "mixtral") config["sliding_window"] = nullptr;
+  if (family == "gemma2") {
+    config["query_pre_attn_scalar"] = layers_of(config) == kLayersOfGemma2With27B ? hidden / heads : d_k;
+    if (!config.contains("sliding_window")) config["sliding_window"] = 4096;  // as llama.cpp has it
+  }
+  if (family == "phi3") {
+    if (!config.contains("sliding_window")) config["sliding_window"] = nullptr;
+    if (!config.contains("original_max_position_embeddings"))
+      config["original_max_position_embeddings"] = config.at("max_position_embeddings");
+  }
+  read_gguf_rope(r, config);
+}
+
+void read_gpt2(GgufReader& r, json& config) {
+  config["activation_function"] = "gelu_new";
+  r.ignore("attention.head_count_kv");  // as many as heads
+  for (const char* key : {"embd_pdrop", "attn_pdrop", "resid_pdrop"}) config[key] = 0.0;
+}
+
+// What llama.cpp takes for the end of a turn where a vocabulary has a token of this text.
+constexpr std::string_view kEndsOfTurn[] = {"<|eot_id|>",    "<|im_end|>",      "<|end|>",        "<end_of_turn>",
+                                            "<|endoftext|>", "<|end_of_text|>", "<|eom_id|>",     "<|return|>",
+                                            "<EOT>",         "_<EOT>",          "<|end_of_turn|>"};
+
+constexpr std::int64_t kControlToken = 3;
+
+}  // namespace
+
+std::int64_t layers_of(const json& config) {
+  return config.at(config.contains("n_layer") ? "n_layer" : "num_hidden_layers").get<std::int64_t>();
+}
+
+json config_of_gguf(const GgufFile& file) {
+  check_whole(file);
+  GgufReader r(file);
+  const std::string family = family_of(r);
+  json config{{"model_type", family},
+              {"vocab_size", tokens_of(file)},
+              {"tie_word_embeddings", file.find_tensor("output.weight") == nullptr}};
+  for (const auto& [key, name, otherwise] :
+       {std::tuple{"bos_token_id", "bos", 1}, {"eos_token_id", "eos", 2}, {"pad_token_id", "padding", -1}}) {
+    const auto id = token_id(file, name, otherwise);
+    config[key] = id ? json(*id) : json(nullptr);
+  }
+  read_keys(r, family, config);
+  if (family == "gpt2")
+    read_gpt2(r, config);
+  else
+    read_llama_like(r, family, config);
+  r.finish();
+  return config;
+}
+
+json generation_config_of_gguf(const GgufFile& file) {
+  json g = json::object();
+  if (const auto bos = token_id(file, "bos", 1)) g["bos_token_id"] = *bos;
+  if (const auto pad = token_id(file, "padding")) g["pad_token_id"] = *pad;
+  std::vector<std::int64_t> ends;
+  const auto add = [&](std::int64_t id) {
+    if (std::find(ends.begin(), ends.end(), id) == ends.end()) ends.push_back(id);
+  };
+  for (const auto& [name, otherwise] : {std::pair{"eos", 2}, {"eot", -1}, {"eom", -1}})
+    if (const auto id = token_id(file, name, otherwise)) add(*id);
+  const auto types = file.get<std::vector<std::int64_t>>("tokenizer.ggml.token_type");
+  if (const auto tokens = file.get<std::vector<std::string_view>>("tokenizer.ggml.tokens"); tokens && types)
+    for (std::size_t id = 0; id < std::min(tokens->size(), types->size()); ++id)
+      if ((*types)[id] == kControlToken &&
+          std::find(std::begin(kEndsOfTurn), std::end(kEndsOfTurn), (*tokens)[id]) != std::end(kEndsOfTurn))
+        add(static_cast<std::int64_t>(id));
+  if (!ends.empty()) g["eos_token_id"] = ends;
+
+  // What the publisher would sample with.
+  const auto number = [&](const char* key) { return file.get<double>(fmt::format("general.sampling.{}", key)); };
+  for (const auto& [key, hf] : {std::pair{"temp", "temperature"},
+                                {"top_p", "top_p"},
+                                {"min_p", "min_p"},
+                                {"penalty_repeat", "repetition_penalty"}})
+    if (const auto value = number(key)) g[hf] = *value;
+  if (const auto k = file.get<std::int64_t>("general.sampling.top_k")) g["top_k"] = *k;
+  if (number("temp").value_or(0) > 0) g["do_sample"] = true;
+  return g;
+}
+
+GgufMetadata gguf_sampling(const GenerationConfig& g) {
+  GgufMetadata m;
+  if (!g.do_sample) return m;
+  const auto add = [&](const char* key, const std::optional<double>& value) {
+    if (value) m.add(fmt::format("general.sampling.{}", key), static_cast<float>(*value));
+  };
+  add("temp", g.temperature.value_or(1));
+  add("top_p", g.top_p);
+  add("min_p", g.min_p);
+  if (g.repetition_penalty != 1) add("penalty_repeat", g.repetition_penalty);
+  if (g.top_k) m.add("general.sampling.top_k", static_cast<std::uint32_t>(*g.top_k));
+  return m;
+}
+
+namespace {
+
+// What a config.json may ask for that llama.cpp's code for the architecture does not do.
+void check_supported(const json& config, const std::string& family) {
+  const auto is = [&](const char* key, const json& value) {
+    const auto found = config.find(key);
+    return found == config.end() || found->is_null() || *found == value;
+  };
+  const auto need = [&](bool ok, const char* key) {
+    if (!ok)
+      fail_usage(key, fmt::format("{} is not what llama.cpp computes for a {} model", config.at(key).dump(), family));
+  };
+  const bool gemma = family == "gemma" || family == "gemma2";
+  if (family == "gpt2")
+    need(is("activation_function", "gelu_new") || is("activation_function", "gelu_pytorch_tanh"),
+         "activation_function");
+  else if (gemma)
+    need(is("hidden_activation", "gelu_pytorch_tanh") || !config.contains("hidden_activation"), "hidden_activation");
+  else
+    need(is("hidden_act", "silu"), "hidden_act");
+  if (gemma || family == "gpt2") need(is("tie_word_embeddings", true), "tie_word_embeddings");
+  const bool windowed = config.contains("sliding_window") && !config.at("sliding_window").is_null() &&
+                        config.value("use_sliding_window", true);
+  if (windowed && family != "gemma2" && family != "phi3")
+    need(config.at("sliding_window").get<std::int64_t>() >= config.at("max_position_embeddings").get<std::int64_t>(),
+         "sliding_window");
+  if (family == "gemma2") {
+    const std::int64_t hidden = config.at("hidden_size"), heads = config.at("num_attention_heads"),
+                       layers = layers_of(config);
+    const double scalar =
+        layers == kLayersOfGemma2With27B ? static_cast<double>(hidden / heads) : config.at("head_dim").get<double>();
+    need(config.at("query_pre_attn_scalar").get<double>() == scalar, "query_pre_attn_scalar");
+    if (config.contains("layer_types"))
+      for (std::size_t i = 0; i < config.at("layer_types").size(); ++i)
+        need(config.at("layer_types")[i] == (i % 2 ? "full_attention" : "sliding_attention"), "layer_types");
+  }
+}
+
+}  // namespace
+
+GgufHeader gguf_header_of(const json& config) {
+  const std::string family = config.at("model_type");
+  GgufHeader h;
+  h.architecture = gguf_architecture(family);
+  if (h.architecture.empty())
+    fail_usage("GGUF", fmt::format("there is no architecture of llama.cpp for a {} model", family),
+               "llama, mistral, mixtral, granite, qwen2, qwen3, gemma, gemma2, olmo2, phi3 and gpt2 have one");
+  check_supported(config, family);
+  // Its code for phi3 reads the window and does not use it (llm_arch phi3, load_hparams).
+  if (family == "phi3" && config.contains("sliding_window") && !config.at("sliding_window").is_null() &&
+      config.at("sliding_window").get<std::int64_t>() < config.at("max_position_embeddings").get<std::int64_t>())
+    h.warning = fmt::format(
+        "llama.cpp has the sliding window of phi3 switched off: beyond {} tokens it computes "
+        "something else",
+        config.at("sliding_window").get<std::int64_t>());
+  for (const GgufKey& key : gguf_keys(family)) {
+    const auto value = config.find(key.hf);
+    if (value == config.end() || value->is_null() || key.hf == "rope_theta") continue;
+    const std::string name = h.architecture + "." + key.gguf;
+    if (key.kind == GgufKey::Kind::count)
+      h.metadata.add(name, value->get<std::uint32_t>());
+    else
+      h.metadata.add(name, value->get<float>());
+  }
+  h.metadata.add(h.architecture + ".vocab_size", config.at("vocab_size").get<std::uint32_t>());
+  if (family == "gpt2") return h;
+  const auto hidden = config.at("hidden_size").get<std::uint32_t>(),
+             heads = config.at("num_attention_heads").get<std::uint32_t>();
+  const auto head_dim = config.find("head_dim");
+  const auto d = head_dim == config.end() || head_dim->is_null() ? hidden / heads : head_dim->get<std::uint32_t>();
+  h.metadata.add(h.architecture + ".attention.key_length", d);
+  h.metadata.add(h.architecture + ".attention.value_length", d);
+  write_gguf_rope(config, h);
+  return h;
+}
+
+}  // namespace tril::model

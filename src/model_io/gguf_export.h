@@ -1,0 +1,23 @@
+// A model written as one GGUF file that llama.cpp runs: gguf_tensors.h and gguf_config.h the other way round.
+#pragma once
+
+#include <string>
+
+#include "format/gguf.h"
+#include "model/spec/model.h"
+#include "model_io/weight_files.h"
+
+namespace tril::model {
+
+struct GgufExport {
+  std::string path;
+  GgufType type = GgufType::f16;  ///< of matrices; vectors stay F32, and rows that blocks do not divide F16
+  std::string name;               ///< general.name
+  GgufMetadata tokenizer;         ///< tokenizer.*
+};
+
+/// Writes `m` with the weights of `files`, which were opened for it, one tensor in memory at a time.
+/// @throws Error(usage) where llama.cpp has no architecture that computes the same
+void export_gguf(const Model& m, const WeightFiles& files, const GgufExport& how);
+
+}  // namespace tril::model

@@ -1,0 +1,190 @@
+#include "model_io/gguf_rope.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "base/error.h"
+#include "base/printable.h"
+#include "kern/gguf_blocks.h"
+#include "model/spec/rotary_config.h"
+
+namespace tril::model {
+namespace {
+
+using nlohmann::json;
+
+// Llama 3's factors: waves longer than original / low are divided by `factor`, those shorter than original / high stay,
+// between them a blend, s = (original / wave - low) / (high - low), factor_i = 1 / ((1 - s) / factor + s)
+// [Llama 3.1's reference code].
+std::vector<double> llama3_factors(const json& rope, double theta, std::int64_t dim) {
+  const auto get = [&](const char* key) { return rope.at(key).get<double>(); };
+  const double factor = get("factor"), low = get("low_freq_factor"), high = get("high_freq_factor"),
+               original = get("original_max_position_embeddings");
+  std::vector<double> factors;
+  for (std::int64_t i = 0; i < dim / 2; ++i) {
+    const double turns =
+        original / (2 * std::numbers::pi * std::pow(theta, 2 * static_cast<double>(i) / static_cast<double>(dim)));
+    const double s = (turns - low) / (high - low);
+    factors.push_back(turns < low ? factor : turns > high ? 1 : 1 / ((1 - s) / factor + s));
+  }
+  return factors;
+}
+
+std::vector<double> factors_of(GgufReader& r, const char* name, std::int64_t dim) {
+  const GgufTensor& t = r.file().tensor(name);
+  std::vector<float> values(static_cast<std::size_t>(t.elements()));
+  if (t.shape.size() != 1 || t.shape[0] != dim / 2)
+    fail(fmt::format("{}: {}", r.file().path(), name),
+         fmt::format("has {} values, expected {} for a head of {}", values.size(), dim / 2, dim));
+  kern::dequantize_blocks(t.type, t.bytes.data(), values.size(), values.data());
+  for (const float f : values)
+    if (!(f > 0 && std::isfinite(f)))
+      fail(fmt::format("{}: {}", r.file().path(), name), fmt::format("{} is not a positive number", f));
+  return {values.begin(), values.end()};
+}
+
+// The published scaling of Llama 3.1 and later, where the factors are those; else what any factors are.
+json scaling_by_factors(const std::vector<double>& factors, double theta, std::int64_t dim, std::int64_t positions) {
+  const double factor = std::round(*std::max_element(factors.begin(), factors.end()) * 64) / 64;
+  for (const std::int64_t original : {std::int64_t{8192}, positions}) {
+    const json rope{{"rope_type", "llama3"},
+                    {"factor", factor},
+                    {"low_freq_factor", 1.0},
+                    {"high_freq_factor", 4.0},
+                    {"original_max_position_embeddings", original}};
+    const std::vector<double> expected = llama3_factors(rope, theta, dim);
+    bool same = true;
+    for (std::size_t i = 0; i < factors.size(); ++i)
+      same = same && std::fabs(factors[i] - expected[i]) <= 1e-5 * expected[i];
+    if (same) return rope;
+  }
+  return {{"rope_type", "longrope"}, {"short_factor", factors}, {"long_factor", factors},
+          {"attention_factor", 1.0}, {"factor", 1.0},           {"original_max_position_embeddings", positions}};
+}
+
+double yarn_temperature(double factor) {  // [Peng et al. 2023, eq. 22]
+  return 0.1 * std::log(factor) + 1;
+}
+
+json yarn(GgufReader& r, double factor, std::int64_t original) {
+  for (const char* key : {"rope.scaling.attn_factor", "rope.scaling.yarn_attn_factor", "rope.scaling.yarn_ext_factor"})
+    if (const auto value = r.number(key); value && *value != 1)
+      r.fail_at(key, fmt::format("{} is not supported", *value), "only 1 is");
+  return {{"rope_type", "yarn"},
+          {"factor", factor},
+          {"original_max_position_embeddings", original},
+          {"beta_fast", r.number("rope.scaling.yarn_beta_fast").value_or(32)},
+          {"beta_slow", r.number("rope.scaling.yarn_beta_slow").value_or(1)},
+          {"attention_factor", yarn_temperature(factor)}};
+}
+
+std::int64_t head_dim_of(const json& config) {
+  if (const auto d = config.find("head_dim"); d != config.end() && !d->is_null()) return *d;
+  return config.at("hidden_size").get<std::int64_t>() / config.at("num_attention_heads").get<std::int64_t>();
+}
+
+}  // namespace
+
+void read_gguf_rope(GgufReader& r, json& config) {
+  r.ignore("rope.scaling.finetuned");
+  const std::int64_t head_dim = head_dim_of(config),
+                     positions = config.at("max_position_embeddings").get<std::int64_t>();
+  const std::int64_t dim = r.count("rope.dimension_count").value_or(head_dim);
+  if (dim > head_dim || dim % 2 != 0)
+    r.fail_at("rope.dimension_count", fmt::format("{} of heads of {} cannot be turned in pairs", dim, head_dim));
+  if (dim != head_dim && config.at("model_type") != "phi3")
+    r.fail_at("rope.dimension_count",
+              fmt::format("{} of heads of {} is not supported: the family turns whole heads", dim, head_dim));
+  if (dim != head_dim) config["partial_rotary_factor"] = partial_factor(dim, head_dim);
+  const double theta = config.at("rope_theta").get<double>();
+
+  // llama.cpp takes what is not said for linear, an old key's factor where the new one is absent, and 0 for none.
+  const std::string type(r.get<std::string_view>("rope.scaling.type").value_or("linear"));
+  const auto now = r.number("rope.scaling.factor"), old = r.number("rope.scale_linear");
+  const double said = now ? *now : old.value_or(0), factor = said == 0 ? 1 : said;
+  const std::int64_t original = r.count("rope.scaling.original_context_length").value_or(positions);
+  const bool pair =
+      r.file().find_tensor("rope_factors_short.weight") || r.file().find_tensor("rope_factors_long.weight");
+  if (factor <= 0)
+    r.fail_at(now ? "rope.scaling.factor" : "rope.scale_linear", fmt::format("{} is not a positive number", factor));
+  if (pair && factor != 1 && type != "none")
+    r.fail_at(now ? "rope.scaling.factor" : "rope.scale_linear",
+              fmt::format("{} stands beside the tensors rope_factors_long and _short, which is not supported", factor));
+  if (pair) {
+    const std::vector<double> shorter = factors_of(r, "rope_factors_short.weight", dim),
+                              longer = factors_of(r, "rope_factors_long.weight", dim);
+    config["rope_scaling"] = {{"rope_type", "longrope"},
+                              {"short_factor", shorter},
+                              {"long_factor", longer},
+                              {"attention_factor", r.number("rope.scaling.attn_factor").value_or(1)},
+                              {"original_max_position_embeddings", original}};
+  } else if (type == "yarn") {
+    config["rope_scaling"] = yarn(r, factor, original);
+  } else if (type == "linear" && factor != 1) {
+    config["rope_scaling"] = {{"rope_type", "linear"}, {"factor", factor}};
+  } else if (type != "none" && type != "linear") {
+    r.fail_at("rope.scaling.type", fmt::format("'{}' is not supported", printable(type, 40)),
+              "there are none, linear, yarn, longrope");
+  }
+  if (r.file().find_tensor("rope_freqs.weight")) {
+    if (config.contains("rope_scaling"))
+      r.fail_at("rope.scaling.type", "stands beside the tensor rope_freqs.weight, which is not supported");
+    const std::vector<double> factors = factors_of(r, "rope_freqs.weight", dim);
+    if (std::any_of(factors.begin(), factors.end(), [](double f) { return f != 1; }))
+      config["rope_scaling"] = scaling_by_factors(factors, theta, dim, positions);
+  }
+}
+
+void write_gguf_rope(const json& config, GgufHeader& h) {
+  const std::string at = h.architecture + ".rope.";
+  const auto part = [&](const char* key) {
+    const auto found = config.find(key);
+    return found != config.end() && found->is_object() ? *found : json::object();
+  };
+  const json scaling = part("rope_scaling"), parameters = part("rope_parameters");
+  const json& rope = scaling.empty() ? parameters : scaling;
+  const double theta = rope.value("rope_theta", parameters.value("rope_theta", config.value("rope_theta", 10000.0)));
+  const double partial = rope.value(
+      "partial_rotary_factor", parameters.value("partial_rotary_factor", config.value("partial_rotary_factor", 1.0)));
+  const auto dim = static_cast<std::int64_t>(static_cast<double>(head_dim_of(config)) * partial);
+  h.metadata.add(at + "dimension_count", static_cast<std::uint32_t>(dim));
+  h.metadata.add(at + "freq_base", static_cast<float>(theta));
+  if (partial != 1 && h.architecture == "llama")
+    fail_usage("partial_rotary_factor", "llama.cpp turns whole heads of this architecture");
+
+  const std::string type = rope.value("rope_type", rope.value("type", "default"));
+  const auto number = [&](const char* key) { return static_cast<float>(rope.at(key).get<double>()); };
+  const auto floats = [](const std::vector<double>& v) { return std::vector<float>(v.begin(), v.end()); };
+  const auto list = [&](const char* key) { return floats(rope.at(key).get<std::vector<double>>()); };
+  if (type == "default") return;
+  if (type == "linear") {
+    h.metadata.add(at + "scaling.type", "linear");
+    h.metadata.add(at + "scaling.factor", number("factor"));
+  } else if (type == "llama3") {
+    h.rope_factors = floats(llama3_factors(rope, theta, dim));
+  } else if (type == "yarn") {
+    const double factor = rope.at("factor").get<double>();
+    if (std::fabs(rope.value("attention_factor", yarn_temperature(factor)) - yarn_temperature(factor)) > 1e-6 ||
+        !rope.value("truncate", true))
+      fail_usage("rope_scaling", "llama.cpp has no yarn with another attention_factor or without truncation");
+    h.metadata.add(at + "scaling.type", "yarn");
+    h.metadata.add(at + "scaling.factor", static_cast<float>(factor));
+    h.metadata.add(at + "scaling.original_context_length",
+                   rope.at("original_max_position_embeddings").get<std::uint32_t>());
+    h.metadata.add(at + "scaling.yarn_beta_fast", static_cast<float>(rope.value("beta_fast", 32.0)));
+    h.metadata.add(at + "scaling.yarn_beta_slow", static_cast<float>(rope.value("beta_slow", 1.0)));
+  } else if (type == "longrope" && h.architecture == "phi3") {
+    h.rope_factors_long = list("long_factor"), h.rope_factors_short = list("short_factor");
+    h.metadata.add(at + "scaling.attn_factor", number("attention_factor"));
+  } else if (type == "longrope" && h.architecture == "llama" && rope.at("long_factor") == rope.at("short_factor") &&
+             rope.value("attention_factor", 0.0) == 1) {
+    h.rope_factors = list("long_factor");
+  } else {
+    fail_usage("rope_scaling",
+               fmt::format("llama.cpp has no scaling of the kind '{}' for the architecture {}", type, h.architecture));
+  }
+}
+
+}  // namespace tril::model

@@ -1,0 +1,119 @@
+#include "model_io/gguf_tensors.h"
+
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+
+namespace tril::model {
+namespace {
+
+using Form = GgufRule::Form;
+
+std::string replaced(std::string text, std::string_view what, const std::string& by) {
+  if (const std::size_t at = text.find(what); at != text.npos) text.replace(at, what.size(), by);
+  return text;
+}
+
+// Rules for a weight and its bias.
+void add_linear(std::vector<GgufRule>& rules, const std::string& gguf, const std::string& hf, Form form = Form::same) {
+  rules.push_back({"blk.{}." + gguf + ".weight", "model.layers.{}." + hf + ".weight", form});
+  rules.push_back({"blk.{}." + gguf + ".bias", "model.layers.{}." + hf + ".bias", form});
+}
+
+// Which of a family's forms and names are not those of Llama.
+struct Variant {
+  bool rotated = false;       // rows of queries and keys lie in pairs
+  bool norms_offset = false;  // Hugging Face's norms are less one
+  bool experts = false;
+  enum class Norms { before, after, both } norms = Norms::before;  // of each sublayer
+};
+
+// The line of families that name their weights as Llama does.
+std::vector<GgufRule> llama_like(const Variant& v) {
+  const Form norm = v.norms_offset ? Form::offset : Form::same;
+  std::vector<GgufRule> rules{{"token_embd.weight", "model.embed_tokens.weight"},
+                              {"output_norm.weight", "model.norm.weight", norm},
+                              {"output.weight", "lm_head.weight"}};
+  const auto add_norm = [&](const std::string& gguf, const std::string& hf) {
+    rules.push_back({"blk.{}." + gguf + ".weight", "model.layers.{}." + hf + ".weight", norm});
+  };
+  using Norms = Variant::Norms;
+  if (v.norms != Norms::after) add_norm("attn_norm", "input_layernorm");
+  if (v.norms == Norms::before) add_norm("ffn_norm", "post_attention_layernorm");
+  if (v.norms == Norms::both) add_norm("ffn_norm", "pre_feedforward_layernorm");
+  if (v.norms != Norms::before) {
+    add_norm("post_attention_norm", "post_attention_layernorm");
+    add_norm("post_ffw_norm", "post_feedforward_layernorm");
+  }
+  add_linear(rules, "attn_q", "self_attn.q_proj", v.rotated ? Form::rotated_queries : Form::same);
+  add_linear(rules, "attn_k", "self_attn.k_proj", v.rotated ? Form::rotated_keys : Form::same);
+  add_linear(rules, "attn_v", "self_attn.v_proj");
+  add_linear(rules, "attn_qkv", "self_attn.qkv_proj");
+  add_linear(rules, "attn_output", "self_attn.o_proj");
+  add_norm("attn_q_norm", "self_attn.q_norm");
+  add_norm("attn_k_norm", "self_attn.k_norm");
+  if (v.experts) {
+    rules.push_back({"blk.{}.ffn_gate_inp.weight", "model.layers.{}.block_sparse_moe.gate.weight"});
+    for (const auto& [gguf, hf] : {std::pair{"gate", "w1"}, {"down", "w2"}, {"up", "w3"}})
+      rules.push_back({fmt::format("blk.{{}}.ffn_{}_exps.weight", gguf),
+                       fmt::format("model.layers.{{}}.block_sparse_moe.experts.{{e}}.{}.weight", hf), Form::experts});
+  } else {
+    for (const char* name : {"gate", "up", "down"})
+      add_linear(rules, std::string("ffn_") + name, fmt::format("mlp.{}_proj", name));
+  }
+  return rules;
+}
+
+std::vector<GgufRule> phi3() {
+  std::vector<GgufRule> rules = llama_like({});
+  for (GgufRule& r : rules)  // gate and up in one matrix, which GGUF calls up
+    if (r.gguf.find("ffn_up") != r.gguf.npos) r.hf = replaced(r.hf, "up_proj", "gate_up_proj");
+  std::erase_if(rules, [](const GgufRule& r) { return r.gguf.find("ffn_gate") != r.gguf.npos; });
+  return rules;
+}
+
+std::vector<GgufRule> gpt2() {
+  std::vector<GgufRule> rules{{"token_embd.weight", "transformer.wte.weight"},
+                              {"position_embd.weight", "transformer.wpe.weight"},
+                              {"output_norm.weight", "transformer.ln_f.weight"},
+                              {"output_norm.bias", "transformer.ln_f.bias"},
+                              {"output.weight", "lm_head.weight"}};
+  for (const auto& [gguf, hf] : {std::pair{"attn_norm", "ln_1"},
+                                 {"ffn_norm", "ln_2"},
+                                 {"attn_qkv", "attn.c_attn"},
+                                 {"attn_output", "attn.c_proj"},
+                                 {"ffn_up", "mlp.c_fc"},
+                                 {"ffn_down", "mlp.c_proj"}}) {
+    const bool matrix = std::string_view(hf).find('.') != std::string_view::npos;
+    rules.push_back({fmt::format("blk.{{}}.{}.weight", gguf), fmt::format("transformer.h.{{}}.{}.weight", hf),
+                     matrix ? Form::transposed : Form::same});
+    rules.push_back({fmt::format("blk.{{}}.{}.bias", gguf), fmt::format("transformer.h.{{}}.{}.bias", hf)});
+  }
+  return rules;
+}
+
+}  // namespace
+
+std::string GgufRule::gguf_name(std::int64_t layer) const {
+  return replaced(gguf, "{}", std::to_string(layer));
+}
+
+std::string GgufRule::hf_name(std::int64_t layer, std::int64_t expert) const {
+  return replaced(replaced(hf, "{}", std::to_string(layer)), "{e}", std::to_string(expert));
+}
+
+std::vector<GgufRule> gguf_rules(std::string_view model_type) {
+  using Norms = Variant::Norms;
+  if (model_type == "llama" || model_type == "mistral" || model_type == "granite") return llama_like({.rotated = true});
+  if (model_type == "mixtral") return llama_like({.rotated = true, .experts = true});
+  if (model_type == "qwen2" || model_type == "qwen3") return llama_like({});
+  if (model_type == "gemma") return llama_like({.norms_offset = true});
+  if (model_type == "gemma2") return llama_like({.norms_offset = true, .norms = Norms::both});
+  if (model_type == "olmo2") return llama_like({.norms = Norms::after});
+  if (model_type == "phi3") return phi3();
+  if (model_type == "gpt2") return gpt2();
+  fail_usage("GGUF", fmt::format("no architecture of it is known for a {} model", model_type),
+             "there is one for llama, mistral, mixtral, granite, qwen2, qwen3, gemma, gemma2, olmo2, phi3 and gpt2");
+}
+
+}  // namespace tril::model

@@ -1,0 +1,167 @@
+#include "model_io/gguf_weights.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/printable.h"
+#include "kern/gguf_blocks.h"
+#include "model_io/gguf_config.h"
+#include "model_io/gguf_tensors.h"
+#include "model_io/quantized_files.h"
+
+namespace tril {
+namespace {
+
+using model::GgufRule;
+using Form = GgufRule::Form;
+
+std::size_t row_values(const GgufTensor& t) {
+  return static_cast<std::size_t>(t.shape.back());
+}
+
+// Rows [begin, end) of a tensor in blocks.
+std::span<const std::byte> rows_of(const GgufTensor& t, std::size_t begin, std::size_t end) {
+  const std::size_t row = row_values(t) / values_of_block(t.type) * bytes_of_block(t.type);
+  return t.bytes.subspan(begin * row, (end - begin) * row);
+}
+
+// Plain numbers in the order that is wanted are a view of the file; everything else is read.
+void set_type(WeightView& view, GgufType type) {
+  view.form = name_of(type);
+  switch (type) {
+    case GgufType::f32:
+      view.dtype = StoredType::f32;
+      return;
+    case GgufType::f16:
+      view.dtype = StoredType::f16;
+      return;
+    case GgufType::bf16:
+      view.dtype = StoredType::bf16;
+      return;
+    case GgufType::f64:
+      view.dtype = StoredType::f64;
+      return;
+    default:
+      view.dtype = StoredType::blocks;
+      view.read = [type, blocks = view.bytes](std::span<float> out) {
+        kern::dequantize_blocks(type, blocks.data(), out.size(), out.data());
+      };
+  }
+}
+
+// `heads` heads of rows (a matrix) or of single values (a bias), each in pairs.
+void unrotate(WeightView& view, const GgufTensor& t, std::int64_t heads) {
+  const std::int64_t rows = t.shape[0];
+  if (t.shape.size() > 2 || rows % heads != 0 || rows / heads % 2 != 0)
+    fail(printable(t.name), fmt::format("has {} rows, which are not {} heads of pairs", rows, heads),
+         "the metadata do not belong to the tensors");
+  view.dtype = StoredType::blocks;
+  const std::int64_t d = rows / heads;
+  const bool matrix = t.shape.size() == 2;
+  const std::size_t width = matrix ? row_values(t) : 1;
+  view.read = [&t, d, rows, width, matrix](std::span<float> out) {
+    std::vector<float> bias;
+    if (!matrix) {
+      bias.resize(out.size());
+      kern::dequantize_blocks(t.type, t.bytes.data(), bias.size(), bias.data());
+    }
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const auto from = static_cast<std::size_t>(row), to = static_cast<std::size_t>(model::unrotated_row(row, d));
+      if (matrix)
+        kern::dequantize_blocks(t.type, rows_of(t, from, from + 1).data(), width, &out[to * width]);
+      else
+        out[to] = bias[from];
+    }
+  };
+}
+
+void transpose(WeightView& view, const GgufTensor& t) {
+  if (t.shape.size() != 2) fail(printable(t.name), fmt::format("has {} dimensions, expected 2", t.shape.size()));
+  view.dtype = StoredType::blocks;
+  view.shape = {t.shape[1], t.shape[0]};
+  view.read = [&t](std::span<float> out) {
+    std::vector<float> values(out.size());
+    kern::dequantize_blocks(t.type, t.bytes.data(), values.size(), values.data());
+    const std::vector<float> turned = model::transposed_values(values, t.shape[0], t.shape[1]);
+    std::copy(turned.begin(), turned.end(), out.begin());
+  };
+}
+
+void subtract_one(WeightView& view, const GgufTensor& t) {
+  view.dtype = StoredType::blocks;
+  view.read = [&t](std::span<float> out) {
+    kern::dequantize_blocks(t.type, t.bytes.data(), out.size(), out.data());
+    for (float& v : out) v -= 1;
+  };
+}
+
+WeightView plain_view(const GgufTensor& t, std::string name) {
+  WeightView view{.name = std::move(name), .shape = t.shape, .bytes = t.bytes, .form = {}};
+  set_type(view, t.type);
+  return view;
+}
+
+// The matrix of one expert out of [experts, out, in].
+WeightView expert_view(const GgufTensor& t, std::string name, std::int64_t expert) {
+  WeightView view{.name = std::move(name), .shape = {t.shape[1], t.shape[2]}, .bytes = {}, .form = {}};
+  const auto rows = static_cast<std::size_t>(t.shape[1]), begin = static_cast<std::size_t>(expert) * rows;
+  view.bytes = rows_of(t, begin, begin + rows);
+  set_type(view, t.type);
+  return view;
+}
+
+// Everything that a rule finds in the file, for one layer.
+void add_views(std::vector<WeightView>& views, std::set<std::string>& used, const GgufWeights& w, const GgufRule& rule,
+               std::int64_t layer) {
+  const GgufTensor* const t = w.file->find_tensor(rule.gguf_name(layer));
+  if (!t) return;
+  used.insert(t->name);
+  const auto heads = [&](const char* key) { return w.config.at(key).get<std::int64_t>(); };
+  if (rule.form == Form::experts) {
+    const auto experts = w.config.at("num_local_experts").get<std::int64_t>();
+    if (t->shape.size() != 3 || t->shape[0] != experts)
+      fail(fmt::format("{}: {}", w.file->path(), printable(t->name)),
+           fmt::format("is [{}], expected the matrices of {} experts", fmt::join(t->shape, ", "), experts));
+    for (std::int64_t e = 0; e < experts; ++e) views.push_back(expert_view(*t, rule.hf_name(layer, e), e));
+    return;
+  }
+  WeightView& view = views.emplace_back(plain_view(*t, rule.hf_name(layer)));
+  try {
+    if (rule.form == Form::rotated_queries) unrotate(view, *t, heads("num_attention_heads"));
+    if (rule.form == Form::rotated_keys) unrotate(view, *t, heads("num_key_value_heads"));
+    if (rule.form == Form::transposed) transpose(view, *t);
+    if (rule.form == Form::offset) subtract_one(view, *t);
+  } catch (const Error& e) {
+    throw e.within(w.file->path());
+  }
+}
+
+}  // namespace
+
+GgufWeights open_gguf_weights(const std::string& path) {
+  GgufWeights w;
+  w.file = std::make_shared<const GgufFile>(GgufFile::open(path));
+  w.config = model::config_of_gguf(*w.file);
+  std::set<std::string> used;
+  for (const char* name : {"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"})
+    used.insert(name);  // the configuration has them
+  const auto layers = model::layers_of(w.config);
+  std::vector<std::string> known;
+  for (const GgufRule& rule : model::gguf_rules(w.config.at("model_type").get<std::string>())) {
+    for (std::int64_t layer = 0; layer < (rule.in_layers() ? layers : 1); ++layer)
+      add_views(w.weights, used, w, rule, layer);
+    known.push_back(rule.gguf_name(0));
+  }
+  for (const GgufTensor& t : w.file->tensors())
+    if (!used.contains(t.name))
+      fail(fmt::format("{}: {}", printable(path, 400), printable(t.name)),
+           fmt::format("no {} model of {} layers has such a tensor", w.config.at("model_type").get<std::string>(),
+                       layers),
+           did_you_mean(t.name, known));
+  std::sort(w.weights.begin(), w.weights.end(),
+            [](const WeightView& a, const WeightView& b) { return a.name < b.name; });
+  return w;
+}
+
+}  // namespace tril

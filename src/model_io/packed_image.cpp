@@ -1,0 +1,182 @@
+#include "model_io/packed_image.h"
+
+#include <spdlog/spdlog.h>
+#include <sys/mman.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/content_hash.h"
+#include "base/file.h"
+#include "format/gguf.h"
+#include "format/safetensors.h"
+#include "model_io/quantized_files.h"
+#include "model_io/registry.h"
+#include "model_io/weight_files.h"
+#include "nn/serving.h"
+
+namespace tril::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t header_bytes = 4096;  // a page, so that the image is aligned wherever it is mapped
+constexpr int layout_version =
+    2;  // of nn/serving.cpp, of packed operands and of the header: one more where any changes
+// Of an image of more than so many pages one in `between` is looked at before it is served, which finds what a disk loses.
+constexpr std::size_t page = 4096, few_pages = 4096, between = 64;
+
+std::string hex(std::uint64_t value) {
+  return fmt::format("{:016x}", value);
+}
+
+// All that the weights are.
+std::string content_of(const WeightFiles& files) {
+  Hash h;
+  for (const std::string& name : files.names()) {
+    const WeightView& w = files.at(name);
+    h.add(name).add(w.type_name()).add(static_cast<std::int64_t>(content_hash(w.bytes)));
+    for (const std::int64_t s : w.shape) h.add(s);
+  }
+  return hex(h.value());
+}
+
+// What the system says of their files: where it is the same they need not be read to be known.
+std::string stamp_of(const WeightFiles& files) {
+  std::set<std::string> paths;
+  for (const std::string& name : files.names()) paths.insert(files.file_of(name));
+  Hash h;
+  for (const std::string& path : paths)
+    h.add(static_cast<std::int64_t>(fs::file_size(path)))
+        .add(static_cast<std::int64_t>(fs::last_write_time(path).time_since_epoch().count()));
+  return hex(h.value());
+}
+
+// An even sample of the pages of an image; all, where they are few.
+std::string sample_of(std::span<const std::byte> image) {
+  Hash h;
+  const std::size_t step = image.size() / page <= few_pages ? page : between * page;
+  for (std::size_t at = 0; at < image.size(); at += step)
+    h.add(static_cast<std::int64_t>(content_hash(image.subspan(at, std::min(page, image.size() - at)))));
+  return hex(h.value());
+}
+
+// What a header says of the files and of the image behind it.
+struct Told {
+  std::size_t bytes = 0;
+  std::string stamp, content, image, sample;
+};
+
+std::string header_of(const Model& m, nn::Precision precision, const Told& told) {
+  nlohmann::ordered_json header{{"tril", "packed"},
+                                {"version", layout_version},
+                                {"precision", nn::name_of(precision)},
+                                {"bytes", told.bytes},
+                                {"config", hex(Hash().add(m.config_json()).value())},
+                                {"files", told.stamp},
+                                {"weights", told.content},
+                                {"image", told.image},
+                                {"sample", told.sample}};
+  header["header"] = hex(Hash().add(header.dump()).value());
+  std::string text = header.dump();
+  check(text.size() < header_bytes, "packed image", "a header of {} bytes", text.size());
+  text.resize(header_bytes - 1, ' ');
+  return text + "\n";
+}
+
+// What a file's header says under this key; "" where it is none.
+std::string said(std::span<const std::byte> bytes, const char* key) {
+  const std::string_view header(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), header_bytes));
+  const auto json = nlohmann::json::parse(header, nullptr, /*allow_exceptions=*/false);
+  return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
+}
+
+// What is packed is never looked at again: a value that is no number must not get into it.
+void check_weights(const Model& m, const WeightFiles& files) {
+  for (const nn::Parameter& p : m.parameters().all()) {
+    if (p.is_adapter) continue;
+    const StoredWeight w = from_files([&] { return find_weight(m, p, files); });
+    if (!w.values || w.bits() != 0 || p.quantized) continue;  // scales were looked at, and what is rounded will be
+    from_files([&] { check_finite(files, w, to_f32(*w.values)); });
+    files.release(w.values->bytes);
+  }
+}
+
+}  // namespace
+
+fs::path packed_image_path(const fs::path& model, nn::Precision precision) {
+  const std::string name = fmt::format("packed-{}.tril", nn::name_of(precision));
+  return is_gguf_file(model.string()) ? fs::path(model.string() + "." + name) : model / name;
+}
+
+std::size_t write_packed_image(const fs::path& model, nn::Precision precision) {
+  const std::unique_ptr<Model> m = make_of(model);
+  m->parameters().allocate_serving(precision);
+  check_weights(*m, WeightFiles::open(model.string()));
+  load_weights(*m, model);
+  const std::span<const std::byte> image = m->parameters().serving_image();
+  AtomicFile file(packed_image_path(model, precision).string());
+  const WeightFiles files = WeightFiles::open(model.string());
+  file.write(header_of(*m, precision,
+                       {.bytes = image.size(),
+                        .stamp = stamp_of(files),
+                        .content = content_of(files),
+                        .image = hex(content_hash(image)),
+                        .sample = sample_of(image)}));
+  file.write(image);
+  file.commit();
+  return header_bytes + image.size();
+}
+
+namespace {
+
+std::span<const std::byte> image_of(std::span<const std::byte> bytes) {
+  return bytes.subspan(std::min(bytes.size(), header_bytes));
+}
+
+// Whether a file is of these weights and of this version. What it must say is known; what it says of its image only the
+// image can tell.
+bool belongs(Model& m, const fs::path& model, nn::Precision precision, std::span<const std::byte> bytes) {
+  const WeightFiles files = WeightFiles::open(model.string());
+  Told told{.bytes = image_of(bytes).size(),
+            .stamp = said(bytes, "files"),
+            .content = {},
+            .image = said(bytes, "image"),
+            .sample = said(bytes, "sample")};
+  told.content = told.stamp == stamp_of(files) ? said(bytes, "weights") : content_of(files);
+  const std::string expected = header_of(m, precision, told);
+  return bytes.size() >= header_bytes &&
+         std::equal(expected.begin(), expected.end(), reinterpret_cast<const char*>(bytes.data())) &&
+         told.bytes == m.parameters().serving_bytes(precision);
+}
+
+}  // namespace
+
+bool adopt_packed_image(Model& m, const fs::path& model, nn::Precision precision) {
+  const std::string path = packed_image_path(model, precision).string();
+  if (!is_present(path)) return false;
+  const auto file = std::make_shared<const MappedFile>(MappedFile::open(path));
+  const std::span<const std::byte> bytes = file->bytes();
+  if (!belongs(m, model, precision, bytes)) {
+    spdlog::warn("{}: is not of these weights or of this version, and is not used; run `tril pack` again", path);
+    return false;
+  }
+  if (sample_of(image_of(bytes)) != said(bytes, "sample")) {
+    spdlog::warn("{}: is damaged and is not used; run `tril pack` again", path);
+    return false;
+  }
+  madvise(const_cast<std::byte*>(bytes.data()), bytes.size(), MADV_WILLNEED);  // advice only
+  m.parameters().adopt_serving_image(precision, image_of(bytes), file);
+  return true;
+}
+
+std::optional<PackedState> packed_image_state(const fs::path& model, nn::Precision precision) {
+  const std::string path = packed_image_path(model, precision).string();
+  if (!is_present(path)) return std::nullopt;
+  const MappedFile file = MappedFile::open(path);
+  if (!belongs(*make_of(model), model, precision, file.bytes())) return PackedState::of_others;
+  return hex(content_hash(image_of(file.bytes()))) == said(file.bytes(), "image") ? PackedState::sound
+                                                                                  : PackedState::damaged;
+}
+
+}  // namespace tril::model

@@ -1,0 +1,285 @@
+#include "model_io/quantized_files.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/printable.h"
+#include "format/gguf.h"
+#include "kern/gemm_int8.h"
+#include "kern/quantize_int4.h"
+#include "model_io/gguf_config.h"
+#include "model_io/registry.h"
+#include "nn/serving.h"
+#include "tokenizer/files/tokenizer_files.h"
+
+namespace tril::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t group = static_cast<std::int64_t>(kern::int4_group);
+
+std::int64_t groups_of(std::int64_t in) {
+  return (in + group - 1) / group;
+}
+
+void check_tensor(const WeightFiles& files, const WeightView& view, StoredType type,
+                  const std::vector<std::int64_t>& shape) {
+  if (view.dtype != type || view.shape != shape)
+    fail_usage(fmt::format("{}: {}", files.file_of(view.name), printable(view.name)),
+               fmt::format("is {} [{}], expected {} [{}]", name_of(view.dtype), fmt::join(view.shape, ", "),
+                           name_of(type), fmt::join(shape, ", ")),
+               "the files do not belong to this config.json");
+}
+
+// Whether all numbers of a row [width] are zero.
+bool is_zero_row(const StoredWeight& w, std::size_t row, std::size_t width) {
+  const WeightView& numbers =
+      w.multipliers ? *w.multipliers : *w.values;  // a group's multiplier of 0 makes all of it 0
+  const std::size_t bytes =
+      w.multipliers ? static_cast<std::size_t>(groups_of(static_cast<std::int64_t>(width))) : width;
+  const auto all = numbers.bytes.subspan(row * bytes, bytes);
+  return std::all_of(all.begin(), all.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+// A scale is the step of its row's numbers: above 0, and 0 only where they are.
+void check_scales(const WeightFiles& files, const StoredWeight& w, std::size_t width) {
+  const std::vector<float> scales = to_f32(*w.scales);
+  for (std::size_t j = 0; j < scales.size(); ++j)
+    if (!(scales[j] > 0 && std::isfinite(scales[j])) && !(scales[j] == 0 && is_zero_row(w, j, width)))
+      fail_usage(fmt::format("{}: {}", files.file_of(w.scales->name), printable(w.scales->name)),
+                 fmt::format("row {} has the scale {}, expected a finite number above 0", j, scales[j]),
+                 "the file is damaged: quantise the model again");
+}
+
+// Files of `from` that go with a model and do not depend on how its weights are stored.
+void copy_companions(const fs::path& from, const fs::path& to) {
+  const auto copy = [&](const char* name) {
+    if (is_present((from / name).string()))
+      write_file_atomic((to / name).string(), read_text((from / name).string(), std::uint64_t{256} << 20));
+  };
+  copy("generation_config.json");
+  for (const char* name : tokenizer_file_names) copy(name);
+}
+
+// What a quantised weight becomes in a file.
+struct Written {
+  std::vector<std::uint8_t> values, multipliers;
+  std::vector<float> scales;
+};
+
+Written rounded(const std::vector<float>& w, std::size_t n, std::size_t k, int bits) {
+  Written q;
+  q.scales.resize(n);
+  if (bits == 8) {
+    const std::size_t wide = kern::int8_depth(k);
+    std::vector<std::int8_t> rows(n * wide);
+    kern::best().quantize_rows(w.data(), k, n, k, rows.data(), q.scales.data());
+    for (std::size_t j = 0; j < n; ++j) {
+      const auto* const row = reinterpret_cast<const std::uint8_t*>(&rows[j * wide]);
+      q.values.insert(q.values.end(), row, row + k);
+    }
+  } else {
+    q.values.resize(n * ((k + 1) / 2));
+    q.multipliers.resize(n * static_cast<std::size_t>(groups_of(static_cast<std::int64_t>(k))));
+    kern::quantize_int4(w.data(), k, n, k, q.values.data(), q.multipliers.data(), q.scales.data());
+  }
+  return q;
+}
+
+// 8 bits where most of a file's values have fewer than 16: they keep what there is (docs/gguf.md has the figures).
+nn::Precision gguf_precision(const GgufFile& file) {
+  std::int64_t in_blocks = 0, all = 0;
+  for (const GgufTensor& t : file.tensors()) {
+    all += t.elements();
+    in_blocks += values_of_block(t.type) > 1 ? t.elements() : 0;
+  }
+  return 2 * in_blocks > all ? nn::Precision::int8 : nn::Precision::fp32;
+}
+
+}  // namespace
+
+int quantized_bits(const JsonObject& config) {
+  const auto scheme = config.find_object("quantization_config");
+  if (!scheme) return 0;
+  const std::string method = scheme->get<std::string>("quant_method", "");
+  if (method != "tril")
+    scheme->fail_at("quant_method", fmt::format("'{}' is not supported", printable(method, 40)),
+                    "take the model in floats and use `tril quantize`");
+  check_keys(*scheme, {"quant_method", "bits", "group_size"});
+  const std::int64_t bits = scheme->size("bits");
+  if (bits != 8 && bits != 4) scheme->fail_at("bits", fmt::format("{} is neither 8 nor 4", bits));
+  if (scheme->size("group_size", group) != group)
+    scheme->fail_at("group_size", fmt::format("{} is not supported", scheme->size("group_size")), "it is 32");
+  return static_cast<int>(bits);
+}
+
+nn::Precision stored_precision(const fs::path& directory) {
+  if (is_gguf_file(directory.string())) return gguf_precision(GgufFile::open(directory.string()));
+  const nlohmann::json json = read_json((directory / "config.json").string());
+  const int bits = quantized_bits(JsonObject(json, (directory / "config.json").string()));
+  return bits == 8 ? nn::Precision::int8 : bits == 4 ? nn::Precision::int4 : nn::Precision::fp32;
+}
+
+StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFiles& files) {
+  const StoredAs stored = m.stored_as(p);
+  StoredWeight w;
+  for (const std::string& name : stored.names)
+    if (!w.values) w.values = files.find(name);
+  if (!w.values && stored.optional) return w;
+  if (!w.values) w.values = &files.at(stored.names[0]);  // the Error names the nearest
+  const std::string& name = w.values->name;
+  w.scales = p.shape.rank() == 2 ? files.find(name + "_scale") : nullptr;
+  if (w.scales) {
+    const std::int64_t out = p.shape[0], in = p.shape[1];
+    w.multipliers = files.find(name + "_multiplier");
+    check_tensor(files, *w.scales, StoredType::f32, {out});
+    if (w.multipliers) {
+      check_tensor(files, *w.values, StoredType::u8, {out, (in + 1) / 2});
+      check_tensor(files, *w.multipliers, StoredType::u8, {out, groups_of(in)});
+    } else {
+      check_tensor(files, *w.values, StoredType::i8, {out, in});
+    }
+    check_scales(files, w, static_cast<std::size_t>(in));
+    return w;
+  }
+  w.transposed = stored.transposed, w.added = stored.added, w.row_order = stored.row_order;
+  std::vector<std::int64_t> expected;
+  for (std::size_t i = 0; i < p.shape.rank(); ++i) expected.push_back(p.shape[i]);
+  if (w.transposed) std::reverse(expected.begin(), expected.end());
+  if (w.values->shape != expected)
+    fail_usage(fmt::format("{}: {}", files.file_of(name), printable(name)),
+               fmt::format("the file has [{}], config.json needs [{}]", fmt::join(w.values->shape, ", "),
+                           fmt::join(expected, ", ")),
+               "the weights belong to another config.json");
+  return w;
+}
+
+void check_finite(const WeightFiles& files, const StoredWeight& stored, std::span<const float> values) {
+  const auto odd = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
+  if (odd == values.end()) return;
+  const std::string& name = stored.values->name;
+  fail(fmt::format("{}: {}", files.file_of(name), printable(name)),
+       fmt::format("holds {}: only finite numbers are quantised and packed", *odd),
+       "the model is damaged: train or download it again");
+}
+
+std::vector<float> floats_of(const nn::Parameter& p, const StoredWeight& stored) {
+  if (stored.bits() == 0) {
+    std::vector<float> values = to_f32(*stored.values);
+    if (stored.transposed) values = transposed_values(values, p.shape[1], p.shape[0]);
+    if (!stored.row_order.empty()) {
+      const std::vector<float> files = values;
+      const std::size_t width = files.size() / stored.row_order.size();
+      for (std::size_t i = 0; i < stored.row_order.size(); ++i)
+        std::copy_n(files.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(stored.row_order[i]) * width),
+                    width, values.begin() + static_cast<std::ptrdiff_t>(i * width));
+    }
+    if (stored.added != 0)
+      for (float& v : values) v += stored.added;
+    return values;
+  }
+  const auto n = static_cast<std::size_t>(p.shape[0]), k = static_cast<std::size_t>(p.shape[1]);
+  const std::vector<float> scales = to_f32(*stored.scales);
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(stored.values->bytes.data());
+  std::vector<float> values(n * k);
+  for (std::size_t j = 0; j < n; ++j)
+    for (std::size_t i = 0; i < k; ++i) {
+      int q = static_cast<std::int8_t>(bytes[stored.bits() == 8 ? j * k + i : 0]);
+      if (stored.bits() == 4) {
+        const std::uint8_t both = bytes[j * ((k + 1) / 2) + i / 2];
+        const auto m = static_cast<std::uint8_t>(
+            stored.multipliers->bytes[j * static_cast<std::size_t>(groups_of(p.shape[1])) + i / kern::int4_group]);
+        q = ((i % 2 ? both >> 4 : both & 15) - 8) * (m & 15);
+      }
+      values[j * k + i] = scales[j] * static_cast<float>(q);
+    }
+  return values;
+}
+
+std::vector<float> values_to_store(std::span<const float> values, const Shape& shape, const StoredAs& stored) {
+  std::vector<float> result(values.begin(), values.end());
+  if (stored.added != 0)
+    for (float& v : result) v -= stored.added;
+  if (!stored.row_order.empty()) {
+    const std::vector<float> own = result;
+    const std::size_t width = own.size() / stored.row_order.size();
+    for (std::size_t i = 0; i < stored.row_order.size(); ++i)
+      std::copy_n(own.begin() + static_cast<std::ptrdiff_t>(i * width), width,
+                  result.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(stored.row_order[i]) * width));
+  }
+  return stored.transposed ? transposed_values(result, shape[0], shape[1]) : result;
+}
+
+std::vector<float> transposed_values(std::span<const float> values, std::int64_t rows, std::int64_t columns) {
+  std::vector<float> result(values.size());
+  const auto R = static_cast<std::size_t>(rows), C = static_cast<std::size_t>(columns);
+  for (std::size_t r = 0; r < R; ++r)
+    for (std::size_t c = 0; c < C; ++c) result[c * R + r] = values[r * C + c];
+  return result;
+}
+
+void quantize(const fs::path& from, const fs::path& to, int bits) {
+  const bool gguf = is_gguf_file(from.string());
+  const std::unique_ptr<Model> m = make_of(from);
+  nlohmann::ordered_json config =
+      nlohmann::ordered_json::parse(gguf ? m->config_json() : read_text((from / "config.json").string(), 16 << 20));
+  if (config.contains("quantization_config"))
+    fail_usage(from.string(), "is quantised already", "quantise the directory that it was made of");
+  const WeightFiles files = WeightFiles::open(from.string());
+  const nn::Precision precision = bits == 8 ? nn::Precision::int8 : nn::Precision::int4;
+
+  std::vector<TensorHeader> headers;
+  std::vector<StoredWeight> stored;
+  for (const nn::Parameter& p : m->parameters().all()) {
+    const StoredWeight& w = stored.emplace_back(from_files([&] { return find_weight(*m, p, files); }));
+    if (!w.values) continue;
+    const std::string& name = w.values->name;
+    const int b = nn::quantized_bits(p, precision);
+    if (b == 0) {
+      headers.push_back({name, StoredType::f32, w.values->shape});
+      continue;
+    }
+    const std::int64_t out = p.shape[0], in = p.shape[1];
+    if (b == 8) {
+      headers.push_back({name, StoredType::i8, {out, in}});
+    } else {
+      headers.push_back({name, StoredType::u8, {out, (in + 1) / 2}});
+      headers.push_back({name + "_multiplier", StoredType::u8, {out, groups_of(in)}});
+    }
+    headers.push_back({name + "_scale", StoredType::f32, {out}});
+  }
+
+  create_directories(to.string());
+  SafetensorsWriter writer((to / "model.safetensors").string(), headers, {{"format", "pt"}});
+  std::size_t i = 0;
+  for (const nn::Parameter& p : m->parameters().all()) {
+    const StoredWeight& w = stored[i++];
+    if (!w.values) continue;
+    const std::string& name = w.values->name;
+    const int b = nn::quantized_bits(p, precision);
+    if (b == 0) {
+      const std::vector<float> values = to_f32(*w.values);
+      from_files([&] { check_finite(files, w, values); });
+      writer.write(name, std::as_bytes(std::span(values)));
+      continue;
+    }
+    const std::vector<float> values = floats_of(p, w);
+    from_files([&] { check_finite(files, w, values); });
+    const Written q = rounded(values, static_cast<std::size_t>(p.shape[0]), static_cast<std::size_t>(p.shape[1]), b);
+    writer.write(name, std::as_bytes(std::span(q.values)));
+    if (b == 4) writer.write(name + "_multiplier", std::as_bytes(std::span(q.multipliers)));
+    writer.write(name + "_scale", std::as_bytes(std::span(q.scales)));
+  }
+  writer.commit();
+  if (gguf)
+    write_file_atomic((to / "generation_config.json").string(),
+                      generation_config_of_gguf(GgufFile::open(from.string())).dump(2) + "\n");
+  else
+    copy_companions(from, to);
+  config["quantization_config"] = {{"quant_method", "tril"}, {"bits", bits}, {"group_size", group}};
+  write_file_atomic((to / "config.json").string(), config.dump(2) + "\n");
+}
+
+}  // namespace tril::model

@@ -1,0 +1,304 @@
+#include "model_io/registry.h"
+
+#include <algorithm>
+#include <deque>
+#include <nlohmann/json.hpp>
+
+#include "base/printable.h"
+#include "format/json_file.h"
+#include "format/safetensors.h"
+#include "model/families/bart.h"
+#include "model/families/gpt2.h"
+#include "model/families/linear_decoder.h"
+#include "model/families/marian.h"
+#include "model/families/t5.h"
+#include "model/lessons/full_transformer.h"
+#include "model/lessons/padded_decoder.h"
+#include "model/spec/decoder_families.h"
+#include "model/spec/learned_position_decoder.h"
+#include "model/spec/tied_decoder.h"
+#include "model_io/generation_config.h"
+#include "model_io/gguf_config.h"
+#include "model_io/gguf_words.h"
+#include "model_io/packed_image.h"
+#include "model_io/quantized_files.h"
+#include "model_io/weight_files.h"
+
+namespace tril::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Family {
+  std::string name;
+  std::unique_ptr<Model> (*make)(const JsonObject& config);
+  /// Instead, where config.json does not say all of it.
+  std::unique_ptr<Model> (*make_of_files)(const JsonObject& config, const WeightNames& weight_names) = nullptr;
+};
+
+const std::vector<Family>& registry() {
+  static const std::vector<Family> list{
+      {"marian", make_marian},
+      {"bart", make_bart},
+      {"mbart", make_bart},
+      {"m2m_100", make_bart},
+      {"pegasus", make_bart},
+      {"t5", nullptr, make_t5},
+      {"mt5", nullptr, make_t5},
+      {"gpt2", make_gpt2},
+      {"gemma", make_gemma},
+      {"gemma2", make_gemma2},
+      {"gpt_neox", make_gpt_neox},
+      {"granite", make_granite},
+      {"llama", make_llama},
+      {"mistral", make_mistral},
+      {"mixtral", make_mixtral},
+      {"olmo2", make_olmo2},
+      {"opt", make_opt},
+      {"phi", make_phi},
+      {"phi3", make_phi3},
+      {"qwen2", make_qwen2},
+      {"qwen3", make_qwen3},
+      {"padded_decoder", make_padded_decoder},
+      {"full_transformer", make_full_transformer},
+      {"learned_position_decoder", make_learned_position_decoder},
+      {"tied_decoder", make_tied_decoder},
+      {"linear_decoder", make_linear_decoder},
+  };
+  return list;
+}
+
+std::vector<std::int64_t> sizes(const Shape& s) {
+  std::vector<std::int64_t> v;
+  for (std::size_t i = 0; i < s.rank(); ++i) v.push_back(s[i]);
+  return v;
+}
+
+// The shape that a file has for a weight.
+std::vector<std::int64_t> stored_sizes(const nn::Parameter& p, const StoredAs& stored) {
+  std::vector<std::int64_t> s = sizes(p.shape);
+  if (stored.transposed) std::reverse(s.begin(), s.end());
+  return s;
+}
+
+}  // namespace
+
+std::vector<std::string> families() {
+  std::vector<std::string> names;
+  for (const Family& f : registry()) names.push_back(f.name);
+  return names;
+}
+
+namespace {
+
+// The names of the weights of a directory; nothing where it holds none, or where there is no directory ("").
+std::optional<std::vector<std::string>> weight_names_of(const fs::path& directory) {
+  if (directory.empty()) return std::nullopt;
+  if (!is_present((directory / "model.safetensors").string()) &&
+      !is_present((directory / "model.safetensors.index.json").string()))
+    return std::nullopt;
+  return WeightFiles::open(directory.string()).names();
+}
+
+// @param directory  where the weights are, if they are files of a directory
+std::unique_ptr<Model> make_by(const JsonObject& config, const fs::path& directory) {
+  quantized_bits(config);  // refuses what is not to be read
+  std::string type = config.get<std::string>("model_type");
+  const std::string key = type == "tril" ? "architecture" : "model_type";
+  if (type == "tril") type = config.get<std::string>("architecture");
+  for (const Family& f : registry())
+    if (f.name == type)
+      return f.make ? f.make(config) : f.make_of_files(config, [&] { return weight_names_of(directory); });
+  config.fail_at(key, fmt::format("'{}' is not a family that is supported", printable(type, 40)),
+                 fmt::format("there are {}", fmt::join(families(), ", ")));
+}
+
+}  // namespace
+
+std::unique_ptr<Model> make(const JsonObject& config) {
+  return make_by(config, {});
+}
+
+std::unique_ptr<Model> make(const fs::path& config_json) {
+  const nlohmann::json json = read_json(config_json.string());
+  return make_by(JsonObject(json, config_json.string()),
+                 config_json.has_parent_path() ? config_json.parent_path() : ".");
+}
+
+namespace {
+
+// A directory of something else is told as one.
+void check_is_model(const fs::path& directory) {
+  std::error_code ignored;
+  if (!fs::is_directory(directory, ignored) || fs::is_symlink(directory / "config.json", ignored) ||
+      fs::exists(directory / "config.json", ignored))
+    return;
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored))
+    if (names.size() < 1000) names.push_back(entry.path().filename().string());
+  const std::string near = did_you_mean("config.json", names);
+  fail((directory / "config.json").string(), "is not there, so this is no model's directory",
+       !near.empty() ? near : "name a directory as Hugging Face lays it out, or a GGUF file");
+}
+
+}  // namespace
+
+std::unique_ptr<Model> make_of(const fs::path& model) {
+  return from_files([&]() -> std::unique_ptr<Model> {
+    if (!is_gguf_file(model.string())) {
+      check_is_model(model);
+      return make(model / "config.json");
+    }
+    const GgufFile file = GgufFile::open(model.string());
+    const nlohmann::json json = config_of_gguf(file);
+    try {
+      return make_by(JsonObject(json, model.string()), {});
+    } catch (const Error& error) {
+      throw in_words_of(file, json, error);
+    }
+  });
+}
+
+namespace {
+
+// Values that lie in the file as the model has them are taken from where they lie.
+void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& stored, const WeightFiles& files) {
+  const kern::Kernels& kernels = kern::best();
+  const WeightView& view = *stored.values;
+  if (stored.bits() != 0 && p.quantized && p.quantized.bits == stored.bits()) {
+    const auto bytes = [](const WeightView* v) {
+      return v ? std::span(reinterpret_cast<const std::uint8_t*>(v->bytes.data()), v->bytes.size())
+               : std::span<const std::uint8_t>();
+    };
+    const std::vector<float> scales = to_f32(*stored.scales);
+    return parameters.set(kernels, p, {stored.bits(), bytes(&view), bytes(stored.multipliers), scales});
+  }
+  const bool aligned = reinterpret_cast<std::uintptr_t>(view.bytes.data()) % alignof(float) == 0;
+  std::vector<float> made;
+  std::span<const float> values;
+  if (view.dtype == StoredType::f32 && aligned && stored.as_in_model())
+    values = {reinterpret_cast<const float*>(view.bytes.data()), view.bytes.size() / sizeof(float)};
+  else
+    values = made = floats_of(p, stored);
+  if (p.quantized) check_finite(files, stored, values);
+  parameters.set(kernels, p, values);
+}
+
+// An output that the configuration calls the embedding's, and a file of which holds another one, is not left out silently.
+void check_copy_of_embedding(const Model& m, const WeightFiles& files, const std::string& name) {
+  const WeightView& copy = files.at(name);
+  for (const nn::Parameter& p : m.parameters().all()) {
+    if (!p.gathered || !p.in_products) continue;  // read by number, and by products
+    const WeightView* const embedding = find_weight(m, p, files).values;
+    if (!embedding || embedding->name == name || copy.dtype != embedding->dtype || copy.shape != embedding->shape)
+      return;
+    if (!std::equal(copy.bytes.begin(), copy.bytes.end(), embedding->bytes.begin(), embedding->bytes.end()))
+      fail_usage(fmt::format("{}: {}", files.file_of(name), printable(name)),
+                 fmt::format("differs from {}, with which config.json ties it", printable(embedding->name)),
+                 "the weights belong to tie_word_embeddings false, or the copy is to be taken out of the file");
+    files.release(copy.bytes);
+    return;
+  }
+}
+
+void read_weights(Model& m, const fs::path& directory) {
+  const WeightFiles files = WeightFiles::open(directory.string());
+  nn::Parameters& parameters = m.parameters();
+  if (!parameters.flat()) parameters.allocate();
+  std::vector<std::string> known;
+  for (nn::Parameter& p : parameters.all()) {
+    if (p.is_adapter) continue;
+    const StoredWeight stored = find_weight(m, p, files);
+    for (const WeightView* view : {stored.values, stored.scales, stored.multipliers})
+      if (view) known.push_back(view->name);
+    for (const std::string& name : m.stored_as(p).names) known.push_back(name);
+    if (!stored.values) continue;
+    set(parameters, p, stored, files);
+    files.release(stored.values->bytes);
+  }
+  for (const std::string& name : files.names()) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (!m.is_redundant(name))
+      fail_usage(fmt::format("{}: {}", files.file_of(name), printable(name)),
+                 fmt::format("a {} model has no such weight", m.family()), did_you_mean(name, known));
+    check_copy_of_embedding(m, files, name);
+  }
+  parameters.refresh(kern::best());
+}
+
+}  // namespace
+
+void load_weights(Model& m, const fs::path& directory) {
+  kern::best();  // instructions that the processor lacks are no fault of the files
+  from_files([&] {
+    try {
+      read_weights(m, directory);
+    } catch (const Error& error) {
+      if (!is_gguf_file(directory.string())) throw;
+      const GgufFile file = GgufFile::open(directory.string());
+      throw in_words_of(file, config_of_gguf(file), error);
+    }
+  });
+}
+
+std::unique_ptr<Model> load(const fs::path& directory, std::optional<nn::Precision> serving) {
+  std::unique_ptr<Model> m = make_of(directory);
+  if (!serving || !adopt_packed_image(*m, directory, *serving)) {
+    if (serving) m->parameters().allocate_serving(*serving);
+    load_weights(*m, directory);
+  }
+  if (m->has_encoder()) m->set_alignment_heads(load_alignment_heads(directory.string()));
+  return m;
+}
+
+void save(const Model& m, const fs::path& directory) {
+  const std::vector<float> flat = host_copy<float>(m.parameters().flat());
+  save(m, directory, flat);
+}
+
+void save(const Model& m, const fs::path& directory, std::span<const float> flat, const nlohmann::json& published) {
+  create_directories(directory.string());
+  const auto file = [&](const char* name) { return (directory / name).string(); };
+  check(flat.size() == static_cast<std::size_t>(m.parameters().flat().count()), "save", "{} values for a model of {}",
+        flat.size(), m.parameters().flat().count());
+
+  std::vector<WeightView> weights;
+  std::deque<std::vector<float>> turned;  // must stay until they are written
+  for (const nn::Parameter& p : m.parameters().all()) {
+    if (p.is_adapter) continue;
+    const std::size_t begin = static_cast<std::size_t>(m.parameters().offset_of(p));
+    std::span<const float> values = flat.subspan(begin, static_cast<std::size_t>(p.shape.count()));
+    const StoredAs stored = m.stored_as(p);
+    if (stored.transposed || stored.added != 0 || !stored.row_order.empty())
+      values = turned.emplace_back(values_to_store(values, p.shape, stored));
+    weights.push_back({stored.names[0], StoredType::f32, stored_sizes(p, stored), std::as_bytes(values)});
+  }
+  write_safetensors(file("model.safetensors"), weights, {{"format", "pt"}});
+  save_configs(m, directory, published);
+}
+
+void save_configs(const Model& m, const fs::path& directory, const nlohmann::json& published) {
+  const auto file = [&](const char* name) { return (directory / name).string(); };
+  const nlohmann::json config = nlohmann::json::parse(m.config_json());
+  nlohmann::ordered_json generation{{"_from_model_config", true}};
+  const SpecialIds ids = m.special_ids();
+  const auto put = [&](const char* key, std::int32_t id) {
+    if (id >= 0) generation[key] = id;
+  };
+  put("bos_token_id", ids.bos), put("eos_token_id", ids.eos), put("pad_token_id", ids.pad),
+      put("decoder_start_token_id", ids.decoder_start);
+  if (ids.pad >= 0 && m.has_encoder()) generation["bad_words_ids"] = {{ids.pad}};
+  if (config.contains("forced_eos_token_id") && !config["forced_eos_token_id"].is_null())
+    generation["forced_eos_token_id"] = config["forced_eos_token_id"];
+  if (m.max_positions() > 0) generation["max_length"] = m.max_positions();
+  if (m.alignment_heads())
+    for (const std::int32_t head : m.alignment_heads()->heads)
+      generation["alignment_heads"].push_back({m.alignment_heads()->layer, head});
+  for (const auto& [key, value] : published.items())
+    if (key != "transformers_version" && key != "_from_model_config" && key != "alignment_heads")
+      generation[key] = value;
+  write_file_atomic(file("generation_config.json"), generation.dump(2) + "\n");
+  write_file_atomic(file("config.json"), m.config_json() + "\n");
+}
+
+}  // namespace tril::model

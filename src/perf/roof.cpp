@@ -1,0 +1,188 @@
+#include "perf/roof.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/team.h"
+#include "kern/gemm.h"
+#include "kern/gemm_bf16.h"
+#include "kern/gemm_int8.h"
+#include "tensor/arena.h"
+#include "tensor/context.h"
+
+namespace tril::train {
+namespace {
+
+constexpr int windows = 4;  // the best counts: others may be using the machine
+constexpr double window_seconds = 0.04;
+
+struct Sizes {
+  std::int64_t m, n, k;
+};
+// The largest of these is a matter of the machine's caches.
+constexpr Sizes product_sizes[] = {{256, 512, 512}, {512, 1024, 512}, {1024, 1024, 1024}};
+
+std::size_t z(std::int64_t n) {
+  return static_cast<std::size_t>(n);
+}
+
+Tensor ones(const Context& c, std::int64_t n) {
+  const Tensor x = c.empty({n});
+  c.kernels().fill(1.0f, x.data<float>(), z(n));
+  return x;
+}
+
+/// A piece of work that can be repeated, and how much it is.
+struct Load {
+  std::function<void()> run;
+  double amount = 0;
+};
+
+Load float_product(const Context& c, const Sizes& s) {
+  const Tensor a = ones(c, s.m * s.k), b = ones(c, s.k * s.n), y = c.empty({s.m * s.n});
+  return {[=, &k = c.kernels()] {
+            k.gemm({.m = z(s.m),
+                    .n = z(s.n),
+                    .k = z(s.k),
+                    .a = a.data<float>(),
+                    .a_stride = z(s.k),
+                    .b = b.data<float>(),
+                    .b_stride = z(s.n),
+                    .c = y.data<float>(),
+                    .c_stride = z(s.n)});
+          },
+          2.0 * static_cast<double>(s.m * s.n * s.k)};
+}
+
+Load mixed_product(const Context& c, const Sizes& s) {
+  const Tensor a = ones(c, s.m * s.k), b = ones(c, s.k * s.n), y = c.empty({s.m * s.n});
+  const auto space = [&](std::size_t values) { return c.empty({static_cast<std::int64_t>(values)}, DType::bf16); };
+  const Tensor packed = space(kern::packed_right_values(z(s.k), z(s.n))), scratch = space(kern::packed_gemm_scratch);
+  c.kernels().pack_right(
+      {.b = b.data<float>(), .stride = z(s.n), .k = z(s.k), .n = z(s.n), .packed = packed.data<std::uint16_t>()});
+  return {[=, &k = c.kernels()] {
+            k.packed_gemm({.m = z(s.m),
+                           .n = z(s.n),
+                           .k = z(s.k),
+                           .a = a.data<float>(),
+                           .a_stride = z(s.k),
+                           .b = packed.data<std::uint16_t>(),
+                           .c = y.data<float>(),
+                           .c_stride = z(s.n),
+                           .scratch = scratch.data<std::uint16_t>()});
+          },
+          2.0 * static_cast<double>(s.m * s.n * s.k)};
+}
+
+Load quantized_product(const Context& c, const Sizes& s) {
+  const Tensor a = ones(c, s.m * s.k), y = c.empty({s.m * s.n}), scales = ones(c, s.n);
+  const auto space = [&](std::size_t bytes) { return c.empty({static_cast<std::int64_t>(bytes)}, DType::u8); };
+  const Tensor rows = space(z(s.n * s.k)), values = space(kern::int8_packed_bytes(z(s.n), z(s.k), 8));
+  const Tensor scratch = space(kern::quantized_gemm_scratch(z(s.m), z(s.k), 8)), sums = c.empty({s.n}, DType::i32);
+  std::fill_n(rows.data<std::uint8_t>(), z(s.n * s.k), std::uint8_t{1});
+  c.kernels().pack_quantized({.n = z(s.n),
+                              .k = z(s.k),
+                              .rows = rows.data<std::uint8_t>(),
+                              .row_bytes = z(s.k),
+                              .values = values.data<std::uint8_t>(),
+                              .sums = sums.data<std::int32_t>()});
+  return {[=, &k = c.kernels()] {
+            k.quantized_gemm({.m = z(s.m),
+                              .b = {.n = z(s.n),
+                                    .k = z(s.k),
+                                    .values = values.data<std::uint8_t>(),
+                                    .scales = scales.data<float>(),
+                                    .sums = sums.data<std::int32_t>()},
+                              .a = a.data<float>(),
+                              .a_stride = z(s.k),
+                              .c = y.data<float>(),
+                              .c_stride = z(s.n),
+                              .scratch = scratch.data<std::uint8_t>()});
+          },
+          2.0 * static_cast<double>(s.m * s.n * s.k)};
+}
+
+Load copy(const Context& c, int threads) {
+  const std::int64_t n = (std::int64_t{1} << 27) / std::max(threads, 8);  // 64 MiB each, 512 MiB together at most
+  const Tensor x = ones(c, n), y = ones(c, n);
+  return {[=, &k = c.kernels()] { k.scale(1.0f, x.data<float>(), y.data<float>(), z(n)); },
+          2.0 * static_cast<double>(x.bytes())};
+}
+
+Load read(const Context& c, int threads) {
+  const std::int64_t n = (std::int64_t{1} << 27) / std::max(threads, 4);
+  const Tensor x = ones(c, n);
+  return {[=, &k = c.kernels()] { k.sum_squares(x.data<float>(), z(n)); }, static_cast<double>(x.bytes())};
+}
+
+/// The most that all members do in a second, each repeating a load of its own.
+double best_rate(Team& team, const kern::Kernels& kernels, const std::function<Load(const Context&)>& make) {
+  std::vector<double> rates(static_cast<std::size_t>(team.size()));
+  double best = 0;
+  team.run([&](int member) {
+    Arena arena;
+    const Context c(arena, kernels);
+    const Load load = make(c);
+    load.run();
+    for (int i = 0; i < windows; ++i) {
+      team.barrier();
+      const double start = seconds_now();
+      double done = 0, now = start;
+      while (now - start < window_seconds) load.run(), done += load.amount, now = seconds_now();
+      rates[static_cast<std::size_t>(member)] = done / (now - start);
+      team.barrier();
+      if (member == 0) best = std::max(best, std::accumulate(rates.begin(), rates.end(), 0.0));
+    }
+  });
+  return best;
+}
+
+using MakeProduct = Load (*)(const Context&, const Sizes&);
+
+double best_product(Team& team, const kern::Kernels& kernels, MakeProduct make) {
+  double best = 0;
+  for (const Sizes& s : product_sizes)
+    best = std::max(best, best_rate(team, kernels, [&](const Context& c) { return make(c, s); }));
+  return best;
+}
+
+}  // namespace
+
+double Roof::product_seconds(const Work& work) const {
+  const double mixed_rate = mixed_flops > 0 ? mixed_flops : flops;
+  return work.flops / flops + work.mixed_flops / mixed_rate;
+}
+
+Roof::Bound Roof::bound(const Work& work) const {
+  const double products = product_seconds(work), memory = work.bytes / bytes;
+  if (products == 0 && memory == 0) return Bound::nothing;
+  return products >= memory ? Bound::products : Bound::memory;
+}
+
+double Roof::seconds(const Work& work) const {
+  return std::max(product_seconds(work), work.bytes / bytes);
+}
+
+Roof measure_roof(const kern::Kernels& kernels, int threads, nn::Precision precision) {
+  Team team(threads);
+  Roof roof;
+  roof.flops = best_product(team, kernels, float_product);
+  if (precision == nn::Precision::bf16) roof.mixed_flops = best_product(team, kernels, mixed_product);
+  roof.bytes = best_rate(team, kernels, [&](const Context& c) { return copy(c, threads); });
+  return roof;
+}
+
+double measure_quantized_products(const kern::Kernels& kernels, int threads) {
+  Team team(threads);
+  return best_product(team, kernels, quantized_product);
+}
+
+double measure_read_bandwidth(const kern::Kernels& kernels, int threads) {
+  Team team(threads);
+  return best_rate(team, kernels, [&](const Context& c) { return read(c, threads); });
+}
+
+}  // namespace tril::train

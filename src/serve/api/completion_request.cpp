@@ -1,0 +1,366 @@
+#include "serve/api/completion_request.h"
+
+#include <charconv>
+#include <set>
+
+#include "base/error.h"
+#include "decode/texts/logit_bias.h"
+#include "serve/http/http_error.h"
+
+namespace tril::serve {
+namespace {
+
+constexpr const char* too_long = "context_length_exceeded";
+constexpr std::size_t most_schema_bytes = 64 * 1024, most_biases = 1024;
+
+Fields fields_of(CompletionRequest& r, bool chat) {
+  Fields f;
+  f.add("model", &r.model, "a model's name; unset: the first that continues text");
+  f.add("max-tokens", &r.max_tokens,
+        chat ? "tokens to generate at most; the server's --max-new-tokens bounds it"
+             : "tokens to generate at most; unset: 16; the server's --max-new-tokens bounds it")
+      .at_least(0)
+      .at_most(1'000'000);
+  if (chat) f.add("max-completion-tokens", &r.max_completion_tokens, "the same").at_least(1).at_most(1'000'000);
+  f.add("min-tokens", &r.min_tokens, "tokens before the end token may come").at_least(0).at_most(1'000'000);
+  f.add("n", &r.n, "answers to each prompt; with temperature 0, all the same").at_least(1).at_most(128);
+  if (!chat) {
+    f.add("best-of", &r.best_of, "draw so many and answer with the n most probable; not with stream")
+        .at_least(1)
+        .at_most(128);
+    f.add("echo", &r.echo, "the answer begins with the prompt; with logprobs, so do those");
+    f.add("logprobs", &r.logprobs, "tell log-probabilities, and so many of the likeliest tokens")
+        .at_least(0)
+        .at_most(20);
+  } else {
+    f.add("logprobs", &r.chat_logprobs, "tell log-probabilities of tokens");
+    f.add("top-logprobs", &r.top_logprobs, "and so many of the likeliest").at_least(0).at_most(20);
+  }
+  f.add("stop", &r.stop, "texts before which an answer ends");
+  f.add("stream", &r.stream, "tell the text by server-sent events while it comes");
+  f.add("priority", &r.priority, "a number; the higher are served first; above 0 for administrators alone")
+      .at_least(-100)
+      .at_most(100);
+  f.add("time-limit", &r.time_limit, "seconds; then it ends where it is").above(0).at_most(1e6);
+  add_search_fields(f, r.search, false);
+  return f;
+}
+
+// What of OpenAI's API there is not, and what makes another answer: refused where it is asked for.
+void refuse_unsupported(const Json& body) {
+  for (const char* name :
+       {"suffix", "tools", "functions", "tool_choice", "function_call", "audio", "web_search_options"}) {
+    const auto given = body.find(name);
+    if (given == body.end() || given->is_null() || given->empty() || *given == "" || *given == "none") continue;
+    throw HttpError(400, fmt::format("{} is not supported", name), name);
+  }
+  const auto modalities = body.find("modalities");
+  if (modalities != body.end() && !modalities->is_null() && *modalities != Json::array({"text"}))
+    throw HttpError(400, "modalities: only [\"text\"] is supported", "modalities");
+}
+
+// What an answer is the same without: who asks and for what, how it is accounted, kept, sped up or sent.
+const std::vector<std::string>& harmless() {
+  static const std::vector<std::string> names{"user",
+                                              "metadata",
+                                              "store",
+                                              "service_tier",
+                                              "parallel_tool_calls",
+                                              "prediction",
+                                              "safety_identifier",
+                                              "prompt_cache_key",
+                                              "prompt_cache_retention"};
+  return names;
+}
+
+// What OpenAI's models are told of how they answer, and what those that are served here have no way to obey.
+const std::vector<std::string>& not_obeyed() {
+  static const std::vector<std::string> names{"reasoning_effort", "verbosity"};
+  return names;
+}
+
+void tell_not_obeyed(const Json& body, Warnings& warnings) {
+  for (const std::string& name : not_obeyed())
+    if (const auto given = body.find(name); given != body.end() && !given->is_null())
+      warnings.pass_over(name, name + ": not supported by the models here");
+}
+
+// What others than the fields read.
+std::vector<std::string> others(bool chat) {
+  std::vector<std::string> names{"response_format", "logit_bias",         "stream_options", "suffix",
+                                 "tools",           "functions",          "tool_choice",    "function_call",
+                                 "audio",           "web_search_options", "modalities"};
+  names.push_back(chat ? "messages" : "prompt");
+  names.insert(names.end(), harmless().begin(), harmless().end());
+  names.insert(names.end(), not_obeyed().begin(), not_obeyed().end());
+  return names;
+}
+
+// {"include_usage": true}
+void read_stream_options(const Json& body, CompletionRequest& r, Warnings& warnings) {
+  const auto given = body.find("stream_options");
+  if (given == body.end() || given->is_null()) return;
+  if (!given->is_object())
+    throw HttpError(400, "stream_options: expected {\"include_usage\": true or false}", "stream_options");
+  warnings.check_keys(*given, {"include_usage", "include_obfuscation"}, "stream_options.");
+  const auto usage = given->find("include_usage");
+  if (usage == given->end() || usage->is_null()) return;
+  if (!usage->is_boolean())
+    throw HttpError(400, "stream_options.include_usage: expected true or false", "stream_options");
+  r.include_usage = usage->get<bool>();
+}
+
+// {"type": "text" | "json_object"}, llama.cpp's {"type": "json_object", "schema": {...}}, or
+// {"type": "json_schema", "json_schema": {"schema": {...}}}
+void read_format(const Json& body, CompletionRequest& r, Warnings& warnings) {
+  const auto given = body.find("response_format");
+  if (given == body.end() || given->is_null()) return;
+  const HttpError wrong(400,
+                        "response_format: expected {\"type\": \"text\"}, {\"type\": \"json_object\"}, the same with "
+                        "\"schema\": {...}, or {\"type\": \"json_schema\", \"json_schema\": {\"schema\": {...}}}",
+                        "response_format");
+  if (!given->is_object() || !given->contains("type")) throw wrong;
+  const Json& type = (*given)["type"];
+  const auto find = [](const Json& object, const char* name) -> const Json* {
+    const auto found = object.find(name);
+    return found == object.end() || found->is_null() ? nullptr : &*found;
+  };
+  warnings.check_keys(*given, {"type", "schema", "json_schema"}, "response_format.");
+  const Json *schema = find(*given, "schema"), *const named = find(*given, "json_schema");
+  if (type == "json_schema") {
+    if (!named || !named->is_object() || schema) throw wrong;
+    warnings.check_keys(*named, {"name", "description", "schema", "strict"}, "response_format.json_schema.");
+    schema = find(*named, "schema");
+    if (!schema) throw wrong;
+  } else if ((type != "text" && type != "json_object") || named || (schema && type == "text")) {
+    throw wrong;
+  }
+  if (type == "text") return;
+  r.format = schema ? CompletionRequest::Format::json_schema : CompletionRequest::Format::json_object;
+  if (!schema) return;
+  r.schema = json_text(*schema);
+  if (r.schema.size() > most_schema_bytes)
+    throw HttpError(400,
+                    fmt::format("response_format: the schema has {} bytes, at most {} are allowed", r.schema.size(),
+                                most_schema_bytes),
+                    "response_format");
+}
+
+// {"50256": -100, "11": 2.5}
+void read_bias(const Json& body, CompletionRequest& r) {
+  const auto given = body.find("logit_bias");
+  if (given == body.end() || given->is_null()) return;
+  const HttpError wrong(
+      400,
+      fmt::format("logit_bias: expected {{\"ID\": BIAS, ...}}, at most {} tokens with biases from -100 to 100",
+                  most_biases),
+      "logit_bias");
+  if (!given->is_object() || given->size() > most_biases) throw wrong;
+  std::set<std::int32_t> named;
+  for (const auto& [token, bias] : given->items()) {
+    std::int32_t id = -1;
+    const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), id);
+    if (error != std::errc() || end != token.data() + token.size() || id < 0 || !bias.is_number()) throw wrong;
+    const double value = bias.get<double>();
+    if (!(value >= -search::most_bias && value <= search::most_bias)) throw wrong;
+    if (!named.insert(id).second)
+      throw HttpError(400, fmt::format("logit_bias: token {} is named twice, expected one bias", id), "logit_bias");
+    r.logit_bias.emplace_back(id, value);
+  }
+}
+
+}  // namespace
+
+CompletionRequest read_completion_request(const Json& body, bool chat, Warnings& warnings) {
+  thread_local RequestForm<CompletionRequest> of_text([](CompletionRequest& r) { return fields_of(r, false); },
+                                                      others(false));
+  thread_local RequestForm<CompletionRequest> of_chat([](CompletionRequest& r) { return fields_of(r, true); },
+                                                      others(true));
+  CompletionRequest r = (chat ? of_chat : of_text).read(body, warnings);
+  r.chat = chat;
+  refuse_unsupported(body);
+  tell_not_obeyed(body, warnings);
+  read_stream_options(body, r, warnings);
+  read_format(body, r, warnings);
+  read_bias(body, r);
+  return r;
+}
+
+Json completion_schema(bool chat) {
+  CompletionRequest r;
+  Json schema = schema_of(fields_of(r, chat));
+  if (chat)
+    schema["properties"]["messages"] = {{"type", "array"}, {"items", {{"type", "object"}}}};
+  else
+    schema["properties"]["prompt"] = {{"description", "a text, a list of token ids, or a list of either"}};
+  schema["properties"]["response_format"] = {{"type", "object"},
+                                             {"description",
+                                              "text, json_object or json_schema: what the answer is; json_object may "
+                                              "have a schema as well. Properties come in "
+                                              "the schema's order"}};
+  schema["properties"]["logit_bias"] = {
+      {"type", "object"}, {"description", "by tokens' ids what is added to their logits; -100 forbids: {\"5\": -100}"}};
+  schema["properties"]["stream_options"] = {
+      {"type", "object"}, {"description", "include_usage: a stream's last event tells how many tokens there were"}};
+  schema["required"] = Json::array({chat ? "messages" : "prompt"});
+  return schema;
+}
+
+std::vector<std::string> texts_of_prompts(const Json& body) {
+  std::vector<std::string> texts;
+  const auto given = body.find("prompt");
+  if (given == body.end()) return texts;
+  if (given->is_string()) texts.push_back(given->get<std::string>());
+  if (given->is_array())
+    for (const Json& one : *given)
+      if (one.is_string()) texts.push_back(one.get<std::string>());
+  return texts;
+}
+
+namespace {
+
+std::vector<std::int32_t> ids_of_prompt(const std::string& text, const std::string& where, const ServedModel& m) {
+  try {
+    return m.continuation().prompt_ids(text, where);
+  } catch (const Error& error) {
+    const std::int64_t positions = m.model().max_positions();
+    const std::size_t tokens =
+        m.tokenizer().frame(Side::target).prefix.size() + m.tokenizer().encode(text, Side::target).size();
+    throw HttpError(400, error.what(), "prompt")
+        .with_code(positions > 0 && static_cast<std::int64_t>(tokens) > positions ? too_long : "");
+  }
+}
+
+}  // namespace
+
+std::vector<Prompt> prompts_of(const Json& body, const ServedModel& m) {
+  const auto given = body.find("prompt");
+  if (given == body.end() || given->is_null()) throw HttpError(400, "prompt is missing", "prompt");
+  const HttpError wrong(400, "prompt: expected a text, a list of token ids, or a list of either", "prompt");
+  std::vector<Prompt> prompts;
+  const auto add = [&](const Json& one) {
+    const std::string where = fmt::format("prompt {}", prompts.size() + 1);
+    if (one.is_string()) {
+      prompts.push_back({one.get<std::string>(), {}});
+      prompts.back().ids = ids_of_prompt(prompts.back().text, where, m);
+      return;
+    }
+    if (!one.is_array() || one.empty()) throw wrong;
+    Prompt p;
+    for (const Json& id : one) {
+      const std::int64_t n = id.is_number_integer() ? id.get<std::int64_t>() : -1;
+      if (n < 0 || n >= m.tokenizer().size(Side::target)) throw wrong;
+      p.ids.push_back(static_cast<std::int32_t>(n));
+    }
+    if (const std::int64_t positions = m.model().max_positions();
+        positions > 0 && static_cast<std::int64_t>(p.ids.size()) > positions)
+      throw HttpError(400, fmt::format("{} has {} tokens, the model has {} positions", where, p.ids.size(), positions),
+                      "prompt")
+          .with_code(too_long);
+    p.text = m.tokenizer().decode(p.ids, Side::target);
+    prompts.push_back(std::move(p));
+  };
+  const bool list = given->is_array() && !given->empty() && !(*given)[0].is_number();
+  if (list)
+    for (const Json& one : *given) add(one);
+  else
+    add(*given);
+  return prompts;
+}
+
+namespace {
+
+// The text of a message; nothing where it has none, which an answer that calls tools may do without.
+std::optional<std::string> content_of(const Json& message, const std::string& within, Warnings& warnings) {
+  const auto given = message.find("content");
+  if (given == message.end() || given->is_null()) return std::nullopt;
+  if (given->is_string()) return given->get<std::string>();
+  if (!given->is_array()) throw HttpError(400, "messages: a content is a text or a list of its parts", "messages");
+  std::string content;
+  for (std::size_t i = 0; i < given->size(); ++i) {
+    const Json& part = (*given)[i];
+    if (!part.is_object() || !part.contains("type") || part["type"] != "text" || !part.contains("text") ||
+        !part["text"].is_string())
+      throw HttpError(400, "messages: only parts of text are supported", "messages");
+    warnings.check_keys(part, {"type", "text"}, fmt::format("{}content[{}].", within, i));
+    content += part["text"].get<std::string>();
+  }
+  return content;
+}
+
+// OpenAI's clients send a call's arguments as a text of JSON, templates want the object.
+void open_arguments(Json& calls) {
+  if (!calls.is_array()) throw HttpError(400, "messages: tool_calls: expected a list", "messages");
+  for (Json& call : calls) {
+    if (!call.is_object() || !call.contains("function") || !call["function"].is_object()) continue;
+    const auto arguments = call["function"].find("arguments");
+    if (arguments == call["function"].end() || !arguments->is_string()) continue;
+    try {
+      Json object = parse_object(arguments->get<std::string>());
+      *arguments = std::move(object);
+    } catch (const HttpError&) {
+      continue;  // it stays the text that the model wrote
+    }
+  }
+}
+
+bool calls_something(const Json& message) {
+  const auto has = [&](const char* name) { return message.contains(name) && !message[name].empty(); };
+  return message["role"] == "assistant" && (has("tool_calls") || has("function_call"));
+}
+
+}  // namespace
+
+Json messages_of(const Json& body, Warnings& warnings) {
+  const auto given = body.find("messages");
+  if (given == body.end() || !given->is_array() || given->empty())
+    throw HttpError(400, "messages: expected a list of at least one", "messages");
+  Json messages = *given;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    Json& one = messages[i];
+    if (!one.is_object() || !one.contains("role") || !one["role"].is_string())
+      throw HttpError(400, "messages: each has a role and a content", "messages");
+    const std::string within = fmt::format("messages[{}].", i);
+    warnings.check_keys(one,
+                        {"role", "content", "name", "tool_calls", "tool_call_id", "function_call", "reasoning_content",
+                         "reasoning", "thinking", "refusal", "annotations"},
+                        within);
+    if (one.contains("audio") && !one["audio"].is_null())
+      throw HttpError(400, "messages: audio is not supported", "messages");
+    if (std::optional<std::string> content = content_of(one, within, warnings))
+      one["content"] = std::move(*content);
+    else if (!calls_something(one))
+      throw HttpError(400, "messages: each has a role and a content", "messages");
+    if (one.contains("tool_calls") && !one["tool_calls"].is_null()) open_arguments(one["tool_calls"]);
+  }
+  return messages;
+}
+
+std::vector<std::string> texts_of_messages(const Json& messages) {
+  std::vector<std::string> texts;
+  for (const Json& one : messages) {
+    texts.emplace_back();
+    for (const auto& [name, value] : one.items())
+      if (name != "role") texts.back() += value.is_string() ? value.get<std::string>() : json_text(value);
+  }
+  return texts;
+}
+
+Prompt chat_prompt(const ServedModel& m, const Json& messages) {
+  Prompt p;
+  try {
+    p.text = m.loaded().chat(messages, true);
+    p.ids = m.tokenizer().encode(p.text, Side::target);
+  } catch (const Error& error) {
+    throw HttpError(400, error.what(), "messages");
+  }
+  if (p.ids.empty()) throw HttpError(400, "messages: come to a text without tokens", "messages");
+  const std::int64_t positions = m.model().max_positions();
+  if (positions > 0 && static_cast<std::int64_t>(p.ids.size()) > positions)
+    throw HttpError(400, fmt::format("messages come to {} tokens, the model has {} positions", p.ids.size(), positions),
+                    "messages")
+        .with_code(too_long);
+  return p;
+}
+
+}  // namespace tril::serve

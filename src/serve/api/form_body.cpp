@@ -1,0 +1,179 @@
+#include "serve/api/form_body.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+
+#include "base/error.h"
+#include "base/printable.h"
+#include "base/utf8.h"
+#include "format/json_file.h"
+#include "serve/http/http_error.h"
+#include "unicode/trim.h"
+
+namespace tril::serve {
+namespace {
+
+constexpr std::string_view multipart = "multipart/form-data", url_encoded = "application/x-www-form-urlencoded";
+constexpr std::size_t most_head_bytes = 4096, most_boundary = 70;  // the latter is RFC 2046's
+constexpr std::size_t most_names = 200;                            // of fields; no route has so many
+constexpr std::size_t longest_number = 64;
+constexpr int deepest_value = 64;  // arrays and objects inside each other
+
+HttpError malformed(const std::string& what) {
+  return HttpError(400, "the form is not well formed: " + what);
+}
+
+// What stands in front of the parameters of a header's value, in small letters.
+std::string kind_of(std::string_view value) {
+  return lower(trim(value.substr(0, value.find(';'))));
+}
+
+// A parameter of a header's value: name=token or name="text", in which a backslash takes a quote or itself for what it is.
+// Nothing where it is not there. @throws HttpError where quotes do not end
+std::optional<std::string> parameter_of(std::string_view value, std::string_view name) {
+  std::size_t at = std::min(value.find(';'), value.size());
+  while (at < value.size()) {
+    ++at;  // the semicolon
+    const std::size_t equals = std::min(value.find_first_of("=;", at), value.size());
+    const std::string key = lower(trim(value.substr(at, equals - at)));
+    at = equals;
+    if (at == value.size() || value[at] == ';') continue;
+    ++at;
+    while (at < value.size() && (value[at] == ' ' || value[at] == '\t')) ++at;
+    std::string text;
+    if (at < value.size() && value[at] == '"') {
+      for (++at; at < value.size() && value[at] != '"'; ++at) {
+        if (value[at] == '\\' && at + 1 < value.size() && (value[at + 1] == '"' || value[at + 1] == '\\')) ++at;
+        text += value[at];
+      }
+      if (at == value.size()) throw malformed("a quoted string in a part's header is not closed");
+      at = std::min(value.find(';', at), value.size());
+    } else {
+      const std::size_t end = std::min(value.find(';', at), value.size());
+      text = std::string(trim(value.substr(at, end - at)));
+      at = end;
+    }
+    if (key == name) return text;
+  }
+  return std::nullopt;
+}
+
+// The head of a part, "Name: value" a line. @return the name of the field
+std::string field_of(std::string_view head) {
+  std::optional<std::string> field;
+  while (!head.empty()) {
+    const std::size_t end = std::min(head.find("\r\n"), head.size());
+    const std::string_view line = head.substr(0, end);
+    head.remove_prefix(std::min(head.size(), end + 2));
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) throw malformed("a header line of a part has no colon");
+    const std::string name = lower(line.substr(0, colon));
+    const std::string_view value = trim(line.substr(colon + 1));
+    const std::string kind = kind_of(value);
+    if (name == "content-disposition") {
+      if (kind != "form-data") throw malformed("a part is not form-data, but " + printable(kind));
+      if (field) throw malformed("a part has two names");
+      field = parameter_of(value, "name");
+      if (parameter_of(value, "filename") || parameter_of(value, "filename*"))
+        throw HttpError(
+            415, fmt::format("{}: files are not accepted; send the text as a field", printable(field.value_or(""))),
+            field.value_or(""));
+    } else if (name == "content-type") {
+      const std::string charset = lower(parameter_of(value, "charset").value_or("utf-8"));
+      if (kind != "text/plain" || (charset != "utf-8" && charset != "us-ascii"))
+        throw HttpError(415, fmt::format("a part of the form is {}, expected text/plain in UTF-8", printable(value)));
+    } else if (name == "content-transfer-encoding") {
+      if (kind != "7bit" && kind != "8bit" && kind != "binary")
+        throw HttpError(415, fmt::format("a part of the form is encoded as {}, expected 8bit", printable(kind)));
+    }
+  }
+  if (!field) throw malformed("a part has no name");
+  return *field;
+}
+
+Json value_of(const std::string& text, const Json& properties, const std::string& name) {
+  const auto property = properties.find(name);
+  if (property == properties.end() || !property->contains("type")) return text;
+  const Json& type = (*property)["type"];
+  const std::string_view plain = trim(text);
+  if (type == "boolean" && (plain == "true" || plain == "false")) return plain == "true";
+  if (type != "number" && type != "object") return text;
+  if (type == "number" ? plain.size() > longest_number : !plain.starts_with('{') && !plain.starts_with('['))
+    return text;
+  try {
+    Json parsed = parse_ordered_json(plain, name, {.depth = deepest_value});
+    if (type == "number" && !parsed.is_number()) return text;
+    return parsed;
+  } catch (const Error&) {
+    return text;  // the field says what it expects
+  }
+}
+
+}  // namespace
+
+bool is_form(std::string_view content_type) {
+  const std::string kind = kind_of(content_type);
+  return kind == multipart || kind == url_encoded;
+}
+
+FormFields read_url_encoded(std::string_view text) {
+  return url_encoded_fields(text);
+}
+
+FormFields read_multipart(std::string_view content_type, std::string_view body) {
+  const std::string boundary = parameter_of(content_type, "boundary").value_or("");
+  if (boundary.empty() || boundary.size() > most_boundary)
+    throw malformed(fmt::format("its Content-Type has no boundary of 1 to {} characters", most_boundary));
+  const std::string dashes = "--" + boundary, separator = "\r\n" + dashes;
+  FormFields fields;
+  // In front of the first part there may be lines that are nobody's.
+  std::size_t at = body.starts_with(dashes) ? dashes.size() : body.find(separator);
+  if (at == std::string_view::npos) throw malformed("its boundary is not in the body");
+  if (!body.starts_with(dashes)) at += separator.size();
+  for (;;) {
+    if (body.substr(at).starts_with("--")) return fields;  // what follows is nobody's either
+    while (at < body.size() && (body[at] == ' ' || body[at] == '\t')) ++at;
+    if (!body.substr(at).starts_with("\r\n")) throw malformed("a boundary is not followed by a line end");
+    // A head's last line end is the first of the empty line; a part without a head begins with that line.
+    const std::size_t head_end = body.substr(0, at + most_head_bytes).find("\r\n\r\n", at);
+    if (head_end == std::string_view::npos)
+      throw malformed(fmt::format("the header of a part does not end within {} bytes", most_head_bytes));
+    std::string name = field_of(body.substr(std::min(at + 2, head_end), head_end - std::min(at + 2, head_end)));
+    const std::size_t begin = head_end + 4, end = body.find(separator, begin - 2);
+    if (end == std::string_view::npos) throw malformed("its last boundary is missing");
+    fields.emplace_back(std::move(name), std::string(body.substr(std::min(begin, end), end - std::min(begin, end))));
+    at = end + separator.size();
+  }
+}
+
+FormFields read_form(const HttpRequest& request) {
+  FormFields fields = read_url_encoded(request.query_text);
+  std::erase_if(fields, [](const auto& field) { return field.first == "api_key"; });  // it is not for the route
+  const std::string type = request.header("content-type").value_or("");
+  FormFields more = kind_of(type) == multipart ? read_multipart(type, request.body) : read_url_encoded(request.body);
+  fields.insert(fields.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  return fields;
+}
+
+Json json_of_form(const FormFields& fields, const Json& properties) {
+  std::map<std::string_view, std::size_t> times;
+  for (const auto& [name, value] : fields) ++times[name];
+  if (times.size() > most_names) throw malformed(fmt::format("it has fields of more than {} names", most_names));
+  Json object = Json::object();
+  for (const auto& [name, value] : fields) {
+    if (!is_utf8(name)) throw malformed("the name of a field is not UTF-8");
+    const auto property = properties.find(name);
+    if (times[name] > 1 && property != properties.end() && property->contains("type"))  // a list has oneOf
+      throw HttpError(400, fmt::format("{}: given {} times, expected once", name, times[name]), name);
+    Json one = value_of(value, properties, name);
+    if (times[name] == 1)
+      object[name] = std::move(one);
+    else
+      object[name].push_back(std::move(one));
+  }
+  return object;
+}
+
+}  // namespace tril::serve

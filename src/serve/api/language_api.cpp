@@ -1,0 +1,100 @@
+// What LibreTranslate's clients look at first:
+//   GET /languages   POST /detect   GET /frontend/settings
+#include <algorithm>
+#include <map>
+
+#include "serve/api/model_choice.h"
+
+namespace tril::serve {
+namespace {
+
+// BCP 47's code of a language that is not known.
+constexpr const char* unknown_language = "und";
+
+void add(std::vector<std::string>& list, const std::vector<std::string>& more) {
+  for (const std::string& one : more)
+    if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(one);
+}
+
+Json languages_of(Models& models) {
+  std::map<std::string, std::vector<std::string>> known;
+  for (const ModelPtr& model : models.ready()) {
+    if (!model->translates()) continue;
+    const std::vector<std::string>& targets = model->languages().targets;
+    std::vector<std::string> sources = sources_of(*model);
+    if (sources.empty()) sources.push_back(unknown_language);
+    for (const std::string& source : sources) add(known[source], targets);
+    for (const std::string& target : targets) known[target];
+  }
+  Json list = Json::array();
+  for (const auto& [code, targets] : known)
+    list.push_back({{"code", code}, {"name", code == unknown_language ? "unknown" : code}, {"targets", targets}});
+  return list;
+}
+
+}  // namespace
+
+void Service::add_language_routes() {
+  routes_.push_back(
+      {.method = "GET",
+       .path = "/languages",
+       .summary = "What can be translated into what",
+       .request_schema = nullptr,
+       .response =
+           "a list of languages with their targets; und stands for the source of a model that does not state it",
+       .handle = [this](const CallPtr& call) { call->send(languages_of(models_)); },
+       .errors = ErrorStyle::libretranslate});
+
+  // Whoever asks takes the first language of the answer for what the text is in, so that there is none.
+  routes_.push_back(
+      {.method = "POST",
+       .path = "/detect",
+       .summary = "Languages are not detected here: the answer is always an error that lists the languages",
+       .request_schema = {{"type", "object"}, {"properties", {{"q", {{"type", "string"}}}}}},
+       .response = "never",
+       .handle =
+           [this](const CallPtr& call) {
+             const Json body = body_of(call->request);
+             call->warnings.check_keys(body, {"q"});
+             if (!body.contains("q") || !body["q"].is_string())
+               throw HttpError(400, "Invalid request: missing q parameter", "q");
+             std::vector<std::string> sources;
+             for (const ModelPtr& model : models_.ready())
+               if (model->translates()) add(sources, sources_of(*model));
+             throw HttpError(501, fmt::format("languages are not detected here; the models read: {}",
+                                              sources.empty() ? "languages that they do not state"
+                                                              : fmt::format("{}", fmt::join(sources, ", "))));
+           },
+       .errors = ErrorStyle::libretranslate});
+
+  routes_.push_back({.method = "GET",
+                     .path = "/frontend/settings",
+                     .summary = "What a page needs to know, as LibreTranslate tells it",
+                     .request_schema = nullptr,
+                     .response = "limits, and the languages of the first model where it has only one",
+                     .handle =
+                         [this](const CallPtr& call) {
+                           Json source{{"code", ""}, {"name", ""}}, target = source;
+                           const auto only = [](const std::vector<std::string>& list, Json& told) {
+                             if (list.size() == 1) told = {{"code", list[0]}, {"name", list[0]}};
+                           };
+                           for (const ModelPtr& model : models_.ready()) {
+                             if (!model->translates()) continue;
+                             only(sources_of(*model), source);
+                             only(model->languages().targets, target);
+                             break;
+                           }
+                           const bool keys = !keys_now()->api.empty();
+                           call->send({{"apiKeys", keys},
+                                       {"charLimit", options_.most_characters},
+                                       {"filesTranslation", false},
+                                       {"frontendTimeout", 500},
+                                       {"keyRequired", keys},
+                                       {"language", {{"source", source}, {"target", target}}},
+                                       {"suggestions", false},
+                                       {"supportedFilesFormat", Json::array()}});
+                         },
+                     .errors = ErrorStyle::libretranslate});
+}
+
+}  // namespace tril::serve

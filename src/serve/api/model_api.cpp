@@ -1,0 +1,291 @@
+// What a model thinks of texts, without generating any:
+//   POST /score   POST /tokenize   POST /detokenize   POST /attention
+#include <cmath>
+
+#include "base/printable.h"
+#include "decode/batches/score.h"
+#include "decode/texts/attention_maps.h"
+#include "decode/texts/text_score.h"
+#include "decode/texts/translation_text.h"
+#include "serve/api/model_choice.h"
+#include "tokenizer/files/language_tag.h"
+#include "tokenizer/files/sentence_frame.h"
+
+namespace tril::serve {
+namespace {
+
+Json rounded(std::span<const float> values) {
+  Json list = Json::array();
+  for (const float v : values) list.push_back(std::round(static_cast<double>(v) * 1e6) / 1e6);
+  return list;
+}
+
+Json pieces(std::span<const std::int32_t> ids, const Tokenizer& tokenizer, Side side) {
+  Json list = Json::array();
+  for (const std::int32_t id : ids) list.push_back(tokenizer.piece(id, side));
+  return list;
+}
+
+// What a request says of languages (told_languages()).
+void add_language_fields(Fields& f, std::string& source, std::string& target) {
+  f.add("source-language", &source, "language of the source, of a model with tokens of languages");
+  f.add("target-language", &target,
+        "language of the translation, of a model that is told it; unset: as its directory says");
+}
+
+// A model that continues text is told no languages.
+void refuse_languages(const std::string& source, const std::string& target) {
+  for (const auto& [name, value] : {std::pair("source_language", &source), std::pair("target_language", &target)})
+    if (!value->empty()) throw HttpError(400, fmt::format("{}: is for translations", name), name);
+}
+
+struct ScoreRequest {
+  std::string model, source_language, target_language;
+  std::vector<std::string> source, target, text;
+};
+Fields fields_of(ScoreRequest& r) {
+  Fields f;
+  f.add("model", &r.model, "a model's name; unset: the first that fits");
+  f.add("source", &r.source, "a text, or a list of them; with target");
+  f.add("target", &r.target, "a translation of each, whose probability is wanted");
+  f.add("text", &r.text, "of a language model: a text, or a list of them");
+  add_language_fields(f, r.source_language, r.target_language);
+  return f;
+}
+
+// Which of a field's texts is wrong, counted from 1, and how.
+HttpError wrong_text(const std::string& field, std::size_t number, const std::string& what) {
+  return {400, fmt::format("{} {}: {}", field, number, what), field};
+}
+
+// A source as the model reads it.
+std::string behind_tag(const ServedModel& m, const Languages& languages, const std::string& source) {
+  return TagsOfText(m, languages.prefix, "target_language").put_before(source);
+}
+
+// Ids that fit the model, of a field's texts, each in the frame of a sentence. An empty text is one: its end alone.
+std::vector<std::vector<std::int32_t>> ids_of(const std::vector<std::string>& texts, Side side,
+                                              const Languages& languages, const ServedModel& m) {
+  const bool source = side == Side::source;
+  std::vector<std::vector<std::int32_t>> all;
+  for (const std::string& text : texts) {
+    all.push_back(sentence_ids(m.tokenizer(), source ? behind_tag(m, languages, text) : text, side,
+                               source ? languages.source : languages.target));
+    const std::int64_t positions = m.model().max_positions();
+    if (positions > 0 && static_cast<std::int64_t>(all.back().size()) > positions)
+      throw wrong_text(source ? "source" : "target", all.size(),
+                       fmt::format("has {} tokens, the model has {} positions", all.back().size(), positions));
+  }
+  return all;
+}
+
+void score_translations(Service& service, const CallPtr& call, const ModelPtr& m, const ScoreRequest& r) {
+  if (r.source.size() != r.target.size())
+    throw HttpError(400, fmt::format("{} sources and {} targets", r.source.size(), r.target.size()), "target");
+  const Languages languages = told_languages(m, r.source_language, r.target_language);
+  std::vector<std::vector<std::int32_t>> sources = ids_of(r.source, Side::source, languages, *m),
+                                         targets = ids_of(r.target, Side::target, languages, *m);
+  const std::int32_t start = search::decoder_start(m->model(), m->tokenizer(), languages.target);
+  service.aside(
+      call, [call, m, start, sources = std::move(sources), targets = std::move(targets)](search::WorkerPool& worker) {
+        const auto list = search::score_all(worker, m->model(), sources, targets, 16, {.start_id = start});
+        Json scores = Json::array();
+        for (std::size_t i = 0; i < list.size(); ++i)
+          scores.push_back({{"log_prob", list[i].log_prob},
+                            {"tokens", pieces(targets[i], m->tokenizer(), Side::target)},
+                            {"token_log_probs", rounded(list[i].token_log_probs)}});
+        call->send({{"model", m->name()}, {"scores", std::move(scores)}});
+      });
+}
+
+void score_texts(Service& service, const CallPtr& call, const ModelPtr& m, const ScoreRequest& r) {
+  refuse_languages(r.source_language, r.target_language);
+  std::vector<std::vector<std::int32_t>> texts;
+  for (const std::string& text : r.text) {
+    texts.push_back(m->tokenizer().encode(text, Side::target));
+    if (texts.back().empty() && !text.empty())
+      throw wrong_text("text", texts.size(), "has no character that the vocabulary knows");
+  }
+  service.aside(call, [call, m, texts = std::move(texts)](search::WorkerPool& worker) {
+    const auto list = search::score_texts(worker, m->model(), texts, {.batch_size = 4});
+    Json scores = Json::array();
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      // The first token follows nothing. Its null keeps the two lists alike, as in an echoed prompt of completions.
+      Json of_tokens = rounded(list[i].token_log_probs);
+      if (!texts[i].empty()) of_tokens.insert(of_tokens.begin(), nullptr);
+      scores.push_back({{"log_prob", list[i].log_prob},
+                        {"tokens", pieces(texts[i], m->tokenizer(), Side::target)},
+                        {"token_log_probs", std::move(of_tokens)}});
+    }
+    call->send({{"model", m->name()}, {"scores", std::move(scores)}});
+  });
+}
+
+struct TokenizeRequest {
+  std::string model, text, side;
+};
+Fields fields_of(TokenizeRequest& r) {
+  Fields f;
+  f.add("model", &r.model, "a model's name; unset: the first");
+  f.add("text", &r.text, "what is to be cut into tokens").required();
+  f.add("side", &r.side, "of a model that translates: source (unset) or target").choices({"", "source", "target"});
+  return f;
+}
+
+Side side_of(const std::string& side, const ServedModel& m) {
+  return m.translates() && side != "target" ? Side::source : Side::target;
+}
+
+struct AttentionRequest {
+  std::string model, target, source_language, target_language;
+  std::optional<std::string> source, text;
+  std::int64_t max_tokens = 100;
+};
+Fields fields_of(AttentionRequest& r) {
+  Fields f;
+  f.add("model", &r.model, "a model's name; unset: the first");
+  f.add("source", &r.source, "a sentence; with target");
+  f.add("target", &r.target, "its translation");
+  f.add("text", &r.text, "of a language model: a text, which source may be too");
+  add_language_fields(f, r.source_language, r.target_language);
+  f.add("max-tokens", &r.max_tokens, "of a side that are told").at_least(1).at_most(200);
+  return f;
+}
+
+template <class Request>
+Json schema() {
+  Request r;
+  return schema_of(fields_of(r));
+}
+
+template <class Request>
+Request read(const CallPtr& call) {
+  Request r;
+  Fields fields = fields_of(r);
+  const Json body = parse_object(call->request.body);
+  read_fields(body, fields);
+  call->warnings.check_keys(body, keys_of(fields));
+  for (const Field& field : fields)
+    if (field.is_required() && !field.given()) throw HttpError(400, field.name() + " is missing", field.name());
+  return r;
+}
+
+}  // namespace
+
+void Service::add_model_routes() {
+  routes_.push_back({.method = "POST",
+                     .path = "/score",
+                     .summary = "Log-probabilities of given translations, or of texts",
+                     .request_schema = schema<ScoreRequest>(),
+                     .response = "the log-probability of each and of its tokens; null for the first token of a text, "
+                                 "which follows nothing; an "
+                                 "empty text has log-probability 0 and no tokens",
+                     .handle = [this](const CallPtr& call) {
+                       const auto r = read<ScoreRequest>(call);
+                       const bool pairs = !r.target.empty() || !r.source.empty();
+                       if (pairs == !r.text.empty()) throw HttpError(400, "give source and target, or text");
+                       for (const auto* list : {&r.source, &r.target, &r.text}) check_texts(*list, "text");
+                       const ModelPtr m = model_for(call, r.model, pairs);
+                       pairs ? score_translations(*this, call, m, r) : score_texts(*this, call, m, r);
+                     }});
+  routes_.push_back({.method = "POST",
+                     .path = "/tokenize",
+                     .summary = "The tokens of a text",
+                     .request_schema = schema<TokenizeRequest>(),
+                     .response = "ids and pieces, without an end of sentence",
+                     .handle = [this](const CallPtr& call) {
+                       const auto r = read<TokenizeRequest>(call);
+                       check_texts({r.text}, "text");
+                       const ModelPtr m = model_for(call, r.model, std::nullopt);
+                       const Side side = side_of(r.side, *m);
+                       const std::vector<std::int32_t> ids = m->tokenizer().encode(r.text, side);
+                       call->send({{"model", m->name()}, {"ids", ids}, {"pieces", pieces(ids, m->tokenizer(), side)}});
+                     }});
+  routes_.push_back(
+      {.method = "POST",
+       .path = "/detokenize",
+       .summary = "The text of tokens",
+       .request_schema = {{"type", "object"},
+                          {"properties",
+                           {{"model", {{"type", "string"}}},
+                            {"ids", {{"type", "array"}, {"items", {{"type", "integer"}}}}},
+                            {"side", {{"type", "string"}, {"enum", {"source", "target"}}}}}},
+                          {"required", {"ids"}}},
+       .response = "the text",
+       .handle = [this](const CallPtr& call) {
+         const Json body = parse_object(call->request.body);
+         call->warnings.check_keys(body, {"model", "ids", "side"});
+         const auto given = body.find("ids");
+         if (given == body.end() || !given->is_array())
+           throw HttpError(400, "ids: expected a list of whole numbers", "ids");
+         const auto text = [&](const char* name) {
+           const auto at = body.find(name);
+           return at != body.end() && at->is_string() ? at->get<std::string>() : std::string();
+         };
+         const ModelPtr m = model_for(call, text("model"), std::nullopt);
+         const std::string side = text("side");
+         const Side of = m->translates() && side == "source" ? Side::source : Side::target;
+         std::vector<std::int32_t> ids;
+         for (const Json& id : *given) {
+           const std::int64_t n = id.is_number_integer() ? id.get<std::int64_t>() : -1;
+           if (n < 0 || n >= m->tokenizer().size(of))
+             throw HttpError(400, fmt::format("ids: expected whole numbers below {}", m->tokenizer().size(of)), "ids");
+           ids.push_back(static_cast<std::int32_t>(n));
+         }
+         call->send({{"model", m->name()}, {"text", m->tokenizer().decode(ids, of)}});
+       }});
+  routes_.push_back(
+      {.method = "POST",
+       .path = "/attention",
+       .summary = "What every head looks at in a sentence and its translation, or in a text",
+       .request_schema = schema<AttentionRequest>(),
+       .response = "maps by kind and layer: weights [heads][queries][keys]",
+       .handle = [this](const CallPtr& call) {
+         const auto r = read<AttentionRequest>(call);
+         if (r.text && (r.source || !r.target.empty()))
+           throw HttpError(400, "text: is for language models; give it alone, or source and target", "text");
+         if (!r.text && !r.source) throw HttpError(400, "give source and target, or text");
+         const std::string& looked_at = r.text ? *r.text : *r.source;
+         check_texts({looked_at, r.target}, r.text ? "text" : "source");
+         const ModelPtr m = model_for(call, r.model, r.text ? std::optional(false) : std::nullopt);
+         if (m->translates() && r.target.empty()) throw HttpError(400, "target is missing", "target");
+         if (!m->translates() && !r.target.empty()) throw HttpError(400, "target: is for translations", "target");
+         if (!m->translates()) refuse_languages(r.source_language, r.target_language);
+         const Languages languages =
+             m->translates() ? told_languages(m, r.source_language, r.target_language) : Languages();
+         const std::string source = m->translates() ? behind_tag(*m, languages, looked_at) : looked_at;
+         aside(call, [call, m, r, source, languages](search::WorkerPool& worker) {
+           const auto maps = search::all_attention_maps(worker.context(0), m->model(), m->tokenizer(), source, r.target,
+                                                        {.tokens = r.max_tokens,
+                                                         .heads = 512,
+                                                         .source_language = languages.source,
+                                                         .target_language = languages.target});
+           Json list = Json::array();
+           for (const search::AttentionMaps& map : maps) {
+             Json layers = Json::array();
+             for (const auto& layer : map.layers) {
+               Json heads = Json::array();
+               const std::size_t Q = map.queries.size(), K = map.keys.size();
+               for (std::size_t h = 0; h < static_cast<std::size_t>(layer.heads); ++h) {
+                 Json rows = Json::array();
+                 for (std::size_t q = 0; q < Q; ++q) {
+                   Json row = Json::array();
+                   for (std::size_t k = 0; k < K; ++k)
+                     row.push_back(std::round(static_cast<double>(layer.weights[(h * Q + q) * K + k]) * 1e4) / 1e4);
+                   rows.push_back(std::move(row));
+                 }
+                 heads.push_back(std::move(rows));
+               }
+               layers.push_back({{"name", layer.name}, {"heads", std::move(heads)}});
+             }
+             list.push_back({{"kind", std::string(search::name_of(map.kind))},
+                             {"queries", map.queries},
+                             {"keys", map.keys},
+                             {"layers", std::move(layers)}});
+           }
+           call->send({{"model", m->name()}, {"maps", std::move(list)}});
+         });
+       }});
+}
+
+}  // namespace tril::serve

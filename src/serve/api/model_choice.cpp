@@ -1,0 +1,190 @@
+#include "serve/api/model_choice.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/printable.h"
+
+namespace tril::serve {
+namespace {
+
+enum class Fit : std::uint8_t { no, perhaps, yes };  // perhaps: the model does not say its languages
+
+bool has(const std::vector<std::string>& list, const std::string& one) {
+  return std::find(list.begin(), list.end(), one) != list.end();
+}
+
+Fit fit(const std::vector<std::string>& languages, const std::string& wanted) {
+  if (wanted.empty()) return Fit::yes;
+  if (languages.empty()) return Fit::perhaps;
+  return has(languages, wanted) ? Fit::yes : Fit::no;
+}
+
+std::string code_of(std::string_view name) {
+  for (const auto& [begin, end] : {std::pair{">>", "<<"}, std::pair{"__", "__"}})
+    if (name.size() > 4 && name.starts_with(begin) && name.ends_with(end)) name = name.substr(2, name.size() - 4);
+  return std::string(name);
+}
+
+// "auto" leaves the source to whoever answers; nothing could say into what a text is to be translated.
+std::string code_of_source(const std::string& name) {
+  return name == "auto" ? "" : code_of(name);
+}
+std::string code_of_target(const std::string& name) {
+  if (name == "auto")
+    throw HttpError(400, "target: expected a language, got \"auto\", which is for source alone", "target");
+  return code_of(name);
+}
+
+template <class List>
+std::string listed(const List& codes) {
+  return fmt::format("{}", fmt::join(codes, ", "));
+}
+
+HttpError being_loaded() {
+  HttpError error(503, "the models are still loading", "", "server_error");
+  error.retry_after = 1;
+  return error;
+}
+
+// Models that may do what is wished, in the server's order.
+std::vector<ModelPtr> candidates(Service& service, const TranslationWish& wish) {
+  std::vector<ModelPtr> list;
+  std::vector<std::string> pairs;
+  for (const ModelPtr& model : service.models().ready()) {
+    if (!model->translates()) continue;
+    const std::vector<std::string> sources = sources_of(*model);
+    if (fit(sources, wish.source) != Fit::no && fit(model->languages().targets, wish.target) != Fit::no)
+      list.push_back(model);
+    pairs.push_back(
+        fmt::format("{} from {} into {}", model->name(), listed(sources), listed(model->languages().targets)));
+  }
+  if (!list.empty()) return list;
+  if (service.models().loading()) throw being_loaded();
+  service.find_model("", true);  // says so where there is none at all
+  const auto said = [](const std::string& code) { return code.empty() ? "any language" : printable(code); };
+  throw HttpError(400,
+                  fmt::format("no model here translates from {} into {}; there are: {}", said(wish.source),
+                              said(wish.target), fmt::join(pairs, "; ")),
+                  wish.target.empty() ? "source" : "target");
+}
+
+// The named one, held against the languages that are wished.
+ModelPtr named(Service& service, const CallPtr& call, const TranslationWish& wish) {
+  ModelPtr model = service.model_for(call, wish.model, true);
+  const auto check = [&](const char* field, const char* way, const std::vector<std::string>& has,
+                         const std::string& code) {
+    if (fit(has, code) == Fit::no)
+      throw HttpError(400,
+                      fmt::format("{}: model {} does not translate {} {}, but {} {}", field, printable(wish.model), way,
+                                  printable(code), way, listed(has)),
+                      field);
+  };
+  check("source", "from", sources_of(*model), wish.source);
+  check("target", "into", model->languages().targets, wish.target);
+  return model;
+}
+
+// The one language that the texts can be in; "" where the one model does not say. @throws HttpError where there are several
+std::string only_source(const std::vector<ModelPtr>& models, const std::string& field = "source") {
+  std::set<std::string> known;
+  std::vector<std::string> silent;
+  for (const ModelPtr& model : models) {
+    const std::vector<std::string> sources = sources_of(*model);
+    known.insert(sources.begin(), sources.end());
+    if (sources.empty()) silent.push_back(model->name());
+  }
+  if (known.size() > 1 || (known.size() == 1 && !silent.empty()))
+    throw HttpError(
+        400,
+        fmt::format("{}: languages are not detected here, and the text may be in any of {}{}; choose one", field,
+                    listed(known), silent.empty() ? "" : ", or what model " + listed(silent) + " reads"),
+        field);
+  return known.empty() ? "" : *known.begin();
+}
+
+// One that has several targets and none of its own translates into whichever it happens on. Texts may begin with their tags.
+void check_target(const ServedModel& model, const std::string& target, const std::string& field = "target") {
+  if (target.empty() && model.languages().wants_target && !model.languages().tagged)
+    throw HttpError(400,
+                    fmt::format("{}: model {} translates into {}, and its directory sets none of them; choose one",
+                                field, model.name(), listed(model.languages().targets)),
+                    field);
+}
+
+}  // namespace
+
+std::vector<std::string> sources_of(const ServedModel& model) {
+  const ServedModel::Languages& l = model.languages();
+  if (l.from_each) return l.targets;
+  return l.source.empty() ? std::vector<std::string>{} : std::vector{l.source};
+}
+
+Languages told_languages(const ModelPtr& model, const std::string& source, const std::string& target) {
+  if (source.empty()) only_source({model}, "source_language");
+  check_target(*model, target, "target_language");
+  return choose_languages(model->tokenizer(), source, target.empty() ? model->languages().standard : target,
+                          "source_language", "target_language");
+}
+
+TagsOfText::TagsOfText(const ServedModel& model, std::string said, std::string field)
+    : model_(&model), said_(std::move(said)), field_(std::move(field)) {}
+
+std::string TagsOfText::put_before(const std::string& sentence) {
+  if (!said_.empty() || !model_->languages().tagged || is_blank(sentence)) return behind_prefix(said_, sentence);
+  if (std::string own = leading_tag(model_->tokenizer(), sentence); !own.empty()) {
+    last_ = std::move(own);
+    return sentence;
+  }
+  if (last_.empty() && model_->languages().wants_target) {
+    const std::vector<std::string>& targets = model_->languages().targets;
+    throw HttpError(400,
+                    fmt::format("{}: model {} translates into {}, and nothing says into which; choose one, or begin "
+                                "each text with a tag: >>{}<<",
+                                field_, model_->name(), listed(targets), targets.front()),
+                    field_);
+  }
+  return behind_prefix(last_, sentence);
+}
+
+ModelChoice choose_model(Service& service, const CallPtr& call, const TranslationWish& asked) {
+  const TranslationWish wish{asked.model, code_of_source(asked.source), code_of_target(asked.target)};
+  ModelChoice choice{.model = nullptr, .source = wish.source, .target = wish.target, .assumed = {}};
+  if (!wish.model.empty()) {
+    choice.model = named(service, call, wish);
+    if (wish.source.empty()) choice.assumed = only_source({choice.model});
+    check_target(*choice.model, wish.target);
+    return choice;
+  }
+  std::vector<ModelPtr> models = candidates(service, wish);
+  if ((wish.source.empty() || wish.target.empty()) && service.models().loading()) throw being_loaded();
+  if (wish.source.empty()) choice.assumed = only_source(models);
+  if (wish.target.empty()) {
+    std::set<std::string> targets;
+    for (const ModelPtr& model : models)
+      targets.insert(model->languages().targets.begin(), model->languages().targets.end());
+    const auto same = [&](const ModelPtr& model) { return model->languages().targets.size() == targets.size(); };
+    if (!std::all_of(models.begin(), models.end(), same))
+      throw HttpError(400, fmt::format("target: the models here translate into {}; choose one", listed(targets)),
+                      "target");
+  }
+  const auto knows = [&](const ModelPtr& model) {
+    return fit(sources_of(*model), wish.source) == Fit::yes &&
+           fit(model->languages().targets, wish.target) == Fit::yes &&
+           (!wish.source.empty() || !sources_of(*model).empty());
+  };
+  const auto first = std::find_if(models.begin(), models.end(), knows);
+  if (first == models.end() && models.size() > 1) {
+    std::vector<std::string> names;
+    for (const ModelPtr& model : models) names.push_back(model->name());
+    throw HttpError(
+        400, fmt::format("model: the possible models do not state their languages; choose one of {}", listed(names)),
+        "model");
+  }
+  choice.model = first == models.end() ? models.front() : *first;
+  check_target(*choice.model, wish.target);
+  call->parties->model = choice.model->name();
+  return choice;
+}
+
+}  // namespace tril::serve

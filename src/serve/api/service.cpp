@@ -1,0 +1,358 @@
+#include "serve/api/service.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "base/allowed.h"
+#include "base/printable.h"
+#include "serve/api/body_reading.h"
+#include "serve/api/error_answer.h"
+#include "serve/engine/portions.h"
+#include "serve/http/content_coding.h"
+#include "unicode/trim.h"
+
+namespace tril::serve {
+
+bool equal_in_constant_time(std::string_view a, std::string_view b) {
+  unsigned difference = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b.empty() ? 1 : b[i % b.size()]);
+  return difference == 0;
+}
+
+std::string now_as_text() {
+  const auto now = std::chrono::system_clock::now();
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                     utc.tm_hour, utc.tm_min, utc.tm_sec, millis);
+}
+
+namespace {
+
+// What every answer says, so that a browser makes no more of it than it is.
+const Headers& security_headers() {
+  static const Headers headers{{"X-Content-Type-Options", "nosniff"},
+                               {"X-Frame-Options", "DENY"},
+                               {"Referrer-Policy", "no-referrer"},
+                               {"Cross-Origin-Opener-Policy", "same-origin"},
+                               {"Cache-Control", "no-store"}};
+  return headers;
+}
+
+// The key's place among these, from 1 on; 0 where it is none of them.
+std::size_t place_of(const std::string& key, const std::vector<std::string>& keys) {
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) place = equal_in_constant_time(keys[i], key) ? i + 1 : place;
+  return key.empty() ? 0 : place;
+}
+
+// Whether the route is for this path; one that ends in {name} is for all that have something there.
+bool is_at(const Route& route, std::string_view path) {
+  const std::size_t name = route.path.find('{');
+  if (name == std::string::npos) return route.path == path;
+  return path.size() > name && path.substr(0, name) == std::string_view(route.path).substr(0, name);
+}
+
+}  // namespace
+
+Service::Service(const ServiceOptions& options, Models& models) : options_(options), models_(models) {
+  set_keys(options.keys);
+  run_id_ = fmt::format("{:08x}", std::random_device()());
+  add_translate_routes();
+  add_language_routes();
+  add_openai_routes();
+  add_model_routes();
+  add_status_routes();
+}
+
+Service::~Service() = default;
+
+void Service::set_keys(Keys keys) {
+  auto fresh = std::make_shared<const Keys>(std::move(keys));
+  const std::lock_guard lock(mutex_);
+  keys_ = std::move(fresh);
+}
+
+void Service::set_connections(std::function<std::size_t()> count) {
+  const std::lock_guard lock(mutex_);
+  connections_ = std::move(count);
+}
+
+std::shared_ptr<const Keys> Service::keys_now() const {
+  const std::lock_guard lock(mutex_);
+  return keys_;
+}
+
+void Service::drain() {
+  reading_.drain();  // some of it is for the side worker and for the models yet
+  side_.drain();
+  models_.drain();
+}
+
+const Route& Service::route_of(const HttpRequest& request) const {
+  std::string allowed;
+  for (const Route& route : routes_) {
+    if (!is_at(route, request.path)) continue;
+    if (route.method == request.method || (request.method == "HEAD" && route.method == "GET")) return route;
+    allowed += (allowed.empty() ? "" : ", ") + route.method;
+  }
+  if (!allowed.empty()) {
+    HttpError error(405, fmt::format("{} is not for {}, but for {}", printable(request.path),
+                                     printable(request.method, 20), allowed));
+    error.allow = allowed;
+    throw error;
+  }
+  throw HttpError(404, fmt::format("there is nothing at {}", printable(request.path)));
+}
+
+void Service::authorise(Call& call, const Route& route, const std::string& key) const {
+  const auto keys = keys_now();
+  const std::size_t admin = place_of(key, keys->admin), api = place_of(key, keys->api);
+  call.admin = admin > 0;
+  const bool known = admin > 0 || api > 0;
+  // A client is known by its key; without one, by its address.
+  if (known) call.parties->client = admin > 0 ? fmt::format("admin-key-{}", admin) : fmt::format("key-{}", api);
+  if (route.who == Route::Who::admins && !call.admin)
+    throw HttpError(403, "this needs the key of an administrator", "", "permission_error");
+  if (route.who == Route::Who::keyholders && !keys->api.empty() && !known)
+    throw HttpError(401, key.empty() ? "this needs a key: Authorization: Bearer ..." : "this key is not known", "",
+                    "authentication_error")
+        .with_code(key.empty() ? "" : "invalid_api_key");
+}
+
+// The beginning of the access log's.
+std::string Service::begun_line(const HttpRequest& request, const std::string& id) const {
+  if (!options_.log) return "";
+  return fmt::format(R"({{"time":"{}","id":"{}","address":"{}","method":{},"path":{})", now_as_text(), id,
+                     request.address, json_text(Json(printable(request.method, 20))),
+                     json_text(Json(printable(request.path))));
+}
+
+void Service::note(const std::string& route, std::string line, const Parties& parties, const Answered& a) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++answers_[{route, a.status}];
+  }
+  seconds_.add(a.seconds);
+  if (!options_.log) return;
+  if (parties.body) line += ",\"body\":" + json_text(Json(*parties.body));
+  line += ",\"client\":" + json_text(Json(parties.client));
+  if (!parties.model.empty()) line += ",\"model\":" + json_text(Json(parties.model));
+  options_.log(line + fmt::format(R"(,"status":{},"bytes":{},"seconds":{:.6f}}})", a.status, a.bytes, a.seconds));
+}
+
+void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) {
+  auto call = std::make_shared<Call>();
+  call->warnings = Warnings(options_.unknown_fields);
+  call->id = fmt::format("{}-{}", run_id_, ++requests_);
+  call->deadline = call->begun + std::chrono::milliseconds(static_cast<std::int64_t>(options_.request_seconds * 1000));
+  Headers headers = security_headers();
+  headers.emplace_back("X-Request-Id", call->id);
+  for (auto& header : cors_headers(request, options_.origins)) headers.push_back(std::move(header));
+
+  const bool preflight = request.method == "OPTIONS" && request.header("origin");
+  const Route* route = nullptr;
+  std::exception_ptr error;
+  if (!preflight) {
+    try {
+      route = &route_of(request);
+      check_origin(request, options_.origins);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+  call->parties->client = request.address;
+  call->out = std::make_shared<NotedResponder>(
+      std::move(responder), std::move(headers),
+      [this, parties = call->parties, line = begun_line(request, call->id),
+       at = route ? route->path : std::string("other")](const Answered& a) { note(at, line, *parties, a); });
+  call->request = std::move(request);
+  if (preflight) return call->out->send({.status = 204, .content_type = ""});
+  try {
+    if (error) std::rethrow_exception(error);
+    take(call, *route);
+  } catch (...) {
+    fail(call, std::current_exception());
+  }
+}
+
+// Whom the head alone refuses is answered at once, however large the body is. Until a large body has been read for a key, its
+// client is an address.
+void Service::take(const CallPtr& call, const Route& route) {
+  const auto keys = keys_now();
+  const bool wants_key = !keys->api.empty() || !keys->admin.empty();
+  const std::string key = key_of_head(call->request);
+  const bool key_may_follow = wants_key && key.empty() && !call->request.body.empty();
+  if (!key_may_follow) authorise(*call, route, key);
+  if (draining_ && route.who != Route::Who::anybody) {
+    HttpError stopping(503, "the server is about to stop", "", "server_error");
+    stopping.retry_after = 5;
+    throw stopping;
+  }
+  const auto read = [this, call, &route, key_may_follow] {
+    if (options_.log && options_.log_texts) call->parties->body = body_without_key(call->request);
+    if (key_may_follow) authorise(*call, route, key_of_body(call->request));
+    if (!route.request_schema.is_null())
+      check_where_fields_are(call->request, route.errors == ErrorStyle::libretranslate, call->warnings);
+    route.handle(call);
+  };
+  if (unpack_if_small(call->request, options_.most_body_bytes)) return read();
+  push(reading_, call, [this, call, read](search::WorkerPool&) {
+    unpack_body(call->request, options_.most_body_bytes);
+    read();
+  });
+}
+
+void Service::fail(const CallPtr& call, const std::exception_ptr& error) const {
+  ErrorAnswer answer = error_answer(error, call->request.path);
+  bool libretranslate = false;
+  for (const Route& route : routes_)
+    if (is_at(route, call->request.path)) libretranslate = route.errors == ErrorStyle::libretranslate;
+  const Json body{{"error", libretranslate ? Json(answer.message) : openai_error(answer)}};
+  call->out->send({.status = answer.status, .body = json_text(body) + "\n", .headers = std::move(answer.headers)});
+}
+
+ModelPtr Service::model_for(const CallPtr& call, const std::string& name, std::optional<bool> translates) const {
+  ModelPtr model = find_model(name, translates);
+  call->parties->model = model->name();
+  return model;
+}
+
+ModelPtr Service::find_model(const std::string& name, std::optional<bool> translates) const {
+  bool loading = false, any = false;
+  for (const Models::Status& s : models_.status()) {
+    if (!name.empty() && s.name != name) continue;
+    any = true;
+    loading |= s.state == Models::State::loading;
+    if (!s.model) continue;
+    if (!translates || s.model->translates() == *translates) return s.model;
+    if (!name.empty())
+      throw HttpError(
+          400,
+          fmt::format("model {} {}", printable(name),
+                      *translates ? "continues text, it does not translate" : "translates, it does not continue text"),
+          "model");
+  }
+  if (loading) {
+    HttpError error(503, "the model is being loaded", "model", "server_error");
+    error.retry_after = 1;
+    throw error;
+  }
+  if (!name.empty() && any)
+    throw HttpError(503, fmt::format("model {} is not loaded", printable(name)), "model", "server_error");
+  throw HttpError(404,
+                  name.empty() ? fmt::format("there is no model here that {}",
+                                             translates.value_or(true) ? "translates" : "continues text")
+                               : fmt::format("there is no model {}", printable(name)),
+                  "model")
+      .with_code("model_not_found");
+}
+
+namespace {
+
+// Tells once the gate is open.
+template <class Told>
+std::function<void(Told)> behind(const std::shared_ptr<std::mutex>& gate, std::function<void(Told)> tell) {
+  if (!tell) return {};
+  return [gate, tell = std::move(tell)](Told told) {
+    { const std::lock_guard open(*gate); }
+    tell(std::forward<Told>(told));
+  };
+}
+
+HttpError full(const Engine& engine) {
+  HttpError error(429, "too many are waiting", "", "rate_limit_error");
+  error.code = "rate_limit_exceeded";
+  error.retry_after = std::clamp(static_cast<int>(std::ceil(engine.expected_wait())), 1, 60);
+  return error;
+}
+
+}  // namespace
+
+void Service::check_room(const CallPtr& call, const ServedModel& model) const {
+  if (!model.engine().has_room(call->client())) throw full(model.engine());
+}
+
+void Service::check_room(const CallPtr& call, bool translates) const {
+  ModelPtr any;
+  for (const ModelPtr& model : models_.ready()) {
+    if (model->translates() != translates) continue;
+    if (model->engine().has_room(call->client(), false)) return;
+    any = model;
+  }
+  if (any) check_room(call, *any);
+}
+
+void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<WorkPtr> works,
+                     const std::function<void()>& begin) {
+  const auto gate = std::make_shared<std::mutex>();
+  std::unique_lock<std::mutex> shut;
+  if (begin) shut = std::unique_lock(*gate);
+  for (const WorkPtr& work : works) {
+    work->client = call->client();
+    work->deadline = std::min(work->deadline, call->deadline);
+    if (!begin) continue;
+    work->on_token = behind(gate, std::move(work->on_token));
+    work->on_partial = behind(gate, std::move(work->on_partial));
+    work->on_end = behind(gate, std::move(work->on_end));
+  }
+  const auto portions = std::make_shared<Portions>(model, std::move(works));
+  switch (portions->start()) {
+    case Engine::Answer::taken:
+      break;
+    case Engine::Answer::full:
+      throw full(model->engine());
+    case Engine::Answer::closed: {
+      HttpError error(503, "the model is being replaced", "", "server_error");
+      error.retry_after = 1;
+      throw error;
+    }
+  }
+  call->out->on_gone([portions] { portions->cancel(); });
+  if (begin) begin();
+}
+
+void Service::push(SideWorker& worker, const CallPtr& call, std::function<void(search::WorkerPool&)> job) {
+  // While it waits, whoever asked may go away; what it begins says for itself what is to be done then.
+  const auto gone = std::make_shared<std::atomic<bool>>(false);
+  call->out->on_gone([gone] { *gone = true; });
+  const bool taken = worker.push(call->client(), [this, call, gone, job = std::move(job)](search::WorkerPool& pool) {
+    if (*gone) return;
+    try {
+      if (call->deadline <= Clock::now()) throw HttpError(503, "the request waited for too long", "", "server_error");
+      job(pool);
+    } catch (...) {
+      fail(call, std::current_exception());
+    }
+  });
+  if (taken) return;
+  HttpError error(429, "too many are waiting", "", "rate_limit_error");
+  error.code = "rate_limit_exceeded";
+  error.retry_after = 1;
+  throw error;
+}
+
+void Service::check_texts(const std::vector<std::string>& texts, const std::string& name) const {
+  if (texts.size() > options_.most_texts)
+    throw HttpError(400, fmt::format("{}: {} texts, {} in a request", name, texts.size(), allowed(options_.most_texts)),
+                    name);
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    bytes += texts[i].size();
+    if (!is_utf8(texts[i])) {
+      const std::string which = texts.size() > 1 ? fmt::format("{} {}", name, i + 1) : name;
+      throw HttpError(400, which + ": is not UTF-8", name);
+    }
+  }
+  if (bytes > options_.most_characters)
+    throw HttpError(413, fmt::format("{}: {} bytes, {} in a request", name, bytes, allowed(options_.most_characters)),
+                    name);
+}
+
+}  // namespace tril::serve

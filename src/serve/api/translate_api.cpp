@@ -1,0 +1,415 @@
+// Translation as LibreTranslate's clients ask for it, with every option of the search besides:
+//   POST /translate
+#include <algorithm>
+#include <array>
+#include <mutex>
+
+#include "serve/api/error_answer.h"
+#include "serve/api/model_choice.h"
+#include "serve/api/service.h"
+#include "serve/api/text_pieces.h"
+#include "serve/engine/search_request.h"
+#include "tokenizer/files/language_tag.h"
+#include "unicode/trim.h"
+
+namespace tril::serve {
+namespace {
+
+struct TranslateRequest {
+  std::vector<std::string> q;
+  std::string model, source, target, format = "text", api_key, split = "sentences", prefix;
+  std::int64_t alternatives = 0, priority = 0;
+  std::optional<std::int64_t> min_length, max_length;
+  std::optional<double> max_length_factor, time_limit;
+  bool scores = false, alignment = false, replace_unknowns = false, stream = false;
+  SearchRequest search;
+};
+
+Fields fields_of(TranslateRequest& r) {
+  Fields f;
+  f.add("q", &r.q, "a text to translate, or a list of them").required();
+  f.add("source", &r.source,
+        "language of the text; auto or unset: the only possible one, since languages are not detected");
+  f.add("target", &r.target,
+        "language to translate into; unset: the only possible one, or as the model's directory says");
+  f.add("format", &r.format, "text, or html, whose markup is kept").choices({"text", "html"});
+  f.add("alternatives", &r.alternatives, "further translations of each").at_least(0).at_most(31);
+  f.add("api-key", &r.api_key, "the key, which may come in the head as well");
+  f.add("model", &r.model, "a model's name; unset: one for these languages");
+  f.add("split", &r.split, "how a text is cut before it is translated").choices({"sentences", "lines", "none"});
+  f.add("prefix", &r.prefix, "what the translation begins with; goes with split none");
+  f.add("scores", &r.scores, "tell scores, log-probabilities and tokens too");
+  f.add("alignment", &r.alignment, "tell what each token was made from too: its cross-attention");
+  f.add("replace-unknowns", &r.replace_unknowns, "an unknown token becomes the source word that it looks at most");
+  f.add("stream", &r.stream, "tell by server-sent events how far it has come");
+  f.add("priority", &r.priority, "a number; the higher are translated first; above 0 for administrators alone")
+      .at_least(-100)
+      .at_most(100);
+  f.add("min-length", &r.min_length, "tokens at least").at_least(0).at_most(100'000);
+  f.add("max-length", &r.max_length, "tokens at most").at_least(1).at_most(100'000);
+  f.add("max-length-factor", &r.max_length_factor, "tokens at most, as a multiple of the source's, plus 20")
+      .at_least(0)
+      .at_most(1000);
+  f.add("time-limit", &r.time_limit, "seconds; what is best by then is the answer, 503 where a sentence has none")
+      .above(0)
+      .at_most(1e6);
+  add_search_fields(f, r.search, true);
+  return f;
+}
+
+TranslateRequest read_request(const Json& body, Warnings& warnings) {
+  // "secret" is what LibreTranslate's own page sends.
+  thread_local RequestForm<TranslateRequest> form(fields_of, {"terminology", "secret"});
+  TranslateRequest r = form.read(body, warnings);
+  if (!form.given("q")) throw HttpError(400, "Invalid request: missing q parameter", "q");
+  return r;
+}
+
+Json schema() {
+  TranslateRequest r;
+  Json schema = schema_of(fields_of(r));
+  schema["properties"]["terminology"] = {{"type", "object"},
+                                         {"description", "source phrases and what they must be translated by"}};
+  return schema;
+}
+
+// {"dog": "Hund"} or [["dog", "Hund"], ...]
+std::shared_ptr<const search::Terminology> terminology_of(const Json& body) {
+  const auto given = body.find("terminology");
+  if (given == body.end() || given->is_null()) return nullptr;
+  const HttpError wrong(400, "terminology: expected {\"phrase\": \"translation\", ...} or [[phrase, translation], ...]",
+                        "terminology");
+  std::vector<search::Term> terms;
+  if (given->is_object()) {
+    for (const auto& [source, target] : given->items()) {
+      if (!target.is_string()) throw wrong;
+      terms.push_back({source, target.get<std::string>()});
+    }
+  } else if (given->is_array()) {
+    for (const Json& pair : *given) {
+      if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string()) throw wrong;
+      terms.push_back({pair[0].get<std::string>(), pair[1].get<std::string>()});
+    }
+  } else {
+    throw wrong;
+  }
+  if (terms.size() > 1000) throw HttpError(400, "terminology: at most 1000 phrases", "terminology");
+  if (terms.empty()) return nullptr;
+  return std::make_shared<const search::Terminology>(std::move(terms));
+}
+
+// A request on its way: its texts' pieces, and of each piece that is translated its translations.
+class Translating : public std::enable_shared_from_this<Translating> {
+ public:
+  Translating(CallPtr call, ModelChoice choice, TranslateRequest request, bool list)
+      : call_(std::move(call)), model_(choice.model), choice_(std::move(choice)), r_(std::move(request)), list_(list) {}
+
+  void start(Service& service, const Json& body) {
+    text_ = model_->loaded().text;
+    text_.terminology = terminology_of(body);
+    text_.replace_unknowns = r_.replace_unknowns;
+    set_lengths();
+    const auto n = r_.alternatives + 1;
+    search::SearchOptions s = search_options(r_.search, model_->loaded().search, n, model_->tokenizer());
+    if (text_.terminology && !s.has_beam()) s.beam_size = 8;
+    if (r_.alignment || text_.replace_unknowns) s.attention.on = true;
+    if (s.attention.on)
+      s.attention.layer = model_->loaded().engine.session.attention.layer,
+      s.attention.heads = model_->loaded().engine.session.attention.heads;
+    s.scores = true;
+    search::check_options(text_, s);
+    const std::string key = s.sampling.on ? "" : key_of(body);
+    const auto options = model_->options(key, [&] { return std::move(s); });
+    if (r_.priority > 0 && !call_->admin)
+      throw HttpError(403, "priority: above 0 for administrators alone", "priority", "permission_error");
+    const Split split = r_.split == "none" ? Split::none : r_.split == "lines" ? Split::lines : Split::sentences;
+    if (!r_.prefix.empty() && split != Split::none)
+      throw HttpError(400, "prefix: goes with \"split\": \"none\"", "prefix");
+
+    std::string tag;
+    if (model_->languages().told) {
+      const bool from_each = model_->languages().from_each;
+      // Of a model with tokens the search obeys the directory itself.
+      const bool by_standard = choice_.target.empty() && !from_each;
+      const Languages languages =
+          choose_languages(model_->tokenizer(), from_each ? choice_.source : "",
+                           by_standard ? model_->languages().standard : choice_.target, "source", "target");
+      tag = languages.prefix;
+      text_.source_language = languages.source, text_.target_language = languages.target;
+    }
+    std::uint64_t number = 0;
+    std::vector<WorkPtr> works;
+    for (const std::string& q : r_.q) {
+      texts_.push_back({r_.format == "html" ? pieces_of_html(q, split) : pieces_of_text(q, split), {}});
+      Text& text = texts_.back();
+      TagsOfText tags(*model_, tag, "target");
+      for (std::size_t p = 0; p < text.pieces.size(); ++p) {
+        text.translations.emplace_back();
+        if (!text.pieces[p].translated) continue;
+        if (WorkPtr work = work_for(texts_.size() - 1, p, tags, number++, *options, options))
+          works.push_back(std::move(work));
+      }
+    }
+    left_ = works.size();
+    std::function<void()> begin;
+    if (r_.stream) begin = [this] { call_->out->begin({.content_type = "text/event-stream", .body = {}}); };
+    if (!works.empty()) return service.submit(call_, model_, std::move(works), begin);
+    if (begin) begin();
+    finish();
+  }
+
+ private:
+  struct Text {
+    std::vector<TextPiece> pieces;
+    std::vector<std::vector<search::Translation>> translations;  ///< of each piece
+    std::string told;                                            ///< of a stream
+    Clock::time_point next_told = {};                            ///< not before then
+  };
+
+  void set_lengths() {
+    const std::int64_t positions = model_->model().max_positions();
+    if (r_.min_length && positions > 0 && *r_.min_length > positions)
+      throw HttpError(400, fmt::format("min_length: {} is above the model's {} positions", *r_.min_length, positions),
+                      "min_length");
+    if (r_.max_length)
+      text_.max_length = static_cast<std::int32_t>(*r_.max_length), text_.max_counts = search::Counted::output;
+    if (r_.min_length) {
+      text_.min_length = static_cast<std::int32_t>(*r_.min_length), text_.min_counts = search::Counted::output;
+      text_.min_raises_max = true;
+    }
+    if (r_.max_length_factor) text_.max_length_factor = *r_.max_length_factor;
+    if (text_.min_length <= text_.max_length) return;
+    if (r_.min_length)
+      throw HttpError(
+          400, fmt::format("min_length: {} is above the longest output of {}", text_.min_length, text_.max_length),
+          "min_length");
+    throw HttpError(
+        400, fmt::format("max_length: {} is below the shortest output of {}", text_.max_length, text_.min_length),
+        "max_length");
+  }
+
+  // What the options of the search depend on: all that the request says, but for what is each text's own.
+  std::string key_of(const Json& body) const {
+    static constexpr std::array own{"q",          "source",     "target",     "format",     "api_key",
+                                    "model",      "split",      "prefix",     "scores",     "stream",
+                                    "priority",   "time_limit", "min_length", "max_length", "max_length_factor",
+                                    "terminology"};
+    static const Json known = schema()["properties"];
+    std::string key = text_.terminology ? "terms" : "plain";
+    for (const auto& [name, schema] : known.items())  // in one order, whatever the request's is
+      if (body.contains(name) && std::find(own.begin(), own.end(), name) == own.end())
+        key += "," + json_text(Json(name)) + ":" + json_text(body[name]);
+    return key;
+  }
+
+  // Of piece p of text i; none where there is nothing in it to translate.
+  WorkPtr work_for(std::size_t i, std::size_t p, TagsOfText& tags, std::uint64_t number,
+                   const search::SearchOptions& search, std::shared_ptr<const search::SearchOptions> options) {
+    auto prepared = std::make_shared<search::TextToTranslate>(model_->translation().prepare(
+        tags.put_before(source_of(texts_[i].pieces[p])), r_.prefix, number, text_, search));
+    if (prepared->is_empty()) {
+      texts_[i].translations[p] = model_->translation().finish(*prepared, {}, text_);
+      return nullptr;
+    }
+    if (r_.min_length && prepared->request.min_length < *r_.min_length)
+      throw HttpError(400,
+                      fmt::format("min_length: {} is above the {} positions that are left after the prefix",
+                                  *r_.min_length, prepared->request.min_length),
+                      "min_length");
+    auto work = std::make_shared<Work>();
+    work->source = prepared->source;
+    work->request = prepared->request;
+    work->options = std::move(options);
+    work->priority = static_cast<int>(r_.priority);
+    if (r_.time_limit)
+      work->deadline =
+          Clock::now() + std::chrono::milliseconds(static_cast<std::int64_t>(std::min(*r_.time_limit, 1e6) * 1000));
+    if (r_.stream)
+      work->on_partial = [self = shared_from_this(), i, p, prepared](std::span<const std::int32_t> tokens) {
+        self->tell(i, p, *prepared, tokens);
+      };
+    work->on_end = [self = shared_from_this(), i, p, prepared](Outcome&& outcome) {
+      self->take(i, p, *prepared, std::move(outcome));
+    };
+    return work;
+  }
+
+  std::string source_of(const TextPiece& piece) const {
+    return r_.format == "html" ? on_one_line(piece.text) : piece.text;
+  }
+
+  void event(const Json& json) { call_->out->write("data: " + json_text(json) + "\n\n"); }
+
+  // Each event has the whole text as far as it is there, so that a long one is told less often.
+  void tell(std::size_t i, std::size_t p, const search::TextToTranslate& prepared,
+            std::span<const std::int32_t> tokens) {
+    const std::lock_guard lock(mutex_);
+    Text& t = texts_[i];
+    const Clock::time_point now = Clock::now();
+    if (now < t.next_told) return;
+    const std::string so_far = model_->translation().partial(prepared, tokens), text = assembled(i, 0, p, &so_far);
+    if (text == t.told) return;
+    t.told = text;
+    t.next_told = now + std::chrono::microseconds(4 * text.size());  // 250 KB a second at most
+    event({{"index", i}, {"partial", text}});
+  }
+
+  void take(std::size_t i, std::size_t p, const search::TextToTranslate& prepared, Outcome outcome) {
+    try {
+      if (outcome.error) std::rethrow_exception(outcome.error);
+      if (outcome.hypotheses.empty())
+        throw HttpError(outcome.cut == search::Cut::cancelled ? 499 : 503, "the request waited for too long", "",
+                        "server_error");
+      auto list = model_->translation().finish(prepared, outcome.hypotheses, text_);
+      const std::lock_guard lock(mutex_);
+      texts_[i].translations[p] = std::move(list);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+    }
+    if (--left_ == 0) finish();
+  }
+
+  // Alternative `n` of a text: its pieces in a row. `so_far` stands for piece p, what is not there yet is left out.
+  std::string assembled(std::size_t i, std::size_t n, std::size_t p = 0, const std::string* so_far = nullptr) const {
+    std::string text;
+    const Text& t = texts_[i];
+    for (std::size_t k = 0; k < t.pieces.size(); ++k) {
+      const bool html = r_.format == "html";
+      if (!t.pieces[k].translated)
+        text += t.pieces[k].text;
+      else if (so_far && k == p && t.translations[k].empty())
+        text += html ? html_escaped(*so_far) : *so_far;
+      else if (!t.translations[k].empty()) {
+        const std::string& one = t.translations[k][std::min(n, t.translations[k].size() - 1)].text;
+        text += html ? html_escaped(one) : one;
+      }
+    }
+    return text;
+  }
+
+  // Different texts of all alternatives but the first.
+  Json alternatives_of(std::size_t i) const {
+    std::size_t most = 1;
+    for (const auto& list : texts_[i].translations) most = std::max(most, list.size());
+    std::vector<std::string> seen{assembled(i, 0)};
+    for (std::size_t n = 1; n < most; ++n) {
+      std::string one = assembled(i, n);
+      if (std::find(seen.begin(), seen.end(), one) == seen.end()) seen.push_back(std::move(one));
+    }
+    Json list = Json::array();
+    for (std::size_t n = 1; n < seen.size(); ++n) list.push_back(seen[n]);
+    return list;
+  }
+
+  Json details_of(std::size_t i) const {
+    Json pieces = Json::array();
+    const Text& t = texts_[i];
+    for (std::size_t k = 0; k < t.pieces.size(); ++k) {
+      if (!t.pieces[k].translated) continue;
+      Json list = Json::array();
+      for (const search::Translation& one : t.translations[k]) {
+        Json j{{"text", one.text}, {"score", one.score}, {"log_prob", one.log_prob}};
+        Json tokens = Json::array();
+        for (const std::int32_t id : one.tokens) tokens.push_back(model_->tokenizer().piece(id, Side::target));
+        j["tokens"] = std::move(tokens);
+        if (one.cut != search::Cut::no) j["cut"] = search::name_of(one.cut);
+        if (text_.terminology) {
+          j["unsatisfied"] = Json::array();
+          for (const search::Term& term : one.unsatisfied)
+            j["unsatisfied"].push_back({{"source", term.source}, {"target", term.target}});
+        }
+        if (r_.alignment && !one.source.empty()) {
+          j["source_tokens"] = Json::array();
+          for (const std::int32_t id : one.source)
+            j["source_tokens"].push_back(model_->tokenizer().piece(id, Side::source));
+          Json rows = Json::array();
+          for (std::size_t at = 0; at + one.source.size() <= one.attention.size(); at += one.source.size()) {
+            Json row = Json::array();
+            for (std::size_t x = 0; x < one.source.size(); ++x)
+              row.push_back(std::round(one.attention[at + x] * 1e4) / 1e4);
+            rows.push_back(std::move(row));
+          }
+          j["attention"] = std::move(rows);
+        }
+        list.push_back(std::move(j));
+      }
+      pieces.push_back({{"source", source_of(t.pieces[k])}, {"translations", std::move(list)}});
+    }
+    return pieces;
+  }
+
+  // Called where nobody waits for what it throws.
+  void finish() {
+    try {
+      if (error_) std::rethrow_exception(error_);
+      answer();
+    } catch (...) {
+      const ErrorAnswer wrong = error_answer(std::current_exception(), call_->request.path);
+      if (!r_.stream) return call_->send({{"error", wrong.message}}, wrong.status);
+      event({{"error", wrong.message}});
+      call_->out->finish();
+    }
+  }
+
+  void answer() {
+    Json texts = Json::array(), alternatives = Json::array(), details = Json::array();
+    for (std::size_t i = 0; i < texts_.size(); ++i) {
+      texts.push_back(assembled(i, 0));
+      if (r_.alternatives > 0) alternatives.push_back(alternatives_of(i));
+      if (r_.scores || r_.alignment) details.push_back(details_of(i));
+    }
+    const auto shaped = [&](Json& all) { return list_ ? std::move(all) : std::move(all[0]); };
+    Json body{{"translatedText", shaped(texts)}};
+    if (r_.alternatives > 0) body["alternatives"] = shaped(alternatives);
+    if (r_.scores || r_.alignment) body["details"] = shaped(details);
+    if (!choice_.assumed.empty()) {
+      // Clients expect the former of whoever was asked for "auto"; that nothing was detected, its confidence says.
+      const Json assumed{{"confidence", 0}, {"language", choice_.assumed}};
+      body["detectedLanguage"] = list_ ? Json(std::vector<Json>(texts_.size(), assumed)) : assumed;
+      body["sourceAssumed"] = choice_.assumed;
+    }
+    if (!r_.stream) return call_->send(body);
+    call_->warnings.put_into(body);
+    event(body);
+    call_->out->write("data: [DONE]\n\n");
+    call_->out->finish();
+  }
+
+  CallPtr call_;
+  ModelPtr model_;
+  ModelChoice choice_;
+  TranslateRequest r_;
+  bool list_;
+  search::TextOptions text_;
+  std::vector<Text> texts_;
+  std::atomic<std::size_t> left_ = 0;
+  std::mutex mutex_;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+void Service::add_translate_routes() {
+  routes_.push_back(
+      {.method = "POST",
+       .path = "/translate",
+       .summary = "Translates a text or a list of them, as LibreTranslate does",
+       .request_schema = schema(),
+       .response = "translatedText, the other requested fields, and sourceAssumed if the source was not given",
+       .handle =
+           [this](const CallPtr& call) {
+             check_room(call, true);
+             static const Json properties = schema()["properties"];
+             const Json body = body_of(call->request, properties);
+             TranslateRequest r = read_request(body, call->warnings);
+             check_texts(r.q, "q");
+             ModelChoice choice = choose_model(*this, call, {r.model, r.source, r.target});
+             check_room(call, *choice.model);
+             const bool list = body["q"].is_array();
+             std::make_shared<Translating>(call, std::move(choice), r, list)->start(*this, body);
+           },
+       .errors = ErrorStyle::libretranslate});
+}
+
+}  // namespace tril::serve

@@ -1,0 +1,359 @@
+#include "serve/engine/engine.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/team.h"
+#include "decode/batches/parallel.h"
+#include "kern/batch_invariant.h"
+
+namespace tril::serve {
+namespace {
+
+// Weights from which on all threads share each product (decode/batches/parallel.cpp): a step reads them once for all that goes on,
+// where two workers would read them twice.
+constexpr std::int64_t large_model = 200'000'000;
+constexpr std::chrono::milliseconds look_every{5};  // at all who wait, for those who are late
+// Where nearly all places are taken, others join once this part of them is free: encoding a few together costs less than
+// each by itself.
+constexpr std::size_t join_share = 8;
+constexpr std::int64_t few_rows = 16;  // that a worker decodes: more of them make a small model's steps longer
+constexpr std::chrono::milliseconds longest_kept_out{5};  // for the sake of those who are decoded
+constexpr std::int64_t default_cache_tokens = std::int64_t{1} << 18;
+
+}  // namespace
+
+struct Engine::Worker {
+  struct Live {
+    WorkPtr work;  ///< null: the number is free
+    std::int64_t tokens = 0;
+  };
+  /// @param workers  how many there are
+  Worker(const model::Model& model, const EngineOptions& o, int workers)
+      : team(workers < o.threads ? std::make_unique<Team>(o.threads / workers) : nullptr),
+        arena(search::addresses_each(workers)),
+        context(arena, o.deterministic ? kern::batch_invariant(kern::best()) : kern::best()),
+        session(
+            context, model, o.session,
+            [this](const search::NewToken& t) {
+              const WorkPtr& work = live[t.request].work;
+              if (work->first_token == Clock::time_point{}) work->first_token = Clock::now();
+              if (work->on_token) work->on_token(t);
+            },
+            [this](const search::Partial& p) {
+              const WorkPtr& work = live[p.request].work;
+              if (work->first_token == Clock::time_point{}) work->first_token = Clock::now();
+              if (work->on_partial) work->on_partial(p.tokens);
+            }) {
+    context.set_team(team.get());
+  }
+
+  std::unique_ptr<Team> team;  ///< threads that share the work inside each op
+  Arena arena;
+  Context context;
+  search::OpenSession session;
+  std::vector<Live> live;  ///< by the session's numbers
+  std::size_t count = 0;
+  std::int64_t tokens = 0;                   ///< that they may come to keep
+  std::int64_t rows = 0;                     ///< of their searches
+  std::map<std::string, std::int64_t> held;  ///< tokens, by client
+  std::thread thread;
+};
+
+int Engine::workers_of(const model::Model& model, const EngineOptions& options) {
+  // Shared products are summed in another order, by the number of threads.
+  const bool together = !options.deterministic && model.parameters().count() >= large_model;
+  return together ? 1 : options.threads;
+}
+
+Engine::Engine(std::shared_ptr<const model::Model> model, const EngineOptions& options, Statistics& statistics)
+    : model_(std::move(model)),
+      options_(options),
+      statistics_(statistics),
+      queue_(options.queue_size, options.quantum) {
+  check(options_.threads >= 1 && options_.batch_size >= 1, "engine", "expected threads and a batch size of at least 1");
+  if (options_.cache_tokens == 0) options_.cache_tokens = default_cache_tokens;
+  const int workers = workers_of(*model_, options_);
+  // What is read behind a beginning that is there rounds otherwise than what is read at once.
+  options_.session.prefix_tokens = options_.deterministic ? 0 : options_.session.prefix_tokens / workers;
+  for (int i = 0; i < workers; ++i) workers_.push_back(std::make_unique<Worker>(*model_, options_, workers));
+  try {
+    for (const auto& worker : workers_) worker->thread = std::thread([this, w = worker.get()] { run(*w); });
+  } catch (const std::system_error& problem) {
+    const auto started =
+        std::count_if(workers_.begin(), workers_.end(), [](const auto& w) { return w->thread.joinable(); });
+    stop();
+    fail("threads", fmt::format("only {} of {} can be started ({})", started, workers, problem.what()),
+         fmt::format("pass --threads {} or fewer, or raise the limits (ulimit)", std::max<std::ptrdiff_t>(1, started)));
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+void Engine::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = stopping_ = true;
+  }
+  arrived_.notify_all();
+  for (const auto& worker : workers_)
+    if (worker->thread.joinable()) worker->thread.join();
+}
+
+Engine::~Engine() {
+  stop();
+  for (const WorkPtr& work : queue_.take_all()) end(work, {.cut = search::Cut::cancelled});
+}
+
+void Engine::check_works(std::span<const WorkPtr> works) const {
+  const std::int64_t share = options_.cache_tokens / static_cast<std::int64_t>(workers_.size());
+  const search::SearchOptions* last = nullptr;
+  for (const WorkPtr& work : works) {
+    check(work->cache_tokens() <= share, "request",
+          "may need {} tokens, counting all rows of the search and the prompt; the server keeps at most {}",
+          work->cache_tokens(), share);
+    if (work->options.get() != last) search::check_options(*work->options, model_->vocab_size());
+    last = work->options.get();
+    search::check_request(work->request, *work->options, model_->vocab_size());
+  }
+}
+
+Engine::Answer Engine::submit(std::span<const WorkPtr> works, bool goes_on) {
+  if (!goes_on) check_works(works);
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_ && (!goes_on || cancelling_ || stopping_)) return Answer::closed;
+    if (!queue_.push(works)) {
+      if (!goes_on) statistics_.refused.add(works.size());
+      return Answer::full;
+    }
+  }
+  works.size() == 1 ? arrived_.notify_one() : arrived_.notify_all();
+  return Answer::taken;
+}
+
+bool Engine::has_room(const std::string& client, bool counts) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_ || queue_.has_room(client, 1)) return true;
+  }
+  if (counts) statistics_.refused.add(1);
+  return false;
+}
+
+void Engine::notify() {
+  gone_ = true;
+  arrived_.notify_all();
+}
+
+void Engine::drain() {
+  std::unique_lock lock(mutex_);
+  closed_ = true;
+  ended_.wait(lock, [&] { return queue_.size() == 0 && live_ == 0; });
+}
+
+void Engine::cancel_all() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    cancelling_ = true;
+  }
+  arrived_.notify_all();
+}
+
+std::size_t Engine::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.size();
+}
+
+bool Engine::crowded() const {
+  const std::size_t places = workers_.size() * static_cast<std::size_t>(options_.batch_size),
+                    some = places / join_share;
+  const std::lock_guard lock(mutex_);
+  return live_ + some >= places && queue_.size() > some;
+}
+
+std::size_t Engine::running() const {
+  const std::lock_guard lock(mutex_);
+  return live_;
+}
+
+std::int64_t Engine::reserved_tokens() const {
+  const std::lock_guard lock(mutex_);
+  return reserved_;
+}
+
+double Engine::expected_wait() const {
+  const std::lock_guard lock(mutex_);
+  return seconds_a_sentence_ * static_cast<double>(queue_.size());
+}
+
+void Engine::run(Worker& worker) {
+  for (;;) {
+    std::vector<WorkPtr> arrivals, gone;
+    {
+      std::unique_lock lock(mutex_);
+      take(worker, lock, arrivals, gone);
+      if (stopping_) break;
+    }
+    for (const WorkPtr& work : gone)
+      end(work, {.cut = work->cancelled || cancelling_ ? search::Cut::cancelled : search::Cut::time_limit});
+    if (!gone.empty()) {
+      const std::lock_guard lock(mutex_);
+      ended_.notify_all();
+    }
+    join(worker, std::move(arrivals));
+    watch(worker);
+    if (!worker.session.empty()) {
+      worker.session.step();
+      statistics_.step(worker.session.last().rows, worker.session.last().prompt_tokens,
+                       worker.session.last().remembered);
+    }
+    deliver(worker);
+  }
+  for (const Worker::Live& l : worker.live)
+    if (l.work) l.work->cancelled = true;
+  watch(worker);
+  deliver(worker);
+  statistics_.forget(std::this_thread::get_id());
+}
+
+// Waits for something to do; what is there is shared out evenly among the workers.
+void Engine::take(Worker& worker, std::unique_lock<std::mutex>& lock, std::vector<WorkPtr>& arrivals,
+                  std::vector<WorkPtr>& gone) {
+  const auto workers = workers_.size();
+  const std::int64_t most_tokens = options_.cache_tokens / static_cast<std::int64_t>(workers);
+  // So that those who go on do not wait for the encoder for long.
+  const auto most_read = static_cast<std::size_t>(options_.session.prompt_tokens);
+  const auto batch = static_cast<std::size_t>(options_.batch_size);
+  const auto share = [&] { return std::min(batch, (queue_.size() + live_ + workers - 1) / workers); };
+  // The last quarter of the cache is for whoever does not hold the rest already.
+  const auto has_share = [&](const Work& work) {
+    const auto held = worker.held.find(work.client);
+    return held == worker.held.end() || held->second + work.cache_tokens() <= most_tokens - most_tokens / 4;
+  };
+  // How far the batch may grow. A translation is wanted whole: where steps take longer by each one more, it ends sooner behind
+  // those who are about to end than among them, and holds none of them up. So who comes to a batch of some rows is kept out
+  // for a moment, unless as many wait that throughput is what counts. A text that goes on is read as it comes: it begins.
+  const auto grows = [&] {
+    return !model_->has_encoder() || worker.rows < few_rows ||
+           worker.count + arrivals.size() < 2 * queue_.size() / workers ||
+           queue_.first_arrival() < Clock::now() - longest_kept_out;
+  };
+  for (;;) {
+    if (stopping_) return;
+    if (cancelling_) {
+      gone = queue_.take_all();
+    } else if (const auto now = Clock::now(); gone_.exchange(false) || now >= next_look_) {
+      gone = queue_.take_gone(now);
+      next_look_ = now + look_every;
+    }
+    std::size_t read = 0;
+    const bool room = worker.count == 0 || worker.count <= batch - batch / join_share;
+    while (room && worker.count + arrivals.size() < share() && grows() && read < most_read) {
+      WorkPtr work = queue_.pop(most_tokens - worker.tokens, has_share);
+      if (!work) break;
+      worker.tokens += work->cache_tokens();
+      reserved_ += work->cache_tokens();
+      worker.held[work->client] += work->cache_tokens();
+      worker.rows += work->rows();
+      read += work->source.size();
+      ++live_;
+      arrivals.push_back(std::move(work));
+    }
+    if (worker.count > 0 || !arrivals.empty() || !gone.empty()) return;
+    arrived_.wait(lock);
+  }
+}
+
+void Engine::join(Worker& worker, std::vector<WorkPtr> arrivals) {
+  if (arrivals.empty()) return;
+  std::vector<search::OpenSession::Arrival> list;
+  std::size_t number = 0;
+  for (WorkPtr& work : arrivals) {
+    while (number < worker.live.size() && worker.live[number].work) ++number;
+    if (number == worker.live.size()) worker.live.emplace_back();
+    work->begun = Clock::now();
+    statistics_.queue_seconds.add(std::chrono::duration<double>(work->begun - work->arrived).count());
+    list.push_back({static_cast<std::int32_t>(number), work->source, work->request, work->options});
+    worker.live[number] = {std::move(work), 0};
+    worker.live[number].tokens = worker.live[number].work->cache_tokens();
+    ++worker.count;
+  }
+  worker.session.join(list);
+}
+
+// Whoever is wanted no more or late leaves before the next step.
+void Engine::watch(Worker& worker) {
+  const Clock::time_point now = Clock::now();
+  for (std::size_t i = 0; i < worker.live.size(); ++i) {
+    const WorkPtr& work = worker.live[i].work;
+    if (!work) continue;
+    if (work->cancelled || cancelling_)
+      worker.session.cut(static_cast<std::int32_t>(i), search::Cut::cancelled);
+    else if (work->deadline <= now)
+      worker.session.cut(static_cast<std::int32_t>(i), search::Cut::time_limit);
+  }
+}
+
+void Engine::deliver(Worker& worker) {
+  std::vector<search::RunningBatch::Ended> ended = worker.session.take_ended();
+  statistics_.cache(std::this_thread::get_id(),
+                    {worker.session.used_slots(), worker.session.prefix_tokens(), worker.session.cache_bytes()});
+  if (ended.empty()) return;
+  std::vector<std::pair<WorkPtr, Outcome>> done;
+  std::int64_t freed = 0;
+  for (search::RunningBatch::Ended& e : ended) {
+    Worker::Live& l = worker.live[static_cast<std::size_t>(e.sentence)];
+    Outcome outcome{.hypotheses = std::move(e.hypotheses), .error = e.error};
+    for (const search::Hypothesis& h : outcome.hypotheses) {
+      outcome.new_tokens += static_cast<std::int64_t>(h.tokens.size());
+      outcome.cut = h.cut;
+    }
+    worker.tokens -= l.tokens;
+    freed += l.tokens;
+    worker.rows -= l.work->rows();
+    if (const auto held = worker.held.find(l.work->client); (held->second -= l.tokens) == 0) worker.held.erase(held);
+    --worker.count;
+    done.emplace_back(std::move(l.work), std::move(outcome));
+    l = {};
+  }
+  for (auto& [work, outcome] : done) end(work, std::move(outcome));
+  const std::lock_guard lock(mutex_);
+  live_ -= done.size();
+  reserved_ -= freed;
+  const Clock::time_point now = Clock::now();
+  if (last_end_ != Clock::time_point{}) {
+    const double each = std::chrono::duration<double>(now - last_end_).count() / static_cast<double>(done.size());
+    seconds_a_sentence_ += (each - seconds_a_sentence_) / 16;
+  }
+  // Time in which nobody came says nothing of how long others took.
+  last_end_ = live_ > 0 ? now : Clock::time_point{};
+  if (live_ == 0 && queue_.size() == 0) ended_.notify_all();
+}
+
+void Engine::end(const WorkPtr& work, Outcome outcome) {
+  const auto seconds = [&](Clock::time_point to) { return std::chrono::duration<double>(to - work->arrived).count(); };
+  statistics_.seconds.add(seconds(Clock::now()));
+  if (work->first_token != Clock::time_point{}) statistics_.first_token_seconds.add(seconds(work->first_token));
+  statistics_.new_tokens.add(static_cast<std::uint64_t>(outcome.new_tokens));
+  statistics_.source_tokens.add(work->source.size() + work->request.prefix.size());
+  (outcome.error                            ? statistics_.failed
+   : outcome.cut == search::Cut::cancelled  ? statistics_.cancelled
+   : outcome.cut == search::Cut::time_limit ? statistics_.late
+                                            : statistics_.ended)
+      .add(1);
+  // What its callbacks hold goes with this call.
+  work->on_token = {}, work->on_partial = {};
+  if (const auto tell = std::exchange(work->on_end, {})) try {
+      tell(std::move(outcome));
+    } catch (const std::exception& error) {  // it may not take everybody's decoding with it
+      spdlog::error("an answer could not be given: {}", error.what());
+    }
+}
+
+}  // namespace tril::serve

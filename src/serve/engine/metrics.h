@@ -1,0 +1,23 @@
+// The server's numbers in the text format of Prometheus.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "serve/engine/models.h"
+
+namespace tril::serve {
+
+/// What is the server's own, and no model's.
+struct ServerNumbers {
+  std::map<std::pair<std::string, int>, std::uint64_t> answers;  ///< by route and status
+  std::size_t connections = 0;
+  std::size_t side_waiting = 0, side_running = 0;  ///< jobs of the side worker
+};
+
+/// @param seconds  that requests took
+std::string metrics_text(const std::vector<Models::Status>& models, const ServerNumbers& server,
+                         const Histogram& seconds);
+
+}  // namespace tril::serve

@@ -1,0 +1,131 @@
+#include "serve/engine/served_model.h"
+
+#include <algorithm>
+
+#include "grammar/schemas/json_schema.h"
+#include "tokenizer/files/language_tag.h"
+#include "tokenizer/files/token_bytes.h"
+
+namespace tril::serve {
+namespace {
+
+constexpr std::size_t kept_options = 64, kept_constraints = 16;
+
+}  // namespace
+
+CacheNeeds cache_needs(const Loaded& loaded, std::int64_t most_new_tokens) {
+  auto options = std::make_shared<search::SearchOptions>(loaded.search);
+  options->n_best = 1;
+  const auto tokens = [&](search::Request request) {
+    Work work;
+    work.request = std::move(request);
+    work.options = options;
+    return work.cache_tokens();
+  };
+  if (loaded.model->has_encoder()) {
+    const search::TranslationText text(*loaded.model, loaded.tokenizer);
+    const auto of = [&](const search::TextOptions& o) { return tokens(text.prepare("a", "", 0, o, *options).request); };
+    search::TextOptions longest = loaded.text;
+    longest.max_length_factor = 0;  // as of a source without end
+    return {of(loaded.text), of(longest)};
+  }
+  const search::ContinuationText text(*loaded.model, loaded.tokenizer);
+  const auto of = [&](std::int64_t new_tokens) {
+    search::ContinuationOptions o = loaded.continuation;
+    o.max_new_tokens = static_cast<std::int32_t>(new_tokens);
+    return tokens(text.request_for({0}, 0, o));
+  };
+  const std::int64_t positions = loaded.model->max_positions();
+  return {of(loaded.continuation.max_new_tokens.value_or(default_completion_tokens)),
+          of(positions > 0 ? positions : most_new_tokens)};
+}
+
+ServedModel::ServedModel(std::string name, Loaded loaded) : name_(std::move(name)), loaded_(std::move(loaded)) {
+  if (translates()) {
+    languages_ = {loaded_.source_language, tokenizer().languages()};
+    languages_.from_each = !languages_.targets.empty();
+    if (languages_.targets.empty()) languages_.targets = tagged_languages(tokenizer());
+    languages_.tagged = !languages_.from_each && !languages_.targets.empty();
+    languages_.told = !languages_.targets.empty();
+    if (languages_.targets.empty() && !loaded_.target_language.empty())
+      languages_.targets.push_back(loaded_.target_language);
+    translation_ = std::make_unique<search::TranslationText>(model(), loaded_.tokenizer);
+    set_standard_target();
+    loaded_.search = search::with_vocabulary(std::move(loaded_.search), model(), tokenizer());
+    search::check_options(loaded_.text, loaded_.search);
+  } else {
+    continuation_ = std::make_unique<search::ContinuationText>(model(), loaded_.tokenizer);
+  }
+  search::check_options(loaded_.search, model().vocab_size());
+  engine_ = std::make_unique<Engine>(loaded_.model, loaded_.engine, statistics_);
+}
+
+void ServedModel::set_standard_target() {
+  if (!languages_.told) return;
+  const std::int32_t forced = loaded_.search.forced_bos_id;
+  if (languages_.tagged) {
+    languages_.standard = loaded_.target_language;
+    languages_.wants_target = languages_.targets.size() > 1 && languages_.standard.empty() && forced < 0;
+    return;
+  }
+  if (search::starts_with_language(model(), tokenizer())) return;
+  languages_.wants_target = forced < 0;
+  for (const std::string& code : languages_.targets)
+    if (forced >= 0 && tokenizer().language_id(code) == forced) languages_.standard = code;
+}
+
+std::shared_ptr<const search::SearchOptions> ServedModel::options(const std::string& key,
+                                                                  const std::function<search::SearchOptions()>& make) {
+  const auto fresh = [&] {
+    auto made = std::make_shared<const search::SearchOptions>(make());
+    search::check_options(*made, model().vocab_size());
+    return made;
+  };
+  if (key.empty()) return fresh();
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = std::find_if(recent_.begin(), recent_.end(), [&](const auto& r) { return r.first == key; });
+    if (known != recent_.end()) {
+      recent_.splice(recent_.begin(), recent_, known);
+      return recent_.front().second;
+    }
+  }
+  auto made = fresh();
+  const std::lock_guard lock(mutex_);
+  recent_.emplace_front(key, made);
+  if (recent_.size() > kept_options) recent_.pop_back();
+  return made;
+}
+
+std::shared_ptr<const std::vector<std::string>> ServedModel::bytes_of_tokens() {
+  const std::lock_guard lock(bytes_mutex_);
+  if (!bytes_) bytes_ = std::make_shared<const std::vector<std::string>>(token_bytes(tokenizer()));
+  return bytes_;
+}
+
+bool ServedModel::knows_bytes_of_tokens() const {
+  const std::unique_lock lock(bytes_mutex_, std::try_to_lock);
+  return lock && bytes_;
+}
+
+search::JsonForm ServedModel::json_constraint(const std::string* schema) {
+  const std::string key = schema ? *schema : "";
+  const std::lock_guard lock(constraints_mutex_);
+  const auto known =
+      std::find_if(constraints_.begin(), constraints_.end(), [&](const auto& c) { return c.first == key; });
+  if (known != constraints_.end()) {
+    constraints_.splice(constraints_.begin(), constraints_, known);
+    return known->second;
+  }
+  if (!trie_) trie_ = std::make_shared<const search::TokenTrie>(*bytes_of_tokens());
+  const search::JsonStyle style{search::JsonSpace::space, trie_->alphabet()};
+  search::CompiledSchema compiled = schema ? search::compile_json_schema(*schema, style)
+                                           : search::CompiledSchema{search::json_object_grammar(style), {}};
+  search::JsonForm made{std::make_shared<const search::Constraint>(std::move(compiled.grammar), trie_),
+                        std::move(compiled.notes)};
+  constraints_.emplace_front(key, made);
+  if (constraints_.size() > kept_constraints) constraints_.pop_back();
+  return made;
+}
+
+}  // namespace tril::serve

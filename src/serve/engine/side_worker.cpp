@@ -1,0 +1,72 @@
+#include "serve/engine/side_worker.h"
+
+#include <algorithm>
+
+namespace tril::serve {
+
+SideWorker::SideWorker(std::size_t most_waiting) : most_waiting_(most_waiting), thread_([this] { run(); }) {}
+
+SideWorker::~SideWorker() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+bool SideWorker::push(const std::string& client, std::function<void(search::WorkerPool&)> job) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto own = static_cast<std::size_t>(
+        std::count_if(jobs_.begin(), jobs_.end(), [&](const Job& j) { return j.client == client; }));
+    if (stopping_ || jobs_.size() >= most_waiting_ || own >= (most_waiting_ + 1) / 2) return false;
+    jobs_.push_back({client, std::move(job)});
+  }
+  changed_.notify_one();
+  return true;
+}
+
+std::size_t SideWorker::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return jobs_.size();
+}
+
+std::size_t SideWorker::running() const {
+  const std::lock_guard lock(mutex_);
+  return busy_ ? 1 : 0;
+}
+
+void SideWorker::drain() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [&] { return stopping_ || (jobs_.empty() && !busy_); });
+}
+
+// The first one of another client than the last; that client's own where nobody else waits.
+SideWorker::Job SideWorker::next() {
+  auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job& j) { return j.client != last_client_; });
+  if (job == jobs_.end()) job = jobs_.begin();
+  Job taken = std::move(*job);
+  jobs_.erase(job);
+  last_client_ = taken.client;
+  return taken;
+}
+
+void SideWorker::run() {
+  search::WorkerPool worker(1);
+  for (;;) {
+    Job job;
+    {
+      std::unique_lock lock(mutex_);
+      busy_ = false;
+      if (jobs_.empty()) idle_.notify_all();
+      changed_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
+      if (stopping_) return;
+      job = next();
+      busy_ = true;
+    }
+    job.run(worker);
+  }
+}
+
+}  // namespace tril::serve

@@ -1,0 +1,63 @@
+// One sentence or prompt that is to be decoded for somebody, while others are.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "decode/batches/decode.h"
+
+namespace tril::serve {
+
+using Clock = std::chrono::steady_clock;
+
+/// What came of it.
+struct Outcome {
+  std::vector<search::Hypothesis> hypotheses;  ///< none where there is an error, or where it was ended while it waited
+  std::exception_ptr error;
+  search::Cut cut = search::Cut::no;  ///< why it was ended before its end
+  std::int64_t new_tokens = 0;        ///< of all hypotheses
+};
+
+struct Work {
+  // What is asked for.
+  std::vector<std::int32_t> source;  ///< of an encoder-decoder: ids with EOS
+  search::Request request;
+  std::shared_ptr<const search::SearchOptions> options;
+
+  // For whom.
+  std::string client;                                     ///< those take turns, whoever has how much waiting
+  int priority = 0;                                       ///< the higher one is first, whoever waits
+  Clock::time_point deadline = Clock::time_point::max();  ///< then it is cut
+
+  // What comes of it; called by one of the engine's threads, so they must not wait for anything. May be empty but for
+  // the last, which is called once.
+  std::function<void(const search::NewToken&)> on_token;
+  std::function<void(std::span<const std::int32_t> best_so_far)> on_partial;
+  std::function<void(Outcome&&)> on_end;
+
+  /// Set, from whatever thread, by whoever asked and wants it no more.
+  std::atomic<bool> cancelled = false;
+
+  /// Hypotheses that are decoded side by side, at most.
+  std::int64_t rows() const {
+    return options->alternatives ? std::int64_t{options->n_best} * options->beam_size
+           : options->has_beam() ? options->beam_size
+                                 : options->n_best;
+  }
+  /// Tokens whose keys and values it may come to keep, at most.
+  std::int64_t cache_tokens() const {
+    return 1 + static_cast<std::int64_t>(request.prefix.size()) + rows() * request.max_length;
+  }
+  /// What it takes of a turn: tokens that have to be read and made.
+  std::int64_t cost() const { return static_cast<std::int64_t>(source.size()) + cache_tokens(); }
+
+  Clock::time_point arrived = Clock::now(), begun = {}, first_token = {};  ///< the latter two are set by the engine
+};
+
+}  // namespace tril::serve

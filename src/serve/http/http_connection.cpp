@@ -1,0 +1,455 @@
+#include "serve/http/http_connection.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <optional>
+
+#include "base/error.h"
+
+namespace tril::serve {
+namespace {
+
+namespace net = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using boost::system::error_code;
+using net::ip::tcp;
+using Parser = http::request_parser<http::string_body>;
+
+constexpr std::size_t read_bytes = 16 * 1024;
+constexpr std::size_t most_ahead = 64 * 1024;  // bytes of later requests that are read while one is answered
+
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
+// What a message asks for; nothing where its address is not well formed.
+std::optional<HttpRequest> request_of(http::request<http::string_body> message) {
+  std::string_view target(message.target().data(), message.target().size());
+  // A proxy may be asked by the whole address (RFC 9112, 3.2.2).
+  for (const std::string_view scheme : {"http://", "https://"})
+    if (target.starts_with(scheme)) {
+      target.remove_prefix(std::min(target.size(), target.find('/', scheme.size())));
+      if (target.empty()) target = "/";
+    }
+  const std::size_t question = target.find('?');
+  const auto path = url_decoded(target.substr(0, question));
+  auto query = parse_query(question == std::string_view::npos ? std::string_view() : target.substr(question + 1));
+  if (!path || target.empty() || target[0] != '/') return std::nullopt;
+  HttpRequest request;
+  request.method = std::string(message.method_string());
+  request.path = *path;
+  request.query = std::move(query);
+  if (question != std::string_view::npos) request.query_text = target.substr(question + 1);
+  for (const auto& field : message) {
+    const auto name = field.name_string();
+    request.headers.emplace_back(lower({name.data(), name.size()}), std::string(field.value()));
+  }
+  request.body = std::move(message.body());
+  return request;
+}
+
+// What is wrong with how a message says where its body ends: whoever else has read it, a proxy say, must not have read
+// another end (RFC 9112, 6.1 and 6.3). Null: nothing.
+const char* unclear_body(const http::request<http::string_body>& message) {
+  const auto codings = message.count(http::field::transfer_encoding);
+  if (codings > 0 && (codings > 1 || !beast::iequals(message[http::field::transfer_encoding], "chunked")))
+    return "Transfer-Encoding is understood where it is chunked alone";
+  if (codings > 0 && message.count(http::field::content_length) > 0)
+    return "Transfer-Encoding and Content-Length say two things";
+  if (message.count(http::field::host) > 1) return "Host is there twice";
+  return nullptr;
+}
+
+std::string head_of(const HttpResponse& r, bool keep_alive, std::optional<std::size_t> length, bool chunked) {
+  std::string head = fmt::format("HTTP/1.1 {} {}\r\n", r.status, reason_of(r.status));
+  if (!r.content_type.empty()) head += "Content-Type: " + r.content_type + "\r\n";
+  for (const auto& [name, value] : r.headers) head += name + ": " + value + "\r\n";
+  if (length) head += fmt::format("Content-Length: {}\r\n", *length);
+  if (chunked) head += "Transfer-Encoding: chunked\r\n";
+  head += keep_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
+  return head;
+}
+
+// What may stand in quotes.
+std::string quotable(std::string text) {
+  std::erase_if(text, [](unsigned char c) { return c < 0x20 || c == '"' || c == '\\' || c > 0x7e; });
+  return text;
+}
+
+// One connection. All of it but the responders runs in its strand.
+class Connection : public HttpConnection, public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(std::shared_ptr<HttpHost> server, std::unique_ptr<Transport> transport)
+      : server_(std::move(server)),
+        transport_(std::move(transport)),
+        strand_(transport_->socket().get_executor()),
+        timer_(strand_) {
+    error_code error;
+    const auto end = transport_->socket().remote_endpoint(error);
+    if (!error) address_ = end.address().to_string();
+    transport_->socket().set_option(tcp::no_delay(true), error);
+  }
+  ~Connection() override { server_->forget(this); }
+
+  void start() override {
+    net::dispatch(strand_, [self = shared_from_this()] {
+      self->deadline(self->server_->options.head_seconds);
+      self->transport_->handshake([self](error_code error) {
+        net::dispatch(self->strand_, [self, error] { error ? self->close() : self->next_request(); });
+      });
+    });
+  }
+  void close_if_idle() override {
+    net::post(strand_, [self = shared_from_this()] {
+      if (self->state_ == State::idle) self->close();
+    });
+  }
+  void close_now() override {
+    net::post(strand_, [self = shared_from_this()] { self->close(); });
+  }
+  Phase phase() const override {
+    return state_ == State::idle ? Phase::idle : state_ == State::reading ? Phase::reading : Phase::other;
+  }
+  std::chrono::steady_clock::time_point begun() const override { return begun_reading_; }
+  void give_place(Phase phase, std::function<void(bool)> tell) override {
+    net::post(strand_, [self = shared_from_this(), phase, tell = std::move(tell)] {
+      const bool may = self->phase() == phase && !self->giving_place_;
+      if (may && phase == Phase::idle) return self->stop_reading(tell);
+      if (may) self->close();
+      tell(may);
+    });
+  }
+
+ private:
+  enum class State : std::uint8_t { opening, idle, reading, answering, ending, closed };
+  class Answer;
+  const HttpServerOptions& options() const { return server_->options; }
+
+  // --- time ---
+
+  void deadline(double seconds) {
+    timer_.expires_after(milliseconds(seconds));
+    timer_.async_wait([weak = weak_from_this(), number = ++timer_number_](error_code error) {
+      const auto self = weak.lock();
+      if (!error && self && self->timer_number_ == number) self->late();
+    });
+  }
+  void no_deadline() {
+    ++timer_number_;
+    timer_.cancel();
+  }
+  void late() {
+    if (state_ == State::reading) return refuse(408, "the request took too long to come");
+    close();
+  }
+
+  // --- reading ---
+
+  void next_request() {
+    if (state_ == State::closed) return;
+    if (server_->draining() && buffer_.size() == 0) return close();
+    state_ = State::idle;
+    parser_.emplace();
+    parser_->header_limit(static_cast<std::uint32_t>(options().most_head_bytes));
+    parser_->body_limit(options().most_body_bytes);
+    parser_->eager(true);
+    told_to_go_on_ = false;
+    deadline(options().idle_seconds);
+    if (buffer_.size() > 0) return parse();
+    if (!reading_) read();
+  }
+
+  void read() {
+    reading_ = true;
+    // Into room of its own: what is in the buffer is parsed, and moves, while this waits.
+    transport_->read_some(net::buffer(fresh_), [self = shared_from_this()](error_code error, std::size_t n) {
+      self->reading_ = false;
+      self->buffer_.commit(net::buffer_copy(self->buffer_.prepare(n), net::buffer(self->fresh_, n)));
+      self->has_read(error);
+    });
+  }
+
+  // What has come may have been taken from the socket, and its read not have been told yet: the read that is given up
+  // says whether it was.
+  void stop_reading(std::function<void(bool)> tell) {
+    if (!reading_ || has_unread()) return tell(false);
+    giving_place_ = std::move(tell);
+    error_code ignored;
+    transport_->socket().cancel(ignored);
+  }
+  bool has_unread() {
+    error_code ignored;
+    return transport_->socket().available(ignored) > 0;
+  }
+
+  void has_read(error_code error) {
+    if (const auto tell = std::exchange(giving_place_, {})) {
+      const bool began = error == net::error::operation_aborted && has_unread();
+      if (error && !began) close();
+      tell(error && !began);
+      if (began) return read();
+    }
+    if (state_ == State::closed) return;
+    if (state_ == State::ending) {
+      buffer_.consume(buffer_.size());
+      return error ? close() : read();
+    }
+    if (error) return close();
+    if (state_ == State::answering) {
+      if (buffer_.size() < most_ahead) read();
+      return;
+    }
+    parse();
+  }
+
+  void parse() {
+    if (state_ == State::idle) {
+      begun_reading_ = std::chrono::steady_clock::now();
+      state_ = State::reading;
+      deadline(options().head_seconds);
+    }
+    error_code error;
+    const bool had_head = parser_->is_header_done();
+    while (buffer_.size() > 0 && !parser_->is_done()) {
+      const std::size_t used = parser_->put(buffer_.data(), error);
+      buffer_.consume(used);
+      if (error) break;
+    }
+    if (error == http::error::need_more) error = {};
+    if (error == http::error::header_limit) return refuse(431, "the request's head is too large");
+    if (error == http::error::body_limit)
+      return refuse(413, fmt::format("the request's body is larger than {} bytes", options().most_body_bytes));
+    if (error) return refuse(400, "this is not HTTP: " + error.message());
+    if (!had_head && parser_->is_header_done())
+      if (const char* const wrong = unclear_body(parser_->get())) return refuse(400, wrong);
+    if (!had_head && parser_->is_header_done() && !parser_->is_done()) {
+      deadline(options().body_seconds);
+      if (!told_to_go_on_ && beast::iequals(parser_->get()[http::field::expect], "100-continue")) {
+        told_to_go_on_ = true;
+        out_ += "HTTP/1.1 100 Continue\r\n\r\n";
+        write();
+      }
+    }
+    if (parser_->is_done()) return dispatch();
+    // Of a body what stays is the line in front of a chunk, or the fields behind the last one, until their end is there.
+    if (parser_->is_header_done() && buffer_.size() > options().most_head_bytes)
+      return refuse(431, "what stands between the parts of the request's body is too large");
+    if (!reading_) read();
+  }
+
+  void dispatch();
+
+  // --- answering; see Answer ---
+
+  void send(std::uint64_t number, HttpResponse r) {
+    if (number != number_ || state_ != State::answering) return;
+    if (begun_) {  // a stream that cannot go on: the other end must not take it for whole
+      if (!complete_) close();
+      return;
+    }
+    keep_alive_ = keep_alive_ && !server_->draining();
+    begun_ = true;
+    out_ += head_of(r, keep_alive_, r.status == 204 ? std::nullopt : std::optional(r.body.size()), false);
+    if (!head_only_) out_ += r.body;
+    complete();
+  }
+  void begin(std::uint64_t number, HttpResponse r) {
+    if (number != number_ || state_ != State::answering || begun_) return;
+    begun_ = stream_ = true;
+    keep_alive_ = keep_alive_ && chunked_ && !server_->draining();
+    out_ += head_of(r, keep_alive_, std::nullopt, chunked_);
+    more(number, r.body);
+    write();
+  }
+  void more(std::uint64_t number, std::string_view text) {
+    if (number != number_ || state_ != State::answering || !stream_ || text.empty() || head_only_) return;
+    if (out_.size() + in_flight_.size() - in_flight_sent_ + text.size() > options().most_unsent_bytes)
+      return close();  // it does not listen
+    if (chunked_) out_ += fmt::format("{:x}\r\n", text.size());
+    out_ += text;
+    if (chunked_) out_ += "\r\n";
+    write();
+  }
+  void finish(std::uint64_t number) {
+    if (number != number_ || state_ != State::answering || !stream_) return;
+    if (chunked_ && !head_only_) out_ += "0\r\n\r\n";
+    complete();
+  }
+  // A stream that nobody will finish: the other end must not take it for whole.
+  void abandon(std::uint64_t number) {
+    if (number == number_ && state_ == State::answering) close();
+  }
+  void complete() {
+    complete_ = true;
+    on_gone_ = {};
+    write();
+  }
+
+  void write() {
+    if (writing_ || state_ == State::closed) return;
+    if (out_.empty()) {
+      if (state_ == State::answering && !complete_) no_deadline();  // it is our turn
+      if (complete_) answered();
+      return;
+    }
+    writing_ = true;
+    in_flight_.swap(out_);
+    in_flight_sent_ = 0;
+    write_in_flight();
+  }
+  void write_in_flight() {
+    if (state_ != State::reading) deadline(options().write_seconds);
+    transport_->write_some(net::buffer(in_flight_.data() + in_flight_sent_, in_flight_.size() - in_flight_sent_),
+                           [self = shared_from_this()](error_code error, std::size_t n) {
+                             if (self->state_ == State::closed) return;
+                             if (error) return self->close();
+                             self->in_flight_sent_ += n;
+                             if (self->in_flight_sent_ < self->in_flight_.size()) return self->write_in_flight();
+                             self->in_flight_.clear();
+                             self->in_flight_sent_ = 0;
+                             self->writing_ = false;
+                             self->write();
+                           });
+  }
+
+  // The whole answer is on its way.
+  void answered() {
+    complete_ = begun_ = stream_ = false;
+    if (state_ != State::answering && state_ != State::reading) return close();
+    ++number_;
+    if (keep_alive_) return next_request();
+    end();
+  }
+
+  // An answer to what is no request; the connection is of no more use.
+  void refuse(int status, const std::string& why) {
+    state_ = State::answering;
+    ++number_;
+    keep_alive_ = head_only_ = false;
+    refused_ = true;
+    const std::string body =
+        fmt::format("{{\"error\":{{\"message\":\"{}\",\"type\":\"invalid_request_error\"}}}}", quotable(why));
+    send(number_, {.status = status, .body = body});
+  }
+
+  // Sends no more, and waits a moment for the other end to have read all, which it might not if the socket were closed
+  // on what it is still sending.
+  void end() {
+    state_ = State::ending;
+    transport_->end_sending();
+    deadline(refused_ ? 2 : 0.2);  // of a request that was read as a whole little more can be on its way
+    buffer_.consume(buffer_.size());
+    if (!reading_) read();
+  }
+  void close() {
+    if (state_ == State::closed) return;
+    state_ = State::closed;
+    no_deadline();
+    error_code ignored;
+    transport_->socket().shutdown(tcp::socket::shutdown_both, ignored);
+    transport_->socket().close(ignored);
+    if (const auto tell = std::exchange(on_gone_, {})) tell();
+  }
+
+  std::shared_ptr<HttpHost> server_;
+  std::unique_ptr<Transport> transport_;
+  net::any_io_executor strand_;  ///< the socket's, which was accepted into a strand of its own
+  net::steady_timer timer_;
+  std::uint64_t timer_number_ = 0;
+  std::string address_;
+  std::atomic<State> state_ = State::opening;
+  std::atomic<std::chrono::steady_clock::time_point> begun_reading_ = {};
+  std::function<void(bool)> giving_place_;  ///< who is to be told whether an idle one was closed; mostly nobody
+  std::array<char, read_bytes> fresh_;      ///< what is being read
+  beast::flat_buffer buffer_;               ///< what was read and is still to be parsed; most_ahead and a read at most
+  std::optional<Parser> parser_;
+  bool reading_ = false, told_to_go_on_ = false;
+
+  std::uint64_t number_ = 0;  // of the request that is answered
+  bool keep_alive_ = false, chunked_ = false, head_only_ = false;
+  bool begun_ = false, stream_ = false, complete_ = false, writing_ = false, refused_ = false;
+  std::string out_, in_flight_;
+  std::size_t in_flight_sent_ = 0;
+  std::function<void()> on_gone_;
+};
+
+// The handler's end of an answer: every call goes to the connection's strand.
+class Connection::Answer : public Responder {
+ public:
+  Answer(std::shared_ptr<Connection> connection, std::uint64_t number)
+      : connection_(std::move(connection)), number_(number) {}
+  ~Answer() override {
+    if (!answered_)
+      post([](Connection& c, std::uint64_t n) { c.send(n, {.status = 500, .body = "{}"}); });
+    else if (!finished_)
+      post([](Connection& c, std::uint64_t n) { c.abandon(n); });
+  }
+  void send(HttpResponse r) override {
+    answered_ = finished_ = true;
+    post([r = std::move(r)](Connection& c, std::uint64_t n) { c.send(n, r); });
+  }
+  void begin(HttpResponse r) override {
+    answered_ = true;
+    post([r = std::move(r)](Connection& c, std::uint64_t n) { c.begin(n, r); });
+  }
+  void write(std::string_view more) override {
+    post([text = std::string(more)](Connection& c, std::uint64_t n) { c.more(n, text); });
+  }
+  void finish() override {
+    finished_ = true;
+    post([](Connection& c, std::uint64_t n) { c.finish(n); });
+  }
+  void on_gone(std::function<void()> f) override {
+    post([f = std::move(f)](Connection& c, std::uint64_t n) {
+      if (c.state_ == State::closed)
+        f();
+      else if (c.number_ == n && !c.complete_)
+        c.on_gone_ = f;
+    });
+  }
+
+ private:
+  template <class F>
+  void post(F f) {
+    connection_->server_->post(connection_->strand_, [c = connection_, n = number_, f = std::move(f)] { f(*c, n); });
+  }
+  std::shared_ptr<Connection> connection_;
+  std::uint64_t number_;
+  std::atomic<bool> answered_ = false, finished_ = false;
+};
+
+void Connection::dispatch() {
+  state_ = State::answering;
+  no_deadline();
+  http::request<http::string_body> message = parser_->release();
+  const auto answer = std::make_shared<Answer>(shared_from_this(), number_);
+  keep_alive_ = message.keep_alive();
+  chunked_ = message.version() >= 11;
+  head_only_ = message.method() == http::verb::head;
+  std::optional<HttpRequest> request = request_of(std::move(message));
+  if (!reading_ && buffer_.size() < most_ahead) read();  // to see whether it goes away
+  if (!request) {
+    answer->send({.status = 400,
+                  .body = R"({"error":{"message":"the address is not well formed","type":"invalid_request_error"}})"});
+    return;
+  }
+  request->address = address_;
+  request->secure = transport_->secure();
+  server_->handle(std::move(*request), answer);
+}
+
+}  // namespace
+
+std::shared_ptr<HttpConnection> make_connection(std::shared_ptr<HttpHost> server,
+                                                std::unique_ptr<Transport> transport) {
+  const auto connection = std::make_shared<Connection>(server, std::move(transport));
+  server->add(connection);
+  return connection;
+}
+
+}  // namespace tril::serve

@@ -1,0 +1,55 @@
+// A server as its connections see it: what they are allowed, who answers their requests, whether it is draining, and
+// who else is there. A connection keeps it, and so what the server's sockets run on.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/post.hpp>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <utility>
+#include <vector>
+
+#include "serve/http/http_server.h"
+
+namespace tril::serve {
+
+class HttpConnection;
+
+class HttpHost {
+ public:
+  HttpHost(const HttpServerOptions& o, Handler handler) : options(o), handle(std::move(handler)) {}
+  virtual ~HttpHost() = default;
+
+  const HttpServerOptions options;
+  const Handler handle;
+
+  /// No connection takes another request.
+  bool draining() const { return draining_; }
+  void begin_draining() { draining_ = true; }
+
+  /// Has f called in `strand`, unless stop_posting() was called.
+  template <class F>
+  void post(const boost::asio::any_io_executor& strand, F f) {
+    const std::shared_lock lock(gate_);
+    if (!stopped_) boost::asio::post(strand, std::move(f));
+  }
+  void stop_posting();
+
+  void add(const std::shared_ptr<HttpConnection>& connection);
+  void forget(HttpConnection* connection);
+  std::size_t size() const;
+  /// The one that came first first.
+  std::vector<std::shared_ptr<HttpConnection>> all() const;
+
+ private:
+  std::atomic<bool> draining_ = false;
+  std::shared_mutex gate_;
+  bool stopped_ = false;  ///< guarded by gate_: nothing more is queued
+  mutable std::mutex mutex_;
+  std::list<std::pair<HttpConnection*, std::weak_ptr<HttpConnection>>> connections_;
+};
+
+}  // namespace tril::serve

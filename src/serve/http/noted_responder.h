@@ -1,0 +1,49 @@
+// An answer on its way out, of which it is noted what became of it: it gets the headers of every answer, and when it is over its
+// status, size and time are told.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "serve/http/http.h"
+
+namespace tril::serve {
+
+/// What became of an answer.
+struct Answered {
+  int status = 500;       ///< 499: the other end went away
+  std::size_t bytes = 0;  ///< of its body
+  double seconds = 0;     ///< from the request to its end
+};
+
+class NotedResponder : public Responder, public std::enable_shared_from_this<NotedResponder> {
+ public:
+  /// @param headers  of every answer; one that the answer has itself goes before
+  /// @param on_end   called once, when the answer is over or nobody can give one any more
+  NotedResponder(std::shared_ptr<Responder> out, Headers headers, std::function<void(const Answered&)> on_end)
+      : out_(std::move(out)), headers_(std::move(headers)), on_end_(std::move(on_end)) {}
+  ~NotedResponder() override { end(); }
+
+  void send(HttpResponse response) override;
+  void begin(HttpResponse response) override;
+  void write(std::string_view more) override;
+  void finish() override;
+  void on_gone(std::function<void()> f) override;
+
+ private:
+  void take(HttpResponse& response);
+  void end();
+
+  std::shared_ptr<Responder> out_;
+  Headers headers_;
+  std::function<void(const Answered&)> on_end_;
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  std::atomic<int> status_ = 500;
+  std::atomic<std::size_t> bytes_ = 0;
+  std::atomic<bool> gone_ = false, ended_ = false;
+};
+
+}  // namespace tril::serve

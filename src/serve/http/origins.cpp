@@ -1,0 +1,63 @@
+#include "serve/http/origins.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/printable.h"
+#include "serve/http/http_error.h"
+
+namespace tril::serve {
+namespace {
+
+// "localhost:8080", "127.0.0.1", "[::1]:8080": names that no one else can give to this machine.
+bool is_own_name(std::string_view host) {
+  if (host.starts_with('[')) return true;
+  const std::string name = lower(host.substr(0, host.find(':')));
+  return name == "localhost" || name.ends_with(".localhost") ||
+         name.find_first_not_of("0123456789.") == std::string::npos;
+}
+
+}  // namespace
+
+Headers cors_headers(const HttpRequest& request, const OriginOptions& o) {
+  const auto origin = request.header("origin");
+  if (!origin) return {};
+  // A page that may ask may bring what it likes: OpenAI's client has a dozen heads of its own.
+  const std::string heads =
+      request.header("access-control-request-headers").value_or("Authorization, Content-Type, X-API-Key");
+  for (const std::string& allowed : o.allowed)
+    if (allowed == "*" || allowed == *origin)
+      return {{"Access-Control-Allow-Origin", allowed == "*" ? "*" : *origin},
+              {"Access-Control-Allow-Headers", heads},
+              {"Access-Control-Allow-Methods", "GET, POST, OPTIONS"},
+              {"Access-Control-Max-Age", "600"},
+              {"Vary", "Origin"}};
+  return {};
+}
+
+// A browser asks for any page that is open in it, and says for which. A name that leads to this machine's own address
+// (DNS rebinding) would make another's page one of this server's, so that without keys names have to be known.
+void check_origin(const HttpRequest& request, const OriginOptions& o) {
+  const auto host = request.header("host"), origin = request.header("origin");
+  const auto is_allowed = [&](std::string_view page) {
+    return std::any_of(o.allowed.begin(), o.allowed.end(), [&](const std::string& allowed) {
+      return allowed == "*" || allowed == page || std::string_view(allowed).ends_with("://" + std::string(page));
+    });
+  };
+  if (o.own_names_only && host && !is_own_name(*host) && !is_allowed(*host))
+    throw HttpError(
+        403,
+        fmt::format("this server is asked by the name {}, which it does not know: name it by --cors-origins, or "
+                    "have requests bring a key",
+                    printable(*host)),
+        "", "permission_error");
+  if (!origin || is_allowed(*origin)) return;
+  const std::size_t scheme = origin->find("://");
+  if (!host || scheme == std::string::npos || origin->substr(scheme + 3) != *host)
+    throw HttpError(403, fmt::format("pages of {} may not ask, unless --cors-origins names them", printable(*origin)),
+                    "", "permission_error");
+}
+
+}  // namespace tril::serve

@@ -1,0 +1,104 @@
+#include "tokenizer/files/tokenizer.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/printable.h"
+#include "format/gguf.h"
+#include "tokenizer/files/gguf_vocabulary.h"
+#include "tokenizer/files/gpt2_tokenizer.h"
+#include "tokenizer/files/marian_tokenizer.h"
+#include "tokenizer/files/pipeline_tokenizer.h"
+#include "tokenizer/files/sentencepiece_directory.h"
+#include "tokenizer/files/tokenizer_files.h"
+#include "tokenizer/files/tokenizer_json.h"
+
+namespace tril {
+
+std::unique_ptr<const SubwordSampler> Tokenizer::sampler(Side, const SubwordSampling&) const {
+  fail_usage("subword sampling", "this tokenizer cuts a text in one way only",
+             "use a SentencePiece vocabulary, or leave --bpe-dropout and --subword-alpha away");
+}
+
+TextFrame Tokenizer::frame(Side, std::string_view language) const {
+  if (!language.empty()) language_id(language);
+  return {};
+}
+
+std::int32_t Tokenizer::language_id(std::string_view code) const {
+  if (const auto id = find_language(code)) return *id;
+  const std::vector<std::string> known = languages();
+  if (known.empty())
+    fail_usage("language", fmt::format("the tokenizer has no languages, \"{}\" was asked for", printable(code)),
+               "leave the language away");
+  std::string hint = did_you_mean(code, known);
+  fail_usage("language", fmt::format("the tokenizer has no \"{}\"", printable(code)),
+             hint.empty() ? fmt::format("it has {}", fmt::join(known, ", ")) : hint);
+}
+
+std::optional<std::string> Tokenizer::chat_template(std::string_view) const {
+  return std::nullopt;
+}
+
+std::int64_t count_unknown(const Tokenizer& tokenizer, std::string_view text, std::span<const std::int32_t> ids,
+                           Side side) {
+  const std::int32_t unk = tokenizer.special(side).unk;
+  std::int64_t n = unk < 0 ? 0 : std::count(ids.begin(), ids.end(), unk);
+  if (n == 0) return 0;
+  const std::string& name = tokenizer.piece(unk, side);
+  for (std::size_t at = text.find(name); at != text.npos && n > 0; at = text.find(name, at + name.size())) --n;
+  return n;
+}
+
+std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& path) {
+  return from_files([&]() -> std::shared_ptr<const Tokenizer> {
+    if (is_marian_directory(path)) return load_marian_tokenizer(path);
+    TokenizerDescription d = describe_tokenizer(path);
+    return make_pipeline_tokenizer(std::move(d.parts), std::move(d.settings));
+  });
+}
+
+TokenizerDescription describe_tokenizer(const std::string& path) {
+  if (is_gguf_file(path)) return read_gguf_vocabulary(GgufFile::open(path));
+  if (!std::filesystem::is_directory(path))
+    fail(path, "is not a directory, and no GGUF file", "name the directory of a model");
+  if (is_tokenizer_json_directory(path)) return describe_tokenizer_json(path);
+  if (is_gpt2_directory(path)) return describe_gpt2_tokenizer(path);
+  if (is_sentencepiece_directory(path)) return describe_sentencepiece_directory(path);
+  if (is_marian_directory(path))
+    fail_usage(path, "its tokenizer has two sides, each with a SentencePiece model of its own");
+  fail(path, "has no tokenizer that tril reads",
+       "a directory holds tokenizer.json, or a Marian model's source.spm, target.spm and vocab.json, or a GPT-2's "
+       "vocab.json and merges.txt, or a SentencePiece model: spiece.model, tokenizer.model, sentencepiece.bpe.model");
+}
+
+bool has_tokenizer(const std::string& path) {
+  if (is_gguf_file(path)) return has_gguf_vocabulary(GgufFile::open(path));
+  return is_marian_directory(path) || is_tokenizer_json_directory(path) || is_gpt2_directory(path) ||
+         is_sentencepiece_directory(path);
+}
+
+void save_tokenizer(const Tokenizer& tokenizer, const std::string& directory) {
+  create_directories(directory);
+  for (const TokenizerFile& file : tokenizer.files())
+    write_file_atomic((std::filesystem::path(directory) / file.name).string(), file.bytes);
+}
+
+void remove_other_tokenizers(const Tokenizer& tokenizer, const std::string& directory, const std::string& kept) {
+  const std::vector<TokenizerFile> own = tokenizer.files();
+  for (const char* name : tokenizer_file_names) {
+    const std::filesystem::path path = std::filesystem::path(directory) / name;
+    if (std::any_of(own.begin(), own.end(), [&](const TokenizerFile& file) { return file.name == name; }) ||
+        same_file(path.string(), kept))
+      continue;
+    std::error_code problem;
+    std::filesystem::remove(path, problem);
+    if (problem) fail(path.string(), "cannot be removed: " + problem.message());
+  }
+}
+
+}  // namespace tril

@@ -1,0 +1,264 @@
+// The other direction of tokenizer_json.h: parts to a tokenizer.json, as the `tokenizers` library writes it.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "format/base64.h"
+#include "tokenizer/files/tokenizer_config.h"
+#include "tokenizer/files/tokenizer_json.h"
+#include "tokenizer/models/merges_by_score.h"
+
+namespace tril {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json typed(const char* type) {
+  return Json{{"type", type}};
+}
+
+Json write_pattern(const TextPattern& pattern) {
+  return Json{{pattern.regex ? "Regex" : "String", pattern.text}};
+}
+
+Json write_replace(const ReplaceText& s) {
+  return Json{{"type", "Replace"}, {"pattern", write_pattern(s.pattern)}, {"content", s.content}};
+}
+
+const char* name_of(SplitBehavior behavior) {
+  switch (behavior) {
+    case SplitBehavior::removed:
+      return "Removed";
+    case SplitBehavior::isolated:
+      return "Isolated";
+    case SplitBehavior::contiguous:
+      return "Contiguous";
+    case SplitBehavior::merged_with_previous:
+      return "MergedWithPrevious";
+    case SplitBehavior::merged_with_next:
+      return "MergedWithNext";
+  }
+  return "";
+}
+
+Json write_metaspace(const std::string& mark, PrependScheme scheme, bool split) {
+  const char* name = scheme == PrependScheme::always ? "always" : scheme == PrependScheme::first ? "first" : "never";
+  return Json{{"type", "Metaspace"}, {"replacement", mark}, {"prepend_scheme", name}, {"split", split}};
+}
+
+struct Write {
+  // Normalizers
+  Json operator()(const UnicodeForm& s) const {
+    constexpr std::array<const char*, 4> names = {"NFC", "NFD", "NFKC", "NFKD"};
+    return typed(names[s.form]);
+  }
+  Json operator()(const Lowercase&) const { return typed("Lowercase"); }
+  Json operator()(const StripSpace& s) const {
+    return Json{{"type", "Strip"}, {"strip_left", s.left}, {"strip_right", s.right}};
+  }
+  Json operator()(const StripAccents&) const { return typed("StripAccents"); }
+  Json operator()(const ReplaceText& s) const { return write_replace(s); }
+  Json operator()(const PrependText& s) const { return Json{{"type", "Prepend"}, {"prepend", s.text}}; }
+  Json operator()(const PrecompiledMap& s) const {
+    return Json{{"type", "Precompiled"}, {"precompiled_charsmap", to_base64(s.bytes)}};
+  }
+  Json operator()(const BertText& s) const {
+    return Json{{"type", "BertNormalizer"},
+                {"clean_text", s.clean_text},
+                {"handle_chinese_chars", s.handle_chinese_chars},
+                {"strip_accents", s.strip_accents ? Json(*s.strip_accents) : Json()},
+                {"lowercase", s.lowercase}};
+  }
+  Json operator()(const NmtText&) const { return typed("Nmt"); }
+  Json operator()(const ByteLetters&) const { return typed("ByteLevel"); }
+  // Pre-tokenizers
+  Json operator()(const SplitBy& s) const {
+    return Json{{"type", "Split"},
+                {"pattern", write_pattern(s.pattern)},
+                {"behavior", name_of(s.behavior)},
+                {"invert", s.invert}};
+  }
+  Json operator()(const ByteLevel& s) const {
+    return Json{{"type", "ByteLevel"},
+                {"add_prefix_space", s.add_prefix_space},
+                {"trim_offsets", true},
+                {"use_regex", s.use_regex}};
+  }
+  Json operator()(const Metaspace& s) const { return write_metaspace(s.mark, s.prepend, s.split); }
+  Json operator()(const SplitAtSpace&) const { return typed("WhitespaceSplit"); }
+  Json operator()(const SplitWordsAndSigns&) const { return typed("Whitespace"); }
+  Json operator()(const BertWords&) const { return typed("BertPreTokenizer"); }
+  Json operator()(const SplitDigits& s) const { return Json{{"type", "Digits"}, {"individual_digits", s.individual}}; }
+  Json operator()(const SplitPunctuation& s) const {
+    return Json{{"type", "Punctuation"}, {"behavior", name_of(s.behavior)}};
+  }
+  Json operator()(const SplitAtCharacter& s) const {
+    return Json{{"type", "CharDelimiterSplit"}, {"delimiter", s.character}};
+  }
+  Json operator()(const FixedLength& s) const { return Json{{"type", "FixedLength"}, {"length", s.length}}; }
+  // Decoders
+  Json operator()(const DecodeByteLevel&) const { return (*this)(ByteLevel{true, true}); }
+  Json operator()(const DecodeMetaspace& s) const { return write_metaspace(s.mark, s.prepend, true); }
+  Json operator()(const DecodeByteFallback&) const { return typed("ByteFallback"); }
+  Json operator()(const FusePieces&) const { return typed("Fuse"); }
+  Json operator()(const StripPiece& s) const {
+    return Json{{"type", "Strip"}, {"content", s.character}, {"start", s.start}, {"stop", s.stop}};
+  }
+  Json operator()(const DecodeWordPiece& s) const {
+    return Json{{"type", "WordPiece"}, {"prefix", s.prefix}, {"cleanup", s.cleanup}};
+  }
+  Json operator()(const DecodeSuffix& s) const { return Json{{"type", "BPEDecoder"}, {"suffix", s.suffix}}; }
+};
+
+template <class Step>
+Json write_steps(const std::vector<Step>& steps, const char* list) {
+  if (steps.empty()) return nullptr;
+  if (steps.size() == 1) return std::visit(Write{}, steps[0]);
+  Json all = Json::array();
+  for (const Step& step : steps) all.push_back(std::visit(Write{}, step));
+  return Json{{"type", "Sequence"}, {list, std::move(all)}};
+}
+
+// By id. The list is written as an object by hand: an ordered one looks every key up among all before it.
+std::string write_vocab(Pieces pieces) {
+  std::sort(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::string text = "{";
+  for (const auto& [piece, id] : pieces) {
+    text += text.size() > 1 ? ",\n      " : "\n      ";
+    text += Json(piece).dump(-1, ' ', false, Json::error_handler_t::replace) + ": " + std::to_string(id);
+  }
+  return text + "\n    }";
+}
+
+constexpr const char* vocab_here = "<vocab>";  // stands where write_vocab()'s text belongs
+
+Json optional_text(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
+}
+
+struct WriteModel {
+  Json operator()(const BpeParts& p) const {
+    Json merges = Json::array();
+    for (const auto& [left, right] : p.merges) merges.push_back(Json::array({left, right}));
+    return Json{{"type", "BPE"},
+                {"dropout", nullptr},
+                {"unk_token", p.unk_token ? Json(*p.unk_token) : Json()},
+                {"continuing_subword_prefix", optional_text(p.continuing_subword_prefix)},
+                {"end_of_word_suffix", optional_text(p.end_of_word_suffix)},
+                {"fuse_unk", p.fuse_unk},
+                {"byte_fallback", p.byte_fallback},
+                {"ignore_merges", p.ignore_merges},
+                {"vocab", vocab_here},
+                {"merges", std::move(merges)}};
+  }
+  Json operator()(const UnigramParts& p) const {
+    Json vocab = Json::array();
+    for (const auto& [piece, score] : p.vocab) vocab.push_back(Json::array({piece, score}));
+    return Json{{"type", "Unigram"},
+                {"unk_id", p.unk_id ? Json(*p.unk_id) : Json()},
+                {"vocab", std::move(vocab)},
+                {"byte_fallback", p.byte_fallback}};
+  }
+  Json operator()(const WordPieceParts& p) const {
+    return Json{{"type", "WordPiece"},
+                {"unk_token", p.unk_token},
+                {"continuing_subword_prefix", p.continuing_subword_prefix},
+                {"max_input_chars_per_word", p.max_input_chars_per_word},
+                {"vocab", vocab_here}};
+  }
+  Json operator()(const WordLevelParts& p) const {
+    return Json{{"type", "WordLevel"}, {"vocab", vocab_here}, {"unk_token", p.unk_token}};
+  }
+  Json operator()(const SentencePieceParts&) const {
+    fail_usage("tokenizer.json", "a SentencePiece model cannot be written in this format", "keep its own file");
+  }
+};
+
+const Pieces* vocab_of(const ModelParts& model) {
+  if (const auto* p = std::get_if<BpeParts>(&model)) return &p->vocab;
+  if (const auto* p = std::get_if<WordPieceParts>(&model)) return &p->vocab;
+  if (const auto* p = std::get_if<WordLevelParts>(&model)) return &p->vocab;
+  return nullptr;
+}
+
+std::string text_of_id(const TokenizerParts& parts, std::int32_t id) {
+  for (const AddedToken& token : parts.added)
+    if (token.id == id) return token.content;
+  if (const Pieces* vocab = vocab_of(parts.model))
+    for (const auto& [piece, number] : *vocab)
+      if (number == id) return piece;
+  if (const auto* p = std::get_if<UnigramParts>(&parts.model); p && static_cast<std::size_t>(id) < p->vocab.size())
+    return p->vocab[static_cast<std::size_t>(id)].first;
+  fail("tokenizer.json", fmt::format("id {} that stands around a text is no token's", id));
+}
+
+Json write_frame(const TokenizerParts& parts) {
+  if (parts.prefix.empty() && parts.suffix.empty()) return nullptr;
+  Json single = Json::array(), pair = Json::array(), tokens = Json::object();
+  const auto add = [&](Json& list, const std::vector<std::int32_t>& ids, int type) {
+    for (std::int32_t id : ids) {
+      const std::string text = text_of_id(parts, id);
+      list.push_back(Json{{"SpecialToken", {{"id", text}, {"type_id", type}}}});
+      tokens[text] = Json{{"id", text}, {"ids", {id}}, {"tokens", {text}}};
+    }
+  };
+  const auto add_text = [](Json& list, const char* name, int type) {
+    list.push_back(Json{{"Sequence", {{"id", name}, {"type_id", type}}}});
+  };
+  for (Json* list : {&single, &pair}) {
+    add(*list, parts.prefix, 0);
+    add_text(*list, "A", 0);
+    add(*list, parts.suffix, 0);
+  }
+  add(pair, parts.prefix, 1);
+  add_text(pair, "B", 1);
+  add(pair, parts.suffix, 1);
+  return Json{{"type", "TemplateProcessing"},
+              {"single", std::move(single)},
+              {"pair", std::move(pair)},
+              {"special_tokens", std::move(tokens)}};
+}
+
+}  // namespace
+
+std::string tokenizer_json(const TokenizerParts& parts) {
+  Json added = Json::array();
+  std::vector<AddedToken> tokens = parts.added;
+  std::sort(tokens.begin(), tokens.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  for (const AddedToken& t : tokens)
+    added.push_back(Json{{"id", t.id},
+                         {"content", t.content},
+                         {"single_word", t.single_word},
+                         {"lstrip", t.lstrip},
+                         {"rstrip", t.rstrip},
+                         {"normalized", t.normalized},
+                         {"special", t.special}});
+  const Json json{{"version", "1.0"},
+                  {"truncation", nullptr},
+                  {"padding", nullptr},
+                  {"added_tokens", std::move(added)},
+                  {"normalizer", write_steps(parts.normalizers, "normalizers")},
+                  {"pre_tokenizer", write_steps(parts.pre_tokenizers, "pretokenizers")},
+                  {"post_processor", write_frame(parts)},
+                  {"decoder", write_steps(parts.decoders, "decoders")},
+                  {"model", std::visit(WriteModel{}, parts.model)}};
+  std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (const Pieces* vocab = vocab_of(parts.model)) {
+    const std::string mark = std::string("\"vocab\": \"") + vocab_here + "\"";
+    text.replace(text.rfind(mark), mark.size(), "\"vocab\": " + write_vocab(*vocab));
+  }
+  return text;
+}
+
+std::vector<TokenizerFile> tokenizer_files(const TokenizerParts& parts, const TokenizerSettings& settings) {
+  TokenizerConfig config;
+  config.special_tokens = settings.special_tokens;
+  config.chat_templates = settings.chat_templates;
+  config.model_max_length = settings.model_max_length;
+  config.clean_up_spaces = settings.clean_up_spaces;
+  const bool converts = std::holds_alternative<SentencePieceParts>(parts.model);
+  return {{"tokenizer.json", tokenizer_json(converts ? with_merges(parts) : parts)},
+          {"tokenizer_config.json", tokenizer_config_json(config)}};
+}
+
+}  // namespace tril

@@ -1,0 +1,342 @@
+// A SentencePiece model by itself: its normal form of a text, and its pieces, id by id those of the library. Unigram
+// [Kudo 2018] in the library's mixture of single and double precision; byte pairs [Sennrich et al. 2016] by score: of all
+// neighbours whose text together is a piece, those of the highest score merge first, of equals the leftmost; characters;
+// words. Time is linear in the text (but for long words of byte pairs, n log n), also where nothing of it is known.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/printable.h"
+#include "tokenizer/models/merge_seams.h"
+#include "tokenizer/models/merge_word.h"
+#include "tokenizer/models/subword_model.h"
+#include "tokenizer/pipeline/piece_decoder.h"
+#include "tokenizer/pipeline/prefix_tree.h"
+#include "tokenizer/pipeline/sentencepiece_normalizer.h"
+#include "unicode/characters.h"
+#include "unicode/trim.h"
+
+namespace tril {
+namespace {
+
+constexpr std::int32_t none = -1;
+constexpr std::string_view space_mark = "\u2581";
+
+// Pieces that text is cut into; the others (control, unknown, bytes) never come of text.
+bool is_of_text(PieceType type) {
+  return type == PieceType::normal || type == PieceType::user_defined || type == PieceType::unused;
+}
+
+// What all algorithms share: the normal form, and how ids leave.
+class SentencePieceModel : public SubwordModel {
+ public:
+  SentencePieceModel(const SentencePieceParts& parts, UnknownIds unknown_ids, const std::string& where)
+      : normalizer_(parts.file, where), unknown_ids_(std::move(unknown_ids)) {
+    const auto& pieces = parts.file.pieces;
+    if (!parts.id_of.empty() && parts.id_of.size() != pieces.size())
+      fail(where, fmt::format("it numbers {} of {} pieces", parts.id_of.size(), pieces.size()));
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const std::int32_t id = parts.id_of.empty() ? static_cast<std::int32_t>(i) : parts.id_of[i];
+      id_of_.push_back(id);
+      if (pieces[i].type == PieceType::unknown) unk_ = static_cast<std::int32_t>(i);
+      if (const int byte = byte_of_piece(pieces[i].text); byte >= 0 && pieces[i].type == PieceType::byte)
+        byte_ids_[static_cast<std::size_t>(byte)] = id;
+      if (!std::isfinite(pieces[i].score)) fail(where, fmt::format("the score of piece {} is no number", i));
+      if (!is_utf8(pieces[i].text)) fail(where, fmt::format("its piece {} is not UTF-8", i));
+    }
+    if (unk_ == none) fail(where, "it has no piece of type unknown");
+    if (parts.file.byte_fallback && std::find(byte_ids_.begin(), byte_ids_.end(), none) != byte_ids_.end())
+      fail(where, "it falls back to bytes and lacks pieces for some of them");
+    byte_fallback_ = parts.file.byte_fallback;
+  }
+
+  void encode(std::string_view text, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const override {
+    normalizer_.apply(text, scratch.text);
+    if (!scratch.text.empty()) cut(scratch.text, scratch, ids);
+  }
+
+ protected:
+  virtual void cut(std::string_view text, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const = 0;
+
+  // Unknown stretches of text in a row are one token, whose id may depend on all of their text.
+  struct Unknowns {
+    bool open = false;   // whether the last that was appended is one
+    std::size_t at = 0;  // where its id is
+    std::string text;
+  };
+
+  void append_unknown(std::string_view text, std::vector<std::int32_t>& ids, Unknowns& run) const {
+    if (byte_fallback_) {
+      for (char byte : text) ids.push_back(byte_ids_[static_cast<std::uint8_t>(byte)]);
+    } else if (!run.open) {
+      run.at = ids.size();
+      ids.push_back(id_of_[static_cast<std::size_t>(unk_)]);
+    }
+    if (unknown_ids_ && !byte_fallback_) run.text += text;
+    run.open = true;
+  }
+  // Call it before anything known is appended, and in the end.
+  void end_unknown(std::vector<std::int32_t>& ids, Unknowns& run) const {
+    if (run.open && unknown_ids_ && !byte_fallback_) ids[run.at] = unknown_ids_(run.text);
+    run.open = false;
+    run.text.clear();
+  }
+  // A stretch that is one piece, or unknown.
+  void append_piece(std::optional<std::int32_t> piece, std::string_view text, std::vector<std::int32_t>& ids,
+                    Unknowns& run) const {
+    if (!piece || *piece == unk_) return append_unknown(text, ids, run);
+    end_unknown(ids, run);
+    ids.push_back(id_of_[static_cast<std::size_t>(*piece)]);
+  }
+
+  SentencePieceNormalizer normalizer_;
+  UnknownIds unknown_ids_;
+  std::vector<std::int32_t> id_of_;  // by the model's own
+  std::int32_t unk_ = none;
+  std::array<std::int32_t, 256> byte_ids_ = [] {
+    std::array<std::int32_t, 256> ids{};
+    ids.fill(none);
+    return ids;
+  }();
+  bool byte_fallback_ = false;
+};
+
+class SentencePieceUnigram : public SentencePieceModel {
+ public:
+  SentencePieceUnigram(const SentencePieceParts& parts, UnknownIds unknown_ids, const std::string& where)
+      : SentencePieceModel(parts, std::move(unknown_ids), where),
+        pieces_(tree_of_pieces(parts.file, [](PieceType t) { return is_of_text(t) && t != PieceType::unused; })) {
+    float lowest = std::numeric_limits<float>::max(), highest = std::numeric_limits<float>::min();
+    for (const SentencePieceEntry& p : parts.file.pieces)
+      if (p.type == PieceType::normal) lowest = std::min(lowest, p.score), highest = std::max(highest, p.score);
+    unknown_score_ = lowest - 10.0f;
+    for (const SentencePieceEntry& p : parts.file.pieces)
+      scores_.push_back(p.type == PieceType::user_defined
+                            ? static_cast<float>(p.text.size()) * highest - 0.1  // always chosen
+                            : p.score);
+  }
+
+ private:
+  void cut(std::string_view text, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const override {
+    std::vector<EncodeScratch::Node>& best = scratch.nodes;  // best[j]: the way to byte j
+    best.assign(text.size() + 1, {0, none, none});
+    const auto offer = [&](std::size_t begin, std::size_t end, double score, std::int32_t id) {
+      EncodeScratch::Node& node = best[end];
+      if (node.begin != none && !(score > node.score)) return;
+      node = {static_cast<double>(static_cast<float>(score)), static_cast<std::int32_t>(begin), id};
+    };
+    for (std::size_t at = 0; at < text.size();) {
+      const double here = best[at].score;
+      const std::size_t length = character_at(text, at).length;
+      bool known = false;
+      pieces_.for_each_prefix(text.substr(at), [&](std::size_t bytes, std::int32_t id) {
+        offer(at, at + bytes, scores_[static_cast<std::size_t>(id)] + here, id);
+        known = known || bytes == length;
+      });
+      if (!known) offer(at, at + length, static_cast<double>(unknown_score_ + static_cast<float>(here)), unk_);
+      at += length;
+    }
+    append_path(text, best, scratch.ids, ids);
+  }
+
+  // Follows the best way back from the end.
+  void append_path(std::string_view text, const std::vector<EncodeScratch::Node>& best, std::vector<std::int32_t>& ends,
+                   std::vector<std::int32_t>& ids) const {
+    ends.clear();
+    for (auto end = static_cast<std::int32_t>(text.size()); end > 0; end = best[static_cast<std::size_t>(end)].begin)
+      ends.push_back(end);
+    Unknowns run;
+    for (std::size_t i = ends.size(); i-- > 0;) {
+      const EncodeScratch::Node& node = best[static_cast<std::size_t>(ends[i])];
+      const auto begin = static_cast<std::size_t>(node.begin), end = static_cast<std::size_t>(ends[i]);
+      append_piece(node.id, text.substr(begin, end - begin), ids, run);
+    }
+    end_unknown(ids, run);
+  }
+
+  PrefixTree pieces_;
+  std::vector<double> scores_;
+  float unknown_score_;
+};
+
+// Symbols are numbered: the pieces by the model's own ids, then characters that occur in pieces and are none, then each
+// user-defined piece once more, as it stands in a text: there it merges with nothing.
+class SentencePieceMerges : public SentencePieceModel {
+ public:
+  SentencePieceMerges(const SentencePieceParts& parts, UnknownIds unknown_ids, const std::string& where)
+      : SentencePieceModel(parts, std::move(unknown_ids), where),
+        pieces_(parts.file.pieces.size()),
+        table_(2 * parts.file.pieces.size()) {
+    const auto& pieces = parts.file.pieces;
+    for (const SentencePieceEntry& p : pieces)
+      if (p.type == PieceType::unused)
+        fail(where, fmt::format("its piece \"{}\" is out of use (unused)", printable(p.text)),
+             "only vocabularies that were not restricted are supported");
+    std::unordered_map<std::string_view, std::int32_t> symbols;
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      if (is_of_text(pieces[i].type)) symbols.emplace(pieces[i].text, static_cast<std::int32_t>(i));
+    auto next = static_cast<std::int32_t>(pieces.size());
+    for (const SentencePieceEntry& p : pieces) {
+      if (!is_of_text(p.type)) continue;
+      seams_.add(p.text);
+      for (std::size_t at = 0; at < p.text.size(); at += character_at(p.text, at).length) {
+        const std::string_view character = std::string_view(p.text).substr(at, character_at(p.text, at).length);
+        if (symbols.emplace(character, next).second) ++next;
+      }
+    }
+    first_frozen_ = next;
+    parts_of_pieces_.resize(static_cast<std::size_t>(next) - pieces_);
+    for (const auto& [text, symbol] : symbols) {
+      const Character c = character_at(text, 0);
+      if (c.length != text.size()) continue;
+      characters_[c.code] = symbol;
+      if (static_cast<std::size_t>(symbol) >= pieces_)
+        parts_of_pieces_[static_cast<std::size_t>(symbol) - pieces_] = c.code;
+    }
+    if (pieces.size() > 0) add_merges(parts.file, symbols);
+  }
+
+ private:
+  void add_merges(const SentencePieceFile& file, const std::unordered_map<std::string_view, std::int32_t>& symbols) {
+    std::vector<float> scores;
+    for (const SentencePieceEntry& p : file.pieces) scores.push_back(p.score);
+    std::sort(scores.begin(), scores.end(), std::greater<>());
+    scores.erase(std::unique(scores.begin(), scores.end()), scores.end());
+    for (const auto& [text, symbol] : symbols) {
+      if (static_cast<std::size_t>(symbol) >= file.pieces.size()) continue;
+      const float score = file.pieces[static_cast<std::size_t>(symbol)].score;
+      const auto rank = static_cast<std::int32_t>(
+          std::lower_bound(scores.begin(), scores.end(), score, std::greater<>()) - scores.begin());
+      for (std::size_t at = character_at(text, 0).length; at < text.size(); at += character_at(text, at).length) {
+        const auto left = symbols.find(text.substr(0, at)), right = symbols.find(text.substr(at));
+        if (left != symbols.end() && right != symbols.end()) table_.set(left->second, right->second, {rank, symbol});
+      }
+    }
+  }
+
+  void cut(std::string_view text, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const override {
+    Unknowns run;
+    std::size_t begin = 0;
+    Character last{Character::not_utf8, 0};
+    for (std::size_t at = 0; at < text.size();) {
+      if (const auto match = normalizer_.frozen().longest_prefix(text.substr(at)); match.bytes > 0) {
+        encode_stretch(text.substr(begin, at - begin), scratch, ids, run);
+        append_piece(match.number, text.substr(at, match.bytes), ids, run);
+        begin = at += match.bytes;
+        last = {Character::not_utf8, 0};
+        continue;
+      }
+      const Character c = character_at(text, at);
+      if (at > begin && !seams_.may_merge(last.code, c.code, text, at)) {
+        encode_stretch(text.substr(begin, at - begin), scratch, ids, run);
+        begin = at;
+      }
+      last = c;
+      at += c.length;
+    }
+    encode_stretch(text.substr(begin), scratch, ids, run);
+    end_unknown(ids, run);
+  }
+
+  // What lies between two seams. What the cache holds begins behind something known.
+  void encode_stretch(std::string_view part, EncodeScratch& scratch, std::vector<std::int32_t>& ids,
+                      Unknowns& run) const {
+    if (part.empty()) return;
+    const bool cached = !run.open && part.size() <= WordCache::longest_word;
+    const std::uint64_t hash = cached ? WordCache::hash(part) : 0;
+    if (cached && scratch.cache.find(part, WordCache::whole, hash, ids)) return;
+    const std::size_t before = ids.size();
+    const bool all_known = merge(part, scratch, ids, run);
+    if (cached && all_known) scratch.cache.keep(part, WordCache::whole, hash, std::span(ids).subspan(before));
+  }
+
+  bool merge(std::string_view part, EncodeScratch& scratch, std::vector<std::int32_t>& ids, Unknowns& run) const {
+    scratch.ids.clear();
+    for (std::size_t at = 0; at < part.size();) {
+      const Character c = character_at(part, at);
+      const auto found = characters_.find(c.code);
+      scratch.ids.push_back(found != characters_.end() ? found->second
+                                                       : first_frozen_ + static_cast<std::int32_t>(c.code));
+      at += c.length;
+    }
+    std::vector<std::int32_t>& symbols = scratch.merged;
+    symbols.clear();
+    merge_word(table_, scratch, symbols);
+    bool all_known = true;
+    for (std::int32_t symbol : symbols) {
+      if (static_cast<std::size_t>(symbol) < pieces_) {
+        append_piece(symbol, {}, ids, run);
+        continue;
+      }
+      all_known = false;
+      std::string text;
+      append_utf8(text, character_of(symbol));
+      append_unknown(text, ids, run);
+    }
+    return all_known;
+  }
+
+  // Of a symbol that is no piece.
+  char32_t character_of(std::int32_t symbol) const {
+    if (symbol >= first_frozen_) return static_cast<char32_t>(symbol - first_frozen_);
+    return parts_of_pieces_[static_cast<std::size_t>(symbol) - pieces_];
+  }
+
+  std::size_t pieces_;
+  MergeTable table_;
+  MergeSeams seams_;
+  std::int32_t first_frozen_ = 0;  // symbols from here on are characters that no piece has
+  std::unordered_map<char32_t, std::int32_t> characters_;
+  std::vector<char32_t> parts_of_pieces_;  // by symbol - pieces_: characters that are in pieces, but are none
+};
+
+// A character, or a user-defined piece, is a piece or unknown; of a model of words what stands between spaces is.
+class SentencePieceWhole : public SentencePieceModel {
+ public:
+  SentencePieceWhole(const SentencePieceParts& parts, UnknownIds unknown_ids, const std::string& where)
+      : SentencePieceModel(parts, std::move(unknown_ids), where),
+        pieces_(tree_of_pieces(parts.file, [](PieceType) { return true; })),
+        words_(parts.file.algorithm == SubwordAlgorithm::word) {}
+
+ private:
+  void cut(std::string_view text, EncodeScratch&, std::vector<std::int32_t>& ids) const override {
+    Unknowns run;
+    for (std::size_t at = 0; at < text.size();) {
+      std::size_t bytes = words_ ? text.find(space_mark, at + 1) : 0;
+      if (words_) {
+        bytes = std::min(bytes, text.size()) - at;
+      } else {
+        bytes = normalizer_.frozen().longest_prefix(text.substr(at)).bytes;
+        if (bytes == 0) bytes = character_at(text, at).length;
+      }
+      const std::string_view one = text.substr(at, bytes);
+      append_piece(pieces_.find(one), one, ids, run);
+      at += bytes;
+    }
+    end_unknown(ids, run);
+  }
+
+  PrefixTree pieces_;
+  bool words_;
+};
+
+}  // namespace
+
+std::unique_ptr<const SubwordModel> make_sentencepiece_model(const SentencePieceParts& parts, const std::string& where,
+                                                             UnknownIds unknown_ids) {
+  switch (parts.file.algorithm) {
+    case SubwordAlgorithm::unigram:
+      return std::make_unique<SentencePieceUnigram>(parts, std::move(unknown_ids), where);
+    case SubwordAlgorithm::bpe:
+      return std::make_unique<SentencePieceMerges>(parts, std::move(unknown_ids), where);
+    default:
+      return std::make_unique<SentencePieceWhole>(parts, std::move(unknown_ids), where);
+  }
+}
+
+}  // namespace tril

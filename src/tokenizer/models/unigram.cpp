@@ -1,0 +1,122 @@
+// Unigram language model [Kudo 2018] as Hugging Face's Unigram model has it: of all ways to cut a word into pieces the
+// one of the highest sum of log probabilities, found from left to right [Viterbi 1967] in double precision:
+//
+//   best(j) = max over pieces that end at j and begin at i of best(i) + score(piece)
+//
+// A character that is no piece costs the lowest score less 10; such characters in a row are one unknown piece.
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "base/error.h"
+#include "tokenizer/models/subword_model.h"
+#include "tokenizer/pipeline/prefix_tree.h"
+#include "unicode/characters.h"
+
+namespace tril {
+namespace {
+
+constexpr double unknown_penalty = 10;
+
+class Unigram : public SubwordModel {
+ public:
+  Unigram(const UnigramParts& parts, const std::string& where) : where_(where), byte_fallback_(parts.byte_fallback) {
+    const auto size = static_cast<std::int32_t>(parts.vocab.size());
+    unk_ = parts.unk_id.value_or(none);
+    if (parts.unk_id && (unk_ < 0 || unk_ >= size))
+      fail(where, fmt::format("its unknown token has id {} of {} pieces", unk_, size));
+    std::vector<std::pair<std::string_view, std::int32_t>> strings;
+    for (std::int32_t id = 0; id < size; ++id) {
+      const auto& [piece, score] = parts.vocab[static_cast<std::size_t>(id)];
+      if (!(std::abs(score) < std::numeric_limits<double>::max()))
+        fail(where, fmt::format("the score of piece {} is no number", id));
+      strings.emplace_back(piece, id);
+      scores_.push_back(score);
+      unknown_score_ = std::min(unknown_score_, score);
+    }
+    unknown_score_ -= unknown_penalty;
+    pieces_ = PrefixTree(std::move(strings));
+    for (std::size_t b = 0; b < 256; ++b) fallback_ids_[b] = pieces_.find(fmt::format("<0x{:02X}>", b)).value_or(none);
+  }
+
+  void encode(std::string_view word, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const override {
+    if (word.size() > WordCache::longest_word) return cut(word, scratch, ids);
+    const std::uint64_t hash = WordCache::hash(word);
+    if (scratch.cache.find(word, WordCache::whole, hash, ids)) return;
+    const std::size_t before = ids.size();
+    cut(word, scratch, ids);
+    scratch.cache.keep(word, WordCache::whole, hash, std::span(ids).subspan(before));
+  }
+
+ private:
+  static constexpr std::int32_t none = -1;
+
+  void cut(std::string_view word, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const {
+    std::vector<EncodeScratch::Node>& best = scratch.nodes;  // best[j]: the way to byte j
+    best.assign(word.size() + 1, {0, none, none});
+    const auto offer = [&](std::size_t begin, std::size_t end, double score, std::int32_t id) {
+      EncodeScratch::Node& node = best[end];
+      if (node.begin != none && !(score > node.score)) return;
+      node = {score, static_cast<std::int32_t>(begin), id};
+    };
+    for (std::size_t at = 0; at < word.size();) {
+      const double here = best[at].score;
+      const std::size_t length = character_at(word, at).length;
+      bool known = false;
+      pieces_.for_each_prefix(word.substr(at), [&](std::size_t bytes, std::int32_t id) {
+        offer(at, at + bytes, scores_[static_cast<std::size_t>(id)] + here, id);
+        known = known || bytes == length;
+      });
+      if (!known) {
+        if (unk_ == none) fail(where_, "the text has a character that is no piece, and the model has no unknown token");
+        offer(at, at + length, unknown_score_ + here, unk_);
+      }
+      at += length;
+    }
+    append_path(word, best, ids);
+  }
+
+  // Follows the best way back from the end; unknown characters in a row become one.
+  void append_path(std::string_view word, const std::vector<EncodeScratch::Node>& best,
+                   std::vector<std::int32_t>& ids) const {
+    const std::size_t before = ids.size();
+    for (std::size_t end = word.size(); end > 0;) {
+      std::size_t begin = static_cast<std::size_t>(best[end].begin);
+      const std::int32_t id = best[end].id;
+      if (id == unk_) {
+        while (begin > 0 && best[begin].id == unk_) begin = static_cast<std::size_t>(best[begin].begin);
+        append_unknown(word.substr(begin, end - begin), ids);
+      } else {
+        ids.push_back(id);
+      }
+      end = begin;
+    }
+    std::reverse(ids.begin() + static_cast<std::ptrdiff_t>(before), ids.end());
+  }
+
+  // Backwards, as append_path() goes.
+  void append_unknown(std::string_view text, std::vector<std::int32_t>& ids) const {
+    if (const auto piece = pieces_.find(text)) return ids.push_back(*piece);
+    const auto id = [&](char byte) { return fallback_ids_[static_cast<std::uint8_t>(byte)]; };
+    if (byte_fallback_ && std::none_of(text.begin(), text.end(), [&](char b) { return id(b) == none; }))
+      for (std::size_t i = text.size(); i-- > 0;) ids.push_back(id(text[i]));
+    else
+      ids.push_back(unk_);
+  }
+
+  std::string where_;
+  bool byte_fallback_;
+  std::int32_t unk_ = none;
+  double unknown_score_ = std::numeric_limits<double>::infinity();
+  std::vector<double> scores_;
+  std::array<std::int32_t, 256> fallback_ids_{};
+  PrefixTree pieces_;
+};
+
+}  // namespace
+
+std::unique_ptr<const SubwordModel> make_unigram(const UnigramParts& parts, const std::string& where) {
+  return std::make_unique<Unigram>(parts, where);
+}
+
+}  // namespace tril

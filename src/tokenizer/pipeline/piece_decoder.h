@@ -1,0 +1,35 @@
+// Joins pieces into text: the decoders of tokenizer_parts.h, one after the other.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tokenizer/pipeline/regex.h"
+#include "tokenizer/pipeline/tokenizer_parts.h"
+
+namespace tril {
+
+class PieceDecoder {
+ public:
+  /// @throws Error naming `where` for a step that cannot be: a wrong expression
+  PieceDecoder(const std::vector<DecoderStep>& steps, const std::string& where);
+
+  /// The text of `pieces`. Without any steps: the pieces with spaces between them.
+  std::string decode(std::vector<std::string> pieces) const;
+
+ private:
+  std::vector<DecoderStep> steps_;
+  std::vector<Regex> regexes_;  ///< by step; of those that have one
+  std::vector<std::size_t> regex_of_;
+};
+
+/// The byte that a piece like "<0xE2>" stands for; -1: it is no such piece.
+int byte_of_piece(std::string_view piece);
+
+/// What Hugging Face does to decoded text where clean_up_tokenization_spaces says so: no space before a full stop.
+void clean_up_spaces(std::string& text);
+
+/// Replaces every `from`, which is not empty, from left to right.
+void replace_all(std::string& text, std::string_view from, std::string_view to);
+
+}  // namespace tril

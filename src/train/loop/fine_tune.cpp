@@ -1,0 +1,246 @@
+#include "train/loop/fine_tune.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "format/gguf.h"
+#include "format/json_text.h"
+#include "format/safetensors.h"
+#include "model/families/marian.h"
+#include "model_io/generation_config.h"
+#include "model_io/registry.h"
+#include "nn/lora.h"
+#include "train/loop/build_model.h"
+
+namespace tril::train {
+namespace {
+
+bool matches(const std::string& pattern, const std::string& name) {
+  for (std::size_t begin = 0;;) {
+    if (fnmatch(pattern.c_str(), name.c_str() + begin, 0) == 0) return true;
+    begin = name.find('.', begin);
+    if (begin == name.npos) return false;
+    ++begin;
+  }
+}
+
+// The largest dropout that a config.json asks for, by the families' names of it: "attention_dropout", "resid_pdrop".
+double most_dropout(const model::Model& m) {
+  const nlohmann::json config = nlohmann::json::parse(m.config_json());
+  double most = 0;
+  for (const auto& [name, value] : config.items())
+    if (value.is_number() && !name.starts_with("classifier") && (name.ends_with("dropout") || name.ends_with("pdrop")))
+      most = std::max(most, value.get<double>());
+  return most;
+}
+
+bool matches_any(const std::vector<std::string>& patterns, const std::string& name) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return matches(p, name); });
+}
+
+void check_patterns(const std::string& option, const std::vector<std::string>& patterns,
+                    const std::vector<std::string>& names) {
+  for (const std::string& p : patterns)
+    if (std::none_of(names.begin(), names.end(), [&](const std::string& name) { return matches(p, name); })) {
+      const std::string near = did_you_mean(p, names);
+      fail_usage(option, fmt::format("'{}' matches no name", p),
+                 near.empty() && !names.empty() ? fmt::format("names look like {}", names[names.size() / 2]) : near);
+    }
+}
+
+std::string layer_of(const nn::Parameter& p) {
+  return p.name.substr(0, p.name.rfind('.'));
+}
+
+bool is_adaptable(const nn::Parameter& p) {
+  return p.hidden_matrix && p.name.ends_with(".weight");
+}
+
+}  // namespace
+
+void select_trained(nn::Parameters& parameters, const FineTuneOptions& tune) {
+  std::vector<std::string> names;
+  for (const nn::Parameter& p : parameters.all())
+    if (p.trainable) names.push_back(p.name);
+  check_patterns("--train-only", tune.train_only, names);
+  check_patterns("--freeze", tune.freeze, names);
+  bool any = false;
+  for (nn::Parameter& p : parameters.all()) {
+    if (!tune.train_only.empty() && !matches_any(tune.train_only, p.name)) p.trainable = false;
+    if (matches_any(tune.freeze, p.name)) p.trainable = false;
+    any |= p.trainable;
+  }
+  check(any, "--freeze", "nothing is left to train");
+}
+
+void add_adapters(nn::Parameters& parameters, const FineTuneOptions& tune) {
+  std::vector<nn::Parameter*> adaptable;
+  std::vector<std::string> names;
+  for (nn::Parameter& p : parameters.all()) {
+    p.trainable = false;
+    if (!is_adaptable(p)) continue;
+    adaptable.push_back(&p);
+    names.push_back(layer_of(p));
+  }
+  check_patterns("--lora-targets", tune.lora_targets, names);
+  nn::LoraOptions options;
+  options.rank = tune.lora_rank;
+  options.alpha = tune.lora_alpha > 0 ? tune.lora_alpha : static_cast<double>(tune.lora_rank);
+  options.dropout = tune.lora_dropout;
+  std::erase_if(adaptable, [&](const nn::Parameter* p) { return !matches_any(tune.lora_targets, layer_of(*p)); });
+  std::int64_t most = 0;
+  for (const nn::Parameter* p : adaptable) most = std::max(most, std::min(p->shape[0], p->shape[1]));
+  if (options.rank > most)
+    fail_usage("--lora-rank", fmt::format("{} is above the rank that any adapted matrix can have", options.rank),
+               fmt::format("pass at most {}", most));
+  for (nn::Parameter* p : adaptable) nn::add_lora(parameters, *p, options);
+}
+
+void take_form(TrainOptions& options, const Fields& given) {
+  if (options.tune.init_from.empty()) return;
+  const std::unique_ptr<model::Model> m = model::make_of(options.tune.init_from);
+  if (!m->has_encoder() && !given.given("arch")) options.model.arch = "gpt2";
+  if (m->max_positions() > 0 && !given.given("max-length"))
+    options.data.max_length = std::min(options.data.max_length, m->max_positions());
+  if (!m->has_encoder()) {
+    if (m->family() != "gpt2") {
+      options.model.dropout = most_dropout(*m);
+      for (const char* name : {"dropout", "embedding-dropout", "attention-dropout"})
+        if (const Field* field = given.find(name); field && field->given())
+          fail_usage(field->given_at(),
+                     fmt::format("a {} model has the dropout that its config.json says", m->family()),
+                     "change it in " + options.tune.init_from + "/config.json");
+    }
+    return;
+  }
+  options.model.dec_depth = m->cross_layers();
+  options.model.num_heads = m->cross_heads();
+  options.model.d_model = m->d_model();
+}
+
+std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
+  if (!is_gguf_file(options.tune.init_from))
+    model::load_generation_config(options.tune.init_from);  // save_tuned() needs it
+  std::unique_ptr<model::Model> m = model::make_of(options.tune.init_from);
+  if (const auto* bart = dynamic_cast<const model::Bart*>(m.get())) {
+    model::BartConfig c = bart->config();
+    set_dropouts(c, options.model);
+    c.encoder_layerdrop = c.decoder_layerdrop = options.model.layer_drop;
+    if (m->family() == "marian")
+      m = std::make_unique<model::Marian>(c);
+    else
+      m = model::make_bart(m->family(), c);
+  } else if (const auto* t5 = dynamic_cast<const model::T5*>(m.get())) {
+    model::T5Config c = t5->config();
+    set_dropouts(c, options.model);
+    m = model::make_t5(c);
+  } else if (const auto* gpt2 = dynamic_cast<const model::Gpt2*>(m.get())) {
+    model::Gpt2Config c = gpt2->config();
+    set_dropouts(c, options.model);
+    m = std::make_unique<model::Gpt2>(c);
+  }
+  if (m->has_encoder() == is_language_model(options.model))
+    fail_usage("--arch", fmt::format("{} holds a model of the family {}", options.tune.init_from, m->family()),
+               m->has_encoder() ? "pass --arch marian" : "pass --arch gpt2");
+  check(m->max_positions() == 0 || options.data.max_length <= m->max_positions(), "--max-length",
+        "{} tokens, {} has {} positions", options.data.max_length, options.tune.init_from, m->max_positions());
+  check(m->experts_per_token() > 0 || options.learning.router_aux_loss == 0, "--router-aux-loss",
+        "a {} model has no experts", m->family());
+  if (!m->has_encoder() && m->family() != "gpt2" && most_dropout(*m) == 0 && options.tune.lora_dropout == 0) {
+    // settle() asks the options, of which --arch gpt2 has some that this family has not.
+    check(options.learning.r_drop == 0, "--r-drop", "{} has no dropout: both passes are the same",
+          options.tune.init_from);
+    check(options.model.dropout_warmup == 0, "--dropout-warmup", "{} has no dropout to warm up",
+          options.tune.init_from);
+  }
+  m->set_gradient_checkpointing(options.model.gradient_checkpointing);
+  if (options.tune.lora_rank > 0)
+    add_adapters(m->parameters(), options.tune);
+  else
+    select_trained(m->parameters(), options.tune);
+  if (!m->parameters().flat()) m->parameters().allocate();
+  return m;
+}
+
+namespace {
+
+// What generation_config.json says besides ids and lengths. A new model that translates names its beams: a directory that
+// names none is searched greedily, as by `transformers`.
+nlohmann::json generation_of(const model::Model& m, const FineTuneOptions& tune) {
+  if (!tune.init_from.empty()) return model::published_generation_json(tune.init_from);
+  return m.has_encoder() ? nlohmann::json{{"num_beams", 4}} : nlohmann::json::object();
+}
+
+void save_adapter_config(const model::Model& m, const std::string& directory, const FineTuneOptions& tune) {
+  std::vector<std::string> targets;
+  for (const nn::Parameter& p : m.parameters().all())
+    if (p.lora) targets.push_back(layer_of(p));
+  const std::string folder = directory + "/adapter";
+  create_directories(folder);
+  const nlohmann::ordered_json config{
+      {"peft_type", "LORA"},
+      {"task_type", m.has_encoder() ? "SEQ_2_SEQ_LM" : "CAUSAL_LM"},
+      {"base_model_name_or_path", tune.init_from},
+      {"r", tune.lora_rank},
+      {"lora_alpha", tune.lora_alpha > 0 ? tune.lora_alpha : static_cast<double>(tune.lora_rank)},
+      {"lora_dropout", tune.lora_dropout},
+      {"target_modules", targets},
+      {"bias", "none"},
+      {"fan_in_fan_out", false},
+      {"inference_mode", true}};
+  write_file_atomic(folder + "/adapter_config.json", json_text(config, 2) + "\n");
+}
+
+}  // namespace
+
+void save_tuned(const model::Model& m, const std::string& directory, const FineTuneOptions& tune) {
+  const nlohmann::json published = generation_of(m, tune);
+  if (tune.lora_rank == 0) {
+    const Tensor& all = m.parameters().flat();
+    model::save(m, directory, std::span<const float>(all.data<float>(), static_cast<std::size_t>(all.count())),
+                published);
+    return;
+  }
+  model::save(m, directory, nn::merged_weights(m.parameters()), published);
+
+  const std::string folder = directory + "/adapter";
+  create_directories(folder);
+  std::vector<WeightView> weights;
+  const std::vector<float> flat = host_copy<float>(m.parameters().flat());
+  for (const nn::Parameter& p : m.parameters().all()) {
+    if (!p.is_adapter) continue;
+    const auto values = std::span(flat).subspan(static_cast<std::size_t>(m.parameters().offset_of(p)),
+                                                static_cast<std::size_t>(p.shape.count()));
+    weights.push_back({"base_model.model." + p.name, StoredType::f32, {p.shape[0], p.shape[1]}, std::as_bytes(values)});
+  }
+  write_safetensors(folder + "/adapter_model.safetensors", weights, {{"format", "pt"}});
+  save_adapter_config(m, directory, tune);
+}
+
+void save_tuned_configs(const model::Model& m, const std::string& directory, const FineTuneOptions& tune) {
+  model::save_configs(m, directory, generation_of(m, tune));
+  if (tune.lora_rank > 0) save_adapter_config(m, directory, tune);
+}
+
+LostFiles lost_files(const std::string& directory, const FineTuneOptions& tune) {
+  const auto lost = [&](std::vector<std::string> names) {
+    std::erase_if(names, [&](const std::string& name) {
+      const std::filesystem::path file = std::filesystem::path(directory) / name;
+      std::error_code none;  // then it has no size either
+      return std::filesystem::exists(file, none) && std::filesystem::file_size(file, none) > 0;
+    });
+    return names;
+  };
+  std::vector<std::string> weights{"model.safetensors"}, configs{"config.json", "generation_config.json"};
+  if (tune.lora_rank > 0) {
+    weights.emplace_back("adapter/adapter_model.safetensors");
+    configs.emplace_back("adapter/adapter_config.json");
+  }
+  return {lost(std::move(weights)), lost(std::move(configs))};
+}
+
+}  // namespace tril::train

@@ -1,0 +1,632 @@
+#include "train/loop/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "base/cores.h"
+#include "base/number_text.h"
+#include "base/printable.h"
+#include "base/utf8.h"
+#include "model/spec/model.h"
+
+namespace tril::train {
+namespace {
+
+constexpr int deterministic_parts = 4;
+
+// "loss,bleu" as one text and "loss bleu" as two mean the same; nothing where one is unknown.
+std::optional<std::vector<Metric>> metrics_of(const std::vector<std::string>& texts) {
+  std::vector<Metric> metrics;
+  for (const std::string& text : texts) {
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      const std::string_view name = std::string_view(text).substr(begin, end - begin);
+      if (name == "loss")
+        metrics.push_back(Metric::loss);
+      else if (name == "perplexity")
+        metrics.push_back(Metric::perplexity);
+      else if (name == "bleu")
+        metrics.push_back(Metric::bleu);
+      else if (name == "chrf")
+        metrics.push_back(Metric::chrf);
+      else
+        return std::nullopt;
+      begin = end + 1;
+    }
+  }
+  return metrics;
+}
+
+std::optional<double> share_of(const std::string& text) {
+  double share = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), share);
+  const bool whole = problem == std::errc{} && end == text.data() + text.size();
+  return whole && std::isfinite(share) && share > 0 ? std::optional(share) : std::nullopt;
+}
+
+void model_fields(Fields& f, ModelOptions& m) {
+  f.group("Model");
+  f.add("arch", &m.arch,
+        "family of the model: gpt2 and linear_decoder are language models, the others turn one text into another")
+      .choices(architectures());
+  f.add("preset", &m.preset, "sizes, dropouts and learning rate to begin with; other options override them",
+        {{"tiny", Preset::tiny}, {"base", Preset::base}, {"big", Preset::big}});
+  f.add("d-model", &m.d_model, "width of the model, d_model").at_least(2).at_most(65536);
+  f.add("num-heads", &m.num_heads, "attention heads; they divide d-model").at_least(1).at_most(1024);
+  f.add("ffn-dim", &m.ffn_dim, "width of the feed-forward layers").at_least(1).at_most(1 << 20);
+  f.add("enc-depth", &m.enc_depth, "layers of the encoder").at_least(1).at_most(1000);
+  f.add("dec-depth", &m.dec_depth, "layers of the decoder").at_least(1).at_most(1000);
+  f.add("activation", &m.activation, "between the feed-forward's two layers")
+      .choices({"relu", "gelu", "gelu_new", "silu"});
+  f.add("max-positions", &m.max_positions, "longest sequence that the model is meant for, in tokens")
+      .at_least(2)
+      .at_most(1 << 20);
+
+  f.add("depth-scaled-init", &m.depth_scaled_init,
+        "matrices of layer l begin smaller by the root of l, for stacks of many layers");
+
+  f.group("Dropout");
+  f.add("dropout", &m.dropout, "on what each sublayer adds, and on embeddings").at_least(0).at_most(0.95);
+  f.add("embedding-dropout", &m.embedding_dropout, "on embeddings, instead of --dropout").at_least(0).at_most(0.95);
+  f.add("attention-dropout", &m.attention_dropout, "on attention weights").at_least(0).at_most(0.95);
+  f.add("activation-dropout", &m.activation_dropout, "after the feed-forward's activation").at_least(0).at_most(0.95);
+  f.add("dropout-warmup", &m.dropout_warmup, "updates over which every dropout sets in: p (1 - e^(-10 t / N)); 0: none")
+      .at_least(0);
+  f.add("layer-drop", &m.layer_drop, "probability that a batch leaves a layer out").at_least(0).at_most(0.95);
+}
+
+void data_fields(Fields& f, DataOptions& d) {
+  f.group("Data");
+  f.add("train-sets", &d.train_sets,
+        "source and target text, line by line (or one tab-separated file with --tsv); several corpora one after the "
+        "other: A.src A.tgt B.src B.tgt; a language model: one text")
+      .letter('t')
+      .value_name("FILE")
+      .required();
+  f.add("valid-sets", &d.valid_sets, "the same for validation").value_name("FILE");
+  f.add("tsv", &d.tsv, "the sets are one file each: source, tab, target");
+  f.add("data-weighting", &d.data_weighting, "for each corpus, a file with the weight of each pair's loss, one a line")
+      .value_name("FILE");
+  f.add("guided-alignment", &d.guided_alignment,
+        "for each corpus, a file with the alignment of each pair, one a line: \"0-0 1-2\", source first, from 0; or "
+        "learn: "
+        "they are learned from the corpora first, as `tril align` does")
+      .value_name("FILE");
+  f.add("guided-alignment-units", &d.guided_alignment_units,
+        "what these count: words between spaces, or tokens of the vocabulary (a language tag and the end among them)",
+        {{"words", AlignmentUnits::words}, {"tokens", AlignmentUnits::tokens}});
+  f.needs("guided-alignment-units", "guided-alignment", "there are no alignments");
+  f.add("language-tags", &d.language_tags,
+        "for each corpus, the language that its source texts are tagged with in front (de: >>de<<); - for none")
+      .value_name("NAME");
+  f.add("corpus-temperature", &d.corpus_temperature,
+        "T: corpora of n pairs come in shares of n^(1/T); 1: as they are, large: all alike")
+      .at_least(1)
+      .at_most(1e6);
+  f.add("corpus-weights", &d.corpus_weights, "shares of the corpora instead, one number each")
+      .value_name("N")
+      .checked_by([](const std::string& text) { return share_of(text) ? "" : "a number above 0"; });
+  f.add("bpe-dropout", &d.bpe_dropout, "probability that a merge of the vocabulary is left out, anew in each epoch")
+      .at_least(0)
+      .at_most(1);
+  f.add("bpe-dropout-sides", &d.bpe_dropout_sides, "whose subwords --bpe-dropout or --subword-alpha draws",
+        {{"both", Sides::both}, {"source", Sides::source}, {"target", Sides::target}});
+  f.add("subword-alpha", &d.subword_alpha,
+        "draw segmentations of a unigram vocabulary anew in each epoch, by their probabilities to this power; 0: not")
+      .at_least(0)
+      .at_most(1e6);
+  f.add("vocab", &d.vocab, "SentencePiece model, or a model directory whose tokenizer to use; none: one is trained")
+      .letter('v')
+      .value_name("FILE");
+  f.add("vocab-size", &d.vocab_size, "pieces of the vocabulary to train; fewer where the text gives fewer")
+      .at_least(8)
+      .at_most(1'000'000);
+  f.add("vocab-type", &d.vocab_type, "how the vocabulary is trained").choices({"bpe", "unigram", "char"});
+  f.add("separate-vocabs", &d.separate_vocabs, "one vocabulary for each side instead of one for both");
+  f.add("max-tokens", &d.max_tokens, "tokens in a batch: the longer side of each pair, added up")
+      .at_least(1)
+      .at_most(std::numeric_limits<std::int32_t>::max());
+  f.add("max-length", &d.max_length, "tokens in a sentence, longer pairs are left out; a language model's context")
+      .at_least(1)
+      .at_most(1 << 20);
+  f.add("max-length-crop", &d.max_length_crop, "crop longer sentences instead of leaving the pair out");
+  f.add("skip-invalid", &d.skip_invalid, "leave out pairs that are not valid UTF-8 instead of stopping");
+  f.add("data-memory", &d.data_memory_mib, "MiB of sentences held in memory at most; larger corpora stream through")
+      .at_least(1)
+      .at_most(1 << 30);
+  f.excludes("corpus-weights", "corpus-temperature", "shares are either given or follow from the sizes");
+  f.excludes("bpe-dropout", "subword-alpha", "one is for byte pairs, the other for unigram vocabularies");
+  f.excludes("vocab", "vocab-size", "a vocabulary is either read or trained");
+  f.excludes("vocab", "vocab-type", "a vocabulary is either read or trained");
+  f.excludes("vocab", "separate-vocabs", "a vocabulary is either read or trained");
+}
+
+void learning_fields(Fields& f, LearningOptions& l) {
+  f.group("Learning");
+  f.add("after", &l.after,
+        "how long to train: 8000u updates, 30e epochs, 10m minutes, 5Gt target tokens; whichever first")
+      .letter('a')
+      .value_name("AMOUNT")
+      .checked_by(amounts_expected)
+      .free_to_change();
+  f.add("accumulate", &l.accumulate, "batches whose gradients make one update; with several ranks, of each")
+      .at_least(1)
+      .at_most(1 << 20);
+  f.add("learn-rate", &l.learn_rate, "peak learning rate").letter('l').above(0).at_most(1000);
+  f.add("lr-schedule", &l.lr_schedule, "what the rate does after the warm-up",
+        {{"inverse_sqrt", ScheduleKind::inverse_sqrt},
+         {"linear", ScheduleKind::linear},
+         {"cosine", ScheduleKind::cosine},
+         {"constant", ScheduleKind::constant}});
+  f.add("warmup", &l.warmup, "updates over which the rate rises to its peak").at_least(0);
+  f.add("lr-decay-updates", &l.lr_decay_updates, "update at which a linear or cosine schedule ends; 0: that of --after")
+      .at_least(0);
+  f.add("lr-min", &l.lr_min, "rate that a linear or cosine schedule ends at").at_least(0);
+  f.add("guided-alignment-cost", &l.guided_alignment_cost,
+        "how far attention is from the alignments: cross-entropy, squared error, or -log of the weight they have "
+        "together",
+        {{"ce", kern::AlignmentCost::ce}, {"mse", kern::AlignmentCost::mse}, {"mult", kern::AlignmentCost::mult}});
+  f.add("guided-alignment-weight", &l.guided_alignment_weight, "of that beside the loss of the targets").above(0);
+  f.add("guided-alignment-layer", &l.guided_alignment_layer,
+        "the decoder layer whose cross-attention learns alignments: its number from 1, or last")
+      .value_name("N");
+  f.add("guided-alignment-heads", &l.guided_alignment_heads,
+        "heads of that layer, the first ones, whose mean learns them; 0: all")
+      .at_least(0);
+  for (const char* name :
+       {"guided-alignment-cost", "guided-alignment-weight", "guided-alignment-layer", "guided-alignment-heads"})
+    f.needs(name, "guided-alignment", "there are no alignments");
+  f.add("label-smoothing", &l.label_smoothing, "probability spread over the whole vocabulary").at_least(0).at_most(0.9);
+  f.add("r-drop", &l.r_drop,
+        "alpha of R-Drop: each batch passes twice, and what dropout makes of the two is drawn together; 0: off")
+      .at_least(0)
+      .at_most(1000);
+  f.add("r-drop-start", &l.r_drop_start, "updates without R-Drop before it begins: until then each batch passes once")
+      .at_least(0);
+  f.add("router-aux-loss", &l.router_aux_loss,
+        "weight of the loss that has the experts of a mixture share the work, as router_aux_loss_coef; 0: off")
+      .at_least(0)
+      .at_most(1000);
+  f.add("teacher", &l.teacher, "model directories whose predictions are learned too; their vocabulary is taken over")
+      .value_name("DIR");
+  f.add("distillation-temperature", &l.distillation_temperature, "T that teacher and student are softened by")
+      .at_least(0.01)
+      .at_most(1000);
+  f.add("distillation-mix", &l.distillation_mix, "share of the teacher in the loss; the targets have the rest")
+      .at_least(0)
+      .at_most(1);
+  f.needs("r-drop-start", "r-drop", "there is nothing to begin");
+  f.excludes("teacher", "r-drop", "each is a divergence of its own; choose one");
+  f.excludes("teacher", "vocab-size", "the teacher's vocabulary is taken over");
+  f.excludes("teacher", "vocab-type", "the teacher's vocabulary is taken over");
+  f.excludes("teacher", "separate-vocabs", "the teacher's vocabulary is taken over");
+  f.needs("distillation-temperature", "teacher", "there is nothing to soften");
+  f.needs("distillation-mix", "teacher", "there is nothing to mix in");
+  f.add("optimizer", &l.optimizer,
+        "adamw decays the weights apart from the gradient; muon steps all but matrices by it",
+        {{"adam", OptimizerKind::adam},
+         {"adamw", OptimizerKind::adamw},
+         {"lion", OptimizerKind::lion},
+         {"adafactor", OptimizerKind::adafactor},
+         {"muon", OptimizerKind::muon}})
+      .letter('o');
+  f.add("beta1", &l.beta1, "decay of the gradient's average; adafactor has none").at_least(0).at_most(0.999999);
+  f.add("beta2", &l.beta2, "decay of the squared gradient's average (lion: of the gradient's; adafactor: its own)")
+      .at_least(0)
+      .at_most(0.999999);
+  f.add("epsilon", &l.epsilon, "added to the root of that average (adam, adamw, muon)").above(0);
+  f.add("momentum", &l.momentum, "muon: decay of the matrices' momentum").at_least(0).at_most(0.999999);
+  f.add("weight-decay", &l.weight_decay, "share of the weights taken off, times the rate; adam: L2 penalty")
+      .at_least(0);
+  f.add("decay-matrices-only", &l.decay_matrices_only, "no weight decay on norms and biases");
+  f.add("clip-norm", &l.clip_norm, "largest norm of the whole gradient; 0: none").at_least(0);
+  f.add("gradient-noise", &l.gradient_noise, "normal noise on the gradient, of variance N / (1 + update)^0.55; 0: none")
+      .at_least(0);
+  f.add("ema", &l.ema, "decay of a moving average of the weights, which is validated and saved; 0: none")
+      .at_least(0)
+      .at_most(0.9999999);
+  f.add("average-checkpoints", &l.average_checkpoints,
+        "validations whose weights are averaged, then validated and saved; 1: none")
+      .at_least(1)
+      .at_most(1000);
+  f.add("nan-guard", &l.nan_guard,
+        "what to do where loss or gradient is not a number: stop, leave the update out, or go back to the last saved "
+        "state and on with other data",
+        {{"stop", NanGuard::stop}, {"skip", NanGuard::skip}, {"rollback", NanGuard::rollback}})
+      .free_to_change();
+  f.add("spike-guard", &l.spike_guard,
+        "treat an update likewise whose loss or gradient norm lies N deviations above its running average; 0: off")
+      .at_least(0)
+      .free_to_change();
+  f.add("max-rollbacks", &l.max_rollbacks, "rollbacks after which to stop").at_least(1).free_to_change();
+  f.add("rollback-rate", &l.rollback_rate, "factor of the learning rate from each rollback on")
+      .above(0)
+      .at_most(1)
+      .free_to_change();
+}
+
+void fine_tune_fields(Fields& f, FineTuneOptions& t) {
+  f.group("Fine-tuning");
+  f.add("init-from", &t.init_from, "directory of a model to begin with, its vocabulary included").value_name("DIR");
+  f.add("train-only", &t.train_only, "weights to train, by name (decoder.*); all others are frozen")
+      .value_name("PATTERN");
+  f.add("freeze", &t.freeze, "weights that stay as they are, by name (embed*)").value_name("PATTERN");
+  f.add("lora-rank", &t.lora_rank,
+        "train adapters of this rank instead of the weights; at most the smaller side of their matrices; 0: train the "
+        "weights")
+      .at_least(0)
+      .at_most(65536);
+  f.add("lora-alpha", &t.lora_alpha, "adapters count alpha / rank times; 0: once").at_least(0);
+  f.add("lora-dropout", &t.lora_dropout, "on what enters the adapters").at_least(0).at_most(0.95);
+  f.add("lora-targets", &t.lora_targets, "linear layers that get adapters, by name").value_name("PATTERN");
+  for (const char* name : {"train-only", "freeze", "lora-rank"})
+    f.needs(name, "init-from", "without a model to begin with everything must be trained");
+  f.needs("router-aux-loss", "init-from", "no --arch has experts; a model of the family mixtral has");
+  f.excludes("router-aux-loss", "gradient-checkpointing", "routers of layers that run twice tell nothing");
+  for (const char* name : {"lora-alpha", "lora-dropout", "lora-targets"})
+    f.needs(name, "lora-rank", "it says how adapters are made");
+  for (const char* name : {"train-only", "freeze"})
+    f.excludes(name, "lora-rank", "adapters are trained and nothing else");
+  for (const char* name : {"vocab", "vocab-size", "vocab-type", "separate-vocabs"})
+    f.excludes("init-from", name, "the vocabulary is that of the model");
+  for (const char* name :
+       {"preset", "d-model", "num-heads", "ffn-dim", "enc-depth", "dec-depth", "activation", "max-positions"})
+    f.excludes("init-from", name, "the sizes are those of the model");
+  f.excludes("init-from", "depth-scaled-init", "the model has begun");
+}
+
+void validation_fields(Fields& f, ValidationOptions& v) {
+  f.group("Validation");
+  f.add("valid-freq", &v.valid_freq, "how often to validate: 500u, 1e, 10m")
+      .value_name("AMOUNT")
+      .checked_by(amounts_expected);
+  f.add("valid-metrics", &v.valid_metrics, "loss, perplexity, bleu, chrf; the first decides which model is best")
+      .value_name("NAMES")
+      .checked_by([](const std::string& text) { return metrics_of({text}) ? "" : "loss, perplexity, bleu or chrf"; });
+  f.add("valid-beam", &v.valid_beam, "beam of the validation's translations").at_least(1).at_most(1024);
+  f.add("valid-samples", &v.valid_samples, "validation sentences whose translations the report shows; 0: none")
+      .at_least(0)
+      .at_most(100)
+      .free_to_change();
+  f.add("valid-attention", &v.valid_attention, "how many of them are shown with maps of their attention")
+      .at_least(0)
+      .at_most(20)
+      .free_to_change();
+  f.add("early-stopping", &v.early_stopping, "validations without a better one after which to stop; 0: never")
+      .at_least(0)
+      .free_to_change();
+}
+
+void run_fields(Fields& f, RunOptions& r, ModelOptions& m) {
+  f.group("Run");
+  f.add("model", &r.model, "directory of the model; training goes on where one is there")
+      .letter('m')
+      .value_name("DIR")
+      .required();
+  f.add("overwrite", &r.overwrite, "begin anew where the directory holds a run").free_to_change();
+  f.add("save-freq", &r.save_freq, "how often to save: 500u, 1e, 10m")
+      .value_name("AMOUNT")
+      .checked_by(amounts_expected)
+      .free_to_change();
+  f.add("keep-checkpoints", &r.keep_checkpoints, "training states that are kept").at_least(1).free_to_change();
+  f.add("disp-freq", &r.disp_freq, "how often to report: 50u, 1e, 1m")
+      .value_name("AMOUNT")
+      .checked_by(amounts_expected)
+      .free_to_change();
+  f.add("seed", &r.seed, "of weights, order and dropout");
+  f.add("threads", &r.threads, "cores to use; 0: all").at_least(0).at_most(1024).free_to_change();
+  f.add("deterministic", &r.deterministic, "the same weights for any number of threads (4 at most) and of ranks");
+  f.add("gradient-checkpointing", &m.gradient_checkpointing,
+        "compute layers again instead of keeping them: less memory, more time");
+  f.add("precision", &r.precision, "of the computation").choices({"fp32", "bf16"});
+  f.add("reduce-precision", &r.reduce_precision, "of gradients between the ranks that mpirun starts")
+      .choices({"fp32", "bf16"});
+  f.add("shard-weights", &r.shard_weights,
+        "for models larger than one rank's memory: each rank keeps its share of weights and gradients, layers come and "
+        "go")
+      .free_to_change();
+  f.add("rank-timeout", &r.rank_timeout,
+        "a rank that gives no sign of life for so many seconds ends the run, which is saved")
+      .at_least(1)
+      .at_most(86'400)
+      .free_to_change();
+}
+
+std::vector<std::string> texts_of(const nlohmann::json& value) {
+  const auto text = [](const nlohmann::json& v) { return v.is_string() ? v.get<std::string>() : v.dump(); };
+  if (value.is_null()) return {};
+  if (!value.is_array()) return {text(value)};
+  std::vector<std::string> texts;
+  for (const nlohmann::json& v : value) texts.push_back(text(v));
+  return texts;
+}
+
+}  // namespace
+
+Fields fields_of(TrainOptions& o) {
+  Fields f;
+  run_fields(f, o.run, o.model);
+  data_fields(f, o.data);
+  model_fields(f, o.model);
+  learning_fields(f, o.learning);
+  fine_tune_fields(f, o.tune);
+  validation_fields(f, o.validation);
+  for (const char* name : {"ema", "average-checkpoints", "valid-samples", "valid-attention"})
+    f.excludes("shard-weights", name, "no rank has all weights then");
+  for (const char* name : {"train-only", "freeze", "lora-rank"})
+    f.excludes("shard-weights", name, "layers come and go by their gradients, so that all of them are trained");
+  f.excludes("shard-weights", "deterministic", "each number of ranks adds gradients up in another order then");
+  f.excludes("shard-weights", "teacher", "a teacher's layers would be taken for the student's");
+  return f;
+}
+
+std::size_t corpus_count(const DataOptions& d) {
+  return d.train_sets.size() / (d.tsv ? 1 : 2);
+}
+
+bool learns_alignments(const DataOptions& d) {
+  return d.guided_alignment == std::vector<std::string>{"learn"};
+}
+
+std::vector<double> corpus_shares(const DataOptions& d) {
+  std::vector<double> shares;
+  for (const std::string& text : d.corpus_weights) {
+    const std::optional<double> share = share_of(text);
+    check(share.has_value(), "--corpus-weights", "{}, expected numbers above 0", text);
+    shares.push_back(*share);
+  }
+  return shares;
+}
+
+std::vector<std::string> architectures() {
+  return {"marian", "bart", "mbart", "m2m_100", "pegasus", "t5", "mt5", "gpt2", "linear_decoder"};
+}
+
+bool is_t5(const ModelOptions& m) {
+  return m.arch == "t5" || m.arch == "mt5";
+}
+
+bool is_language_model(const ModelOptions& m) {
+  return m.arch == "gpt2" || is_linear(m);
+}
+
+bool is_linear(const ModelOptions& m) {
+  return m.arch == "linear_decoder";
+}
+
+void apply_preset(TrainOptions& o) {
+  ModelOptions& m = o.model;
+  const auto sizes = [&](std::int64_t d, std::int64_t heads, std::int64_t ffn, std::int64_t depth) {
+    m.d_model = d, m.num_heads = heads, m.ffn_dim = ffn, m.enc_depth = m.dec_depth = depth;
+  };
+  m.attention_dropout = m.activation_dropout = 0;
+  switch (m.preset) {
+    case Preset::tiny:
+      sizes(128, 4, 256, 4);
+      m.dropout = 0.1, o.learning.learn_rate = 0.002, o.learning.warmup = 400;
+      break;
+    case Preset::base:
+      sizes(512, 8, 2048, 6);
+      m.dropout = 0.1, o.learning.learn_rate = 0.0007, o.learning.warmup = 4000;
+      break;
+    case Preset::big:
+      sizes(1024, 16, 4096, 6);
+      m.dropout = 0.3, o.learning.learn_rate = 0.0005, o.learning.warmup = 4000;
+      break;
+  }
+  if (is_t5(m)) m.attention_dropout = m.activation_dropout = m.dropout;
+  if (m.arch == "mt5") m.activation = "gelu_new";
+  if (m.arch == "bart" || m.arch == "mbart") m.activation = "gelu";
+  if (!is_language_model(m)) return;
+  m.activation = "gelu_new";
+  m.attention_dropout = is_linear(m) ? 0 : m.dropout;
+  o.learning.label_smoothing = 0;
+  o.learning.optimizer = OptimizerKind::adamw;
+  o.learning.beta2 = 0.95, o.learning.epsilon = 1e-8, o.learning.weight_decay = 0.1;
+  o.learning.decay_matrices_only = true;
+}
+
+namespace {
+
+// What only translation has: corpora of pairs.
+void settle_pairs(const DataOptions& d) {
+  const std::size_t files = d.tsv ? 1 : 2, corpora = corpus_count(d);
+  const auto what = d.tsv ? "tab-separated files" : "a source and a target file for each corpus (or --tsv)";
+  check(corpora > 0 && d.train_sets.size() % files == 0, "--train-sets", "expected {}, got {}", what,
+        counted(d.train_sets.size(), "file"));
+  check(d.valid_sets.size() % files == 0, "--valid-sets", "expected {}, got {}", what,
+        counted(d.valid_sets.size(), "file"));
+  check(learns_alignments(d) || std::ranges::count(d.guided_alignment, "learn") == 0, "--guided-alignment",
+        "learn stands for the alignments of all corpora: give it once, without files (a file of that name is ./learn)");
+  check(d.max_tokens >= 2, "--max-tokens",
+        "{} is too small: a sentence has at least 2 tokens, one of text and the end token", d.max_tokens);
+  check(!learns_alignments(d) || d.guided_alignment_units == AlignmentUnits::words, "--guided-alignment-units",
+        "what is learned are alignments of words");
+  const std::vector<std::string> none;
+  for (const auto& [name, list] : {std::pair{"--data-weighting", &d.data_weighting},
+                                   {"--guided-alignment", learns_alignments(d) ? &none : &d.guided_alignment},
+                                   {"--language-tags", &d.language_tags},
+                                   {"--corpus-weights", &d.corpus_weights}})
+    check(list->empty() || list->size() == corpora, name, "expected one for each of {} corpora, got {}", corpora,
+          list->size());
+  check(d.language_tags.empty() || d.valid_sets.empty() || d.valid_sets.size() == d.train_sets.size(), "--valid-sets",
+        "expected a set for each of {} corpora, whose tag it gets, got {}", corpora, d.valid_sets.size() / files);
+  check(d.bpe_dropout_sides == Sides::both || d.bpe_dropout > 0 || d.subword_alpha > 0, "--bpe-dropout-sides",
+        "says where --bpe-dropout or --subword-alpha is at work, and neither is given");
+  check(d.vocab_type != "char" || !d.vocab.empty(), "--vocab-type",
+        "characters are the vocabulary of language models; translation takes bpe or unigram");
+}
+
+// What a language model has no use for is refused; its context is its positions.
+void settle_language_model(TrainOptions& o) {
+  DataOptions& d = o.data;
+  ModelOptions& m = o.model;
+  const std::string arch = "a " + m.arch + " model";
+  check(d.train_sets.size() == 1 && !d.tsv, "--train-sets", "{} learns from one text, got {}", arch,
+        d.tsv ? "--tsv" : counted(d.train_sets.size(), "file"));
+  check(d.valid_sets.size() <= 1, "--valid-sets", "{} is measured on one text, got {} files", arch,
+        d.valid_sets.size());
+  check(d.vocab_type == "char" || !d.vocab.empty() || !o.tune.init_from.empty(), "--vocab-type",
+        "\"{}\" vocabularies are not learned for {}: pass --vocab-type char, or --vocab with a directory", d.vocab_type,
+        arch);
+  check(!d.separate_vocabs, "--separate-vocabs", "{} has one side", arch);
+  for (const auto& [name, list] : {std::pair{"--data-weighting", &d.data_weighting},
+                                   {"--guided-alignment", &d.guided_alignment},
+                                   {"--language-tags", &d.language_tags},
+                                   {"--corpus-weights", &d.corpus_weights}})
+    check(list->empty(), name, "is for pairs; {} learns from one text", arch);
+  check(d.bpe_dropout == 0 && d.subword_alpha == 0, d.bpe_dropout > 0 ? "--bpe-dropout" : "--subword-alpha",
+        "{} is not trained with it", arch);
+  check(m.activation_dropout == 0, "--activation-dropout", "{} has none", arch);
+  check(m.attention_dropout == 0 || !is_linear(m), "--attention-dropout", "{} has no weights of attention", arch);
+  check(d.max_tokens >= d.max_length, "--max-tokens", "a batch of {} tokens holds no block of --max-length {}",
+        d.max_tokens, d.max_length);
+  check(m.max_positions == ModelOptions{}.max_positions || m.max_positions == d.max_length, "--max-positions",
+        "{} differs from --max-length {}, which is the context of {}", m.max_positions, d.max_length, arch);
+  m.max_positions = d.max_length;
+  for (Metric metric : metrics_of(o.validation))
+    check(metric == Metric::loss || metric == Metric::perplexity, "--valid-metrics",
+          "BLEU and chrF measure translations; {} has loss and perplexity", arch);
+}
+
+}  // namespace
+
+void settle(TrainOptions& o) {
+  const ModelOptions& m = o.model;
+  check(m.d_model % m.num_heads == 0 || !o.tune.init_from.empty(), "--num-heads", "{} heads do not divide --d-model {}",
+        m.num_heads, m.d_model);
+  if (is_language_model(m)) settle_language_model(o);
+  check(m.arch == "gpt2" || m.d_model % 2 == 0, "--d-model", "{} is odd, sinusoidal positions need pairs", m.d_model);
+
+  const DataOptions& d = o.data;
+  if (!is_language_model(m)) settle_pairs(d);
+  check(d.max_length <= m.max_positions, "--max-length", "{} tokens are more than the model's --max-positions {}",
+        d.max_length, m.max_positions);
+
+  const ValidationOptions& v = o.validation;
+  if (d.valid_sets.empty()) {
+    check(v.valid_metrics.empty(), "--valid-metrics", "there is nothing to measure on without --valid-sets");
+    check(v.early_stopping == 0, "--early-stopping", "nothing says when to stop without --valid-sets");
+  }
+
+  check(!o.run.deterministic || o.run.reduce_precision == "fp32", "--reduce-precision",
+        "bf16 rounds what each rank gives, so that the result depends on their number, and --deterministic was given");
+
+  if (o.run.shard_weights) {
+    for (Metric metric : metrics_of(v))
+      check(metric == Metric::loss || metric == Metric::perplexity, "--valid-metrics",
+            "BLEU and chrF want a process that has all weights, and --shard-weights was given");
+    o.validation.valid_samples = 0;
+  }
+
+  LearningOptions& l = o.learning;
+  const bool drops = m.dropout > 0 || m.embedding_dropout.value_or(0) > 0 || m.attention_dropout > 0 ||
+                     m.activation_dropout > 0 || o.tune.lora_dropout > 0;
+  check(l.r_drop == 0 || drops, "--r-drop", "without dropout both passes are the same and there is nothing to draw");
+  check(m.dropout_warmup == 0 || drops, "--dropout-warmup", "there is no dropout that could set in");
+  if (is_language_model(m)) {
+    check(l.teacher.empty(), "--teacher", "teaches translation models, and --arch {} is a language model", m.arch);
+    check(m.layer_drop == 0, "--layer-drop", "is for encoder-decoders, and --arch {} is a language model", m.arch);
+  }
+  check(!is_t5(m) || m.layer_drop == 0, "--layer-drop", "--arch {} is trained with all its layers", m.arch);
+  check(!m.depth_scaled_init || m.arch == "marian" || m.arch == "bart", "--depth-scaled-init",
+        "is for post-norm, and --arch {} has pre-norm", m.arch);
+  check(!o.data.separate_vocabs || m.arch == "marian", "--separate-vocabs", "--arch {} has one for both sides", m.arch);
+  if (!l.teacher.empty() && o.data.vocab.empty()) o.data.vocab = l.teacher[0];
+  if (!o.data.guided_alignment.empty()) guided_heads(l, m);
+  check(l.ema == 0 || l.average_checkpoints == 1, "--average-checkpoints",
+        "contradicts --ema: one average of the weights is saved, not two");
+  const bool needs_end = has_end(l.lr_schedule);
+  if (needs_end && l.lr_decay_updates == 0) {
+    for (const Amount& a : parse_amounts(l.after, "--after"))
+      if (a.unit == Unit::updates) l.lr_decay_updates = static_cast<std::int64_t>(a.value);
+    if (l.lr_decay_updates == 0)
+      fail_usage("--lr-schedule", "a linear or cosine schedule ends at an update, and none is known",
+                 "pass --lr-decay-updates N, or --after with updates (8000u)");
+  }
+  check(l.lr_min == 0 || needs_end, "--lr-min", "only a linear or cosine schedule has an end");
+  check(l.lr_min <= l.learn_rate, "--lr-min", "{} is above the peak of {}", l.lr_min, l.learn_rate);
+  check(!needs_end || l.lr_decay_updates > l.warmup, "--lr-decay-updates", "{} updates end within the warm-up of {}",
+        l.lr_decay_updates, l.warmup);
+
+  check(!o.run.deterministic || o.run.threads <= deterministic_parts, "--threads",
+        "--deterministic cuts each batch into {} parts, so {} threads have no work", deterministic_parts,
+        o.run.threads);
+  for (const Field& field : fields_of(o))  // the log and the states have them all as JSON
+    for (const std::string& text : field.texts())
+      check(is_utf8(text), "--" + field.name(), "expected UTF-8, got \"{}\"", printable(text));
+}
+
+void refuse_useless(const Fields& fields, const TrainOptions& o) {
+  if (!is_language_model(o.model)) return;
+  const std::string arch = "--arch " + o.model.arch;
+  const std::vector<std::pair<std::string, std::string>> useless{
+      {"enc-depth", arch + " has no encoder; --dec-depth says how many layers it has"},
+      {"bpe-dropout-sides", arch + " has one side"},
+      {"corpus-temperature", "is for several corpora, and " + arch + " learns from one text"},
+      {"max-length-crop", arch + " cuts its text into blocks, nothing is left out or cropped"},
+      {"skip-invalid", arch + " learns from a text as a whole, which must be UTF-8"},
+      {"vocab-size", "characters are as many as the text has; --vocab takes a directory with another vocabulary"},
+      {"valid-beam", "is for translations, and " + arch + " is measured by its loss"},
+      {"valid-samples", "is for translations, and " + arch + " is measured by its loss"},
+      {"valid-attention", "is for translations, and " + arch + " is measured by its loss"},
+  };
+  for (const auto& [name, why] : useless)
+    if (const Field* field = fields.find(name); field && field->given()) fail_usage(field->given_at(), why);
+}
+
+model::AlignmentHeads guided_heads(const LearningOptions& l, const ModelOptions& m) {
+  model::AlignmentHeads heads;
+  heads.layer = m.dec_depth - 1;
+  if (l.guided_alignment_layer != "last") {
+    const char* const end = l.guided_alignment_layer.data() + l.guided_alignment_layer.size();
+    const auto [at, error] = std::from_chars(l.guided_alignment_layer.data(), end, heads.layer);
+    check(error == std::errc() && at == end && heads.layer >= 1 && heads.layer <= m.dec_depth,
+          "--guided-alignment-layer", "expected last or a number from 1 to {}, got \"{}\"", m.dec_depth,
+          l.guided_alignment_layer);
+    --heads.layer;
+  }
+  check(l.guided_alignment_heads <= m.num_heads, "--guided-alignment-heads", "{} of {} heads", l.guided_alignment_heads,
+        m.num_heads);
+  const std::int64_t count = l.guided_alignment_heads > 0 ? l.guided_alignment_heads : m.num_heads;
+  for (std::int64_t h = 0; h < count; ++h) heads.heads.push_back(static_cast<std::int32_t>(h));
+  return heads;
+}
+
+std::vector<Metric> metrics_of(const ValidationOptions& v) {
+  const auto metrics = metrics_of(v.valid_metrics);
+  check(metrics.has_value(), "--valid-metrics", "expected loss, perplexity, bleu or chrf");
+  return metrics->empty() ? std::vector{Metric::loss} : *metrics;
+}
+
+int worker_threads(const RunOptions& run) {
+  const int wanted = thread_count(run.threads);
+  return run.deterministic ? std::min(wanted, deterministic_parts) : wanted;
+}
+
+int batch_parts(const RunOptions& run) {
+  return run.deterministic ? deterministic_parts : worker_threads(run);
+}
+
+void fields_from_json(Fields& fields, const std::string& json_text, const std::string& where) {
+  const nlohmann::json json = nlohmann::json::parse(json_text, nullptr, false);
+  check(json.is_object(), where, "expected the options of a run as a JSON object");
+  for (const auto& [key, value] : json.items())
+    if (fields.find(key)) fields.set_from_texts(key, texts_of(value), where);
+}
+
+std::string forbidden_changes(const Fields& was, const Fields& now) {
+  std::vector<FieldDifference> list = differences(was, now);
+  std::erase_if(list, [](const FieldDifference& d) {
+    // The directory may have moved. Files are known by their names, and the corpus by its fingerprint.
+    return d.free_to_change || d.name == "model";
+  });
+  return describe(list);
+}
+
+}  // namespace tril::train

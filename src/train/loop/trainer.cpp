@@ -1,0 +1,523 @@
+#include "train/loop/trainer.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/number_text.h"
+#include "train/loop/data.h"
+#include "train/loss/teachers.h"
+#include "train/optim/averaging.h"
+
+namespace tril::train {
+namespace {
+
+constexpr std::int64_t most_skipped_in_a_row = 100;
+
+template <class F, class... Args>
+void tell(const F& hook, Args&&... args) {
+  if (hook) hook(std::forward<Args>(args)...);
+}
+
+// What an update came to that is not to be stepped by.
+std::string broken(const UpdateResult& r) {
+  return fmt::format("the loss is {}, the gradient's norm {}", number_text(r.loss), number_text(r.gradient_norm));
+}
+
+void add(ReportSums& sums, const UpdateResult& r, double took) {
+  sums.seconds += took;
+  sums.tokens += r.tokens;
+  if (!r.finite) return;
+  sums.loss += r.loss * static_cast<double>(r.tokens);
+  sums.norm += r.gradient_norm;
+  sums.noise.add(r.noise);
+  if (sums.groups.size() != r.group_norms.size())
+    sums.groups = r.group_norms;
+  else
+    for (std::size_t i = 0; i < sums.groups.size(); ++i) sums.groups[i].norm += r.group_norms[i].norm;
+  sums.counted += r.tokens;
+  ++sums.updates;
+}
+
+TrainingReport report_of(const ReportSums& sums, const TrainingState& state, double rate) {
+  TrainingReport t;
+  t.position = state.position;
+  t.loss = sums.counted ? sums.loss / static_cast<double>(sums.counted) : std::nan("");
+  t.gradient_norm = sums.updates ? sums.norm / static_cast<double>(sums.updates) : std::nan("");
+  t.rate = rate;
+  t.tokens_per_second = sums.seconds > 0 ? static_cast<double>(sums.tokens) / sums.seconds : 0;
+  t.skipped = state.skipped;
+  t.noise_scale = sums.noise.scale();
+  t.group_norms = sums.groups;
+  for (GroupNorm& g : t.group_norms) g.norm /= static_cast<double>(sums.updates);
+  t.since = sums.since;
+  return t;
+}
+
+}  // namespace
+
+OptimizerOptions optimizer_options(const LearningOptions& l) {
+  OptimizerOptions o;
+  o.kind = l.optimizer;
+  o.beta1 = l.beta1, o.beta2 = l.beta2, o.epsilon = l.epsilon, o.weight_decay = l.weight_decay;
+  o.decay_matrices_only = l.decay_matrices_only;
+  o.momentum = l.momentum;
+  o.ema = l.ema;
+  o.gradient_noise = l.gradient_noise;
+  return o;
+}
+
+WorkersOptions workers_options(const TrainOptions& o) {
+  WorkersOptions w;
+  w.threads = worker_threads(o.run);
+  w.parts = batch_parts(o.run);
+  const LearningOptions& l = o.learning;
+  w.loss.label_smoothing = l.label_smoothing;
+  w.loss.r_drop = l.r_drop;
+  w.loss.r_drop_start = l.r_drop_start;
+  w.loss.router_aux_loss = l.router_aux_loss;
+  w.loss.distillation = {static_cast<float>(l.distillation_temperature), static_cast<float>(l.distillation_mix)};
+  if (!o.data.guided_alignment.empty())
+    w.loss.guided = GuidedAlignment{guided_heads(l, o.model), l.guided_alignment_cost, l.guided_alignment_weight};
+  w.dropout_warmup = o.model.dropout_warmup;
+  w.clip_norm = o.learning.clip_norm;
+  w.fixed_order = o.run.deterministic;
+  w.shard_weights = o.run.shard_weights;
+  if (o.run.reduce_precision == "bf16") w.wire = WirePrecision::bf16;
+  if (o.run.precision == "bf16") w.precision = nn::Precision::bf16;
+  w.seed = o.run.seed;
+  return w;
+}
+
+Schedule schedule_of(const LearningOptions& l) {
+  return {l.lr_schedule, l.learn_rate, l.warmup, l.lr_decay_updates, l.lr_min};
+}
+
+Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<const Tokenizer> tokenizer,
+                 CheckpointStore& store, TrainerHooks hooks, std::shared_ptr<dist::Ranks> ranks)
+    : options_(std::move(options)),
+      model_(model),
+      store_(store),
+      ranks_(std::move(ranks)),
+      hooks_(std::move(hooks)),
+      metrics_(metrics_of(options_.validation)),
+      after_(parse_amounts(options_.learning.after, "--after")),
+      valid_freq_(parse_amounts(options_.validation.valid_freq, "--valid-freq")),
+      save_freq_(parse_amounts(options_.run.save_freq, "--save-freq")),
+      disp_freq_(parse_amounts(options_.run.disp_freq, "--disp-freq")),
+      schedule_(schedule_of(options_.learning)),
+      tokenizer_(std::move(tokenizer)) {
+  const Fields fields = fields_of(options_);
+  options_json_ = to_json(fields);
+  OptimizerOptions optimizer = optimizer_options(options_.learning);
+  optimizer.seed = options_.run.seed;
+  optimizer.shard_weights = options_.run.shard_weights;
+  optimizer_ = std::make_unique<Optimizer>(model_.parameters(), optimizer, ranks_->rank(), ranks_->size());
+  if (options_.run.shard_weights && ranks_->size() == 1)
+    spdlog::warn("--shard-weights: this process is alone and has all weights; mpirun starts several");
+  valid_ = read_validation_set(options_, tokenizer_);
+  if (ranks_->first())
+    for (const std::string& remark : remarks(valid_, options_)) spdlog::warn("{}", remark);
+  sample_texts_ = read_samples(options_);
+  if (!ranks_->broadcast(ranks_->first() && store_.has_progress() ? "goes on" : "").empty())
+    go_on();
+  else
+    begin();
+  WorkersOptions w = workers_options(options_);
+  w.ranks = ranks_;
+  w.before_step = [this] { store_.wait_until_read(); };
+  w.stop = hooks_.stop;
+  if (w.loss.guided) model_.set_alignment_heads(w.loss.guided->heads);
+  w.loss.teachers = teachers_of(options_.learning.teacher, *tokenizer_, options_.data.max_length);
+  workers_ = std::make_unique<Workers>(model_, *optimizer_, std::move(w));
+}
+
+Trainer::~Trainer() {
+  store_.wait_until_read();
+}
+
+void Trainer::begin() {
+  initialise(model_.parameters(), *optimizer_, options_.run.seed);
+  if (hooks_.load_start) hooks_.load_start();
+  optimizer_->start_average();
+  corpus_ = training_stream(options_, tokenizer_);
+  state_.batches = options_.learning.accumulate * ranks_->started();
+  store_.clear();  // a state without updates may be of other sizes
+  // From here on a killed run is told apart from a directory that holds somebody's model.
+  save(corpus_->state());
+  finish_saving();
+}
+
+void Trainer::go_on() {
+  state_ = store_.read_state();
+  TrainOptions before;
+  Fields was = fields_of(before);
+  fields_from_json(was, state_.options, store_.path());
+  if (const std::string changes = forbidden_changes(was, fields_of(options_)); !changes.empty())
+    fail_usage(options_.run.model, "the run in this directory had other options: " + changes,
+               "repeat them to go on, or pass --overwrite to begin anew");
+  store_.load_weights(model_.parameters(), *optimizer_);
+  optimizer_->set_steps(state_.optimizer_steps);
+  // However many ranks go on: an update stays what it was.
+  if (state_.batches == 0) state_.batches = options_.learning.accumulate;
+  if (ranks_->first() && state_.batches < ranks_->size())
+    spdlog::warn("an update of this run has {}: {} of the {} ranks have nothing to do",
+                 counted(state_.batches, "batch", "batches"), ranks_->size() - state_.batches, ranks_->size());
+  store_.remove_unfinished();
+  corpus_ = training_stream(options_, tokenizer_, state_.corpus);
+  told_data_ = true;
+  tell(hooks_.on_resume, state_.position);
+}
+
+bool Trainer::finite_weights() const {
+  std::array<double, 1> broken{optimizer_->finite_weights(kern::best()) ? 0.0 : 1.0};
+  if (optimizer_->shards_weights()) ranks_->all_reduce(broken);  // each has seen its own
+  return broken[0] == 0;
+}
+
+// A rate that is far too high may overflow weights while the loss and the gradient still were numbers.
+void Trainer::check_weights() const {
+  if (finite_weights()) return;
+  if (state_.position.updates == 0 && !options_.tune.init_from.empty())
+    fail(options_.tune.init_from, "has weights that are not finite", "get it again, or choose another model");
+  fail("update " + std::to_string(state_.position.updates),
+       "it left weights that are not finite, which are not saved; the last state in " + store_.path() + " remains",
+       "pass --overwrite to begin anew with a lower --learn-rate");
+}
+
+void Trainer::save(const CorpusState& corpus) {
+  check_weights();
+  state_.corpus = corpus;
+  state_.optimizer_steps = optimizer_->steps();
+  state_.options = options_json_;
+  finish_saving();
+  store_.save(state_, model_.parameters(), *optimizer_);
+  if (!store_.saving()) tell(hooks_.on_save);
+}
+
+void Trainer::advance_saving() {
+  if (!store_.saving()) return;
+  store_.advance();
+  if (!store_.saving()) tell(hooks_.on_save);
+}
+
+void Trainer::finish_saving() {
+  while (store_.saving()) advance_saving();
+}
+
+// What --average-checkpoints takes in.
+void Trainer::take_snapshot() {
+  const std::int64_t wanted = options_.learning.average_checkpoints;
+  if (options_.learning.ema > 0 || wanted <= 1) return;
+  std::string snapshot;
+  ranks_->by_first([&] { snapshot = write_snapshot(store_.path(), state_.position.updates, model_.parameters()); });
+  state_.snapshots.push_back(ranks_->broadcast(snapshot));
+  if (static_cast<std::int64_t>(state_.snapshots.size()) > wanted) state_.snapshots.erase(state_.snapshots.begin());
+}
+
+// The weights that are validated and saved, where these are not the ones trained.
+std::vector<float> Trainer::shown_weights() {
+  if (options_.learning.ema > 0)
+    return optimizer_->averaged_weights([this](const Tensor& values) { workers_->share(values); });
+  if (options_.learning.average_checkpoints <= 1) return {};
+  return mean_of_snapshots(store_.path(), state_.snapshots, model_.parameters().flat().count());
+}
+
+void Trainer::show_weights() {
+  check_weights();
+  store_.wait_until_read();
+  const std::vector<std::string> snapshots = state_.snapshots;
+  const std::int64_t shown_before = state_.shown_update;
+  state_.validation_due = false;
+  state_.shown_update = state_.position.updates;
+  take_snapshot();
+  std::optional<BorrowedWeights> borrowed;
+  if (std::vector<float> shown = shown_weights(); !shown.empty())
+    borrowed.emplace(model_.parameters(), kern::best(), std::move(shown));
+  if (valid_.empty()) {
+    save_model();
+    return;
+  }
+
+  ValidationReport report;
+  std::atomic<bool> broken_off = false;
+  const auto stops = [&] {
+    if (hooks_.stop && hooks_.stop()) broken_off = true;
+    return broken_off.load();
+  };
+  const auto translate = [&](std::span<const std::string> sources) {
+    std::vector<std::string> texts = translate_together(sources);
+    stops();
+    return texts;
+  };
+  report.scores = validate(valid_, metrics_, *workers_, translate, stops);
+  if (ranks_->first() && hooks_.translate && !sample_texts_.empty() && !broken_off) {
+    report.samples =
+        show_samples(sample_texts_, options_.validation.valid_attention, model_, *tokenizer_, hooks_.translate);
+    stops();
+  }
+  std::array<double, 1> breaks{broken_off ? 1.0 : 0.0};
+  ranks_->all_reduce(breaks);
+  if (breaks[0] > 0) {  // nothing of it counts, and the state says that it is to come
+    state_.snapshots = snapshots;
+    state_.shown_update = shown_before;
+    state_.validation_due = true;
+    return;
+  }
+  const double now = score_of(report.scores, metrics_[0]);
+  report.best = better(metrics_[0], now, state_.best);
+  if (report.best) {
+    save_model();
+    state_.best = now;
+    state_.best_update = state_.position.updates;
+    state_.stalled = 0;
+  } else {
+    ++state_.stalled;
+  }
+  report.position = state_.position;
+  report.stalled = state_.stalled;
+  tell(hooks_.on_validation, report);
+}
+
+void Trainer::save_model() {
+  workers_->with_whole_weights([&] { ranks_->by_first([&] { hooks_.save_model(); }); });
+}
+
+void Trainer::restore_model() {
+  const bool validates = !valid_.empty();
+  if (validates ? !state_.best : state_.shown_update < 0) return;  // none was written yet
+  std::string lost;
+  ranks_->by_first([&] {
+    if (hooks_.lost_weights) lost = hooks_.lost_weights();
+  });
+  lost = ranks_->broadcast(lost);
+  if (lost.empty()) return;
+  const std::int64_t now = state_.position.updates;
+  // After a rollback an update of the same number may have had other weights: then a validation since was no better.
+  const bool is_best = state_.best_update == now && state_.stalled == 0;
+  if (state_.shown_update == now && (!validates || is_best)) {
+    std::optional<BorrowedWeights> borrowed;
+    if (std::vector<float> shown = shown_weights(); !shown.empty())
+      borrowed.emplace(model_.parameters(), kern::best(), std::move(shown));
+    save_model();
+    if (ranks_->first()) spdlog::warn("{}: is gone or empty, and is written anew from the training state", lost);
+  } else if (validates) {
+    fail(lost,
+         fmt::format("is gone or empty; it had the best weights, of update {}, and the training state has those of "
+                     "update {}",
+                     state_.best_update, now),
+         "put a copy of it back, or pass --overwrite to begin anew");
+  } else {
+    state_.shown_update = -1;  // the run writes the next one, at its end at the latest
+  }
+}
+
+std::vector<std::string> Trainer::translate_together(std::span<const std::string> sources) {
+  const auto share = [&](int rank) {
+    return share_of(sources.size(), static_cast<std::size_t>(rank), static_cast<std::size_t>(ranks_->size()));
+  };
+  const Branch own = share(ranks_->rank());
+  std::vector<std::string> texts;
+  ranks_->together([&] { texts = hooks_.translate(sources.subspan(own.first, own.size())); });
+  for (std::string& text : texts) std::replace(text.begin(), text.end(), '\n', ' ');  // a translation is one line
+  if (ranks_->size() == 1) return texts;
+  std::string lines;
+  for (const std::string& text : texts) lines += text + "\n";
+  texts.clear();
+  for (const std::string& theirs : ranks_->all_gather(lines))
+    for (std::size_t at = 0, end; (end = theirs.find('\n', at)) != theirs.npos; at = end + 1)
+      texts.push_back(theirs.substr(at, end - at));
+  return texts;
+}
+
+void Trainer::agree() {
+  const bool stop = hooks_.stop && hooks_.stop();
+  std::array<double, 3> told{ranks_->first() ? state_.position.minutes : 0.0, stop ? 1.0 : 0.0,
+                             store_.is_ready() ? 1.0 : 0.0};
+  ranks_->all_reduce(told);
+  state_.position.minutes = told[0];
+  stop_ = told[1] > 0;
+  if (told[2] == ranks_->size()) advance_saving();
+}
+
+UpdateResult Trainer::one_update() {
+  group_.clear();
+  const bool alone = ranks_->size() == 1 && hooks_.stop;
+  for (std::int64_t i = 0; i < state_.batches; ++i) {
+    if (alone && i > 0 && hooks_.stop()) return {.broken_off = true};
+    group_.push_back(corpus_->next());
+  }
+  const std::int64_t number = state_.position.updates + 1;
+  const LearningOptions& l = options_.learning;
+  if (l.r_drop > 0 && number == l.r_drop_start + 1) state_.usual = {};  // from here on losses are larger
+  return workers_->update(group_, number, rate_of(number), state_.usual.limits(l.spike_guard));
+}
+
+double Trainer::rate_of(std::int64_t update) const {
+  return learning_rate(schedule_, update) * state_.rate_factor;
+}
+
+bool Trainer::guard(const UpdateResult& result, const TrainingState& before) {
+  const NanGuard policy = options_.learning.nan_guard;
+  if (policy == NanGuard::rollback) {
+    if (state_.rollbacks >= options_.learning.max_rollbacks) stop_at_nan(result, before);
+    roll_back(result, before);
+    return true;
+  }
+  if (policy == NanGuard::stop || ++skipped_in_a_row_ >= most_skipped_in_a_row) stop_at_nan(result, before);
+  ++state_.skipped;
+  spdlog::warn("update {}: {}; left out", before.position.updates + 1, broken(result));
+  return false;
+}
+
+// Weights and moments of the last saved state, data from here on: what has come between is not seen again in this
+// epoch. The state is saved at once, so that a run that is killed goes on behind the rollback.
+void Trainer::roll_back(const UpdateResult& result, const TrainingState& before) {
+  finish_saving();
+  TrainingState good = store_.read_state();
+  store_.load_weights(model_.parameters(), *optimizer_);
+  optimizer_->set_steps(good.optimizer_steps);
+  workers_->refresh();
+  good.position.epochs = corpus_->state().epoch;
+  good.position.tokens = before.position.tokens;
+  good.position.minutes = before.position.minutes;
+  good.best = before.best, good.best_update = before.best_update, good.stalled = before.stalled;
+  good.skipped = before.skipped;
+  good.rollbacks = before.rollbacks + 1;
+  good.rate_factor = before.rate_factor * options_.learning.rollback_rate;
+  state_ = good;
+  save(corpus_->state());
+  spdlog::warn("update {}: {}; returning to update {} and continuing with other data (rollback {} of {})",
+               before.position.updates + 1, broken(result), state_.position.updates, state_.rollbacks,
+               options_.learning.max_rollbacks);
+  tell(hooks_.on_rollback, RollbackReport{state_.position, before.position.updates + 1, state_.shown_update,
+                                          result.loss, result.gradient_norm, state_.rollbacks});
+}
+
+void Trainer::stop_at_nan(const UpdateResult& result, const TrainingState& before) {
+  state_ = before;
+  const bool whole = finite_weights();  // it may have been stepped before that was seen
+  if (whole) save(before.corpus);
+  finish_saving();
+  fail("update " + std::to_string(state_.position.updates + 1),
+       fmt::format("{}; {}", broken(result),
+                   whole ? "the state before this update is saved"
+                         : "it left weights that are not finite, and the last state in " + store_.path() + " remains"),
+       options_.learning.nan_guard == NanGuard::rollback
+           ? "--max-rollbacks are used up: pass more of them with a lower --rollback-rate, or begin anew with a lower "
+             "--learn-rate"
+           : "pass --nan-guard skip or rollback to go on without such updates, or begin anew with a lower "
+             "--learn-rate");
+}
+
+TrainingSummary Trainer::run() {
+  TrainingSummary summary;
+  double clock = seconds_now();
+  const auto patience = options_.validation.early_stopping;
+  const auto out_of_patience = [&] { return patience > 0 && state_.stalled >= patience; };
+
+  restore_model();
+  agree();
+  if (state_.validation_due) {
+    show_weights();
+    agree();
+  }
+  while (true) {
+    if (out_of_patience()) {
+      summary.ending = Ending::early_stopping;
+      break;
+    }
+    if (reached(after_, state_.position)) break;
+    if (stop_) {
+      summary.ending = Ending::stopped;
+      break;
+    }
+
+    const TrainingState before = state_;
+    const double start = seconds_now();
+    const UpdateResult result = one_update();
+    const double end = seconds_now(), took = end - start;
+    if (result.broken_off) {  // its batches come again when the run goes on
+      state_ = before;
+      summary.ending = Ending::stopped;
+      break;
+    }
+
+    const bool rolls_back = options_.learning.nan_guard == NanGuard::rollback;
+    const bool broke_weights = rolls_back && result.finite && !finite_weights();
+    if (!result.finite || broke_weights) {
+      if (guard(result, before)) {
+        clock = end;
+        ++summary.updates_here;
+        continue;
+      }
+    } else {
+      skipped_in_a_row_ = 0;
+      state_.usual.loss.add(result.loss);
+      state_.usual.gradient_norm.add(result.gradient_norm);
+    }
+
+    state_.corpus = corpus_->state();
+    ++summary.updates_here;
+    state_.position.updates += 1;
+    state_.position.epochs = state_.corpus.epoch;
+    state_.position.tokens += result.tokens;
+    state_.position.minutes += (end - std::exchange(clock, end)) / 60;  // what came between two updates counts too
+    agree();
+    for (const Stragglers::Slow& slow : stragglers_.add(result.rank_seconds))
+      if (ranks_->first())
+        spdlog::warn("{} takes {:.2f} s for its part of an update, the median rank {:.2f} s: all wait for it",
+                     ranks_->name_of(slow.rank), slow.seconds, stragglers_.median());
+    const double rate = rate_of(state_.position.updates);
+    if (const std::string report = told_data_ ? "" : corpus_->report(); !report.empty()) {
+      spdlog::info("training data: {}", report);
+      told_data_ = true;
+    }
+
+    add(state_.sums, result, took);
+    ReportSums this_one;
+    add(this_one, result, took);
+    tell(hooks_.on_update, report_of(this_one, state_, rate));
+    if (due(disp_freq_, before.position, state_.position)) {
+      tell(hooks_.on_report, report_of(state_.sums, state_, rate));
+      state_.sums = {};
+    }
+
+    // The model before the state that names it: killed between the two, the run comes here again and writes it again.
+    const bool saves = due(save_freq_, before.position, state_.position);
+    if (valid_.empty() ? saves : due(valid_freq_, before.position, state_.position)) {
+      show_weights();
+      agree();  // who was asked to stop meanwhile does not make another update first
+    }
+    if (saves) save(state_.corpus);
+  }
+
+  if (summary.updates_here > 0 && state_.sums.updates > 0) {  // the sums stay, for a run that goes on from here
+    TrainingReport last = report_of(state_.sums, state_, rate_of(state_.position.updates));
+    last.unfinished = true;
+    tell(hooks_.on_report, last);
+  }
+  // A run that was stopped goes on later and is saved as it stands; one that is done has its last word measured.
+  if (summary.ending == Ending::stopped) {
+    if (state_.shown_update < 0) save_model();
+  } else if (state_.shown_update < state_.position.updates && !state_.validation_due) {
+    show_weights();
+  }
+  if (state_.validation_due) summary.ending = Ending::stopped;
+  save(state_.corpus);
+  finish_saving();
+  summary.position = state_.position;
+  summary.best = state_.best;
+  summary.best_update = state_.best_update;
+  summary.stalled = state_.stalled;
+  summary.skipped = state_.skipped;
+  summary.rollbacks = state_.rollbacks;
+  return summary;
+}
+
+}  // namespace tril::train

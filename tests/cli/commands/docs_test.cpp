@@ -1,0 +1,190 @@
+// What the documents say exists, exists: every `tril ...` command line in them names a command and its options, every
+// `make ...` a target, every path and link a file.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <regex>
+#include <sstream>
+
+#include "cli/app/app.h"
+#include "support/paths.h"
+#include "support/run_program.h"
+
+namespace tril {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path root() {
+  return fs::path(test::test_dir()).parent_path();
+}
+
+std::vector<fs::path> documents() {
+  std::vector<fs::path> list{root() / "README.md", root() / "CONTRIBUTING.md"};
+  for (const auto& entry : fs::directory_iterator(root() / "docs"))
+    if (entry.path().extension() == ".md") list.push_back(entry.path());
+  return list;
+}
+
+/// What a document says in code: the lines of its fenced blocks without a language (joined where they end in a
+/// backslash; where some begin with "$ ", these alone, for the others are what a program prints) and its `inline` code.
+struct Document {
+  std::vector<std::string> code;
+  std::string prose;
+};
+
+Document read(const std::string& text) {
+  Document d;
+  std::istringstream lines(text);
+  std::string fence;  // how the block began, "" outside
+  std::vector<std::string> block;
+  bool goes_on = false;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    if (line.compare(indent, 3, "```") == 0) {
+      const bool prompts =
+          std::any_of(block.begin(), block.end(), [](const std::string& l) { return l.starts_with("$ "); });
+      for (const std::string& l : block)
+        if (fence == "```" && (!prompts || l.starts_with("$ "))) d.code.push_back(prompts ? l.substr(2) : l);
+      fence = fence.empty() ? line.substr(indent) : "";
+      block.clear();
+      goes_on = false;
+    } else if (!fence.empty()) {
+      const bool more = line.ends_with('\\');
+      if (more) line.pop_back();
+      goes_on ? void(block.back() += line) : block.push_back(line);
+      goes_on = more;
+    } else {
+      d.prose += line + "\n";
+      for (std::size_t at = line.find('`'), end; at != std::string::npos; at = line.find('`', end + 1)) {
+        end = line.find('`', at + 1);
+        if (end == std::string::npos) break;
+        d.code.push_back(line.substr(at + 1, end - at - 1));
+      }
+    }
+  }
+  return d;
+}
+
+/// Commands of a shell line, as words: cut at | ; && ( and #; quotes keep a word together.
+std::vector<std::vector<std::string>> commands_of(const std::string& line) {
+  std::vector<std::vector<std::string>> commands(1);
+  std::string word;
+  char quote = 0;
+  const auto end_word = [&] {
+    if (!word.empty()) commands.back().push_back(word);
+    word.clear();
+  };
+  for (char ch : line) {
+    if (quote)
+      ch == quote ? void(quote = 0) : word.push_back(ch);
+    else if (ch == '"' || ch == '\'')
+      quote = ch;
+    else if (ch == '#' && word.empty())
+      break;
+    else if (ch == '|' || ch == ';' || ch == '&' || ch == '(' || ch == ')')
+      end_word(), commands.emplace_back();
+    else if (ch == ' ')
+      end_word();
+    else
+      word.push_back(ch);
+  }
+  end_word();
+  return commands;
+}
+
+/// "" or what is wrong with `words`, the arguments of tril.
+std::string problem_of(const cli::App& app, std::vector<std::string> words) {
+  const std::vector<std::string> general{"help", "version", "config", "dump-config", "quiet", "log-level"};
+  const std::vector<std::string> names = app.names();
+  const auto is_command = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (words.empty() || words[0].starts_with("--") || words[0] == "COMMAND" || words[0] == "...") return "";
+  std::string name = words[0];
+  if (!is_command(name) && words.size() > 1) name += " " + words[1];
+  if (!is_command(name)) return words[0] + " is not a command";
+  const cli::Command& command = app.at(name);
+  for (const std::string& word : words) {
+    const std::string option = word.substr(0, word.find('='));
+    bool known = true;
+    if (option.starts_with("--"))
+      known = command.fields.find(option.substr(2)) ||
+              std::find(general.begin(), general.end(), option.substr(2)) != general.end();
+    else if (option.size() == 2 && option[0] == '-' && std::isalpha(static_cast<unsigned char>(option[1])))
+      known = option == "-h" || option == "-q" ||
+              std::any_of(command.fields.begin(), command.fields.end(),
+                          [&](const Field& f) { return f.short_name() == option[1]; });
+    if (!known) return name + " has no option " + word;
+  }
+  return "";
+}
+
+TEST(Documents, CommandsExist) {
+  const cli::App app = cli::make_app();
+  const std::string makefile = file_text((root() / "Makefile").string());
+  int seen = 0;
+  for (const fs::path& document : documents())
+    for (const std::string& code : read(file_text(document.string())).code)
+      for (std::vector<std::string> words : commands_of(code)) {
+        if (words.size() < 2) continue;
+        const std::string program = words[0];
+        words.erase(words.begin());
+        if (program == "tril" || program == "build/tril") {
+          ++seen;
+          EXPECT_EQ(problem_of(app, words), "") << document.filename() << ": " << code;
+        } else if (program == "make") {
+          EXPECT_NE(makefile.find("\n" + words[0] + ":"), std::string::npos) << document.filename() << ": " << code;
+        }
+      }
+  EXPECT_GT(seen, 20);
+}
+
+TEST(Documents, PathsAndLinksExist) {
+  const std::regex path(R"((?:src|tests|examples|docs|bench|scripts|cmake|include)/[\w./{},-]*)");
+  const std::regex link(R"(\]\(([^)#:]+)(?:#[^)]*)?\))");
+  int seen = 0;
+  for (const fs::path& document : documents()) {
+    const Document d = read(file_text(document.string()));
+    for (const std::string& code : d.code) {
+      if (!std::regex_match(code, path) || code.find("NAME") != std::string::npos) continue;
+      std::vector<std::string> paths{code};
+      if (const std::size_t both = code.find("{h,cpp}"); both != std::string::npos)
+        paths = {code.substr(0, both) + "h", code.substr(0, both) + "cpp"};
+      for (const std::string& p : paths) EXPECT_TRUE(fs::exists(root() / p)) << document.filename() << ": " << p;
+      ++seen;
+    }
+    for (std::sregex_iterator m(d.prose.begin(), d.prose.end(), link), end; m != end; ++m)
+      EXPECT_TRUE(fs::exists(document.parent_path() / (*m)[1].str())) << document.filename() << ": " << (*m)[1];
+  }
+  EXPECT_GT(seen, 20);
+}
+
+// scripts/draw_house.sh draws the page again, into a copy, from the list that this build was made of.
+TEST(Documents, TheHouseIsDrawnAsItIsBuilt) {
+  const ScratchFolder dir;
+  const std::string page = (root() / "docs/architecture.md").string(),
+                    copy = dir.write("architecture.md", file_text(page));
+  const Ran ran = run_words({(root() / "scripts/draw_house.sh").string(), TRIL_ROOMS, copy});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(file_text(copy), file_text(page)) << "run `make docs`";
+  EXPECT_NE(file_text(page).find("| `model/spec/` |"), std::string::npos);
+}
+
+TEST(Documents, TheTestSeesMistakes) {
+  const cli::App app = cli::make_app();
+  EXPECT_EQ(problem_of(app, {"translte", "-m", "de"}), "translte is not a command");
+  EXPECT_EQ(problem_of(app, {"translate", "--modle", "de"}), "translate has no option --modle");
+  EXPECT_EQ(problem_of(app, {"translate", "-y"}), "translate has no option -y");
+  EXPECT_EQ(problem_of(app, {"bench", "train", "--preset", "tiny"}), "");
+  const std::vector<std::vector<std::string>> words{{"echo", "a | b"}, {"tril", "x"}};
+  EXPECT_EQ(commands_of("echo \"a | b\" | tril x  # why"), words);
+  const std::vector<std::string> code{"a b", "tril c"};
+  EXPECT_EQ(read("```\na \\\nb\n```\nsee `tril c`.\n```cpp\nx;\n```\n").code, code);
+  EXPECT_EQ(read("```\n$ tril c\ntril: an error\n```\n").code, std::vector<std::string>{"tril c"});
+}
+
+}  // namespace
+}  // namespace tril

@@ -1,0 +1,173 @@
+// A run of several processes that everything happens to: one of them is killed, stopped for a while or for good, or its disk
+// is full; the number of processes changes. It ends with the bits of the run that nothing disturbed.
+// TRIL_SOAK_RANK_SECONDS asks for as many seconds of it (make soak: 1,200).
+#include <gtest/gtest.h>
+
+#include <array>
+#include <iostream>
+
+#include "base/rng.h"
+#include "support/run_ranks.h"
+#include "support/soak_pairs.h"
+
+namespace tril {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+enum class Trouble : std::uint8_t { none, killed, paused, stopped, full };
+
+// What an attempt ended with, and how often each trouble there was.
+struct Soak {
+  ScratchFolder folder;
+  RandomSequence random;
+  std::string updates;
+  std::vector<Trouble> to_come;
+  std::uint64_t most_delay;  // milliseconds until the next trouble
+  int events[5] = {}, attempts = 0, rounds = 0;
+
+  explicit Soak(std::uint64_t seed, bool longer)
+      : random(seed, 1), updates(longer ? "1500u" : "200u"), most_delay(longer ? 1500 : 600) {
+    write_pairs(folder, 300);
+  }
+
+  std::vector<std::string> train(const std::string& model, int accumulate) const {
+    return {"train",
+            "--model",
+            folder.at(model),
+            "--train-sets",
+            folder.at("train.src"),
+            folder.at("train.tgt"),
+            "--vocab-size",
+            "40",
+            "--d-model",
+            "64",
+            "--num-heads",
+            "2",
+            "--ffn-dim",
+            "160",
+            "--enc-depth",
+            "1",
+            "--dec-depth",
+            "1",
+            "--max-tokens",
+            "150",
+            "--threads",
+            "1",
+            "--after",
+            updates,
+            "--save-freq",
+            "9u",
+            "--disp-freq",
+            "5u",
+            "--warmup",
+            "10",
+            "--ema",
+            "0.9",
+            "--optimizer",
+            "adamw",
+            "--deterministic",
+            "--accumulate",
+            std::to_string(accumulate),
+            "--rank-timeout",
+            "3"};
+  }
+
+  // Every kind comes before one comes again.
+  Trouble next_trouble() {
+    if (to_come.empty()) to_come = {Trouble::killed, Trouble::paused, Trouble::stopped, Trouble::full};
+    const auto which = to_come.begin() + static_cast<std::ptrdiff_t>(random.below(to_come.size()));
+    const Trouble trouble = *which;
+    to_come.erase(which);
+    return trouble;
+  }
+
+  std::string saved() const { return file_text(folder.at("troubled/checkpoint/last")); }
+  bool begun() const { return saved().starts_with("state-") && saved() != "state-00000000\n"; }
+
+  // One start of the command. Returns whether it came to its end.
+  bool attempt(int accumulate, int first_ranks, bool in_peace) {
+    ++attempts;
+    const std::string before = saved();
+    const int ranks = begun() ? 2 + static_cast<int>(random.below(3)) : first_ranks;
+    Trouble last = Trouble::none;
+    const Ran ran = RankJob(folder, ranks).run(train("troubled", accumulate), [&](RankJob& job) {
+      while (!in_peace && !job.ended()) {
+        const milliseconds delay(static_cast<int>(50 + random.below(most_delay)));
+        if (wait_until([&] { return job.ended(); }, delay)) return;
+        const int rank = static_cast<int>(random.below(static_cast<std::uint64_t>(ranks)));
+        last = next_trouble();
+        ++events[static_cast<int>(last)];
+        switch (last) {
+          case Trouble::killed:
+            job.send(rank, SIGKILL);
+            break;
+          case Trouble::paused:
+            job.send(rank, SIGSTOP);
+            std::this_thread::sleep_for(milliseconds(static_cast<int>(random.below(600))));
+            job.send(rank, SIGCONT);
+            continue;
+          case Trouble::stopped:  // who has not met the others yet is nobody's to miss
+            if (!wait_until([&] { return job.ended() || saved() != before; })) ADD_FAILURE() << "nothing was saved";
+            job.send(rank, SIGSTOP);
+            break;
+          default:
+            job.fill_disk(rank, random.below(20'000));
+        }
+        EXPECT_TRUE(job.ends_within(std::chrono::seconds(60)));
+        return;
+      }
+    });
+    const std::string what =
+        "trouble " + std::to_string(static_cast<int>(last)) + ", " + std::to_string(ranks) + " ranks: " + ran.err;
+    if (last == Trouble::none || last == Trouble::paused) {
+      EXPECT_EQ(ran.code, 0) << what;
+    } else if (ran.code != 0 && saved() != before) {  // else they may not have met before it came
+      const char* expected = last == Trouble::stopped ? "has given no sign of life"
+                             : last == Trouble::full  ? "File too large"
+                                                      : "";
+      EXPECT_NE(ran.err.find(expected), std::string::npos) << what;
+    }
+    return ran.code == 0;
+  }
+
+  // One run from its beginning to its end, with up to so many starts in trouble.
+  void round(int most_troubled) {
+    ++rounds;
+    const int ranks = std::array{2, 4}[random.below(2)];
+    std::filesystem::remove_all(folder.at("troubled"));
+    bool done = false;
+    for (int i = 0; !done && i < most_troubled + 3; ++i) done = attempt(4 / ranks, ranks, i >= most_troubled);
+    EXPECT_TRUE(done);
+    for (const char* path : {"/model.safetensors", "/config.json", "/checkpoint/last"}) {
+      const std::string expected = file_text(folder.at(std::string("whole") + path));
+      EXPECT_FALSE(expected.empty()) << path;
+      EXPECT_TRUE(file_text(folder.at(std::string("troubled") + path)) == expected)
+          << path << " after " << attempts << " starts, " << rounds << " runs";
+    }
+  }
+};
+
+TEST(RankSoak, KilledStoppedAndFullRanksEndWithTheSameModel) {
+  if (!have_mpirun()) GTEST_SKIP() << "there is no mpirun here: several processes are not tested";
+  const char* wanted = std::getenv("TRIL_SOAK_RANK_SECONDS");
+  const auto start = Clock::now();
+  const char* given = std::getenv("TRIL_SOAK_SEED");
+  const std::uint64_t seed =
+      given ? std::strtoull(given, nullptr, 10) : static_cast<std::uint64_t>(start.time_since_epoch().count());
+  SCOPED_TRACE("TRIL_SOAK_SEED=" + std::to_string(seed));
+  Soak soak(seed, wanted != nullptr);
+  const Ran whole = run_tril(soak.train("whole", 4));
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  const auto end = start + std::chrono::seconds(wanted ? std::atoi(wanted) : 0);
+  do {
+    soak.round(wanted ? 30 : 3);
+  } while (!HasFailure() && Clock::now() < end);
+  std::cout << "  " << soak.rounds << " runs, " << soak.attempts << " starts: " << soak.events[1] << " ranks killed, "
+            << soak.events[2] << " stopped for a while, " << soak.events[3] << " for good, " << soak.events[4]
+            << " disks full\n";
+}
+
+}  // namespace
+}  // namespace tril

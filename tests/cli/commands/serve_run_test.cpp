@@ -1,0 +1,172 @@
+// `tril serve` as a process that is asked by its port: what its options make of requests, and how it ends without a model.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "support/client.h"
+#include "support/language_model.h"
+#include "support/tiny_marian.h"
+
+namespace tril {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using serve::testing::Answer;
+using serve::testing::Client;
+
+bool has_ended(pid_t child) {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+}
+
+// Runs `tril serve`, calls `ask` with its port once `ready` is among its messages, and tells it to end. What has not ended or come
+// so far after a minute ends there.
+Ran serve(std::vector<std::string> args, const std::string& ready, const std::function<void(std::uint16_t)>& ask) {
+  using namespace std::chrono_literals;
+  const ScratchFolder folder;
+  const std::string err = folder.at("err");
+  // The client calls it "test".
+  args.insert(args.begin(), {"serve", "--port", "0", "--access-log", "none", "--cors-origins", "http://test"});
+  Launch launch;
+  launch.before = [&] { dup2(open(err.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO); };
+  launch.meanwhile = [&](pid_t child) {
+    const auto until = std::chrono::steady_clock::now() + 60s;
+    const auto is_said = [&](const std::string& text) { return file_text(err).find(text) != std::string::npos; };
+    while (!has_ended(child) && !(is_said("listening on") && is_said(ready)) &&
+           std::chrono::steady_clock::now() < until)
+      std::this_thread::sleep_for(10ms);
+    const std::string said = file_text(err), before = "127.0.0.1:";
+    if (const auto at = said.find(before); at != std::string::npos && !has_ended(child)) {
+      try {
+        ask(static_cast<std::uint16_t>(std::stoi(said.substr(at + before.size()))));
+      } catch (const std::exception& e) {
+        ADD_FAILURE() << e.what();
+      }
+    }
+    kill(child, SIGTERM);
+  };
+  Ran ran = run_tril(std::move(args), launch);
+  ran.err = file_text(err);
+  return ran;
+}
+
+// One that waits until the server has ended by itself.
+Ran serve_in_vain(const std::vector<std::string>& args) {
+  return serve(args, "never said", [](std::uint16_t) { ADD_FAILURE() << "it goes on"; });
+}
+
+std::string broken_model(const ScratchFolder& folder, const std::string& name) {
+  fs::create_directory(folder.at(name));
+  folder.write(name + "/config.json", "{\"model_type\": \"marian\"");
+  return folder.at(name);
+}
+
+TEST(ServeRun, UnknownFieldsAreRefusedToldOfOrIgnored) {
+  const ScratchFolder folder;
+  const std::string model = "de=" + write_tiny_marian(folder);
+  const std::string body = R"({"q": "a dog", "target": "de", "bem_size": 2})";
+  const auto answer = [&](std::vector<std::string> args) {
+    Answer a;
+    args.insert(args.begin(), {"-m", model, "--threads", "1"});
+    const Ran ran = serve(args, "model de is ready", [&](std::uint16_t port) {
+      Client client(port);
+      a = client.ask("POST", "/translate", body);
+    });
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return a;
+  };
+  const std::string told = "bem_size: there is no such field (did you mean beam_size?)";
+  const Answer refused = answer({"--unknown-fields", "refuse"});
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(json::parse(refused.body)["error"], told);
+  for (const std::vector<std::string>& args : {std::vector<std::string>{"--unknown-fields", "warn"}, {}}) {
+    const Answer warned = answer(args);
+    ASSERT_EQ(warned.status, 200) << warned.body;
+    EXPECT_EQ(json::parse(warned.body)["warnings"], json({told + "; it was passed over"}));
+  }
+  const Answer ignored = answer({"--unknown-fields", "ignore"});
+  ASSERT_EQ(ignored.status, 200) << ignored.body;
+  EXPECT_FALSE(json::parse(ignored.body).contains("warnings"));
+  const Ran misspelt = run_tril({"serve", "-m", model, "--unknown-fields", "refuze"});
+  EXPECT_EQ(misspelt.code, 2);
+  EXPECT_NE(misspelt.err.find("--unknown-fields"), std::string::npos) << misspelt.err;
+}
+
+// A seed draws the same texts in both, of each prompt and sample.
+TEST_F(LanguageModel, AServerDrawsWhatGenerateDraws) {
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const Ran generated = generate({"-p", "the dog ", "one ", "--temperature", "1.2", "--top-k", "6", "--seed", "5",
+                                  "--n", "3", "--max-new-tokens", "12", "--json"});
+  ASSERT_EQ(generated.code, 0) << generated.err;
+  std::vector<std::string> expected;
+  for (const std::string& line : lines_of(generated.out)) {
+    if (line.empty()) continue;
+    const json object = json::parse(line);
+    for (const json& one : object["generations"]) expected.push_back(one["text"]);
+  }
+  ASSERT_EQ(expected.size(), 6u);
+  const json body{
+      {"prompt", {"the dog ", "one "}}, {"temperature", 1.2}, {"top_k", 6}, {"seed", 5}, {"n", 3}, {"max_tokens", 12}};
+  std::vector<std::string> drawn;
+  const Ran served = serve({"-m", "lm=" + model, "--threads", "2"}, "model lm is ready", [&](std::uint16_t port) {
+    Client client(port);
+    const Answer a = client.ask("POST", "/v1/completions", body.dump());
+    ASSERT_EQ(a.status, 200) << a.body;
+    const json got = json::parse(a.body);
+    for (const json& one : got["choices"]) drawn.push_back(one["text"]);
+  });
+  EXPECT_EQ(served.code, 0) << served.err;
+  EXPECT_EQ(drawn, expected);
+}
+
+TEST(ServeRun, WithoutAnyModelItEnds) {
+  const ScratchFolder folder;
+  const std::string sound = write_tiny_marian(folder), broken = broken_model(folder, "broken"),
+                    other = broken_model(folder, "other");
+  const Ran one = serve_in_vain({"-m", "de=" + broken});
+  EXPECT_EQ(one.code, 1) << one.err;
+  EXPECT_NE(one.err.find("tril serve: --model: de cannot be loaded: " + broken), std::string::npos) << one.err;
+  const Ran two = serve_in_vain({"-m", "de=" + broken, "fr=" + other});
+  EXPECT_EQ(two.code, 1) << two.err;
+  EXPECT_NE(two.err.find("tril serve: --model: none of the 2 can be loaded; de: " + broken), std::string::npos)
+      << two.err;
+  // One that can be loaded is served.
+  const Ran some =
+      serve({"-m", "de=" + broken, "fr=" + sound, "--threads", "1"}, "model fr is ready", [](std::uint16_t port) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));  // it looks every 100
+        Client client(port);
+        EXPECT_EQ(client.ask("GET", "/health").status, 200);
+        EXPECT_EQ(client.ask("GET", "/ready").status, 503);
+        EXPECT_EQ(client.ask("POST", "/translate", R"({"q": "a dog"})").status, 200);
+      });
+  EXPECT_EQ(some.code, 0) << some.err;
+}
+
+// Each has addresses of its own, which thousands share; a machine that gives fewer threads says how many.
+TEST(ServeRun, ThousandsOfThreadsAreStartedOrRefusedByName) {
+  const ScratchFolder folder;
+  bool answered = false;
+  const Ran ran = serve({"-m", "de=" + write_tiny_marian(folder), "--threads", "2000", "--http-threads", "1"},
+                        "model de is ready", [&](std::uint16_t port) {
+                          Client client(port);
+                          const Answer a = client.ask("POST", "/translate", R"({"q": "a dog"})");
+                          EXPECT_EQ(a.status, 200) << a.body;
+                          answered = true;
+                        });
+  if (answered) {
+    EXPECT_EQ(ran.code, 0) << ran.err;
+  } else {
+    EXPECT_EQ(ran.code, 1) << ran.err;
+    EXPECT_NE(ran.err.find("of 2000 can be started"), std::string::npos) << ran.err;
+  }
+}
+
+}  // namespace
+}  // namespace tril

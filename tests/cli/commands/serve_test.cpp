@@ -1,0 +1,154 @@
+// How `tril serve` begins: what of its settings it refuses, and what it warns of.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <regex>
+
+#include "cli/app/app.h"
+#include "cli/options/environment.h"
+#include "model_io/registry.h"
+#include "support/polyglot.h"
+#include "support/tiny_marian.h"
+
+namespace tril::cli {
+namespace {
+
+TEST(Serve, ACacheThatHoldsNoRequestIsRefused) {
+  const ScratchFolder folder;
+  const std::string model = write_tiny_marian(folder);
+  const auto serve = [&](const std::string& tokens) {
+    // It is asked to stop after a while, where it has not stopped by itself.
+    return run_words({"/usr/bin/timeout", "--preserve-status", "-s", "TERM", "10", test::tril_program(), "serve", "-m",
+                      "de=" + model, "--port", "0", "--threads", "2", "--beam-size", "4", "--cache-tokens", tokens,
+                      "--access-log", "none"});
+  };
+  const Ran refused = serve("10");
+  EXPECT_EQ(refused.code, exit_usage);
+  std::smatch least;
+  ASSERT_TRUE(std::regex_search(refused.err, least,
+                                std::regex("--cache-tokens: 10 hold no request of model de: the shortest may need "
+                                           "[0-9]+ for each of 2 workers; ([0-9]+) hold its longest")))
+      << refused.err;
+  EXPECT_EQ(least[1], std::to_string(2 * (1 + 4 * 12))) << "a beam of 4, 12 tokens";
+  const Ran kept = serve(least[1]);
+  EXPECT_EQ(kept.code, exit_success) << kept.err;
+  EXPECT_EQ(kept.err.find("--cache-tokens"), std::string::npos) << kept.err;
+}
+
+TEST(Serve, ANameStandsOnce) {
+  const ScratchFolder folder;
+  const std::string model = write_tiny_marian(folder);
+  const auto refused = [&](const std::vector<std::string>& models, std::vector<std::string> more,
+                           const std::string& message) {
+    std::vector<std::string> args{"serve", "--port", "0", "-m"};
+    args.insert(args.end(), models.begin(), models.end());
+    args.insert(args.end(), more.begin(), more.end());
+    const Ran ran = run_tril(args);
+    EXPECT_EQ(ran.code, exit_usage);
+    EXPECT_NE(ran.err.find(message), std::string::npos) << ran.err;
+  };
+  refused({"de=" + model, "fr=" + model, "de=" + folder.at("other")}, {},
+          "--model: \"de=" + model + "\" and \"de=" + folder.at("other") + "\" are both called \"de\"");
+  refused({model, model}, {}, "are both called \"model\"");
+  refused({"de=" + model}, {"--languages", "de=en:de", "de=en:fr"},
+          "--languages: \"de=en:de\" and \"de=en:fr\" are both called \"de\"");
+}
+
+// Before anything is loaded, whichever model it is of, and from the environment too.
+TEST(Serve, ALanguagePairIsTwoCodesWithAColonBetweenThem) {
+  const ScratchFolder folder;
+  const std::string model = write_tiny_marian(folder);
+  const auto refused = [&](const std::vector<std::string>& values, const std::string& quoted) {
+    std::vector<std::string> args{"serve", "--port", "0", "-m", "de=" + model, "fr=" + model, "--languages"};
+    args.insert(args.end(), values.begin(), values.end());
+    const Ran ran = run_tril(args);
+    EXPECT_EQ(ran.code, exit_usage) << quoted;
+    EXPECT_NE(ran.err.find("--languages: expected NAME=FROM:TO, got \"" + quoted + "\""), std::string::npos) << ran.err;
+    EXPECT_EQ(ran.err.find("listening"), std::string::npos) << ran.err;
+  };
+  for (const char* value :
+       {"de=en-de", "de=en:de:fr", "de=:de", "de=en:", "de=:", "de=", "de=en: de", "en:de", "=en:de"})
+    refused({value}, value);
+  refused({"de=en:de", "fr=en-fr"}, "fr=en-fr");
+  refused({"fr=en-fr", "de=en-de"}, "fr=en-fr");
+  const Ran ran = run_tril(
+      {"serve", "--port", "0", "-m", "de=" + model},
+      Launch{.input = {}, .stdout_to = {}, .before = [] { setenv("TRIL_LANGUAGES", "de=en-de", 1); }, .meanwhile = {}});
+  EXPECT_EQ(ran.code, exit_usage);
+  EXPECT_NE(ran.err.find("expected NAME=FROM:TO, got \"de=en-de\""), std::string::npos) << ran.err;
+}
+
+// What a model is, its directory says: a pair that would change nothing of it is refused.
+TEST(Serve, ALanguagePairHasAnEffectOrIsRefused) {
+  namespace testing = serve::testing;
+  const ScratchFolder folder;
+  const auto written = [&](const serve::Loaded& l, const std::string& name) {
+    model::save(*l.model, folder.at(name));
+    save_tokenizer(*l.tokenizer, folder.at(name));
+    return folder.at(name);
+  };
+  const auto serve = [&](const std::string& model, const std::string& pair) {
+    return run_words({"/usr/bin/timeout", "--preserve-status", "-s", "TERM", "3", test::tril_program(), "serve", "-m",
+                      "m=" + model, "--languages", pair, "--port", "0", "--threads", "1", "--access-log", "none"});
+  };
+  const auto refused = [&](const std::string& model, const std::string& pair, const std::string& message) {
+    const Ran ran = serve(model, pair);
+    EXPECT_EQ(ran.code, exit_usage) << ran.err;
+    EXPECT_NE(ran.err.find("--languages: " + message), std::string::npos) << ran.err;
+  };
+  refused(written(testing::small_polyglot(""), "many"), "m=eng_Latn:deu_Latn",
+          "the vocabulary of model m lists its languages, from each into each of which it translates; leave it out");
+  refused(written(testing::small_writer(testing::letters), "plays"), "m=en:de",
+          "model m continues text and translates nothing; leave it out");
+  serve::Loaded tags = testing::small_translator();
+  const std::string spm = file_text(test::test_dir() + "/golden/hf/tokenizers/spm_unigram/spm.model");
+  tags.tokenizer = make_marian_tokenizer({.source_spm = spm, .target_spm = spm, .tags = {">>de<<", ">>fr<<"}});
+  tags.model = testing::small_marian(*tags.tokenizer, tags.tokenizer->special(Side::target).pad, 64, 5);
+  const std::string model = written(tags, "tags");
+  refused(model, "m=en:it", "model m has no tag >>it<<; it has de, fr; m=en:de says into which requests translate");
+  for (const char* pair : {"m=en:fr", "m=en:-"}) EXPECT_EQ(serve(model, pair).code, exit_success) << pair;
+}
+
+TEST(Serve, AMistypedVariableIsToldOf) {
+  const Ran ran = run_tril({"serve", "-m", "/nowhere"}, Launch{.input = {},
+                                                               .stdout_to = {},
+                                                               .before =
+                                                                   [] {
+                                                                     setenv("TRIL_PROT", "80", 1);
+                                                                     setenv("TRIL_THREADS", "1", 1);
+                                                                   },
+                                                               .meanwhile = {}});
+  EXPECT_NE(ran.err.find("TRIL_PROT is no option; did you mean TRIL_PORT?"), std::string::npos) << ran.err;
+  EXPECT_EQ(ran.err.find("TRIL_THREADS"), std::string::npos) << ran.err;
+  EXPECT_EQ(ran.code, exit_usage) << "for the model that is not there";
+}
+
+TEST(Serve, OnlyNamesThatNobodyReadsAreToldOf) {
+  const App app = make_app();
+  const Fields& fields = app.at("serve").fields;
+  const auto said = [&](const std::vector<std::string>& settings) { return unknown_settings(fields, settings); };
+  EXPECT_EQ(said({"TRIL_QUEU_SIZE=3", "PATH=/bin", "TRIL_QUEUE_SIZE=3", "MY_TRIL_X=1"}),
+            std::vector<std::string>{"TRIL_QUEU_SIZE is no option; did you mean TRIL_QUEUE_SIZE?"});
+  EXPECT_EQ(said({"TRIL_APIKEY=secret"}),
+            std::vector<std::string>{"TRIL_APIKEY is no option; did you mean TRIL_API_KEY?"})
+      << "without what may be a secret";
+  EXPECT_EQ(said({"TRIL_SOMETHING_ELSE=secret"}), std::vector<std::string>{"TRIL_SOMETHING_ELSE is no option"});
+  // Whatever is read anywhere in the sources is known.
+  namespace fs = std::filesystem;
+  const std::regex literal("\"(TRIL_[A-Z_]+)\"");
+  int seen = 0;
+  for (const char* folder : {"../src", "."})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(test::test_dir()) / folder)) {
+      const std::string name = entry.path().filename().string();
+      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
+      if (name == "serve_test.cpp") continue;
+      const std::string text = file_text(entry.path().string());
+      for (std::sregex_iterator at(text.begin(), text.end(), literal), end; at != end; ++at, ++seen)
+        EXPECT_EQ(said({(*at)[1].str() + "=1"}).size(), 0u) << (*at)[1] << " of " << entry.path();
+    }
+  EXPECT_GE(seen, 10);
+}
+
+}  // namespace
+}  // namespace tril::cli

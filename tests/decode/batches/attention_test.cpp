@@ -1,0 +1,210 @@
+// The attention of generated tokens: what the probe sees when the same tokens are given to the decoder, whatever the search
+// and however its batches are cut; and the coverage penalty that is made of it.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "decode/batches/parallel.h"
+#include "decode/batches/score.h"
+#include "model_io/registry.h"
+#include "search/attention_trail.h"
+#include "support/small_marian.h"
+
+namespace tril::search {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+std::vector<Ids> sources(int count) {
+  RandomSequence random(3, 1);
+  std::vector<Ids> list;
+  for (int i = 0; i < count; ++i) {
+    list.emplace_back();
+    for (std::uint64_t n = 1 + random.below(9); n > 0; --n)
+      list.back().push_back(static_cast<std::int32_t>(2 + random.below(36)));
+    list.back().push_back(0);
+  }
+  return list;
+}
+
+// [tokens, source] by the probe: the mean over `heads` (none: all) of decoder layer `layer`.
+std::vector<float> probed(const model::Model& m, const Ids& source, const Ids& tokens, std::int64_t layer,
+                          std::vector<std::int32_t> heads) {
+  Arena arena;
+  Context c(arena);
+  const std::vector<Ids> one{source};
+  const model::Memory memory = encode(c, m, one);
+  Ids input = tokens;
+  std::rotate(input.begin(), input.end() - 1, input.end());
+  input[0] = m.special_ids().decoder_start;
+  Rows rows;
+  rows.append(static_cast<std::int32_t>(input.size()));
+  std::vector<float> weights;
+  const std::string name = "layers." + std::to_string(layer) + ".encoder_attn.weights";
+  c.set_probe([&](const std::string& at, const Tensor& w) {
+    if (at.ends_with(name)) weights = host_copy<float>(w);
+  });
+  m.decode(c, {.ids = input, .rows = rows, .memory = &memory, .memory_rows = {}});
+  const std::size_t size = tokens.size() * source.size();
+  if (heads.empty())
+    for (std::int32_t h = 0; h < 4; ++h) heads.push_back(h);
+  std::vector<float> mean(size);
+  for (const std::int32_t h : heads)
+    for (std::size_t i = 0; i < size; ++i)
+      mean[i] += weights.at(static_cast<std::size_t>(h) * size + i) / static_cast<float>(heads.size());
+  return mean;
+}
+
+void expect_close(const std::vector<float>& got, const std::vector<float>& expected) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 2e-5) << i;
+}
+
+SearchOptions options(std::int32_t beam) {
+  SearchOptions o;
+  o.beam_size = o.n_best = beam;
+  o.eos_ids = {0};
+  o.scores = true;
+  o.attention.on = true;
+  return o;
+}
+
+TEST(TokenAttention, IsThatOfTheProbe) {
+  const auto m = testing::small_marian();
+  const std::vector<Ids> from = sources(9);
+  const std::vector<Request> requests(from.size(), {.start_id = 39, .max_length = 12});
+  for (const std::int32_t beam : {1, 4})
+    for (const auto& [layer, heads] : {std::pair{std::int64_t{-1}, std::vector<std::int32_t>{}}, {0, {2}}, {1, {3, 1}}})
+      for (const bool cache : {true, false}) {
+        SearchOptions o = options(beam);
+        o.attention.layer = layer, o.attention.heads = heads;
+        ParallelDecoder decoder(*m, {.search = o, .batch_size = 4, .threads = 2, .cache = {.use = cache}});
+        const auto found = decoder.decode(from, requests);
+        for (std::size_t i = 0; i < from.size(); ++i) {
+          ASSERT_EQ(found[i].size(), static_cast<std::size_t>(beam));
+          for (const Hypothesis& h : found[i])
+            expect_close(h.attention, probed(*m, from[i], h.tokens, layer < 0 ? 1 : layer, heads));
+        }
+      }
+}
+
+// Where the memory is packed for products of fewer bits, the layer's keys are made once more for those who ask.
+TEST(TokenAttention, OfModelsServedWithFewerBits) {
+  const auto m = testing::small_marian();
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("tril_attention_" + std::to_string(::getpid()));
+  model::save(*m, folder);
+  const std::vector<Ids> from = sources(6);
+  const std::vector<Request> requests(from.size(), {.start_id = 39, .max_length = 8});
+  for (const nn::Precision precision : {nn::Precision::bf16, nn::Precision::int8}) {
+    const auto served = model::load(folder, precision);
+    ParallelDecoder decoder(*served, {.search = options(3), .batch_size = 4, .threads = 2});
+    const auto found = decoder.decode(from, requests);
+    for (std::size_t i = 0; i < from.size(); ++i)
+      for (const Hypothesis& h : found[i]) {
+        const std::vector<float> exact = probed(*m, from[i], h.tokens, 1, {});
+        ASSERT_EQ(h.attention.size(), exact.size());
+        for (std::size_t k = 0; k < exact.size(); ++k) EXPECT_NEAR(h.attention[k], exact[k], 0.1) << k;
+      }
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(TokenAttention, OfSamplesAndOfGivenBeginnings) {
+  const auto m = testing::small_marian();
+  const std::vector<Ids> from = sources(3);
+  SearchOptions o = options(1);
+  o.sampling.on = true;
+  o.n_best = 3;
+  const std::vector<Request> requests(from.size(), {.start_id = 39, .max_length = 8, .prefix = {5, 9}});
+  ParallelDecoder decoder(*m, {.search = o});
+  const auto found = decoder.decode(from, requests);
+  for (std::size_t i = 0; i < from.size(); ++i)
+    for (const Hypothesis& h : found[i]) {
+      Ids all{5, 9};
+      all.insert(all.end(), h.tokens.begin(), h.tokens.end());
+      const std::vector<float> expected = probed(*m, from[i], all, 1, {});
+      expect_close(h.attention, {expected.begin() + static_cast<std::ptrdiff_t>(2 * from[i].size()), expected.end()});
+    }
+}
+
+TEST(TokenAttention, ChangesNothingElse) {
+  const auto m = testing::small_marian();
+  const std::vector<Ids> from = sources(9);
+  const std::vector<Request> requests(from.size(), {.start_id = 39, .max_length = 12});
+  SearchOptions with = options(4), without = with;
+  without.attention.on = false;
+  ParallelDecoder a(*m, {.search = with}), b(*m, {.search = without});
+  const auto looked = a.decode(from, requests), not_looked = b.decode(from, requests);
+  for (std::size_t i = 0; i < from.size(); ++i)
+    for (std::size_t n = 0; n < 4; ++n) {
+      EXPECT_EQ(looked[i][n].tokens, not_looked[i][n].tokens);
+      EXPECT_EQ(looked[i][n].score, not_looked[i][n].score);
+      EXPECT_TRUE(not_looked[i][n].attention.empty());
+    }
+}
+
+TEST(TokenAttention, OfScoredPairs) {
+  const auto m = testing::small_marian();
+  const std::vector<Ids> from = sources(7);
+  std::vector<Ids> to(from.rbegin(), from.rend());
+  WorkerPool workers(2);
+  AttentionOptions wanted;
+  wanted.on = true, wanted.layer = 0;
+  const std::vector<Score> scores = score_all(workers, *m, from, to, 3, {.attention = wanted});
+  const std::vector<Score> plain = score_all(workers, *m, from, to, 3);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    expect_close(scores[i].attention, probed(*m, from[i], to[i], 0, {}));
+    EXPECT_EQ(scores[i].log_prob, plain[i].log_prob);
+    EXPECT_TRUE(plain[i].attention.empty());
+  }
+}
+
+TEST(TokenAttention, LayersAndHeadsThatAreNotThere) {
+  const auto m = testing::small_marian();
+  EXPECT_THROW(model::tap_of(*m, model::AlignmentHeads{2, {}}), Error);
+  EXPECT_THROW(model::tap_of(*m, model::AlignmentHeads{0, {4}}), Error);
+  EXPECT_EQ(model::tap_of(*m, std::nullopt).layer, 1);
+}
+
+// [Wu et al. 2016, eq. 14] by hand: the first token has 0.8, the second 1.2, the third 0.5, the fourth nothing.
+TEST(CoveragePenalty, IsTheFormula) {
+  const std::vector<float> attention{0.6f, 0.3f, 0.1f, 0, 0.2f, 0.9f, 0.4f, 0};
+  EXPECT_NEAR(coverage_penalty(attention, 2, 0.5), 0.5 * (std::log(0.8) + std::log(0.5)), 1e-6);
+  EXPECT_EQ(coverage_penalty(attention, 2, 0), 0);
+  EXPECT_EQ(coverage_penalty({}, 0, 1), 0);
+}
+
+TEST(CoveragePenalty, IsPartOfTheScoreAndOfTheRank) {
+  const auto m = testing::small_marian();
+  const std::vector<Ids> from = sources(200);
+  const std::vector<Request> requests(from.size(), {.start_id = 39, .max_length = 12});
+  SearchOptions o = options(4);
+  ParallelDecoder plain(*m, {.search = o});
+  o.coverage_penalty = 2;
+  ParallelDecoder covering(*m, {.search = o});
+  const auto before = plain.decode(from, requests), after = covering.decode(from, requests);
+  int changed = 0;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    for (const Hypothesis& h : after[i])
+      EXPECT_NEAR(h.score,
+                  normalized(h.log_prob, static_cast<std::int32_t>(h.tokens.size()), o.length_penalty) +
+                      coverage_penalty(h.attention, h.tokens.size(), 2),
+                  1e-9);
+    EXPECT_TRUE(std::is_sorted(after[i].begin(), after[i].end(),
+                               [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; }));
+    // The plain search's best, scored with the penalty, is not above what the covering search has found.
+    const Hypothesis& best = before[i][0];
+    EXPECT_LE(best.score + coverage_penalty(best.attention, best.tokens.size(), 2), after[i][0].score + 1e-9);
+    changed += best.tokens != after[i][0].tokens ? 1 : 0;
+  }
+  EXPECT_GT(changed, 3) << "the cases do not test ranking";
+  o.attention.on = false;
+  EXPECT_THROW(check_options(o, 40), Error);
+}
+
+}  // namespace
+}  // namespace tril::search

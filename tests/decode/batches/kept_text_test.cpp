@@ -1,0 +1,264 @@
+// A text that stays read: what comes of it is what comes of reading it anew, whatever was read before; and its file, which
+// belongs to one model and one precision.
+#include "decode/batches/kept_text.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "base/file.h"
+#include "decode/batches/running_batch.h"
+#include "model/families/gpt2.h"
+
+namespace tril::search {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+struct Small {
+  explicit Small(std::uint64_t seed = 3, std::int32_t positions = 64) {
+    model::Gpt2Config k;
+    k.vocab_size = 30;
+    k.n_positions = positions;
+    k.n_embd = 32, k.n_layer = 2, k.n_head = 4;
+    k.initializer_range = 0.5;
+    k.bos_token_id = k.eos_token_id = 29;
+    m = std::make_unique<model::Gpt2>(k);
+    m->parameters().allocate();
+    m->parameters().initialise(seed);
+    m->parameters().refresh(kern::best());
+  }
+  std::unique_ptr<model::Gpt2> m;
+  Arena arena;
+  Context c{arena};
+};
+
+Request request_of(const Ids& ids, std::int32_t most = 10, std::uint64_t number = 0) {
+  return {.start_id = ids[0], .max_length = most, .prefix = {ids.begin() + 1, ids.end()}, .number = number};
+}
+
+SearchOptions greedy() {
+  SearchOptions o;
+  o.scores = true;
+  return o;
+}
+
+Ids some_ids(std::uint64_t seed, int count) {
+  RandomSequence random(seed, 5);
+  Ids ids;
+  for (int i = 0; i < count; ++i) ids.push_back(static_cast<std::int32_t>(random.below(29)));
+  return ids;
+}
+
+std::vector<SearchOptions> ways() {
+  std::vector<SearchOptions> list{greedy(), greedy(), greedy(), greedy()};
+  list[1].sampling.on = true;
+  list[2].sampling.on = true, list[2].n_best = 3;
+  list[3].beam_size = 3, list[3].n_best = 2;
+  return list;
+}
+
+void expect_same(const std::vector<Hypothesis>& got, const std::vector<Hypothesis>& expected) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    EXPECT_EQ(got[i].tokens, expected[i].tokens);
+    EXPECT_NEAR(got[i].log_prob, expected[i].log_prob, 1e-3);
+  }
+}
+
+// Turns of a talk, a change in its middle, something else, and the same again.
+TEST(KeptText, GivesWhatReadingAnewGives) {
+  Small small;
+  for (const SearchOptions& o : ways())
+    for (const auto precision : {nn::KvCache::Precision::fp32, nn::KvCache::Precision::int8}) {
+      CacheOptions cache;
+      cache.kept.precision = precision;
+      KeptText kept(small.c, *small.m, cache);
+      const auto anew = [&](const Request& request) { return KeptText(small.c, *small.m, cache).decode(request, o); };
+      Ids text = some_ids(1, 9);
+      const bool stays = o.n_best == 1;
+      expect_same(kept.decode(request_of(text), o), anew(request_of(text)));
+      EXPECT_EQ(kept.reused(), 0);
+      EXPECT_EQ(kept.newly_read(), 9);
+
+      const std::vector<Hypothesis> first = kept.decode(request_of(text, 10, 1), o);
+      expect_same(first, anew(request_of(text, 10, 1)));
+      EXPECT_EQ(kept.reused(), stays ? 8 : 0) << "all but the last, which is asked for what follows";
+
+      // The answer and another turn: of those only what was not generated is read.
+      text.insert(text.end(), first[0].tokens.begin(), first[0].tokens.end());
+      const auto so_far = static_cast<std::int64_t>(text.size());
+      for (const std::int32_t id : some_ids(2, 4)) text.push_back(id);
+      expect_same(kept.decode(request_of(text, 10, 2), o), anew(request_of(text, 10, 2)));
+      EXPECT_EQ(kept.reused(), stays ? so_far - 1 : 0) << "the last generated token has not been read";
+
+      text[5] = (text[5] + 1) % 29;
+      expect_same(kept.decode(request_of(text, 10, 3), o), anew(request_of(text, 10, 3)));
+      EXPECT_EQ(kept.reused(), stays ? 5 : 0);
+      kept.read(text);
+      EXPECT_EQ(kept.tokens(), text);
+      expect_same(kept.decode(request_of(text, 5), o), anew(request_of(text, 5)));
+      EXPECT_EQ(kept.newly_read(), 1);
+    }
+}
+
+// A search reads at most so many tokens at a time: what is there may end in any portion.
+TEST(KeptText, LongTextsAreReadInPortionsBehindWhatIsThere) {
+  constexpr int portion = RunningBatch::default_prompt_tokens;
+  Small small(3, 2 * portion + 100);
+  const Ids text = some_ids(6, 2 * portion + 50);
+  const Request whole = request_of(text, 4);
+  const auto expected = KeptText(small.c, *small.m, {}).decode(whole, greedy());
+  for (const int there : {10, portion, portion + 10, 2 * portion + 40}) {
+    KeptText kept(small.c, *small.m, {});
+    kept.read(Ids(text.begin(), text.begin() + there));
+    expect_same(kept.decode(whole, greedy()), expected);
+    EXPECT_EQ(kept.reused(), there);
+  }
+}
+
+TEST(KeptText, KeepsWhatWasReadWhenAnAnswerIsCutShort) {
+  Small small;
+  KeptText kept(small.c, *small.m, {});
+  const Ids text = some_ids(4, 6);
+  std::stop_source stop;
+  int tokens = 0;
+  const auto cut = kept.decode(request_of(text, 30), greedy(),
+                               {.on_token =
+                                    [&](const NewToken&) {
+                                      if (++tokens == 3) stop.request_stop();
+                                    },
+                                .on_partial = {},
+                                .stop = stop.get_token()});
+  EXPECT_EQ(cut[0].cut, Cut::cancelled);
+  EXPECT_EQ(cut[0].tokens.size(), 3u);
+  Ids longer = text;
+  longer.insert(longer.end(), cut[0].tokens.begin(), cut[0].tokens.end());
+  EXPECT_EQ(kept.tokens(), Ids(longer.begin(), longer.end() - 1));
+  expect_same(kept.decode(request_of(longer), greedy()),
+              KeptText(small.c, *small.m, {}).decode(request_of(longer), greedy()));
+
+  SearchOptions wrong = greedy();
+  wrong.forced_bos_id = 77;
+  EXPECT_THROW(kept.decode(request_of(text), wrong), Error);
+  EXPECT_TRUE(kept.tokens().empty());
+  expect_same(kept.decode(request_of(longer), greedy()),
+              KeptText(small.c, *small.m, {}).decode(request_of(longer), greedy()));
+}
+
+struct Folder {
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "tril-kept-XXXXXX").string();
+    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
+    path = name;
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string at(const char* name) const { return path + "/" + name; }
+  std::string path;
+};
+
+void expect_refused(const std::function<void()>& load, const std::string& expected) {
+  try {
+    load();
+    ADD_FAILURE() << "taken, and should be refused: " << expected;
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find(expected), std::string::npos) << error.what();
+  }
+}
+
+TEST(KeptText, IsSavedAndLoaded) {
+  Small small;
+  const Folder folder;
+  for (const auto precision : {nn::KvCache::Precision::fp32, nn::KvCache::Precision::int8}) {
+    CacheOptions cache;
+    cache.kept.precision = precision;
+    const Ids text = some_ids(7, 20);
+    KeptText first(small.c, *small.m, cache, "a model");
+    first.read(text);
+    first.save(folder.at("text"));
+    const auto expected = first.decode(request_of(text), greedy());
+
+    KeptText second(small.c, *small.m, cache, "a model");
+    second.load(folder.at("text"));
+    EXPECT_EQ(second.tokens(), text);
+    expect_same(second.decode(request_of(text), greedy()), expected);
+    EXPECT_EQ(second.newly_read(), 1);
+    Ids other(text.begin(), text.begin() + 12);
+    for (const std::int32_t id : some_ids(8, 5)) other.push_back((id + text[12] + 1) % 29 == text[12] ? 0 : id);
+    second.load(folder.at("text"));
+    expect_same(second.decode(request_of(other), greedy()),
+                KeptText(small.c, *small.m, cache).decode(request_of(other), greedy()));
+    EXPECT_GE(second.reused(), 12);
+
+    KeptText stranger(small.c, *small.m, cache, "another model");
+    expect_refused([&] { stranger.load(folder.at("text")); }, "another model");
+    CacheOptions differs = cache;
+    differs.kept.precision =
+        precision == nn::KvCache::Precision::int8 ? nn::KvCache::Precision::fp32 : nn::KvCache::Precision::int8;
+    KeptText coarser(small.c, *small.m, differs, "a model");
+    expect_refused([&] { coarser.load(folder.at("text")); }, "another precision");
+  }
+}
+
+// A file that is cut or changed anywhere is an error, or is what it was; what was kept before is gone then, not mixed.
+TEST(KeptText, RefusesFilesThatAreNotWhole) {
+  Small small;
+  const Folder folder;
+  KeptText kept(small.c, *small.m, {}, "m");
+  EXPECT_THROW(kept.save(folder.at("text")), Error) << "nothing has been read";
+  const Ids text = some_ids(9, 8);
+  kept.read(text);
+  kept.save(folder.at("text"));
+  const std::string whole = read_text(folder.at("text"), 1 << 20);
+  for (std::size_t size : {std::size_t{0}, std::size_t{7}, whole.size() / 3, whole.size() - 1}) {
+    std::ofstream(folder.at("cut"), std::ios::binary) << whole.substr(0, size);
+    EXPECT_THROW(kept.load(folder.at("cut")), Error) << size;
+  }
+  RandomSequence random(1, 1);
+  for (int i = 0; i < 300; ++i) {
+    std::string changed = whole;
+    const std::size_t at = random.below(i % 2 == 0 ? whole.size() : std::min<std::size_t>(whole.size(), 1200));
+    const char before = changed[at];
+    changed[at] = static_cast<char>(changed[at] ^ (1 << random.below(8)));
+    const bool blank = before == ' ' || changed[at] == ' ';  // behind the header's end
+    std::ofstream(folder.at("changed"), std::ios::binary) << changed;
+    try {
+      kept.load(folder.at("changed"));
+      EXPECT_TRUE(blank) << "taken with another byte at " << at;
+      EXPECT_EQ(kept.tokens(), text);
+    } catch (const Error&) {
+      EXPECT_TRUE(kept.tokens().empty());
+    }
+  }
+  kept.load(folder.at("text"));
+  EXPECT_EQ(kept.tokens(), text);
+  EXPECT_THROW(kept.load(folder.at("nothing")), Error);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path), {}), 3);
+}
+
+TEST(KeptText, AWindowKeepsNoOldText) {
+  Small small;
+  CacheOptions cache;
+  cache.kept.window = 4;
+  KeptText kept(small.c, *small.m, cache, "m");
+  Ids text = some_ids(11, 9);
+  const Folder folder;
+  kept.read(text);
+  expect_refused([&] { kept.save(folder.at("text")); }, "window");  // also before anything has left the window
+  const auto first = kept.decode(request_of(text), greedy());
+  text.insert(text.end(), first[0].tokens.begin(), first[0].tokens.end());
+  expect_same(kept.decode(request_of(text), greedy()),
+              KeptText(small.c, *small.m, cache).decode(request_of(text), greedy()));
+  text[2] = (text[2] + 1) % 29;
+  expect_same(kept.decode(request_of(text), greedy()),
+              KeptText(small.c, *small.m, cache).decode(request_of(text), greedy()));
+  expect_refused([&] { kept.save(folder.at("text")); }, "window");
+  CacheOptions none;
+  none.use = false;
+  expect_refused([&] { KeptText(small.c, *small.m, none); }, "no cache");
+}
+
+}  // namespace
+}  // namespace tril::search

@@ -1,0 +1,166 @@
+// The text of the applications: what is made is right, by rules that are told again here, and can be told apart.
+#include "demo/demo_tasks.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "base/error.h"
+
+namespace tril::train {
+namespace {
+
+std::vector<DemoPair> some(DemoPair (*pair)(RandomSequence&), int count) {
+  RandomSequence random(7, 7);
+  std::vector<DemoPair> list;
+  for (int i = 0; i < count; ++i) list.push_back(pair(random));
+  return list;
+}
+
+TEST(DemoTasks, AreFunctionsOfTheSeedAndGiveManyLines) {
+  for (const DemoTask& task : demo_tasks()) {
+    const auto a = some(task.pair, 2000), b = some(task.pair, 2000);
+    EXPECT_EQ(a, b) << task.name;
+    std::set<std::string> sources;
+    for (const DemoPair& p : a) {
+      EXPECT_FALSE(p.source.empty() || p.target.empty()) << task.name;
+      EXPECT_EQ((p.source + p.target).find('\n'), std::string::npos);
+      sources.insert(p.source);
+    }
+    EXPECT_GT(sources.size(), task.is_text ? 700u : 1500u) << task.name;
+    EXPECT_NE(demo_config(task.name + ".yml").find("after:"), std::string_view::npos) << task.name;
+  }
+  EXPECT_EQ(demo_config("nothing.yml"), "");
+}
+
+TEST(DemoTasks, GiveAsManyLinesAsTheDemoTrainsOn) {
+  for (const DemoTask& task : demo_tasks())
+    EXPECT_EQ(make_demo_corpus({.train = task.lines, .valid = 1000, .test = 1000}, task.pair).train.size(),
+              static_cast<std::size_t>(task.lines))
+        << task.name;
+}
+
+TEST(DemoTasks, GermanSentencesAgree) {
+  // What may stand in front of nouns of known gender, an adjective aside.
+  const std::map<std::string, std::set<std::string>> articles{{"Mann", {"der", "den", "ein", "einen"}},
+                                                              {"Frau", {"die", "eine"}},
+                                                              {"Kind", {"das", "ein"}},
+                                                              {"Buch", {"das", "ein"}},
+                                                              {"Garten", {"im"}},
+                                                              {"Stadt", {"der"}}};
+  const std::set<std::string> known{"der", "die", "das", "den", "ein", "eine", "einen", "im"};
+  const std::string finite =
+      "(hat|kann|muss|will|braucht|sieht|findet|liebt|sucht|ruft|l\u00e4dt|holt|kauft|malt|bringt|nimmt|zeigt)";
+  const std::regex begins("^" + finite + " .*\\?$"), because(", weil .*" + finite + "\\.$");
+  int seen = 0, questions = 0, reasons = 0;
+  for (const DemoPair& p : some(translation_pair, 3000)) {
+    std::vector<std::string> words;
+    std::istringstream stream(std::regex_replace(p.target, std::regex("[.,?]"), ""));
+    for (std::string word; stream >> word;) words.push_back(word);
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      const auto noun = articles.find(words[i]);
+      if (noun == articles.end()) continue;
+      const std::string& article = known.contains(words[i - 1]) ? words[i - 1] : words.at(i - 2);
+      EXPECT_TRUE(noun->second.contains(article)) << p.target;
+      ++seen;
+    }
+    // A question begins with its finite verb, and a subordinate clause ends with it.
+    if (p.source.ends_with("?")) {
+      EXPECT_TRUE(std::regex_search(p.target, begins)) << p.target;
+      ++questions;
+    }
+    if (p.target.find(", weil ") != std::string::npos) {
+      EXPECT_TRUE(std::regex_search(p.target, because)) << p.target;
+      ++reasons;
+    }
+  }
+  EXPECT_GT(seen, 1000);
+  EXPECT_GT(questions, 300);
+  EXPECT_GT(reasons, 80);
+}
+
+TEST(DemoTasks, AnswersStandInThePassageOnce) {
+  int by_another = 0;
+  for (const DemoPair& p : some(reading_pair, 3000)) {
+    const std::size_t bar = p.source.find(" | ");
+    ASSERT_NE(bar, std::string::npos) << p.source;
+    const std::string passage = p.source.substr(0, bar), question = p.source.substr(bar + 3);
+    EXPECT_TRUE(question.ends_with("?")) << question;
+    const std::regex word("\\b" + p.target + "\\b");
+    const auto times =
+        std::distance(std::sregex_iterator(passage.begin(), passage.end(), word), std::sregex_iterator());
+    EXPECT_GE(times, 1) << p.source << " -> " << p.target;
+    EXPECT_LE(times, 2) << "a name has two facts, a value one";
+    EXPECT_FALSE(std::regex_search(question, word)) << p.source;
+    by_another += question.find("the one ") != std::string::npos;
+  }
+  EXPECT_GT(by_another, 300);
+}
+
+TEST(DemoTasks, RepliesHoldWhatWasSaidLast) {
+  int booked = 0, complete = 0;
+  const std::regex whole("A table for (\\w+) with (\\w+) food on (\\w+) at ([\\w ]+)\\. Is that right\\?$");
+  for (const DemoPair& p : some(dialogue_pair, 5000)) {
+    EXPECT_TRUE(p.source.starts_with("G: "));
+    std::smatch m;
+    if (p.target == "Your table is booked.") {
+      ++booked;
+      EXPECT_NE(p.source.find("Is that right? G: "), std::string::npos) << p.source;
+    } else if (std::regex_search(p.target, m, whole)) {
+      ++complete;
+      for (int part : {1, 2, 3, 4})
+        EXPECT_NE(p.source.find(m[part].str()), std::string::npos) << p.source << " -> " << p.target;
+    } else {
+      EXPECT_TRUE(p.target.ends_with("?")) << p.target;
+    }
+  }
+  EXPECT_GT(booked, 200);
+  EXPECT_GT(complete, 800);
+}
+
+TEST(DemoTasks, SummariesSayWhatTheFiguresAre) {
+  for (const DemoPair& p : some(summary_pair, 2000)) {
+    std::map<int, std::string, std::greater<>> sold;
+    std::istringstream records(p.source);
+    for (std::string name, number, mark; records >> name >> number; records >> mark) sold[std::stoi(number)] = name;
+    ASSERT_GE(sold.size(), 3u) << p.source;
+    int above = 0;
+    for (const auto& [n, name] : sold) above += n > 50;
+    const auto capital = [](std::string word) {
+      word[0] = static_cast<char>(std::toupper(word[0]));
+      return word;
+    };
+    const auto first = sold.begin(), second = std::next(first), last = std::prev(sold.end());
+    const char* const words[] = {"None", "One", "Two", "Three", "Four", "Five", "Six"};
+    EXPECT_EQ(p.target, capital(first->second) + " led with " + std::to_string(first->first) + " , before " +
+                            second->second + " with " + std::to_string(second->first) + " . " + capital(last->second) +
+                            " came last with " + std::to_string(last->first) + " . " + words[above] + " passed 50 .");
+  }
+}
+
+TEST(DemoTasks, StoriesAreRightAndWrongOnesAreFound) {
+  for (const DemoPair& p : some(story_pair, 2000)) {
+    const StoryCheck c = check_story(p.source + p.target);
+    EXPECT_EQ(c.right, c.statements) << p.source << p.target;
+    EXPECT_GE(c.statements, 1) << p.target;
+  }
+  const auto check = [](const char* story, int right, int statements) {
+    const StoryCheck c = check_story(story);
+    EXPECT_EQ(c.right, right) << story;
+    EXPECT_EQ(c.statements, statements) << story;
+  };
+  const std::string begin = "Anna has 3 nuts. Ben has 1 nut.";
+  check((begin + " Anna gives Ben 2 nuts. Now Anna has 1 nut and Ben has 3 nuts.").c_str(), 2, 2);
+  check((begin + " Anna gives Ben 2 nuts. Now Anna has 2 nuts and Ben has 3 nuts.").c_str(), 1, 2);
+  check((begin + " Anna finds 2 nuts. Now Anna has 5 nut.").c_str(), 0, 1);
+  check((begin + " Ben loses 2 nuts. Now Ben has 1 nut.").c_str(), 1, 2);
+  check((begin + " Clara finds 1 nut. Now Anna has 3 nuts.").c_str(), 1, 2);
+  check((begin + " Anna sings. Now Anna has 3 eggs.").c_str(), 0, 2);
+  check((begin + " Anna finds 99999999999 nuts. Now Anna has 5 nuts.").c_str(), 0, 1);
+}
+
+}  // namespace
+}  // namespace tril::train

@@ -1,0 +1,163 @@
+// JSON from outside: limits, places of errors, typed reading, names of unknown keys.
+#include "format/json_file.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "support/allocations.h"
+#include "support/paths.h"
+#include "support/raw_safetensors.h"
+
+namespace tril {
+namespace {
+
+using testing::error_of;
+using testing::TemporaryDirectory;
+using Json = nlohmann::json;
+
+std::string parse_error(std::string_view text, const JsonLimits& limits = {}) {
+  return error_of([&] { parse_json(text, "f.json", limits); });
+}
+
+TEST(JsonFile, ParsesWhatTheLibraryParses) {
+  for (const std::string text :
+       {"{}", "[]", "null", "-0", "1.5e3", "\"a\\u00e4\\ud83d\\ude00\"", " [1,[2,{\"a\":[]}],\"b\"]\n",
+        R"({"a":{"b":{"c":[true,false,null,{}]}},"d":18446744073709551615,"e":-1})"})
+    EXPECT_EQ(parse_json(text, "f"), Json::parse(text)) << text;
+  int files = 0;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(std::filesystem::path(test::test_dir()) / "golden")) {
+    if (entry.path().extension() != ".json") continue;
+    EXPECT_EQ(read_json(entry.path().string()), Json::parse(read_text(entry.path().string(), 1 << 30))) << entry.path();
+    ++files;
+  }
+  EXPECT_GE(files, 50);
+}
+
+TEST(JsonFile, ErrorsNameLineAndColumn) {
+  EXPECT_EQ(parse_error("{\n  \"a\": 1,\n  \"b\": x\n}").find("f.json: line 3, column 8: is not valid JSON: "), 0u)
+      << parse_error("{\n  \"a\": 1,\n  \"b\": x\n}");
+  EXPECT_EQ(parse_error("").find("f.json: line 1, column 1: "), 0u) << parse_error("");
+  EXPECT_EQ(parse_error("{\"a\":1}\n\n}").find("f.json: line 3, column 1: "), 0u) << parse_error("{\"a\":1}\n\n}");
+  EXPECT_EQ(parse_error(std::string_view("{}\n\0{", 5)), "f.json: line 2, column 1: is not valid JSON: a NUL byte");
+  for (const std::string text :
+       {"{a:1}", "[1,]", "{\"a\":1,}", "// c\n{}", "NaN", "Infinity", "01", "\"\xff\"", "\"\xc0\xaf\"", "\"\n\"",
+        "\"\\ud800\"", "\"", "[", "{\"a\"", "'a'", "\"\\x41\"", "[1 2]"})
+    EXPECT_NE(parse_error(text).find("not valid JSON"), std::string::npos) << text;
+  EXPECT_EQ(parse_error("[1, 1e999]").find("f.json: line 1, column"), 0u) << parse_error("[1, 1e999]");
+  EXPECT_NE(parse_error("[1, 1e999]").find("too large"), std::string::npos) << parse_error("[1, 1e999]");
+}
+
+TEST(JsonFile, ErrorsAreShortAndPrintable) {
+  const std::string error = parse_error("[\"" + std::string(100'000, 'x') + "\x1b");
+  EXPECT_LT(error.size(), 400u);
+  EXPECT_EQ(error.find('\x1b'), std::string::npos);
+}
+
+TEST(JsonFile, LimitsHold) {
+  const auto nested = [](int n) {
+    return std::string(static_cast<std::size_t>(n), '[') + std::string(static_cast<std::size_t>(n), ']');
+  };
+  EXPECT_EQ(parse_error(nested(64)), "");
+  EXPECT_EQ(parse_error(nested(65)), "f.json: has arrays and objects more than 64 deep in each other");
+  EXPECT_NE(parse_error(std::string(1'000'000, '[')).find("64 deep"), std::string::npos);
+  std::string objects;
+  for (int i = 0; i < 100'000; ++i) objects += "{\"a\":";
+  EXPECT_NE(parse_error(objects).find("64 deep"), std::string::npos);
+  EXPECT_EQ(parse_error("[1,2,3]", {.values = 4}), "");
+  EXPECT_EQ(parse_error("[1,2,3,4]", {.values = 4}),
+            "f.json: has more than 4 values, which is more than such a file may have");
+  EXPECT_EQ(parse_error("[1,2]", {.bytes = 5}), "");
+  EXPECT_EQ(parse_error("[1,2] ", {.bytes = 5}), "f.json: has 6 bytes, at most 5 are expected of such a file");
+}
+
+TEST(JsonFile, AKeyTwiceIsAnError) {
+  EXPECT_EQ(parse_error(R"({"a":1,"b":{"a":1},"a":2})"), "f.json: \"a\" stands twice in the same object");
+}
+
+TEST(JsonFile, ManyEmptyArraysCostNoMoreThanTheLimitOnValues) {
+  std::string text = "[[]";
+  while (text.size() < 3'000'000) text += ",[]";
+  text += ']';
+  const testing::AllocationMeter meter;
+  EXPECT_NE(parse_error(text, {.values = 10'000}), "");
+  EXPECT_LT(meter.peak_bytes(), 2'000'000u);
+}
+
+class JsonObjectTest : public ::testing::Test {
+ protected:
+  Json json_ = Json::parse(
+      R"({"d_model": 512, "heads": "8", "rate": 0.5, "tie": true, "name": "marian", "none": null, "big": 1e4,
+    "huge": 18446744073709551615, "neg": -3, "zero": 0, "half": 0.5, "sizes": [1, 2], "mixed": [1, "2"], "names": ["a"],
+    "rope": {"theta": 1e4, "factor": "x"}})");
+  JsonObject object_{json_, "config.json"};
+};
+
+TEST_F(JsonObjectTest, ReadsEachType) {
+  EXPECT_EQ(object_.get<std::int64_t>("d_model"), 512);
+  EXPECT_EQ(object_.get<std::int64_t>("big"), 10'000);
+  EXPECT_EQ(object_.get<std::int64_t>("neg"), -3);
+  EXPECT_EQ(object_.get<double>("rate"), 0.5);
+  EXPECT_EQ(object_.get<double>("d_model"), 512.0);
+  EXPECT_EQ(object_.get<bool>("tie"), true);
+  EXPECT_EQ(object_.get<std::string>("name"), "marian");
+  EXPECT_EQ(object_.get<std::vector<std::int64_t>>("sizes"), (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(object_.get<std::vector<double>>("sizes"), (std::vector<double>{1, 2}));
+  EXPECT_EQ(object_.get<std::vector<std::string>>("names"), std::vector<std::string>{"a"});
+  EXPECT_EQ(object_.size("d_model"), 512);
+  EXPECT_EQ(object_.object("rope").get<double>("theta"), 1e4);
+}
+
+TEST_F(JsonObjectTest, AbsentAndNullGiveWayToTheDefault) {
+  EXPECT_FALSE(object_.has("none"));
+  EXPECT_FALSE(object_.has("absent"));
+  EXPECT_TRUE(object_.has("tie"));
+  EXPECT_EQ(object_.find<double>("none"), std::nullopt);
+  EXPECT_EQ(object_.get<double>("none", 2.5), 2.5);
+  EXPECT_EQ(object_.get<std::string>("absent", "x"), "x");
+  EXPECT_EQ(object_.size("absent", 7), 7);
+  EXPECT_EQ(object_.find_size("none"), std::nullopt);
+  EXPECT_FALSE(object_.find_object("absent").has_value());
+}
+
+TEST_F(JsonObjectTest, ErrorsSayWhatIsAndWhatShouldBe) {
+  EXPECT_EQ(error_of([&] { object_.size("heads"); }),
+            "config.json: heads: is the string \"8\", expected a positive whole number");
+  EXPECT_EQ(error_of([&] { object_.size("zero"); }), "config.json: zero: is 0, expected a positive whole number");
+  EXPECT_EQ(error_of([&] { object_.size("neg", 1); }), "config.json: neg: is -3, expected a positive whole number");
+  EXPECT_EQ(error_of([&] { object_.size("half"); }), "config.json: half: is 0.5, expected a positive whole number");
+  EXPECT_NE(error_of([&] { object_.size("huge"); }), "");
+  EXPECT_NE(error_of([&] { object_.get<std::int64_t>("huge"); }), "");
+  EXPECT_EQ(error_of([&] { object_.get<bool>("d_model"); }), "config.json: d_model: is 512, expected true or false");
+  EXPECT_EQ(error_of([&] { object_.get<double>("tie"); }), "config.json: tie: is true, expected a number");
+  EXPECT_EQ(error_of([&] { object_.get<std::string>("rope"); }), "config.json: rope: is an object, expected a string");
+  EXPECT_EQ(error_of([&] { object_.get<std::vector<std::int64_t>>("mixed"); }),
+            "config.json: mixed: is an array of 2, expected an array of whole numbers");
+  EXPECT_EQ(error_of([&] { object_.get<std::string>("name_"); }), "config.json: name_: is missing; did you mean name?");
+  EXPECT_EQ(error_of([&] { object_.get<std::string>("none"); }), "config.json: none: is null, and is needed");
+  EXPECT_EQ(error_of([&] { object_.object("name"); }),
+            "config.json: name: is the string \"marian\", expected an object {...}");
+  EXPECT_EQ(error_of([&] { object_.object("rope").get<double>("factor"); }),
+            "config.json: rope: factor: is the string \"x\", expected a number");
+  EXPECT_NE(error_of([&] { JsonObject(Json::array(), "f"); }), "");
+}
+
+TEST_F(JsonObjectTest, UnknownKeysAreListedWithTheirNearest) {
+  const Json json{{"d_modle", 1}, {"heads", 2}, {"quite_different", 3}};
+  const JsonObject object(json, "f");
+  const std::vector<UnknownKey> unknown = unknown_keys(object, {"d_model", "heads"});
+  ASSERT_EQ(unknown.size(), 2u);
+  EXPECT_EQ(unknown[0].key, "d_modle");
+  EXPECT_EQ(unknown[0].nearest, "d_model");
+  EXPECT_EQ(unknown[1].nearest, "");
+  EXPECT_EQ(error_of([&] {
+              check_keys(object, {"d_model", "heads"});
+            }),
+            "f: unknown keys: d_modle (did you mean d_model?), quite_different");
+  EXPECT_NO_THROW(check_keys(object, {"d_modle", "heads", "quite_different"}));
+}
+
+}  // namespace
+}  // namespace tril

@@ -1,0 +1,214 @@
+// Constraints: their masks, their lengths, and searches under them, whose every text must be valid and whole, however short
+// the length is and whatever the logits say.
+#include "grammar/automata/constraint.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <regex>
+#include <set>
+
+#include "support/constraints.h"
+#include "support/schema_validator.h"
+
+namespace tril::search {
+namespace {
+
+using nlohmann::json;
+
+// Objects of two objects of two objects ...: a few lines that call for more text than could ever be written.
+TEST(Constraint, ATextBeyondAllBoundsIsRefusedBeforeItIsSpelt) {
+  const auto trie =
+      std::make_shared<TokenTrie>(std::vector<std::string>{"{", "}", "\"", ":", ",", " ", "a", "b", "\":{"});
+  for (const int levels : {8, 30, 55, 64, 150}) {
+    std::string schema = R"({"$ref":"#/$defs/d0","$defs":{)";
+    for (int i = 0; i < levels; ++i)
+      schema += fmt::format(
+          R"("d{}":{{"type":"object","properties":{{"a":{{"$ref":"#/$defs/d{}"}},"b":{{"$ref":"#/$defs/d{}"}}}},)"
+          R"("required":["a","b"],"additionalProperties":false}},)",
+          i, i + 1, i + 1);
+    schema += fmt::format(R"("d{}":{{"type":"object","properties":{{}},"additionalProperties":false}}}}}})", levels);
+    const auto grammar = [&] { return json_schema_grammar(schema, {.alphabet = trie->alphabet()}); };
+    if (levels > 60) {  // more than can be counted
+      expect_refused([&] { grammar(); }, "there is no text that it allows");
+      continue;
+    }
+    const Constraint constraint(grammar(), trie);
+    EXPECT_GT(constraint.least_tokens(), 1000) << levels;
+    expect_refused([&] { constraint.check_room(1000, true); }, "the shortest text that it allows has");
+    EXPECT_EQ(constraint.after({}, 1000).count, 0) << levels;
+  }
+}
+
+// A vocabulary without some characters: what can be written without them is, the rest is refused.
+TEST(Constraint, KeepsToTheVocabulary) {
+  const std::vector<std::string> letters{"a", "b", "{", "}", "\"", ":", ",", " ", "\u00e9", "1", "\xc3", "bb", ""};
+  const auto trie = std::make_shared<TokenTrie>(letters);
+  EXPECT_EQ(trie->alphabet().size(), 9u);
+  EXPECT_TRUE(trie->bytes(10).empty()) << "half a character could never be made whole";
+  const Constraint string(json_schema_grammar(R"({"type":"object","additionalProperties":{"type":"string"}})",
+                                              {.alphabet = trie->alphabet()}),
+                          trie);
+  EXPECT_TRUE(string.allows("{\"a\": \"b\u00e9\"}"));
+  EXPECT_FALSE(string.allows("{\"c\":\"\"}"));
+  expect_refused([&] { json_schema_grammar(R"({"type":"boolean"})", {.alphabet = trie->alphabet()}); },
+                 "no token for \"t\"");
+  const Constraint regex(regex_grammar("[a-z]+\u00e9?", trie->alphabet()), trie);
+  EXPECT_TRUE(regex.allows("abba\u00e9"));
+  EXPECT_FALSE(regex.allows("abc"));
+}
+
+// Each bit of a mask against the definition: the text with the token's bytes is the beginning of one that is allowed.
+TEST(Constraint, MasksAreThoseOfTheDefinition) {
+  const auto trie = tokens(400);
+  const Constraint c(
+      json_schema_grammar(
+          R"({"type":"object","properties":{"name":{"type":"string","maxLength":6},"next":{"$ref":"#"},"v":{"enum":["foo","\u00e9",123]}},"required":["name"]})"),
+      trie);
+  RandomSequence random(6, 6);
+  for (int text = 0; text < 12; ++text) {
+    std::vector<std::int32_t> so_far;
+    for (int steps = 0; steps < 25; ++steps) {
+      const Constraint::Allowed allowed = c.after(so_far, 1000);
+      ASSERT_TRUE(allowed.possible);
+      std::vector<std::int32_t> next;
+      for (std::int32_t id = 0; id < trie->size(); ++id) {
+        const auto bit = static_cast<std::size_t>(id);
+        const bool set = !allowed.mask.empty() && (allowed.mask[bit / 64] >> (bit % 64) & 1) != 0;
+        std::vector<std::int32_t> longer = so_far;
+        longer.push_back(id);
+        if (!trie->bytes(id).empty()) {
+          EXPECT_EQ(set, c.after(longer, 1000).possible) << id;
+        } else {
+          EXPECT_FALSE(set);
+        }
+        if (set) next.push_back(id);
+      }
+      EXPECT_EQ(static_cast<std::int64_t>(next.size()), allowed.count);
+      if (next.empty()) break;
+      so_far.push_back(next[random.below(next.size())]);
+    }
+  }
+}
+
+// From every length that the shortest text keeps to, a greedy search of nonsense ends in a text of the constraint's; and with
+// one token less there is none.
+TEST(Constraint, EndsWithinAnyLengthThatCanBe) {
+  Searches searches(tokens());
+  for (
+      const std::string schema :
+      {R"({"type":"object","properties":{"first_name":{"type":"string","minLength":3},"values":{"type":"array","items":{"type":"integer"},"minItems":2}},"required":["first_name","values"]})",
+       R"({"$ref":"#/$defs/t","$defs":{"t":{"type":"object","properties":{"next":{"anyOf":[{"$ref":"#/$defs/t"},{"type":"null"}]},"n":{"const":"something long"}},"required":["next","n"],"additionalProperties":false}}})"}) {
+    const auto c = std::make_shared<Constraint>(json_schema_grammar(schema), searches.trie);
+    const auto least = static_cast<std::int32_t>(c->least_tokens()) + 1;
+    const json s = json::parse(schema);
+    for (std::int32_t length = least; length < least + 30; ++length)
+      for (std::uint64_t seed = 0; seed < 3; ++seed) {
+        const Hypothesis h = searches.run(searches.options(c), length, seed)[0];
+        ASSERT_FALSE(h.tokens.empty());
+        EXPECT_EQ(h.tokens.back(), searches.eos);
+        EXPECT_LE(static_cast<std::int32_t>(h.tokens.size()), length);
+        const json value = json::parse(searches.text(h), nullptr, false);
+        ASSERT_FALSE(value.is_discarded()) << searches.text(h);
+        EXPECT_EQ(testing::fault_of(value, s, s), "") << searches.text(h);
+      }
+    expect_refused([&] { searches.run(searches.options(c), least - 1, 1); }, "the shortest text that it allows has");
+  }
+}
+
+// What is forgotten is made again.
+TEST(Constraint, KeepsNoMoreStatesThanItMay) {
+  Searches searches(tokens());
+  const auto c = std::make_shared<Constraint>(json_object_grammar(), searches.trie);
+  const std::string unbounded = searches.text(searches.run(searches.options(c), 300, 4)[0]);
+  c->limit(50, 2000);
+  EXPECT_EQ(searches.text(searches.run(searches.options(c), 300, 4)[0]), unbounded);
+  EXPECT_LT(c->states(), 3000u);
+}
+
+TEST(Constraint, WinsOverOtherProcessorsAndIsRefusedBesideSome) {
+  Searches searches(tokens());
+  const auto c = std::make_shared<Constraint>(regex_grammar("(ab|cd){3}"), searches.trie);
+  SearchOptions o = searches.options(c);
+  o.no_repeat_ngram = 1;
+  o.suppress_ids = {'a', 'c'};
+  EXPECT_TRUE(c->allows(searches.text(searches.run(o, 20, 1)[0])));
+  o = searches.options(c);
+  o.ends = [](std::span<const std::int32_t>, std::span<const std::int32_t>) { return false; };
+  expect_refused([&] { searches.run(o, 20, 1); }, "that something else ends");
+  o = searches.options(c);
+  o.forced_bos_id = 3;
+  expect_refused([&] { searches.run(o, 20, 1); }, "forced BOS");
+  // Without an end token a text ends where nothing may follow.
+  o = searches.options(c);
+  o.eos_ids.clear();
+  EXPECT_TRUE(c->allows(searches.text(searches.run(o, 20, 1)[0])));
+  // One that could go on, but not with what others leave, ends too, and nobody beside it is touched.
+  const auto any = std::make_shared<Constraint>(regex_grammar("[ab]*"), searches.trie);
+  o = searches.options(any);
+  o.eos_ids.clear();
+  o.no_repeat_ngram = 1;
+  const std::vector<Request> requests{{.max_length = 6, .number = 1}, {.max_length = 6, .number = 2}};
+  RandomStep step(searches.trie->size(), 3);
+  for (const auto& found : decode(searches.context, step, requests, o)) {
+    const std::string text = searches.text(found[0]);
+    EXPECT_TRUE(any->allows(text)) << text;
+    const std::set<std::int32_t> different(found[0].tokens.begin(), found[0].tokens.end());
+    EXPECT_EQ(different.size(), found[0].tokens.size()) << text;
+  }
+}
+
+// The whole of it: 500 schemas; greedy search, samples, beams and proposals; lengths from the least one on.
+TEST(Constraint, FiveHundredSchemas) {
+  Searches searches(tokens());
+  RandomSequence random(2024, 11);
+  std::size_t texts = 0, bytes = 0;
+  for (int number = 0; number < 500; ++number) {
+    const nlohmann::ordered_json schema = testing::random_schema(random);
+    SCOPED_TRACE(fmt::format("schema {}: {}", number, schema.dump()));
+    const auto space =
+        std::array{JsonSpace::none, JsonSpace::space, JsonSpace::lines}[static_cast<std::size_t>(number % 3)];
+    std::shared_ptr<const Constraint> c;
+    try {
+      c = std::make_shared<Constraint>(json_schema_grammar(schema.dump(), {.space = space}), searches.trie);
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
+      continue;
+    }
+    const json s = json::parse(schema.dump());
+    const auto least = static_cast<std::int32_t>(c->least_tokens()) + 1;
+    const auto expect_valid = [&](const Hypothesis& h) {
+      ASSERT_FALSE(h.tokens.empty());
+      EXPECT_EQ(h.tokens.back(), searches.eos);
+      const std::string text = searches.text(h);
+      const json value = json::parse(text, nullptr, false);
+      ASSERT_FALSE(value.is_discarded()) << text;
+      EXPECT_EQ(testing::fault_of(value, s, s), "") << text;
+      EXPECT_TRUE(c->allows(text)) << text;
+      ++texts, bytes += text.size();
+    };
+    SearchOptions o = searches.options(c);
+    const auto seed = static_cast<std::uint64_t>(number);
+    expect_valid(searches.run(o, least + number % 40, seed)[0]);
+    o.sampling.on = true, o.n_best = 3, o.sampling.top_k = number % 2 == 0 ? 0 : 20;
+    for (const Hypothesis& h : searches.run(o, least + 120, seed)) expect_valid(h);
+    if (number % 5 == 0) {
+      o = searches.options(c);
+      o.beam_size = 4, o.n_best = 2;
+      for (const Hypothesis& h : searches.run(o, least + 12, seed)) expect_valid(h);
+    }
+    if (number % 5 == 1) {
+      o = searches.options(c);
+      RandomStep step(searches.trie->size(), seed);
+      RandomProposer proposer(searches.trie->size());
+      const Request request{.max_length = least + 30};
+      Speculation counts;
+      expect_valid(decode_speculatively(searches.context, step, proposer, 3, {&request, 1}, o, 0, {}, counts)[0][0]);
+    }
+  }
+  EXPECT_GE(texts, 2000u);
+  EXPECT_GE(bytes, 100'000u) << "texts long enough to say something";
+}
+
+}  // namespace
+}  // namespace tril::search

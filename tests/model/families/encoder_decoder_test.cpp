@@ -1,0 +1,236 @@
+// Every encoder-decoder family, each as any other: gradients of all its weights, rows in any company, tokens one or
+// several at a time with the cache, layers computed again in the backward pass, and weights of fewer bits.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+
+#include "format/safetensors.h"
+#include "model/families/family_checks.h"
+#include "model_io/registry.h"
+#include "support/random_model.h"
+#include "support/small_encoder_decoders.h"
+#include "support/small_marian.h"
+#include "support/temporary.h"
+
+namespace tril::model {
+namespace {
+
+using testing::Batch, testing::expect_gradients_are_slopes, testing::expect_near, testing::gradients,
+    testing::random_model;
+
+constexpr std::int32_t vocab = 13, longest = 8;
+
+void for_each_family(const std::function<void(const nlohmann::json&)>& test) {
+  for (const nlohmann::json& config : testing::small_encoder_decoders()) {
+    SCOPED_TRACE(config.dump());
+    test(config);
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+}
+
+Tensor logits_of(Context& c, const Model& m, const Batch& b) {
+  const Memory memory = m.encode(c, b.source, b.source_rows);
+  return logits(c, m, m.decode(c, {.ids = b.target, .rows = b.target_rows, .memory = &memory}));
+}
+
+testing::LossOf loss_of(Batch b) {
+  return [b = std::move(b)](Context& c, const Model& m) {
+    const Memory memory = m.encode(c, b.source, b.source_rows);
+    const Tensor hidden = m.decode(c, {.ids = b.target, .rows = b.target_rows, .memory = &memory});
+    const OutputProjection out = m.output();
+    return ops::projected_cross_entropy(c, hidden, out.weight, out.bias, c.upload(b.target), {.normalizer = 1});
+  };
+}
+
+Batch batch(std::uint64_t seed, std::int64_t tokens = 40) {
+  RandomSequence random(seed, 1);
+  return testing::random_batch(random, tokens, longest, vocab);
+}
+
+TEST(EncoderDecoder, GradientsAreFiniteDifferences) {
+  for_each_family([](const nlohmann::json& config) {
+    const auto m = random_model(config);
+    expect_gradients_are_slopes(*m, loss_of(batch(1)), [](const std::string& name) {  // a bias of keys cancels out
+      return name.find(".k") != name.npos && name.ends_with("bias");
+    });
+  });
+}
+
+TEST(EncoderDecoder, ARaggedBatchIsItsRowsOneByOne) {
+  for_each_family([](const nlohmann::json& config) {
+    const auto m = random_model(config);
+    Arena arena;
+    Context c(arena);
+    const Batch b = batch(2);
+    const Tensor together = logits_of(c, *m, b);
+    const auto row_of = [](const std::vector<std::int32_t>& ids, const Rows& rows, std::int64_t r) {
+      return std::vector<std::int32_t>{ids.begin() + rows.begin(r), ids.begin() + rows.end(r)};
+    };
+    for (std::int64_t r = 0; r < b.target_rows.count(); ++r) {
+      const Batch one{row_of(b.source, b.source_rows, r), row_of(b.target, b.target_rows, r),
+                      Rows::rectangle(1, b.source_rows.length(r)), Rows::rectangle(1, b.target_rows.length(r))};
+      expect_near(host_copy<float>(together.rows(b.target_rows.begin(r), b.target_rows.end(r))),
+                  host_copy<float>(logits_of(c, *m, one)), 5e-5);
+    }
+  });
+}
+
+// Logits of tokens that come `at_once` at a time, as a decoder with a cache sees them.
+std::vector<float> step_by_step(Context& c, const Model& m, const Batch& b, std::int32_t at_once) {
+  const Memory memory = m.encode(c, b.source, b.source_rows);
+  const auto cache = m.make_cache(c);
+  cache->add_rows(b.target_rows.count());
+  std::vector<float> all(static_cast<std::size_t>(b.target_rows.tokens()) * vocab);
+  for (std::int32_t t = 0; t < b.target_rows.longest(); t += at_once) {
+    Rows rows;
+    std::vector<std::int32_t> ids;
+    for (std::int64_t r = 0; r < b.target_rows.count(); ++r) {  // a row that is at its end adds nothing
+      const std::int32_t more = std::clamp(b.target_rows.length(r) - t, 0, at_once);
+      rows.append(more, cache->length(r));
+      for (std::int32_t i = 0; i < more; ++i)
+        ids.push_back(b.target[static_cast<std::size_t>(b.target_rows.begin(r) + t + i)]);
+    }
+    const auto step = host_copy<float>(
+        logits(c, m, m.decode(c, {.ids = ids, .rows = rows, .memory = &memory, .cache = cache.get()})));
+    for (std::int64_t r = 0; r < rows.count(); ++r)
+      std::copy_n(step.begin() + rows.begin(r) * vocab, rows.length(r) * vocab,
+                  all.begin() + (b.target_rows.begin(r) + t) * vocab);
+  }
+  return all;
+}
+
+TEST(EncoderDecoder, TokensAStepEqualAllAtOnce) {
+  for_each_family([](const nlohmann::json& config) {
+    const auto m = random_model(config);
+    for (const kern::Kernels* kernels : kern::tables()) {
+      Arena arena;
+      Context c(arena, *kernels);
+      const Batch b = batch(3, 60);
+      const auto all = host_copy<float>(logits_of(c, *m, b));
+      for (const std::int32_t at_once : {1, 3}) expect_near(step_by_step(c, *m, b, at_once), all, 1e-4);
+    }
+  });
+}
+
+// A sink keeps its place in the text, so that its distance grows without end: relative positions have no such bias.
+TEST(EncoderDecoder, SinksAreRefusedWhereOnlyDistancesCount) {
+  for_each_family([](const nlohmann::json& config) {
+    const auto m = random_model(config);
+    Arena arena;
+    Context c(arena);
+    const Batch b = batch(9);
+    const Memory memory = m->encode(c, b.source, b.source_rows);
+    const auto decode = [&] {
+      m->decode(c, {.ids = b.target, .rows = b.target_rows, .memory = &memory, .self_mask = ops::Mask::causal(3, 1)});
+    };
+    if (std::string(config.at("model_type")).ends_with("t5")) {
+      EXPECT_NE(error_of(decode).find("leave the sinks out"), std::string::npos);
+    } else {
+      EXPECT_NO_THROW(decode());
+    }
+  });
+}
+
+TEST(EncoderDecoder, GradientCheckpointingChangesNoNumber) {
+  for_each_family([](const nlohmann::json& config) {
+    const auto m = random_model(config);
+    Arena arena;
+    Context c(arena);
+    c.set_training(true);
+    const Batch b = batch(4);
+    std::vector<std::vector<float>> found[2];
+    for (const bool on : {false, true}) {
+      m->set_gradient_checkpointing(on);
+      c.set_rng(Rng(8));
+      found[on] = gradients(c, *m, loss_of(b));
+    }
+    ASSERT_EQ(found[0].size(), found[1].size());
+    for (std::size_t i = 0; i < found[0].size(); ++i) expect_near(found[1][i], found[0][i], 1e-5);
+  });
+}
+
+// The directory for tests/model_io/check_export.py, which has `transformers` compute the same.
+void leave_for_others(const Model& m, Context& c, const std::filesystem::path& root) {
+  static int number = 0;
+  const auto dir = root / fmt::format("{}_{}", m.family(), ++number);
+  save(m, dir);
+  const Batch b{{3, 1, 4, 1, 5, 9, 2}, {6, 5, 3, 5, 8}, Rows::rectangle(1, 7), Rows::rectangle(1, 5)};
+  // M2M100 counts positions by the tokens that are no padding.
+  const std::int32_t pad = m.special_ids().pad;
+  Batch used = b;
+  for (std::int32_t& id : used.source) id = id == pad ? 10 : id;
+  for (std::int32_t& id : used.target) id = id == pad ? 10 : id;
+  const std::vector<float> values = host_copy<float>(logits_of(c, m, used));
+  write_safetensors((dir / "expected.safetensors").string(),
+                    {{"input_ids", StoredType::i32, {1, 7}, std::as_bytes(std::span(used.source))},
+                     {"decoder_input_ids", StoredType::i32, {1, 5}, std::as_bytes(std::span(used.target))},
+                     {"logits", StoredType::f32, {5, vocab}, std::as_bytes(std::span(values))}},
+                    {});
+}
+
+// A directory saved is the model that it was, and says so in the same words.
+TEST(EncoderDecoder, DirectoriesAreWrittenAndRead) {
+  for_each_family([](const nlohmann::json& config) {
+    const TemporaryDirectory dir;
+    const auto m = random_model(config);
+    save(*m, dir.path());
+    const auto again = load(dir.path());
+    EXPECT_EQ(again->config_json(), m->config_json());
+    EXPECT_EQ(again->family(), config.at("model_type"));
+    Arena arena;
+    Context c(arena);
+    if (const char* root = std::getenv("TRIL_EXPORT_DIR")) leave_for_others(*m, c, root);
+    const Batch b = batch(7);
+    EXPECT_EQ(host_copy<float>(logits_of(c, *again, b)), host_copy<float>(logits_of(c, *m, b)));
+  });
+}
+
+// The files say whether T5's output is tied, whatever config.json says; in version 4 its `false` also meant that the
+// output is not scaled, which mT5's never is.
+TEST(EncoderDecoder, T5FilesSayWhetherTheOutputIsTied) {
+  for (const bool tied : {false, true}) {
+    const TemporaryDirectory dir;
+    nlohmann::json config = testing::t5_kin("t5", {{"tie_word_embeddings", tied}});
+    save(*random_model(config), dir.path());
+    EXPECT_EQ(load(dir.path())->parameters().find("lm_head.weight") == nullptr, tied);
+    for (const bool said : {false, true}) {
+      config["tie_word_embeddings"] = said;
+      std::ofstream(dir.path("config.json")) << config.dump();
+      const auto m = load(dir.path());
+      EXPECT_EQ(m->parameters().find("lm_head.weight") == nullptr, tied) << said;
+      EXPECT_EQ(nlohmann::json::parse(m->config_json()).at("scale_decoder_outputs"), said);
+    }
+  }
+}
+
+// The same weights with fewer bits: nearly the same logits, all at once and step by step.
+TEST(EncoderDecoder, ServesWithFewerBits) {
+  for_each_family([](nlohmann::json config) {
+    config["d_model"] = 64;  // as wide as stacked matrices must be
+    if (config.contains("d_kv")) config["d_kv"] = 32;
+    const auto m = random_model(config);
+    const Batch b = batch(6);
+    Arena arena;
+    Context c(arena);
+    const auto expected = host_copy<float>(logits_of(c, *m, b));
+    double size = 0;
+    for (float x : expected) size += static_cast<double>(x) * static_cast<double>(x);
+    for (const auto& [precision, most] :
+         {std::pair{nn::Precision::fp32, 1e-4}, {nn::Precision::bf16, 0.1}, {nn::Precision::int8, 0.2}}) {
+      const auto served = random_model(config, precision);
+      for (const std::int32_t at_once : {1, 3, longest}) {
+        const auto got = step_by_step(c, *served, b, at_once);
+        double error = 0;
+        for (std::size_t i = 0; i < got.size(); ++i)
+          error += std::pow(static_cast<double>(got[i]) - static_cast<double>(expected[i]), 2);
+        EXPECT_LT(std::sqrt(error / size), most) << static_cast<int>(precision) << ", " << at_once << " tokens a step";
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tril::model

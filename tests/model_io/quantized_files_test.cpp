@@ -1,0 +1,209 @@
+// Quantised directories: what is read from them is what rounding at load makes of the original, and what is wrong with
+// them is said.
+#include "model_io/quantized_files.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <deque>
+#include <fstream>
+
+#include "model/families/gpt2.h"
+#include "model_io/packed_image.h"
+#include "model_io/registry.h"
+#include "nn/serving.h"
+#include "support/small_marian.h"
+
+namespace tril::model {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::logits_of;
+using testing::small_marian;
+
+class QuantizedFiles : public ::testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    fs::remove_all(root);
+    fs::create_directories(root);
+    MarianConfig k = testing::small_marian_config();
+    k.d_model = 64, k.encoder_ffn_dim = 70;
+    save(*small_marian(k), root / "floats");
+  }
+  void TearDown() override { fs::remove_all(root); }
+
+  static nn::Precision precision() { return GetParam() == 8 ? nn::Precision::int8 : nn::Precision::int4; }
+
+  template <class F>
+  static std::string error_of(F f) {
+    try {
+      f();
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  }
+
+  const fs::path root = fs::path(::testing::TempDir()) / fmt::format("tril-quantized-{}-{}", getpid(), GetParam());
+};
+
+TEST_P(QuantizedFiles, HoldWhatRoundingAtLoadGives) {
+  quantize(root / "floats", root / "q", GetParam());
+  EXPECT_EQ(stored_precision(root / "q"), precision());
+  EXPECT_EQ(stored_precision(root / "floats"), nn::Precision::fp32);
+  const std::vector<float> from_files = logits_of(*load(root / "q", precision())),
+                           at_load = logits_of(*load(root / "floats", precision())),
+                           exact = logits_of(*load(root / "floats"));
+  EXPECT_EQ(from_files, at_load);
+  double error = 0, size = 0;
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    error += std::pow(at_load[i] - exact[i], 2), size += std::pow(exact[i], 2);
+  EXPECT_LT(std::sqrt(error / size), GetParam() == 8 ? 0.03 : 0.3);
+  EXPECT_GT(error, 0);
+  EXPECT_LT(fs::file_size(root / "q/model.safetensors"), fs::file_size(root / "floats/model.safetensors") / 2);
+}
+
+TEST_P(QuantizedFiles, ServeInFloatsToo) {
+  quantize(root / "floats", root / "q", GetParam());
+  const std::vector<float> served = logits_of(*load(root / "q", nn::Precision::fp32)),
+                           trained = logits_of(*load(root / "q"));
+  EXPECT_EQ(served, trained);
+  const auto m = load(root / "q");
+  const auto original = load(root / "floats");
+  for (const nn::Parameter& p : m->parameters().all()) {
+    const auto* same = original->parameters().find(p.name);
+    const std::vector<float> a = host_copy<float>(p.value), b = host_copy<float>(same->value);
+    const float most =
+        std::abs(*std::max_element(b.begin(), b.end(), [](float x, float y) { return std::abs(x) < std::abs(y); }));
+    for (std::size_t i = 0; i < a.size(); ++i)
+      ASSERT_NEAR(a[i], b[i], (nn::quantized_bits(p, precision()) == 4 ? 0.15f : 0.005f) * most) << p.name;
+  }
+}
+
+TEST_P(QuantizedFiles, MistakesAreNamed) {
+  quantize(root / "floats", root / "q", GetParam());
+  EXPECT_NE(error_of([&] { quantize(root / "q", root / "again", GetParam()); }).find("already"), std::string::npos);
+
+  // Another shape of scales, as files of another model would have.
+  const SafetensorsFile file = SafetensorsFile::open((root / "q/model.safetensors").string());
+  std::vector<WeightView> tensors = file.tensors();
+  for (WeightView& t : tensors)
+    if (t.name.ends_with("q_proj.weight_scale")) t.shape = {1, t.shape[0]};
+  fs::create_directories(root / "wrong");
+  write_safetensors((root / "wrong/model.safetensors").string(), tensors, {});
+  fs::copy(root / "q/config.json", root / "wrong/config.json");
+  const std::string text = error_of([&] { load(root / "wrong", precision()); });
+  EXPECT_NE(text.find("q_proj.weight_scale"), std::string::npos) << text;
+  EXPECT_NE(text.find("[1, 64]"), std::string::npos) << text;
+
+  // A matrix whose scales are gone is none of floats.
+  std::erase_if(tensors, [](const WeightView& t) { return t.name.ends_with("_scale"); });
+  write_safetensors((root / "wrong/model.safetensors").string(), tensors, {});
+  EXPECT_NE(error_of([&] { load(root / "wrong", precision()); }), "");
+
+  for (const auto& [bits, text_of_error] : {std::pair{"3", "neither 8 nor 4"}, {"\"8\"", "bits"}}) {
+    std::ofstream(root / "wrong/config.json")
+        << R"({"model_type": "marian", "quantization_config": {"quant_method": "tril", "bits": )" << bits << "}}";
+    EXPECT_NE(error_of([&] { load(root / "wrong"); }).find(text_of_error), std::string::npos);
+  }
+}
+
+// Rewrites model.safetensors of a directory, each F32 tensor whose name ends so changed by `change`.
+template <class Change>
+void change_floats(const fs::path& directory, const std::string& end, Change change) {
+  const fs::path path = directory / "model.safetensors";
+  std::vector<WeightView> tensors;
+  std::deque<std::vector<float>> changed;
+  {
+    const SafetensorsFile file = SafetensorsFile::open(path.string());
+    tensors = file.tensors();
+    for (WeightView& t : tensors)
+      if (t.name.ends_with(end)) {
+        changed.push_back(to_f32(t));
+        change(changed.back());
+        t.bytes = std::as_bytes(std::span(changed.back()));
+      }
+    write_safetensors(path.string() + ".new", tensors, {{"format", "pt"}});
+  }
+  fs::rename(path.string() + ".new", path);
+}
+
+TEST_P(QuantizedFiles, ScalesThatAreNoneAreRefused) {
+  for (const float scale : {-0.5f, 0.0f, INFINITY, std::nanf("")}) {
+    fs::remove_all(root / "q");
+    quantize(root / "floats", root / "q", GetParam());
+    change_floats(root / "q", "decoder.layers.0.fc1.weight_scale", [&](std::vector<float>& v) { v[5] = scale; });
+    const std::string text = error_of([&] { load(root / "q", precision()); });
+    EXPECT_NE(text.find(fmt::format("decoder.layers.0.fc1.weight_scale: row 5 has the scale {}", scale)),
+              std::string::npos)
+        << text;
+  }
+  // A row of zeros has no other.
+  change_floats(root / "floats", "decoder.layers.0.fc1.weight",
+                [](std::vector<float>& v) { std::fill_n(v.begin() + 64, 64, 0.0f); });
+  quantize(root / "floats", root / "again", GetParam());
+  EXPECT_EQ(error_of([&] { load(root / "again", precision()); }), "");
+}
+
+// Of what is no number fewer bits would make one, and a packed image is never looked at again.
+TEST_P(QuantizedFiles, WeightsThatAreNoNumbersAreRefusedByName) {
+  for (const float odd : {std::nanf(""), INFINITY, -INFINITY})
+    for (const char* name : {"decoder.layers.0.fc1.weight", "encoder.layers.0.fc1.bias"}) {
+      fs::remove_all(root / "odd");
+      fs::copy(root / "floats", root / "odd");
+      change_floats(root / "odd", name, [&](std::vector<float>& v) { v[7] = odd; });
+      const bool matrix = std::string_view(name).ends_with("weight");
+      const auto refused = [&](const std::string& text) {
+        EXPECT_NE(text.find(fmt::format("{}: holds {}", name, odd)), std::string::npos) << text;
+      };
+      refused(error_of([&] { quantize(root / "odd", root / "q", GetParam()); }));
+      EXPECT_FALSE(fs::exists(root / "q/model.safetensors"));
+      for (const nn::Precision p : {precision(), nn::Precision::fp32, nn::Precision::bf16})
+        refused(error_of([&] { write_packed_image(root / "odd", p); }));
+      EXPECT_FALSE(fs::exists(packed_image_path(root / "odd", precision())));
+      if (matrix) refused(error_of([&] { load(root / "odd", precision()); }));
+    }
+}
+
+// Names out of files reach a terminal as what they are.
+TEST_P(QuantizedFiles, NamesAreShownWithoutTheirControlBytes) {
+  const SafetensorsFile file = SafetensorsFile::open((root / "floats/model.safetensors").string());
+  std::vector<WeightView> tensors = file.tensors();
+  tensors.push_back(tensors.front());
+  tensors.back().name = "a\x1b[31mb";
+  fs::create_directories(root / "wrong");
+  write_safetensors((root / "wrong/model.safetensors").string(), tensors, {});
+  fs::copy(root / "floats/config.json", root / "wrong/config.json");
+  const std::string text = error_of([&] { load(root / "wrong"); });
+  EXPECT_NE(text.find("a\\x1B[31mb: a marian model has no such weight"), std::string::npos) << text;
+  std::ofstream(root / "wrong/config.json") << R"({"model_type": "x\u001b[2Jy\u0007"})";
+  const std::string family = error_of([&] { load(root / "wrong"); });
+  EXPECT_NE(family.find("'x\\x1B[2Jy\\x07' is not a family"), std::string::npos) << family;
+}
+
+INSTANTIATE_TEST_SUITE_P(Bits, QuantizedFiles, ::testing::Values(8, 4),
+                         [](const auto& p) { return fmt::format("int{}", p.param); });
+
+TEST(QuantizedGpt2, FilesThatHoldMatricesTheOtherWayRound) {
+  const fs::path root = fs::path(::testing::TempDir()) / fmt::format("tril-quantized-gpt2-{}", getpid());
+  fs::create_directories(root);
+  std::ofstream(root / "config.json") << R"({"model_type": "gpt2", "vocab_size": 60, "n_positions": 32, "n_embd": 32,
+    "n_layer": 2, "n_head": 2, "bos_token_id": 1, "eos_token_id": 1})";
+  const auto m = make(root / "config.json");
+  m->parameters().allocate();
+  m->parameters().initialise(3);
+  m->parameters().refresh(kern::best());
+  save(*m, root / "floats");
+  quantize(root / "floats", root / "q", 8);
+  const auto logits_of = [](const Model& model) {
+    Arena arena;
+    Context c(arena);
+    const std::vector<std::int32_t> ids{5, 9, 33, 59};
+    return host_copy<float>(logits(c, model, model.decode(c, {.ids = ids, .rows = Rows::rectangle(1, 4)})));
+  };
+  EXPECT_EQ(logits_of(*load(root / "q", nn::Precision::int8)), logits_of(*load(root / "floats", nn::Precision::int8)));
+  fs::remove_all(root);
+}
+
+}  // namespace
+}  // namespace tril::model

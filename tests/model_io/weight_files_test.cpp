@@ -1,0 +1,144 @@
+// A model directory's weights: one file or shards, and nothing from outside the directory.
+#include <gtest/gtest.h>
+
+#include "model_io/weight_files.h"
+#include "support/raw_safetensors.h"
+
+namespace tril {
+namespace {
+
+using testing::error_of;
+using testing::raw_safetensors;
+using testing::TemporaryDirectory;
+
+std::string one_byte(const std::string& name, char value) {
+  return raw_safetensors("{\"" + name + R"(":{"dtype":"U8","shape":[],"data_offsets":[0,1]}})", {&value, 1});
+}
+
+int value(const WeightFiles& weights, const std::string& name) {
+  return to_i32(weights.at(name)).at(0);
+}
+
+TEST(WeightFiles, OneFile) {
+  const TemporaryDirectory directory;
+  directory.put("model.safetensors", one_byte("norm", 7));
+  const WeightFiles weights = WeightFiles::open(directory.path());
+  EXPECT_EQ(weights.names(), std::vector<std::string>{"norm"});
+  EXPECT_EQ(value(weights, "norm"), 7);
+  EXPECT_EQ(weights.find("b"), nullptr);
+  EXPECT_EQ(weights.file_of("norm"), directory.path("model.safetensors"));
+  EXPECT_EQ(error_of([&] { weights.at("nrom"); }),
+            directory.path("model.safetensors") + ": has no tensor nrom; did you mean norm?");
+}
+
+TEST(WeightFiles, ShardsOfAnIndex) {
+  const TemporaryDirectory directory;
+  directory.put("model-1.safetensors", one_byte("b", 1));
+  directory.put("model-2.safetensors", one_byte("a", 2));
+  directory.put("model.safetensors.index.json",
+                R"({"metadata":{"total_size":2},"weight_map":{"a":"model-2.safetensors","b":"model-1.safetensors"}})");
+  WeightFiles weights = WeightFiles::open(directory.path());
+  EXPECT_EQ(weights.names(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(value(weights, "a"), 2);
+  EXPECT_EQ(value(weights, "b"), 1);
+  EXPECT_EQ(weights.file_count(), 2u);
+  EXPECT_EQ(weights.file_of("b"), directory.path("model-1.safetensors"));
+  const WeightFiles moved = std::move(weights);
+  EXPECT_EQ(value(moved, "a"), 2);
+  // A single file beside an index is the one that counts, as the library that writes both has it.
+  directory.put("model.safetensors", one_byte("c", 3));
+  EXPECT_EQ(WeightFiles::open(directory.path()).names(), std::vector<std::string>{"c"});
+}
+
+// All that the shards hold counts, wherever it lies and whether it is listed or not.
+TEST(WeightFiles, TensorsThatTheIndexDoesNotList) {
+  const TemporaryDirectory directory;
+  const std::string both = raw_safetensors(
+      R"({"a":{"dtype":"U8","shape":[],"data_offsets":[0,1]},"c":{"dtype":"U8","shape":[],"data_offsets":[1,2]}})",
+      "\x01\x03");
+  directory.put("x.safetensors", both);
+  directory.put("y.safetensors", one_byte("b", 2));
+  directory.put("z.safetensors", one_byte("d", 4));
+  directory.put("model.safetensors.index.json", R"({"weight_map":{"a":"y.safetensors","b":"x.safetensors"}})");
+  const WeightFiles weights = WeightFiles::open(directory.path());
+  EXPECT_EQ(weights.names(), (std::vector<std::string>{"a", "b", "c"})) << "not what is in other files";
+  EXPECT_EQ(value(weights, "a"), 1);
+  EXPECT_EQ(value(weights, "b"), 2);
+  EXPECT_EQ(value(weights, "c"), 3);
+  EXPECT_EQ(weights.file_of("c"), directory.path("x.safetensors"));
+  // Twice the same is one, twice another is an error.
+  directory.put(
+      "y.safetensors",
+      raw_safetensors(
+          R"({"b":{"dtype":"U8","shape":[],"data_offsets":[0,1]},"c":{"dtype":"U8","shape":[],"data_offsets":[1,2]}})",
+          "\x02\x03"));
+  EXPECT_EQ(value(WeightFiles::open(directory.path()), "c"), 3);
+  directory.put(
+      "y.safetensors",
+      raw_safetensors(
+          R"({"b":{"dtype":"U8","shape":[],"data_offsets":[0,1]},"c":{"dtype":"U8","shape":[],"data_offsets":[1,2]}})",
+          "\x02\x05"));
+  EXPECT_NE(error_of([&] { WeightFiles::open(directory.path()); }).find("c: is another than that in "),
+            std::string::npos);
+}
+
+TEST(WeightFiles, WrongIndices) {
+  const TemporaryDirectory directory;
+  directory.put("x.safetensors", one_byte("a", 1));
+  const auto error = [&](const std::string& index) {
+    directory.put("model.safetensors.index.json", index);
+    return error_of([&] { WeightFiles::open(directory.path()); });
+  };
+  const auto says = [&](const std::string& index, const std::string& part) {
+    const std::string text = error(index);
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  says(R"({"weight_map":{"a":"y.safetensors"}})", "y.safetensors: is not there, and ");
+  says(R"({"weight_map":{"a":"x.safetensors","b":"x.safetensors"}})", "has no tensor b, which ");
+  says(R"({"weight_map":{"a":1}})", "weight_map: a: is 1, expected a string");
+  says(R"({"weight_map":[]})", "weight_map: is an array of 0, expected an object");
+  says(R"({"weight_mp":{}})", "weight_map: is missing; did you mean weight_mp?");
+  says(R"({"weight_map":)", "line 1, column 15");
+  for (const std::string name : {"../x.safetensors", "/etc/x.safetensors", "d/x.safetensors", "..", "", "passwd",
+                                 "\\\\x.safetensors", "x\\u0000.safetensors"})
+    says(R"({"weight_map":{"a":")" + name + "\"}}", "expected the name of a .safetensors file in the same directory");
+}
+
+TEST(WeightFiles, AShardMayBeALinkToAFileAndToNothingElse) {
+  const TemporaryDirectory blobs, directory;
+  const auto link = [&](const std::string& to) {
+    std::filesystem::remove(directory.path("x.safetensors"));
+    std::filesystem::create_symlink(to, directory.path("x.safetensors"));
+  };
+  directory.put("model.safetensors.index.json", R"({"weight_map":{"a":"x.safetensors"}})");
+  // Caches of downloads lay models out like this; whoever makes links in a directory may put files there as well.
+  link(blobs.put("blob", one_byte("a", 1)));
+  EXPECT_EQ(value(WeightFiles::open(directory.path()), "a"), 1);
+  const auto says = [&](const std::string& to, const std::string& part) {
+    link(to);
+    const std::string text = error_of([&] { WeightFiles::open(directory.path()); });
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  says("/dev/zero", "expected a regular file");
+  says(blobs.path(), "expected a regular file");
+  says(blobs.path("none"), "is a dangling link to " + blobs.path("none"));
+  const std::string secret = "root:secret:0:0:somebody:/home:/bin/sh";
+  link(blobs.put("text", secret));
+  const std::string text = error_of([&] { WeightFiles::open(directory.path()); });
+  EXPECT_NE(text.find("x.safetensors: "), std::string::npos) << text;
+  EXPECT_EQ(text.find("secret"), std::string::npos) << "an error shows nothing of a file that is none of ours";
+}
+
+TEST(WeightFiles, NothingThere) {
+  const TemporaryDirectory directory;
+  EXPECT_NE(error_of([&] { WeightFiles::open(directory.path("none")); }).find("there is no such directory"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { WeightFiles::open(directory.path()); }).find("model.safetensors: cannot open it"),
+            std::string::npos);
+  directory.put("pytorch_model.bin", "");
+  EXPECT_NE(error_of([&] { WeightFiles::open(directory.path()); }).find("only pytorch_model.bin is"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tril

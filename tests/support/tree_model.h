@@ -1,0 +1,74 @@
+// A "model" whose next-token distribution is a random function of the sentence and of everything generated so far, and
+// a Step over it; and searches over it written for obviousness, which define what the fast ones must give.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "decode/batches/decode.h"
+
+namespace tril::search::testing {
+
+using Ids = std::vector<std::int32_t>;
+
+class TreeModel {
+ public:
+  /// @param sharpness  of the distributions: 0 is uniform
+  /// @param eos_bias   added to the logit of eos, so that hypotheses end
+  TreeModel(std::uint64_t seed, std::int32_t vocab_size, std::int32_t eos, double sharpness, double eos_bias)
+      : seed_(seed), vocab_size_(vocab_size), eos_(eos), sharpness_(sharpness), eos_bias_(eos_bias) {}
+
+  std::int32_t vocab_size() const { return vocab_size_; }
+  /// `history` begins with the start token.
+  std::vector<float> logits(std::int32_t sentence, const Ids& history) const;
+  /// The same after log_softmax, in double.
+  std::vector<double> log_probs(std::int32_t sentence, const Ids& history) const;
+
+ private:
+  std::uint64_t seed_;
+  std::int32_t vocab_size_, eos_;
+  double sharpness_, eos_bias_;
+};
+
+/// Feeds the model's logits, following parents; counts what it was asked.
+class TreeStep : public Step {
+ public:
+  explicit TreeStep(const TreeModel& model) : model_(&model) {}
+  std::int64_t vocab_size() const override { return model_->vocab_size(); }
+  Tensor logits(Context& c, const StepInput& input) override;
+  void read(Context& c, const StepInput& input) override { logits(c, input); }
+
+  std::int64_t calls = 0, most_sentences = 0, rows = 0;
+
+ private:
+  const TreeModel* model_;
+  std::vector<Ids> histories_;
+  std::vector<std::int32_t> sentences_;
+};
+
+/// Beam search as `transformers` describes it, in plain loops over whole sequences: running and finished lists with
+/// -1e9 for what is not there, every candidate of every beam in one list.
+/// @param first  tokens that hypotheses begin with, as if the search had chosen them
+std::vector<Hypothesis> reference_beam_search(const TreeModel& model, std::int32_t sentence, const Request& request,
+                                              const SearchOptions& options, const Ids& first = {});
+
+/// Diverse beam search: groups of beams, each penalised for the tokens of those before it. The hypotheses of each group,
+/// best first by their penalised score, with scores that are not penalised.
+std::vector<std::vector<Hypothesis>> reference_diverse(const TreeModel& model, std::int32_t sentence,
+                                                       const Request& request, const SearchOptions& options);
+
+/// The most probable token at every step.
+Hypothesis reference_greedy(const TreeModel& model, std::int32_t sentence, const Request& request,
+                            const SearchOptions& options);
+
+/// Every hypothesis of at most max_length tokens, best first.
+std::vector<Hypothesis> exhaustive(const TreeModel& model, std::int32_t sentence, const Request& request,
+                                   const SearchOptions& options);
+
+/// log-probabilities of what may follow, penalised, with what the options forbid at -inf and what they force at 0.
+std::vector<double> constrained(const TreeModel& model, std::int32_t sentence, const Ids& history,
+                                const Request& request, const SearchOptions& options);
+
+}  // namespace tril::search::testing
