@@ -24,7 +24,7 @@ for what in "$@"; do
     # workers, threads inside ops or callbacks from other threads (but for memory's soak: the sanitizer's own grows). All of
     # the service.
     thread) run tsan "test_base test_tensor test_tokenizer test_corpus test_align test_search test_decode test_serve" \
-      '^(base|tensor|tokenizer|corpus|align)\..*(Arena|Corpus|Team)|^(search|decode)\.(Deterministic|Ensemble|Generator|GoldenEncoderDecoder\.Batches|KeptText|OpenSession|RunningBatch|Shortlist|Speculative|TokenAttention|Watched|WatchedModel|WorkerPool)|^serve\.(Engine|HttpServer|LargeBodies|Serving|SideWorker|Statistics)' ;;
+      '^(base|tensor|tokenizer|corpus|align)\..*(Arena|Corpus|Team)|^(search|decode)\.(Deterministic|Ensemble|Generator|GoldenEncoderDecoder\.Batches|PromptSession|ContinuousSession|ContinuousBatch|Shortlist|Speculative|TokenAttention|Watched|WatchedModel|WorkerPool)|^serve\.(Engine|HttpServer|LargeBodies|Serving|SideWorker|Statistics)' ;;
     *) echo "sanitize: '$what' is not one of address, thread" >&2; exit 2 ;;
   esac
 done

@@ -83,7 +83,7 @@ Cost measure(const Point& p, int threads) {
                            .updates = updates,
                            .seconds = seconds,
                            .data_seconds = 0,
-                           .roof = train::measure_roof(*options.kernels, threads, nn::Precision::bf16)});
+                           .roof = train::measure_roofline(*options.kernels, threads, nn::Precision::bf16)});
   const double rate = static_cast<double>(tokens) / seconds;
   return {rate, rate / profile.total.reached(), peak};
 }

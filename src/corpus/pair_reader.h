@@ -29,7 +29,7 @@ std::string place_of(const CorpusOptions& options, const PairText& pair);
 
 /// The tag of the pair's set, which stands in front of its source: "" where the set has none or the source is blank.
 std::string_view tag_of(const CorpusOptions& options, const PairText& pair);
-/// The source as a model is given it: behind its tag, as one who translates gives it (behind_prefix()).
+/// The source as a model is given it: behind its tag, as one who translates gives it (prepend_language_tag()).
 std::string tagged_source(const CorpusOptions& options, const PairText& pair);
 
 /// One set: its two files (or its tab-separated one) and its weights.

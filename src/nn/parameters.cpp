@@ -3,8 +3,8 @@
 #include <cmath>
 #include <memory>
 
+#include "base/even_partition.h"
 #include "base/hash.h"
-#include "base/turns.h"
 #include "kern/gemm_bf16.h"
 #include "tensor/lasting.h"
 
@@ -190,7 +190,7 @@ void Parameters::refresh(const kern::Kernels& kernels, const Parameter& p) const
 }
 
 void Parameters::refresh(const kern::Kernels& kernels, std::int64_t part, std::int64_t parts) {
-  Turns turns(count(), parts);
+  EvenPartition turns(count(), parts);
   for (const Parameter& p : list_)
     if (turns.next(p.shape.count()) == part) refresh(kernels, p);
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "perf/roof.h"
+#include "perf/roofline.h"
 #include "tensor/profile.h"
 
 namespace tril::train {
@@ -17,7 +17,7 @@ struct StepRow {
   double calls = 0, milliseconds = 0;
   double share = 0;  ///< of the update's time
   Work work;
-  Roof::Bound bound = Roof::Bound::nothing;
+  Roofline::Bound bound = Roofline::Bound::nothing;
   double roof_milliseconds = 0;  ///< of this work at the roof
 
   /// Floating-point operations and bytes in a second.
@@ -34,7 +34,7 @@ struct MeasuredUpdates {
   std::int64_t updates = 1;  ///< how many they did
   double seconds = 0;        ///< by the clock on the wall, of everything
   double data_seconds = 0;   ///< of these, waiting for batches
-  Roof roof;
+  Roofline roof;
 };
 
 struct StepProfile {
@@ -42,7 +42,7 @@ struct StepProfile {
   StepRow total;              ///< at the roof: the sum of what the rows would take there
   int threads = 1;
   std::int64_t updates = 1;
-  Roof roof;
+  Roofline roof;
 };
 
 StepProfile step_profile(const MeasuredUpdates& m);

@@ -337,7 +337,7 @@ std::vector<Hypothesis> BeamSearch::hypotheses() const {
   return list;
 }
 
-void Sequences::begin(const Request& request) {
+void SamplingSearch::begin(const Request& request) {
   check_lengths(request);
   request_ = request;
   forked_ = false;
@@ -354,14 +354,14 @@ void Sequences::begin(const Request& request) {
   }
 }
 
-RowView Sequences::view(std::int32_t row) const {
+RowView SamplingSearch::view(std::int32_t row) const {
   const std::int32_t number = rows_[static_cast<std::size_t>(row)].sample;
   return {samples_[sample(row)].tokens, &request_, number, forked_ ? 1 : options_->n_best};
 }
 
-void Sequences::advance(std::span<const Candidate> candidates, std::int32_t k, std::span<const float> attention,
-                        std::span<const Candidate> tops) {
-  check(!done() && k >= 1 && candidates.size() == rows_.size() * static_cast<std::size_t>(k), "Sequences",
+void SamplingSearch::advance(std::span<const Candidate> candidates, std::int32_t k, std::span<const float> attention,
+                             std::span<const Candidate> tops) {
+  check(!done() && k >= 1 && candidates.size() == rows_.size() * static_cast<std::size_t>(k), "SamplingSearch",
         "{} candidates for {} rows of {}", candidates.size(), rows_.size(), k);
   added_.clear();
   next_rows_.clear();
@@ -387,7 +387,7 @@ void Sequences::advance(std::span<const Candidate> candidates, std::int32_t k, s
   rows_.swap(next_rows_);
 }
 
-void Sequences::cut(Cut why) {
+void SamplingSearch::cut(Cut why) {
   added_.clear();
   const auto end = [&](std::size_t sample) {
     samples_[sample].cut = why;
@@ -401,7 +401,7 @@ void Sequences::cut(Cut why) {
 }
 
 // Whether the sample goes on behind the token.
-bool Sequences::extend(std::size_t sample, const Candidate& candidate) {
+bool SamplingSearch::extend(std::size_t sample, const Candidate& candidate) {
   Sample& s = samples_[sample];
   check_number(candidate.log_prob);
   if (candidate.log_prob == -INFINITY) {
@@ -420,7 +420,7 @@ bool Sequences::extend(std::size_t sample, const Candidate& candidate) {
   return !ended;
 }
 
-std::vector<Hypothesis> Sequences::hypotheses() const {
+std::vector<Hypothesis> SamplingSearch::hypotheses() const {
   std::vector<Hypothesis> list;
   for (const Sample& s : samples_) {
     const auto text = s.tokens.begin() + 1 + static_cast<std::ptrdiff_t>(request_.prefix.size());

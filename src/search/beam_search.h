@@ -1,4 +1,4 @@
-// The state of one sentence's search: BeamSearch, and Sequences with the same face. They know no model and no text; a
+// The state of one sentence's search: BeamSearch, and SamplingSearch with the same face. They know no model and no text; a
 // driver (decode.h) hands them each row's best candidates and asks which rows to go on with. As a search goes:
 //
 //   search.begin(request);                                  // one row, holding the start token and the prefix
@@ -118,9 +118,9 @@ class BeamSearch {
 /// Hypotheses that go on by one token a step each, whatever becomes of the others: one, which is greedy search where
 /// candidates are the likeliest tokens, or as many samples as are wanted where they are drawn. All go on from the first
 /// row, which brings a candidate for each of them; after that each has a row, until it ends.
-class Sequences {
+class SamplingSearch {
  public:
-  explicit Sequences(const SearchOptions& options) : options_(&options) {}
+  explicit SamplingSearch(const SearchOptions& options) : options_(&options) {}
   static std::int32_t candidates_per_row(const SearchOptions& options) { return options.n_best; }
 
   void begin(const Request& request);

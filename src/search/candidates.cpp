@@ -36,11 +36,11 @@ CandidateFinder::CandidateFinder(const SearchOptions& options, std::int64_t voca
   }
 }
 
-std::span<const Candidate> CandidateFinder::find(Context& c, const Following& following, std::span<const RowView> rows,
+std::span<const Candidate> CandidateFinder::find(Context& c, const StepOutput& output, std::span<const RowView> rows,
                                                  std::span<const std::int32_t> columns) {
-  if (following.logits) return find(c, following.logits, rows, columns);
+  if (output.logits) return find(c, output.logits, rows, columns);
   const ProjectedFinder::Part all{this, rows};
-  const std::span<const Candidate> found = projected_.find(c, following, {&all, 1});
+  const std::span<const Candidate> found = projected_.find(c, output, {&all, 1});
   width_ = projected_.k();
   return found;
 }
@@ -86,7 +86,7 @@ void CandidateFinder::rule(const RowView& row, RowRule& rule) const {
   for (const auto& p : processors_) p->rule(row, rule);
 }
 
-std::span<const Candidate> ProjectedFinder::find(Context& c, const Following& following, std::span<const Part> parts) {
+std::span<const Candidate> ProjectedFinder::find(Context& c, const StepOutput& output, std::span<const Part> parts) {
   std::size_t n = 0;
   k_ = 1;
   bool scores = false;
@@ -102,8 +102,7 @@ std::span<const Candidate> ProjectedFinder::find(Context& c, const Following& fo
     scores |= part.finder->scores();
   }
   const std::span<const std::vector<std::int32_t>> forbidden(forbidden_.data(), n);
-  const ops::Best best =
-      ops::projected_top_k(c, following.hidden, following.weight, following.bias, k_, forbidden, scores);
+  const ops::Best best = ops::projected_top_k(c, output.hidden, output.weight, output.bias, k_, forbidden, scores);
   const std::vector<float> value = host_copy<float>(best.values),
                            sum = scores ? host_copy<float>(best.log_sums) : std::vector<float>(n, 0.0f);
   const std::vector<std::int32_t> id = host_copy<std::int32_t>(best.ids);

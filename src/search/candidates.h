@@ -34,7 +34,7 @@ class ProjectedFinder {
     std::span<const RowView> rows;
   };
   /// Of every row the k() best, [rows * k()]; valid until the next call.
-  std::span<const Candidate> find(Context& c, const Following& following, std::span<const Part> parts);
+  std::span<const Candidate> find(Context& c, const StepOutput& output, std::span<const Part> parts);
   /// Of the last call: as many as the search that wants most.
   std::int32_t k() const { return k_; }
 
@@ -64,7 +64,7 @@ class CandidateFinder {
   bool may_skip_logits() const { return may_skip_logits_; }
   /// [rows * k()]; valid until the next call. Logits are overwritten.
   /// @param columns  the ids that those of the logits stand for, ascending; none: all
-  std::span<const Candidate> find(Context& c, const Following& following, std::span<const RowView> rows,
+  std::span<const Candidate> find(Context& c, const StepOutput& output, std::span<const RowView> rows,
                                   std::span<const std::int32_t> columns = {});
   std::span<const Candidate> find(Context& c, const Tensor& logits, std::span<const RowView> rows,
                                   std::span<const std::int32_t> columns = {});

@@ -27,7 +27,7 @@ struct StepInput {
 
 /// What follows each row: logits [rows, V], or where there are none hidden states [rows, D] and the quantised matrix
 /// that makes logits of them.
-struct Following {
+struct StepOutput {
   Tensor logits = {};
   Tensor hidden = {};
   ops::Weight weight = {};
@@ -43,7 +43,7 @@ class Step {
   /// answered; the caller's to change.
   virtual Tensor logits(Context& c, const StepInput& input) = 0;
   /// The same for a search that needs no more than the best of them.
-  virtual Following following(Context& c, const StepInput& input) { return {.logits = logits(c, input)}; }
+  virtual StepOutput output(Context& c, const StepInput& input) { return {.logits = logits(c, input)}; }
   /// Takes tokens none of which is to be answered: the beginnings of prompts.
   virtual void read(Context& c, const StepInput& input) = 0;
   /// Asked right before a step in which a sentence begins: how many of the tokens that it is given were read before, for

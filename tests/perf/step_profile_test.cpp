@@ -128,7 +128,7 @@ TEST(StepProfile, RowsAreTheWholeOfTheUpdate) {
     const double start = seconds_now();
     s.run();
     const double seconds = seconds_now() - start;
-    const Roof roof{.flops = 2e9, .mixed_flops = 8e9, .bytes = 1e9};
+    const Roofline roof{.flops = 2e9, .mixed_flops = 8e9, .bytes = 1e9};
     const StepProfile p = step_profile({.profile = s.workers->profile(),
                                         .threads = threads,
                                         .updates = 2,
@@ -159,17 +159,17 @@ TEST(StepProfile, LookingChangesNothing) {
 }
 
 TEST(Roof, IsMeasuredAndBinds) {
-  const Roof measured = measure_roof(kern::best(), 1, nn::Precision::bf16);
+  const Roofline measured = measure_roofline(kern::best(), 1, nn::Precision::bf16);
   EXPECT_GT(measured.flops, 1e8);
   EXPECT_GT(measured.mixed_flops, 1e8);
   EXPECT_GT(measured.bytes, 1e8);
-  EXPECT_EQ(measure_roof(kern::best(), 1, nn::Precision::fp32).mixed_flops, 0);
+  EXPECT_EQ(measure_roofline(kern::best(), 1, nn::Precision::fp32).mixed_flops, 0);
 
-  const Roof roof{.flops = 100, .mixed_flops = 400, .bytes = 10};
-  EXPECT_EQ(roof.bound({}), Roof::Bound::nothing);
+  const Roofline roof{.flops = 100, .mixed_flops = 400, .bytes = 10};
+  EXPECT_EQ(roof.bound({}), Roofline::Bound::nothing);
   EXPECT_EQ(roof.seconds({}), 0);
-  EXPECT_EQ(roof.bound({.flops = 100, .bytes = 5}), Roof::Bound::products);
-  EXPECT_EQ(roof.bound({.mixed_flops = 100, .bytes = 5}), Roof::Bound::memory);
+  EXPECT_EQ(roof.bound({.flops = 100, .bytes = 5}), Roofline::Bound::products);
+  EXPECT_EQ(roof.bound({.mixed_flops = 100, .bytes = 5}), Roofline::Bound::memory);
   EXPECT_DOUBLE_EQ(roof.seconds({.flops = 100, .mixed_flops = 400, .bytes = 5}), 2);
   EXPECT_DOUBLE_EQ(roof.seconds({.bytes = 5}), 0.5);
 }

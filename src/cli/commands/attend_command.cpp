@@ -80,7 +80,7 @@ int attend(const AttendOptions& o, const Fields& fields) {
   const Languages languages =
       choose_languages(*tokenizer, o.source_language, o.target_language, "--source-language", "--target-language");
   warn_of_assumed_language(o.decoding.model, *tokenizer, languages);
-  const std::string source = behind_prefix(languages.prefix, text);
+  const std::string source = prepend_language_tag(languages.prefix, text);
   warn_of_unknown(count_unknown(*tokenizer, source, tokenizer->encode(source, Side::source), Side::source));
 
   std::vector<train::Fact> facts{{"model", o.decoding.model}, {model->has_encoder() ? "source" : "text", source}};

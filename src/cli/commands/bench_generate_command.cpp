@@ -19,7 +19,7 @@
 #include "format/json_text.h"
 #include "kern/gemm_int8.h"
 #include "model_io/registry.h"
-#include "perf/roof.h"
+#include "perf/roofline.h"
 
 namespace tril::cli {
 namespace {

@@ -108,7 +108,7 @@ int bench(BenchTrainOptions& o) {
                       .updates = o.updates - o.skip,
                       .seconds = seconds,
                       .data_seconds = waited,
-                      .roof = measure_roof(*of_workers.kernels, workers.threads(), of_workers.precision)});
+                      .roof = measure_roofline(*of_workers.kernels, workers.threads(), of_workers.precision)});
     if (o.json)
       result["profile"] = profile_json(p);
     else

@@ -16,7 +16,7 @@
 #include "format/json_text.h"
 #include "kern/batch_invariant.h"
 #include "model_io/registry.h"
-#include "perf/roof.h"
+#include "perf/roofline.h"
 
 namespace tril::cli {
 namespace {

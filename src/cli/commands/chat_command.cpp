@@ -25,8 +25,8 @@
 #include "cli/options/constraint_options.h"
 #include "cli/options/decoding_options.h"
 #include "cli/options/model_identity.h"
-#include "decode/batches/kept_text.h"
 #include "decode/batches/parallel.h"
+#include "decode/batches/prompt_session.h"
 #include "decode/texts/text_stream.h"
 #include "format/json_text.h"
 
@@ -150,7 +150,7 @@ class Chat {
     const search::GeneratorOptions g = generator_options(o_.decoding, published_, *model_, *tokenizer_);
     team_ = search::team_of_one(*model_, thread_count(o.decoding.threads));
     context_.set_team(team_.get());
-    kept_ = std::make_unique<search::KeptText>(context_, *model_, g.decoding.cache, model_identity(o.decoding));
+    kept_ = std::make_unique<search::PromptSession>(context_, *model_, g.decoding.cache, model_identity(o.decoding));
     reset();
     if (!o.load.empty()) load(o.load);
   }
@@ -423,7 +423,7 @@ class Chat {
   Context context_;
   std::shared_ptr<const search::Constraint> constraint_;
   Fields talk_fields_;
-  std::unique_ptr<search::KeptText> kept_;
+  std::unique_ptr<search::PromptSession> kept_;
   Json messages_;
   std::string last_said_;
   std::int64_t line_ = 0;  ///< of standard input, the last that was read

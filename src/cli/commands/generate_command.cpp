@@ -254,7 +254,7 @@ class PromptCache {
     kept_.emplace(context_, model, options.decoding.cache, model_identity(o.decoding));
   }
   /// Reads the prompt, what the file has of it from there; null where there is no file.
-  search::KeptText* read(const std::vector<std::int32_t>& prompt, const std::stop_token& stop) {
+  search::PromptSession* read(const std::vector<std::int32_t>& prompt, const std::stop_token& stop) {
     if (!kept_) return nullptr;
     if (std::filesystem::exists(path_))
       kept_->load(path_);
@@ -273,7 +273,7 @@ class PromptCache {
   Arena arena_;
   std::unique_ptr<Team> team_;
   Context context_;
-  std::optional<search::KeptText> kept_;
+  std::optional<search::PromptSession> kept_;
 };
 
 int generate(GenerateOptions o, const Fields& fields, bool quiet) {
@@ -306,9 +306,9 @@ int generate(GenerateOptions o, const Fields& fields, bool quiet) {
   options.pass_over_refused = from_file;  // a line of many
   search::Generator generator(*model, tokenizer, options);
   PromptCache cache(o, *model, options);
-  search::KeptText* const kept = o.prompt_cache.empty()
-                                     ? nullptr
-                                     : cache.read(generator.text().prompt_ids(o.prompts[0], "prompt 1"), stop.token());
+  search::PromptSession* const kept =
+      o.prompt_cache.empty() ? nullptr
+                             : cache.read(generator.text().prompt_ids(o.prompts[0], "prompt 1"), stop.token());
 
   const bool live = !s.has_beam() && !o.json && !o.logprobs && (o.stream || isatty(STDOUT_FILENO) == 1);
   const auto samples = static_cast<std::size_t>(s.n_best);

@@ -159,7 +159,7 @@ class PairIds {
       valid.push_back(a == Line::text && b == Line::text);
       if (!valid.back()) continue;
       target_language_.check_tag(source, fmt::format("{}: line {}", source_.name(), source_.line_number()));
-      sources.push_back(ids_of(source_, behind_prefix(languages_.prefix, source), Side::source));
+      sources.push_back(ids_of(source_, prepend_language_tag(languages_.prefix, source), Side::source));
       targets.push_back(ids_of(target_, target, Side::target));
       target_characters.push_back(static_cast<std::int64_t>(characters_in(target)));
     }

@@ -260,7 +260,7 @@ class LineTranslator {
       target_.check_tag(texts[i], fmt::format("line {}", first + static_cast<std::int64_t>(i) + 1));
     std::vector<std::string> tagged;
     if (!prefix_.empty())
-      for (const std::string& text : texts) tagged.push_back(behind_prefix(prefix_, text));
+      for (const std::string& text : texts) tagged.push_back(prepend_language_tag(prefix_, text));
     translator_.go_to(static_cast<std::uint64_t>(first));
     const auto translations =
         translator_.translate(tagged.empty() ? texts : tagged, prefixes, {.on_partial = {}, .stop = stop_});

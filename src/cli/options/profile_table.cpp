@@ -8,7 +8,7 @@
 namespace tril::cli {
 namespace {
 
-using train::Roof;
+using train::Roofline;
 using train::StepProfile;
 using train::StepRow;
 
@@ -21,9 +21,9 @@ std::string digits(double value) {
 }
 
 // "bf16 2900 GFLOP/s": what holds the row up.
-std::string roof_text(const StepRow& row, const Roof& roof) {
-  if (row.bound == Roof::Bound::nothing) return "";
-  if (row.bound == Roof::Bound::memory) return fmt::format("{} GB/s", digits(roof.bytes / giga));
+std::string roof_text(const StepRow& row, const Roofline& roof) {
+  if (row.bound == Roofline::Bound::nothing) return "";
+  if (row.bound == Roofline::Bound::memory) return fmt::format("{} GB/s", digits(roof.bytes / giga));
   const bool mixed = row.work.mixed_flops > row.work.flops;
   return fmt::format("{} GFLOP/s", digits((mixed ? roof.mixed_flops : roof.flops) / giga));
 }

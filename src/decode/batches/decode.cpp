@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "decode/batches/running_batch.h"
+#include "decode/batches/continuous_batch.h"
 
 namespace tril::search {
 
@@ -15,7 +15,7 @@ std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, std::span<co
   const std::size_t most_live = max_live == 0 ? requests.size() : static_cast<std::size_t>(max_live);
   const std::shared_ptr<const SearchOptions> shared(std::shared_ptr<void>(), &options);  // the caller's
 
-  RunningBatch batch(step, RunningBatch::default_prompt_tokens, watch.on_token, watch.on_partial);
+  ContinuousBatch batch(step, ContinuousBatch::default_prompt_tokens, watch.on_token, watch.on_partial);
   std::vector<std::vector<Hypothesis>> results(requests.size());
   std::size_t waiting = 0;  // the next request to join
   const auto join = [&] {
@@ -23,7 +23,7 @@ std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, std::span<co
     ++waiting;
   };
   const auto take = [&] {
-    for (RunningBatch::Ended& e : batch.take_ended()) {
+    for (ContinuousBatch::Ended& e : batch.take_ended()) {
       if (e.error) std::rethrow_exception(e.error);
       results[static_cast<std::size_t>(e.sentence)] = std::move(e.hypotheses);
     }
@@ -37,7 +37,7 @@ std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, std::span<co
     }
     std::size_t given = 0;  // tokens that those who join have to read
     while (batch.sentences() < most_live && waiting < requests.size() &&
-           (given == 0 || given + requests[waiting].prefix.size() < RunningBatch::default_prompt_tokens)) {
+           (given == 0 || given + requests[waiting].prefix.size() < ContinuousBatch::default_prompt_tokens)) {
       given += 1 + requests[waiting].prefix.size();
       join();
     }

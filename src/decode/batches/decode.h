@@ -1,5 +1,5 @@
 // Decodes a list of sentences over one step function: as one of those that go on together ends, the next one that waits
-// takes its place (running_batch.h).
+// takes its place (continuous_batch.h).
 #pragma once
 
 #include <cstdint>

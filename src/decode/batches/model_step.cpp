@@ -56,7 +56,7 @@ Tensor ModelStep::logits(Context& c, const StepInput& input) {
   return listed_logits(c, hidden, sentences);
 }
 
-Following ModelStep::following(Context& c, const StepInput& input) {
+StepOutput ModelStep::output(Context& c, const StepInput& input) {
   const model::OutputProjection out = model_->output();
   if (!out.weight.quantized || out.softcap > 0 || !lists_.empty()) return {.logits = logits(c, input)};
   return {.hidden = answers(c, input), .weight = out.weight, .bias = out.bias};

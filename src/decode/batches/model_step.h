@@ -26,7 +26,7 @@ class ModelStep : public Step {
 
   std::int64_t vocab_size() const override { return model_->vocab_size(); }
   Tensor logits(Context& c, const StepInput& input) override;
-  Following following(Context& c, const StepInput& input) override;
+  StepOutput output(Context& c, const StepInput& input) override;
   void read(Context& c, const StepInput& input) override { answers(c, input); }
 
   /// From now on attention() tells what the tap's layer looks at.

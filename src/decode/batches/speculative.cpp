@@ -2,18 +2,18 @@
 
 #include <algorithm>
 
-#include "decode/batches/running_batch.h"
+#include "decode/batches/continuous_batch.h"
 #include "search/beam_search.h"
 #include "search/candidates.h"
 
 namespace tril::search {
 namespace {
 
-constexpr std::size_t portion = RunningBatch::default_prompt_tokens;
+constexpr std::size_t portion = ContinuousBatch::default_prompt_tokens;
 
 // One sentence on its way. `text`: its tokens, and behind them what is proposed.
 struct Sentence {
-  Sequences search;
+  SamplingSearch search;
   std::int32_t number = 0;
   std::vector<std::int32_t> text;
   std::size_t known = 0;   // tokens of text that are the sentence's
@@ -59,7 +59,7 @@ class SpeculativeSearch {
   void begin_waiting(std::size_t most_live) {
     for (; live_.size() < most_live && waiting_ < requests_.size(); ++waiting_) {
       const Request& request = requests_[waiting_];
-      Sentence s{.search = Sequences(*options_), .number = static_cast<std::int32_t>(waiting_), .text = {}};
+      Sentence s{.search = SamplingSearch(*options_), .number = static_cast<std::int32_t>(waiting_), .text = {}};
       s.search.begin(request);
       s.text.push_back(request.start_id);
       s.text.insert(s.text.end(), request.prefix.begin(), request.prefix.end());
@@ -142,11 +142,11 @@ class SpeculativeSearch {
         views.push_back({std::span(s.text).first(n), &s.search.request()});
     }
     const StepInput input{ids, counts, parents, numbers_, cuts, answers, given};
-    const Following following =
-        finder_.may_skip_logits() ? step_->following(c, input) : Following{.logits = step_->logits(c, input)};
-    if (following.logits)
-      check_shape(following.logits, {static_cast<std::int64_t>(views.size()), step_->vocab_size()}, "logits");
-    return finder_.find(c, following, views);
+    const StepOutput output =
+        finder_.may_skip_logits() ? step_->output(c, input) : StepOutput{.logits = step_->logits(c, input)};
+    if (output.logits)
+      check_shape(output.logits, {static_cast<std::int64_t>(views.size()), step_->vocab_size()}, "logits");
+    return finder_.find(c, output, views);
   }
 
   // Sentences that are done leave; `own` is what read() gave.
@@ -206,7 +206,7 @@ class SpeculativeSearch {
   void finish(const Sentence& s) { results_[static_cast<std::size_t>(s.number)] = s.search.hypotheses(); }
   void tell(const Sentence& s) const {
     if (watch_->on_token)
-      for (const Sequences::Added& a : s.search.added())
+      for (const SamplingSearch::Added& a : s.search.added())
         watch_->on_token({static_cast<std::size_t>(s.number), a.sample, a.token, a.ended,
                           a.token >= 0 ? s.search.last_score(a.sample) : nullptr});
   }

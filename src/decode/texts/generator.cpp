@@ -97,7 +97,7 @@ std::vector<std::vector<Generation>> Generator::generate(std::span<const std::st
   return results;
 }
 
-std::vector<Generation> Generator::generate(KeptText& kept, const std::string& prompt, const OnText& on_text,
+std::vector<Generation> Generator::generate(PromptSession& kept, const std::string& prompt, const OnText& on_text,
                                             std::stop_token stop) {
   const Request request = next_request(prompt);
   Streams streams(*this, {&request, 1}, {0}, on_text);

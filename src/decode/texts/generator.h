@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "decode/batches/kept_text.h"
 #include "decode/batches/parallel.h"
+#include "decode/batches/prompt_session.h"
 #include "decode/texts/continuation_text.h"
 
 namespace tril::search {
@@ -44,7 +44,7 @@ class Generator {
                                                 std::stop_token stop = {});
 
   /// The same for one prompt, of which `kept` may have read the beginning already.
-  std::vector<Generation> generate(KeptText& kept, const std::string& prompt, const OnText& on_text = {},
+  std::vector<Generation> generate(PromptSession& kept, const std::string& prompt, const OnText& on_text = {},
                                    std::stop_token stop = {});
 
   const ContinuationText& text() const { return text_; }

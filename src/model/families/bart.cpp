@@ -149,7 +149,7 @@ bool Bart::is_redundant(std::string_view name) const {
 }
 
 template <class Layer>
-BartKin<Layer>::BartKin(const BartFamily& family, const BartConfig& config) : Bart(family, config) {
+BartLike<Layer>::BartLike(const BartFamily& family, const BartConfig& config) : Bart(family, config) {
   const BartConfig& k = config_;
   complete(encoder_);
   for (std::int64_t i = 0; i < k.encoder_layers; ++i)
@@ -162,7 +162,7 @@ BartKin<Layer>::BartKin(const BartFamily& family, const BartConfig& config) : Ba
 }
 
 template <class Layer>
-Layer BartKin<Layer>::layer(const std::string& name, std::int64_t heads, std::int64_t d_ff, bool decoder) {
+Layer BartLike<Layer>::layer(const std::string& name, std::int64_t heads, std::int64_t d_ff, bool decoder) {
   const BartConfig& k = config_;
   nn::Parameters& p = parameters_;
   const Attention::Options attention{.d_model = k.d_model, .num_heads = heads, .dropout = k.attention_dropout};
@@ -186,8 +186,8 @@ Layer BartKin<Layer>::layer(const std::string& name, std::int64_t heads, std::in
 }
 
 template <class Layer>
-Memory BartKin<Layer>::encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows,
-                              const ops::Mask& mask) const {
+Memory BartLike<Layer>::encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows,
+                               const ops::Mask& mask) const {
   Memory memory;
   memory.rows = rows;
   memory.states = run_layers(c, encoder_layers_, embed(c, encoder_, ids, rows), encoder_call(c, rows, mask), nullptr,
@@ -198,20 +198,20 @@ Memory BartKin<Layer>::encode(Context& c, std::span<const std::int32_t> ids, con
 }
 
 template <class Layer>
-Tensor BartKin<Layer>::decode(Context& c, const DecoderInput& input) const {
+Tensor BartLike<Layer>::decode(Context& c, const DecoderInput& input) const {
   const auto call = decoder_call(c, input);
   const Tensor h = run_layers(c, decoder_layers_, embed(c, decoder_, input.ids, input.rows), call, input.memory,
                               gradient_checkpointing_, config_.decoder_layerdrop);
   return family_->pre_norm ? decoder_.final_norm.forward(c, h) : h;
 }
 
-template class BartKin<nn::PostNormLayer>;
-template class BartKin<nn::PreNormLayer>;
+template class BartLike<nn::PostNormLayer>;
+template class BartLike<nn::PreNormLayer>;
 
 std::unique_ptr<Model> make_bart(std::string_view name, const BartConfig& config) {
   const BartFamily& family = family_of(name);
-  if (family.pre_norm) return std::make_unique<BartKin<nn::PreNormLayer>>(family, config);
-  return std::make_unique<BartKin<nn::PostNormLayer>>(family, config);
+  if (family.pre_norm) return std::make_unique<BartLike<nn::PreNormLayer>>(family, config);
+  return std::make_unique<BartLike<nn::PostNormLayer>>(family, config);
 }
 
 std::unique_ptr<Model> make_bart(const JsonObject& config) {

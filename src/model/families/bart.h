@@ -100,9 +100,9 @@ class Bart : public Model {
 
 /// With its layers, which are nn::PostNormLayer or nn::PreNormLayer as family.pre_norm says.
 template <class Layer>
-class BartKin : public Bart {
+class BartLike : public Bart {
  public:
-  BartKin(const BartFamily& family, const BartConfig& config);
+  BartLike(const BartFamily& family, const BartConfig& config);
 
   Memory encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows,
                 const ops::Mask& mask = ops::Mask::full()) const override;
@@ -115,8 +115,8 @@ class BartKin : public Bart {
   std::vector<Layer> encoder_layers_, decoder_layers_;
 };
 
-extern template class BartKin<nn::PostNormLayer>;
-extern template class BartKin<nn::PreNormLayer>;
+extern template class BartLike<nn::PostNormLayer>;
+extern template class BartLike<nn::PreNormLayer>;
 
 /// config.json, whose model_type is bart, mbart, m2m_100 or pegasus -> the model, weights neither allocated nor set.
 std::unique_ptr<Model> make_bart(const JsonObject& config);

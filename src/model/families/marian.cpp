@@ -16,7 +16,7 @@ MarianConfig marian_config(const JsonObject& config) {
   return read_bart_config(config, marian, otherwise);
 }
 
-Marian::Marian(const MarianConfig& config) : BartKin(marian, config) {}
+Marian::Marian(const MarianConfig& config) : BartLike(marian, config) {}
 
 std::unique_ptr<Model> make_marian(const JsonObject& config) {
   return std::make_unique<Marian>(marian_config(config));

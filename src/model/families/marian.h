@@ -14,7 +14,7 @@ using MarianConfig = BartConfig;
 /// Error.
 MarianConfig marian_config(const JsonObject& config);
 
-class Marian : public BartKin<nn::PostNormLayer> {
+class Marian : public BartLike<nn::PostNormLayer> {
  public:
   explicit Marian(const MarianConfig& config);
 };

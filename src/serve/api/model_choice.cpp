@@ -131,7 +131,7 @@ TagsOfText::TagsOfText(const ServedModel& model, std::string said, std::string f
     : model_(&model), said_(std::move(said)), field_(std::move(field)) {}
 
 std::string TagsOfText::put_before(const std::string& sentence) {
-  if (!said_.empty() || !model_->languages().tagged || is_blank(sentence)) return behind_prefix(said_, sentence);
+  if (!said_.empty() || !model_->languages().tagged || is_blank(sentence)) return prepend_language_tag(said_, sentence);
   if (std::string own = leading_tag(model_->tokenizer(), sentence); !own.empty()) {
     last_ = std::move(own);
     return sentence;
@@ -144,7 +144,7 @@ std::string TagsOfText::put_before(const std::string& sentence) {
                                 field_, model_->name(), listed(targets), targets.front()),
                     field_);
   }
-  return behind_prefix(last_, sentence);
+  return prepend_language_tag(last_, sentence);
 }
 
 ModelChoice choose_model(Service& service, const CallPtr& call, const TranslationWish& asked) {
@@ -183,7 +183,7 @@ ModelChoice choose_model(Service& service, const CallPtr& call, const Translatio
   }
   choice.model = first == models.end() ? models.front() : *first;
   check_target(*choice.model, wish.target);
-  call->parties->model = choice.model->name();
+  call->caller->model = choice.model->name();
   return choice;
 }
 

@@ -117,7 +117,7 @@ void Service::authorise(Call& call, const Route& route, const std::string& key) 
   call.admin = admin > 0;
   const bool known = admin > 0 || api > 0;
   // A client is known by its key; without one, by its address.
-  if (known) call.parties->client = admin > 0 ? fmt::format("admin-key-{}", admin) : fmt::format("key-{}", api);
+  if (known) call.caller->client = admin > 0 ? fmt::format("admin-key-{}", admin) : fmt::format("key-{}", api);
   if (route.who == Route::Who::admins && !call.admin)
     throw HttpError(403, "this needs the key of an administrator", "", "permission_error");
   if (route.who == Route::Who::keyholders && !keys->api.empty() && !known)
@@ -134,16 +134,16 @@ std::string Service::begun_line(const HttpRequest& request, const std::string& i
                      json_text(Json(printable(request.path))));
 }
 
-void Service::note(const std::string& route, std::string line, const Parties& parties, const Answered& a) {
+void Service::note(const std::string& route, std::string line, const CallIdentity& caller, const Answered& a) {
   {
     const std::lock_guard lock(mutex_);
     ++answers_[{route, a.status}];
   }
   seconds_.add(a.seconds);
   if (!options_.log) return;
-  if (parties.body) line += ",\"body\":" + json_text(Json(*parties.body));
-  line += ",\"client\":" + json_text(Json(parties.client));
-  if (!parties.model.empty()) line += ",\"model\":" + json_text(Json(parties.model));
+  if (caller.body) line += ",\"body\":" + json_text(Json(*caller.body));
+  line += ",\"client\":" + json_text(Json(caller.client));
+  if (!caller.model.empty()) line += ",\"model\":" + json_text(Json(caller.model));
   options_.log(line + fmt::format(R"(,"status":{},"bytes":{},"seconds":{:.6f}}})", a.status, a.bytes, a.seconds));
 }
 
@@ -167,11 +167,11 @@ void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) 
       error = std::current_exception();
     }
   }
-  call->parties->client = request.address;
+  call->caller->client = request.address;
   call->out = std::make_shared<NotedResponder>(
       std::move(responder), std::move(headers),
-      [this, parties = call->parties, line = begun_line(request, call->id),
-       at = route ? route->path : std::string("other")](const Answered& a) { note(at, line, *parties, a); });
+      [this, caller = call->caller, line = begun_line(request, call->id),
+       at = route ? route->path : std::string("other")](const Answered& a) { note(at, line, *caller, a); });
   call->request = std::move(request);
   if (preflight) return call->out->send({.status = 204, .content_type = ""});
   try {
@@ -196,7 +196,7 @@ void Service::take(const CallPtr& call, const Route& route) {
     throw stopping;
   }
   const auto read = [this, call, &route, key_may_follow] {
-    if (options_.log && options_.log_texts) call->parties->body = body_without_key(call->request);
+    if (options_.log && options_.log_texts) call->caller->body = body_without_key(call->request);
     if (key_may_follow) authorise(*call, route, key_of_body(call->request));
     if (!route.request_schema.is_null())
       check_where_fields_are(call->request, route.errors == ErrorStyle::libretranslate, call->warnings);
@@ -220,7 +220,7 @@ void Service::fail(const CallPtr& call, const std::exception_ptr& error) const {
 
 ModelPtr Service::model_for(const CallPtr& call, const std::string& name, std::optional<bool> translates) const {
   ModelPtr model = find_model(name, translates);
-  call->parties->model = model->name();
+  call->caller->model = model->name();
   return model;
 }
 

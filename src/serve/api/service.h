@@ -41,7 +41,7 @@ struct ServiceOptions {
 };
 
 /// Who asks and what answers. The access log tells it when the call may be gone.
-struct Parties {
+struct CallIdentity {
   std::string client;  ///< whose turn it is: "key-2", the second of the keys, or an address
   std::string model;   ///< its name; empty: none was chosen
   std::optional<std::string>
@@ -52,13 +52,13 @@ struct Parties {
 struct Call {
   HttpRequest request;
   std::shared_ptr<Responder> out;
-  std::shared_ptr<Parties> parties = std::make_shared<Parties>();
+  std::shared_ptr<CallIdentity> caller = std::make_shared<CallIdentity>();
   bool admin = false;
   Clock::time_point begun = Clock::now(), deadline;
   std::string id;     ///< also told to whoever asked
   Warnings warnings;  ///< what the answer tells besides
 
-  const std::string& client() const { return parties->client; }
+  const std::string& client() const { return caller->client; }
   void send(Json body, int status = 200) {
     warnings.put_into(body);
     out->send({.status = status, .body = json_text(body) + "\n"});
@@ -140,7 +140,7 @@ class Service {
   std::shared_ptr<const Keys> keys_now() const;
   ServerNumbers numbers() const;
   std::string begun_line(const HttpRequest& request, const std::string& id) const;
-  void note(const std::string& route, std::string line, const Parties& parties, const Answered& answered);
+  void note(const std::string& route, std::string line, const CallIdentity& caller, const Answered& answered);
 
   ServiceOptions options_;
   Models& models_;

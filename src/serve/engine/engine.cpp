@@ -54,7 +54,7 @@ struct Engine::Worker {
   std::unique_ptr<Team> team;  ///< threads that share the work inside each op
   Arena arena;
   Context context;
-  search::OpenSession session;
+  search::ContinuousSession session;
   std::vector<Live> live;  ///< by the session's numbers
   std::size_t count = 0;
   std::int64_t tokens = 0;                   ///< that they may come to keep
@@ -272,7 +272,7 @@ void Engine::take(Worker& worker, std::unique_lock<std::mutex>& lock, std::vecto
 
 void Engine::join(Worker& worker, std::vector<WorkPtr> arrivals) {
   if (arrivals.empty()) return;
-  std::vector<search::OpenSession::Arrival> list;
+  std::vector<search::ContinuousSession::Arrival> list;
   std::size_t number = 0;
   for (WorkPtr& work : arrivals) {
     while (number < worker.live.size() && worker.live[number].work) ++number;
@@ -301,13 +301,13 @@ void Engine::watch(Worker& worker) {
 }
 
 void Engine::deliver(Worker& worker) {
-  std::vector<search::RunningBatch::Ended> ended = worker.session.take_ended();
+  std::vector<search::ContinuousBatch::Ended> ended = worker.session.take_ended();
   statistics_.cache(std::this_thread::get_id(),
                     {worker.session.used_slots(), worker.session.prefix_tokens(), worker.session.cache_bytes()});
   if (ended.empty()) return;
   std::vector<std::pair<WorkPtr, Outcome>> done;
   std::int64_t freed = 0;
-  for (search::RunningBatch::Ended& e : ended) {
+  for (search::ContinuousBatch::Ended& e : ended) {
     Worker::Live& l = worker.live[static_cast<std::size_t>(e.sentence)];
     Outcome outcome{.hypotheses = std::move(e.hypotheses), .error = e.error};
     for (const search::Hypothesis& h : outcome.hypotheses) {

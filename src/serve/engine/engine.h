@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "decode/batches/open_session.h"
+#include "decode/batches/continuous_session.h"
 #include "serve/engine/fair_queue.h"
 #include "serve/engine/statistics.h"
 
@@ -23,7 +23,7 @@ struct EngineOptions {
   std::size_t queue_size = 1024;  ///< sentences that may wait
   std::int64_t cache_tokens = 0;  ///< tokens whose keys and values may be kept, all workers together; 0: 2^18
   std::int64_t quantum = 256;     ///< tokens of a client's turn
-  search::OpenSessionOptions session = {};
+  search::ContinuousSessionOptions session = {};
   bool deterministic = false;  ///< see search::ParallelOptions
 };
 

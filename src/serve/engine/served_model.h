@@ -76,7 +76,7 @@ class ServedModel {
   /// Of one that continues text.
   const search::ContinuationText& continuation() const { return *continuation_; }
 
-  /// One and the same object for all requests that ask for the same (search::RunningBatch shares work among them).
+  /// One and the same object for all requests that ask for the same (search::ContinuousBatch shares work among them).
   /// @param key  says all that the options depend on; empty: nobody else may ask for the same
   std::shared_ptr<const search::SearchOptions> options(const std::string& key,
                                                        const std::function<search::SearchOptions()>& make);

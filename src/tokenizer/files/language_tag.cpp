@@ -77,7 +77,7 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n\v\f") == text.npos;
 }
 
-std::string behind_prefix(const std::string& prefix, const std::string& text) {
+std::string prepend_language_tag(const std::string& prefix, const std::string& text) {
   return is_blank(text) ? text : prefix + text;
 }
 

@@ -38,6 +38,6 @@ Languages choose_languages(const Tokenizer& tokenizer, std::string_view source, 
 /// Whether nothing is asked of a text: it has spaces alone, or nothing.
 bool is_blank(std::string_view text);
 /// `text` behind language_prefix()'s; a blank one as it is.
-std::string behind_prefix(const std::string& prefix, const std::string& text);
+std::string prepend_language_tag(const std::string& prefix, const std::string& text);
 
 }  // namespace tril

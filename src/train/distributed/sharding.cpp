@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/turns.h"
+#include "base/even_partition.h"
 #include "tensor/lasting.h"
 #include "train/loss/hidden_states.h"
 
@@ -184,7 +184,7 @@ void Sharding::wait_for(dist::Ranks::Ticket& messages) {
 void Sharding::pack(int member, const Layer& layer) {
   std::int64_t total = 0;
   for (const nn::Parameter* p : layer.weights) total += p->shape.count();
-  Turns turns(total, team_.size());
+  EvenPartition turns(total, team_.size());
   for (const nn::Parameter* p : layer.weights)
     if (turns.next(p->shape.count()) == member) parameters_.refresh(kernels_, *p);
 }

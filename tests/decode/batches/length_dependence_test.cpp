@@ -2,8 +2,8 @@
 // however it was read: in portions, with or without a cache, beside others, behind texts that began alike, with proposals.
 #include <gtest/gtest.h>
 
-#include "decode/batches/kept_text.h"
-#include "decode/batches/open_session.h"
+#include "decode/batches/continuous_session.h"
+#include "decode/batches/prompt_session.h"
 #include "decode/batches/session.h"
 #include "model_io/registry.h"
 #include "support/small_decoders.h"
@@ -136,12 +136,12 @@ TEST(LengthDependence, BeginningsOfLongTextsAreOthers) {
   }
 }
 
-std::vector<Hypothesis> answer(OpenSession& session, const Request& request, std::int32_t number) {
-  session.join(std::vector<OpenSession::Arrival>{
+std::vector<Hypothesis> answer(ContinuousSession& session, const Request& request, std::int32_t number) {
+  session.join(std::vector<ContinuousSession::Arrival>{
       {.sentence = number, .request = request, .options = std::make_shared<const SearchOptions>(options())}});
   for (;;) {
     session.step();
-    for (RunningBatch::Ended& e : session.take_ended()) {
+    for (ContinuousBatch::Ended& e : session.take_ended()) {
       if (e.error) std::rethrow_exception(e.error);
       return std::move(e.hypotheses);
     }
@@ -153,9 +153,9 @@ TEST(LengthDependence, WhatOthersAskedBeforeDoesNotMatter) {
     const auto m = kind.make();
     Arena arena;
     Context c(arena);
-    OpenSessionOptions o;
+    ContinuousSessionOptions o;
     o.prompt_tokens = 6, o.prefix_tokens = 1000;
-    OpenSession session(c, *m, o);
+    ContinuousSession session(c, *m, o);
     const Ids text = some_ids(9, 120);
     std::int32_t number = 0;
     for (const std::size_t length : {36u, 100u, 38u, 60u, 61u, 20u, 110u, 41u, 33u}) {
@@ -172,7 +172,7 @@ TEST(LengthDependence, TextsThatStayReadAreReadAsTheyWouldBeAnew) {
     const auto m = kind.make();
     Arena arena;
     Context c(arena);
-    KeptText kept(c, *m, {});
+    PromptSession kept(c, *m, {});
     Ids text = some_ids(2, 5);
     for (int turn = 0; turn < 12; ++turn) {
       const Request request = request_of(text, 5);

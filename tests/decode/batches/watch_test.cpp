@@ -6,8 +6,8 @@
 #include <chrono>
 #include <thread>
 
+#include "decode/batches/continuous_batch.h"
 #include "decode/batches/parallel.h"
-#include "decode/batches/running_batch.h"
 #include "model/families/gpt2.h"
 #include "search/beam_search.h"
 #include "support/tree_model.h"
@@ -160,7 +160,7 @@ TEST_F(Watched, ALongPromptIsLateWhileItIsRead) {
   SearchOptions o = options(1);
   o.time_limit = 1e-9;
   const auto shared = std::make_shared<const SearchOptions>(o);
-  RunningBatch batch(step, 10);
+  ContinuousBatch batch(step, 10);
   batch.join(0, {.start_id = start, .max_length = 5, .prefix = Ids(100, 3)}, shared);
   batch.step(c);
   const auto ended = batch.take_ended();
@@ -172,7 +172,7 @@ TEST_F(Watched, ALongPromptIsLateWhileItIsRead) {
 TEST_F(Watched, WhoeverThrowsWhenToldOfACutEndsOneSentence) {
   TreeStep step(endless);
   const auto shared = std::make_shared<const SearchOptions>(options(1));
-  RunningBatch batch(step, 10, [](const NewToken& t) {
+  ContinuousBatch batch(step, 10, [](const NewToken& t) {
     if (t.ended) fail("test", "no more");
   });
   batch.join(0, {.start_id = start, .max_length = 5}, shared);

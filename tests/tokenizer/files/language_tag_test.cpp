@@ -20,10 +20,10 @@ TEST(LanguageTag, IsMadeOfANameOrIsOne) {
 }
 
 TEST(LanguageTag, StandsInFrontOfTextAndNotOfBlanks) {
-  EXPECT_EQ(behind_prefix(">>de<< ", "a dog"), ">>de<< a dog");
-  EXPECT_EQ(behind_prefix(">>de<< ", " a"), ">>de<<  a");
-  EXPECT_EQ(behind_prefix("", "a dog"), "a dog");
-  for (const char* blank : {"", " ", "\t \r", "\n"}) EXPECT_EQ(behind_prefix(">>de<< ", blank), blank);
+  EXPECT_EQ(prepend_language_tag(">>de<< ", "a dog"), ">>de<< a dog");
+  EXPECT_EQ(prepend_language_tag(">>de<< ", " a"), ">>de<<  a");
+  EXPECT_EQ(prepend_language_tag("", "a dog"), "a dog");
+  for (const char* blank : {"", " ", "\t \r", "\n"}) EXPECT_EQ(prepend_language_tag(">>de<< ", blank), blank);
 }
 
 TEST(LanguageTag, OfATextIsOneThatTheVocabularyHas) {

@@ -1,4 +1,4 @@
-#include "decode/batches/kept_text.h"
+#include "decode/batches/prompt_session.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 
 #include "base/content_hash.h"
 #include "base/error.h"
+#include "decode/batches/continuous_batch.h"
 #include "decode/batches/model_step.h"
-#include "decode/batches/running_batch.h"
 #include "format/safetensors.h"
 
 namespace tril::search {
@@ -65,12 +65,12 @@ std::string precision_of(const nn::KvCache::Options& o) {
 
 // The step of a row that is there already: of what a new row begins with, the first tokens need not be read again. A long
 // beginning comes in portions.
-class KeptText::Resumed : public Step {
+class PromptSession::Resumed : public Step {
  public:
   Resumed(Step& step, std::size_t there) : step_(&step), left_(static_cast<std::int32_t>(there)) {}
   std::int64_t vocab_size() const override { return step_->vocab_size(); }
   Tensor logits(Context& c, const StepInput& input) override { return step_->logits(c, resumed(input)); }
-  Following following(Context& c, const StepInput& input) override { return step_->following(c, resumed(input)); }
+  StepOutput output(Context& c, const StepInput& input) override { return step_->output(c, resumed(input)); }
   void read(Context& c, const StepInput& input) override {
     if (const StepInput rest = resumed(input); !rest.ids.empty()) step_->read(c, rest);
   }
@@ -78,7 +78,7 @@ class KeptText::Resumed : public Step {
  private:
   StepInput resumed(StepInput input) {
     if (left_ == 0) return input;
-    check(input.counts.size() == 1, "KeptText", "{} rows behind a text that was read", input.counts.size());
+    check(input.counts.size() == 1, "PromptSession", "{} rows behind a text that was read", input.counts.size());
     const std::int32_t skipped = std::min(left_, input.counts[0]);
     left_ -= skipped;
     count_ = input.counts[0] - skipped;
@@ -93,10 +93,10 @@ class KeptText::Resumed : public Step {
   std::int32_t count_ = 0, parent_ = 0;
 };
 
-KeptText::KeptText(Context& c, const model::Model& model, CacheOptions options, std::string identity)
+PromptSession::PromptSession(Context& c, const model::Model& model, CacheOptions options, std::string identity)
     : context_(&c), model_(&model), options_(options), identity_(std::move(identity)) {
   check_options(options_);
-  check(!model.has_encoder(), "KeptText", "a {} model translates, it does not go on with a text", model.family());
+  check(!model.has_encoder(), "PromptSession", "a {} model translates, it does not go on with a text", model.family());
   cache_ = model.make_cache(c);
   if (!cache_ || !options_.use)
     fail_usage("kept text", fmt::format("there is no cache of a {} model to keep it in", model.family()),
@@ -104,10 +104,10 @@ KeptText::KeptText(Context& c, const model::Model& model, CacheOptions options, 
   cache_->configure(options_.kept);
 }
 
-KeptText::~KeptText() = default;
+PromptSession::~PromptSession() = default;
 
 // Of a text, the beginning that has been read as it would be now.
-std::size_t KeptText::common(std::span<const std::int32_t> tokens) const {
+std::size_t PromptSession::common(std::span<const std::int32_t> tokens) const {
   const auto end = std::mismatch(tokens_.begin(), tokens_.end(), tokens.begin(), tokens.end()).first;
   const auto same = static_cast<std::size_t>(end - tokens_.begin());
   const auto beyond = static_cast<std::size_t>(model_->length_dependence().beyond);
@@ -115,7 +115,7 @@ std::size_t KeptText::common(std::span<const std::int32_t> tokens) const {
   return given_ == tokens.size() ? std::min(same, given_) : 0;
 }
 
-void KeptText::was_given(std::size_t tokens) {
+void PromptSession::was_given(std::size_t tokens) {
   const nn::LengthDependence dependence = model_->length_dependence();
   const bool anew = dependence.read_anew && tokens_.size() > static_cast<std::size_t>(dependence.beyond) &&
                     tokens <= static_cast<std::size_t>(dependence.beyond);
@@ -123,7 +123,7 @@ void KeptText::was_given(std::size_t tokens) {
 }
 
 // The cache's row becomes one of the first `tokens` tokens.
-void KeptText::keep(std::size_t tokens) {
+void PromptSession::keep(std::size_t tokens) {
   // What has left a window cannot come back into it, and a state of linear attention takes nothing back.
   if (tokens < tokens_.size() && (options_.kept.window > 0 || cache_->keeps_states())) tokens = 0;
   if (tokens == 0) {
@@ -136,7 +136,7 @@ void KeptText::keep(std::size_t tokens) {
   tokens_.resize(tokens);
 }
 
-void KeptText::read(std::span<const std::int32_t> tokens, const std::stop_token& stop) {
+void PromptSession::read(std::span<const std::int32_t> tokens, const std::stop_token& stop) {
   keep(common(tokens));
   reused_ = static_cast<std::int64_t>(tokens_.size());
   newly_read_ = static_cast<std::int64_t>(tokens.size()) - reused_;
@@ -149,7 +149,7 @@ void KeptText::read(std::span<const std::int32_t> tokens, const std::stop_token&
   tokens_.clear();  // of a row that is not whole while it is read
   while (read < tokens.size() && !stop.stop_requested()) {
     const auto fresh =
-        tokens.subspan(read, std::min<std::size_t>(RunningBatch::default_prompt_tokens, tokens.size() - read));
+        tokens.subspan(read, std::min<std::size_t>(ContinuousBatch::default_prompt_tokens, tokens.size() - read));
     const auto count = static_cast<std::int32_t>(fresh.size());
     step.read(*context_, {.ids = fresh,
                           .counts = {&count, 1},
@@ -166,7 +166,8 @@ void KeptText::read(std::span<const std::int32_t> tokens, const std::stop_token&
   was_given(tokens.size());
 }
 
-std::vector<Hypothesis> KeptText::decode(const Request& request, const SearchOptions& options, const Watch& watch) {
+std::vector<Hypothesis> PromptSession::decode(const Request& request, const SearchOptions& options,
+                                              const Watch& watch) {
   std::vector<std::int32_t> text{request.start_id};
   text.insert(text.end(), request.prefix.begin(), request.prefix.end());
   // The last token is read in any case: what follows it is asked for.
@@ -177,7 +178,7 @@ std::vector<Hypothesis> KeptText::decode(const Request& request, const SearchOpt
   step.resume(tokens_);
   Resumed resumed(step, tokens_.size());
   struct Forgotten {  // where the search ends by an error
-    KeptText* text;
+    PromptSession* text;
     ~Forgotten() {
       if (text) text->cache_->reorder({});
     }
@@ -189,7 +190,7 @@ std::vector<Hypothesis> KeptText::decode(const Request& request, const SearchOpt
   const std::size_t given = text.size();
   text.insert(text.end(), found[0].tokens.begin(), found[0].tokens.end());
   const auto read = static_cast<std::size_t>(cache_->length(0));
-  check(read <= text.size(), "KeptText", "{} tokens were read of {}", read, text.size());
+  check(read <= text.size(), "PromptSession", "{} tokens were read of {}", read, text.size());
   text.resize(read);
   tokens_ = std::move(text);
   was_given(given);
@@ -197,7 +198,7 @@ std::vector<Hypothesis> KeptText::decode(const Request& request, const SearchOpt
   return found;
 }
 
-void KeptText::save(const std::string& path) const {
+void PromptSession::save(const std::string& path) const {
   check(!tokens_.empty(), path, "nothing has been read yet");
   const std::vector<std::int32_t>& slots = cache_->slots(0);
   check(!cache_->keeps_states(), path, "what linear attention keeps of a text cannot be saved");
@@ -231,7 +232,7 @@ void KeptText::save(const std::string& path) const {
   writer.commit();
 }
 
-void KeptText::load(const std::string& path) {
+void PromptSession::load(const std::string& path) {
   const SafetensorsFile file = SafetensorsFile::open(path);
   const auto expect = [&](const char* key, const std::string& expected, const char* what) {
     const std::string* const value = file.find_metadata(key);

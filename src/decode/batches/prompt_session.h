@@ -18,12 +18,12 @@
 
 namespace tril::search {
 
-class KeptText {
+class PromptSession {
  public:
   /// @param model     a language model, which must outlive it, as must the context
   /// @param identity  of the model's weights and their precision, for save() and load(): texts that differ where models do
-  KeptText(Context& c, const model::Model& model, CacheOptions options, std::string identity = {});
-  ~KeptText();
+  PromptSession(Context& c, const model::Model& model, CacheOptions options, std::string identity = {});
+  ~PromptSession();
 
   /// What has been read.
   const std::vector<std::int32_t>& tokens() const { return tokens_; }

@@ -1,4 +1,4 @@
-#include "perf/roof.h"
+#include "perf/roofline.h"
 
 #include <algorithm>
 #include <functional>
@@ -151,24 +151,24 @@ double best_product(Team& team, const kern::Kernels& kernels, MakeProduct make) 
 
 }  // namespace
 
-double Roof::product_seconds(const Work& work) const {
+double Roofline::product_seconds(const Work& work) const {
   const double mixed_rate = mixed_flops > 0 ? mixed_flops : flops;
   return work.flops / flops + work.mixed_flops / mixed_rate;
 }
 
-Roof::Bound Roof::bound(const Work& work) const {
+Roofline::Bound Roofline::bound(const Work& work) const {
   const double products = product_seconds(work), memory = work.bytes / bytes;
   if (products == 0 && memory == 0) return Bound::nothing;
   return products >= memory ? Bound::products : Bound::memory;
 }
 
-double Roof::seconds(const Work& work) const {
+double Roofline::seconds(const Work& work) const {
   return std::max(product_seconds(work), work.bytes / bytes);
 }
 
-Roof measure_roof(const kern::Kernels& kernels, int threads, nn::Precision precision) {
+Roofline measure_roofline(const kern::Kernels& kernels, int threads, nn::Precision precision) {
   Team team(threads);
-  Roof roof;
+  Roofline roof;
   roof.flops = best_product(team, kernels, float_product);
   if (precision == nn::Precision::bf16) roof.mixed_flops = best_product(team, kernels, mixed_product);
   roof.bytes = best_rate(team, kernels, [&](const Context& c) { return copy(c, threads); });

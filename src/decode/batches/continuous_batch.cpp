@@ -1,4 +1,4 @@
-#include "decode/batches/running_batch.h"
+#include "decode/batches/continuous_batch.h"
 
 #include <algorithm>
 
@@ -12,13 +12,13 @@ namespace {
 constexpr std::size_t idle_groups = 16;
 
 std::int32_t candidates_per_row(const SearchOptions& o) {
-  return o.has_beam() ? BeamSearch::candidates_per_row(o) : Sequences::candidates_per_row(o);
+  return o.has_beam() ? BeamSearch::candidates_per_row(o) : SamplingSearch::candidates_per_row(o);
 }
 
 }  // namespace
 
 // Sentences of the same options.
-struct RunningBatch::Group {
+struct ContinuousBatch::Group {
   Group(std::uint64_t n, std::shared_ptr<const SearchOptions> o, std::int64_t vocab_size)
       : number(n),
         options(std::move(o)),
@@ -30,7 +30,7 @@ struct RunningBatch::Group {
       idle.pop_back();
       return search;
     }
-    return options->has_beam() ? Search(BeamSearch(*options)) : Search(Sequences(*options));
+    return options->has_beam() ? Search(BeamSearch(*options)) : Search(SamplingSearch(*options));
   }
 
   std::uint64_t number;  ///< grows from group to group
@@ -40,14 +40,14 @@ struct RunningBatch::Group {
   std::size_t members = 0;
 };
 
-RunningBatch::RunningBatch(Step& step, std::int32_t prompt_tokens, OnToken on_token, OnPartial on_partial)
+ContinuousBatch::ContinuousBatch(Step& step, std::int32_t prompt_tokens, OnToken on_token, OnPartial on_partial)
     : step_(&step), prompt_tokens_(prompt_tokens), on_token_(std::move(on_token)), on_partial_(std::move(on_partial)) {
   check(prompt_tokens >= 1, "prompt tokens", "expected at least 1 a step, got {}", prompt_tokens);
 }
 
-RunningBatch::~RunningBatch() = default;
+ContinuousBatch::~ContinuousBatch() = default;
 
-RunningBatch::Group& RunningBatch::group_of(std::shared_ptr<const SearchOptions> options) {
+ContinuousBatch::Group& ContinuousBatch::group_of(std::shared_ptr<const SearchOptions> options) {
   for (const auto& group : groups_)
     if (group->options == options) return *group;
   check_options(*options, step_->vocab_size());
@@ -56,7 +56,8 @@ RunningBatch::Group& RunningBatch::group_of(std::shared_ptr<const SearchOptions>
   return *groups_.back();
 }
 
-void RunningBatch::join(std::int32_t sentence, const Request& request, std::shared_ptr<const SearchOptions> options) {
+void ContinuousBatch::join(std::int32_t sentence, const Request& request,
+                           std::shared_ptr<const SearchOptions> options) {
   check_request(request, *options, step_->vocab_size());  // said here, it ends nobody else
   Group& group = group_of(std::move(options));
   Sentence s{.search = group.new_search(), .number = sentence, .group = &group, .joined = joins_++};
@@ -67,7 +68,7 @@ void RunningBatch::join(std::int32_t sentence, const Request& request, std::shar
   live_.push_back(std::move(s));
 }
 
-void RunningBatch::cut(std::int32_t sentence, Cut why) {
+void ContinuousBatch::cut(std::int32_t sentence, Cut why) {
   const auto at = std::find_if(live_.begin(), live_.end(), [&](const Sentence& s) { return s.number == sentence; });
   if (at == live_.end()) return;
   try {
@@ -81,28 +82,28 @@ void RunningBatch::cut(std::int32_t sentence, Cut why) {
 }
 
 // Those that are late before their prompts are read; the others are looked at when they are answered.
-void RunningBatch::cut_late() {
+void ContinuousBatch::cut_late() {
   std::vector<std::int32_t> late;
   for (const Sentence& s : live_)
     if (s.read < s.given && is_late(s.begun, *s.group->options)) late.push_back(s.number);
   for (const std::int32_t sentence : late) cut(sentence, Cut::time_limit);
 }
 
-void RunningBatch::cut_all(Cut why) {
+void ContinuousBatch::cut_all(Cut why) {
   while (!live_.empty()) cut(live_.front().number, why);
 }
 
-std::vector<RunningBatch::Ended> RunningBatch::take_ended() {
+std::vector<ContinuousBatch::Ended> ContinuousBatch::take_ended() {
   return std::exchange(ended_, {});
 }
 
 // Its search goes back to the group.
-void RunningBatch::end(Sentence& s, std::exception_ptr error) {
+void ContinuousBatch::end(Sentence& s, std::exception_ptr error) {
   Ended e{.sentence = s.number, .error = std::move(error)};
   if (!e.error) e.hypotheses = std::visit([](const auto& search) { return search.hypotheses(); }, s.search);
-  if (e.hypotheses.size() == 1 && std::holds_alternative<Sequences>(s.search) && s.row >= 0 && s.read == s.given) {
+  if (e.hypotheses.size() == 1 && std::holds_alternative<SamplingSearch>(s.search) && s.row >= 0 && s.read == s.given) {
     // The next turn of a talk begins with all of this one.
-    const Request& request = std::get<Sequences>(s.search).request();
+    const Request& request = std::get<SamplingSearch>(s.search).request();
     std::vector<std::int32_t> text{request.start_id};
     text.insert(text.end(), request.prefix.begin(), request.prefix.end());
     text.insert(text.end(), e.hypotheses[0].tokens.begin(), e.hypotheses[0].tokens.end());
@@ -113,10 +114,10 @@ void RunningBatch::end(Sentence& s, std::exception_ptr error) {
   --s.group->members;
 }
 
-void RunningBatch::tell(const Sentence& s) const {
+void ContinuousBatch::tell(const Sentence& s) const {
   const auto number = static_cast<std::size_t>(s.number);
-  if (const auto* sequences = std::get_if<Sequences>(&s.search); sequences && on_token_)
-    for (const Sequences::Added& a : sequences->added())
+  if (const auto* sequences = std::get_if<SamplingSearch>(&s.search); sequences && on_token_)
+    for (const SamplingSearch::Added& a : sequences->added())
       on_token_({number, a.sample, a.token, a.ended, a.token >= 0 ? sequences->last_score(a.sample) : nullptr});
   if (on_partial_)
     std::visit(
@@ -127,7 +128,7 @@ void RunningBatch::tell(const Sentence& s) const {
 }
 
 // Groups beside each other, so that each chooses among its rows at once; those that begin come last.
-void RunningBatch::order() {
+void ContinuousBatch::order() {
   const auto comes_before = [](const Sentence& a, const Sentence& b) {
     const bool a_begins = a.row < 0, b_begins = b.row < 0;
     return a_begins != b_begins ? b_begins : a.group->number < b.group->number;
@@ -137,7 +138,7 @@ void RunningBatch::order() {
 }
 
 // Whose prompt is read how far in this step: first come, first served, so that at most one stops in the middle.
-void RunningBatch::share_out() {
+void ContinuousBatch::share_out() {
   std::vector<Sentence*> reading;
   for (Sentence& s : live_) {
     s.portion = 0;
@@ -157,7 +158,7 @@ void RunningBatch::share_out() {
   }
 }
 
-StepInput RunningBatch::lay_out() {
+StepInput ContinuousBatch::lay_out() {
   ids_.clear(), counts_.clear(), parents_.clear(), numbers_.clear(), answers_.clear(), given_.clear(), views_.clear();
   bool all_answered = true;
   for (Sentence& s : live_) {
@@ -199,7 +200,7 @@ StepInput RunningBatch::lay_out() {
           .given = given_};
 }
 
-void RunningBatch::step(Context& c) {
+void ContinuousBatch::step(Context& c) {
   if (live_.empty()) return;
   order();
   share_out();
@@ -213,14 +214,14 @@ void RunningBatch::step(Context& c) {
     return s.group->finder.may_skip_logits() &&
            std::visit([](const auto& search) { return search.request().phrases.empty(); }, s.search);
   });
-  const Following following = best_suffice ? step_->following(c, input) : Following{.logits = step_->logits(c, input)};
+  const StepOutput output = best_suffice ? step_->output(c, input) : StepOutput{.logits = step_->logits(c, input)};
   remember_prompts();
-  advance(c, following);
+  advance(c, output);
   cut_late();
 }
 
 // Those that have been read to their end in this step.
-void RunningBatch::remember_prompts() {
+void ContinuousBatch::remember_prompts() {
   for (const Sentence& s : live_)
     if (s.portion > 0 && s.read == s.given)
       step_->remember(s.row, std::visit([](const auto& search) { return search.view(0).tokens; }, s.search));
@@ -228,10 +229,10 @@ void RunningBatch::remember_prompts() {
 
 // Hands each group's sentences their candidates, a group's sentences that go on and those that have just begun being two
 // runs of rows.
-void RunningBatch::advance(Context& c, const Following& following) {
+void ContinuousBatch::advance(Context& c, const StepOutput& output) {
   const std::span<const std::int32_t> columns = step_->columns();
   const auto V = columns.empty() ? step_->vocab_size() : static_cast<std::int64_t>(columns.size());
-  if (following.logits) check_shape(following.logits, {static_cast<std::int64_t>(views_.size()), V}, "logits");
+  if (output.logits) check_shape(output.logits, {static_cast<std::int64_t>(views_.size()), V}, "logits");
   const auto is_answered = [](const Sentence& s) { return s.row >= 0 && s.read == s.given; };
   const auto rows_of = [](const Sentence& s) {
     return static_cast<std::size_t>(std::visit([](const auto& search) { return search.rows(); }, s.search));
@@ -251,7 +252,7 @@ void RunningBatch::advance(Context& c, const Following& following) {
     parts.back().rows = std::span<const RowView>(views_).subspan(row - n, n);
   }
   std::span<const Candidate> all;
-  if (!following.logits) all = projected_.find(c, following, parts);
+  if (!output.logits) all = projected_.find(c, output, parts);
 
   const bool looks = std::any_of(live_.begin(), live_.end(),
                                  [&](const Sentence& s) { return is_answered(s) && s.group->options->attention.on; });
@@ -271,9 +272,9 @@ void RunningBatch::advance(Context& c, const Following& following) {
     const std::size_t rows = parts[p].rows.size();
     std::span<const Candidate> candidates;
     std::size_t k = 0;
-    if (rows > 0 && following.logits) {
+    if (rows > 0 && output.logits) {
       candidates =
-          finder.find(c, following.logits.rows(row, row + static_cast<std::int64_t>(rows)), parts[p].rows, columns);
+          finder.find(c, output.logits.rows(row, row + static_cast<std::int64_t>(rows)), parts[p].rows, columns);
       k = static_cast<std::size_t>(finder.k());
     } else if (rows > 0) {
       k = static_cast<std::size_t>(projected_.k());
@@ -292,7 +293,7 @@ void RunningBatch::advance(Context& c, const Following& following) {
                             end = first_weight[static_cast<std::size_t>(s.row) + n];
           weights = std::span(looked->weights).subspan(begin, end - begin);
         }
-        const std::size_t top = following.logits ? static_cast<std::size_t>(finder.top_count()) : 0;
+        const std::size_t top = output.logits ? static_cast<std::size_t>(finder.top_count()) : 0;
         const std::span<const Candidate> tops =
             top > 0 ? finder.tops().subspan(first * top, n * top) : std::span<const Candidate>{};
         goes_on = advance(s, candidates.subspan(first * k, n * k), static_cast<std::int32_t>(k), weights, tops);
@@ -307,12 +308,12 @@ void RunningBatch::advance(Context& c, const Following& following) {
 }
 
 // Whether the sentence goes on.
-bool RunningBatch::advance(Sentence& s, std::span<const Candidate> candidates, std::int32_t k,
-                           std::span<const float> weights, std::span<const Candidate> tops) {
+bool ContinuousBatch::advance(Sentence& s, std::span<const Candidate> candidates, std::int32_t k,
+                              std::span<const float> weights, std::span<const Candidate> tops) {
   try {
     const bool done = std::visit(
         [&](auto& search) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(search)>, Sequences>)
+          if constexpr (std::is_same_v<std::decay_t<decltype(search)>, SamplingSearch>)
             search.advance(candidates, k, weights, tops);
           else
             search.advance(candidates, k, weights);

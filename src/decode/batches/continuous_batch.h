@@ -1,7 +1,7 @@
 // Sentences that are searched together over one step function, each by options of its own. Between two steps any of them
 // may join or leave; a step's batch holds the live rows of all, a sentence that is done leaves at once. As it goes:
 //
-//   RunningBatch batch(step);
+//   ContinuousBatch batch(step);
 //   batch.join(0, request, options);
 //   while (!batch.empty()) {
 //     batch.step(c);
@@ -25,17 +25,17 @@
 
 namespace tril::search {
 
-class RunningBatch {
+class ContinuousBatch {
  public:
   /// Tokens of prompts that one step reads at most: more than a few thousand make products no faster and take memory.
   static constexpr std::int32_t default_prompt_tokens = 4096;
 
   /// The step must outlive it. Callbacks may be empty; NewToken::request and Partial::request are sentences' numbers.
-  explicit RunningBatch(Step& step, std::int32_t prompt_tokens = default_prompt_tokens, OnToken on_token = {},
-                        OnPartial on_partial = {});
-  ~RunningBatch();
-  RunningBatch(const RunningBatch&) = delete;
-  RunningBatch& operator=(const RunningBatch&) = delete;
+  explicit ContinuousBatch(Step& step, std::int32_t prompt_tokens = default_prompt_tokens, OnToken on_token = {},
+                           OnPartial on_partial = {});
+  ~ContinuousBatch();
+  ContinuousBatch(const ContinuousBatch&) = delete;
+  ContinuousBatch& operator=(const ContinuousBatch&) = delete;
 
   /// `sentence` takes part from the next step on; the step function knows it by this number (StepInput::sentences), which
   /// no other one that is here may have. Sentences of one and the same options object share the work of choosing.
@@ -64,7 +64,7 @@ class RunningBatch {
   const StepSize& last() const { return last_; }
 
  private:
-  using Search = std::variant<BeamSearch, Sequences>;
+  using Search = std::variant<BeamSearch, SamplingSearch>;
   struct Group;
   struct Sentence {
     Search search;
@@ -82,7 +82,7 @@ class RunningBatch {
   StepInput lay_out();
   void remember_prompts();
   void cut_late();
-  void advance(Context& c, const Following& following);
+  void advance(Context& c, const StepOutput& output);
   bool advance(Sentence& s, std::span<const Candidate> candidates, std::int32_t k, std::span<const float> weights,
                std::span<const Candidate> tops);
   void end(Sentence& s, std::exception_ptr error = {});

@@ -1,4 +1,4 @@
-// A model at work for sentences that come and go: a running batch (running_batch.h) with the model's step, its cache and
+// A model at work for sentences that come and go: a running batch (continuous_batch.h) with the model's step, its cache and
 // what its sentences translate. One belongs to one context, so to one thread; they share their model.
 #pragma once
 
@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "decode/batches/cache_options.h"
+#include "decode/batches/continuous_batch.h"
 #include "decode/batches/model_step.h"
-#include "decode/batches/running_batch.h"
 
 namespace tril::search {
 
-struct OpenSessionOptions {
+struct ContinuousSessionOptions {
   CacheOptions cache;
   /// Tokens of prompts that a step reads at most, so that those who go on wait for no more than these.
   std::int32_t prompt_tokens = 512;
@@ -26,10 +26,10 @@ struct OpenSessionOptions {
   model::AlignmentHeads attention;
 };
 
-class OpenSession {
+class ContinuousSession {
  public:
-  OpenSession(Context& c, const model::Model& model, const OpenSessionOptions& options, OnToken on_token = {},
-              OnPartial on_partial = {});
+  ContinuousSession(Context& c, const model::Model& model, const ContinuousSessionOptions& options,
+                    OnToken on_token = {}, OnPartial on_partial = {});
 
   struct Arrival {
     std::int32_t sentence = 0;              ///< a number that nobody here has; small ones, used again, are best
@@ -42,12 +42,12 @@ class OpenSession {
   void cut(std::int32_t sentence, Cut why) { batch_->cut(sentence, why); }
   /// One token more for all. An error of the model's step ends all who are there with it, and the session goes on.
   void step();
-  /// See RunningBatch.
-  std::vector<RunningBatch::Ended> take_ended();
+  /// See ContinuousBatch.
+  std::vector<ContinuousBatch::Ended> take_ended();
 
   bool empty() const { return batch_->empty(); }
   std::size_t sentences() const { return batch_->sentences(); }
-  const RunningBatch::StepSize& last() const { return batch_->last(); }
+  const ContinuousBatch::StepSize& last() const { return batch_->last(); }
   /// Tokens whose keys and values are kept for those who are there; 0 where nobody is. Beginnings are not among them.
   std::int64_t used_slots() const { return cache_ ? cache_->used_slots() - prefix_tokens() : 0; }
   /// Those of beginnings that stay for others.
@@ -60,15 +60,15 @@ class OpenSession {
 
   Context* context_;
   const model::Model* model_;
-  OpenSessionOptions options_;
+  ContinuousSessionOptions options_;
   OnToken on_token_;
   OnPartial on_partial_;
   std::unique_ptr<nn::KvCache> cache_;
   std::optional<PrefixCache> prefixes_;
   Sources sources_;
   std::unique_ptr<ModelStep> step_;
-  std::unique_ptr<RunningBatch> batch_;
-  std::vector<RunningBatch::Ended> failed_;
+  std::unique_ptr<ContinuousBatch> batch_;
+  std::vector<ContinuousBatch::Ended> failed_;
   std::unordered_set<std::int32_t> there_, attended_;  ///< sentences; those that want attention
 };
 

@@ -7,10 +7,10 @@
 namespace tril {
 
 /// Whose turn each of them is: parts are equal in size, cut between things.
-class Turns {
+class EvenPartition {
  public:
   /// @param total  the sizes of all
-  Turns(std::int64_t total, std::int64_t parts) : total_(std::max<std::int64_t>(total, 1)), parts_(parts) {}
+  EvenPartition(std::int64_t total, std::int64_t parts) : total_(std::max<std::int64_t>(total, 1)), parts_(parts) {}
   /// The part that the next one belongs to.
   std::int64_t next(std::int64_t size) {
     const std::int64_t part = std::min(parts_ - 1, done_ * parts_ / total_);

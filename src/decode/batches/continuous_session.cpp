@@ -1,4 +1,4 @@
-#include "decode/batches/open_session.h"
+#include "decode/batches/continuous_session.h"
 
 #include <algorithm>
 
@@ -6,8 +6,8 @@
 
 namespace tril::search {
 
-OpenSession::OpenSession(Context& c, const model::Model& model, const OpenSessionOptions& options, OnToken on_token,
-                         OnPartial on_partial)
+ContinuousSession::ContinuousSession(Context& c, const model::Model& model, const ContinuousSessionOptions& options,
+                                     OnToken on_token, OnPartial on_partial)
     : context_(&c),
       model_(&model),
       options_(options),
@@ -24,7 +24,7 @@ OpenSession::OpenSession(Context& c, const model::Model& model, const OpenSessio
 }
 
 // A step and a batch without anybody.
-void OpenSession::start() {
+void ContinuousSession::start() {
   if (prefixes_) prefixes_->clear();
   if (cache_) cache_->reorder({});
   sources_.clear();
@@ -32,16 +32,16 @@ void OpenSession::start() {
   step_ =
       std::make_unique<ModelStep>(*model_, model_->has_encoder() ? &sources_ : nullptr, cache_.get(), options_.cache);
   if (prefixes_) step_->share_prefixes(&*prefixes_);
-  batch_ = std::make_unique<RunningBatch>(*step_, options_.prompt_tokens, on_token_, on_partial_);
+  batch_ = std::make_unique<ContinuousBatch>(*step_, options_.prompt_tokens, on_token_, on_partial_);
 }
 
-void OpenSession::join(std::span<const Arrival> arrivals) {
+void ContinuousSession::join(std::span<const Arrival> arrivals) {
   std::vector<std::vector<std::int32_t>> sources;
   std::vector<std::int32_t> sentences;
   for (const Arrival& a : arrivals) {
     try {
-      check(there_.count(a.sentence) == 0, "OpenSession", "sentence {} is there already", a.sentence);
-      check(!model_->has_encoder() || !a.source.empty(), "OpenSession", "a source without tokens");
+      check(there_.count(a.sentence) == 0, "ContinuousSession", "sentence {} is there already", a.sentence);
+      check(!model_->has_encoder() || !a.source.empty(), "ContinuousSession", "a source without tokens");
       check(!a.options->attention.on || model_->has_encoder(), "attention", "a {} model has no source",
             model_->family());
       check(!a.options->shortlist, "shortlist", "is for translations of a closed list");
@@ -62,7 +62,7 @@ void OpenSession::join(std::span<const Arrival> arrivals) {
   }
 }
 
-void OpenSession::step() {
+void ContinuousSession::step() {
   try {
     if (!attended_.empty() && !step_->attention()) step_->keep_attention(model::tap_of(*model_, options_.attention));
     if (attended_.empty() && step_->attention()) step_->keep_no_attention();
@@ -72,8 +72,8 @@ void OpenSession::step() {
   }
 }
 
-void OpenSession::fail_all(const std::exception_ptr& error) {
-  for (RunningBatch::Ended& e : batch_->take_ended()) {  // those had come to their end
+void ContinuousSession::fail_all(const std::exception_ptr& error) {
+  for (ContinuousBatch::Ended& e : batch_->take_ended()) {  // those had come to their end
     there_.erase(e.sentence);
     failed_.push_back(std::move(e));
   }
@@ -82,9 +82,9 @@ void OpenSession::fail_all(const std::exception_ptr& error) {
   start();
 }
 
-std::vector<RunningBatch::Ended> OpenSession::take_ended() {
-  std::vector<RunningBatch::Ended> ended = std::exchange(failed_, {});
-  for (RunningBatch::Ended& e : batch_->take_ended()) {
+std::vector<ContinuousBatch::Ended> ContinuousSession::take_ended() {
+  std::vector<ContinuousBatch::Ended> ended = std::exchange(failed_, {});
+  for (ContinuousBatch::Ended& e : batch_->take_ended()) {
     sources_.remove(e.sentence);
     there_.erase(e.sentence), attended_.erase(e.sentence);
     ended.push_back(std::move(e));

@@ -9,7 +9,7 @@
 namespace tril::train {
 
 /// Of all threads together, in one second.
-struct Roof {
+struct Roofline {
   double flops = 0;        ///< matrix products of float32 in cache
   double mixed_flops = 0;  ///< of values rounded to bfloat16; 0: not measured
   double bytes = 0;        ///< read and written, both counted, by a copy that no cache holds
@@ -25,7 +25,7 @@ struct Roof {
 };
 
 /// Takes about a second. bf16 measures both kinds of product.
-Roof measure_roof(const kern::Kernels& kernels, int threads, nn::Precision precision);
+Roofline measure_roofline(const kern::Kernels& kernels, int threads, nn::Precision precision);
 
 /// Operations a second of products of 8 bits in cache, each thread on its own, all together.
 double measure_quantized_products(const kern::Kernels& kernels, int threads);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "decode/batches/open_session.h"
+#include "decode/batches/continuous_session.h"
 #include "decode/batches/parallel.h"
 #include "kern/batch_invariant.h"
 #include "model/families/gpt2.h"
@@ -86,7 +86,7 @@ void expect_same(const std::vector<Hypothesis>& got, const std::vector<Hypothesi
   }
 }
 
-TEST(RunningBatch, SentencesOfAnyOptionsComeAndGo) {
+TEST(ContinuousBatch, SentencesOfAnyOptionsComeAndGo) {
   Arena arena;
   Context c(arena);
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
@@ -94,7 +94,7 @@ TEST(RunningBatch, SentencesOfAnyOptionsComeAndGo) {
     const std::vector<Job> jobs = jobs_of(60, seed, false, 4);
     RandomSequence random(seed, 11);
     TreeStep step(model);
-    RunningBatch batch(step);
+    ContinuousBatch batch(step);
     std::map<std::int32_t, std::vector<Hypothesis>> got;
     std::map<std::int32_t, std::int32_t> steps_left;  // of those that will be cut
     std::size_t waiting = 0, most = 0;
@@ -113,7 +113,7 @@ TEST(RunningBatch, SentencesOfAnyOptionsComeAndGo) {
         }
       most = std::max(most, batch.sentences());
       batch.step(c);
-      for (RunningBatch::Ended& e : batch.take_ended()) {
+      for (ContinuousBatch::Ended& e : batch.take_ended()) {
         EXPECT_EQ(got.count(e.sentence), 0u);
         EXPECT_FALSE(e.error);
         got[e.sentence] = std::move(e.hypotheses);
@@ -141,7 +141,7 @@ TEST(RunningBatch, SentencesOfAnyOptionsComeAndGo) {
   EXPECT_EQ(arena.stats().live_bytes, 0u);
 }
 
-TEST(RunningBatch, AnErrorOfOneSentenceIsItsOwn) {
+TEST(ContinuousBatch, AnErrorOfOneSentenceIsItsOwn) {
   Arena arena;
   Context c(arena);
   const TreeModel model(1, vocab, eos, 2, -30);
@@ -152,7 +152,7 @@ TEST(RunningBatch, AnErrorOfOneSentenceIsItsOwn) {
     return false;
   };
   TreeStep step(model);
-  RunningBatch batch(step);
+  ContinuousBatch batch(step);
   const std::vector<Options> all = kinds();
   batch.join(0, {.start_id = start, .max_length = 8}, all[0]);
   batch.join(1, {.start_id = start, .max_length = 8}, std::make_shared<const SearchOptions>(bad));
@@ -162,7 +162,7 @@ TEST(RunningBatch, AnErrorOfOneSentenceIsItsOwn) {
   std::map<std::int32_t, bool> failed;
   while (!batch.empty()) {
     batch.step(c);
-    for (const RunningBatch::Ended& e : batch.take_ended()) failed[e.sentence] = static_cast<bool>(e.error);
+    for (const ContinuousBatch::Ended& e : batch.take_ended()) failed[e.sentence] = static_cast<bool>(e.error);
   }
   EXPECT_EQ(failed, (std::map<std::int32_t, bool>{{0, false}, {1, true}, {2, false}}));
 }
@@ -208,18 +208,18 @@ std::unique_ptr<model::Gpt2> gpt2() {
 
 // Lets the jobs come and go in a session and compares them with a session that has each of them alone. The kernels are
 // those whose results do not depend on what shares a batch; products of fewer bits still round by it.
-void compare(const model::Model& m, const std::vector<Job>& jobs, const OpenSessionOptions& options, std::uint64_t seed,
-             double tolerance = 1e-5) {
+void compare(const model::Model& m, const std::vector<Job>& jobs, const ContinuousSessionOptions& options,
+             std::uint64_t seed, double tolerance = 1e-5) {
   Arena arena;
   Context c(arena, kern::batch_invariant(kern::best()));
-  OpenSession open(c, m, options);
+  ContinuousSession open(c, m, options);
   RandomSequence random(seed, 17);
   std::map<std::int32_t, std::size_t> job_of;  // of sentences' numbers, which are used again
   std::vector<std::vector<Hypothesis>> got(jobs.size());
   std::vector<bool> cancelled(jobs.size(), false);
   std::size_t waiting = 0, done = 0;
   while (done < jobs.size()) {
-    std::vector<OpenSession::Arrival> arrivals;
+    std::vector<ContinuousSession::Arrival> arrivals;
     for (std::uint64_t n = random.below(4); n > 0 && waiting < jobs.size(); --n, ++waiting) {
       std::int32_t number = 0;
       while (job_of.count(number)) ++number;
@@ -232,7 +232,7 @@ void compare(const model::Model& m, const std::vector<Job>& jobs, const OpenSess
       open.cut(job_of.begin()->first, Cut::cancelled);
     }
     open.step();
-    for (RunningBatch::Ended& e : open.take_ended()) {
+    for (ContinuousBatch::Ended& e : open.take_ended()) {
       ASSERT_FALSE(e.error);
       got[job_of.at(e.sentence)] = std::move(e.hypotheses);
       job_of.erase(e.sentence);
@@ -251,7 +251,7 @@ void compare(const model::Model& m, const std::vector<Job>& jobs, const OpenSess
   }
 }
 
-TEST(OpenSession, TranslationsThatComeAndGoAreThoseOfEachAlone) {
+TEST(ContinuousSession, TranslationsThatComeAndGoAreThoseOfEachAlone) {
   for (const nn::Precision precision : {nn::Precision::fp32, nn::Precision::bf16, nn::Precision::int8}) {
     const auto m = marian(precision);
     std::vector<Job> jobs = jobs_of(80, 5, true, 3);
@@ -260,25 +260,25 @@ TEST(OpenSession, TranslationsThatComeAndGoAreThoseOfEachAlone) {
       o.attention.on = true;
       jobs[i].options = std::make_shared<const SearchOptions>(std::move(o));
     }
-    OpenSessionOptions options;
+    ContinuousSessionOptions options;
     if (precision == nn::Precision::int8) options.cache.kept.precision = nn::KvCache::Precision::int8;
     compare(*m, jobs, options, 1, precision == nn::Precision::fp32 ? 1e-5 : 2e-2);
   }
 }
 
-TEST(OpenSession, PromptsAreReadInPortionsBesideOthers) {
+TEST(ContinuousSession, PromptsAreReadInPortionsBesideOthers) {
   const auto m = gpt2();
   for (const std::int32_t portion : {1, 7, 64, 512})
     compare(*m, jobs_of(40, 6, false, 150), {.cache = {}, .prompt_tokens = portion, .attention = {}}, 2);
-  OpenSessionOptions bytes{.cache = {}, .prompt_tokens = 16, .attention = {}};
+  ContinuousSessionOptions bytes{.cache = {}, .prompt_tokens = 16, .attention = {}};
   bytes.cache.prompt_chunk = 5;
   compare(*m, jobs_of(40, 7, false, 60), bytes, 3);
-  OpenSessionOptions again{.cache = {.use = false}, .prompt_tokens = 16, .attention = {}};
+  ContinuousSessionOptions again{.cache = {.use = false}, .prompt_tokens = 16, .attention = {}};
   compare(*m, jobs_of(20, 8, false, 30), again, 4);
 }
 
 // Prompts that begin as others did get what they get without that.
-TEST(OpenSession, BeginningsThatWereReadBeforeChangeNothing) {
+TEST(ContinuousSession, BeginningsThatWereReadBeforeChangeNothing) {
   const auto m = gpt2();
   for (const std::int64_t kept : {16, 64, 4000})
     for (const std::int32_t portion : {16, 512}) {
@@ -290,26 +290,26 @@ TEST(OpenSession, BeginningsThatWereReadBeforeChangeNothing) {
         prefix.insert(prefix.begin(), begin.begin(), begin.end() - static_cast<std::ptrdiff_t>(i % 7 % begin.size()));
         jobs[i].request.phrases.clear();
       }
-      OpenSessionOptions options{.cache = {}, .prompt_tokens = portion, .prefix_tokens = kept, .attention = {}};
+      ContinuousSessionOptions options{.cache = {}, .prompt_tokens = portion, .prefix_tokens = kept, .attention = {}};
       compare(*m, jobs, options, 3);
       options.cache.prompt_chunk = 5;
       compare(*m, jobs, options, 5);
     }
 }
 
-TEST(OpenSession, ATalkGoesOnFromWhatWasReadAndSaid) {
+TEST(ContinuousSession, ATalkGoesOnFromWhatWasReadAndSaid) {
   const auto m = gpt2();
   Arena arena;
   Context c(arena);
   SearchOptions o;
   o.suppress_ids = {eos};
   const auto options = std::make_shared<const SearchOptions>(o);
-  OpenSession open(c, *m, {.cache = {}, .prompt_tokens = 512, .prefix_tokens = 160, .attention = {}});
+  ContinuousSession open(c, *m, {.cache = {}, .prompt_tokens = 512, .prefix_tokens = 160, .attention = {}});
   std::size_t read = 0, remembered = 0;
   const auto say = [&](std::vector<std::int32_t> text) {
     read = remembered = 0;
-    open.join(
-        std::vector<OpenSession::Arrival>{{0, {}, {.start_id = start, .max_length = 20, .prefix = text}, options}});
+    open.join(std::vector<ContinuousSession::Arrival>{
+        {0, {}, {.start_id = start, .max_length = 20, .prefix = text}, options}});
     while (!open.empty()) {
       open.step();
       read += open.last().prompt_tokens;
@@ -337,23 +337,23 @@ TEST(OpenSession, ATalkGoesOnFromWhatWasReadAndSaid) {
   EXPECT_EQ(read, 16u);
 }
 
-TEST(OpenSession, WhatTheModelCannotDoEndsThoseWhoAreThereAndNobodyElse) {
+TEST(ContinuousSession, WhatTheModelCannotDoEndsThoseWhoAreThereAndNobodyElse) {
   const auto m = gpt2();
   Arena arena;
   Context c(arena);
-  OpenSession open(c, *m, {});
+  ContinuousSession open(c, *m, {});
   const std::vector<Options> all = kinds();
-  open.join(
-      std::vector<OpenSession::Arrival>{{0, {}, {.start_id = start, .min_length = 500, .max_length = 500}, all[1]},
-                                        {1, {}, {.start_id = start, .max_length = 0}, all[0]}});
+  open.join(std::vector<ContinuousSession::Arrival>{
+      {0, {}, {.start_id = start, .min_length = 500, .max_length = 500}, all[1]},
+      {1, {}, {.start_id = start, .max_length = 0}, all[0]}});
   std::map<std::int32_t, bool> failed;
   while (!open.empty()) {
     open.step();
-    for (const RunningBatch::Ended& e : open.take_ended()) failed[e.sentence] = static_cast<bool>(e.error);
+    for (const ContinuousBatch::Ended& e : open.take_ended()) failed[e.sentence] = static_cast<bool>(e.error);
   }
   EXPECT_EQ(failed, (std::map<std::int32_t, bool>{{0, true}, {1, true}}));
   EXPECT_EQ(open.used_slots(), 0);
-  open.join(std::vector<OpenSession::Arrival>{{0, {}, {.start_id = start, .max_length = 5}, all[0]}});
+  open.join(std::vector<ContinuousSession::Arrival>{{0, {}, {.start_id = start, .max_length = 5}, all[0]}});
   while (!open.empty()) open.step();
   EXPECT_FALSE(open.take_ended().at(0).error);
 }

@@ -1,6 +1,6 @@
 // A text that stays read: what comes of it is what comes of reading it anew, whatever was read before; and its file, which
 // belongs to one model and one precision.
-#include "decode/batches/kept_text.h"
+#include "decode/batches/prompt_session.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "base/file.h"
-#include "decode/batches/running_batch.h"
+#include "decode/batches/continuous_batch.h"
 #include "model/families/gpt2.h"
 
 namespace tril::search {
@@ -69,14 +69,16 @@ void expect_same(const std::vector<Hypothesis>& got, const std::vector<Hypothesi
 }
 
 // Turns of a talk, a change in its middle, something else, and the same again.
-TEST(KeptText, GivesWhatReadingAnewGives) {
+TEST(PromptSession, GivesWhatReadingAnewGives) {
   Small small;
   for (const SearchOptions& o : ways())
     for (const auto precision : {nn::KvCache::Precision::fp32, nn::KvCache::Precision::int8}) {
       CacheOptions cache;
       cache.kept.precision = precision;
-      KeptText kept(small.c, *small.m, cache);
-      const auto anew = [&](const Request& request) { return KeptText(small.c, *small.m, cache).decode(request, o); };
+      PromptSession kept(small.c, *small.m, cache);
+      const auto anew = [&](const Request& request) {
+        return PromptSession(small.c, *small.m, cache).decode(request, o);
+      };
       Ids text = some_ids(1, 9);
       const bool stays = o.n_best == 1;
       expect_same(kept.decode(request_of(text), o), anew(request_of(text)));
@@ -105,23 +107,23 @@ TEST(KeptText, GivesWhatReadingAnewGives) {
 }
 
 // A search reads at most so many tokens at a time: what is there may end in any portion.
-TEST(KeptText, LongTextsAreReadInPortionsBehindWhatIsThere) {
-  constexpr int portion = RunningBatch::default_prompt_tokens;
+TEST(PromptSession, LongTextsAreReadInPortionsBehindWhatIsThere) {
+  constexpr int portion = ContinuousBatch::default_prompt_tokens;
   Small small(3, 2 * portion + 100);
   const Ids text = some_ids(6, 2 * portion + 50);
   const Request whole = request_of(text, 4);
-  const auto expected = KeptText(small.c, *small.m, {}).decode(whole, greedy());
+  const auto expected = PromptSession(small.c, *small.m, {}).decode(whole, greedy());
   for (const int there : {10, portion, portion + 10, 2 * portion + 40}) {
-    KeptText kept(small.c, *small.m, {});
+    PromptSession kept(small.c, *small.m, {});
     kept.read(Ids(text.begin(), text.begin() + there));
     expect_same(kept.decode(whole, greedy()), expected);
     EXPECT_EQ(kept.reused(), there);
   }
 }
 
-TEST(KeptText, KeepsWhatWasReadWhenAnAnswerIsCutShort) {
+TEST(PromptSession, KeepsWhatWasReadWhenAnAnswerIsCutShort) {
   Small small;
-  KeptText kept(small.c, *small.m, {});
+  PromptSession kept(small.c, *small.m, {});
   const Ids text = some_ids(4, 6);
   std::stop_source stop;
   int tokens = 0;
@@ -138,14 +140,14 @@ TEST(KeptText, KeepsWhatWasReadWhenAnAnswerIsCutShort) {
   longer.insert(longer.end(), cut[0].tokens.begin(), cut[0].tokens.end());
   EXPECT_EQ(kept.tokens(), Ids(longer.begin(), longer.end() - 1));
   expect_same(kept.decode(request_of(longer), greedy()),
-              KeptText(small.c, *small.m, {}).decode(request_of(longer), greedy()));
+              PromptSession(small.c, *small.m, {}).decode(request_of(longer), greedy()));
 
   SearchOptions wrong = greedy();
   wrong.forced_bos_id = 77;
   EXPECT_THROW(kept.decode(request_of(text), wrong), Error);
   EXPECT_TRUE(kept.tokens().empty());
   expect_same(kept.decode(request_of(longer), greedy()),
-              KeptText(small.c, *small.m, {}).decode(request_of(longer), greedy()));
+              PromptSession(small.c, *small.m, {}).decode(request_of(longer), greedy()));
 }
 
 struct Folder {
@@ -168,19 +170,19 @@ void expect_refused(const std::function<void()>& load, const std::string& expect
   }
 }
 
-TEST(KeptText, IsSavedAndLoaded) {
+TEST(PromptSession, IsSavedAndLoaded) {
   Small small;
   const Folder folder;
   for (const auto precision : {nn::KvCache::Precision::fp32, nn::KvCache::Precision::int8}) {
     CacheOptions cache;
     cache.kept.precision = precision;
     const Ids text = some_ids(7, 20);
-    KeptText first(small.c, *small.m, cache, "a model");
+    PromptSession first(small.c, *small.m, cache, "a model");
     first.read(text);
     first.save(folder.at("text"));
     const auto expected = first.decode(request_of(text), greedy());
 
-    KeptText second(small.c, *small.m, cache, "a model");
+    PromptSession second(small.c, *small.m, cache, "a model");
     second.load(folder.at("text"));
     EXPECT_EQ(second.tokens(), text);
     expect_same(second.decode(request_of(text), greedy()), expected);
@@ -189,24 +191,24 @@ TEST(KeptText, IsSavedAndLoaded) {
     for (const std::int32_t id : some_ids(8, 5)) other.push_back((id + text[12] + 1) % 29 == text[12] ? 0 : id);
     second.load(folder.at("text"));
     expect_same(second.decode(request_of(other), greedy()),
-                KeptText(small.c, *small.m, cache).decode(request_of(other), greedy()));
+                PromptSession(small.c, *small.m, cache).decode(request_of(other), greedy()));
     EXPECT_GE(second.reused(), 12);
 
-    KeptText stranger(small.c, *small.m, cache, "another model");
+    PromptSession stranger(small.c, *small.m, cache, "another model");
     expect_refused([&] { stranger.load(folder.at("text")); }, "another model");
     CacheOptions differs = cache;
     differs.kept.precision =
         precision == nn::KvCache::Precision::int8 ? nn::KvCache::Precision::fp32 : nn::KvCache::Precision::int8;
-    KeptText coarser(small.c, *small.m, differs, "a model");
+    PromptSession coarser(small.c, *small.m, differs, "a model");
     expect_refused([&] { coarser.load(folder.at("text")); }, "another precision");
   }
 }
 
 // A file that is cut or changed anywhere is an error, or is what it was; what was kept before is gone then, not mixed.
-TEST(KeptText, RefusesFilesThatAreNotWhole) {
+TEST(PromptSession, RefusesFilesThatAreNotWhole) {
   Small small;
   const Folder folder;
-  KeptText kept(small.c, *small.m, {}, "m");
+  PromptSession kept(small.c, *small.m, {}, "m");
   EXPECT_THROW(kept.save(folder.at("text")), Error) << "nothing has been read";
   const Ids text = some_ids(9, 8);
   kept.read(text);
@@ -238,11 +240,11 @@ TEST(KeptText, RefusesFilesThatAreNotWhole) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path), {}), 3);
 }
 
-TEST(KeptText, AWindowKeepsNoOldText) {
+TEST(PromptSession, AWindowKeepsNoOldText) {
   Small small;
   CacheOptions cache;
   cache.kept.window = 4;
-  KeptText kept(small.c, *small.m, cache, "m");
+  PromptSession kept(small.c, *small.m, cache, "m");
   Ids text = some_ids(11, 9);
   const Folder folder;
   kept.read(text);
@@ -250,14 +252,14 @@ TEST(KeptText, AWindowKeepsNoOldText) {
   const auto first = kept.decode(request_of(text), greedy());
   text.insert(text.end(), first[0].tokens.begin(), first[0].tokens.end());
   expect_same(kept.decode(request_of(text), greedy()),
-              KeptText(small.c, *small.m, cache).decode(request_of(text), greedy()));
+              PromptSession(small.c, *small.m, cache).decode(request_of(text), greedy()));
   text[2] = (text[2] + 1) % 29;
   expect_same(kept.decode(request_of(text), greedy()),
-              KeptText(small.c, *small.m, cache).decode(request_of(text), greedy()));
+              PromptSession(small.c, *small.m, cache).decode(request_of(text), greedy()));
   expect_refused([&] { kept.save(folder.at("text")); }, "window");
   CacheOptions none;
   none.use = false;
-  expect_refused([&] { KeptText(small.c, *small.m, none); }, "no cache");
+  expect_refused([&] { PromptSession(small.c, *small.m, none); }, "no cache");
 }
 
 }  // namespace
