@@ -8,20 +8,6 @@
 #include "search/candidates.h"
 
 namespace tril::search {
-namespace {
-
-bool is_eos(const SearchOptions& o, std::int32_t token) {
-  return std::find(o.eos_ids.begin(), o.eos_ids.end(), token) != o.eos_ids.end();
-}
-
-void check_lengths(const Request& r) {
-  check(r.max_length >= 1, "maximum length", "expected at least 1, got {}", r.max_length);
-  check(r.min_length >= 0 && r.min_length <= r.max_length, "minimum length",
-        "expected 0 to the maximum length of {}, got {}", r.max_length, r.min_length);
-}
-
-}  // namespace
-
 // Of a group of g rows max(2, 1 + e) g are looked at, behind at most beam_size - g that another group's choices push back:
 // never more than one beam of all rows needs.
 std::int32_t BeamSearch::candidates_per_row(const SearchOptions& o) {
@@ -88,10 +74,10 @@ std::span<const std::int32_t> BeamSearch::tokens(std::int32_t row) const {
                                      given() + static_cast<std::size_t>(generated_));
 }
 
-void BeamSearch::advance(std::span<const Candidate> candidates, std::int32_t k, std::span<const float> attention) {
+void BeamSearch::advance(std::span<const Candidate> candidates, std::int32_t k, const Seen& seen) {
   check(!done() && candidates.size() == running_.size() * static_cast<std::size_t>(k), "BeamSearch",
         "{} candidates for {} rows of {}", candidates.size(), running_.size(), k);
-  trail_.look(attention);
+  trail_.look(seen.attention);
   next_.clear();
   if (is_branching()) {
     rank(groups_[0], candidates, k);
@@ -334,105 +320,6 @@ std::vector<Hypothesis> BeamSearch::hypotheses() const {
                      [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
   if (cut_ != Cut::no)
     for (Hypothesis& h : list) h.cut = cut_;
-  return list;
-}
-
-void SamplingSearch::begin(const Request& request) {
-  check_lengths(request);
-  request_ = request;
-  forked_ = false;
-  added_.clear();
-  rows_.assign(1, {0, 0});
-  samples_.resize(static_cast<std::size_t>(options_->n_best));
-  for (Sample& s : samples_) {
-    s.log_prob = 0;
-    s.attention.clear();
-    s.token_scores.clear();
-    s.cut = Cut::no;
-    s.tokens.assign(1, request.start_id);
-    s.tokens.insert(s.tokens.end(), request.prefix.begin(), request.prefix.end());
-  }
-}
-
-RowView SamplingSearch::view(std::int32_t row) const {
-  const std::int32_t number = rows_[static_cast<std::size_t>(row)].sample;
-  return {samples_[sample(row)].tokens, &request_, number, forked_ ? 1 : options_->n_best};
-}
-
-void SamplingSearch::advance(std::span<const Candidate> candidates, std::int32_t k, std::span<const float> attention,
-                             std::span<const Candidate> tops) {
-  check(!done() && k >= 1 && candidates.size() == rows_.size() * static_cast<std::size_t>(k), "SamplingSearch",
-        "{} candidates for {} rows of {}", candidates.size(), rows_.size(), k);
-  added_.clear();
-  next_rows_.clear();
-  const std::size_t source = attention.size() / rows_.size();
-  const auto go_on = [&](std::size_t sample, std::size_t row, const Candidate& candidate) {
-    if (candidate.log_prob > -INFINITY) {
-      const auto weights = attention.subspan(row * source, source);
-      samples_[sample].attention.insert(samples_[sample].attention.end(), weights.begin(), weights.end());
-      if (options_->top_log_probs >= 0) {
-        const auto likeliest = tops.subspan(row * (tops.size() / rows_.size()), tops.size() / rows_.size());
-        samples_[sample].token_scores.push_back({candidate.log_prob, {likeliest.begin(), likeliest.end()}});
-      }
-    }
-    if (extend(sample, candidate))
-      next_rows_.push_back({static_cast<std::int32_t>(sample), static_cast<std::int32_t>(row)});
-  };
-  if (forked_)
-    for (std::size_t row = 0; row < rows_.size(); ++row)
-      go_on(sample(static_cast<std::int32_t>(row)), row, candidates[row * static_cast<std::size_t>(k)]);
-  else
-    for (std::size_t s = 0; s < samples_.size(); ++s) go_on(s, 0, candidates[s]);
-  forked_ = true;
-  rows_.swap(next_rows_);
-}
-
-void SamplingSearch::cut(Cut why) {
-  added_.clear();
-  const auto end = [&](std::size_t sample) {
-    samples_[sample].cut = why;
-    added_.push_back({static_cast<std::int32_t>(sample), -1, true});
-  };
-  if (forked_)
-    for (std::int32_t row = 0; row < rows(); ++row) end(sample(row));
-  else
-    for (std::size_t s = 0; s < samples_.size(); ++s) end(s);
-  rows_.clear();
-}
-
-// Whether the sample goes on behind the token.
-bool SamplingSearch::extend(std::size_t sample, const Candidate& candidate) {
-  Sample& s = samples_[sample];
-  check_number(candidate.log_prob);
-  if (candidate.log_prob == -INFINITY) {
-    s.cut = Cut::dead_end;
-    added_.push_back({static_cast<std::int32_t>(sample), -1, true});
-    return false;
-  }
-  s.tokens.push_back(candidate.token);
-  s.log_prob += static_cast<double>(candidate.log_prob);
-  const std::span<const std::int32_t> all = s.tokens;
-  const auto given = all.first(1 + request_.prefix.size()), text = all.subspan(given.size());
-  const auto length = static_cast<std::int32_t>(text.size());
-  const bool ended = is_eos(*options_, candidate.token) || length == request_.max_length ||
-                     (options_->ends && options_->ends(given, text));
-  added_.push_back({static_cast<std::int32_t>(sample), candidate.token, ended, candidate.log_prob});
-  return !ended;
-}
-
-std::vector<Hypothesis> SamplingSearch::hypotheses() const {
-  std::vector<Hypothesis> list;
-  for (const Sample& s : samples_) {
-    const auto text = s.tokens.begin() + 1 + static_cast<std::ptrdiff_t>(request_.prefix.size());
-    Hypothesis h{{text, s.tokens.end()}, options_->scores ? s.log_prob : 0, 0};
-    h.score = normalized(h.log_prob, std::max<std::int32_t>(1, static_cast<std::int32_t>(h.tokens.size())),
-                         options_->length_penalty) +
-              coverage_penalty(s.attention, h.tokens.size(), options_->coverage_penalty);
-    h.attention = s.attention;
-    h.token_scores = s.token_scores;
-    h.cut = s.cut;
-    list.push_back(std::move(h));
-  }
   return list;
 }
 

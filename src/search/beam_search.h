@@ -1,13 +1,3 @@
-// The state of one sentence's search: BeamSearch, and SamplingSearch with the same face. They know no model and no text; a
-// driver (decode.h) hands them each row's best candidates and asks which rows to go on with. As a search goes:
-//
-//   search.begin(request);                                  // one row, holding the start token and the prefix
-//   while (!search.done()) {
-//     search.advance(candidates, k);                        // the k best of each of rows() rows, best first
-//     ... rows i of the next step: parent(i) of this one, extended by token(i)
-//   }
-//   search.hypotheses();
-//
 // Beam search as `transformers` has it: of all rows' candidates the best max(2, 1 + number of EOS ids) * beam_size are
 // looked at; those that end (by EOS, at max_length, or by SearchOptions::ends) are finished hypotheses if they rank among the first beam_size,
 // the best beam_size others go on. Equal scores go to the lower row, then to the lower id, and to the hypothesis
@@ -32,35 +22,31 @@
 #include <vector>
 
 #include "search/attention_trail.h"
-#include "search/options.h"
 #include "search/phrases.h"
+#include "search/search.h"
 
 namespace tril::search {
 
-class BeamSearch {
+class BeamSearch : public Search {
  public:
   explicit BeamSearch(const SearchOptions& options) : options_(&options) {}
-  /// Candidates that a row must bring, if the vocabulary has so many.
   static std::int32_t candidates_per_row(const SearchOptions& options);
 
-  void begin(const Request& request);
-  bool done() const { return running_.empty(); }
-  std::int32_t rows() const { return static_cast<std::int32_t>(running_.size()); }
-  RowView view(std::int32_t row) const;
-  /// candidates [rows() * k]; those of log-probability -inf do not count.
-  /// @param attention  [rows(), source tokens] of the step, where it is kept
-  void advance(std::span<const Candidate> candidates, std::int32_t k, std::span<const float> attention = {});
-  /// Ends the search where it is: what is finished is the result, or where nothing is, what was running.
-  void cut(Cut why);
-  /// The best of the rows, by the sum of log-probabilities.
-  std::int32_t best_row() const;
-  std::int32_t parent(std::int32_t row) const { return running_[static_cast<std::size_t>(row)].parent; }
-  std::int32_t token(std::int32_t row) const { return running_[static_cast<std::size_t>(row)].token; }
-  const Request& request() const { return request_; }
-  /// At most n_best, at least one once the search is done, no two of the same tokens. The best, best first; of groups,
+  void begin(const Request& request) override;
+  bool done() const override { return running_.empty(); }
+  const Request& request() const override { return request_; }
+  std::int32_t rows() const override { return static_cast<std::int32_t>(running_.size()); }
+  RowView view(std::int32_t row) const override;
+  std::int32_t parent(std::int32_t row) const override { return running_[static_cast<std::size_t>(row)].parent; }
+  std::int32_t token(std::int32_t row) const override { return running_[static_cast<std::size_t>(row)].token; }
+  std::int32_t best_row() const override;
+  using Search::advance;
+  void advance(std::span<const Candidate> candidates, std::int32_t k, const Seen& seen) override;
+  void cut(Cut why) override;
+  /// At most n_best, no two of the same tokens. The best, best first; of groups,
   /// the best of each, then the second best, ... and of these the best first; of alternatives the best of each, in the
   /// order of their first tokens' probabilities. Where phrases must come, only those that hold most of them.
-  std::vector<Hypothesis> hypotheses() const;
+  std::vector<Hypothesis> hypotheses() const override;
 
  private:
   struct Beam {
@@ -113,67 +99,6 @@ class BeamSearch {
   std::vector<std::vector<std::int32_t>> wanted_;   // of rows
   AttentionTrail trail_;
   std::vector<std::int32_t> parents_;
-};
-
-/// Hypotheses that go on by one token a step each, whatever becomes of the others: one, which is greedy search where
-/// candidates are the likeliest tokens, or as many samples as are wanted where they are drawn. All go on from the first
-/// row, which brings a candidate for each of them; after that each has a row, until it ends.
-class SamplingSearch {
- public:
-  explicit SamplingSearch(const SearchOptions& options) : options_(&options) {}
-  static std::int32_t candidates_per_row(const SearchOptions& options) { return options.n_best; }
-
-  void begin(const Request& request);
-  bool done() const { return rows_.empty(); }
-  std::int32_t rows() const { return static_cast<std::int32_t>(rows_.size()); }
-  RowView view(std::int32_t row) const;
-  /// @param tops  [rows() * tops / rows()]: the likeliest of each row, where SearchOptions::top_log_probs asks for them
-  void advance(std::span<const Candidate> candidates, std::int32_t k, std::span<const float> attention = {},
-               std::span<const Candidate> tops = {});
-  /// Ends all that go on where they are.
-  void cut(Cut why);
-  std::int32_t best_row() const { return 0; }
-  std::int32_t parent(std::int32_t row) const { return rows_[static_cast<std::size_t>(row)].parent; }
-  std::int32_t token(std::int32_t row) const { return samples_[sample(row)].tokens.back(); }
-  const Request& request() const { return request_; }
-  /// In the samples' order.
-  std::vector<Hypothesis> hypotheses() const;
-
-  /// What the last advance() added.
-  struct Added {
-    std::int32_t sample, token;  ///< token -1: none, since nothing may follow
-    bool ended;
-    float log_prob = 0;  ///< of the token, with scores
-  };
-  /// Of the last token of a sample, where they are kept.
-  const TokenScore* last_score(std::int32_t sample) const {
-    const auto& scores = samples_[static_cast<std::size_t>(sample)].token_scores;
-    return scores.empty() ? nullptr : &scores.back();
-  }
-  std::span<const Added> added() const { return added_; }
-
- private:
-  struct Row {
-    std::int32_t sample, parent;
-  };
-  struct Sample {
-    std::vector<std::int32_t> tokens;  ///< the start token and the prefix first
-    double log_prob = 0;
-    std::vector<float> attention;
-    std::vector<TokenScore> token_scores;
-    Cut cut = Cut::no;
-  };
-  std::size_t sample(std::int32_t row) const {
-    return static_cast<std::size_t>(rows_[static_cast<std::size_t>(row)].sample);
-  }
-  bool extend(std::size_t sample, const Candidate& candidate);
-
-  const SearchOptions* options_;
-  Request request_;
-  std::vector<Sample> samples_;
-  std::vector<Row> rows_, next_rows_;
-  std::vector<Added> added_;
-  bool forked_ = false;  ///< whether the first row has become those of the samples
 };
 
 }  // namespace tril::search

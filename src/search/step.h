@@ -1,5 +1,5 @@
 // What a search drives: a model with its memory of what came before, or a table in a test. A step takes the rows' new tokens
-// and answers what follows each of them.
+// and answers what follows each of them: all that a step gives is in its result.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,13 @@
 #include "ops/ops.h"
 
 namespace tril::search {
+
+/// What a step is to answer.
+enum class Wanted {
+  logits,      ///< the logits of all tokens
+  candidates,  ///< what the best candidates can be found from: logits, or hidden states and their projection
+  nothing,     ///< nothing: beginnings of prompts are read
+};
 
 /// The rows of one step, a sentence's rows beside each other.
 struct StepInput {
@@ -21,45 +28,41 @@ struct StepInput {
   std::span<const std::int32_t> cuts = {};
   /// [rows] how many of a row's last new tokens are to be answered; empty: the last one of each alone.
   std::span<const std::int32_t> answers = {};
-  /// [rows] tokens that each row is given before it generates; empty: as many as it has with these.
-  std::span<const std::int32_t> given = {};
+  /// [rows] tokens of each row's prompt; empty: as many as it has with these.
+  std::span<const std::int32_t> prompt_lengths = {};
+  Wanted wanted = Wanted::logits;
 };
 
-/// What follows each row: logits [rows, V], or where there are none hidden states [rows, D] and the quantised matrix
-/// that makes logits of them.
+/// What rows looked at: a weight for each token of the source of a row's sentence, row after row.
+struct StepAttention {
+  std::vector<float> weights;
+  std::vector<std::int32_t> lengths;  ///< [rows]; empty: the step was not made to keep it
+};
+
+/// What follows each row, or each token that is to be answered; the caller's to change.
 struct StepOutput {
-  Tensor logits = {};
+  Tensor logits =
+      {};  ///< [answers, V]; none: hidden states [answers, D] and the quantised matrix that makes logits of them
   Tensor hidden = {};
   ops::Weight weight = {};
   Tensor bias = {};
+  std::span<const std::int32_t> columns =
+      {};  ///< the ids of the logits' columns, ascending, until the next step; none: all
+  StepAttention attention = {};
 };
 
-/// A model with what it remembers of the rows of the steps before.
+/// A model with what it remembers of the rows of the steps before, or a table in a test.
 class Step {
  public:
   virtual ~Step() = default;
   virtual std::int64_t vocab_size() const = 0;
-  /// Logits [rows, V] of what follows each row, or [sum of answers, V] of what follows each token that is to be
-  /// answered; the caller's to change.
-  virtual Tensor logits(Context& c, const StepInput& input) = 0;
-  /// The same for a search that needs no more than the best of them.
-  virtual StepOutput output(Context& c, const StepInput& input) { return {.logits = logits(c, input)}; }
-  /// Takes tokens none of which is to be answered: the beginnings of prompts.
-  virtual void read(Context& c, const StepInput& input) = 0;
-  /// Asked right before a step in which a sentence begins: how many of the tokens that it is given were read before, for
-  /// others, so that its row begins behind them. Never the last.
-  virtual std::int32_t remembered(std::int32_t /*sentence*/, std::span<const std::int32_t> /*given*/) { return 0; }
-  /// Told between two steps what a row of the last one has read from its beginning; more than that may be given.
-  virtual void remember(std::int32_t /*row*/, std::span<const std::int32_t> /*text*/) {}
-  /// The ids that the columns of the last logits() stand for, ascending; none: all ids.
-  virtual std::span<const std::int32_t> columns() const { return {}; }
-  /// What the rows of the last logits() looked at, where the step was made to keep it: row after row a weight for each
-  /// token of the source of its sentence.
-  struct Attention {
-    std::vector<float> weights;
-    std::vector<std::int32_t> lengths;  ///< [rows]
-  };
-  virtual const Attention* attention() const { return nullptr; }
+  virtual StepOutput step(Context& c, const StepInput& input) = 0;
+
+  /// Before a step in which a sentence begins: how many tokens of its prompt are there already, read for others, so that its row
+  /// begins behind them. Never the last.
+  virtual std::int32_t reuse_prefix(std::int32_t /*sentence*/, std::span<const std::int32_t> /*prompt*/) { return 0; }
+  /// Between two steps: a row of the last one has read this text from its beginning, and others may begin behind it.
+  virtual void keep_prefix(std::int32_t /*row*/, std::span<const std::int32_t> /*text*/) {}
 };
 
 }  // namespace tril::search

@@ -133,17 +133,16 @@ TEST_F(Sampling, WithNothingLeftToSayEnds) {
 TEST_F(Sampling, NumbersThatAreNoneAreAnError) {
   struct Broken : Step {
     std::int64_t vocab_size() const override { return 3; }
-    void read(Context& context, const StepInput& input) override { logits(context, input); }
-    Tensor logits(Context& context, const StepInput&) override {
-      return context.upload<float>(std::vector<float>{0, NAN, 1}, {1, 3});
+    StepOutput step(Context& context, const StepInput&) override {
+      return {.logits = context.upload<float>(std::vector<float>{0, NAN, 1}, {1, 3})};
     }
-  } step;
-  EXPECT_THROW(decode(c, step, std::vector{Request{start, 0, 4}}, sampled(1)), Error);
+  } broken;
+  EXPECT_THROW(decode(c, broken, std::vector{Request{start, 0, 4}}, sampled(1)), Error);
 
   // What is forbidden is better than what is no number, and must not be taken for the end of all.
   struct AllBroken : Broken {
-    Tensor logits(Context& context, const StepInput&) override {
-      return context.upload<float>(std::vector<float>{NAN, NAN, NAN}, {1, 3});
+    StepOutput step(Context& context, const StepInput&) override {
+      return {.logits = context.upload<float>(std::vector<float>{NAN, NAN, NAN}, {1, 3})};
     }
   } all;
   for (const bool scores : {false, true})

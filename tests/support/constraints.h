@@ -56,13 +56,12 @@ class RandomStep : public Step {
  public:
   RandomStep(std::int64_t vocab_size, std::uint64_t seed) : vocab_size_(vocab_size), random_(seed, 9) {}
   std::int64_t vocab_size() const override { return vocab_size_; }
-  void read(Context& c, const StepInput& input) override { logits(c, input); }
-  Tensor logits(Context& c, const StepInput& input) override {
+  StepOutput step(Context& c, const StepInput& input) override {
     std::int64_t rows = 0;
     for (std::size_t r = 0; r < input.counts.size(); ++r) rows += input.answers.empty() ? 1 : input.answers[r];
     std::vector<float> x;
     for (std::int64_t i = 0; i < rows * vocab_size_; ++i) x.push_back(3 * static_cast<float>(random_.normal()));
-    return c.upload<float>(x, {rows, vocab_size_});
+    return {.logits = c.upload<float>(x, {rows, vocab_size_})};
   }
 
  private:

@@ -38,7 +38,7 @@ std::vector<double> TreeModel::log_probs(std::int32_t sentence, const Ids& histo
   return p;
 }
 
-Tensor TreeStep::logits(Context& c, const StepInput& input) {
+StepOutput TreeStep::step(Context& c, const StepInput& input) {
   ++calls;
   const std::size_t n = input.counts.size();
   rows += static_cast<std::int64_t>(n);
@@ -69,7 +69,7 @@ Tensor TreeStep::logits(Context& c, const StepInput& input) {
   most_sentences = std::max(most_sentences, static_cast<std::int64_t>(seen.size()));
   histories_ = std::move(histories);
   sentences_.assign(input.sentences.begin(), input.sentences.end());
-  return c.upload<float>(values, {static_cast<std::int64_t>(n), model_->vocab_size()});
+  return {.logits = c.upload<float>(values, {static_cast<std::int64_t>(n), model_->vocab_size()})};
 }
 
 std::vector<double> constrained(const TreeModel& model, std::int32_t sentence, const Ids& history,

@@ -37,8 +37,7 @@ class TreeStep : public Step {
  public:
   explicit TreeStep(const TreeModel& model) : model_(&model) {}
   std::int64_t vocab_size() const override { return model_->vocab_size(); }
-  Tensor logits(Context& c, const StepInput& input) override;
-  void read(Context& c, const StepInput& input) override { logits(c, input); }
+  StepOutput step(Context& c, const StepInput& input) override;
 
   std::int64_t calls = 0, most_sentences = 0, rows = 0;
 

@@ -11,10 +11,6 @@ namespace {
 // Groups that nobody is in any more are kept for those who may join later, up to so many.
 constexpr std::size_t idle_groups = 16;
 
-std::int32_t candidates_per_row(const SearchOptions& o) {
-  return o.has_beam() ? BeamSearch::candidates_per_row(o) : SamplingSearch::candidates_per_row(o);
-}
-
 }  // namespace
 
 // Sentences of the same options.
@@ -24,19 +20,17 @@ struct ContinuousBatch::Group {
         options(std::move(o)),
         finder(*options, vocab_size, candidates_per_row(*options), options->has_beam() || options->scores) {}
 
-  Search new_search() {
-    if (!idle.empty()) {  // one that has its memory already
-      Search search = std::move(idle.back());
-      idle.pop_back();
-      return search;
-    }
-    return options->has_beam() ? Search(BeamSearch(*options)) : Search(SamplingSearch(*options));
+  std::unique_ptr<Search> new_search() {
+    if (idle.empty()) return make_search(*options);
+    std::unique_ptr<Search> search = std::move(idle.back());  // one that has its memory already
+    idle.pop_back();
+    return search;
   }
 
   std::uint64_t number;  ///< grows from group to group
   std::shared_ptr<const SearchOptions> options;
   CandidateFinder finder;
-  std::vector<Search> idle;
+  std::vector<std::unique_ptr<Search>> idle;
   std::size_t members = 0;
 };
 
@@ -61,7 +55,7 @@ void ContinuousBatch::join(std::int32_t sentence, const Request& request,
   check_request(request, *options, step_->vocab_size());  // said here, it ends nobody else
   Group& group = group_of(std::move(options));
   Sentence s{.search = group.new_search(), .number = sentence, .group = &group, .joined = joins_++};
-  std::visit([&](auto& search) { search.begin(request); }, s.search);
+  s.search->begin(request);
   s.given = 1 + static_cast<std::int32_t>(request.prefix.size());
   s.begun = Clock::now();
   ++group.members;
@@ -72,7 +66,7 @@ void ContinuousBatch::cut(std::int32_t sentence, Cut why) {
   const auto at = std::find_if(live_.begin(), live_.end(), [&](const Sentence& s) { return s.number == sentence; });
   if (at == live_.end()) return;
   try {
-    std::visit([&](auto& search) { search.cut(why); }, at->search);
+    at->search->cut(why);
     tell(*at);
     end(*at);
   } catch (...) {
@@ -100,14 +94,14 @@ std::vector<ContinuousBatch::Ended> ContinuousBatch::take_ended() {
 // Its search goes back to the group.
 void ContinuousBatch::end(Sentence& s, std::exception_ptr error) {
   Ended e{.sentence = s.number, .error = std::move(error)};
-  if (!e.error) e.hypotheses = std::visit([](const auto& search) { return search.hypotheses(); }, s.search);
-  if (e.hypotheses.size() == 1 && std::holds_alternative<SamplingSearch>(s.search) && s.row >= 0 && s.read == s.given) {
+  if (!e.error) e.hypotheses = s.search->hypotheses();
+  if (e.hypotheses.size() == 1 && !s.group->options->has_beam() && s.is_answered()) {
     // The next turn of a talk begins with all of this one.
-    const Request& request = std::get<SamplingSearch>(s.search).request();
+    const Request& request = s.search->request();
     std::vector<std::int32_t> text{request.start_id};
     text.insert(text.end(), request.prefix.begin(), request.prefix.end());
     text.insert(text.end(), e.hypotheses[0].tokens.begin(), e.hypotheses[0].tokens.end());
-    step_->remember(s.row, text);
+    step_->keep_prefix(s.row, text);
   }
   ended_.push_back(std::move(e));
   s.group->idle.push_back(std::move(s.search));
@@ -116,15 +110,9 @@ void ContinuousBatch::end(Sentence& s, std::exception_ptr error) {
 
 void ContinuousBatch::tell(const Sentence& s) const {
   const auto number = static_cast<std::size_t>(s.number);
-  if (const auto* sequences = std::get_if<SamplingSearch>(&s.search); sequences && on_token_)
-    for (const SamplingSearch::Added& a : sequences->added())
-      on_token_({number, a.sample, a.token, a.ended, a.token >= 0 ? sequences->last_score(a.sample) : nullptr});
-  if (on_partial_)
-    std::visit(
-        [&](const auto& search) {
-          if (!search.done()) on_partial_({number, search.view(search.best_row()).new_tokens()});
-        },
-        s.search);
+  if (on_token_)
+    for (const Search::Added& a : s.search->added()) on_token_({number, a.sample, a.token, a.ended, a.score});
+  if (on_partial_ && !s.search->done()) on_partial_({number, s.search->view(s.search->best_row()).new_tokens()});
 }
 
 // Groups beside each other, so that each chooses among its rows at once; those that begin come last.
@@ -149,8 +137,7 @@ void ContinuousBatch::share_out() {
   last_ = {};
   for (Sentence* s : reading) {
     if (s->read == 0 && left > 0) {
-      s->read =
-          step_->remembered(s->number, std::visit([](const auto& search) { return search.view(0).tokens; }, s->search));
+      s->read = step_->reuse_prefix(s->number, s->search->view(0).tokens);
       last_.remembered += static_cast<std::size_t>(s->read);
     }
     s->portion = std::min(left, s->given - s->read);
@@ -159,36 +146,32 @@ void ContinuousBatch::share_out() {
 }
 
 StepInput ContinuousBatch::lay_out() {
-  ids_.clear(), counts_.clear(), parents_.clear(), numbers_.clear(), answers_.clear(), given_.clear(), views_.clear();
+  ids_.clear(), counts_.clear(), parents_.clear(), numbers_.clear(), answers_.clear(), prompt_lengths_.clear(),
+      views_.clear();
   bool all_answered = true;
   for (Sentence& s : live_) {
     const auto first = static_cast<std::int32_t>(counts_.size());
     const auto next_row = [&](std::int32_t parent, std::int32_t count, std::int32_t answers) {
       counts_.push_back(count), parents_.push_back(parent), numbers_.push_back(s.number), answers_.push_back(answers);
-      given_.push_back(s.given);
+      prompt_lengths_.push_back(s.given);
     };
-    std::visit(
-        [&](const auto& search) {
-          if (s.read == s.given) {
-            for (std::int32_t r = 0; r < search.rows(); ++r) {
-              ids_.push_back(search.token(r));
-              next_row(s.row + search.parent(r), 1, 1);
-              views_.push_back(search.view(r));
-            }
-          } else if (s.portion > 0) {
-            const RowView view = search.view(0);
-            const auto tokens =
-                view.tokens.subspan(static_cast<std::size_t>(s.read), static_cast<std::size_t>(s.portion));
-            ids_.insert(ids_.end(), tokens.begin(), tokens.end());
-            s.read += s.portion;
-            const bool whole = s.read == s.given;
-            next_row(s.row, s.portion, whole ? 1 : 0);
-            if (whole) views_.push_back(view);
-            all_answered &= whole;
-            last_.prompt_tokens += tokens.size();
-          }
-        },
-        s.search);
+    if (s.read == s.given) {
+      for (std::int32_t r = 0; r < s.search->rows(); ++r) {
+        ids_.push_back(s.search->token(r));
+        next_row(s.row + s.search->parent(r), 1, 1);
+        views_.push_back(s.search->view(r));
+      }
+    } else if (s.portion > 0) {
+      const RowView view = s.search->view(0);
+      const auto tokens = view.tokens.subspan(static_cast<std::size_t>(s.read), static_cast<std::size_t>(s.portion));
+      ids_.insert(ids_.end(), tokens.begin(), tokens.end());
+      s.read += s.portion;
+      const bool whole = s.read == s.given;
+      next_row(s.row, s.portion, whole ? 1 : 0);
+      if (whole) views_.push_back(view);
+      all_answered &= whole;
+      last_.prompt_tokens += tokens.size();
+    }
     s.row = first < static_cast<std::int32_t>(counts_.size()) ? first : -1;
   }
   last_.rows = counts_.size();
@@ -197,24 +180,25 @@ StepInput ContinuousBatch::lay_out() {
           .parents = parents_,
           .sentences = numbers_,
           .answers = all_answered ? std::span<const std::int32_t>{} : answers_,
-          .given = given_};
+          .prompt_lengths = prompt_lengths_};
 }
 
 void ContinuousBatch::step(Context& c) {
   if (live_.empty()) return;
   order();
   share_out();
-  const StepInput input = lay_out();
+  StepInput input = lay_out();
   if (views_.empty()) {
-    step_->read(c, input);
+    input.wanted = Wanted::nothing;
+    step_->step(c, input);
     return cut_late();
   }
   // A phrase's token may be far from the best, so its logit is needed.
   const bool best_suffice = std::all_of(live_.begin(), live_.end(), [](const Sentence& s) {
-    return s.group->finder.may_skip_logits() &&
-           std::visit([](const auto& search) { return search.request().phrases.empty(); }, s.search);
+    return s.group->finder.may_skip_logits() && s.search->request().phrases.empty();
   });
-  const StepOutput output = best_suffice ? step_->output(c, input) : StepOutput{.logits = step_->logits(c, input)};
+  input.wanted = best_suffice ? Wanted::candidates : Wanted::logits;
+  const StepOutput output = step_->step(c, input);
   remember_prompts();
   advance(c, output);
   cut_late();
@@ -223,83 +207,93 @@ void ContinuousBatch::step(Context& c) {
 // Those that have been read to their end in this step.
 void ContinuousBatch::remember_prompts() {
   for (const Sentence& s : live_)
-    if (s.portion > 0 && s.read == s.given)
-      step_->remember(s.row, std::visit([](const auto& search) { return search.view(0).tokens; }, s.search));
+    if (s.portion > 0 && s.read == s.given) step_->keep_prefix(s.row, s.search->view(0).tokens);
 }
 
-// Hands each group's sentences their candidates, a group's sentences that go on and those that have just begun being two
-// runs of rows.
-void ContinuousBatch::advance(Context& c, const StepOutput& output) {
-  const std::span<const std::int32_t> columns = step_->columns();
-  const auto V = columns.empty() ? step_->vocab_size() : static_cast<std::int64_t>(columns.size());
-  if (output.logits) check_shape(output.logits, {static_cast<std::int64_t>(views_.size()), V}, "logits");
-  const auto is_answered = [](const Sentence& s) { return s.row >= 0 && s.read == s.given; };
-  const auto rows_of = [](const Sentence& s) {
-    return static_cast<std::size_t>(std::visit([](const auto& search) { return search.rows(); }, s.search));
-  };
+// Sentences of one group beside each other in live_, up to `end`, and those of their rows that are answered. Those of a group that go
+// on and those that have just begun are two runs.
+struct ContinuousBatch::Run {
+  Group* group;
+  std::size_t end = 0;
+  std::span<const RowView> rows = {};
+};
 
-  std::vector<ProjectedFinder::Part> parts;
-  std::vector<std::size_t> ends;  // of each run among live_
-  for (std::size_t i = 0, row = 0; i < live_.size(); ++i) {
+std::vector<ContinuousBatch::Run> ContinuousBatch::runs() const {
+  std::vector<Run> runs;
+  std::size_t row = 0, first = 0;  // of all rows, and of the run's
+  for (std::size_t i = 0; i < live_.size(); ++i) {
     if (i == 0 || live_[i].group != live_[i - 1].group) {
-      parts.push_back({&live_[i].group->finder, {}});
-      ends.push_back(i);
+      runs.push_back({.group = live_[i].group});
+      first = row;
     }
-    ends.back() = i + 1;
-    if (!is_answered(live_[i])) continue;
-    const std::size_t n = parts.back().rows.size() + rows_of(live_[i]);
-    row += rows_of(live_[i]);
-    parts.back().rows = std::span<const RowView>(views_).subspan(row - n, n);
+    if (live_[i].is_answered()) row += static_cast<std::size_t>(live_[i].search->rows());
+    runs.back().end = i + 1;
+    runs.back().rows = std::span(views_).subspan(first, row - first);
   }
-  std::span<const Candidate> all;
-  if (!output.logits) all = projected_.find(c, output, parts);
+  return runs;
+}
 
+// The candidates of a run's rows, to be taken sentence after sentence.
+struct ContinuousBatch::Found {
+  std::span<const Candidate> candidates, likeliest;  // [rows, k] and [rows, top]
+  std::int32_t k = 0, top = 0;
+
+  static std::span<const Candidate> take(std::span<const Candidate>& from, std::size_t n) {
+    const auto taken = from.first(n);
+    from = from.subspan(n);
+    return taken;
+  }
+};
+
+// Of a run that begins with `row`; `projected` are those of all rows, where there are no logits. Until the finder is asked again.
+ContinuousBatch::Found ContinuousBatch::find(Context& c, const StepOutput& output, const Run& run, std::size_t row,
+                                             std::span<const Candidate> projected) {
+  const std::size_t n = run.rows.size();
+  if (n == 0) return {};
+  if (!output.logits) {
+    const auto k = static_cast<std::size_t>(projected_.k());
+    return {.candidates = projected.subspan(row * k, n * k), .likeliest = {}, .k = projected_.k()};
+  }
+  CandidateFinder& finder = run.group->finder;
+  const auto first = static_cast<std::int64_t>(row), end = static_cast<std::int64_t>(row + n);
+  const auto candidates = finder.find(c, output.logits.rows(first, end), run.rows, output.columns);
+  return {.candidates = candidates, .likeliest = finder.tops(), .k = finder.k(), .top = finder.top_count()};
+}
+
+// Hands each sentence its candidates; those that are done leave.
+void ContinuousBatch::advance(Context& c, const StepOutput& output) {
+  const auto V = output.columns.empty() ? step_->vocab_size() : static_cast<std::int64_t>(output.columns.size());
+  if (output.logits) check_shape(output.logits, {static_cast<std::int64_t>(views_.size()), V}, "logits");
+  const std::vector<Run> runs = this->runs();
+  std::span<const Candidate> projected;
+  if (!output.logits) {
+    std::vector<ProjectedFinder::Part> parts;
+    for (const Run& run : runs) parts.push_back({&run.group->finder, run.rows});
+    projected = projected_.find(c, output, parts);
+  }
   const bool looks = std::any_of(live_.begin(), live_.end(),
-                                 [&](const Sentence& s) { return is_answered(s) && s.group->options->attention.on; });
-  const Step::Attention* const looked = looks ? step_->attention() : nullptr;
-  check(!looks || looked, "decode", "attention is to be kept and the step has none");
-  std::vector<std::size_t> first_weight;  // of each row of the step
-  if (looked) {
-    first_weight.push_back(0);
-    for (const std::int32_t length : looked->lengths)
-      first_weight.push_back(first_weight.back() + static_cast<std::size_t>(length));
-  }
+                                 [](const Sentence& t) { return t.is_answered() && t.group->options->attention.on; });
+  check(!looks || !output.attention.lengths.empty(), "decode", "attention is to be kept and the step has none");
+  std::vector<std::size_t> first_weight(1, 0);  // of each row of the step
+  for (const std::int32_t length : output.attention.lengths)
+    first_weight.push_back(first_weight.back() + static_cast<std::size_t>(length));
 
-  std::size_t kept = 0, i = 0;
-  std::int64_t row = 0;  // of those that are answered
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    CandidateFinder& finder = live_[i].group->finder;
-    const std::size_t rows = parts[p].rows.size();
-    std::span<const Candidate> candidates;
-    std::size_t k = 0;
-    if (rows > 0 && output.logits) {
-      candidates =
-          finder.find(c, output.logits.rows(row, row + static_cast<std::int64_t>(rows)), parts[p].rows, columns);
-      k = static_cast<std::size_t>(finder.k());
-    } else if (rows > 0) {
-      k = static_cast<std::size_t>(projected_.k());
-      candidates = all.subspan(static_cast<std::size_t>(row) * k, rows * k);
-    }
-    row += static_cast<std::int64_t>(rows);
-    std::size_t first = 0;  // of the sentence's rows among the part's
-    for (; i < ends[p]; ++i) {
+  std::size_t kept = 0, i = 0, row = 0;
+  for (const Run& run : runs) {
+    Found found = find(c, output, run, row, projected);
+    row += run.rows.size();
+    for (; i < run.end; ++i) {
       Sentence& s = live_[i];
-      bool goes_on = true;
-      if (is_answered(s)) {
-        const std::size_t n = rows_of(s);
-        std::span<const float> weights;
-        if (looked && s.group->options->attention.on) {
-          const std::size_t begin = first_weight[static_cast<std::size_t>(s.row)],
-                            end = first_weight[static_cast<std::size_t>(s.row) + n];
-          weights = std::span(looked->weights).subspan(begin, end - begin);
+      if (s.is_answered()) {
+        const auto n = static_cast<std::size_t>(s.search->rows());
+        Search::Seen seen{.likeliest = Found::take(found.likeliest, n * static_cast<std::size_t>(found.top))};
+        if (run.group->options->attention.on) {
+          const std::size_t first = first_weight[static_cast<std::size_t>(s.row)];
+          seen.attention = std::span(output.attention.weights)
+                               .subspan(first, first_weight[static_cast<std::size_t>(s.row) + n] - first);
         }
-        const std::size_t top = output.logits ? static_cast<std::size_t>(finder.top_count()) : 0;
-        const std::span<const Candidate> tops =
-            top > 0 ? finder.tops().subspan(first * top, n * top) : std::span<const Candidate>{};
-        goes_on = advance(s, candidates.subspan(first * k, n * k), static_cast<std::int32_t>(k), weights, tops);
-        first += n;
+        if (!advance(s, Found::take(found.candidates, n * static_cast<std::size_t>(found.k)), found.k, seen)) continue;
       }
-      if (!goes_on) continue;
       if (kept != i) live_[kept] = std::move(s);
       ++kept;
     }
@@ -309,21 +303,14 @@ void ContinuousBatch::advance(Context& c, const StepOutput& output) {
 
 // Whether the sentence goes on.
 bool ContinuousBatch::advance(Sentence& s, std::span<const Candidate> candidates, std::int32_t k,
-                              std::span<const float> weights, std::span<const Candidate> tops) {
+                              const Search::Seen& seen) {
   try {
-    const bool done = std::visit(
-        [&](auto& search) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(search)>, SamplingSearch>)
-            search.advance(candidates, k, weights, tops);
-          else
-            search.advance(candidates, k, weights);
-          return search.done();
-        },
-        s.search);
+    s.search->advance(candidates, k, seen);
     tell(s);
+    const bool done = s.search->done();
     if (!done && !is_late(s.begun, *s.group->options)) return true;
     if (!done) {
-      std::visit([](auto& search) { search.cut(Cut::time_limit); }, s.search);
+      s.search->cut(Cut::time_limit);
       tell(s);
     }
     end(s);

@@ -16,12 +16,11 @@
 #include <exception>
 #include <memory>
 #include <optional>
-#include <variant>
 #include <vector>
 
 #include "decode/batches/decode.h"
-#include "search/beam_search.h"
 #include "search/candidates.h"
+#include "search/search.h"
 
 namespace tril::search {
 
@@ -64,16 +63,16 @@ class ContinuousBatch {
   const StepSize& last() const { return last_; }
 
  private:
-  using Search = std::variant<BeamSearch, SamplingSearch>;
   struct Group;
   struct Sentence {
-    Search search;
+    std::unique_ptr<Search> search;
     std::int32_t number = 0;
     Group* group = nullptr;
     std::uint64_t joined = 0;          ///< a number that grows
     std::int32_t row = -1;             ///< its first row in the last step; -1: it was in none
     std::int32_t given = 0, read = 0;  ///< tokens of start and prefix, and how many of them have been read
-    std::int32_t portion = 0;          ///< of those, in the present step
+    bool is_answered() const { return row >= 0 && read == given; }  ///< in the present step
+    std::int32_t portion = 0;                                       ///< of those, in the present step
     Clock::time_point begun = {};
   };
   Group& group_of(std::shared_ptr<const SearchOptions> options);
@@ -82,9 +81,13 @@ class ContinuousBatch {
   StepInput lay_out();
   void remember_prompts();
   void cut_late();
+  struct Run;
+  struct Found;
+  std::vector<Run> runs() const;
+  Found find(Context& c, const StepOutput& output, const Run& run, std::size_t row,
+             std::span<const Candidate> projected);
   void advance(Context& c, const StepOutput& output);
-  bool advance(Sentence& s, std::span<const Candidate> candidates, std::int32_t k, std::span<const float> weights,
-               std::span<const Candidate> tops);
+  bool advance(Sentence& s, std::span<const Candidate> candidates, std::int32_t k, const Search::Seen& seen);
   void end(Sentence& s, std::exception_ptr error = {});
   void tell(const Sentence& s) const;
 
@@ -99,7 +102,7 @@ class ContinuousBatch {
   StepSize last_;
   ProjectedFinder projected_;
   // The next step's input, and what is known of its rows that are answered.
-  std::vector<std::int32_t> ids_, counts_, parents_, numbers_, answers_, given_;
+  std::vector<std::int32_t> ids_, counts_, parents_, numbers_, answers_, prompt_lengths_;
   std::vector<RowView> views_;
 };
 

@@ -64,8 +64,9 @@ void ContinuousSession::join(std::span<const Arrival> arrivals) {
 
 void ContinuousSession::step() {
   try {
-    if (!attended_.empty() && !step_->attention()) step_->keep_attention(model::tap_of(*model_, options_.attention));
-    if (attended_.empty() && step_->attention()) step_->keep_no_attention();
+    if (!attended_.empty() && !step_->keeps_attention())
+      step_->keep_attention(model::tap_of(*model_, options_.attention));
+    if (attended_.empty() && step_->keeps_attention()) step_->keep_no_attention();
     batch_->step(*context_);
   } catch (...) {
     fail_all(std::current_exception());

@@ -19,7 +19,7 @@ DraftModel::DraftModel(const model::Model& model, const Sources* sources, nn::Kv
     : model_(&model), step_(model, sources, cache, options), min_prob_(min_prob) {}
 
 DraftModel::Next DraftModel::take(Context& c, const StepInput& input) {
-  const Tensor logits = step_.logits(c, input);
+  const Tensor logits = step_.step(c, input).logits;
   const auto [R, V] = logits.dims<2>("logits");
   const Tensor values = c.empty({R, 1}), ids = c.empty({R, 1}, DType::i32);
   c.kernels().top_k(logits.data<float>(), static_cast<std::size_t>(R), static_cast<std::size_t>(V), 1,

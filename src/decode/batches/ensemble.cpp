@@ -65,10 +65,18 @@ EnsembleStep::EnsembleStep(std::vector<std::unique_ptr<Step>> steps, const Ensem
           step->vocab_size());
 }
 
-Tensor EnsembleStep::logits(Context& c, const StepInput& input) {
-  std::vector<Tensor> each;
-  for (const auto& step : steps_) each.push_back(step->logits(c, input));
-  return mean_log_probs(c, each, weights_, mean_);
+StepOutput EnsembleStep::step(Context& c, const StepInput& input) {
+  StepInput of_each = input;
+  if (input.wanted == Wanted::candidates) of_each.wanted = Wanted::logits;
+  std::vector<Tensor> logits;
+  StepOutput first;
+  for (const auto& step : steps_) {
+    StepOutput output = step->step(c, of_each);
+    logits.push_back(output.logits);
+    if (logits.size() == 1) first = std::move(output);
+  }
+  if (input.wanted != Wanted::nothing) first.logits = mean_log_probs(c, logits, weights_, mean_);
+  return first;
 }
 
 }  // namespace tril::search

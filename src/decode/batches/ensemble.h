@@ -25,13 +25,8 @@ class EnsembleStep : public Step {
   /// @param steps  one for each model, the first one's first
   EnsembleStep(std::vector<std::unique_ptr<Step>> steps, const EnsembleOptions& options);
   std::int64_t vocab_size() const override { return steps_[0]->vocab_size(); }
-  Tensor logits(Context& c, const StepInput& input) override;
-  void read(Context& c, const StepInput& input) override {
-    for (const auto& step : steps_) step->read(c, input);
-  }
-  std::span<const std::int32_t> columns() const override { return steps_[0]->columns(); }
-  /// The first model's.
-  const Attention* attention() const override { return steps_[0]->attention(); }
+  /// Logits of all together, and the first model's attention.
+  StepOutput step(Context& c, const StepInput& input) override;
 
  private:
   std::vector<std::unique_ptr<Step>> steps_;

@@ -42,39 +42,39 @@ void check_options(const CacheOptions& o) {
 ModelStep::ModelStep(const model::Model& model, const Sources* sources, nn::KvCache* cache, CacheOptions options)
     : model_(&model), sources_(sources), cache_(cache), options_(options) {}
 
-Tensor ModelStep::answers(Context& c, const StepInput& input) {
+Tensor ModelStep::hidden_states(Context& c, const StepInput& input) {
   return cache_ ? cached(c, input) : recomputed(c, input);
 }
 
-Tensor ModelStep::logits(Context& c, const StepInput& input) {
-  const Tensor hidden = answers(c, input);
-  if (lists_.empty()) return model::logits(c, *model_, hidden);
-  std::vector<std::int32_t> sentences;  // of what is answered
-  for (std::size_t r = 0; r < input.sentences.size(); ++r)
-    sentences.insert(sentences.end(), input.answers.empty() ? 1 : static_cast<std::size_t>(input.answers[r]),
-                     input.sentences[r]);
-  return listed_logits(c, hidden, sentences);
+StepOutput ModelStep::step(Context& c, const StepInput& input) {
+  const Tensor hidden = hidden_states(c, input);
+  StepOutput output{.attention = std::exchange(attention_, {})};
+  if (input.wanted == Wanted::nothing) return output;
+  const model::OutputProjection projection = model_->output();
+  if (!lists_.empty()) {
+    output.logits = listed_logits(c, input, hidden);
+    output.columns = columns_;
+  } else if (input.wanted == Wanted::candidates && projection.weight.quantized && projection.softcap <= 0) {
+    output.hidden = hidden, output.weight = projection.weight, output.bias = projection.bias;
+  } else {
+    output.logits = model::logits(c, *model_, hidden);
+  }
+  return output;
 }
 
-StepOutput ModelStep::output(Context& c, const StepInput& input) {
-  const model::OutputProjection out = model_->output();
-  if (!out.weight.quantized || out.softcap > 0 || !lists_.empty()) return {.logits = logits(c, input)};
-  return {.hidden = answers(c, input), .weight = out.weight, .bias = out.bias};
-}
-
-std::int32_t ModelStep::remembered(std::int32_t sentence, std::span<const std::int32_t> given) {
-  if (!prefixes_ || is_stretched(*model_, given.size())) return 0;
-  std::vector<std::int32_t> slots = prefixes_->find(given);
+std::int32_t ModelStep::reuse_prefix(std::int32_t sentence, std::span<const std::int32_t> prompt) {
+  if (!prefixes_ || is_stretched(*model_, prompt.size())) return 0;
+  std::vector<std::int32_t> slots = prefixes_->find(prompt);
   const std::size_t n = slots.size();
-  begun_[sentence] = {std::move(slots), {given.begin(), given.begin() + static_cast<std::ptrdiff_t>(n)}};
+  begun_[sentence] = {std::move(slots), {prompt.begin(), prompt.begin() + static_cast<std::ptrdiff_t>(n)}};
   return static_cast<std::int32_t>(n);
 }
 
-void ModelStep::remember(std::int32_t row, std::span<const std::int32_t> text) {
+void ModelStep::keep_prefix(std::int32_t row, std::span<const std::int32_t> text) {
   if (!prefixes_) return;
   const auto read = static_cast<std::size_t>(cache_->length(row)),
-             given = static_cast<std::size_t>(given_[static_cast<std::size_t>(row)]);
-  if (is_stretched(*model_, std::max(read, given))) return;
+             prompt = static_cast<std::size_t>(prompt_lengths_[static_cast<std::size_t>(row)]);
+  if (is_stretched(*model_, std::max(read, prompt))) return;
   prefixes_->keep(row, text.first(std::min(text.size(), read)));
 }
 
@@ -103,11 +103,11 @@ void ModelStep::read_anew(StepInput& input) {
   for (std::size_t r = 0; r < input.counts.size(); ++r) {
     const auto row = static_cast<std::int64_t>(r);
     const std::int64_t start = cache_->length(row), end = start + input.counts[r];
-    const bool anew = start > 0 && start <= bound && end > bound && given_[r] <= bound;
+    const bool anew = start > 0 && start <= bound && end > bound && prompt_lengths_[r] <= bound;
     if (anew) {
       cache_->truncate(row, 0);
       ids_.insert(ids_.end(), texts_[r].begin(), texts_[r].end());
-      given_[r] = static_cast<std::int32_t>(end);
+      prompt_lengths_[r] = static_cast<std::int32_t>(end);
     } else {
       ids_.insert(ids_.end(), fresh, fresh + input.counts[r]);
     }
@@ -126,9 +126,9 @@ Tensor ModelStep::cached(Context& c, StepInput input) {
     if (input.cuts[r] > 0)
       cache_->truncate(static_cast<std::int64_t>(r), cache_->length(static_cast<std::int64_t>(r)) - input.cuts[r]);
   for (std::size_t r = old; r < input.counts.size(); ++r) cache_->add_row(begun_[input.sentences[r]].slots);
-  given_.assign(input.given.begin(), input.given.end());
-  for (std::size_t r = given_.size(); r < input.counts.size(); ++r)
-    given_.push_back(cache_->length(static_cast<std::int64_t>(r)) + input.counts[r]);
+  prompt_lengths_.assign(input.prompt_lengths.begin(), input.prompt_lengths.end());
+  for (std::size_t r = prompt_lengths_.size(); r < input.counts.size(); ++r)
+    prompt_lengths_.push_back(cache_->length(static_cast<std::int64_t>(r)) + input.counts[r]);
   if (model_->length_dependence().read_anew) {
     follow(input);
     read_anew(input);
@@ -186,11 +186,11 @@ Tensor ModelStep::recomputed(Context& c, const StepInput& input) {
   const nn::LengthDependence dependence = model_->length_dependence();
   Rows rows;
   std::vector<std::int32_t> ids;
-  given_.clear();
+  prompt_lengths_.clear();
   for (std::size_t r = 0; r < texts_.size(); ++r) {
     const auto length = static_cast<std::int32_t>(texts_[r].size());
-    const bool anew = input.given.empty() || (dependence.read_anew && length > dependence.beyond);
-    given_.push_back(anew ? length : input.given[r]);
+    const bool anew = input.prompt_lengths.empty() || (dependence.read_anew && length > dependence.beyond);
+    prompt_lengths_.push_back(anew ? length : input.prompt_lengths[r]);
     rows.append(length);
     ids.insert(ids.end(), texts_[r].begin(), texts_[r].end());
   }
@@ -206,7 +206,7 @@ Tensor ModelStep::hidden(Context& c, std::span<const std::int32_t> ids, Rows row
                             .rows = std::move(rows),
                             .memory = sources_ ? &sources_->memory() : nullptr,
                             .memory_rows = memory_rows_,
-                            .given = given_,
+                            .given = prompt_lengths_,
                             .cache = cache_,
                             .self_mask = ops::Mask::causal(options_.kept.window, options_.kept.sinks),
                             .tap = tap_ ? &*tap_ : nullptr});
@@ -229,7 +229,12 @@ Tensor ModelStep::last_hidden(Context& c, std::span<const std::int32_t> ids, con
   return answered;
 }
 
-Tensor ModelStep::listed_logits(Context& c, const Tensor& hidden, std::span<const std::int32_t> sentences) {
+// Logits of the tokens that the sentences' lists have.
+Tensor ModelStep::listed_logits(Context& c, const StepInput& input, const Tensor& hidden) {
+  std::vector<std::int32_t> sentences;  // of what is answered
+  for (std::size_t r = 0; r < input.sentences.size(); ++r)
+    sentences.insert(sentences.end(), input.answers.empty() ? 1 : static_cast<std::size_t>(input.answers[r]),
+                     input.sentences[r]);
   choose_columns(c, sentences);
   const Tensor products = ops::linear(c, hidden, weight_, bias_);
   const float softcap = model_->output().softcap;

@@ -25,27 +25,25 @@ class ModelStep : public Step {
   ModelStep(const model::Model& model, const Sources* sources, nn::KvCache* cache, CacheOptions options = {});
 
   std::int64_t vocab_size() const override { return model_->vocab_size(); }
-  Tensor logits(Context& c, const StepInput& input) override;
-  StepOutput output(Context& c, const StepInput& input) override;
-  void read(Context& c, const StepInput& input) override { answers(c, input); }
+  StepOutput step(Context& c, const StepInput& input) override;
 
-  /// From now on attention() tells what the tap's layer looks at.
+  /// From now on results tell what the tap's layer looks at.
   void keep_attention(nn::AttentionTap tap) { tap_ = std::move(tap); }
   void keep_no_attention() { tap_.reset(); }
-  const Attention* attention() const override { return tap_ ? &attention_ : nullptr; }
+  bool keeps_attention() const { return tap_.has_value(); }
   /// The cache has one row already, of this text.
   void resume(std::span<const std::int32_t> text) { texts_.assign(1, {text.begin(), text.end()}); }
   /// From now on rows that begin as texts did which are kept there begin behind them. It must be of the same cache.
   void share_prefixes(PrefixCache* prefixes) { prefixes_ = prefixes; }
-  std::int32_t remembered(std::int32_t sentence, std::span<const std::int32_t> given) override;
-  void remember(std::int32_t row, std::span<const std::int32_t> text) override;
+  std::int32_t reuse_prefix(std::int32_t sentence, std::span<const std::int32_t> prompt) override;
+  void keep_prefix(std::int32_t row, std::span<const std::int32_t> text) override;
   /// From now on sentence s is made of the tokens lists[s] (ascending ids), and logits are worked out for those alone that
   /// the sentences of a step have.
   void restrict_to(std::vector<std::vector<std::int32_t>> lists) { lists_ = std::move(lists); }
-  std::span<const std::int32_t> columns() const override { return columns_; }
 
  private:
-  Tensor answers(Context& c, const StepInput& input);  // hidden states of the tokens that are to be answered
+  Tensor hidden_states(Context& c, const StepInput& input);  // of the tokens that are to be answered
+  Tensor listed_logits(Context& c, const StepInput& input, const Tensor& hidden);
   Tensor cached(Context& c, StepInput input);
   void follow(const StepInput& input);
   void read_anew(StepInput& input);
@@ -53,7 +51,6 @@ class ModelStep : public Step {
   Tensor recomputed(Context& c, const StepInput& input);
   Tensor hidden(Context& c, std::span<const std::int32_t> ids, Rows rows, const StepInput& input);
   Tensor last_hidden(Context& c, std::span<const std::int32_t> ids, const Rows& rows, const StepInput& input);
-  Tensor listed_logits(Context& c, const Tensor& hidden, std::span<const std::int32_t> sentences);
   void choose_columns(Context& c, std::span<const std::int32_t> sentences);
   void take_attention(const Rows& rows, std::span<const std::int32_t> sentences);
 
@@ -65,11 +62,11 @@ class ModelStep : public Step {
   struct Begun {
     std::vector<std::int32_t> slots, text;
   };
-  std::map<std::int32_t, Begun> begun_;  ///< by sentence: what its row begins with
-  std::vector<std::int32_t> given_;      ///< of the rows of the last step
+  std::map<std::int32_t, Begun> begun_;       ///< by sentence: what its row begins with
+  std::vector<std::int32_t> prompt_lengths_;  ///< of the rows of the last step
   std::optional<nn::AttentionTap> tap_;
-  std::uint64_t tapped_version_ = 0;  ///< of the sources whose keys the tap keeps
-  Attention attention_;
+  std::uint64_t tapped_version_ = 0;              ///< of the sources whose keys the tap keeps
+  StepAttention attention_;                       ///< of the step that is going on
   std::vector<std::vector<std::int32_t>> lists_;  ///< by sentence; none: all tokens
   std::vector<std::int32_t> chosen_for_, columns_;
   ops::Weight weight_;  ///< the output's rows of columns_

@@ -69,10 +69,9 @@ class PromptSession::Resumed : public Step {
  public:
   Resumed(Step& step, std::size_t there) : step_(&step), left_(static_cast<std::int32_t>(there)) {}
   std::int64_t vocab_size() const override { return step_->vocab_size(); }
-  Tensor logits(Context& c, const StepInput& input) override { return step_->logits(c, resumed(input)); }
-  StepOutput output(Context& c, const StepInput& input) override { return step_->output(c, resumed(input)); }
-  void read(Context& c, const StepInput& input) override {
-    if (const StepInput rest = resumed(input); !rest.ids.empty()) step_->read(c, rest);
+  StepOutput step(Context& c, const StepInput& input) override {
+    const StepInput rest = resumed(input);
+    return rest.wanted == Wanted::nothing && rest.ids.empty() ? StepOutput{} : step_->step(c, rest);
   }
 
  private:
@@ -151,13 +150,14 @@ void PromptSession::read(std::span<const std::int32_t> tokens, const std::stop_t
     const auto fresh =
         tokens.subspan(read, std::min<std::size_t>(ContinuousBatch::default_prompt_tokens, tokens.size() - read));
     const auto count = static_cast<std::int32_t>(fresh.size());
-    step.read(*context_, {.ids = fresh,
+    step.step(*context_, {.ids = fresh,
                           .counts = {&count, 1},
                           .parents = {&parent, 1},
                           .sentences = {&sentence, 1},
                           .cuts = {},
                           .answers = {&none, 1},
-                          .given = {&given, 1}});
+                          .prompt_lengths = {&given, 1},
+                          .wanted = Wanted::nothing});
     read += fresh.size();
     parent = 0;
   }

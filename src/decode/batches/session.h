@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "decode/batches/decode.h"
 #include "decode/batches/model_step.h"
 #include "decode/batches/session_options.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "decode/batches/continuous_batch.h"
-#include "search/beam_search.h"
 #include "search/candidates.h"
+#include "search/sampling_search.h"
 
 namespace tril::search {
 namespace {
@@ -73,7 +73,7 @@ class SpeculativeSearch {
   bool read_beginnings(Context& c) {
     const auto is_long = [](const Sentence& s) { return s.unread > portion; };
     while (std::any_of(live_.begin(), live_.end(), is_long)) {
-      std::vector<std::int32_t> ids, counts, parents, cuts, answers(live_.size(), 0), given;
+      std::vector<std::int32_t> ids, counts, parents, cuts, answers(live_.size(), 0), prompt_lengths;
       std::size_t left = portion;
       numbers_.clear();
       for (std::size_t i = 0; i < live_.size(); ++i) {
@@ -84,11 +84,11 @@ class SpeculativeSearch {
         counts.push_back(static_cast<std::int32_t>(n));
         parents.push_back(std::exchange(s.row, static_cast<std::int32_t>(i)));
         cuts.push_back(std::exchange(s.wrong, 0));
-        given.push_back(static_cast<std::int32_t>(1 + request_of(s).prefix.size()));
+        prompt_lengths.push_back(static_cast<std::int32_t>(1 + request_of(s).prefix.size()));
         numbers_.push_back(s.number);
         s.unread -= n, left -= n;
       }
-      step_->read(c, {ids, counts, parents, numbers_, cuts, answers, given});
+      step_->step(c, {ids, counts, parents, numbers_, cuts, answers, prompt_lengths, Wanted::nothing});
       std::erase_if(live_, [&](Sentence& s) {
         if (!is_late(s.begun, *options_)) return false;
         cut(s, Cut::time_limit);
@@ -128,7 +128,7 @@ class SpeculativeSearch {
 
   // What the model would take itself, sentence after sentence: behind what is known, and behind each proposal.
   std::span<const Candidate> read(Context& c) {
-    std::vector<std::int32_t> ids, counts, parents, cuts, answers, given;
+    std::vector<std::int32_t> ids, counts, parents, cuts, answers, prompt_lengths;
     std::vector<RowView> views;
     for (const Sentence& s : live_) {
       const std::size_t unread = s.unread + s.proposed();
@@ -137,13 +137,12 @@ class SpeculativeSearch {
       parents.push_back(s.row);
       cuts.push_back(s.wrong);
       answers.push_back(static_cast<std::int32_t>(1 + s.proposed()));
-      given.push_back(static_cast<std::int32_t>(1 + request_of(s).prefix.size()));
+      prompt_lengths.push_back(static_cast<std::int32_t>(1 + request_of(s).prefix.size()));
       for (std::size_t n = s.known; n <= s.text.size(); ++n)
         views.push_back({std::span(s.text).first(n), &s.search.request()});
     }
-    const StepInput input{ids, counts, parents, numbers_, cuts, answers, given};
-    const StepOutput output =
-        finder_.may_skip_logits() ? step_->output(c, input) : StepOutput{.logits = step_->logits(c, input)};
+    const Wanted wanted = finder_.may_skip_logits() ? Wanted::candidates : Wanted::logits;
+    const StepOutput output = step_->step(c, {ids, counts, parents, numbers_, cuts, answers, prompt_lengths, wanted});
     if (output.logits)
       check_shape(output.logits, {static_cast<std::int64_t>(views.size()), step_->vocab_size()}, "logits");
     return finder_.find(c, output, views);
@@ -179,7 +178,7 @@ class SpeculativeSearch {
     std::size_t taken = 0;
     bool agreed = true;
     while (agreed && taken < own.size() && !s.search.done()) {
-      s.search.advance(own.subspan(taken, 1), 1, {}, tops.subspan(taken * top_count, top_count));
+      s.search.advance(own.subspan(taken, 1), 1, {.likeliest = tops.subspan(taken * top_count, top_count)});
       agreed = taken < proposed.size() && own[taken].token == proposed[taken];
       ++taken;
       counts_->tokens += s.search.added()[0].token >= 0;
@@ -206,9 +205,8 @@ class SpeculativeSearch {
   void finish(const Sentence& s) { results_[static_cast<std::size_t>(s.number)] = s.search.hypotheses(); }
   void tell(const Sentence& s) const {
     if (watch_->on_token)
-      for (const SamplingSearch::Added& a : s.search.added())
-        watch_->on_token({static_cast<std::size_t>(s.number), a.sample, a.token, a.ended,
-                          a.token >= 0 ? s.search.last_score(a.sample) : nullptr});
+      for (const Search::Added& a : s.search.added())
+        watch_->on_token({static_cast<std::size_t>(s.number), a.sample, a.token, a.ended, a.score});
   }
 
   Step* step_;

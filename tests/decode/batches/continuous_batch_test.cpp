@@ -127,11 +127,11 @@ TEST(ContinuousBatch, SentencesOfAnyOptionsComeAndGo) {
       if (list[0].cut == Cut::cancelled) continue;
       struct Numbered : TreeStep {  // the sentence's number decides what a TreeModel says
         Numbered(const TreeModel& m, std::int32_t n) : TreeStep(m), number(n) {}
-        Tensor logits(Context& k, const StepInput& input) override {
+        StepOutput step(Context& k, const StepInput& input) override {
           const std::vector<std::int32_t> numbers(input.sentences.size(), number);
           StepInput same = input;
           same.sentences = numbers;
-          return TreeStep::logits(k, same);
+          return TreeStep::step(k, same);
         }
         std::int32_t number;
       } alone(model, static_cast<std::int32_t>(i));

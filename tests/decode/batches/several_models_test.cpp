@@ -117,8 +117,7 @@ class TreeVerifier : public Step {
  public:
   explicit TreeVerifier(const testing::TreeModel& model) : model_(&model) {}
   std::int64_t vocab_size() const override { return model_->vocab_size(); }
-  void read(Context& c, const StepInput& input) override { logits(c, input); }
-  Tensor logits(Context& c, const StepInput& input) override {
+  StepOutput step(Context& c, const StepInput& input) override {
     std::vector<Ids> now;
     std::vector<float> out;
     std::int64_t answers = 0;
@@ -137,7 +136,7 @@ class TreeVerifier : public Step {
       now.push_back(std::move(row));
     }
     histories_ = std::move(now);
-    return c.upload<float>(out, {answers, vocab_size()});
+    return {.logits = c.upload<float>(out, {answers, vocab_size()})};
   }
 
  private:

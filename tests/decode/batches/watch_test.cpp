@@ -30,9 +30,9 @@ SearchOptions options(std::int32_t beam_size) {
 struct SlowStep : TreeStep {
   SlowStep(const TreeModel& model, std::function<void(std::int64_t call)> at_step)
       : TreeStep(model), at_step_(std::move(at_step)) {}
-  Tensor logits(Context& c, const StepInput& input) override {
+  StepOutput step(Context& c, const StepInput& input) override {
     at_step_(calls);
-    return TreeStep::logits(c, input);
+    return TreeStep::step(c, input);
   }
   std::function<void(std::int64_t)> at_step_;
 };

@@ -16,13 +16,12 @@ class BiasedStep : public Step {
  public:
   BiasedStep(const TreeModel& model, Bias bias) : step_(model), bias_(std::move(bias)) {}
   std::int64_t vocab_size() const override { return step_.vocab_size(); }
-  void read(Context& c, const StepInput& input) override { logits(c, input); }
-  Tensor logits(Context& c, const StepInput& input) override {
-    const Tensor x = step_.logits(c, input);
+  StepOutput step(Context& c, const StepInput& input) override {
+    const Tensor x = step_.step(c, input).logits;
     std::vector<float> values = host_copy<float>(x);
     for (std::int64_t r = 0; r < x.size(0); ++r)
       for (const auto& [id, b] : bias_) values[static_cast<std::size_t>(r * x.size(1) + id)] += b;
-    return c.upload<float>(values, {x.size(0), x.size(1)});
+    return {.logits = c.upload<float>(values, {x.size(0), x.size(1)})};
   }
 
  private:

@@ -1,0 +1,111 @@
+#include "search/sampling_search.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "search/attention_trail.h"
+#include "search/candidates.h"
+
+namespace tril::search {
+
+void SamplingSearch::begin(const Request& request) {
+  check_lengths(request);
+  request_ = request;
+  forked_ = false;
+  added_.clear();
+  rows_.assign(1, {0, 0});
+  samples_.resize(static_cast<std::size_t>(options_->n_best));
+  for (Sample& s : samples_) {
+    s.log_prob = 0;
+    s.attention.clear();
+    s.token_scores.clear();
+    s.cut = Cut::no;
+    s.tokens.assign(1, request.start_id);
+    s.tokens.insert(s.tokens.end(), request.prefix.begin(), request.prefix.end());
+  }
+}
+
+RowView SamplingSearch::view(std::int32_t row) const {
+  const std::int32_t number = rows_[static_cast<std::size_t>(row)].sample;
+  return {samples_[sample(row)].tokens, &request_, number, forked_ ? 1 : options_->n_best};
+}
+
+void SamplingSearch::advance(std::span<const Candidate> candidates, std::int32_t k, const Seen& seen) {
+  check(!done() && k >= 1 && candidates.size() == rows_.size() * static_cast<std::size_t>(k), "SamplingSearch",
+        "{} candidates for {} rows of {}", candidates.size(), rows_.size(), k);
+  added_.clear();
+  next_rows_.clear();
+  const std::size_t source = seen.attention.size() / rows_.size();
+  const std::size_t tops = seen.likeliest.size() / rows_.size();
+  const auto go_on = [&](std::size_t sample, std::size_t row, const Candidate& candidate) {
+    if (candidate.log_prob > -INFINITY) {
+      const auto weights = seen.attention.subspan(row * source, source);
+      samples_[sample].attention.insert(samples_[sample].attention.end(), weights.begin(), weights.end());
+      if (options_->top_log_probs >= 0) {
+        const auto likeliest = seen.likeliest.subspan(row * tops, tops);
+        samples_[sample].token_scores.push_back({candidate.log_prob, {likeliest.begin(), likeliest.end()}});
+      }
+    }
+    if (extend(sample, candidate))
+      next_rows_.push_back({static_cast<std::int32_t>(sample), static_cast<std::int32_t>(row)});
+  };
+  if (forked_)
+    for (std::size_t row = 0; row < rows_.size(); ++row)
+      go_on(sample(static_cast<std::int32_t>(row)), row, candidates[row * static_cast<std::size_t>(k)]);
+  else
+    for (std::size_t s = 0; s < samples_.size(); ++s) go_on(s, 0, candidates[s]);
+  forked_ = true;
+  rows_.swap(next_rows_);
+}
+
+void SamplingSearch::cut(Cut why) {
+  added_.clear();
+  const auto end = [&](std::size_t sample) {
+    samples_[sample].cut = why;
+    added_.push_back({static_cast<std::int32_t>(sample), -1, true});
+  };
+  if (forked_)
+    for (std::int32_t row = 0; row < rows(); ++row) end(sample(row));
+  else
+    for (std::size_t s = 0; s < samples_.size(); ++s) end(s);
+  rows_.clear();
+}
+
+// Whether the sample goes on behind the token.
+bool SamplingSearch::extend(std::size_t sample, const Candidate& candidate) {
+  Sample& s = samples_[sample];
+  check_number(candidate.log_prob);
+  if (candidate.log_prob == -INFINITY) {
+    s.cut = Cut::dead_end;
+    added_.push_back({static_cast<std::int32_t>(sample), -1, true});
+    return false;
+  }
+  s.tokens.push_back(candidate.token);
+  s.log_prob += static_cast<double>(candidate.log_prob);
+  const std::span<const std::int32_t> all = s.tokens;
+  const auto given = all.first(1 + request_.prefix.size()), text = all.subspan(given.size());
+  const auto length = static_cast<std::int32_t>(text.size());
+  const bool ended = is_eos(*options_, candidate.token) || length == request_.max_length ||
+                     (options_->ends && options_->ends(given, text));
+  added_.push_back({static_cast<std::int32_t>(sample), candidate.token, ended, candidate.log_prob,
+                    s.token_scores.empty() ? nullptr : &s.token_scores.back()});
+  return !ended;
+}
+
+std::vector<Hypothesis> SamplingSearch::hypotheses() const {
+  std::vector<Hypothesis> list;
+  for (const Sample& s : samples_) {
+    const auto text = s.tokens.begin() + 1 + static_cast<std::ptrdiff_t>(request_.prefix.size());
+    Hypothesis h{{text, s.tokens.end()}, options_->scores ? s.log_prob : 0, 0};
+    h.score = normalized(h.log_prob, std::max<std::int32_t>(1, static_cast<std::int32_t>(h.tokens.size())),
+                         options_->length_penalty) +
+              coverage_penalty(s.attention, h.tokens.size(), options_->coverage_penalty);
+    h.attention = s.attention;
+    h.token_scores = s.token_scores;
+    h.cut = s.cut;
+    list.push_back(std::move(h));
+  }
+  return list;
+}
+
+}  // namespace tril::search

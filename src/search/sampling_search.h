@@ -1,0 +1,59 @@
+// Hypotheses that go on independently: greedy search and samples.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "search/search.h"
+
+namespace tril::search {
+
+/// Hypotheses that go on by one token a step each, whatever becomes of the others: one, which is greedy search where
+/// candidates are the likeliest tokens, or as many samples as are wanted where they are drawn. All go on from the first
+/// row, which brings a candidate for each of them; after that each has a row, until it ends.
+class SamplingSearch : public Search {
+ public:
+  explicit SamplingSearch(const SearchOptions& options) : options_(&options) {}
+  static std::int32_t candidates_per_row(const SearchOptions& options) { return options.n_best; }
+
+  void begin(const Request& request) override;
+  bool done() const override { return rows_.empty(); }
+  const Request& request() const override { return request_; }
+  std::int32_t rows() const override { return static_cast<std::int32_t>(rows_.size()); }
+  RowView view(std::int32_t row) const override;
+  std::int32_t parent(std::int32_t row) const override { return rows_[static_cast<std::size_t>(row)].parent; }
+  std::int32_t token(std::int32_t row) const override { return samples_[sample(row)].tokens.back(); }
+  std::int32_t best_row() const override { return 0; }
+  using Search::advance;
+  void advance(std::span<const Candidate> candidates, std::int32_t k, const Seen& seen) override;
+  void cut(Cut why) override;
+  /// In the samples' order.
+  std::vector<Hypothesis> hypotheses() const override;
+  std::span<const Added> added() const override { return added_; }
+
+ private:
+  struct Row {
+    std::int32_t sample, parent;
+  };
+  struct Sample {
+    std::vector<std::int32_t> tokens;  ///< the start token and the prefix first
+    double log_prob = 0;
+    std::vector<float> attention;
+    std::vector<TokenScore> token_scores;
+    Cut cut = Cut::no;
+  };
+  std::size_t sample(std::int32_t row) const {
+    return static_cast<std::size_t>(rows_[static_cast<std::size_t>(row)].sample);
+  }
+  bool extend(std::size_t sample, const Candidate& candidate);
+
+  const SearchOptions* options_;
+  Request request_;
+  std::vector<Sample> samples_;
+  std::vector<Row> rows_, next_rows_;
+  std::vector<Added> added_;
+  bool forked_ = false;  ///< whether the first row has become those of the samples
+};
+
+}  // namespace tril::search

@@ -1,0 +1,30 @@
+#include "search/search.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "search/beam_search.h"
+#include "search/sampling_search.h"
+
+namespace tril::search {
+
+bool is_eos(const SearchOptions& o, std::int32_t token) {
+  return std::find(o.eos_ids.begin(), o.eos_ids.end(), token) != o.eos_ids.end();
+}
+
+void check_lengths(const Request& r) {
+  check(r.max_length >= 1, "maximum length", "expected at least 1, got {}", r.max_length);
+  check(r.min_length >= 0 && r.min_length <= r.max_length, "minimum length",
+        "expected 0 to the maximum length of {}, got {}", r.max_length, r.min_length);
+}
+
+std::unique_ptr<Search> make_search(const SearchOptions& options) {
+  if (options.has_beam()) return std::make_unique<BeamSearch>(options);
+  return std::make_unique<SamplingSearch>(options);
+}
+
+std::int32_t candidates_per_row(const SearchOptions& options) {
+  return options.has_beam() ? BeamSearch::candidates_per_row(options) : SamplingSearch::candidates_per_row(options);
+}
+
+}  // namespace tril::search
