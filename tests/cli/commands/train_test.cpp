@@ -1,6 +1,7 @@
 // `tril train` as a person meets it: killed and started again, told to stop, misconfigured.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -375,10 +376,21 @@ TEST(Train, OverwriteLeavesNoOldWeightsBesideANewVocabulary) {
   EXPECT_TRUE(contains(early.err, "--valid-sets")) << early.err;
   EXPECT_TRUE(std::filesystem::exists(data.folder.at("model/config.json"))) << "a mistake that is seen in time";
   const std::string longer = data.folder.write("longer", file_text(data.folder.at("train.src")) + "a\n");
-  const Ran ran = run_tril(
+  const Ran unequal = run_tril(
       data.train("model", {"--train-sets", longer, data.folder.at("train.tgt"), "--vocab-size", "50", "--overwrite"}));
-  EXPECT_NE(ran.code, 0);
-  EXPECT_TRUE(contains(ran.err, "has 300 lines")) << ran.err;
+  EXPECT_NE(unequal.code, 0);
+  EXPECT_TRUE(contains(unequal.err, "has 300 lines")) << unequal.err;
+  EXPECT_TRUE(std::filesystem::exists(data.folder.at("model/config.json"))) << "a mistake that is seen in time";
+  // The disk has room for a vocabulary, and for no weights.
+  const auto little_room = [&] {
+    const rlimit limit{std::filesystem::file_size(data.folder.at("model/model.safetensors")) - 1, RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    std::signal(SIGXFSZ, SIG_IGN);
+  };
+  const Ran ran =
+      run_tril(data.train("model", {"--vocab-size", "50", "--after", "2u", "--overwrite", "--d-model", "64"}),
+               Launch{.input = "", .stdout_to = "", .before = little_room, .meanwhile = {}});
+  EXPECT_EQ(ran.code, 1) << ran.err;
   EXPECT_FALSE(std::filesystem::exists(data.folder.at("model/config.json"))) << ran.err;
   EXPECT_FALSE(std::filesystem::exists(data.folder.at("model/model.safetensors")));
   EXPECT_EQ(run_tril(data.train("model", {"--vocab-size", "50", "--after", "2u", "--overwrite"})).code, 0);
