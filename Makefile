@@ -5,7 +5,7 @@ DIR ?= tests/golden
 SECONDS_EACH ?= 600
 RUNS_EACH ?=
 
-.PHONY: help deps configure build demo test golden soak bench cost format check-format layers tidy docs clean
+.PHONY: help deps configure build demo test check golden soak bench cost format check-format layers tidy docs clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -28,6 +28,11 @@ test: configure ## build everything and run the tests
 	@scripts/deps.sh browser qemu-user
 	@cmake --build $(BUILD) -j $(JOBS)
 	@cd $(BUILD) && ctest --output-on-failure -j $(JOBS)
+
+check: configure check-format layers ## before a commit: format, layers, build, and the fast tests (three minutes, where little has changed)
+	@scripts/deps.sh browser qemu-user
+	@cmake --build $(BUILD) -j $(JOBS)
+	@cd $(BUILD) && ctest --output-on-failure -j $(JOBS) -L fast
 
 golden: configure ## run the golden tests over another directory of cases: make golden DIR=...
 	@cmake --build $(BUILD) -j $(JOBS) --target test_model test_model_io test_train test_search test_decode

@@ -66,7 +66,7 @@ class Builder {
     // Position counts the bytes read, the last of which is the one that does not fit. The library's text begins with
     // its own name for the error and the same place.
     const std::string place = fmt::format("{}: {}", where_, place_in(text_, position == 0 ? 0 : position - 1));
-    if (dynamic_cast<const Document::out_of_range*>(&error))
+    if (dynamic_cast<const typename Document::out_of_range*>(&error))
       fail(place, "has a number that is too large for 64 bits", "write a smaller one");
     std::string_view reason = error.what();
     if (const std::size_t after = reason.find(": "); after != reason.npos) reason.remove_prefix(after + 2);

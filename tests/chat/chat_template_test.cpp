@@ -157,7 +157,7 @@ TEST(ChatTemplate, WhatNoTalkCouldRenderIsRefusedWhenItIsRead) {
       {"{{ f(a=1, 2) }}", "follows one with a name"},
   };
   for (const auto& [source, part] : cases) {
-    const std::string found = error_of([&] { ChatTemplate{source}; });
+    const std::string found = error_of([&text = source] { ChatTemplate{text}; });
     EXPECT_TRUE(contains(found, part)) << source << ": " << found;
   }
   // Jinja looks up such a name when the branch is taken.

@@ -27,8 +27,9 @@ TEST(Rotary, ValueAndGradient) {
   struct Sizes {
     std::int64_t heads, d, dim;
   };
-  for (const auto& [heads, d, dim] : {Sizes{1, 2, 2}, {3, 7, 4}, {2, 12, 12}, {2, 40, 36}})
+  for (const Sizes& sizes : {Sizes{1, 2, 2}, {3, 7, 4}, {2, 12, 12}, {2, 40, 36}})
     for (const bool interleaved : {false, true}) {
+      const std::int64_t heads = sizes.heads, d = sizes.d, dim = sizes.dim;
       const std::vector<float> table = angles(7, dim);
       check_op({.name = fmt::format("rotary {} {} {} {}", heads, d, dim, interleaved),
                 .shapes = {{5, heads * d}},
