@@ -19,7 +19,7 @@ if(TRIL_SANITIZE)
   # Checks of null and of alignment are half of the time that GCC takes: the address sanitizer reports the first, the second
   # is kept where bytes from outside are read as numbers. Tests themselves are not what undefined behaviour is looked for in.
   target_compile_options(tril_options INTERFACE -fsanitize=${TRIL_SANITIZE} -fno-sanitize=null
-    $<$<NOT:$<STREQUAL:$<TARGET_PROPERTY:NAME>,tril_base>>:-fno-sanitize=alignment>
+    $<$<NOT:$<OR:$<STREQUAL:$<TARGET_PROPERTY:NAME>,tril_base>,$<STREQUAL:$<TARGET_PROPERTY:NAME>,tril_format>>>:-fno-sanitize=alignment>
     $<$<BOOL:$<TARGET_PROPERTY:TRIL_TEST>>:-fno-sanitize=undefined> -fno-omit-frame-pointer -g1)
   target_link_options(tril_options INTERFACE -fsanitize=${TRIL_SANITIZE})
 endif()

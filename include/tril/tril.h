@@ -1,5 +1,5 @@
 // tril as a library: everything that a program needs to train a decoder, to run it, and to look inside. Link the layer
-// that you use (tril_train brings all below it) and include this file, or the single headers that it lists.
+// that you use (tril_train_loop and tril_report bring all below them) and include this file, or the single headers that it lists.
 //
 // The nouns, in the order in which one meets them:
 //   Arena, Context   memory and kernels of one thread's computation; the first argument of everything

@@ -1,4 +1,4 @@
-// Pages of one HTML file that need nothing else. Their scripts and styles stand in src/train/report_page/ and are compiled
+// Pages of one HTML file that need nothing else. Their scripts and styles stand in src/report/report_page/ and are compiled
 // in (cmake/embed.cmake). A page holds one JSON object in a script element that is never run; its script reads it and puts
 // every text into the document as text. A policy in its head forbids whatever is not in the file.
 #pragma once

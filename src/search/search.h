@@ -31,18 +31,18 @@ class Search {
   virtual RowView view(std::int32_t row) const = 0;
   virtual std::int32_t parent(std::int32_t row) const = 0;
   virtual std::int32_t token(std::int32_t row) const = 0;
-  /// The most probable row.
+  /// The most probable row of a beam search; else the first.
   virtual std::int32_t best_row() const = 0;
 
   /// What the rows looked at, and their likeliest tokens, where the options ask for them.
   struct Seen {
     std::span<const float> attention = {};      ///< [rows(), source tokens]
-    std::span<const Candidate> likeliest = {};  ///< [rows(), 1 + SearchOptions::top_log_probs]
+    std::span<const Candidate> likeliest = {};  ///< [rows(), SearchOptions::top_log_probs]
   };
   /// candidates [rows() * k]; those of log-probability -inf do not count.
   virtual void advance(std::span<const Candidate> candidates, std::int32_t k, const Seen& seen) = 0;
   void advance(std::span<const Candidate> candidates, std::int32_t k) { advance(candidates, k, {}); }
-  /// Ends the search where it is: what is finished is the result, or where nothing is, what was running.
+  /// Ends the search where it is. The result is what is finished; of a beam search without any, what was running; of samples, all.
   virtual void cut(Cut why) = 0;
   /// At least one once the search is done.
   virtual std::vector<Hypothesis> hypotheses() const = 0;
@@ -52,9 +52,9 @@ class Search {
     std::int32_t sample, token;  ///< token -1: none, since nothing may follow
     bool ended;
     float log_prob = 0;                 ///< of the token, with scores
-    const TokenScore* score = nullptr;  ///< where they are kept; until the next advance()
+    const TokenScore* score = nullptr;  ///< where they are kept; until the search is called again
   };
-  /// Those of the last advance().
+  /// Those of the last advance() or cut().
   virtual std::span<const Added> added() const { return {}; }
 };
 

@@ -23,7 +23,7 @@ struct StepInput {
   std::span<const std::int32_t> counts;  ///< [rows] how many of them: one, and all that is given for one that begins
   /// [rows] which row of the step before this one goes on from; -1: a sentence that begins. Those come last.
   std::span<const std::int32_t> parents;
-  std::span<const std::int32_t> sentences;  ///< [rows] whose row it is: an index into decode()'s requests
+  std::span<const std::int32_t> sentences;  ///< [rows] whose row it is: the number that it joined by
   /// [rows] how many of the last tokens that its parent read a row has not taken; empty: it has taken all.
   std::span<const std::int32_t> cuts = {};
   /// [rows] how many of a row's last new tokens are to be answered; empty: the last one of each alone.

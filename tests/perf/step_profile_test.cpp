@@ -158,7 +158,7 @@ TEST(StepProfile, LookingChangesNothing) {
   EXPECT_EQ(host_copy<float>(with.model->parameters().flat()), host_copy<float>(without.model->parameters().flat()));
 }
 
-TEST(Roof, IsMeasuredAndBinds) {
+TEST(Roofline, IsMeasuredAndBinds) {
   const Roofline measured = measure_roofline(kern::best(), 1, nn::Precision::bf16);
   EXPECT_GT(measured.flops, 1e8);
   EXPECT_GT(measured.mixed_flops, 1e8);

@@ -278,7 +278,14 @@ void ContinuousBatch::advance(Context& c, const StepOutput& output) {
   for (const std::int32_t length : output.attention.lengths)
     first_weight.push_back(first_weight.back() + static_cast<std::size_t>(length));
 
-  std::size_t kept = 0, i = 0, row = 0;
+  // Those that have ended gave their search away; they leave, too, where something is thrown between them.
+  struct Leave {
+    ~Leave() {
+      std::erase_if(*live, [](const Sentence& s) { return !s.search; });
+    }
+    std::vector<Sentence>* live;
+  } const leave{&live_};
+  std::size_t i = 0, row = 0;
   for (const Run& run : runs) {
     Found found = find(c, output, run, row, projected);
     row += run.rows.size();
@@ -292,23 +299,20 @@ void ContinuousBatch::advance(Context& c, const StepOutput& output) {
           seen.attention = std::span(output.attention.weights)
                                .subspan(first, first_weight[static_cast<std::size_t>(s.row) + n] - first);
         }
-        if (!advance(s, Found::take(found.candidates, n * static_cast<std::size_t>(found.k)), found.k, seen)) continue;
+        advance(s, Found::take(found.candidates, n * static_cast<std::size_t>(found.k)), found.k, seen);
       }
-      if (kept != i) live_[kept] = std::move(s);
-      ++kept;
     }
   }
-  live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(kept), live_.end());
 }
 
-// Whether the sentence goes on.
-bool ContinuousBatch::advance(Sentence& s, std::span<const Candidate> candidates, std::int32_t k,
+// A sentence that is done ends.
+void ContinuousBatch::advance(Sentence& s, std::span<const Candidate> candidates, std::int32_t k,
                               const Search::Seen& seen) {
   try {
     s.search->advance(candidates, k, seen);
     tell(s);
     const bool done = s.search->done();
-    if (!done && !is_late(s.begun, *s.group->options)) return true;
+    if (!done && !is_late(s.begun, *s.group->options)) return;
     if (!done) {
       s.search->cut(Cut::time_limit);
       tell(s);
@@ -317,7 +321,6 @@ bool ContinuousBatch::advance(Sentence& s, std::span<const Candidate> candidates
   } catch (...) {
     end(s, std::current_exception());
   }
-  return false;
 }
 
 }  // namespace tril::search

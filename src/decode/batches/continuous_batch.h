@@ -87,7 +87,7 @@ class ContinuousBatch {
   Found find(Context& c, const StepOutput& output, const Run& run, std::size_t row,
              std::span<const Candidate> projected);
   void advance(Context& c, const StepOutput& output);
-  bool advance(Sentence& s, std::span<const Candidate> candidates, std::int32_t k, const Search::Seen& seen);
+  void advance(Sentence& s, std::span<const Candidate> candidates, std::int32_t k, const Search::Seen& seen);
   void end(Sentence& s, std::exception_ptr error = {});
   void tell(const Sentence& s) const;
 

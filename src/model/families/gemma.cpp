@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/printable.h"
-#include "model/spec/decoder_families.h"
+#include "model/families/decoder_families.h"
 #include "model/spec/llama_like.h"
 
 namespace tril::model {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "model/spec/decoder_families.h"
+#include "model/families/decoder_families.h"
 #include "model/spec/llama_like.h"
 
 namespace tril::model {

@@ -2,7 +2,7 @@
 // et al. 2022, section 2].
 #include <nlohmann/json.hpp>
 
-#include "model/spec/decoder_families.h"
+#include "model/families/decoder_families.h"
 #include "model/spec/parallel_decoder.h"
 #include "model/spec/rotary_config.h"
 

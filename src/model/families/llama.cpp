@@ -1,7 +1,7 @@
 // llama: Llama 2 and 3 [Touvron et al. 2023; Llama team 2024] and all that say so in config.json.
 #include <nlohmann/json.hpp>
 
-#include "model/spec/decoder_families.h"
+#include "model/families/decoder_families.h"
 #include "model/spec/llama_like.h"
 
 namespace tril::model {

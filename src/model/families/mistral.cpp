@@ -1,7 +1,7 @@
 // mistral: Llama with a sliding window over all layers [Jiang et al. 2023, section 2].
 #include <nlohmann/json.hpp>
 
-#include "model/spec/decoder_families.h"
+#include "model/families/decoder_families.h"
 #include "model/spec/llama_like.h"
 
 namespace tril::model {

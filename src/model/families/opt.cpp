@@ -3,7 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "model/spec/decoder_families.h"
+#include "model/families/decoder_families.h"
 #include "model/spec/decoder_keys.h"
 
 namespace tril::model {

@@ -2,7 +2,7 @@
 // 2.1; Phi-2].
 #include <nlohmann/json.hpp>
 
-#include "model/spec/decoder_families.h"
+#include "model/families/decoder_families.h"
 #include "model/spec/parallel_decoder.h"
 
 namespace tril::model {

@@ -2,7 +2,7 @@
 // their own for each pair of a head [Abdin et al. 2024; LongRoPE: Ding et al. 2024].
 #include <nlohmann/json.hpp>
 
-#include "model/spec/decoder_families.h"
+#include "model/families/decoder_families.h"
 #include "model/spec/llama_like.h"
 
 namespace tril::model {

@@ -2,7 +2,7 @@
 // team 2024, section 2.2.1].
 #include <nlohmann/json.hpp>
 
-#include "model/spec/decoder_families.h"
+#include "model/families/decoder_families.h"
 #include "model/spec/llama_like.h"
 
 namespace tril::model {

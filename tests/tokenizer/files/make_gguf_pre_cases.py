@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/text/gguf_pre_cases.json: where texts of many scripts are cut under each name of tokenizer.ggml.pre.
+"""Writes tests/tokenizer/files/gguf_pre_cases.json: where texts of many scripts are cut under each name of tokenizer.ggml.pre.
 
 usage: make_gguf_pre_cases.py [OUT]      needs regex (pip install regex); the test that reads the file does not
 

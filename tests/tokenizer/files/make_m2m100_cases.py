@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/text/m2m100_cases: what M2M100Tokenizer (transformers 5) makes of texts with characters that vocab.json has
+"""Writes tests/tokenizer/files/m2m100_cases: what M2M100Tokenizer (transformers 5) makes of texts with characters that vocab.json has
 and its SentencePiece model lacks.
 
 usage: make_m2m100_cases.py GOLDEN_TOKENIZERS OUT      needs transformers and sentencepiece; the tests do not

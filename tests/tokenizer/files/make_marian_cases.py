@@ -1,4 +1,4 @@
-"""Write tests/text/marian_cases: what Hugging Face's MarianTokenizer (transformers 5, without sacremoses) makes of odd texts.
+"""Write tests/tokenizer/files/marian_cases: what Hugging Face's MarianTokenizer (transformers 5, without sacremoses) makes of odd texts.
 
 usage: make_marian_cases.py GOLDEN_TOKENIZERS OUT
 Two directories, of the golden SentencePiece models: joint (BPE with byte fallback on the source side, unigram without on the
