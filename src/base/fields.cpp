@@ -76,6 +76,15 @@ std::string joined(const std::vector<std::string>& words, std::string_view by) {
 
 }  // namespace
 
+std::string Range::text() const {
+  if (end == Least::included) return fmt::format("from {:.15g} to {:.15g}", least, most);
+  return fmt::format("above {:.15g}, at most {:.15g}", least, most);
+}
+
+void check_range(double value, const Range& range, std::string_view where) {
+  check(range.has(value), where, "expected a number {}, got {}", range.text(), value);
+}
+
 Field::Field(std::string name, FieldSlot slot, std::string help, std::string group)
     : name_(std::move(name)), help_(std::move(help)), group_(std::move(group)), slot_(std::move(slot)) {
   value_name_ = kind() == FieldKind::number ? "N" : "TEXT";
@@ -95,6 +104,12 @@ Field& Field::at_most(double most) {
 Field& Field::above(double bound) {
   least_ = bound;
   least_excluded_ = true;
+  return *this;
+}
+
+Field& Field::within(const Range& range) {
+  at_least(range.least).at_most(range.most);
+  least_excluded_ = range.end == Range::Least::excluded;
   return *this;
 }
 

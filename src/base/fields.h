@@ -25,6 +25,20 @@
 
 namespace tril {
 
+/// Limits of a number.
+struct Range {
+  enum class Least : std::uint8_t { included, excluded };
+  double least, most;
+  Least end = Least::included;
+
+  bool has(double x) const { return (end == Least::included ? x >= least : x > least) && x <= most; }
+  /// "from 0 to 1", "above 0, at most 1".
+  std::string text() const;
+};
+
+/// Throws Error(usage) where the value is outside. @param where  the name of the field
+void check_range(double value, const Range& range, std::string_view where);
+
 /// An enum behind a table of names, its type erased.
 struct ChoiceSlot {
   std::function<std::int64_t()> get;
@@ -50,6 +64,7 @@ class Field {
   Field& at_least(double least);
   Field& at_most(double most);
   Field& above(double bound);
+  Field& within(const Range& range);
   /// The only texts allowed (for an enum, pass its table of names to Fields::add instead).
   Field& choices(std::vector<std::string> allowed);
   /// A further test of each text: returns "" or what was expected ("a number with unit u, e, m or Gt").

@@ -7,15 +7,12 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/length_penalty.h"
 #include "format/json_file.h"
 #include "model/spec/generation_keys.h"
 #include "model_io/gguf_config.h"
 
 namespace tril::model {
 namespace {
-
-constexpr double unbounded = std::numeric_limits<double>::max();
 
 std::int32_t to_id(const JsonObject& o, std::string_view key, std::int64_t id) {
   if (id < 0 || id > std::numeric_limits<std::int32_t>::max())
@@ -104,13 +101,30 @@ std::vector<std::string> find_not_obeyed(const JsonObject& o) {
   return found;
 }
 
-// A number within bounds; `above`: the least is itself too small.
-std::optional<double> find_number(const JsonObject& o, std::string_view key, double least, bool above, double most) {
+std::optional<double> find_number(const JsonObject& o, std::string_view key, const Range& range) {
   const auto value = o.find<double>(key);
-  if (value && !(*value <= most && (above ? *value > least : *value >= least)))
-    o.fail_at(key, fmt::format("expected a number {} {}{}, got {}", above ? "above" : "of at least", least,
-                               most < unbounded ? fmt::format(" and at most {}", most) : "", *value));
+  if (value && !range.has(*value)) o.fail_at(key, fmt::format("expected a number {}, got {}", range.text(), *value));
   return value;
+}
+
+SearchOptions find_search(const JsonObject& o) {
+  SearchOptions s;
+  s.beam_size = find_count(o, "num_beams");
+  if (s.beam_size && !limits::beam_size.has(static_cast<double>(*s.beam_size)))
+    o.fail_at("num_beams", fmt::format("expected a number {}, got {}", limits::beam_size.text(), *s.beam_size));
+  if (const auto groups = find_count(o, "num_beam_groups"); groups.value_or(0) > 1) s.beam_groups = groups;
+  s.diversity_penalty = find_number(o, "diversity_penalty", limits::diversity_penalty);
+  s.length_penalty = find_number(o, "length_penalty", limits::length_penalty);
+  s.early_stopping = find_early_stopping(o);
+  s.no_repeat_ngram = find_count(o, "no_repeat_ngram_size");
+  s.repetition_penalty = find_number(o, "repetition_penalty", limits::repetition_penalty);
+  s.sampling = o.find<bool>("do_sample").value_or(false) && s.beam_size.value_or(1) == 1;
+  s.temperature = find_number(o, "temperature", limits::temperature);
+  s.top_k = find_count(o, "top_k");
+  s.top_p = find_number(o, "top_p", limits::probability);
+  s.min_p = find_number(o, "min_p", limits::probability);
+  s.typical_p = find_number(o, "typical_p", limits::typical_p);
+  return s;
 }
 
 std::optional<AlignmentHeads> find_alignment_heads(const JsonObject& o) {
@@ -158,13 +172,8 @@ GenerationConfig read(const JsonObject& o) {
   check(o.json().is_object(), o.where(), "expected an object, got {}", o.json().type_name());
 
   GenerationConfig g;
-  g.num_beams = find_count(o, "num_beams");
-  if (g.num_beams && (*g.num_beams < 1 || *g.num_beams > 1000))
-    o.fail_at("num_beams", fmt::format("expected a number from 1 to 1000, got {}", *g.num_beams));
-  g.num_beam_groups = std::max<std::int64_t>(1, find_count(o, "num_beam_groups").value_or(1));
-  g.diversity_penalty = find_number(o, "diversity_penalty", 0, false, unbounded);
-  g.length_penalty = find_number(o, "length_penalty", -largest_length_penalty, false, largest_length_penalty);
-  g.early_stopping = find_early_stopping(o);
+  g.where = o.where();
+  g.search = find_search(o);
   g.max_length = find_count(o, "max_length");
   g.max_new_tokens = find_count(o, "max_new_tokens");
   g.min_length = find_count(o, "min_length");
@@ -179,14 +188,6 @@ GenerationConfig read(const JsonObject& o) {
   g.bad_words_ids = find_words(o);
   g.suppress_tokens = find_ids(o, "suppress_tokens");
   g.begin_suppress_tokens = find_ids(o, "begin_suppress_tokens");
-  g.no_repeat_ngram_size = find_count(o, "no_repeat_ngram_size").value_or(0);
-  g.repetition_penalty = find_number(o, "repetition_penalty", 0, true, unbounded).value_or(1);
-  g.do_sample = o.find<bool>("do_sample").value_or(false) && g.num_beams.value_or(1) == 1;
-  g.temperature = find_number(o, "temperature", 0, false, unbounded);
-  g.top_k = find_count(o, "top_k");
-  g.top_p = find_number(o, "top_p", 0, false, 1);
-  g.min_p = find_number(o, "min_p", 0, false, 1);
-  g.typical_p = find_number(o, "typical_p", 0, true, 1);
   g.renormalize_logits = o.find<bool>("renormalize_logits").value_or(false);
   g.alignment_heads = find_alignment_heads(o);
   g.not_obeyed = find_not_obeyed(o);

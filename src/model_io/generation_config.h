@@ -10,15 +10,14 @@
 #include <vector>
 
 #include "model/spec/model.h"
+#include "settings/search_options.h"
 
 namespace tril::model {
 
 struct GenerationConfig {
-  std::optional<std::int64_t> num_beams;
-  std::int64_t num_beam_groups = 1;
-  std::optional<double> diversity_penalty;  ///< obeyed with groups
-  std::optional<double> length_penalty;
-  std::optional<std::string> early_stopping;  ///< "false", "true" or "never"
+  std::string where;  ///< the file, for errors and warnings
+  /// What it says of the search. `sampling` is always set: do_sample, without a beam.
+  SearchOptions search;
   /// Lengths of the whole sequence, the start token or prompt counted; new tokens count without it. EOS counts for a
   /// maximum; a minimum is reached before EOS.
   std::optional<std::int64_t> max_length, max_new_tokens, min_length, min_new_tokens;
@@ -28,11 +27,6 @@ struct GenerationConfig {
   std::optional<std::int32_t> forced_bos_token_id, forced_eos_token_id;
   std::vector<std::vector<std::int32_t>> bad_words_ids;
   std::vector<std::int32_t> suppress_tokens, begin_suppress_tokens;
-  std::int64_t no_repeat_ngram_size = 0;
-  double repetition_penalty = 1;
-  bool do_sample = false;
-  std::optional<double> temperature, top_p, min_p, typical_p;  ///< obeyed where tokens are sampled
-  std::optional<std::int64_t> top_k;                           ///< likewise; 0: all
   bool renormalize_logits = false;
   /// [[layer, head], ...] of the decoder, from 0, as Whisper's directories have it; where they name heads of one layer.
   std::optional<AlignmentHeads> alignment_heads;

@@ -180,15 +180,16 @@ json generation_config_of_gguf(const GgufFile& file) {
 
 GgufMetadata gguf_sampling(const GenerationConfig& g) {
   GgufMetadata m;
-  if (!g.do_sample) return m;
+  const SearchOptions& s = g.search;
+  if (!s.sampling.value_or(false)) return m;
   const auto add = [&](const char* key, const std::optional<double>& value) {
     if (value) m.add(fmt::format("general.sampling.{}", key), static_cast<float>(*value));
   };
-  add("temp", g.temperature.value_or(1));
-  add("top_p", g.top_p);
-  add("min_p", g.min_p);
-  if (g.repetition_penalty != 1) add("penalty_repeat", g.repetition_penalty);
-  if (g.top_k) m.add("general.sampling.top_k", static_cast<std::uint32_t>(*g.top_k));
+  add("temp", s.temperature.value_or(1));
+  add("top_p", s.top_p);
+  add("min_p", s.min_p);
+  if (s.repetition_penalty != 1.0) add("penalty_repeat", s.repetition_penalty);
+  if (s.top_k) m.add("general.sampling.top_k", static_cast<std::uint32_t>(*s.top_k));
   return m;
 }
 

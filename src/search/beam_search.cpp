@@ -10,7 +10,7 @@
 namespace tril::search {
 // Of a group of g rows max(2, 1 + e) g are looked at, behind at most beam_size - g that another group's choices push back:
 // never more than one beam of all rows needs.
-std::int32_t BeamSearch::candidates_per_row(const SearchOptions& o) {
+std::int32_t BeamSearch::candidates_per_row(const SearchPlan& o) {
   const std::int32_t beam = std::max<std::int32_t>(2, 1 + static_cast<std::int32_t>(o.eos_ids.size())) * o.beam_size;
   return o.alternatives ? std::max(beam, o.n_best) : beam;
 }

@@ -1,5 +1,5 @@
 // Beam search as `transformers` has it: of all rows' candidates the best max(2, 1 + number of EOS ids) * beam_size are
-// looked at; those that end (by EOS, at max_length, or by SearchOptions::ends) are finished hypotheses if they rank among the first beam_size,
+// looked at; those that end (by EOS, at max_length, or by SearchPlan::ends) are finished hypotheses if they rank among the first beam_size,
 // the best beam_size others go on. Equal scores go to the lower row, then to the lower id, and to the hypothesis
 // finished first. The search is after beam_size * patience finished hypotheses [Kasai et al. 2022, "A call for clarity in
 // beam search"], and keeps the best so many.
@@ -29,8 +29,8 @@ namespace tril::search {
 
 class BeamSearch : public Search {
  public:
-  explicit BeamSearch(const SearchOptions& options) : options_(&options) {}
-  static std::int32_t candidates_per_row(const SearchOptions& options);
+  explicit BeamSearch(const SearchPlan& options) : options_(&options) {}
+  static std::int32_t candidates_per_row(const SearchPlan& options);
 
   void begin(const Request& request) override;
   bool done() const override { return running_.empty(); }
@@ -86,7 +86,7 @@ class BeamSearch : public Search {
   static bool is_better(const Beam& a, const Beam& b);
   bool is_done(const Group& group) const;
 
-  const SearchOptions* options_;
+  const SearchPlan* options_;
   Request request_;
   std::int32_t generated_ = 0;
   Cut cut_ = Cut::no;

@@ -21,7 +21,7 @@ void check_number(double log_prob) {
     fail("search", "the model's scores are not numbers (NaN)", "look at the weights with `tril inspect`");
 }
 
-CandidateFinder::CandidateFinder(const SearchOptions& options, std::int64_t vocab_size, std::int32_t k, bool scores)
+CandidateFinder::CandidateFinder(const SearchPlan& options, std::int64_t vocab_size, std::int32_t k, bool scores)
     : processors_(make_processors(options)),
       sampling_(options.sampling),
       k_(sampling_.on ? k : static_cast<std::int32_t>(std::min<std::int64_t>(k, vocab_size))),

@@ -16,7 +16,7 @@ namespace tril::search {
 using Clock = std::chrono::steady_clock;
 
 /// Whether a search that began then has had its time.
-inline bool is_late(Clock::time_point begun, const SearchOptions& options) {
+inline bool is_late(Clock::time_point begun, const SearchPlan& options) {
   return options.time_limit > 0 && std::chrono::duration<double>(Clock::now() - begun).count() >= options.time_limit;
 }
 
@@ -49,12 +49,12 @@ class CandidateFinder {
  public:
   /// @param k  candidates of a row
   /// @param scores  whether their log-probabilities are wanted; without, their logits stand there
-  CandidateFinder(const SearchOptions& options, std::int64_t vocab_size, std::int32_t k, bool scores);
+  CandidateFinder(const SearchPlan& options, std::int64_t vocab_size, std::int32_t k, bool scores);
 
   /// Of the rows seen last: as many as the search wants, and room for RowView::wanted.
   std::int32_t k() const { return width_; }
   std::int32_t candidates_wanted() const { return k_; }
-  /// Of the rows seen last the likeliest, [rows * top_count()], whatever is drawn; SearchOptions::top_log_probs.
+  /// Of the rows seen last the likeliest, [rows * top_count()], whatever is drawn; SearchPlan::top_log_probs.
   std::span<const Candidate> tops() const { return tops_; }
   std::int32_t top_count() const { return top_; }
   bool scores() const { return scores_; }

@@ -10,7 +10,7 @@ bool contains(std::span<const std::int32_t> list, std::span<const std::int32_t> 
 }
 
 // Whether the options forbid the phrase whatever stands around it.
-bool is_forbidden(const SearchOptions& o, std::span<const std::int32_t> phrase) {
+bool is_forbidden(const SearchPlan& o, std::span<const std::int32_t> phrase) {
   const auto is_one_of = [](std::int32_t id, std::span<const std::int32_t> list) {
     return std::find(list.begin(), list.end(), id) != list.end();
   };
@@ -32,7 +32,7 @@ std::vector<std::int32_t> borders(std::span<const std::int32_t> tokens) {
 
 }  // namespace
 
-Phrases::Phrases(const Request& request, const SearchOptions& options) : options_(&options) {
+Phrases::Phrases(const Request& request, const SearchPlan& options) : options_(&options) {
   std::int64_t room = request.max_length - (options.eos_ids.empty() ? 0 : 1);
   for (std::size_t i = 0; i < request.phrases.size(); ++i) {
     const auto& tokens = request.phrases[i];

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "search/options.h"
+#include "search/plan.h"
 
 namespace tril::search {
 
@@ -20,7 +20,7 @@ class Phrases {
   Phrases() = default;
   /// Those of the request that can be there: phrases that no hypothesis may contain, or for which max_length leaves no
   /// room, are left out from the start.
-  Phrases(const Request& request, const SearchOptions& options);
+  Phrases(const Request& request, const SearchPlan& options);
 
   bool none() const { return list_.empty(); }
   /// Numbers that the state of one hypothesis takes.
@@ -51,7 +51,7 @@ class Phrases {
   std::int32_t places(const Phrase& p, std::span<const std::int32_t> tokens) const;
   std::int32_t count(std::size_t i, std::span<const std::int32_t> state) const;
 
-  const SearchOptions* options_ = nullptr;
+  const SearchPlan* options_ = nullptr;
   std::vector<Phrase> list_;
   std::vector<std::int32_t> left_out_;  // of the request's phrases
 };

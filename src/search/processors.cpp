@@ -256,7 +256,7 @@ class ConstraintProcessor : public LogitsProcessor {
 
 }  // namespace
 
-Processors make_processors(const SearchOptions& o) {
+Processors make_processors(const SearchPlan& o) {
   Processors list;
   if (!o.logit_bias.empty()) list.push_back(std::make_unique<LogitBias>(o.logit_bias));
   if (o.repetition_penalty != 1) list.push_back(std::make_unique<RepetitionPenalty>(o.repetition_penalty));

@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "search/options.h"
+#include "search/plan.h"
 #include "search/step_logits.h"
 
 namespace tril::search {
@@ -51,6 +51,6 @@ class LogitsProcessor {
 using Processors = std::vector<std::unique_ptr<LogitsProcessor>>;
 
 /// Those that the options call for.
-Processors make_processors(const SearchOptions& options);
+Processors make_processors(const SearchPlan& options);
 
 }  // namespace tril::search

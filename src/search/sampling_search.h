@@ -14,8 +14,8 @@ namespace tril::search {
 /// row, which brings a candidate for each of them; after that each has a row, until it ends.
 class SamplingSearch : public Search {
  public:
-  explicit SamplingSearch(const SearchOptions& options) : options_(&options) {}
-  static std::int32_t candidates_per_row(const SearchOptions& options) { return options.n_best; }
+  explicit SamplingSearch(const SearchPlan& options) : options_(&options) {}
+  static std::int32_t candidates_per_row(const SearchPlan& options) { return options.n_best; }
 
   void begin(const Request& request) override;
   bool done() const override { return rows_.empty(); }
@@ -48,7 +48,7 @@ class SamplingSearch : public Search {
   }
   bool extend(std::size_t sample, const Candidate& candidate);
 
-  const SearchOptions* options_;
+  const SearchPlan* options_;
   Request request_;
   std::vector<Sample> samples_;
   std::vector<Row> rows_, next_rows_;

@@ -8,7 +8,7 @@
 
 namespace tril::search {
 
-bool is_eos(const SearchOptions& o, std::int32_t token) {
+bool is_eos(const SearchPlan& o, std::int32_t token) {
   return std::find(o.eos_ids.begin(), o.eos_ids.end(), token) != o.eos_ids.end();
 }
 
@@ -18,12 +18,12 @@ void check_lengths(const Request& r) {
         "expected 0 to the maximum length of {}, got {}", r.max_length, r.min_length);
 }
 
-std::unique_ptr<Search> make_search(const SearchOptions& options) {
+std::unique_ptr<Search> make_search(const SearchPlan& options) {
   if (options.has_beam()) return std::make_unique<BeamSearch>(options);
   return std::make_unique<SamplingSearch>(options);
 }
 
-std::int32_t candidates_per_row(const SearchOptions& options) {
+std::int32_t candidates_per_row(const SearchPlan& options) {
   return options.has_beam() ? BeamSearch::candidates_per_row(options) : SamplingSearch::candidates_per_row(options);
 }
 

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "search/options.h"
+#include "search/plan.h"
 #include "search/processors.h"
 
 namespace tril::search {
@@ -37,7 +37,7 @@ class Search {
   /// What the rows looked at, and their likeliest tokens, where the options ask for them.
   struct Seen {
     std::span<const float> attention = {};      ///< [rows(), source tokens]
-    std::span<const Candidate> likeliest = {};  ///< [rows(), SearchOptions::top_log_probs]
+    std::span<const Candidate> likeliest = {};  ///< [rows(), SearchPlan::top_log_probs]
   };
   /// candidates [rows() * k]; those of log-probability -inf do not count.
   virtual void advance(std::span<const Candidate> candidates, std::int32_t k, const Seen& seen) = 0;
@@ -59,11 +59,11 @@ class Search {
 };
 
 /// The search that the options call for; they must outlive it.
-std::unique_ptr<Search> make_search(const SearchOptions& options);
+std::unique_ptr<Search> make_search(const SearchPlan& options);
 /// Candidates that each row must bring to it, if the vocabulary has so many.
-std::int32_t candidates_per_row(const SearchOptions& options);
+std::int32_t candidates_per_row(const SearchPlan& options);
 
-bool is_eos(const SearchOptions& options, std::int32_t token);
+bool is_eos(const SearchPlan& options, std::int32_t token);
 /// @throws Error(usage) where the request's lengths contradict each other
 void check_lengths(const Request& request);
 

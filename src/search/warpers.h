@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "search/options.h"
+#include "search/plan.h"
 
 namespace tril::search {
 

@@ -47,7 +47,7 @@ TEST_F(GenerationConfigFile, GoldenMarian) {
   EXPECT_EQ(g.forced_bos_token_id, std::nullopt);
   ASSERT_EQ(g.bad_words_ids.size(), 21u);
   EXPECT_EQ(g.bad_words_ids[0], std::vector<std::int32_t>{110});
-  EXPECT_EQ(g.num_beams, std::nullopt);
+  EXPECT_EQ(g.search.beam_size, std::nullopt);
   EXPECT_TRUE(g.not_obeyed.empty());
 }
 
@@ -57,9 +57,9 @@ TEST_F(GenerationConfigFile, EveryKey) {
     "pad_token_id": 1, "bos_token_id": 0, "decoder_start_token_id": 4, "forced_bos_token_id": 9,
     "forced_eos_token_id": [2], "bad_words_ids": [[1], [7, 8]], "suppress_tokens": [3], "begin_suppress_tokens": [6],
     "no_repeat_ngram_size": 3, "renormalize_logits": true, "something_else": {"a": [1]}})");
-  EXPECT_EQ(g.num_beams, 6);
-  EXPECT_EQ(g.length_penalty, 0.6);
-  EXPECT_EQ(g.early_stopping, "never");
+  EXPECT_EQ(g.search.beam_size, 6);
+  EXPECT_EQ(g.search.length_penalty, 0.6);
+  EXPECT_EQ(g.search.early_stopping, "never");
   EXPECT_EQ(g.max_length, 512);
   EXPECT_EQ(g.max_new_tokens, 7);
   EXPECT_EQ(g.min_length, 3);
@@ -73,23 +73,23 @@ TEST_F(GenerationConfigFile, EveryKey) {
   EXPECT_EQ(g.bad_words_ids, (std::vector<std::vector<std::int32_t>>{{1}, {7, 8}}));
   EXPECT_EQ(g.suppress_tokens, std::vector<std::int32_t>{3});
   EXPECT_EQ(g.begin_suppress_tokens, std::vector<std::int32_t>{6});
-  EXPECT_EQ(g.no_repeat_ngram_size, 3);
+  EXPECT_EQ(g.search.no_repeat_ngram, 3);
   EXPECT_TRUE(g.renormalize_logits);
 }
 
 TEST_F(GenerationConfigFile, AbsentAndNullAreNothing) {
   const GenerationConfig g = read(R"({"num_beams": null, "eos_token_id": null, "early_stopping": null,
                                       "bad_words_ids": null, "max_length": null})");
-  EXPECT_EQ(g.num_beams, std::nullopt);
-  EXPECT_EQ(g.early_stopping, std::nullopt);
+  EXPECT_EQ(g.search.beam_size, std::nullopt);
+  EXPECT_EQ(g.search.early_stopping, std::nullopt);
   EXPECT_TRUE(g.eos_token_ids.empty());
   EXPECT_TRUE(g.bad_words_ids.empty());
   EXPECT_EQ(g.max_length, std::nullopt);
 }
 
 TEST_F(GenerationConfigFile, ConfigJsonServesWhereItIsMissing) {
-  EXPECT_EQ(read(R"({"num_beams": 3, "d_model": 8})", "config.json").num_beams, 3);
-  EXPECT_EQ(read(R"({"num_beams": 5})").num_beams, 5);
+  EXPECT_EQ(read(R"({"num_beams": 3, "d_model": 8})", "config.json").search.beam_size, 3);
+  EXPECT_EQ(read(R"({"num_beams": 5})").search.beam_size, 5);
 }
 
 TEST_F(GenerationConfigFile, WhatIsNotDoneIsNamed) {
@@ -97,28 +97,28 @@ TEST_F(GenerationConfigFile, WhatIsNotDoneIsNamed) {
                                       "diversity_penalty": 0.0, "force_words_ids": [[3]], "sequence_bias": null})");
   EXPECT_EQ(g.not_obeyed,
             (std::vector<std::string>{"eta_cutoff 0.1", "force_words_ids", "do_sample true with a beam"}));
-  EXPECT_FALSE(g.do_sample);
+  EXPECT_EQ(g.search.sampling, false);
 }
 
 TEST_F(GenerationConfigFile, GroupsOfBeamsAreRead) {
   const GenerationConfig g = read(R"({"num_beams": 4, "num_beam_groups": 2, "diversity_penalty": 0.3})");
-  EXPECT_EQ(g.num_beam_groups, 2);
-  EXPECT_EQ(g.diversity_penalty, 0.3);
+  EXPECT_EQ(g.search.beam_groups, 2);
+  EXPECT_EQ(g.search.diversity_penalty, 0.3);
   EXPECT_TRUE(g.not_obeyed.empty());
-  EXPECT_EQ(read(R"({"num_beams": 4})").num_beam_groups, 1);
+  EXPECT_EQ(read(R"({"num_beams": 4})").search.beam_groups, std::nullopt);
 }
 
 TEST_F(GenerationConfigFile, SamplingIsRead) {
   const GenerationConfig g = read(R"({"do_sample": true, "temperature": 1, "top_k": 0, "top_p": 0.9, "min_p": null,
                                       "typical_p": 1.0, "repetition_penalty": 1.2})");
   EXPECT_TRUE(g.not_obeyed.empty());
-  EXPECT_TRUE(g.do_sample);
-  EXPECT_EQ(g.temperature, 1);
-  EXPECT_EQ(g.top_k, 0);
-  EXPECT_EQ(g.top_p, 0.9);
-  EXPECT_EQ(g.min_p, std::nullopt);
-  EXPECT_EQ(g.typical_p, 1);
-  EXPECT_EQ(g.repetition_penalty, 1.2);
+  EXPECT_EQ(g.search.sampling, true);
+  EXPECT_EQ(g.search.temperature, 1);
+  EXPECT_EQ(g.search.top_k, 0);
+  EXPECT_EQ(g.search.top_p, 0.9);
+  EXPECT_EQ(g.search.min_p, std::nullopt);
+  EXPECT_EQ(g.search.typical_p, 1);
+  EXPECT_EQ(g.search.repetition_penalty, 1.2);
 }
 
 TEST_F(GenerationConfigFile, WrongValuesAreErrorsWithFileAndKey) {

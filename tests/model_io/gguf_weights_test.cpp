@@ -216,9 +216,9 @@ TEST_F(GgufModelFile, SaysWhatEndsATextAndHowToSample) {
   EXPECT_EQ(g.eos_token_ids, (std::vector<std::int32_t>{2, 5, 7}));
   EXPECT_EQ(g.bos_token_id, 1);
   EXPECT_FALSE(g.pad_token_id);
-  EXPECT_TRUE(g.do_sample);
-  EXPECT_EQ(g.temperature, 0.5);
-  EXPECT_EQ(g.top_k, 40);
+  EXPECT_EQ(g.search.sampling, true);
+  EXPECT_EQ(g.search.temperature, 0.5);
+  EXPECT_EQ(g.search.top_k, 40);
   EXPECT_EQ(load(put())->special_ids().eos, 2);
 }
 

@@ -20,8 +20,8 @@ struct Decode : ::testing::Test {
   Context c{arena};
 };
 
-SearchOptions options(std::int32_t beam_size) {
-  SearchOptions o;
+SearchPlan options(std::int32_t beam_size) {
+  SearchPlan o;
   o.beam_size = beam_size;
   o.n_best = beam_size;
   o.eos_ids = {eos};
@@ -48,7 +48,7 @@ TEST_F(Decode, BeamSearchIsThatOfTransformers) {
     RandomSequence random(seed, 1);
     const auto vocab = static_cast<std::int32_t>(12 + random.below(20));
     const TreeModel model(seed, vocab, eos, 0.5 + 2 * random.uniform(), 3 * random.uniform());
-    SearchOptions o = options(static_cast<std::int32_t>(2 + random.below(4)));
+    SearchPlan o = options(static_cast<std::int32_t>(2 + random.below(4)));
     o.length_penalty = std::array{-1.0, 0.0, 0.6, 1.0, 2.0}[random.below(5)];
     o.early_stopping = std::array{EarlyStopping::no, EarlyStopping::yes, EarlyStopping::never}[random.below(3)];
     const Request request{start, 0, static_cast<std::int32_t>(1 + random.below(9))};
@@ -65,7 +65,7 @@ TEST_F(Decode, PatienceIsHowManyFinishedHypothesesAreWanted) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     RandomSequence random(seed, 3);
     const TreeModel model(seed, 20, eos, 1 + random.uniform(), 2 + random.uniform());
-    SearchOptions o = options(static_cast<std::int32_t>(2 + random.below(4)));
+    SearchPlan o = options(static_cast<std::int32_t>(2 + random.below(4)));
     o.n_best = 1;
     o.early_stopping = random.below(2) ? EarlyStopping::yes : EarlyStopping::no;
     const Request request{start, 0, 12};
@@ -88,7 +88,7 @@ TEST_F(Decode, ConstraintsAreThoseOfTransformers) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     RandomSequence random(seed, 2);
     const TreeModel model(seed, 24, eos, 1.5, 1);
-    SearchOptions o = options(static_cast<std::int32_t>(1 + random.below(4)));
+    SearchPlan o = options(static_cast<std::int32_t>(1 + random.below(4)));
     if (o.beam_size == 1) o.early_stopping = EarlyStopping::yes;
     const auto some_id = [&] { return static_cast<std::int32_t>(2 + random.below(22)); };
     if (random.below(2)) o.bad_words = {{some_id()}, {some_id(), some_id()}, {eos}, {some_id(), some_id(), some_id()}};
@@ -131,7 +131,7 @@ TEST_F(Decode, ConstraintsAreThoseOfTransformers) {
 TEST_F(Decode, ABeamAsWideAsTheSpaceFindsTheBest) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const TreeModel model(seed, 4, eos, 2, 0);
-    SearchOptions o = options(81);  // 3 tokens go on at each of the first 4 steps
+    SearchPlan o = options(81);  // 3 tokens go on at each of the first 4 steps
     o.early_stopping = EarlyStopping::never;
     const Request request{start, 0, 5};
     TreeStep step(model);
@@ -146,7 +146,7 @@ TEST_F(Decode, ABeamAsWideAsTheSpaceFindsTheBest) {
 TEST_F(Decode, TheNBestAreSortedAndDistinct) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const TreeModel model(seed, 30, eos, 1, 2);
-    SearchOptions o = options(6);
+    SearchPlan o = options(6);
     o.n_best = 4;
     TreeStep step(model);
     const auto got = decode(c, step, std::vector{Request{start, 0, 8}}, o)[0];
@@ -165,7 +165,7 @@ TEST_F(Decode, TheNBestAreSortedAndDistinct) {
 TEST_F(Decode, GreedyIsABeamOfOne) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const TreeModel model(seed, 17, eos, 1, 1);
-    SearchOptions o = options(1);
+    SearchPlan o = options(1);
     o.early_stopping = EarlyStopping::yes;
     const Request request{start, 0, 12};
     TreeStep step(model);
@@ -194,7 +194,7 @@ TEST_F(Decode, GreedyIsABeamOfOne) {
 TEST_F(Decode, ManySentencesAreDecodedAsEachAlone) {
   const TreeModel model(5, 40, eos, 1.5, 1.5);
   for (std::int32_t beam_size : {1, 3}) {
-    const SearchOptions o = options(beam_size);
+    const SearchPlan o = options(beam_size);
     std::vector<Request> requests;
     for (std::int32_t i = 0; i < 40; ++i) requests.push_back({start, i % 4, 4 + i % 13});
 
@@ -227,7 +227,7 @@ TEST_F(Decode, MemoryGoesBackToTheArena) {
 
 TEST_F(Decode, TiesGoToTheLowerRowAndId) {
   const TreeModel uniform(1, 9, eos, 0, 0);
-  SearchOptions o = options(3);
+  SearchPlan o = options(3);
   o.bad_words = {{0}};
   const Request request{start, 3, 3};
   TreeStep step(uniform);
@@ -241,7 +241,7 @@ TEST_F(Decode, TiesGoToTheLowerRowAndId) {
 TEST_F(Decode, WhereNothingMayFollowTheSearchEndsWithWhatThereIs) {
   const TreeModel model(1, 5, eos, 1, 0);
   for (std::int32_t beam_size : {1, 3}) {
-    SearchOptions o = options(beam_size);
+    SearchPlan o = options(beam_size);
     o.forced_bos_id = 3;
     o.bad_words = {{3, 0}, {3, 2}, {3, 3}, {3, 4}};
     TreeStep step(model);
@@ -253,7 +253,7 @@ TEST_F(Decode, WhereNothingMayFollowTheSearchEndsWithWhatThereIs) {
 
 TEST_F(Decode, AVocabularySmallerThanTheBeam) {
   const TreeModel model(3, 3, eos, 1, 0);
-  SearchOptions o = options(8);
+  SearchPlan o = options(8);
   o.early_stopping = EarlyStopping::never;
   TreeStep step(model);
   const auto got = decode(c, step, std::vector{Request{start, 0, 4}}, o)[0];
@@ -273,7 +273,7 @@ TEST_F(Decode, WrongOptionsAreNamed) {
   const TreeModel model(3, 10, eos, 1, 0);
   TreeStep step(model);
   const std::vector requests{Request{start, 0, 4}};
-  const auto message = [&](const SearchOptions& o, const std::vector<Request>& r) {
+  const auto message = [&](const SearchPlan& o, const std::vector<Request>& r) {
     try {
       decode(c, step, r, o);
     } catch (const Error& e) {
@@ -282,20 +282,20 @@ TEST_F(Decode, WrongOptionsAreNamed) {
     }
     return std::string("no error");
   };
-  SearchOptions o = options(2);
+  SearchPlan o = options(2);
   o.n_best = 3;
   EXPECT_NE(message(o, requests).find("beam size of 2"), std::string::npos);
   o = options(2);
   o.bad_words = {{4, 10}};
   EXPECT_NE(message(o, requests).find("10 is outside the vocabulary of 10"), std::string::npos);
   o = options(0);
-  EXPECT_NE(message(o, requests).find("beam size"), std::string::npos);
+  EXPECT_NE(message(o, requests).find("beam_size"), std::string::npos);
   EXPECT_NE(message(options(2), {{start, 0, 0}}).find("maximum length"), std::string::npos);
   EXPECT_NE(message(options(1), {{start, 5, 4}}).find("minimum length"), std::string::npos);
 }
 
 TEST(BeamSearch, ScoresThatAreNotNumbersAreAnError) {
-  const SearchOptions o = options(2);
+  const SearchPlan o = options(2);
   BeamSearch search(o);
   search.begin({start, 0, 5});
   EXPECT_THROW(search.advance(std::vector{Candidate{NAN, 3}}, 1), Error);

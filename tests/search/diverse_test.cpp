@@ -19,14 +19,14 @@ struct Diverse : ::testing::Test {
   Arena arena{std::size_t{1} << 30};
   Context c{arena};
 
-  std::vector<Hypothesis> search(const TreeModel& model, const Request& request, const SearchOptions& o) {
+  std::vector<Hypothesis> search(const TreeModel& model, const Request& request, const SearchPlan& o) {
     TreeStep step(model);
     return decode(c, step, std::vector{request}, o)[0];
   }
 };
 
-SearchOptions options(std::int32_t beam_size, std::int32_t groups, double penalty) {
-  SearchOptions o;
+SearchPlan options(std::int32_t beam_size, std::int32_t groups, double penalty) {
+  SearchPlan o;
   o.beam_size = beam_size;
   o.n_best = beam_size;
   o.beam_groups = groups;
@@ -55,7 +55,7 @@ TEST_F(Diverse, GroupsAreThoseOfTheReference) {
     const TreeModel model(seed, static_cast<std::int32_t>(20 + random.below(20)), eos, 2 * random.uniform(),
                           2 * random.uniform());
     const auto groups = static_cast<std::int32_t>(2 + random.below(3));
-    SearchOptions o = options(groups * static_cast<std::int32_t>(1 + random.below(3)), groups, 2 * random.uniform());
+    SearchPlan o = options(groups * static_cast<std::int32_t>(1 + random.below(3)), groups, 2 * random.uniform());
     if (seed % 7 == 0) o.diversity_penalty = 0;
     o.n_best = 1 + static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(o.beam_size)));
     o.length_penalty = std::array{0.0, 0.6, 1.0}[random.below(3)];
@@ -82,7 +82,7 @@ TEST_F(Diverse, GroupsAreThoseOfTheReference) {
 TEST_F(Diverse, OneGroupIsABeam) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     const TreeModel model(seed, 25, eos, 1, 1);
-    const SearchOptions o = options(4, 1, 0);
+    const SearchPlan o = options(4, 1, 0);
     const auto got = search(model, {start, 0, 8}, o), expected = reference_beam_search(model, 0, {start, 0, 8}, o);
     ASSERT_EQ(got.size(), expected.size());
     for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i].tokens, expected[i].tokens);
@@ -93,7 +93,7 @@ TEST_F(Diverse, OneGroupIsABeam) {
 TEST_F(Diverse, AHighPenaltyKeepsGroupsApart) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     const TreeModel model(seed, 30, eos, 1, -3);
-    SearchOptions o = options(4, 4, 1000);
+    SearchPlan o = options(4, 4, 1000);
     const auto got = search(model, {start, 3, 6}, o);
     ASSERT_EQ(got.size(), 4u);
     for (std::size_t at = 0; at < 3; ++at) {
@@ -110,7 +110,7 @@ TEST_F(Diverse, AlternativesAreTheBestBehindEachOfTheLikeliestTokens) {
     RandomSequence random(seed, 2);
     const auto vocab = static_cast<std::int32_t>(12 + random.below(20));
     const TreeModel model(seed, vocab, eos, 0.5 + 2 * random.uniform(), 2 * random.uniform());
-    SearchOptions o = options(static_cast<std::int32_t>(1 + random.below(4)), 1, 0);
+    SearchPlan o = options(static_cast<std::int32_t>(1 + random.below(4)), 1, 0);
     o.alternatives = true;
     o.n_best = static_cast<std::int32_t>(1 + random.below(8));
     if (random.below(2)) o.min_alternative_prob = 0.2 * random.uniform();
@@ -128,7 +128,7 @@ TEST_F(Diverse, AlternativesAreTheBestBehindEachOfTheLikeliestTokens) {
       return p[static_cast<std::size_t>(a)] > p[static_cast<std::size_t>(b)];
     });
     std::vector<Hypothesis> expected;
-    SearchOptions one = o;
+    SearchPlan one = o;
     one.n_best = 1;
     for (std::int32_t id : tokens) {
       const double first = p[static_cast<std::size_t>(id)];
@@ -158,7 +158,7 @@ TEST_F(Diverse, BehindAPrefixThatEndsAWordAnotherBegins) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const TreeModel model(seed, 20, eos, 2, -1);
     for (std::int32_t beam_size : {1, 3}) {
-      SearchOptions o = options(beam_size, 1, 0);
+      SearchPlan o = options(beam_size, 1, 0);
       o.begins_word.assign(20, false);
       for (std::int32_t id : {5, 6, 7}) o.begins_word[static_cast<std::size_t>(id)] = true;
       Request request{.start_id = start, .max_length = 6, .prefix = {4, 9}};
@@ -167,7 +167,7 @@ TEST_F(Diverse, BehindAPrefixThatEndsAWordAnotherBegins) {
       const auto bound = search(model, request, o);
       for (const Hypothesis& h : bound)
         EXPECT_TRUE((h.tokens[0] >= 5 && h.tokens[0] <= 7) || h.tokens == Ids{eos}) << "seed " << seed;
-      SearchOptions same = o;  // what a search would find that never heard of words
+      SearchPlan same = o;  // what a search would find that never heard of words
       same.begins_word.clear();
       request.new_word = false;
       for (std::int32_t id = 0; id < 20; ++id)
@@ -189,7 +189,7 @@ TEST_F(Diverse, ManySentencesAreSearchedAsEachAlone) {
   std::vector<Request> requests;
   for (std::int32_t i = 0; i < 20; ++i) requests.push_back({start, i % 3, 4 + i % 7});
   for (bool alternatives : {false, true}) {
-    SearchOptions o = options(4, alternatives ? 1 : 2, alternatives ? 0 : 0.7);
+    SearchPlan o = options(4, alternatives ? 1 : 2, alternatives ? 0 : 0.7);
     o.alternatives = alternatives;
     o.n_best = 3;
     std::vector<std::vector<Hypothesis>> whole;
@@ -206,7 +206,7 @@ TEST_F(Diverse, ManySentencesAreSearchedAsEachAlone) {
 }
 
 TEST_F(Diverse, WrongOptionsAreNamed) {
-  const auto message = [&](SearchOptions o) {
+  const auto message = [&](SearchPlan o) {
     try {
       check_options(o, 20);
     } catch (const Error& e) {
@@ -215,13 +215,13 @@ TEST_F(Diverse, WrongOptionsAreNamed) {
     }
     return std::string("no error");
   };
-  const auto expect = [&](const SearchOptions& o, const char* words) {
+  const auto expect = [&](const SearchPlan& o, const char* words) {
     EXPECT_NE(message(o).find(words), std::string::npos) << message(o);
   };
   expect(options(5, 2, 1), "divisor of the beam size of 5");
-  expect(options(4, 2, -1), "at least 0");
+  expect(options(4, 2, -1), "from 0 to 1000");
   expect(options(4, 1, 0.5), "goes with groups");
-  SearchOptions o = options(4, 1, 0);
+  SearchPlan o = options(4, 1, 0);
   o.patience = 0;
   expect(o, "patience");
   o.patience = 0.5;

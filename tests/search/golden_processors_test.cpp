@@ -15,8 +15,8 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-SearchOptions options_of(const nlohmann::json& setting, std::int32_t eos) {
-  SearchOptions o;
+SearchPlan options_of(const nlohmann::json& setting, std::int32_t eos) {
+  SearchPlan o;
   o.eos_ids = {eos};
   SamplingOptions& s = o.sampling;
   s.on = true;
@@ -43,7 +43,7 @@ std::vector<float> processed(const std::vector<float>& logits, const std::vector
                              const nlohmann::json& setting, std::int32_t eos) {
   Arena arena;
   Context c(arena);
-  const SearchOptions o = options_of(setting, eos);
+  const SearchPlan o = options_of(setting, eos);
   const auto R = static_cast<std::int64_t>(rows.size());
   const std::size_t V = logits.size() / rows.size();
   const Tensor x = c.upload<float>(logits, {R, static_cast<std::int64_t>(V)});

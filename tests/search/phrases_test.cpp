@@ -19,14 +19,14 @@ struct PhrasesInABeam : ::testing::Test {
   Arena arena{std::size_t{1} << 30};
   Context c{arena};
 
-  std::vector<Hypothesis> search(const TreeModel& model, const Request& request, const SearchOptions& o) {
+  std::vector<Hypothesis> search(const TreeModel& model, const Request& request, const SearchPlan& o) {
     TreeStep step(model);
     return decode(c, step, std::vector{request}, o)[0];
   }
 };
 
-SearchOptions options(std::int32_t beam_size) {
-  SearchOptions o;
+SearchPlan options(std::int32_t beam_size) {
+  SearchPlan o;
   o.beam_size = beam_size;
   o.n_best = beam_size;
   o.eos_ids = {eos};
@@ -34,7 +34,7 @@ SearchOptions options(std::int32_t beam_size) {
 }
 
 // Places of the phrase whose next token does not go on with its last word, looked for one by one.
-std::int32_t places(const Ids& phrase, const Ids& text, const SearchOptions& o) {
+std::int32_t places(const Ids& phrase, const Ids& text, const SearchPlan& o) {
   std::int32_t n = 0;
   for (std::size_t i = 0; i + phrase.size() <= text.size(); ++i) {
     const std::size_t end = i + phrase.size();
@@ -50,7 +50,7 @@ std::int32_t places(const Ids& phrase, const Ids& text, const SearchOptions& o) 
 }
 
 // Every phrase as often as it is listed, and once more for each listed one that contains it.
-bool holds_all(const Ids& text, const std::vector<Ids>& phrases, const SearchOptions& o) {
+bool holds_all(const Ids& text, const std::vector<Ids>& phrases, const SearchPlan& o) {
   for (const Ids& phrase : phrases) {
     std::int32_t wanted = 0;
     for (const Ids& other : phrases) wanted += places(phrase, other, o);
@@ -69,7 +69,7 @@ Ids random_phrase(RandomSequence& random, std::int32_t vocab, std::size_t most) 
 TEST(Phrases, AStateIsWhatTheWholeTextSays) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     RandomSequence random(seed, 1);
-    SearchOptions o = options(4);
+    SearchPlan o = options(4);
     for (int i = 0; i < 5 && seed % 2; ++i) o.continues_word.push_back(random.below(3) == 0);
     Request request{start, 0, 60};
     for (std::uint64_t n = 1 + random.below(4); n > 0; --n) request.phrases.push_back(random_phrase(random, 5, 4));
@@ -107,7 +107,7 @@ TEST_F(PhrasesInABeam, ABeamAsWideAsTheSpaceFindsTheBestThatHoldsThem) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     RandomSequence random(seed, 2);
     const TreeModel model(seed, 4, eos, 2, 0);
-    SearchOptions o = options(243);
+    SearchPlan o = options(243);
     o.n_best = 3;
     o.early_stopping = EarlyStopping::never;
     if (seed % 3 == 0) o.continues_word = {false, false, false, true};
@@ -136,7 +136,7 @@ TEST_F(PhrasesInABeam, TheyAlwaysComeWhereThereIsRoom) {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     RandomSequence random(seed, 3);
     const TreeModel model(seed, 30, eos, 3, 4 * random.uniform());
-    SearchOptions o = options(static_cast<std::int32_t>(2 + random.below(5)));
+    SearchPlan o = options(static_cast<std::int32_t>(2 + random.below(5)));
     o.n_best = 1;
     if (seed % 5 == 0) o.beam_groups = o.beam_size, o.diversity_penalty = 0.5;
     if (seed % 2) {
@@ -170,7 +170,7 @@ TEST_F(PhrasesInABeam, TheyAlwaysComeWhereThereIsRoom) {
 
 TEST_F(PhrasesInABeam, WhatCannotBeSaidIsNamed) {
   const TreeModel model(1, 20, eos, 2, 1);
-  SearchOptions o = options(4);
+  SearchPlan o = options(4);
   o.n_best = 1;
   o.suppress_ids = {9};
   o.bad_words = {{5, 6}};
@@ -195,7 +195,7 @@ TEST_F(PhrasesInABeam, WhatCannotBeSaidIsNamed) {
 
 TEST_F(PhrasesInABeam, ThoseOfThePrefixCount) {
   const TreeModel model(1, 20, eos, 2, 1);
-  const SearchOptions o = options(4);
+  const SearchPlan o = options(4);
   Request request{.start_id = start, .max_length = 8, .prefix = {6, 3, 4}};
   const auto free = search(model, request, o);
   request.phrases = {{3, 4}};
@@ -210,7 +210,7 @@ TEST_F(PhrasesInABeam, TheNBestAreSortedAndDistinctAndHoldThem) {
   std::size_t found = 0;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const TreeModel model(seed, 30, eos, 1.5, 2);
-    SearchOptions o = options(8);
+    SearchPlan o = options(8);
     o.n_best = 4;
     Request request{start, 0, 12};
     request.phrases = {{4, 5}, {6}};
@@ -232,7 +232,7 @@ TEST_F(PhrasesInABeam, TheNBestAreSortedAndDistinctAndHoldThem) {
 
 TEST_F(PhrasesInABeam, SentencesWithAndWithoutGoTogether) {
   const TreeModel model(3, 25, eos, 1.5, 1);
-  const SearchOptions o = options(4);
+  const SearchPlan o = options(4);
   std::vector<Request> requests;
   for (std::int32_t i = 0; i < 20; ++i) {
     requests.push_back({start, 0, 6 + i % 5});

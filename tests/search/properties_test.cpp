@@ -20,7 +20,7 @@ constexpr std::int32_t eos = 1, start = 0, vocab = 14;
 
 // One search of any kind, with anything that constrains it.
 struct Asked {
-  SearchOptions options;
+  SearchPlan options;
   Request request;
 };
 
@@ -28,7 +28,7 @@ Asked draw(RandomSequence& random) {
   const auto one_in = [&](std::uint64_t n) { return random.below(n) == 0; };
   const auto token = [&] { return 2 + static_cast<std::int32_t>(random.below(vocab - 2)); };
   Asked a;
-  SearchOptions& o = a.options;
+  SearchPlan& o = a.options;
   o.eos_ids = {eos};
   o.scores = true;
   o.length_penalty = std::array{0.0, 0.6, 1.0, 2.0}[random.below(4)];
@@ -73,7 +73,7 @@ std::size_t ends_in(const Ids& text, std::size_t given, const Ids& word) {
 }
 
 void expect_constraints(const Asked& a, const Hypothesis& h) {
-  const SearchOptions& o = a.options;
+  const SearchPlan& o = a.options;
   const Ids& t = h.tokens;
   const auto length = static_cast<std::int32_t>(t.size());
   ASSERT_GE(length, 1);
@@ -101,7 +101,7 @@ void expect_constraints(const Asked& a, const Hypothesis& h) {
   EXPECT_LE(h.log_prob, 1e-5);
 }
 
-void expect_list(const SearchOptions& o, const std::vector<Hypothesis>& list) {
+void expect_list(const SearchPlan& o, const std::vector<Hypothesis>& list) {
   EXPECT_LE(list.size(), static_cast<std::size_t>(o.n_best));
   if (!o.has_beam()) return;  // samples come in their own order, and may be the same
   std::set<Ids> texts, firsts;

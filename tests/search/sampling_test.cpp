@@ -22,8 +22,8 @@ struct Sampling : ::testing::Test {
   Context c{arena};
 };
 
-SearchOptions sampled(std::int32_t samples, std::uint64_t seed = 1) {
-  SearchOptions o;
+SearchPlan sampled(std::int32_t samples, std::uint64_t seed = 1) {
+  SearchPlan o;
   o.n_best = samples;
   o.eos_ids = {eos};
   o.scores = true;
@@ -91,7 +91,7 @@ TEST_F(Sampling, NarrowedToOneTokenIsGreedy) {
     const TreeModel model(seed, 25, eos, 1, 1);
     const Request request{start, 0, 8};
     for (int way = 0; way < 5; ++way) {
-      SearchOptions o = sampled(1, seed);
+      SearchPlan o = sampled(1, seed);
       if (way == 0) o.sampling.top_k = 1;
       if (way == 1) o.sampling.top_p = 0;
       if (way == 2) o.sampling.min_p = 1;
@@ -108,7 +108,7 @@ TEST_F(Sampling, NarrowedToOneTokenIsGreedy) {
 
 TEST_F(Sampling, ForbiddenTokensAreNeverDrawn) {
   const TreeModel model(8, 20, eos, 0.5, 2);
-  SearchOptions o = sampled(200);
+  SearchPlan o = sampled(200);
   o.suppress_ids = {3, 4};
   o.no_repeat_ngram = 1;
   TreeStep step(model);
@@ -122,7 +122,7 @@ TEST_F(Sampling, ForbiddenTokensAreNeverDrawn) {
 
 TEST_F(Sampling, WithNothingLeftToSayEnds) {
   const TreeModel model(8, 4, eos, 0.5, 0);
-  SearchOptions o = sampled(2);
+  SearchPlan o = sampled(2);
   o.eos_ids = {};
   o.no_repeat_ngram = 1;
   TreeStep step(model);
@@ -147,7 +147,7 @@ TEST_F(Sampling, NumbersThatAreNoneAreAnError) {
   } all;
   for (const bool scores : {false, true})
     for (const bool forbids : {false, true}) {
-      SearchOptions o;
+      SearchPlan o;
       o.scores = scores;
       if (forbids) o.suppress_ids = {1};
       EXPECT_THROW(decode(c, all, std::vector{Request{start, 0, 4}}, o), Error) << scores << forbids;
@@ -167,20 +167,20 @@ TEST_F(Sampling, NumbersThatAreNoneAreLeftByAMask) {
 }
 
 TEST_F(Sampling, OptionsThatMakeNoSenseAreErrors) {
-  const auto refused = [](void (*change)(SearchOptions&)) {
-    SearchOptions o = sampled(1);
+  const auto refused = [](void (*change)(SearchPlan&)) {
+    SearchPlan o = sampled(1);
     change(o);
     EXPECT_THROW(check_options(o, 10), Error);
   };
-  refused([](SearchOptions& o) { o.beam_size = 2; });
-  refused([](SearchOptions& o) { o.sampling.temperature = 0; });
-  refused([](SearchOptions& o) { o.sampling.top_k = -1; });
-  refused([](SearchOptions& o) { o.sampling.top_p = 1.1; });
-  refused([](SearchOptions& o) { o.sampling.min_p = -0.1; });
-  refused([](SearchOptions& o) { o.sampling.typical_p = 0; });
-  refused([](SearchOptions& o) { o.repetition_penalty = 0; });
-  refused([](SearchOptions& o) { o.presence_penalty = NAN; });
-  refused([](SearchOptions& o) { o.frequency_penalty = INFINITY; });
+  refused([](SearchPlan& o) { o.beam_size = 2; });
+  refused([](SearchPlan& o) { o.sampling.temperature = 0; });
+  refused([](SearchPlan& o) { o.sampling.top_k = -1; });
+  refused([](SearchPlan& o) { o.sampling.top_p = 1.1; });
+  refused([](SearchPlan& o) { o.sampling.min_p = -0.1; });
+  refused([](SearchPlan& o) { o.sampling.typical_p = 0; });
+  refused([](SearchPlan& o) { o.repetition_penalty = 0; });
+  refused([](SearchPlan& o) { o.presence_penalty = NAN; });
+  refused([](SearchPlan& o) { o.frequency_penalty = INFINITY; });
 }
 
 // The search's own steps, by hand: the prefix is read, is not part of the result, and counts for penalties.
@@ -190,7 +190,7 @@ TEST_F(Sampling, PrefixesAreReadAndNotGenerated) {
     const Ids prefix{5, 6, 5};
     const Request request{start, 2, 6, prefix};
     for (std::int32_t beam : {1, 3}) {
-      SearchOptions o;
+      SearchPlan o;
       o.beam_size = beam;
       o.eos_ids = {eos};
       o.scores = true;
@@ -217,7 +217,7 @@ TEST_F(Sampling, SearchesEndWhereTheyAreTold) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const TreeModel model(seed, 10, eos, 0.7, -1);
     for (int way = 0; way < 3; ++way) {  // greedy, samples, beam
-      SearchOptions o = way == 1 ? sampled(4, seed) : SearchOptions{};
+      SearchPlan o = way == 1 ? sampled(4, seed) : SearchPlan{};
       o.eos_ids = {eos};
       if (way == 2) o.beam_size = o.n_best = 3;
       o.ends = [](std::span<const std::int32_t>, std::span<const std::int32_t> tokens) {

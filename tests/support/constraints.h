@@ -89,8 +89,8 @@ struct Searches {
   explicit Searches(std::shared_ptr<const TokenTrie> of) : trie(std::move(of)), context(arena) {
     eos = static_cast<std::int32_t>(trie->size()) - 1;
   }
-  SearchOptions options(std::shared_ptr<const Constraint> constraint) const {
-    SearchOptions o;
+  SearchPlan options(std::shared_ptr<const Constraint> constraint) const {
+    SearchPlan o;
     o.eos_ids = {eos};
     o.constraint = std::move(constraint);
     return o;
@@ -100,7 +100,7 @@ struct Searches {
     for (const std::int32_t token : h.tokens) all += trie->bytes(token);
     return all;
   }
-  std::vector<Hypothesis> run(const SearchOptions& o, std::int32_t max_length, std::uint64_t seed) {
+  std::vector<Hypothesis> run(const SearchPlan& o, std::int32_t max_length, std::uint64_t seed) {
     RandomStep step(trie->size(), seed);
     const Request request{.max_length = max_length, .number = seed};
     return decode(context, step, {&request, 1}, o)[0];

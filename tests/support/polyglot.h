@@ -17,7 +17,7 @@ inline Loaded small_polyglot(const std::string& target = "spa_Latn") {
   l.tokenizer = load_tokenizer(directory.at(""));
   const std::int32_t eos = l.tokenizer->special(Side::target).eos;
   l.model = small_marian(*l.tokenizer, eos, 64, 6);
-  l.search.beam_size = 2;
+  l.asked.beam_size = l.search.beam_size = 2;
   l.search.eos_ids = {eos};
   if (!target.empty()) l.search.forced_bos_id = l.tokenizer->language_id(target);
   l.text.max_length = 12;

@@ -38,7 +38,7 @@ inline Loaded small_translator() {
   Loaded l;
   l.tokenizer = test::small_tokenizer();
   l.model = small_marian(*l.tokenizer, l.tokenizer->special(Side::target).pad, 128, 5);
-  l.search.beam_size = 3;
+  l.asked.beam_size = l.search.beam_size = 3;
   l.search.eos_ids = {l.model->special_ids().eos};
   l.text.max_length = 24;
   l.engine.deterministic = true;

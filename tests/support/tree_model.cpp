@@ -73,7 +73,7 @@ StepOutput TreeStep::step(Context& c, const StepInput& input) {
 }
 
 std::vector<double> constrained(const TreeModel& model, std::int32_t sentence, const Ids& history,
-                                const Request& request, const SearchOptions& o) {
+                                const Request& request, const SearchPlan& o) {
   std::vector<double> p = model.log_probs(sentence, history);
   const auto at = [&](std::int32_t id) -> double& { return p[static_cast<std::size_t>(id)]; };
   const auto generated = static_cast<std::int32_t>(history.size() - 1 - request.prefix.size());
@@ -124,7 +124,7 @@ std::vector<double> constrained(const TreeModel& model, std::int32_t sentence, c
 }
 
 std::vector<Hypothesis> reference_beam_search(const TreeModel& model, std::int32_t sentence, const Request& request,
-                                              const SearchOptions& o, const Ids& first) {
+                                              const SearchPlan& o, const Ids& first) {
   struct Sequence {
     Ids tokens;
     double sum = -1e9, score = -1e9;
@@ -192,7 +192,7 @@ std::vector<Hypothesis> reference_beam_search(const TreeModel& model, std::int32
 }
 
 std::vector<std::vector<Hypothesis>> reference_diverse(const TreeModel& model, std::int32_t sentence,
-                                                       const Request& request, const SearchOptions& o) {
+                                                       const Request& request, const SearchPlan& o) {
   struct Sequence {
     Ids tokens;
     double log_prob = 0, penalties = 0;
@@ -258,7 +258,7 @@ std::vector<std::vector<Hypothesis>> reference_diverse(const TreeModel& model, s
 }
 
 Hypothesis reference_greedy(const TreeModel& model, std::int32_t sentence, const Request& request,
-                            const SearchOptions& o) {
+                            const SearchPlan& o) {
   Ids history{request.start_id};
   double sum = 0;
   while (static_cast<std::int32_t>(history.size()) <= request.max_length) {
@@ -273,7 +273,7 @@ Hypothesis reference_greedy(const TreeModel& model, std::int32_t sentence, const
 }
 
 std::vector<Hypothesis> exhaustive(const TreeModel& model, std::int32_t sentence, const Request& request,
-                                   const SearchOptions& o) {
+                                   const SearchPlan& o) {
   std::vector<Hypothesis> all;
   const auto visit = [&](const auto& self, const Ids& history, double sum) -> void {
     const std::vector<double> p = constrained(model, sentence, history, request, o);

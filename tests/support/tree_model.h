@@ -51,23 +51,23 @@ class TreeStep : public Step {
 /// -1e9 for what is not there, every candidate of every beam in one list.
 /// @param first  tokens that hypotheses begin with, as if the search had chosen them
 std::vector<Hypothesis> reference_beam_search(const TreeModel& model, std::int32_t sentence, const Request& request,
-                                              const SearchOptions& options, const Ids& first = {});
+                                              const SearchPlan& options, const Ids& first = {});
 
 /// Diverse beam search: groups of beams, each penalised for the tokens of those before it. The hypotheses of each group,
 /// best first by their penalised score, with scores that are not penalised.
 std::vector<std::vector<Hypothesis>> reference_diverse(const TreeModel& model, std::int32_t sentence,
-                                                       const Request& request, const SearchOptions& options);
+                                                       const Request& request, const SearchPlan& options);
 
 /// The most probable token at every step.
 Hypothesis reference_greedy(const TreeModel& model, std::int32_t sentence, const Request& request,
-                            const SearchOptions& options);
+                            const SearchPlan& options);
 
 /// Every hypothesis of at most max_length tokens, best first.
 std::vector<Hypothesis> exhaustive(const TreeModel& model, std::int32_t sentence, const Request& request,
-                                   const SearchOptions& options);
+                                   const SearchPlan& options);
 
 /// log-probabilities of what may follow, penalised, with what the options forbid at -inf and what they force at 0.
 std::vector<double> constrained(const TreeModel& model, std::int32_t sentence, const Ids& history,
-                                const Request& request, const SearchOptions& options);
+                                const Request& request, const SearchPlan& options);
 
 }  // namespace tril::search::testing

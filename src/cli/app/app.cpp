@@ -62,6 +62,7 @@ std::size_t words_of_name(const App& app, const std::vector<std::string>& args) 
 // What lower folders call things that several options ask for.
 const std::vector<std::pair<std::string_view, std::vector<std::string_view>>>& other_names() {
   static const std::vector<std::pair<std::string_view, std::vector<std::string_view>>> list{
+      {"n_best", {"n-best", "n"}},
       {"constraint", {"regex", "json-schema", "json-object"}},
       {"regular expression", {"regex"}},
       {"GGUF", {"to"}},
@@ -73,20 +74,39 @@ const std::vector<std::pair<std::string_view, std::vector<std::string_view>>>& o
   return list;
 }
 
-// The same error by the option's name where it names what an option sets: "beam groups" is --beam-groups here. A file that
-// is called so keeps its name.
-Error in_options(const Fields& fields, const Error& error) {
-  if (error.kind() != ErrorKind::usage || error.where().empty()) return error;
-  for (const Field& field : fields)
-    if (const auto texts = field.texts(); std::find(texts.begin(), texts.end(), error.where()) != texts.end())
-      return error;
-  std::string name = error.where();
-  std::replace(name.begin(), name.end(), ' ', '-');
-  for (const auto& [called, options] : other_names())
+// The option that sets what lower folders call "beam_size" or "beam groups"; "" where none does.
+std::string option_of(const Fields& fields, std::string_view called) {
+  for (const auto& [other, options] : other_names())
     for (const std::string_view option : options)
-      if (called == error.where() && fields.find(option) && fields.given(option)) name = option;
-  if (!fields.find(name)) return error;
-  return Error(error.kind(), "--" + name, error.message(), error.hint());
+      if (called == other && fields.find(option) && fields.given(option)) return std::string(option);
+  std::string name(called);
+  for (char& c : name)
+    if (c == ' ' || c == '_') c = '-';
+  return fields.find(name) ? name : "";
+}
+
+// Fields stand in backquotes in what lower folders say: `beam_size` is --beam-size here.
+std::string with_options(const Fields& fields, std::string text) {
+  for (std::size_t begin = 0; (begin = text.find('`', begin)) != std::string::npos; ++begin) {
+    const std::size_t end = text.find('`', begin + 1);
+    if (end == std::string::npos) break;
+    const std::string option = option_of(fields, std::string_view(text).substr(begin + 1, end - begin - 1));
+    if (option.empty()) continue;
+    text.replace(begin, end + 1 - begin, "--" + option);
+  }
+  return text;
+}
+
+// The same error by the options' names where it names what options set. A file that is called so keeps its name.
+Error in_options(const Fields& fields, const Error& error) {
+  if (error.kind() != ErrorKind::usage) return error;
+  std::string where = error.where();
+  const bool is_value = std::any_of(fields.begin(), fields.end(), [&](const Field& field) {
+    const auto texts = field.texts();
+    return std::find(texts.begin(), texts.end(), where) != texts.end();
+  });
+  if (const std::string option = option_of(fields, where); !is_value && !option.empty()) where = "--" + option;
+  return Error(error.kind(), where, with_options(fields, error.message()), with_options(fields, error.hint()));
 }
 
 // An error that names the command as its place: the line begins with that name already.

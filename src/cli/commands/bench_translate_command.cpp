@@ -41,8 +41,8 @@ Fields fields_of(BenchOptions& o) {
       "run once more, one worker alone, and say where its time went, what its products came to, and what products of 8 "
       "bits come to at most");
   f.group("Search");
-  add_search_fields(f, o.decoding);
-  add_sampling_fields(f, o.decoding);
+  add_translation_fields(f, o.decoding);
+  add_choice_fields(f, o.decoding);
   return f;
 }
 

@@ -48,12 +48,12 @@ struct ChatOptions {
 Fields talk_fields(ChatOptions& o) {
   Fields f;
   f.group("Answers");
-  f.add("max-new-tokens", &o.decoding.max_new_tokens,
-        "tokens of an answer at most; unset: as the model's directory says, or 512; the model's positions bound it")
-      .at_least(1)
-      .at_most(1'000'000);
-  f.add("stop", &o.decoding.stops, "texts before which an answer ends").value_name("TEXT");
-  add_sampling_fields(f, o.decoding);
+  Fields lengths;
+  add_new_token_fields(lengths, o.decoding.search, [](std::string_view field, std::string_view fallback) {
+    return unset_text(field, field == "max-new-tokens" ? "512" : fallback);
+  });
+  f.include(lengths, {"max-new-tokens", "stop"});
+  add_choice_fields(f, o.decoding);
   return f;
 }
 
@@ -348,8 +348,8 @@ class Chat {
     }
   }
 
-  search::SearchOptions search_options(const search::GeneratorOptions& g, std::vector<std::string>& stops) const {
-    search::SearchOptions s = g.decoding.search;
+  search::SearchPlan search_options(const search::GeneratorOptions& g, std::vector<std::string>& stops) const {
+    search::SearchPlan s = g.decoding.search;
     if (s.has_beam()) {  // of a directory: an answer is written as it comes
       s.beam_size = 1;
       s.alternatives = false;
@@ -357,7 +357,7 @@ class Chat {
     s.constraint = constraint_;
     for (std::int64_t id = tokenizer_->size(Side::target); id < model_->vocab_size(); ++id)
       s.suppress_ids.push_back(static_cast<std::int32_t>(id));
-    stops = o_.decoding.stops;
+    stops = o_.decoding.search.stops;
     if (!constraint_)
       for (const std::string& stop : format_.stops()) stops.push_back(stop);
     if (!stops.empty()) s.ends = search::stop_test(tokenizer_, stops);
@@ -367,7 +367,7 @@ class Chat {
   void answer() {
     std::vector<std::string> stops;
     const search::GeneratorOptions g = generator_options(o_.decoding, published_, *model_, *tokenizer_);
-    const search::SearchOptions options = search_options(g, stops);
+    const search::SearchPlan options = search_options(g, stops);
     const std::int64_t wanted = g.max_new_tokens.value_or(default_new_tokens);
     const std::vector<std::int32_t> ids = prompt(wanted);
     const std::int64_t positions = model_->max_positions(), given = static_cast<std::int64_t>(ids.size());

@@ -261,8 +261,9 @@ TaskResult measure_stories(const DemoOptions& o, const Places& places, const std
   const std::unique_ptr<model::Model> m = model::load(places.model());
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(places.model());
   DecodingOptions decoding;
-  decoding.model = places.model(), decoding.threads = o.threads, decoding.sampling = true, decoding.top_k = 0;
-  decoding.stops = {"\n"};
+  decoding.model = places.model(), decoding.threads = o.threads;
+  decoding.search.sampling = true, decoding.search.top_k = 0;
+  decoding.search.stops = {"\n"};
   search::Generator generator(
       *m, tokenizer, generator_options(decoding, model::load_generation_config(places.model()), *m, *tokenizer));
   std::vector<std::string> beginnings;

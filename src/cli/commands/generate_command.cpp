@@ -54,7 +54,7 @@ Fields fields_of(GenerateOptions& o) {
   f.add("input", &o.input, "prompts instead, one a line, plain or gzip; - is standard input")
       .letter('i')
       .value_name("FILE");
-  f.add("n", &o.decoding.n_best, "generations of each prompt: samples, or the best of a beam")
+  f.add("n", &o.decoding.search.n_best, "generations of each prompt: samples, or the best of a beam")
       .at_least(1)
       .at_most(10'000);
   f.add("no-echo", &o.no_echo, "leave the prompt out of the output, also in JSON objects");
@@ -86,7 +86,7 @@ Fields fields_of(GenerateOptions& o) {
   f.add("deterministic", &o.deterministic,
         "the same output to the last bit whatever shares a prompt's batch, whatever the number of workers; slower");
   f.excludes("deterministic", "prompt-cache", "what was read before was read in other portions");
-  add_sampling_fields(f, o.decoding);
+  add_choice_fields(f, o.decoding);
   add_constraint_fields(f, o.constraint);
   f.group("Several models");
   add_ensemble_fields(f, o.others);
@@ -288,7 +288,7 @@ int generate(GenerateOptions o, const Fields& fields, bool quiet) {
   search::check_language_model(*model, *tokenizer);
   const model::GenerationConfig published = published_generation(o.decoding.model);
   search::GeneratorOptions options = generator_options(o.decoding, published, *model, *tokenizer);
-  const search::SearchOptions& s = options.decoding.search;
+  const search::SearchPlan& s = options.decoding.search;
   if (o.stream && s.has_beam())
     fail_usage("--stream", "a beam, and alternatives, know their text only at the end",
                "pass -b 1, and no --alternatives");

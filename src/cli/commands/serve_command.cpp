@@ -19,6 +19,7 @@
 #include "cli/io/access_log.h"
 #include "cli/io/blocked_signals.h"
 #include "cli/options/decoding_options.h"
+#include "decode/texts/search_setup.h"
 #include "format/gguf.h"
 #include "format/json_file.h"
 #include "serve/api/service.h"
@@ -61,7 +62,7 @@ Fields fields_of(ServeOptions& o) {
         "what models translate: NAME=en:de; unset: as their tokenizer_config.json says; of one with tags (>>de<<) the "
         "target of requests that do not say it, - for texts without a tag; not for one with tokens of languages")
       .value_name("NAME=FROM:TO");
-  f.add("beam-size", &o.decoding.beam_size,
+  f.add("beam-size", &o.decoding.search.beam_size,
         "beam size of requests that do not set one; unset: as the model's directory says, or 1")
       .letter('b')
       .at_least(1)
@@ -257,13 +258,14 @@ serve::Loaded load(const ServeOptions& o, const std::string& name, const std::st
     // Of a model with tags it says what the file calls them all, "roa", which puts none in front of a text.
     if (tagged_languages(*l.tokenizer).empty()) l.target_language = language(directory, "target_lang");
   } else {
-    d.beam_size.reset();
+    d.search.beam_size.reset();
     search::GeneratorOptions g = generator_options(d, published, *l.model, *l.tokenizer);
     decoding = g.decoding;
     l.continuation = g;
     l.chat = chat_of(*l.tokenizer, directory);
-    if (!published.top_k) decoding.search.sampling.top_k = 0;  // as OpenAI's clients expect
+    if (!published.search.top_k) d.search.top_k = decoding.search.sampling.top_k = 0;  // as OpenAI's clients expect
   }
+  l.asked = search::combined(d.search, published);
   l.search = decoding.search;
   for (const std::string& text : o.languages)
     if (const LanguagePair pair = language_pair(text); pair.model == name)

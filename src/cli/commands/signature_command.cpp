@@ -73,7 +73,7 @@ int print_signature(bool verbose) {
   Arena arena;
   Context c(arena, *kernels);
   for (std::int32_t beam : {1, 4}) {
-    search::SearchOptions options;
+    search::SearchPlan options;
     options.beam_size = beam;
     options.eos_ids = {eos};
     options.suppress_ids = {pad};

@@ -37,7 +37,6 @@ struct TranslateOptions {
   std::int64_t mbr = 0;
   bool deterministic = false;
   AlignmentOptions alignment;
-  double coverage_penalty = 0;
   bool replace_unknowns = false;
   std::vector<std::string> shortlist;
   std::string input = "-", output = "-";
@@ -68,7 +67,7 @@ Fields fields_of(TranslateOptions& o) {
   f.add("terminology", &o.terminology,
         "phrases that must be translated so, a line each: source phrase, tab, target phrase; needs a beam")
       .value_name("FILE");
-  f.add("n-best", &o.decoding.n_best, "print so many translations of each line: number ||| text ||| score")
+  f.add("n-best", &o.decoding.search.n_best, "print so many translations of each line: number ||| text ||| score")
       .at_least(1)
       .at_most(1000);
   f.add("skip-invalid", &o.skip_invalid, "take a line that is not UTF-8 for an empty one");
@@ -79,18 +78,14 @@ Fields fields_of(TranslateOptions& o) {
   add_alignment_fields(f, o.alignment);
   f.add("replace-unknowns", &o.replace_unknowns,
         "an unknown token of the output becomes the source word that it looks at most");
-  f.add("coverage-penalty", &o.coverage_penalty,
-        "scores of finished hypotheses lose B for each source token's lack of attention, by its logarithm; 0: nothing")
-      .value_name("B")
-      .at_least(0)
-      .at_most(1000);
+  add_coverage_field(f, o.decoding.search);
   f.add(
        "shortlist", &o.shortlist,
        "a table of `tril shortlist`; behind it how many of the most frequent tokens (100) and how many translations of "
        "each source token (100), of at least which probability (0), a translation may be made of")
       .value_name("FILE [FIRST [BEST [P]]]");
   f.group("Search");
-  add_search_fields(f, o.decoding);
+  add_translation_fields(f, o.decoding);
   f.add("mbr", &o.mbr,
         "draw N translations of each line (as the options of sampling say) and take the one that is most like the "
         "others "
@@ -99,7 +94,7 @@ Fields fields_of(TranslateOptions& o) {
       .at_most(10'000);
   f.add("deterministic", &o.deterministic,
         "the same output to the last bit whatever shares a line's batch, whatever the number of workers; slower");
-  add_sampling_fields(f, o.decoding);
+  add_choice_fields(f, o.decoding);
   f.group("Several models");
   add_ensemble_fields(f, o.others);
   add_speculative_fields(f, o.others);
@@ -151,19 +146,20 @@ struct Tally {
 DecodingOptions sampled(const TranslateOptions& o) {
   DecodingOptions d = o.decoding;
   if (o.mbr == 0) return d;
-  if (d.n_best > o.mbr)
-    fail_usage("--n-best", fmt::format("{} of the {} translations that --mbr draws", d.n_best, o.mbr),
-               fmt::format("pass --mbr {} or more", d.n_best));
-  if (d.beam_size.value_or(1) > 1 || d.temperature == 0.0)
+  SearchOptions& s = d.search;
+  if (s.n_best > o.mbr)
+    fail_usage("--n-best", fmt::format("{} of the {} translations that --mbr draws", s.n_best, o.mbr),
+               fmt::format("pass --mbr {} or more", s.n_best));
+  if (s.beam_size.value_or(1) > 1 || s.temperature == 0.0)
     fail_usage("--mbr", "translations are drawn, there is no beam", "leave --beam-size and --temperature 0 out");
-  d.sampling = true;
-  d.n_best = o.mbr;
+  s.sampling = true;
+  s.n_best = o.mbr;
   return d;
 }
 
 // --shortlist FILE [FIRST [BEST [P]]]
 std::shared_ptr<const search::Shortlist> shortlist_of(const TranslateOptions& o, const Tokenizer& tokenizer,
-                                                      const search::SearchOptions& s) {
+                                                      const search::SearchPlan& s) {
   if (o.shortlist.empty()) return nullptr;
   check(o.shortlist.size() <= 4, "--shortlist", "expected FILE [FIRST [BEST [P]]], got {} values", o.shortlist.size());
   search::ShortlistOptions options;
@@ -184,7 +180,7 @@ std::shared_ptr<const search::Shortlist> shortlist_of(const TranslateOptions& o,
   return std::make_shared<search::Shortlist>(table, options, s);
 }
 
-std::shared_ptr<const search::Terminology> terminology_of(const TranslateOptions& o, const search::SearchOptions& s) {
+std::shared_ptr<const search::Terminology> terminology_of(const TranslateOptions& o, const search::SearchPlan& s) {
   if (!o.terminology) return nullptr;
   if (!s.has_beam())
     fail_usage("--terminology", "greedy search and samples cannot say where a phrase belongs",
@@ -198,17 +194,14 @@ std::shared_ptr<const search::Terminology> terminology_of(const TranslateOptions
 search::TranslatorOptions settled(const TranslateOptions& o, const model::GenerationConfig& published,
                                   const model::Model& m, const Tokenizer& tokenizer, const Languages& languages) {
   search::TranslatorOptions t = translator_options(sampled(o), published, m, tokenizer);
-  search::SearchOptions& s = t.decoding.search;
+  search::SearchPlan& s = t.decoding.search;
   t.source_language = languages.source, t.target_language = languages.target;
-  s.scores = o.json || o.decoding.n_best > 1;
-  s.attention = attention_options(o.alignment, m, o.replace_unknowns || o.coverage_penalty > 0);
-  if (o.coverage_penalty > 0 && !s.has_beam())
-    fail_usage("--coverage-penalty", "there is no beam whose hypotheses it could rank", "pass -b 2 or more");
-  s.coverage_penalty = o.coverage_penalty;
+  s.scores = o.json || o.decoding.search.n_best > 1;
+  s.attention = attention_options(o.alignment, m, o.replace_unknowns || s.coverage_penalty > 0);
   t.replace_unknowns = o.replace_unknowns;
   t.terminology = terminology_of(o, s);
   t.decoding.deterministic = o.deterministic;
-  t.mbr_best = o.mbr > 0 ? static_cast<std::int32_t>(o.decoding.n_best) : 0;
+  t.mbr_best = o.mbr > 0 ? static_cast<std::int32_t>(o.decoding.search.n_best) : 0;
   s.shortlist = shortlist_of(o, tokenizer, s);
   return t;
 }
@@ -277,7 +270,7 @@ class LineTranslator {
       const std::int64_t number = first + static_cast<std::int64_t>(i);
       if (o_.json)
         out += json_line(o_, tokenizer_, number + 1, texts[i], list);
-      else if (o_.decoding.n_best > 1)
+      else if (o_.decoding.search.n_best > 1)
         for (const search::Translation& t : list)
           out += fmt::format("{} ||| {}{} ||| {:.6f}\n", number, t.text, alignment_of(o_, t), t.score);
       else

@@ -7,7 +7,7 @@
 
 #include "base/fields.h"
 #include "model/spec/model.h"
-#include "search/options.h"
+#include "search/plan.h"
 #include "tokenizer/files/tokenizer.h"
 
 namespace tril::cli {

@@ -15,7 +15,7 @@ constexpr std::size_t idle_groups = 16;
 
 // Sentences of the same options.
 struct ContinuousBatch::Group {
-  Group(std::uint64_t n, std::shared_ptr<const SearchOptions> o, std::int64_t vocab_size)
+  Group(std::uint64_t n, std::shared_ptr<const SearchPlan> o, std::int64_t vocab_size)
       : number(n),
         options(std::move(o)),
         finder(*options, vocab_size, candidates_per_row(*options), options->has_beam() || options->scores) {}
@@ -28,7 +28,7 @@ struct ContinuousBatch::Group {
   }
 
   std::uint64_t number;  ///< grows from group to group
-  std::shared_ptr<const SearchOptions> options;
+  std::shared_ptr<const SearchPlan> options;
   CandidateFinder finder;
   std::vector<std::unique_ptr<Search>> idle;
   std::size_t members = 0;
@@ -41,7 +41,7 @@ ContinuousBatch::ContinuousBatch(Step& step, std::int32_t prompt_tokens, OnToken
 
 ContinuousBatch::~ContinuousBatch() = default;
 
-ContinuousBatch::Group& ContinuousBatch::group_of(std::shared_ptr<const SearchOptions> options) {
+ContinuousBatch::Group& ContinuousBatch::group_of(std::shared_ptr<const SearchPlan> options) {
   for (const auto& group : groups_)
     if (group->options == options) return *group;
   check_options(*options, step_->vocab_size());
@@ -50,8 +50,7 @@ ContinuousBatch::Group& ContinuousBatch::group_of(std::shared_ptr<const SearchOp
   return *groups_.back();
 }
 
-void ContinuousBatch::join(std::int32_t sentence, const Request& request,
-                           std::shared_ptr<const SearchOptions> options) {
+void ContinuousBatch::join(std::int32_t sentence, const Request& request, std::shared_ptr<const SearchPlan> options) {
   check_request(request, *options, step_->vocab_size());  // said here, it ends nobody else
   Group& group = group_of(std::move(options));
   Sentence s{.search = group.new_search(), .number = sentence, .group = &group, .joined = joins_++};

@@ -39,7 +39,7 @@ class ContinuousBatch {
   /// `sentence` takes part from the next step on; the step function knows it by this number (StepInput::sentences), which
   /// no other one that is here may have. Sentences of one and the same options object share the work of choosing.
   /// @throws Error(usage) where options or request contradict themselves
-  void join(std::int32_t sentence, const Request& request, std::shared_ptr<const SearchOptions> options);
+  void join(std::int32_t sentence, const Request& request, std::shared_ptr<const SearchPlan> options);
   /// Ends a sentence where it is, before the next step; what is best by now is its result.
   void cut(std::int32_t sentence, Cut why);
   void cut_all(Cut why);
@@ -75,7 +75,7 @@ class ContinuousBatch {
     std::int32_t portion = 0;                                       ///< of those, in the present step
     Clock::time_point begun = {};
   };
-  Group& group_of(std::shared_ptr<const SearchOptions> options);
+  Group& group_of(std::shared_ptr<const SearchPlan> options);
   void order();
   void share_out();
   StepInput lay_out();

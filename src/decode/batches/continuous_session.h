@@ -22,7 +22,7 @@ struct ContinuousSessionOptions {
   /// Tokens of prompts and texts whose keys and values stay when their sentences have ended, for others that begin alike
   /// (prefix_cache.h); 0: none do. Of models without an encoder, where every token sees all before it.
   std::int64_t prefix_tokens = 0;
-  /// Whose attention sentences with SearchOptions::attention get.
+  /// Whose attention sentences with SearchPlan::attention get.
   model::AlignmentHeads attention;
 };
 
@@ -35,7 +35,7 @@ class ContinuousSession {
     std::int32_t sentence = 0;              ///< a number that nobody here has; small ones, used again, are best
     std::vector<std::int32_t> source = {};  ///< of an encoder-decoder: ids with EOS
     Request request = {};
-    std::shared_ptr<const SearchOptions> options = {};
+    std::shared_ptr<const SearchPlan> options = {};
   };
   /// They take part from the next step on; their sources are encoded together. What is wrong with one of them is its end.
   void join(std::span<const Arrival> arrivals);

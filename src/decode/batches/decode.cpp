@@ -8,12 +8,12 @@
 namespace tril::search {
 
 std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, std::span<const Request> requests,
-                                            const SearchOptions& options, std::int64_t max_live, const Watch& watch) {
+                                            const SearchPlan& options, std::int64_t max_live, const Watch& watch) {
   check_options(options, step.vocab_size());
   for (const Request& request : requests) check_request(request, options, step.vocab_size());
   check(max_live >= 0, "decode", "expected at least 0 live sentences, got {}", max_live);
   const std::size_t most_live = max_live == 0 ? requests.size() : static_cast<std::size_t>(max_live);
-  const std::shared_ptr<const SearchOptions> shared(std::shared_ptr<void>(), &options);  // the caller's
+  const std::shared_ptr<const SearchPlan> shared(std::shared_ptr<void>(), &options);  // the caller's
 
   ContinuousBatch batch(step, ContinuousBatch::default_prompt_tokens, watch.on_token, watch.on_partial);
   std::vector<std::vector<Hypothesis>> results(requests.size());

@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "search/options.h"
+#include "search/plan.h"
 #include "search/step.h"
 
 namespace tril::search {
@@ -19,7 +19,7 @@ struct NewToken {
   std::int32_t sample;
   std::int32_t token;  ///< -1: none, the sample ends without another
   bool ended;
-  const TokenScore* score = nullptr;  ///< where SearchOptions::top_log_probs asks for it; gone after the call
+  const TokenScore* score = nullptr;  ///< where SearchPlan::top_log_probs asks for it; gone after the call
 };
 using OnToken = std::function<void(const NewToken&)>;
 
@@ -42,7 +42,7 @@ struct Watch {
 /// The hypotheses of each request, best first, or in the samples' order. At most `max_live` sentences are in a batch
 /// together (0: all of them); the results do not depend on it.
 std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, std::span<const Request> requests,
-                                            const SearchOptions& options, std::int64_t max_live = 0,
+                                            const SearchPlan& options, std::int64_t max_live = 0,
                                             const Watch& watch = {});
 
 }  // namespace tril::search

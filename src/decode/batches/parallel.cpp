@@ -109,7 +109,7 @@ ParallelDecoder::ParallelDecoder(const model::Model& model, ParallelOptions opti
   check(options_.batch_size >= 1 && options_.refill >= 1, "batch size", "expected at least 1, got {}",
         options_.batch_size);
   check_options(options_.search, model.vocab_size());
-  const SearchOptions& s = options_.search;
+  const SearchPlan& s = options_.search;
   if (options_.speculative.on()) check_speculative(s);
   if (options_.deterministic && s.shortlist)
     fail_usage("shortlist", "its products are of another width in each batch, so bits may differ",

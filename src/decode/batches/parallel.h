@@ -43,7 +43,7 @@ class WorkerPool {
 };
 
 struct ParallelOptions {
-  SearchOptions search;
+  SearchPlan search;
   std::int32_t batch_size = 32;  ///< sentences that one worker decodes together
   std::int32_t refill = 4;  ///< batches a job, where there is work enough: as sentences end, others take their places
   int threads = 1;

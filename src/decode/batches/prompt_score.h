@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/spec/model.h"
-#include "search/options.h"
+#include "search/plan.h"
 
 namespace tril::search {
 

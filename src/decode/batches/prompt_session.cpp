@@ -166,8 +166,7 @@ void PromptSession::read(std::span<const std::int32_t> tokens, const std::stop_t
   was_given(tokens.size());
 }
 
-std::vector<Hypothesis> PromptSession::decode(const Request& request, const SearchOptions& options,
-                                              const Watch& watch) {
+std::vector<Hypothesis> PromptSession::decode(const Request& request, const SearchPlan& options, const Watch& watch) {
   std::vector<std::int32_t> text{request.start_id};
   text.insert(text.end(), request.prefix.begin(), request.prefix.end());
   // The last token is read in any case: what follows it is asked for.

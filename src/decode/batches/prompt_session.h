@@ -36,7 +36,7 @@ class PromptSession {
   void read(std::span<const std::int32_t> tokens, const std::stop_token& stop = {});
   /// decode() for one request. Afterwards the request's tokens are read and those that were generated, but for the last;
   /// behind a beam or several samples, whose rows go with them, nothing is.
-  std::vector<Hypothesis> decode(const Request& request, const SearchOptions& options, const Watch& watch = {});
+  std::vector<Hypothesis> decode(const Request& request, const SearchPlan& options, const Watch& watch = {});
 
   /// Writes tokens, keys and values, whole or not at all.
   void save(const std::string& path) const;

@@ -91,7 +91,7 @@ struct Session::Emptied {
 };
 
 std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector<std::int32_t>> sources,
-                                                     std::span<const Request> requests, const SearchOptions& options,
+                                                     std::span<const Request> requests, const SearchPlan& options,
                                                      std::int64_t max_live, const Watch& watch) {
   const model::Model& model = *models_[0].model;
   check(sources.size() == (model.has_encoder() ? requests.size() : 0), "Session",

@@ -20,7 +20,7 @@ class Session {
   /// The hypotheses for each request, best first.
   /// @param sources  an encoder-decoder: what each request translates, ids with EOS; a model without an encoder: none
   std::vector<std::vector<Hypothesis>> decode(std::span<const std::vector<std::int32_t>> sources,
-                                              std::span<const Request> requests, const SearchOptions& options,
+                                              std::span<const Request> requests, const SearchPlan& options,
                                               std::int64_t max_live = 0, const Watch& watch = {});
 
   /// Null where nothing is kept. Between two decode() calls it holds no rows.

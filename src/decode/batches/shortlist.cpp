@@ -13,7 +13,7 @@ void sort_unique(std::vector<std::int32_t>& ids) {
 
 }  // namespace
 
-Shortlist::Shortlist(const LexicalTable& table, const ShortlistOptions& o, const SearchOptions& search) {
+Shortlist::Shortlist(const LexicalTable& table, const ShortlistOptions& o, const SearchPlan& search) {
   std::vector<std::int32_t> frequent(table.share.size());
   std::iota(frequent.begin(), frequent.end(), 0);
   std::stable_sort(frequent.begin(), frequent.end(), [&](std::int32_t a, std::int32_t b) {

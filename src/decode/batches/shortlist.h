@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "align/lexical_table.h"
-#include "search/options.h"
+#include "search/plan.h"
 
 namespace tril::search {
 
@@ -23,7 +23,7 @@ struct ShortlistOptions {
 class Shortlist {
  public:
   /// @param table  where it knows no shares, the first ids are taken for the most frequent
-  Shortlist(const LexicalTable& table, const ShortlistOptions& options, const SearchOptions& search);
+  Shortlist(const LexicalTable& table, const ShortlistOptions& options, const SearchPlan& search);
 
   /// Target ids for a source, ascending; what the request makes come (phrases, a first token) among them.
   std::vector<std::int32_t> of(std::span<const std::int32_t> source, const Request& request = {}) const;

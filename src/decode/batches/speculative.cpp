@@ -29,7 +29,7 @@ struct Sentence {
 class SpeculativeSearch {
  public:
   SpeculativeSearch(Step& step, Proposer& proposer, std::int32_t draft_tokens, std::span<const Request> requests,
-                    const SearchOptions& options, const Watch& watch, Speculation& counts)
+                    const SearchPlan& options, const Watch& watch, Speculation& counts)
       : step_(&step),
         proposer_(&proposer),
         draft_tokens_(draft_tokens),
@@ -213,7 +213,7 @@ class SpeculativeSearch {
   Proposer* proposer_;
   std::int32_t draft_tokens_;
   std::span<const Request> requests_;
-  const SearchOptions* options_;
+  const SearchPlan* options_;
   const Watch* watch_;
   Speculation* counts_;
   CandidateFinder finder_;
@@ -226,7 +226,7 @@ class SpeculativeSearch {
 
 }  // namespace
 
-void check_speculative(const SearchOptions& o) {
+void check_speculative(const SearchPlan& o) {
   check(o.is_greedy(), "speculative decoding", "is greedy: a beam of {}, {} hypotheses, alternatives {}, sampling {}",
         o.beam_size, o.n_best, o.alternatives, o.sampling.on);
   check(!o.attention.on, "speculative decoding", "keeps no attention, so no alignments and no unknown words replaced");
@@ -235,7 +235,7 @@ void check_speculative(const SearchOptions& o) {
 
 std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step, Proposer& proposer,
                                                           std::int32_t draft_tokens, std::span<const Request> requests,
-                                                          const SearchOptions& options, std::int64_t max_live,
+                                                          const SearchPlan& options, std::int64_t max_live,
                                                           const Watch& watch, Speculation& counts) {
   check_options(options, step.vocab_size());
   check_speculative(options);

@@ -16,12 +16,12 @@
 namespace tril::search {
 
 /// Throws Error(usage) where the options ask for what goes without proposals alone.
-void check_speculative(const SearchOptions& options);
+void check_speculative(const SearchPlan& options);
 
 /// decode() of decode.h for greedy search, with proposals of `draft_tokens` at most.
 std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step, Proposer& proposer,
                                                           std::int32_t draft_tokens, std::span<const Request> requests,
-                                                          const SearchOptions& options, std::int64_t max_live,
+                                                          const SearchPlan& options, std::int64_t max_live,
                                                           const Watch& watch, Speculation& counts);
 
 }  // namespace tril::search

@@ -55,7 +55,7 @@ ContinuationText::ContinuationText(const model::Model& model, std::shared_ptr<co
   check_language_model(model, *tokenizer_);
 }
 
-SearchOptions ContinuationText::completed(SearchOptions s, const ContinuationOptions& o) const {
+SearchPlan ContinuationText::completed(SearchPlan s, const ContinuationOptions& o) const {
   check(o.max_new_tokens.value_or(1) >= 1, "new tokens", "expected at least 1, got {}", o.max_new_tokens.value_or(1));
   check(o.min_new_tokens.value_or(0) >= 0 && o.min_length >= 0, "new tokens", "expected at least 0, got {}",
         std::min(o.min_new_tokens.value_or(0), o.min_length));
@@ -106,7 +106,7 @@ Request ContinuationText::request_for(std::vector<std::int32_t> ids, std::uint64
 }
 
 Generation ContinuationText::finish(const Hypothesis& h, const Request& request, const ContinuationOptions& options,
-                                    const SearchOptions& search) const {
+                                    const SearchPlan& search) const {
   const auto& eos = search.eos_ids;
   Generation g{text_behind(*tokenizer_, whole_end(*tokenizer_, end_of(request)), h.tokens),
                h.tokens,

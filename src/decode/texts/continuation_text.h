@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/spec/model.h"
-#include "search/options.h"
+#include "search/plan.h"
 #include "tokenizer/files/tokenizer.h"
 
 namespace tril::search {
@@ -32,7 +32,7 @@ enum class Finish : std::uint8_t {
   length,      ///< as many tokens as were asked for
   positions,   ///< the model has no more positions
   dead_end,    ///< nothing may follow
-  time_limit,  ///< SearchOptions::time_limit was up
+  time_limit,  ///< SearchPlan::time_limit was up
   cancelled,   ///< the caller asked for it
   refused      ///< nothing can follow this prompt: it leaves no room, or has no token
 };
@@ -43,7 +43,7 @@ struct Generation {
   std::vector<std::int32_t> tokens;  ///< as generated, an end token included
   double log_prob = 0, score = 0;    ///< see Hypothesis
   Finish finish = Finish::length;
-  std::vector<TokenScore> token_scores = {};  ///< of each token, where SearchOptions::top_log_probs asks for them
+  std::vector<TokenScore> token_scores = {};  ///< of each token, where SearchPlan::top_log_probs asks for them
 };
 
 class ContinuationText {
@@ -59,9 +59,9 @@ class ContinuationText {
   /// What a search is asked for. @param number  which random numbers are drawn for it
   Request request_for(std::vector<std::int32_t> ids, std::uint64_t number, const ContinuationOptions& options) const;
   Generation finish(const Hypothesis& h, const Request& request, const ContinuationOptions& options,
-                    const SearchOptions& search) const;
+                    const SearchPlan& search) const;
   /// The search's part of the options: no token that has no text, and an end where a stop text comes.
-  SearchOptions completed(SearchOptions search, const ContinuationOptions& options) const;
+  SearchPlan completed(SearchPlan search, const ContinuationOptions& options) const;
 
   const model::Model& model() const { return *model_; }
   const std::shared_ptr<const Tokenizer>& tokenizer() const { return tokenizer_; }

@@ -8,7 +8,7 @@
 namespace tril::search {
 namespace {
 
-ParallelOptions completed(const GeneratorOptions& o, const SearchOptions& search) {
+ParallelOptions completed(const GeneratorOptions& o, const SearchPlan& search) {
   ParallelOptions decoding = o.decoding;
   decoding.search = search;
   return decoding;

@@ -65,7 +65,7 @@ class Generator {
 
   ContinuationText text_;
   GeneratorOptions options_;
-  SearchOptions search_;  ///< completed
+  SearchPlan search_;  ///< completed
   ParallelDecoder decoder_;
   std::uint64_t prompts_ = 0;  // so far
   std::int64_t prompt_tokens_ = 0, new_tokens_ = 0, unknown_ = 0, refused_ = 0;

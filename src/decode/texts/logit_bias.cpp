@@ -57,7 +57,7 @@ TokensAndBias tokens_and_bias(const std::string& pair, const Tokenizer& tokenize
 
 }  // namespace
 
-void add_bias(std::int32_t id, double bias, SearchOptions& options) {
+void add_bias(std::int32_t id, double bias, SearchPlan& options) {
   if (bias <= -most_bias) return options.suppress_ids.push_back(id);
   const auto known =
       std::find_if(options.logit_bias.begin(), options.logit_bias.end(), [&](const auto& b) { return b.first == id; });
@@ -68,7 +68,7 @@ void add_bias(std::int32_t id, double bias, SearchOptions& options) {
 }
 
 void add_biases(std::span<const std::string> pairs, const Tokenizer& tokenizer, const std::string& where,
-                SearchOptions& options) {
+                SearchPlan& options) {
   std::map<std::int32_t, std::string> known;  // the pair that each token has its bias from
   for (const std::string& pair : pairs) {
     const auto [tokens, bias] = tokens_and_bias(pair, tokenizer, where);

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "search/options.h"
+#include "search/plan.h"
 #include "tokenizer/files/tokenizer.h"
 
 namespace tril::search {
@@ -71,7 +71,7 @@ std::vector<std::int32_t> whole_end(const Tokenizer& tokenizer, std::span<const 
 std::string text_behind(const Tokenizer& tokenizer, std::span<const std::int32_t> before,
                         std::span<const std::int32_t> tokens);
 
-/// SearchOptions::ends for stop texts, none of them empty.
+/// SearchPlan::ends for stop texts, none of them empty.
 EndTest stop_test(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stops);
 
 /// Where the first of `stops` begins in the text, npos where there is none.

@@ -59,7 +59,7 @@ bool ends_in_space(std::string_view text) {
 
 }  // namespace
 
-SearchOptions with_vocabulary(SearchOptions o, const model::Model& model, const Tokenizer& tokenizer) {
+SearchPlan with_vocabulary(SearchPlan o, const model::Model& model, const Tokenizer& tokenizer) {
   for (std::int64_t id = tokenizer.size(Side::target); id < model.vocab_size(); ++id)
     o.suppress_ids.push_back(static_cast<std::int32_t>(id));
   for (PieceKind kind : piece_kinds(tokenizer, Side::target))
@@ -70,7 +70,7 @@ SearchOptions with_vocabulary(SearchOptions o, const model::Model& model, const 
   return o;
 }
 
-void check_options(const TextOptions& o, const SearchOptions& search) {
+void check_options(const TextOptions& o, const SearchPlan& search) {
   check(o.max_length >= 1, "maximum length", "expected at least 1, got {}", o.max_length);
   check(o.min_length >= 0, "minimum length", "expected at least 0, got {}", o.min_length);
   check(!o.terminology || search.has_beam(), "terminology",
@@ -95,7 +95,7 @@ TranslationText::TranslationText(const model::Model& model, std::shared_ptr<cons
 }
 
 Request TranslationText::request_for(std::int64_t source_tokens, TextToTranslate& t, std::uint64_t number,
-                                     const TextOptions& options, const SearchOptions& search) const {
+                                     const TextOptions& options, const SearchPlan& search) const {
   const std::string& prefix = t.prefix;
   Request request{.start_id = model_->special_ids().decoder_start, .number = number};
   if (!options.target_language.empty())
@@ -135,7 +135,7 @@ Request TranslationText::request_for(std::int64_t source_tokens, TextToTranslate
 }
 
 TextToTranslate TranslationText::prepare(std::string text, std::string prefix, std::uint64_t number,
-                                         const TextOptions& options, const SearchOptions& search) const {
+                                         const TextOptions& options, const SearchPlan& search) const {
   TextToTranslate t{.text = std::move(text), .prefix = std::move(prefix), .source = {}, .request = {}, .terms = {}};
   t.source = tokenizer_->encode(t.text, Side::source);
   t.blank = t.source.empty();

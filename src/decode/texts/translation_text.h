@@ -10,7 +10,7 @@
 
 #include "decode/texts/terminology.h"
 #include "model/spec/model.h"
-#include "search/options.h"
+#include "search/plan.h"
 #include "tokenizer/files/tokenizer.h"
 
 namespace tril::search {
@@ -39,7 +39,7 @@ struct TextOptions {
   std::int32_t mbr_best = 0;
   /// Codes of Tokenizer::languages(); "" for what the directory says.
   std::string source_language = {}, target_language = {};
-  /// An unknown token of the output becomes the source word that it looks at most; needs SearchOptions::attention.
+  /// An unknown token of the output becomes the source word that it looks at most; needs SearchPlan::attention.
   bool replace_unknowns = false;
 };
 
@@ -81,7 +81,7 @@ class TranslationText {
   /// @param number  which random numbers are drawn for it
   /// @throws Error(usage) naming the text whose prefix leaves no position free
   TextToTranslate prepare(std::string text, std::string prefix, std::uint64_t number, const TextOptions& options,
-                          const SearchOptions& search) const;
+                          const SearchPlan& search) const;
   /// What the hypotheses read, best first; of an empty text (whatever they are) one translation, its prefix.
   std::vector<Translation> finish(const TextToTranslate& t, std::span<const Hypothesis> hypotheses,
                                   const TextOptions& options) const;
@@ -93,7 +93,7 @@ class TranslationText {
 
  private:
   Request request_for(std::int64_t source_tokens, TextToTranslate& t, std::uint64_t number, const TextOptions& options,
-                      const SearchOptions& search) const;
+                      const SearchPlan& search) const;
   /// @param attention  of the tokens, by which unknown ones are replaced; none: they are left out
   std::string text_of(std::span<const std::int32_t> tokens, std::span<const float> attention,
                       const TextToTranslate& t) const;
@@ -109,11 +109,11 @@ bool starts_with_language(const model::Model& model, const Tokenizer& tokenizer)
 std::int32_t decoder_start(const model::Model& model, const Tokenizer& tokenizer, std::string_view target_language);
 
 /// Throws Error(usage) where the options contradict themselves or those of the search.
-void check_options(const TextOptions& options, const SearchOptions& search);
+void check_options(const TextOptions& options, const SearchPlan& search);
 
 /// What the tokenizer knows besides: rows of the output that it has no piece for never come, and which ones begin a word
 /// and go on with one.
-SearchOptions with_vocabulary(SearchOptions options, const model::Model& model, const Tokenizer& tokenizer);
+SearchPlan with_vocabulary(SearchPlan options, const model::Model& model, const Tokenizer& tokenizer);
 
 /// The ids of a source text in their frame, cut so that all fits into max_positions (0: no bound). Sets `cut`.
 std::vector<std::int32_t> source_ids(const Tokenizer& tokenizer, const std::string& text, std::int64_t max_positions,

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "decode/texts/logit_bias.h"
+#include "serve/api/search_fields.h"
 #include "serve/http/http_error.h"
 
 namespace tril::serve {

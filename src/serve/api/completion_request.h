@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "serve/api/request_fields.h"
-#include "serve/engine/search_request.h"
 #include "serve/engine/served_model.h"
+#include "settings/search_options.h"
 
 namespace tril::serve {
 
@@ -22,7 +22,7 @@ struct CompletionRequest {
   enum class Format : std::uint8_t { text, json_object, json_schema } format = Format::text;
   std::string schema;  ///< of json_schema
   std::vector<std::pair<std::int32_t, double>> logit_bias;
-  SearchRequest search;
+  SearchOptions search;
 };
 
 struct Prompt {

@@ -12,6 +12,7 @@
 #include "serve/api/completion_request.h"
 #include "serve/api/error_answer.h"
 #include "serve/api/logprobs.h"
+#include "serve/api/search_fields.h"
 #include "serve/api/service.h"
 #include "unicode/trim.h"
 
@@ -58,11 +59,11 @@ class Completing : public std::enable_shared_from_this<Completing> {
     set_lengths();
 
     // A beam is for who asks for one: without it the likeliest tokens, or drawn ones, are taken.
-    SearchRequest wanted = r_.search;
+    SearchOptions wanted = r_.search;
     const bool beamed = wanted.beam_size.value_or(1) > 1;
     if (!beamed) wanted.beam_size = 1;
     if (!wanted.temperature && !beamed && !model_->loaded().search.sampling.on) wanted.temperature = 1;
-    search::SearchOptions s = search_options(wanted, model_->loaded().search, beamed ? draws_ : 1, model_->tokenizer());
+    search::SearchPlan s = search_plan(wanted, beamed ? draws_ : 1, *model_);
     if (s.sampling.on) s.n_best = static_cast<std::int32_t>(draws_);
     if (r_.stream && s.has_beam()) throw HttpError(400, "stream: a beam knows its text only at the end", "stream");
     s.scores = r_.logprobs.has_value() || draws_ > r_.n || s.has_beam();
@@ -79,7 +80,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
 
  private:
   // What is left to be said of the search; then it begins.
-  void settle(search::SearchOptions s) {
+  void settle(search::SearchPlan s) {
     set_constraint(s);
     s = model_->continuation().completed(std::move(s), lengths_);
     rows_ = s.n_best;
@@ -165,7 +166,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
   }
 
   // What the answer must be, what must not be in it, and what is more or less likely to be.
-  void set_constraint(search::SearchOptions& s) {
+  void set_constraint(search::SearchPlan& s) {
     for (const auto& [id, bias] : r_.logit_bias) search::add_bias(id, bias, s);
     if (r_.format == CompletionRequest::Format::text) return;
     if (!r_.stop.empty())
@@ -449,7 +450,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
   CompletionRequest r_;
   std::vector<Prompt> prompts_;
   search::ContinuationOptions lengths_;
-  std::shared_ptr<const search::SearchOptions> options_;
+  std::shared_ptr<const search::SearchPlan> options_;
   std::vector<std::vector<search::TokenScore>> prompt_scores_;
   std::shared_ptr<const std::vector<std::string>> bytes_;  ///< by token, with log-probabilities
   std::vector<Choice> choices_;  ///< prompt after prompt; each written by the one thread that decodes its prompt

@@ -6,9 +6,9 @@
 
 #include "serve/api/error_answer.h"
 #include "serve/api/model_choice.h"
+#include "serve/api/search_fields.h"
 #include "serve/api/service.h"
 #include "serve/api/text_pieces.h"
-#include "serve/engine/search_request.h"
 #include "tokenizer/files/language_tag.h"
 #include "unicode/trim.h"
 
@@ -22,7 +22,7 @@ struct TranslateRequest {
   std::optional<std::int64_t> min_length, max_length;
   std::optional<double> max_length_factor, time_limit;
   bool scores = false, alignment = false, replace_unknowns = false, stream = false;
-  SearchRequest search;
+  SearchOptions search;
 };
 
 Fields fields_of(TranslateRequest& r) {
@@ -110,7 +110,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     text_.replace_unknowns = r_.replace_unknowns;
     set_lengths();
     const auto n = r_.alternatives + 1;
-    search::SearchOptions s = search_options(r_.search, model_->loaded().search, n, model_->tokenizer());
+    search::SearchPlan s = search_plan(r_.search, n, *model_);
     if (text_.terminology && !s.has_beam()) s.beam_size = 8;
     if (r_.alignment || text_.replace_unknowns) s.attention.on = true;
     if (s.attention.on)
@@ -204,7 +204,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
 
   // Of piece p of text i; none where there is nothing in it to translate.
   WorkPtr work_for(std::size_t i, std::size_t p, TagsOfText& tags, std::uint64_t number,
-                   const search::SearchOptions& search, std::shared_ptr<const search::SearchOptions> options) {
+                   const search::SearchPlan& search, std::shared_ptr<const search::SearchPlan> options) {
     auto prepared = std::make_shared<search::TextToTranslate>(model_->translation().prepare(
         tags.put_before(source_of(texts_[i].pieces[p])), r_.prefix, number, text_, search));
     if (prepared->is_empty()) {

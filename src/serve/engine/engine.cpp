@@ -111,7 +111,7 @@ Engine::~Engine() {
 
 void Engine::check_works(std::span<const WorkPtr> works) const {
   const std::int64_t share = options_.cache_tokens / static_cast<std::int64_t>(workers_.size());
-  const search::SearchOptions* last = nullptr;
+  const search::SearchPlan* last = nullptr;
   for (const WorkPtr& work : works) {
     check(work->cache_tokens() <= share, "request",
           "may need {} tokens, counting all rows of the search and the prompt; the server keeps at most {}",

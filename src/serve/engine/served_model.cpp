@@ -14,7 +14,7 @@ constexpr std::size_t kept_options = 64, kept_constraints = 16;
 }  // namespace
 
 CacheNeeds cache_needs(const Loaded& loaded, std::int64_t most_new_tokens) {
-  auto options = std::make_shared<search::SearchOptions>(loaded.search);
+  auto options = std::make_shared<search::SearchPlan>(loaded.search);
   options->n_best = 1;
   const auto tokens = [&](search::Request request) {
     Work work;
@@ -74,10 +74,10 @@ void ServedModel::set_standard_target() {
     if (forced >= 0 && tokenizer().language_id(code) == forced) languages_.standard = code;
 }
 
-std::shared_ptr<const search::SearchOptions> ServedModel::options(const std::string& key,
-                                                                  const std::function<search::SearchOptions()>& make) {
+std::shared_ptr<const search::SearchPlan> ServedModel::options(const std::string& key,
+                                                               const std::function<search::SearchPlan()>& make) {
   const auto fresh = [&] {
-    auto made = std::make_shared<const search::SearchOptions>(make());
+    auto made = std::make_shared<const search::SearchPlan>(make());
     search::check_options(*made, model().vocab_size());
     return made;
   };

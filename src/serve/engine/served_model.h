@@ -16,6 +16,7 @@
 #include "decode/texts/translation_text.h"
 #include "grammar/automata/constraint.h"
 #include "serve/engine/engine.h"
+#include "settings/search_options.h"
 
 namespace tril::serve {
 
@@ -23,7 +24,8 @@ namespace tril::serve {
 struct Loaded {
   std::shared_ptr<const model::Model> model;
   std::shared_ptr<const Tokenizer> tokenizer;
-  search::SearchOptions search;              ///< of requests that say nothing
+  SearchOptions asked;                       ///< what the publisher and the server ask of a search
+  search::SearchPlan search;                 ///< what that comes to: of requests that ask for nothing else
   search::TextOptions text;                  ///< of a model that translates
   search::ContinuationOptions continuation;  ///< of one that continues text
   EngineOptions engine;
@@ -78,8 +80,8 @@ class ServedModel {
 
   /// One and the same object for all requests that ask for the same (search::ContinuousBatch shares work among them).
   /// @param key  says all that the options depend on; empty: nobody else may ask for the same
-  std::shared_ptr<const search::SearchOptions> options(const std::string& key,
-                                                       const std::function<search::SearchOptions()>& make);
+  std::shared_ptr<const search::SearchPlan> options(const std::string& key,
+                                                    const std::function<search::SearchPlan()>& make);
   /// What each token adds to a text, by id (tokenizer/files/token_bytes.h): made when it is first asked for, which may take a second.
   std::shared_ptr<const std::vector<std::string>> bytes_of_tokens();
   /// Whether it was.
@@ -98,7 +100,7 @@ class ServedModel {
   std::unique_ptr<search::TranslationText> translation_;
   std::unique_ptr<search::ContinuationText> continuation_;
   std::mutex mutex_;
-  std::list<std::pair<std::string, std::shared_ptr<const search::SearchOptions>>> recent_;  ///< the last used first
+  std::list<std::pair<std::string, std::shared_ptr<const search::SearchPlan>>> recent_;  ///< the last used first
   mutable std::mutex bytes_mutex_;
   std::shared_ptr<const std::vector<std::string>> bytes_;
   std::mutex constraints_mutex_;

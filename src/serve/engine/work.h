@@ -28,7 +28,7 @@ struct Work {
   // What is asked for.
   std::vector<std::int32_t> source;  ///< of an encoder-decoder: ids with EOS
   search::Request request;
-  std::shared_ptr<const search::SearchOptions> options;
+  std::shared_ptr<const search::SearchPlan> options;
 
   // For whom.
   std::string client;                                     ///< those take turns, whoever has how much waiting

@@ -44,7 +44,7 @@ TEST_F(DirectoryLengths, AreCountedAsTransformersCountsThem) {
   EXPECT_EQ(fresh.max_counts, Counted::first);
   EXPECT_EQ(fresh.min_counts, Counted::first);
   DecodingOptions given;
-  given.max_length = 11, given.min_length = 2;
+  given.search.max_length = 11, given.search.min_length = 2;
   const search::TranslatorOptions asked = options(R"({"max_length": 13, "min_length": 4})", given);
   EXPECT_EQ(asked.max_length, 11);
   EXPECT_EQ(asked.min_length, 2);
@@ -72,11 +72,11 @@ TEST_F(DirectoryLengths, TheGreatestOfADirectoryHoldsAgainstItsLeast) {
   EXPECT_EQ(lengths(R"({"min_new_tokens": 600})").second, std::min<std::int64_t>(600, model->max_positions()))
       << "512 is nobody's wish";
   DecodingOptions least;
-  least.min_length = 9;
+  least.search.min_length = 9;
   EXPECT_EQ(lengths(R"({"max_new_tokens": 6})", least), Pair(9, 9));
   EXPECT_EQ(lengths(R"({"max_length": 7})", least, "a "), Pair(9, 9));
   DecodingOptions most;
-  most.max_length = 5;
+  most.search.max_length = 5;
   EXPECT_EQ(lengths(R"({"max_new_tokens": 6, "min_length": 4})", most), Pair(3, 5));
   EXPECT_THROW(options(R"({"max_new_tokens": 6, "min_length": 9})", most), Error);
 }
@@ -92,7 +92,7 @@ TEST_F(DirectoryLengths, ThatContradictEachOtherAreTold) {
     EXPECT_EQ(ran.code, 0) << ran.err;
     return ran.err;
   };
-  const std::string expected = "generation_config.json asks for at least 8 tokens and at most 6: 6 is obeyed";
+  const std::string expected = "generation_config.json: asks for at least 8 tokens and at most 6: 6 is obeyed";
   EXPECT_NE(told(R"({"max_new_tokens": 6, "min_length": 9})").find(expected), std::string::npos);
   EXPECT_EQ(told(R"({"max_new_tokens": 6, "min_length": 9})", {"--min-length", "3"}).find("obeyed"), std::string::npos);
   EXPECT_EQ(told(R"({"max_new_tokens": 6, "min_length": 7})").find("obeyed"), std::string::npos);
@@ -108,7 +108,7 @@ TEST_F(DirectoryLengths, AWishForALengthGoesBeforeTheFactor) {
   EXPECT_EQ(options(all.c_str()).max_length_factor, 3);
   EXPECT_EQ(options("{}").max_length_factor, 3);
   DecodingOptions given;
-  given.max_length_factor = 1.5;
+  given.search.max_length_factor = 1.5;
   EXPECT_EQ(options(R"({"max_length": 13})", given).max_length_factor, 1.5);
 }
 
@@ -116,7 +116,7 @@ TEST_F(DirectoryLengths, NoBeamsAreOne) {
   EXPECT_EQ(options("{}").decoding.search.beam_size, 1);
   EXPECT_EQ(options(R"({"num_beams": 6})").decoding.search.beam_size, 6);
   DecodingOptions given;
-  given.beam_size = 3;
+  given.search.beam_size = 3;
   EXPECT_EQ(options(R"({"num_beams": 6})", given).decoding.search.beam_size, 3);
 }
 

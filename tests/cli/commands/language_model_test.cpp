@@ -223,7 +223,7 @@ TEST_F(LanguageModel, UselessAndContradictoryOptionsAreRefused) {
   refused(run_tril({"bench", "generate", "--model", translating}), "marian model translates", "bench translate");
 
   refused(generate({"-p", "a", "--temperature", "0", "--top-k", "5"}), "--temperature", "--top-k nothing to choose");
-  refused(generate({"-p", "a", "--top-p", "0.9", "-b", "4"}), "--beam-size", "choose one of them");
+  refused(generate({"-p", "a", "--top-p", "0.9", "-b", "4"}), "--beam-size", "leave one of them out");
   refused(generate({"-p", "a", "--seed", "4"}), "--seed", "nothing is drawn");
   refused(generate({"-p", "a", "--n", "4"}), "--n", "or draw them");
   refused(generate({"-p", "a", "--stream", "-b", "4"}), "--stream", "pass -b 1");

@@ -47,7 +47,7 @@ TEST_F(Translate, GroupsOfABeamFindDifferentTexts) {
 
   const Ran odd = translate({"-b", "4", "--beam-groups", "3"}, text);
   EXPECT_EQ(odd.code, 2);
-  EXPECT_NE(odd.err.find("pass -b 6"), std::string::npos) << odd.err;
+  EXPECT_NE(odd.err.find("pass --beam-size 6"), std::string::npos) << odd.err;
   const Ran none = translate({"-b", "4", "--diversity-penalty", "1"}, text);
   EXPECT_EQ(none.code, 2);
   EXPECT_NE(none.err.find("--beam-groups"), std::string::npos) << none.err;

@@ -189,7 +189,7 @@ TEST_F(Translate, MistakesAreNamed) {
   expect(run_tril({"translate"}, text), 2, "--model");
   expect(run_tril({"translate", "--model", folder->at("nowhere")}, text), 1, "nowhere");
   expect(translate({"-b", "0"}, text), 2, "--beam-size");
-  expect(translate({"-b", "2", "--n-best", "3"}, text), 2, "pass -b 3");
+  expect(translate({"-b", "2", "--n-best", "3"}, text), 2, "pass --beam-size 3");
   expect(translate({"--precision", "int9"}, text), 2, "int8");
   expect(translate({"--min-length", "9", "--max-length", "8"}, text), 2, "--min-length");
   expect(translate({"--min-length", "65", "--max-length", "80"}, text), 2, "above the model's 64 positions");

@@ -63,8 +63,8 @@ void expect_close(const std::vector<float>& got, const std::vector<float>& expec
   for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 2e-5) << i;
 }
 
-SearchOptions options(std::int32_t beam) {
-  SearchOptions o;
+SearchPlan options(std::int32_t beam) {
+  SearchPlan o;
   o.beam_size = o.n_best = beam;
   o.eos_ids = {0};
   o.scores = true;
@@ -79,7 +79,7 @@ TEST(TokenAttention, IsThatOfTheProbe) {
   for (const std::int32_t beam : {1, 4})
     for (const auto& [layer, heads] : {std::pair{std::int64_t{-1}, std::vector<std::int32_t>{}}, {0, {2}}, {1, {3, 1}}})
       for (const bool cache : {true, false}) {
-        SearchOptions o = options(beam);
+        SearchPlan o = options(beam);
         o.attention.layer = layer, o.attention.heads = heads;
         ParallelDecoder decoder(*m, {.search = o, .batch_size = 4, .threads = 2, .cache = {.use = cache}});
         const auto found = decoder.decode(from, requests);
@@ -116,7 +116,7 @@ TEST(TokenAttention, OfModelsServedWithFewerBits) {
 TEST(TokenAttention, OfSamplesAndOfGivenBeginnings) {
   const auto m = testing::small_marian();
   const std::vector<Ids> from = sources(3);
-  SearchOptions o = options(1);
+  SearchPlan o = options(1);
   o.sampling.on = true;
   o.n_best = 3;
   const std::vector<Request> requests(from.size(), {.start_id = 39, .max_length = 8, .prefix = {5, 9}});
@@ -135,7 +135,7 @@ TEST(TokenAttention, ChangesNothingElse) {
   const auto m = testing::small_marian();
   const std::vector<Ids> from = sources(9);
   const std::vector<Request> requests(from.size(), {.start_id = 39, .max_length = 12});
-  SearchOptions with = options(4), without = with;
+  SearchPlan with = options(4), without = with;
   without.attention.on = false;
   ParallelDecoder a(*m, {.search = with}), b(*m, {.search = without});
   const auto looked = a.decode(from, requests), not_looked = b.decode(from, requests);
@@ -182,7 +182,7 @@ TEST(CoveragePenalty, IsPartOfTheScoreAndOfTheRank) {
   const auto m = testing::small_marian();
   const std::vector<Ids> from = sources(200);
   const std::vector<Request> requests(from.size(), {.start_id = 39, .max_length = 12});
-  SearchOptions o = options(4);
+  SearchPlan o = options(4);
   ParallelDecoder plain(*m, {.search = o});
   o.coverage_penalty = 2;
   ParallelDecoder covering(*m, {.search = o});

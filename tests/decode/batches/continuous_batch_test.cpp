@@ -16,27 +16,27 @@ namespace tril::search::testing {
 namespace {
 
 constexpr std::int32_t vocab = 40, eos = 1, start = 2;
-using Options = std::shared_ptr<const SearchOptions>;
+using Options = std::shared_ptr<const SearchPlan>;
 
 // Searches of many kinds, some of them with options of their own.
 std::vector<Options> kinds() {
   std::vector<Options> list;
   const auto add = [&](auto change) {
-    SearchOptions o;
+    SearchPlan o;
     o.eos_ids = {eos};
     o.scores = true;
     change(o);
-    list.push_back(std::make_shared<const SearchOptions>(std::move(o)));
+    list.push_back(std::make_shared<const SearchPlan>(std::move(o)));
   };
-  add([](SearchOptions&) {});
-  add([](SearchOptions& o) { o.scores = false, o.no_repeat_ngram = 2; });
-  add([](SearchOptions& o) { o.beam_size = o.n_best = 4; });
-  add([](SearchOptions& o) { o.beam_size = 6, o.length_penalty = 0.4, o.early_stopping = EarlyStopping::yes; });
-  add([](SearchOptions& o) { o.sampling.on = true, o.sampling.top_p = 0.9, o.n_best = 3, o.sampling.seed = 5; });
-  add([](SearchOptions& o) { o.repetition_penalty = 1.4, o.presence_penalty = 0.5, o.renormalize = true; });
-  add([](SearchOptions& o) { o.beam_size = o.n_best = 4, o.beam_groups = 2, o.diversity_penalty = 0.3; });
-  add([](SearchOptions& o) { o.alternatives = true, o.n_best = 3, o.beam_size = 2; });
-  add([](SearchOptions& o) {
+  add([](SearchPlan&) {});
+  add([](SearchPlan& o) { o.scores = false, o.no_repeat_ngram = 2; });
+  add([](SearchPlan& o) { o.beam_size = o.n_best = 4; });
+  add([](SearchPlan& o) { o.beam_size = 6, o.length_penalty = 0.4, o.early_stopping = EarlyStopping::yes; });
+  add([](SearchPlan& o) { o.sampling.on = true, o.sampling.top_p = 0.9, o.n_best = 3, o.sampling.seed = 5; });
+  add([](SearchPlan& o) { o.repetition_penalty = 1.4, o.presence_penalty = 0.5, o.renormalize = true; });
+  add([](SearchPlan& o) { o.beam_size = o.n_best = 4, o.beam_groups = 2, o.diversity_penalty = 0.3; });
+  add([](SearchPlan& o) { o.alternatives = true, o.n_best = 3, o.beam_size = 2; });
+  add([](SearchPlan& o) {
     o.ends = [](std::span<const std::int32_t>, std::span<const std::int32_t> t) {
       return t.size() > 3 && t.back() % 3 == 0;
     };
@@ -145,7 +145,7 @@ TEST(ContinuousBatch, AnErrorOfOneSentenceIsItsOwn) {
   Arena arena;
   Context c(arena);
   const TreeModel model(1, vocab, eos, 2, -30);
-  SearchOptions bad;
+  SearchPlan bad;
   bad.eos_ids = {eos};
   bad.ends = [](std::span<const std::int32_t>, std::span<const std::int32_t> t) -> bool {
     if (t.size() == 3) fail("test", "an error in the middle");
@@ -155,7 +155,7 @@ TEST(ContinuousBatch, AnErrorOfOneSentenceIsItsOwn) {
   ContinuousBatch batch(step);
   const std::vector<Options> all = kinds();
   batch.join(0, {.start_id = start, .max_length = 8}, all[0]);
-  batch.join(1, {.start_id = start, .max_length = 8}, std::make_shared<const SearchOptions>(bad));
+  batch.join(1, {.start_id = start, .max_length = 8}, std::make_shared<const SearchPlan>(bad));
   batch.join(2, {.start_id = start, .max_length = 8}, all[2]);
   EXPECT_THROW(batch.join(3, {.start_id = start, .max_length = 0}, all[0]), Error);
   EXPECT_THROW(batch.join(3, {.start_id = start, .max_length = 4, .phrases = {{4}}}, all[0]), Error);
@@ -256,9 +256,9 @@ TEST(ContinuousSession, TranslationsThatComeAndGoAreThoseOfEachAlone) {
     const auto m = marian(precision);
     std::vector<Job> jobs = jobs_of(80, 5, true, 3);
     for (std::size_t i = 0; i < jobs.size(); i += 3) {
-      SearchOptions o = *jobs[i].options;
+      SearchPlan o = *jobs[i].options;
       o.attention.on = true;
-      jobs[i].options = std::make_shared<const SearchOptions>(std::move(o));
+      jobs[i].options = std::make_shared<const SearchPlan>(std::move(o));
     }
     ContinuousSessionOptions options;
     if (precision == nn::Precision::int8) options.cache.kept.precision = nn::KvCache::Precision::int8;
@@ -301,9 +301,9 @@ TEST(ContinuousSession, ATalkGoesOnFromWhatWasReadAndSaid) {
   const auto m = gpt2();
   Arena arena;
   Context c(arena);
-  SearchOptions o;
+  SearchPlan o;
   o.suppress_ids = {eos};
-  const auto options = std::make_shared<const SearchOptions>(o);
+  const auto options = std::make_shared<const SearchPlan>(o);
   ContinuousSession open(c, *m, {.cache = {}, .prompt_tokens = 512, .prefix_tokens = 160, .attention = {}});
   std::size_t read = 0, remembered = 0;
   const auto say = [&](std::vector<std::int32_t> text) {

@@ -64,9 +64,9 @@ TEST(GoldenGenerate, IsThatOfTransformers) {
     const auto arguments = nlohmann::json::parse(*file.find_metadata("beam"));
     Arena arena;
     Context c(arena);
-    SearchOptions greedy;
+    SearchPlan greedy;
     greedy.eos_ids = published.eos_token_ids;
-    SearchOptions beam = greedy;
+    SearchPlan beam = greedy;
     beam.beam_size = beam.n_best = arguments.at("num_beams").get<std::int32_t>();
     beam.length_penalty = arguments.at("length_penalty").get<double>();
     beam.early_stopping = arguments.at("early_stopping") == true ? EarlyStopping::yes : EarlyStopping::no;

@@ -54,8 +54,8 @@ struct Reference {
     return list;
   }
 
-  SearchOptions options(std::int32_t beam_size) const {
-    SearchOptions o;
+  SearchPlan options(std::int32_t beam_size) const {
+    SearchPlan o;
     o.beam_size = beam_size;
     o.n_best = beam_size;
     o.eos_ids = published.eos_token_ids;
@@ -139,7 +139,7 @@ TEST(GoldenEncoderDecoder, BatchesAndWorkersDoNotMatter) {
     }
     for (std::int32_t width : {1, 4}) {
       std::vector<std::vector<Hypothesis>> alone;
-      SearchOptions o = m.options(width);
+      SearchPlan o = m.options(width);
       o.scores = true;
       Session session(m.c, *m.model);
       for (const Ids& source : many) alone.push_back(session.decode(std::span(&source, 1), m.requests(1, 20), o)[0]);
@@ -161,7 +161,7 @@ TEST(GoldenEncoderDecoder, BatchesAndWorkersDoNotMatter) {
 // Where nothing is forbidden or forced, what a search sums up is what scoring its output gives.
 TEST(GoldenEncoderDecoder, ScoringAgreesWithSearching) {
   for_each_model([](Reference& m) {
-    SearchOptions o = m.options(4);
+    SearchPlan o = m.options(4);
     o.bad_words.clear();
     o.forced_bos_id = o.forced_eos_id = -1;
     Session session(m.c, *m.model);

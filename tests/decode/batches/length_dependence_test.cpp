@@ -72,8 +72,8 @@ std::vector<Request> requests() {
   return list;
 }
 
-SearchOptions options(std::int32_t beam = 1) {
-  SearchOptions o;
+SearchPlan options(std::int32_t beam = 1) {
+  SearchPlan o;
   o.beam_size = o.n_best = beam;
   o.scores = true;
   return o;
@@ -88,8 +88,7 @@ void expect_same(const std::vector<Hypothesis>& got, const std::vector<Hypothesi
 }
 
 // All of it in one step, no cache.
-std::vector<std::vector<Hypothesis>> plain(const model::Model& m, std::span<const Request> list,
-                                           const SearchOptions& o) {
+std::vector<std::vector<Hypothesis>> plain(const model::Model& m, std::span<const Request> list, const SearchPlan& o) {
   Arena arena;
   Context c(arena);
   SessionOptions without;
@@ -138,7 +137,7 @@ TEST(LengthDependence, BeginningsOfLongTextsAreOthers) {
 
 std::vector<Hypothesis> answer(ContinuousSession& session, const Request& request, std::int32_t number) {
   session.join(std::vector<ContinuousSession::Arrival>{
-      {.sentence = number, .request = request, .options = std::make_shared<const SearchOptions>(options())}});
+      {.sentence = number, .request = request, .options = std::make_shared<const SearchPlan>(options())}});
   for (;;) {
     session.step();
     for (ContinuousBatch::Ended& e : session.take_ended()) {

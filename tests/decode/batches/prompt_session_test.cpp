@@ -39,8 +39,8 @@ Request request_of(const Ids& ids, std::int32_t most = 10, std::uint64_t number 
   return {.start_id = ids[0], .max_length = most, .prefix = {ids.begin() + 1, ids.end()}, .number = number};
 }
 
-SearchOptions greedy() {
-  SearchOptions o;
+SearchPlan greedy() {
+  SearchPlan o;
   o.scores = true;
   return o;
 }
@@ -52,8 +52,8 @@ Ids some_ids(std::uint64_t seed, int count) {
   return ids;
 }
 
-std::vector<SearchOptions> ways() {
-  std::vector<SearchOptions> list{greedy(), greedy(), greedy(), greedy()};
+std::vector<SearchPlan> ways() {
+  std::vector<SearchPlan> list{greedy(), greedy(), greedy(), greedy()};
   list[1].sampling.on = true;
   list[2].sampling.on = true, list[2].n_best = 3;
   list[3].beam_size = 3, list[3].n_best = 2;
@@ -71,7 +71,7 @@ void expect_same(const std::vector<Hypothesis>& got, const std::vector<Hypothesi
 // Turns of a talk, a change in its middle, something else, and the same again.
 TEST(PromptSession, GivesWhatReadingAnewGives) {
   Small small;
-  for (const SearchOptions& o : ways())
+  for (const SearchPlan& o : ways())
     for (const auto precision : {nn::KvCache::Precision::fp32, nn::KvCache::Precision::int8}) {
       CacheOptions cache;
       cache.kept.precision = precision;
@@ -142,7 +142,7 @@ TEST(PromptSession, KeepsWhatWasReadWhenAnAnswerIsCutShort) {
   expect_same(kept.decode(request_of(longer), greedy()),
               PromptSession(small.c, *small.m, {}).decode(request_of(longer), greedy()));
 
-  SearchOptions wrong = greedy();
+  SearchPlan wrong = greedy();
   wrong.forced_bos_id = 77;
   EXPECT_THROW(kept.decode(request_of(text), wrong), Error);
   EXPECT_TRUE(kept.tokens().empty());

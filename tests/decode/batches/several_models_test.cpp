@@ -155,7 +155,7 @@ TEST(Speculative, LongPrefixesComeInPortions) {
     requests.push_back({.start_id = 11, .max_length = 8, .prefix = Ids(length, 3)});
     given.push_back(1 + length);
   }
-  SearchOptions o;
+  SearchPlan o;
   o.eos_ids = {eos}, o.scores = true;
   TreeVerifier plain(model);
   const Found expected = decode(c, plain, requests, o);
@@ -188,7 +188,7 @@ TEST(Speculative, AnyProposalsLeaveGreedySearchAsItIs) {
       requests.push_back({.start_id = 11, .min_length = i % 3, .max_length = 1 + 3 * i, .prefix = Ids(i % 4u, 3)});
       given.push_back(1 + requests.back().prefix.size());
     }
-    SearchOptions o;
+    SearchPlan o;
     o.eos_ids = {eos}, o.scores = true;
     if (seed % 2) o.repetition_penalty = 1.3, o.no_repeat_ngram = 3, o.presence_penalty = 0.3;
     if (seed % 3 == 0)
@@ -304,7 +304,7 @@ TEST(Speculative, Errors) {
   const std::vector<Ids> sources = sources_of(2);
   ParallelOptions o = greedy();
   o.speculative.lookup = 2, o.search.beam_size = 2;
-  const auto refused = [&](const SearchOptions& s, const std::string& what) {
+  const auto refused = [&](const SearchPlan& s, const std::string& what) {
     ParallelOptions p = o;
     p.search = s;
     EXPECT_THROW(ParallelDecoder(*m, p), Error) << what;
@@ -313,7 +313,7 @@ TEST(Speculative, Errors) {
     EXPECT_THROW(Session(c, *m, {.speculative = o.speculative}).decode(sources, requests_of(2), s), Error) << what;
   };
   refused(o.search, "a beam");
-  SearchOptions s = greedy().search;
+  SearchPlan s = greedy().search;
   s.alternatives = true;
   refused(s, "alternatives");
   s = greedy().search, s.sampling.on = true;

@@ -41,16 +41,16 @@ std::vector<Ids> sources(int count) {
   return list;
 }
 
-SearchOptions options(std::int32_t beam) {
-  SearchOptions o;
+SearchPlan options(std::int32_t beam) {
+  SearchPlan o;
   o.beam_size = o.n_best = beam;
   o.eos_ids = {0};
   o.scores = true;
   return o;
 }
 
-std::vector<std::vector<Hypothesis>> decoded(const model::Model& m, const SearchOptions& o,
-                                             const std::vector<Ids>& from, std::int32_t batch) {
+std::vector<std::vector<Hypothesis>> decoded(const model::Model& m, const SearchPlan& o, const std::vector<Ids>& from,
+                                             std::int32_t batch) {
   ParallelDecoder decoder(m, {.search = o, .batch_size = batch, .threads = 2});
   return decoder.decode(from, std::vector<Request>(from.size(), {.start_id = 39, .max_length = 10}));
 }
@@ -70,7 +70,7 @@ TEST(Shortlist, OfASource) {
   LexicalTable table;
   table.of_source = {{}, {{5, 0.6f}, {3, 0.3f}, {8, 0.1f}}, {{3, 0.9f}}};
   table.share = {0.1f, 0, 0, 0.2f, 0.4f, 0, 0, 0, 0, 0};
-  SearchOptions s;
+  SearchPlan s;
   s.eos_ids = {9}, s.forced_bos_id = 7;
   EXPECT_EQ(Shortlist(table, {.first = 2, .best = 2}, s).of(Ids{1, 2, 0}), (Ids{3, 4, 5, 7, 9}));
   EXPECT_EQ(Shortlist(table, {.first = 0, .best = 0}, s).of(Ids{2}, {.phrases = {{6, 1}}}), (Ids{1, 6, 7, 9}));
@@ -89,7 +89,7 @@ TEST(Shortlist, OfTheWholeVocabularyChangesNothing) {
   const auto m = testing::small_marian();
   const std::vector<Ids> from = sources(12);
   for (const std::int32_t beam : {1, 4}) {
-    SearchOptions o = options(beam);
+    SearchPlan o = options(beam);
     o.no_repeat_ngram = 2, o.repetition_penalty = 1.3, o.bad_words = {{7}, {3, 4}}, o.suppress_ids = {12};
     const auto without = decoded(*m, o, from, 5);
     o.shortlist = std::make_shared<Shortlist>(random_table(1), ShortlistOptions{.first = vocab}, o);
@@ -102,13 +102,13 @@ TEST(Shortlist, IsTheVocabularyOfItsSentence) {
   const auto m = testing::small_marian();
   const std::vector<Ids> from = sources(12);
   for (const std::int32_t beam : {1, 4}) {
-    SearchOptions o = options(beam);
+    SearchPlan o = options(beam);
     const auto list = std::make_shared<Shortlist>(random_table(3), ShortlistOptions{.first = 4, .best = 3}, o);
     o.shortlist = list;
     const auto found = decoded(*m, o, from, 5);
     int shorter = 0;
     for (std::size_t i = 0; i < from.size(); ++i) {
-      SearchOptions alone = options(beam);
+      SearchPlan alone = options(beam);
       const Ids ids = list->of(from[i]);
       for (std::int32_t id = 0; id < vocab; ++id)
         if (!std::binary_search(ids.begin(), ids.end(), id)) alone.suppress_ids.push_back(id);
@@ -138,7 +138,7 @@ TEST(Shortlist, TakesColumnsOfWhateverTheOutputIs) {
   for (const nn::Precision precision : {nn::Precision::fp32, nn::Precision::bf16, nn::Precision::int8}) {
     const auto m = model::load(directory.path(), precision);
     for (const std::int32_t beam : {1, 3}) {
-      SearchOptions o = options(beam);
+      SearchPlan o = options(beam);
       const auto without = decoded(*m, o, from, 5);
       o.shortlist = std::make_shared<Shortlist>(random_table(1), ShortlistOptions{.first = vocab}, o);
       const auto with = decoded(*m, o, from, 5);
@@ -161,7 +161,7 @@ TEST(Shortlist, OfAnEnsemble) {
   const std::vector<Ids> from = sources(8);
   const std::vector<Request> requests(from.size(), {.start_id = 39, .max_length = 8});
   for (const auto mean : {EnsembleOptions::Mean::log_probabilities, EnsembleOptions::Mean::probabilities}) {
-    SearchOptions o = options(4);
+    SearchPlan o = options(4);
     o.attention.on = true;
     const auto list = std::make_shared<Shortlist>(random_table(3), ShortlistOptions{.first = 4, .best = 3}, o);
     o.shortlist = list;
@@ -183,7 +183,7 @@ TEST(Shortlist, OfAnEnsemble) {
 
 TEST(Shortlist, WhatItDoesNotGoWith) {
   const auto m = testing::small_marian();
-  SearchOptions o = options(1);
+  SearchPlan o = options(1);
   o.shortlist = std::make_shared<Shortlist>(random_table(3), ShortlistOptions{}, o);
   ParallelOptions p{.search = o};
   p.deterministic = true;
@@ -199,7 +199,7 @@ TEST(Shortlist, WhatItDoesNotGoWith) {
 // Lists of fewer tokens than a beam looks at.
 TEST(Shortlist, OfLessThanABeam) {
   const auto m = testing::small_marian();
-  SearchOptions o = options(6);
+  SearchPlan o = options(6);
   o.shortlist = std::make_shared<Shortlist>(random_table(1), ShortlistOptions{.first = 1, .best = 1}, o);
   for (const auto& list : decoded(*m, o, sources(8), 4)) {
     EXPECT_FALSE(list.empty());

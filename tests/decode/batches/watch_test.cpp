@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::int32_t eos = 1, start = 0;
 
-SearchOptions options(std::int32_t beam_size) {
-  SearchOptions o;
+SearchPlan options(std::int32_t beam_size) {
+  SearchPlan o;
   o.beam_size = beam_size;
   o.n_best = beam_size;
   o.eos_ids = {eos};
@@ -45,7 +45,7 @@ struct Watched : ::testing::Test {
 
 TEST_F(Watched, ATimeLimitGivesTheBestSoFar) {
   for (std::int32_t beam_size : {1, 3}) {
-    SearchOptions o = options(beam_size);
+    SearchPlan o = options(beam_size);
     o.time_limit = 0.05;
     SlowStep step(endless, [](std::int64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(10)); });
     const std::vector requests(3, Request{start, 0, 10'000});
@@ -56,7 +56,7 @@ TEST_F(Watched, ATimeLimitGivesTheBestSoFar) {
       ASSERT_EQ(got[i].size(), static_cast<std::size_t>(beam_size));
       for (const Hypothesis& h : got[i]) EXPECT_EQ(h.cut, Cut::time_limit);
       // The first tokens are those of a search that is made to end there.
-      SearchOptions same = options(beam_size);
+      SearchPlan same = options(beam_size);
       const auto n = static_cast<std::int32_t>(got[i][0].tokens.size());
       const Request shorter{start, 0, n};
       const auto expected = beam_size == 1
@@ -66,7 +66,7 @@ TEST_F(Watched, ATimeLimitGivesTheBestSoFar) {
       EXPECT_NEAR(got[i][0].score, expected[0].score, 1e-4);
     }
   }
-  SearchOptions o = options(3);
+  SearchPlan o = options(3);
   o.time_limit = 1000;
   TreeStep step(endless);
   const std::vector requests{Request{start, 0, 5}};
@@ -75,7 +75,7 @@ TEST_F(Watched, ATimeLimitGivesTheBestSoFar) {
 
 TEST_F(Watched, FinishedHypothesesComeBeforeRunningOnes) {
   const TreeModel model(3, 20, eos, 1, 3);
-  SearchOptions o = options(4);
+  SearchPlan o = options(4);
   o.patience = 100;
   o.time_limit = 0.5;
   SlowStep step(model, [](std::int64_t call) {  // some have finished by then
@@ -141,7 +141,7 @@ TEST_F(Watched, PartialResultsAreTheBestRowsOfEachStep) {
 }
 
 TEST_F(Watched, TheBestRowOfGroupsNeedNotBeTheFirst) {
-  SearchOptions o = options(2);
+  SearchPlan o = options(2);
   o.beam_groups = 2, o.diversity_penalty = 1;
   o.eos_ids = {};
   BeamSearch search(o);
@@ -157,9 +157,9 @@ TEST_F(Watched, TheBestRowOfGroupsNeedNotBeTheFirst) {
 
 TEST_F(Watched, ALongPromptIsLateWhileItIsRead) {
   TreeStep step(endless);
-  SearchOptions o = options(1);
+  SearchPlan o = options(1);
   o.time_limit = 1e-9;
-  const auto shared = std::make_shared<const SearchOptions>(o);
+  const auto shared = std::make_shared<const SearchPlan>(o);
   ContinuousBatch batch(step, 10);
   batch.join(0, {.start_id = start, .max_length = 5, .prefix = Ids(100, 3)}, shared);
   batch.step(c);
@@ -171,7 +171,7 @@ TEST_F(Watched, ALongPromptIsLateWhileItIsRead) {
 
 TEST_F(Watched, WhoeverThrowsWhenToldOfACutEndsOneSentence) {
   TreeStep step(endless);
-  const auto shared = std::make_shared<const SearchOptions>(options(1));
+  const auto shared = std::make_shared<const SearchPlan>(options(1));
   ContinuousBatch batch(step, 10, [](const NewToken& t) {
     if (t.ended) fail("test", "no more");
   });
@@ -188,7 +188,7 @@ TEST_F(Watched, WhoeverThrowsWhenToldOfACutEndsOneSentence) {
 TEST_F(Watched, ADeadEndIsTold) {
   const TreeModel model(4, 6, 5, 1, 1);
   for (const std::int32_t beam_size : {1, 3}) {
-    SearchOptions o = options(beam_size);
+    SearchPlan o = options(beam_size);
     o.eos_ids = {5};
     o.no_repeat_ngram = 1, o.suppress_ids = {5};
     TreeStep step(model);
@@ -225,7 +225,7 @@ TEST_F(WatchedModel, WhateverEndsASearchTheCacheIsEmptyBehindIt) {
   Context c(arena);
   Session session(c, *m);
   for (std::int32_t beam_size : {1, 4}) {
-    SearchOptions o = options(beam_size);
+    SearchPlan o = options(beam_size);
     o.suppress_ids = {eos};
     for (int calls : {1, 2, 7, 30}) {
       std::atomic<int> left = calls;

@@ -83,7 +83,7 @@ std::vector<GeneratorOptions> ways(const LanguageModel& lm) {
   std::vector<GeneratorOptions> list{lm.options(), lm.sampled(3), lm.options(), lm.sampled(2)};
   list[2].decoding.search.beam_size = 3;
   list[2].decoding.search.repetition_penalty = 1.2;
-  SearchOptions& s = list[3].decoding.search;
+  SearchPlan& s = list[3].decoding.search;
   s.repetition_penalty = 1.3, s.presence_penalty = 0.2, s.frequency_penalty = 0.1, s.no_repeat_ngram = 3;
   s.sampling.top_k = 9, s.sampling.top_p = 0.95, s.sampling.min_p = 0.01, s.sampling.typical_p = 0.9;
   list[3].min_new_tokens = 4;

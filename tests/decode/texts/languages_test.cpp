@@ -34,7 +34,7 @@ class LanguageTokens : public ::testing::Test {
     model = tril::testing::small_marian(k);
   }
   TextToTranslate prepared(const TextOptions& options, const std::string& prefix = "", std::int32_t forced_bos = -1) {
-    SearchOptions search;
+    SearchPlan search;
     search.forced_bos_id = forced_bos;
     return TranslationText(*model, tokenizer).prepare("Hello there", prefix, 0, options, search);
   }
@@ -98,7 +98,7 @@ TEST_F(LanguageTokens, AreCutLastAndABlankTextIsBlank) {
 TEST_F(LanguageTokens, ARequestsIsAsADirectorys) {
   load({{"tokenizer_class", "NllbTokenizer"}});
   const std::vector<std::string> texts{"Hello there", "", "A man sees the red house."};
-  const auto translated = [&](bool by_directory, const SearchOptions& search) {
+  const auto translated = [&](bool by_directory, const SearchPlan& search) {
     TranslatorOptions o;
     o.min_length = 3, o.max_length = 9, o.max_length_factor = 0;
     o.decoding.search = search;
@@ -109,7 +109,7 @@ TEST_F(LanguageTokens, ARequestsIsAsADirectorys) {
       o.target_language = "deu_Latn";
     return Translator(*model, tokenizer, o).translate(texts);
   };
-  std::vector<SearchOptions> all;
+  std::vector<SearchPlan> all;
   for (const double penalty : {1.0, -1.0, 0.0, 2.5})
     for (const EarlyStopping early : {EarlyStopping::no, EarlyStopping::yes, EarlyStopping::never})
       all.push_back({.beam_size = 3, .n_best = 3, .length_penalty = penalty, .early_stopping = early});
@@ -204,7 +204,7 @@ TEST_F(LanguageTokens, WhatTheFactorCutsIsTold) {
   load({{"tokenizer_class", "NllbTokenizer"}});
   const auto finished = [&](const TextOptions& o, std::int32_t tokens, std::int32_t last,
                             std::int32_t forced_eos = -1) {
-    SearchOptions search;
+    SearchPlan search;
     search.forced_eos_id = forced_eos;
     const TranslationText text(*model, tokenizer);
     const TextToTranslate t = text.prepare("Hello there", "", 0, o, search);

@@ -35,7 +35,7 @@ TEST(LogitBias, IsThatOfAModelWhoseLogitsAreSo) {
   Arena arena;
   Context c(arena);
   for (const int way : {0, 1, 2}) {
-    SearchOptions o;
+    SearchPlan o;
     o.eos_ids = {19};
     o.scores = true;
     if (way == 1) o.sampling.on = true, o.n_best = 4;
@@ -61,7 +61,7 @@ TEST(LogitBias, IsThatOfAModelWhoseLogitsAreSo) {
 TEST(LogitBias, ComesBeforePenaltiesAndProhibitions) {
   Arena arena;
   Context c(arena);
-  SearchOptions o;
+  SearchPlan o;
   o.logit_bias = {{2, 3.0f}, {3, 100.0f}, {4, -2.0f}};
   o.repetition_penalty = 2;
   o.suppress_ids = {3};
@@ -77,7 +77,7 @@ TEST(LogitBias, ComesBeforePenaltiesAndProhibitions) {
 TEST(RepetitionPenalty, NextToNothingMakesNoNumberThatIsNone) {
   Arena arena;
   Context c(arena);
-  SearchOptions o;
+  SearchPlan o;
   for (const double penalty : {1e-320, 1e-39, 1e300}) {
     o.repetition_penalty = penalty;
     const std::vector<std::int32_t> tokens{0, 1, 2, 3};
@@ -98,7 +98,7 @@ TEST(RepetitionPenalty, NextToNothingMakesNoNumberThatIsNone) {
 TEST(LogitBias, IsRefusedWhereItSaysNothing) {
   for (const Bias& bias :
        {Bias{{5, 1.0f}}, Bias{{-1, 1.0f}}, Bias{{1, NAN}}, Bias{{1, INFINITY}}, Bias{{2, 1}, {2, 1}}}) {
-    SearchOptions o;
+    SearchPlan o;
     o.logit_bias = bias;
     EXPECT_THROW(check_options(o, 5), Error);
   }

@@ -129,7 +129,7 @@ TEST(Constraint, KeepsNoMoreStatesThanItMay) {
 TEST(Constraint, WinsOverOtherProcessorsAndIsRefusedBesideSome) {
   Searches searches(tokens());
   const auto c = std::make_shared<Constraint>(regex_grammar("(ab|cd){3}"), searches.trie);
-  SearchOptions o = searches.options(c);
+  SearchPlan o = searches.options(c);
   o.no_repeat_ngram = 1;
   o.suppress_ids = {'a', 'c'};
   EXPECT_TRUE(c->allows(searches.text(searches.run(o, 20, 1)[0])));
@@ -187,7 +187,7 @@ TEST(Constraint, FiveHundredSchemas) {
       EXPECT_TRUE(c->allows(text)) << text;
       ++texts, bytes += text.size();
     };
-    SearchOptions o = searches.options(c);
+    SearchPlan o = searches.options(c);
     const auto seed = static_cast<std::uint64_t>(number);
     expect_valid(searches.run(o, least + number % 40, seed)[0]);
     o.sampling.on = true, o.n_best = 3, o.sampling.top_k = number % 2 == 0 ? 0 : 20;

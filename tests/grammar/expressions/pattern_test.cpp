@@ -159,7 +159,7 @@ TEST(Pattern, MatchesWhatTheDefinitionSays) {
       EXPECT_EQ(pattern.matches(bytes), expected) << bytes;
       EXPECT_EQ(constraint->allows(bytes), expected) << bytes;
     }
-    SearchOptions o = searches.options(constraint);
+    SearchPlan o = searches.options(constraint);
     o.sampling.on = i % 2 == 0;
     const std::string found = searches.text(searches.run(
         o, static_cast<std::int32_t>(constraint->least_tokens()) + 1 + i % 9, static_cast<std::uint64_t>(i))[0]);

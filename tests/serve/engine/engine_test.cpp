@@ -14,7 +14,7 @@ namespace tril::serve {
 namespace {
 
 constexpr std::int32_t vocab = 40, eos = 1, start = 2;
-using Options = std::shared_ptr<const search::SearchOptions>;
+using Options = std::shared_ptr<const search::SearchPlan>;
 
 std::shared_ptr<model::Model> marian(std::int64_t positions = 128) {
   model::MarianConfig k;
@@ -49,12 +49,12 @@ std::shared_ptr<model::Model> gpt2(std::int64_t positions) {
 }
 
 Options options(std::int32_t beam, bool endless = false) {
-  search::SearchOptions o;
+  search::SearchPlan o;
   o.eos_ids = {eos};
   o.scores = true;
   o.beam_size = o.n_best = beam;
   if (endless) o.suppress_ids = {eos};
-  return std::make_shared<const search::SearchOptions>(o);
+  return std::make_shared<const search::SearchPlan>(o);
 }
 
 // Asks and waits.
@@ -300,13 +300,12 @@ TEST(Engine, EndsEverythingWhenItGoes) {
 TEST(Engine, AnErrorIsTheRequestsOwn) {
   Statistics statistics;
   Engine engine(gpt2(400), {}, statistics);
-  search::SearchOptions bad = *options(1, true);
+  search::SearchPlan bad = *options(1, true);
   bad.ends = [](std::span<const std::int32_t>, std::span<const std::int32_t> t) -> bool {
     if (t.size() == 5) fail("test", "in the middle");
     return false;
   };
-  Asked good(options(1, true), 50), wrong(std::make_shared<const search::SearchOptions>(bad), 50),
-      nonsense(options(1), 0);
+  Asked good(options(1, true), 50), wrong(std::make_shared<const search::SearchPlan>(bad), 50), nonsense(options(1), 0);
   for (Asked* x : {&good, &wrong, &nonsense}) engine.submit({&x->work, 1});
   EXPECT_TRUE(wrong.get().error);
   EXPECT_TRUE(nonsense.get().error);

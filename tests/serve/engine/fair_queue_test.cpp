@@ -11,7 +11,7 @@ namespace tril::serve {
 namespace {
 
 WorkPtr work(const std::string& client, std::int32_t length, int priority = 0) {
-  static const auto options = std::make_shared<const search::SearchOptions>();
+  static const auto options = std::make_shared<const search::SearchPlan>();
   auto w = std::make_shared<Work>();
   w->client = client;
   w->priority = priority;

@@ -152,7 +152,7 @@ TEST(FineTune, WhatThePublisherSaysOfGeneratingStays) {
   save_tuned(*m, base.dir.path("after"), o.tune);
   const model::GenerationConfig g = model::load_generation_config(base.dir.path("after"));
   EXPECT_EQ(g.forced_bos_token_id, 3);
-  EXPECT_EQ(g.num_beams, 7);
+  EXPECT_EQ(g.search.beam_size, 7);
   EXPECT_EQ(g.eos_token_ids, std::vector{9}) << "the publisher's goes before the model's own";
 }
 
@@ -162,10 +162,10 @@ TEST(FineTune, AModelOfOursNamesItsBeams) {
   const TrainOptions o = base.options();
   const auto m = tuned(o);
   save_tuned(*m, base.dir.path("ours"), FineTuneOptions{});
-  EXPECT_EQ(model::load_generation_config(base.dir.path("ours")).num_beams, 4);
+  EXPECT_EQ(model::load_generation_config(base.dir.path("ours")).search.beam_size, 4);
   save_tuned(*m, base.dir.path("theirs"), o.tune);
-  EXPECT_EQ(model::load_generation_config(base.dir.path("theirs")).num_beams,
-            model::load_generation_config(base.dir.path("base")).num_beams)
+  EXPECT_EQ(model::load_generation_config(base.dir.path("theirs")).search.beam_size,
+            model::load_generation_config(base.dir.path("base")).search.beam_size)
       << "what a publisher leaves out stays out";
 }
 

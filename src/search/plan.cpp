@@ -1,10 +1,11 @@
-#include "search/options.h"
+#include "search/plan.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
 #include "grammar/automata/constraint.h"
+#include "settings/search_options.h"
 
 namespace tril::search {
 namespace {
@@ -14,27 +15,22 @@ void check_id(std::int32_t id, std::int64_t vocab_size, std::string_view what) {
 }
 
 void check_sampling(const SamplingOptions& s) {
-  const auto share = [](double p, std::string_view what) {
-    check(p >= 0 && p <= 1, what, "expected a number from 0 to 1, got {}", p);
-  };
-  check(s.temperature > 0 && std::isfinite(s.temperature), "temperature", "expected a number above 0, got {}",
-        s.temperature);
-  check(s.top_k >= 0, "top-k", "expected at least 0, got {}", s.top_k);
-  share(s.top_p, "top-p");
-  share(s.min_p, "min-p");
-  check(s.typical_p > 0 && s.typical_p <= 1, "typical-p", "expected a number above 0 and up to 1, got {}", s.typical_p);
+  check(s.temperature > 0, "temperature", "expected a number above 0, got {}", s.temperature);
+  check_range(s.temperature, limits::temperature, "temperature");
+  check(s.top_k >= 0, "top_k", "expected at least 0, got {}", s.top_k);
+  check_range(s.top_p, limits::probability, "top_p");
+  check_range(s.min_p, limits::probability, "min_p");
+  check_range(s.typical_p, limits::typical_p, "typical_p");
 }
 
-void check_beam(const SearchOptions& o) {
-  check(o.patience > 0 && o.patience <= 1000, "patience", "expected a number above 0, got {}", o.patience);
-  check(o.beam_groups >= 1 && o.beam_size % o.beam_groups == 0, "beam groups",
+void check_beam(const SearchPlan& o) {
+  check_range(o.patience, limits::patience, "patience");
+  check(o.beam_groups >= 1 && o.beam_size % o.beam_groups == 0, "beam_groups",
         "expected a divisor of the beam size of {}, got {}", o.beam_size, o.beam_groups);
-  check(o.diversity_penalty >= 0 && std::isfinite(o.diversity_penalty), "diversity penalty",
-        "expected a number of at least 0, got {}", o.diversity_penalty);
-  check(o.diversity_penalty == 0 || o.beam_groups > 1, "diversity penalty",
+  check_range(o.diversity_penalty, limits::diversity_penalty, "diversity_penalty");
+  check(o.diversity_penalty == 0 || o.beam_groups > 1, "diversity_penalty",
         "has no effect within one beam, it goes with groups of beams");
-  check(o.min_alternative_prob >= 0 && o.min_alternative_prob <= 1, "probability of alternatives",
-        "expected a number from 0 to 1, got {}", o.min_alternative_prob);
+  check_range(o.min_alternative_prob, limits::probability, "min_alternative_prob");
   if (o.alternatives) {
     check(o.beam_groups == 1, "alternatives", "have a beam each, which cannot be divided into groups");
     check(!o.sampling.on, "alternatives", "go on by what is likeliest, they cannot be drawn");
@@ -44,7 +40,7 @@ void check_beam(const SearchOptions& o) {
   }
 }
 
-void check_constraint(const SearchOptions& o, std::int64_t vocab_size) {
+void check_constraint(const SearchPlan& o, std::int64_t vocab_size) {
   check(o.constraint->vocab_size() <= vocab_size, "constraint", "is of {} tokens, the vocabulary has {}",
         o.constraint->vocab_size(), vocab_size);
   check(!o.shortlist, "constraint", "a shortlist may lack the tokens that it calls for");
@@ -69,33 +65,28 @@ std::string_view name_of(Cut cut) {
   return "";
 }
 
-std::int32_t SearchOptions::pool_size() const {
+std::int32_t SearchPlan::pool_size() const {
   return std::max(1, static_cast<std::int32_t>(std::lround(beam_size / beam_groups * patience)));
 }
 
-void check_options(const SearchOptions& o, std::int64_t vocab_size) {
-  check(o.beam_size >= 1, "beam size", "expected at least 1, got {}", o.beam_size);
-  check(o.n_best >= 1 && (o.n_best <= o.beam_size || o.sampling.on || o.alternatives), "n-best",
+void check_options(const SearchPlan& o, std::int64_t vocab_size) {
+  check(o.beam_size >= 1, "beam_size", "expected at least 1, got {}", o.beam_size);
+  check(o.n_best >= 1 && (o.n_best <= o.beam_size || o.sampling.on || o.alternatives), "n_best",
         "expected 1 to the beam size of {}, got {}", o.beam_size, o.n_best);
   check_beam(o);
   check(!o.sampling.on || o.beam_size == 1, "sampling", "goes without a beam, and the beam size is {}", o.beam_size);
   if (o.sampling.on) check_sampling(o.sampling);
-  check(o.repetition_penalty > 0 && std::isfinite(o.repetition_penalty), "repetition penalty",
-        "expected a number above 0, got {}", o.repetition_penalty);
-  check(std::isfinite(o.presence_penalty), "presence penalty", "expected a finite number, got {}", o.presence_penalty);
-  check(std::isfinite(o.frequency_penalty), "frequency penalty", "expected a finite number, got {}",
-        o.frequency_penalty);
-  check(std::abs(o.length_penalty) <= largest_length_penalty, "length penalty",
-        "expected a number from -{0} to {0}, got {1}", largest_length_penalty, o.length_penalty);
-  check(o.time_limit >= 0 && std::isfinite(o.time_limit), "time limit", "expected at least 0 seconds, got {}",
-        o.time_limit);
-  check(std::isfinite(o.coverage_penalty) && o.coverage_penalty >= 0, "coverage penalty",
-        "expected a number of at least 0, got {}", o.coverage_penalty);
-  check(o.coverage_penalty == 0 || o.attention.on, "coverage penalty", "needs the attention, which is not kept");
+  check_range(o.repetition_penalty, limits::repetition_penalty, "repetition_penalty");
+  check_range(o.presence_penalty, limits::token_penalty, "presence_penalty");
+  check_range(o.frequency_penalty, limits::token_penalty, "frequency_penalty");
+  check_range(o.length_penalty, limits::length_penalty, "length_penalty");
+  check_range(o.time_limit, limits::time_limit, "time_limit");
+  check_range(o.coverage_penalty, limits::coverage_penalty, "coverage_penalty");
+  check(o.coverage_penalty == 0 || o.attention.on, "coverage_penalty", "needs the attention, which is not kept");
   if (o.constraint) check_constraint(o, vocab_size);
   check(o.top_log_probs < 0 || (o.scores && !o.has_beam()), "log-probabilities of tokens",
         "are kept of a greedy search or of samples, with scores");
-  check(o.no_repeat_ngram >= 0, "no-repeat n-gram size", "expected at least 0, got {}", o.no_repeat_ngram);
+  check(o.no_repeat_ngram >= 0, "no_repeat_ngram", "expected at least 0, got {}", o.no_repeat_ngram);
   check(o.continues_word.empty() || static_cast<std::int64_t>(o.continues_word.size()) == vocab_size,
         "continuations of words", "{} flags for a vocabulary of {}", o.continues_word.size(), vocab_size);
   check(o.begins_word.empty() || static_cast<std::int64_t>(o.begins_word.size()) == vocab_size, "beginnings of words",
@@ -120,7 +111,7 @@ void check_options(const SearchOptions& o, std::int64_t vocab_size) {
   }
 }
 
-void check_request(const Request& request, const SearchOptions& options, std::int64_t vocab_size) {
+void check_request(const Request& request, const SearchPlan& options, std::int64_t vocab_size) {
   if (request.forced_first != -1) {
     check_id(request.forced_first, vocab_size, "forced first token");
     check(!options.constraint, "constraint", "the model's first token is another's to choose (forced {})",

@@ -1,4 +1,4 @@
-// What a search is asked for, and what it gives. Lengths count generated tokens; the start token and a given prefix are
+// What a search is run with (resolve.h makes it of what was asked), and what it gives. Lengths count generated tokens; the start token and a given prefix are
 // not among them.
 #pragma once
 
@@ -10,8 +10,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "base/length_penalty.h"
 
 namespace tril::search {
 
@@ -65,14 +63,11 @@ class Shortlist;
 /// Whether a hypothesis of these generated tokens behind the given ones ends here; called by many threads at once.
 using EndTest = std::function<bool(std::span<const std::int32_t> given, std::span<const std::int32_t> tokens)>;
 
-using model::largest_length_penalty;
-
-struct SearchOptions {
+struct SearchPlan {
   std::int32_t beam_size = 1;  ///< 1: greedy, or sampling
   std::int32_t n_best = 1;     ///< hypotheses wanted for each sentence; at most beam_size, but any number of samples
   SamplingOptions sampling;    ///< goes with beam_size 1
-  /// A hypothesis of n tokens, EOS counted, scores (sum of log-probabilities) / n^length_penalty; at most
-  /// largest_length_penalty, positive or negative.
+  /// A hypothesis of n tokens, EOS counted, scores (sum of log-probabilities) / n^length_penalty.
   double length_penalty = 1;
   EarlyStopping early_stopping = EarlyStopping::no;
   /// A beam search is after beam_size * patience finished hypotheses (rounded, at least one) [Kasai et al. 2022]; above 0.
@@ -131,7 +126,7 @@ struct SearchOptions {
 };
 
 /// Throws Error(usage) where options contradict themselves or name ids outside [0, vocab_size).
-void check_options(const SearchOptions& options, std::int64_t vocab_size);
+void check_options(const SearchPlan& options, std::int64_t vocab_size);
 
 /// One sentence to be generated.
 struct Request {
@@ -144,17 +139,17 @@ struct Request {
   /// Sequences of tokens that hypotheses must contain (phrases.h says when they do), as many times as they are listed;
   /// those found in the prefix count. For a beam search.
   std::vector<std::vector<std::int32_t>> phrases = {};
-  /// The first token where nothing is given, instead of SearchOptions::forced_bos_id: a language, say. It is generated, so
+  /// The first token where nothing is given, instead of SearchPlan::forced_bos_id: a language, say. It is generated, so
   /// it counts. -1: as the options say.
   std::int32_t forced_first = -1;
 };
 
 /// Throws Error(usage) where the request's phrases or its first token do not go with the options, name ids outside
 /// [0, vocab_size), or leave no room for the shortest text of the constraint.
-void check_request(const Request& request, const SearchOptions& options, std::int64_t vocab_size);
+void check_request(const Request& request, const SearchPlan& options, std::int64_t vocab_size);
 
 /// The token that every hypothesis of the request is made to begin with; -1: none, or something is given in its place.
-/// @param forced_bos  SearchOptions::forced_bos_id
+/// @param forced_bos  SearchPlan::forced_bos_id
 std::int32_t forced_first(const Request& request, std::int32_t forced_bos);
 
 /// What may be known of a running hypothesis.
@@ -183,14 +178,14 @@ struct TokenScore {
 };
 
 struct Hypothesis {
-  std::vector<std::int32_t> tokens;  ///< as generated: EOS last, unless max_length came first or SearchOptions::ends
+  std::vector<std::int32_t> tokens;  ///< as generated: EOS last, unless max_length came first or SearchPlan::ends
   double log_prob = 0;               ///< sum over the tokens; 0 from a greedy search without scores
   double score = 0;                  ///< log_prob / tokens^length_penalty, and the coverage penalty
   std::vector<std::int32_t> unsatisfied = {};  ///< of Request::phrases, those that it lacks
   Cut cut = Cut::no;  ///< whether the search had come to its end; a hypothesis without an end may be one that was cut
-  /// [tokens, source tokens], each row's sum 1: what the token was made from; none unless SearchOptions::attention is on.
+  /// [tokens, source tokens], each row's sum 1: what the token was made from; none unless SearchPlan::attention is on.
   std::vector<float> attention = {};
-  std::vector<TokenScore> token_scores = {};  ///< of each token, where SearchOptions::top_log_probs asks for them
+  std::vector<TokenScore> token_scores = {};  ///< of each token, where SearchPlan::top_log_probs asks for them
 };
 
 /// The score of a hypothesis of `length` tokens.
