@@ -77,8 +77,13 @@ std::string joined(const std::vector<std::string>& words, std::string_view by) {
 }  // namespace
 
 std::string Range::text() const {
-  if (end == Least::included) return fmt::format("from {:.15g} to {:.15g}", least, most);
-  return fmt::format("above {:.15g}, at most {:.15g}", least, most);
+  const bool bounded_below = std::isfinite(least), bounded_above = std::isfinite(most);
+  if (bounded_below && bounded_above && end == Least::included)
+    return fmt::format("from {:.15g} to {:.15g}", least, most);
+  std::string limits;
+  if (bounded_below) limits = fmt::format("{} {:.15g}", end == Least::excluded ? "above" : "at least", least);
+  if (bounded_above) limits += fmt::format("{}at most {:.15g}", limits.empty() ? "" : ", ", most);
+  return limits;
 }
 
 void check_range(double value, const Range& range, std::string_view where) {
@@ -92,24 +97,23 @@ Field::Field(std::string name, FieldSlot slot, std::string help, std::string gro
 }
 
 Field& Field::at_least(double least) {
-  least_ = least;
+  range_.least = least;
   return *this;
 }
 
 Field& Field::at_most(double most) {
-  most_ = most;
+  range_.most = most;
   return *this;
 }
 
 Field& Field::above(double bound) {
-  least_ = bound;
-  least_excluded_ = true;
+  range_.least = bound;
+  range_.end = Range::Least::excluded;
   return *this;
 }
 
 Field& Field::within(const Range& range) {
-  at_least(range.least).at_most(range.most);
-  least_excluded_ = range.end == Range::Least::excluded;
+  range_ = range;
   return *this;
 }
 
@@ -186,14 +190,6 @@ std::vector<std::string> Field::allowed() const {
   std::vector<std::string> names;
   for (const auto& [text, value] : choice->names) names.push_back(text);
   return names;
-}
-
-std::string Field::range() const {
-  if (least_ && most_ && !least_excluded_) return fmt::format("from {:.15g} to {:.15g}", *least_, *most_);
-  std::string text;
-  if (least_) text = fmt::format("{} {:.15g}", least_excluded_ ? "above" : "at least", *least_);
-  if (most_) text += fmt::format("{}at most {:.15g}", text.empty() ? "" : ", ", *most_);
-  return text;
 }
 
 std::string Field::expected() const {
@@ -287,9 +283,7 @@ void Field::set(const std::vector<std::string>& texts, const std::string& where)
             const std::optional<T> value = parse<T>(texts[0]);
             check(value.has_value(), where, "expected {}, got \"{}\"", expected(), printable(texts[0]));
             if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
-              const auto number = static_cast<long double>(*value);
-              const bool enough = !least_ || (least_excluded_ ? number > *least_ : number >= *least_);
-              check(enough && (!most_ || number <= *most_), where, "expected {}, got {}", expected(), texts[0]);
+              check(range_.has(static_cast<long double>(*value)), where, "expected {}, got {}", expected(), texts[0]);
             }
             *slot = *value;
           }

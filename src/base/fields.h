@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,14 +26,14 @@
 
 namespace tril {
 
-/// Limits of a number.
+/// Limits of a number; infinite where there is none.
 struct Range {
   enum class Least : std::uint8_t { included, excluded };
-  double least, most;
+  double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
   Least end = Least::included;
 
-  bool has(double x) const { return (end == Least::included ? x >= least : x > least) && x <= most; }
-  /// "from 0 to 1", "above 0, at most 1".
+  bool has(long double x) const { return (end == Least::included ? x >= least : x > least) && x <= most; }
+  /// "from 0 to 1", "above 0, at most 1", "at least 1", or "".
   std::string text() const;
 };
 
@@ -102,7 +103,7 @@ class Field {
   /// The allowed texts, where they are few and known; else empty.
   std::vector<std::string> allowed() const;
   /// "at least 1", "from 0 to 1", or "": the limits of a number.
-  std::string range() const;
+  std::string range() const { return range_.text(); }
   /// "a whole number, at least 1", "one of fp32, bf16": what an error says was expected.
   std::string expected() const;
 
@@ -123,8 +124,8 @@ class Field {
 
   std::string name_, help_, group_, value_name_, default_text_, given_at_;
   FieldSlot slot_;
-  std::optional<double> least_, most_;
-  bool least_excluded_ = false, required_ = false, positional_ = false, free_to_change_ = false;
+  Range range_;
+  bool required_ = false, positional_ = false, free_to_change_ = false;
   std::size_t exactly_ = 0;
   char letter_ = 0;
   std::vector<std::string> choices_;

@@ -1,5 +1,5 @@
-// What a search is run with (resolve.h makes it of what was asked), and what it gives. Lengths count generated tokens; the start token and a given prefix are
-// not among them.
+// What a search is run with (resolve.h makes it of what was asked), and what it gives. Lengths count generated tokens; the start
+// token and a given prefix are not among them.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "settings/early_stopping.h"
+
 namespace tril::search {
 
-/// When a beam search ends although it could go on.
-enum class EarlyStopping : std::uint8_t {
-  no,     ///< once the best running hypothesis, normalised at its present length, is not above the worst finished one
-  yes,    ///< as soon as there are beam_size finished ones
-  never,  ///< as `no`, with the length penalty of the longest output where that is positive: nothing better is missed
-};
+using tril::EarlyStopping;
 
 /// Why a search was ended before its end.
 enum class Cut : std::uint8_t {
@@ -30,13 +27,6 @@ enum class Cut : std::uint8_t {
 
 /// As results tell it: "dead_end", "time_limit", "cancelled", "".
 std::string_view name_of(Cut cut);
-
-/// The names by which options and model directories know them.
-inline const std::vector<std::pair<std::string, EarlyStopping>>& early_stopping_names() {
-  static const std::vector<std::pair<std::string, EarlyStopping>> names{
-      {"false", EarlyStopping::no}, {"true", EarlyStopping::yes}, {"never", EarlyStopping::never}};
-  return names;
-}
 
 /// How tokens are drawn instead of the likeliest being taken (warpers.h says what each does, in this order).
 struct SamplingOptions {

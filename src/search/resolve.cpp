@@ -31,7 +31,7 @@ void set_beam(const SearchOptions& o, SearchPlan& s) {
   s.length_penalty = o.length_penalty.value_or(1);
   s.patience = o.patience.value_or(1);
   s.early_stopping = EarlyStopping::no;
-  for (const auto& [name, value] : early_stopping_names())
+  for (const auto& [name, value] : early_stopping_names)
     if (o.early_stopping == name) s.early_stopping = value;
   s.beam_groups = s.has_beam() ? narrow(o.beam_groups.value_or(1)) : 1;
   if (s.beam_groups > 1 && s.beam_size % s.beam_groups != 0)

@@ -1,9 +1,9 @@
 #include "settings/search_options.h"
 
-#include <array>
 #include <utility>
 
 #include "base/error.h"
+#include "settings/early_stopping.h"
 
 namespace tril {
 
@@ -93,12 +93,13 @@ void add_beam_fields(Fields& f, SearchOptions& o, const UnsetText& unset) {
         "a hypothesis of n tokens scores log p / n^A" + unset("length-penalty", "1"))
       .value_name("A")
       .within(limits::length_penalty);
+  std::vector<std::string> choices;
+  for (const auto& [name, value] : early_stopping_names) choices.emplace_back(name);
   f.add("early-stopping", &o.early_stopping,
         "end a beam search once beam_size hypotheses are finished (true), when better ones are unlikely (false), or "
-        "when "
-        "better ones are impossible (never)" +
+        "when better ones are impossible (never)" +
             unset("early-stopping", "false"))
-      .choices({"false", "true", "never"})
+      .choices(std::move(choices))
       .value_name("WHEN");
   f.add("patience", &o.patience, "a beam search stops after P x beam_size finished hypotheses" + unset("patience", "1"))
       .value_name("P")
@@ -126,8 +127,9 @@ void add_alternative_fields(Fields& f, SearchOptions& o, std::string name, std::
 
 void add_coverage_field(Fields& f, SearchOptions& o) {
   f.add("coverage-penalty", &o.coverage_penalty,
-        "subtract B times the log of each source token's lack of attention from the scores of finished hypotheses; 0: "
-        "nothing")
+        "add B times the sum over source tokens of log(min(attention they got, 1)) to the scores of finished "
+        "hypotheses; "
+        "0: nothing")
       .value_name("B")
       .within(limits::coverage_penalty);
 }

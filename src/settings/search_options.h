@@ -1,8 +1,9 @@
 // What may be asked of a search, declared once: names, limits, help. The command line, YAML files, JSON requests, the API's
 // description and docs/options.md are made of these fields, and every check of a value has its limits from here.
 //
-// A model's publisher, whoever runs a server, and a request each fill in such a struct. What one leaves unset, the one below
-// decides: overlay(overlay(published, served), requested). search/resolve.h makes a SearchPlan of the sum.
+// The model's publisher, the server's operator and each request fill in one such struct. A request's values override the
+// server's, which override the publisher's: overlay(overlay(published, served), requested). search/resolve.h makes a SearchPlan
+// of the result.
 #pragma once
 
 #include <cstdint>

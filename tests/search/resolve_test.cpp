@@ -44,6 +44,32 @@ TEST(Resolve, TheUpperAuthorWins) {
   EXPECT_EQ(plan.length_penalty, 2);
 }
 
+// A field that overlay() forgot would be lost on its way from a request.
+TEST(Resolve, EveryFieldOfTheTableIsTaken) {
+  const auto fields_of = [](SearchOptions& o) {
+    const auto unset = [](std::string_view, std::string_view) { return std::string(); };
+    Fields f;
+    add_beam_fields(f, o, unset);
+    add_alternative_fields(f, o, "alternatives", "min-alternative-prob");
+    add_coverage_field(f, o);
+    f.add("sampling", &o.sampling, "");
+    add_sampling_fields(f, o, unset);
+    add_penalty_fields(f, o, unset);
+    add_length_fields(f, o, unset);
+    add_new_token_fields(f, o, unset);
+    return f;
+  };
+  SearchOptions every;
+  Fields set = fields_of(every);
+  for (const std::string& name : set.names()) {
+    const Field& field = set.at(name);
+    set.set_from_text(name, field.is_flag() ? "false" : field.allowed().empty() ? "1" : "never", "");
+  }
+  SearchOptions taken = overlay({}, every);
+  const Fields got = fields_of(taken);
+  for (const Field& field : set) EXPECT_EQ(got.at(field.name()).texts(), field.texts()) << field.name();
+}
+
 TEST(Resolve, DrawingTakesThePlaceOfTheLowerBeam) {
   SearchOptions publisher, request;
   publisher.beam_size = 4, publisher.beam_groups = 2, publisher.sampling = false, publisher.temperature = 0;

@@ -139,7 +139,11 @@ bool keeps_int8(const DecodingOptions& o, const model::Model& m) {
 
 namespace {
 
-void set_batches(const DecodingOptions& o, const model::Model& m, search::ParallelOptions& p) {
+// How it is decoded, and what the command line alone says of the search.
+void set_decoding(const DecodingOptions& o, const model::Model& m, const Tokenizer& tokenizer,
+                  search::ParallelOptions& p) {
+  check_all_used(o.search, p.search);
+  search::add_biases(o.logit_bias, tokenizer, "logit_bias", p.search);
   p.batch_size = static_cast<std::int32_t>(o.batch_size);
   p.threads = thread_count(o.threads);
   p.cache.use = !o.no_cache;
@@ -158,9 +162,7 @@ void set_batches(const DecodingOptions& o, const model::Model& m, search::Parall
 search::TranslatorOptions translator_options(const DecodingOptions& o, const model::GenerationConfig& g,
                                              const model::Model& m, const Tokenizer& tokenizer) {
   search::TranslatorOptions t = search::translator_options(o.search, g, m, tokenizer);
-  check_all_used(o.search, t.decoding.search);
-  search::add_biases(o.logit_bias, tokenizer, "logit_bias", t.decoding.search);
-  set_batches(o, m, t.decoding);
+  set_decoding(o, m, tokenizer, t.decoding);
   return t;
 }
 
@@ -174,9 +176,7 @@ model::GenerationConfig published_generation(const std::string& model) {
 search::GeneratorOptions generator_options(const DecodingOptions& o, const model::GenerationConfig& g,
                                            const model::Model& m, const Tokenizer& tokenizer) {
   search::GeneratorOptions t = search::generator_options(o.search, g, m, tokenizer);
-  check_all_used(o.search, t.decoding.search);
-  search::add_biases(o.logit_bias, tokenizer, "logit_bias", t.decoding.search);
-  set_batches(o, m, t.decoding);
+  set_decoding(o, m, tokenizer, t.decoding);
   return t;
 }
 

@@ -31,7 +31,7 @@ std::vector<std::int32_t> single_tokens(const std::string& text, const Tokenizer
   }
   if (found.empty())
     fail_usage(where, fmt::format("\"{}\" is no single token, it comes to {}", printable(text), fewest),
-               "give a token's id; --bad-words forbids texts of several");
+               "give a token's id; `bad_words` forbids texts of several");
   return found;
 }
 

@@ -72,16 +72,17 @@ void set_lengths(const SearchOptions& o, const model::GenerationConfig& g, const
   t.max_length_factor = o.max_length_factor.value_or(wishes_length(g, m) ? 0 : default_max_length_factor);
 }
 
+// Whether the publisher's groups divide the beam.
+bool groups_divide(const model::GenerationConfig& g, const SearchOptions& both) {
+  return both.beam_size.value_or(1) % g.search.beam_groups.value_or(1) == 0;
+}
+
 }  // namespace
 
 SearchOptions combined(SearchOptions asked, const model::GenerationConfig& g) {
   settle_sampling(asked);
   SearchOptions both = overlay(g.search, asked);
-  const std::int64_t groups = g.search.beam_groups.value_or(1), beam = both.beam_size.value_or(1);
-  if (!asked.beam_groups && groups > 1 && beam > 1 && beam % groups != 0) {
-    spdlog::warn("{}: asks for {} groups, which do not divide a beam of {}: it is one group", g.where, groups, beam);
-    both.beam_groups.reset();
-  }
+  if (!asked.beam_groups && !groups_divide(g, both)) both.beam_groups.reset();
   return both;
 }
 
@@ -98,7 +99,11 @@ SearchPlan search_plan(const SearchOptions& asked, const model::GenerationConfig
   known.renormalize = g.renormalize_logits;
   known.bad_words = g.bad_words_ids;
   for (const std::string& text : asked.bad_words) forbid(text, tokenizer, "bad_words", known.bad_words);
-  return resolve(combined(asked, g), std::move(known));
+  const SearchOptions both = combined(asked, g);
+  if (!asked.beam_groups && both.beam_size.value_or(1) > 1 && !groups_divide(g, both))
+    spdlog::warn("{}: asks for {} groups, which do not divide a beam of {}: it is one group", g.where,
+                 *g.search.beam_groups, both.beam_size.value_or(1));
+  return resolve(both, std::move(known));
 }
 
 TranslatorOptions translator_options(const SearchOptions& asked, const model::GenerationConfig& g,

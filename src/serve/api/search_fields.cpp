@@ -14,7 +14,7 @@
 namespace tril::serve {
 namespace {
 
-constexpr double most_beam = 64;
+constexpr double most_beam = 64, most_length = 100'000, most_length_factor = 1000;
 
 // LibreTranslate's clients say "alternatives" where they count them.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> other_names{
@@ -41,6 +41,9 @@ void add_search_fields(Fields& f, SearchOptions& asked, bool translates) {
   add_beam_fields(f, asked, unset_text);
   for (const char* name : {"beam-size", "beam-groups"}) f.at(name, "").at_most(most_beam);
   if (translates) {
+    add_length_fields(f, asked, unset_text);
+    for (const char* name : {"min-length", "max-length"}) f.at(name, "").at_most(most_length);
+    f.at("max-length-factor", "").at_most(most_length_factor);
     add_coverage_field(f, asked);
     add_alternative_fields(f, asked, "branch", "min-branch-probability");
   }
@@ -56,7 +59,7 @@ search::SearchPlan search_plan(SearchOptions asked, std::int64_t n, const Served
     if (!both.sampling.value_or(false) && !both.alternatives.value_or(false) && !asked.beam_size &&
         both.beam_size.value_or(1) < n)
       both.beam_size = n, both.beam_groups.reset();
-    if (!asked.seed)
+    if (!asked.seed && both.sampling.value_or(false))
       both.seed = static_cast<std::int64_t>(std::uint64_t{std::random_device()()} << 32 | std::random_device()());
     search::SearchPlan plan = search::resolve(both, model.loaded().search);
     for (const std::string& text : asked.bad_words)

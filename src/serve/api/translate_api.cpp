@@ -19,8 +19,7 @@ struct TranslateRequest {
   std::vector<std::string> q;
   std::string model, source, target, format = "text", api_key, split = "sentences", prefix;
   std::int64_t alternatives = 0, priority = 0;
-  std::optional<std::int64_t> min_length, max_length;
-  std::optional<double> max_length_factor, time_limit;
+  std::optional<double> time_limit;
   bool scores = false, alignment = false, replace_unknowns = false, stream = false;
   SearchOptions search;
 };
@@ -45,11 +44,6 @@ Fields fields_of(TranslateRequest& r) {
   f.add("priority", &r.priority, "a number; the higher are translated first; above 0 for administrators alone")
       .at_least(-100)
       .at_most(100);
-  f.add("min-length", &r.min_length, "tokens at least").at_least(0).at_most(100'000);
-  f.add("max-length", &r.max_length, "tokens at most").at_least(1).at_most(100'000);
-  f.add("max-length-factor", &r.max_length_factor, "tokens at most, as a multiple of the source's, plus 20")
-      .at_least(0)
-      .at_most(1000);
   f.add("time-limit", &r.time_limit, "seconds; what is best by then is the answer, 503 where a sentence has none")
       .above(0)
       .at_most(1e6);
@@ -168,18 +162,19 @@ class Translating : public std::enable_shared_from_this<Translating> {
 
   void set_lengths() {
     const std::int64_t positions = model_->model().max_positions();
-    if (r_.min_length && positions > 0 && *r_.min_length > positions)
-      throw HttpError(400, fmt::format("min_length: {} is above the model's {} positions", *r_.min_length, positions),
+    if (r_.search.min_length && positions > 0 && *r_.search.min_length > positions)
+      throw HttpError(400,
+                      fmt::format("min_length: {} is above the model's {} positions", *r_.search.min_length, positions),
                       "min_length");
-    if (r_.max_length)
-      text_.max_length = static_cast<std::int32_t>(*r_.max_length), text_.max_counts = search::Counted::output;
-    if (r_.min_length) {
-      text_.min_length = static_cast<std::int32_t>(*r_.min_length), text_.min_counts = search::Counted::output;
+    if (r_.search.max_length)
+      text_.max_length = static_cast<std::int32_t>(*r_.search.max_length), text_.max_counts = search::Counted::output;
+    if (r_.search.min_length) {
+      text_.min_length = static_cast<std::int32_t>(*r_.search.min_length), text_.min_counts = search::Counted::output;
       text_.min_raises_max = true;
     }
-    if (r_.max_length_factor) text_.max_length_factor = *r_.max_length_factor;
+    if (r_.search.max_length_factor) text_.max_length_factor = *r_.search.max_length_factor;
     if (text_.min_length <= text_.max_length) return;
-    if (r_.min_length)
+    if (r_.search.min_length)
       throw HttpError(
           400, fmt::format("min_length: {} is above the longest output of {}", text_.min_length, text_.max_length),
           "min_length");
@@ -211,10 +206,10 @@ class Translating : public std::enable_shared_from_this<Translating> {
       texts_[i].translations[p] = model_->translation().finish(*prepared, {}, text_);
       return nullptr;
     }
-    if (r_.min_length && prepared->request.min_length < *r_.min_length)
+    if (r_.search.min_length && prepared->request.min_length < *r_.search.min_length)
       throw HttpError(400,
                       fmt::format("min_length: {} is above the {} positions that are left after the prefix",
-                                  *r_.min_length, prepared->request.min_length),
+                                  *r_.search.min_length, prepared->request.min_length),
                       "min_length");
     auto work = std::make_shared<Work>();
     work->source = prepared->source;
