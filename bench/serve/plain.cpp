@@ -14,6 +14,7 @@
 #include "base/cores.h"
 #include "decode/texts/translator.h"
 #include "model_io/generation_config.h"
+#include "model_io/model_source.h"
 #include "model_io/quantized_files.h"
 #include "model_io/registry.h"
 #include "serve/http/http_server.h"
@@ -69,9 +70,10 @@ int main(int argc, char** argv) {
   app.add_option("--beam-size", beam, "");
   CLI11_PARSE(app, argc, argv);
 
-  const auto model = model::load(directory, model::stored_precision(directory));
-  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(directory);
-  const model::GenerationConfig published = model::load_generation_config(directory);
+  const auto source = model::ModelSource::open(directory);
+  const auto model = model::load(source, source.stored_precision());
+  const std::shared_ptr<const Tokenizer> tokenizer = source.tokenizer();
+  const model::GenerationConfig& published = source.generation();
   search::TranslatorOptions o;
   o.decoding.search.beam_size = beam;
   o.decoding.search.eos_ids =

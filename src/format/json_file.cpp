@@ -208,7 +208,8 @@ Json read_json(const std::string& path, const JsonLimits& limits) {
   return parse_json(read_text(path, limits.bytes), printable(path, 400), limits);
 }
 
-JsonObject::JsonObject(const Json& object, std::string where) : object_(&object), where_(std::move(where)) {
+JsonObject::JsonObject(const Json& object, std::string where, const KeyNames* names)
+    : object_(&object), where_(std::move(where)), names_(names) {
   if (!object.is_object()) fail(where_, fmt::format("is {}, expected an object {{...}}", describe(object)));
 }
 
@@ -274,7 +275,7 @@ std::int64_t JsonObject::size(std::string_view key, std::int64_t otherwise) cons
 std::optional<JsonObject> JsonObject::find_object(std::string_view key) const {
   const Json* const found = value(key);
   if (!found) return std::nullopt;
-  return JsonObject(*found, fmt::format("{}: {}", where_, printable(key)));
+  return JsonObject(*found, place_of(key));
 }
 
 JsonObject JsonObject::object(std::string_view key) const {
@@ -289,8 +290,17 @@ std::vector<std::string> JsonObject::keys() const {
   return names;
 }
 
+std::string JsonObject::name_of(std::string_view key) const {
+  const auto found = names_ ? names_->find(key) : KeyNames::const_iterator();
+  return printable(names_ && found != names_->end() ? found->second : key);
+}
+
+std::string JsonObject::place_of(std::string_view key) const {
+  return fmt::format("{}: {}", where_, name_of(key));
+}
+
 void JsonObject::fail_at(std::string_view key, const std::string& text, const std::string& hint) const {
-  fail_usage(fmt::format("{}: {}", where_, printable(key)), text, hint);
+  fail_usage(place_of(key), text, hint);
 }
 
 void JsonObject::fail_missing(std::string_view key) const {

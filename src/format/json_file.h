@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -28,12 +30,17 @@ nlohmann::json read_json(const std::string& path, const JsonLimits& limits = {})
 nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& where,
                                           const JsonLimits& limits = {});
 
+/// What the file that an object was made from calls its keys, where that is not JSON: "hidden_size" is
+/// "llama.embedding_length" in a GGUF file. A key that is not here is called what it is.
+using KeyNames = std::map<std::string, std::string, std::less<>>;
+
 /// Typed reading of one object. T is one of: bool, std::int64_t, double, std::string and std::vector of the last three.
-/// null counts as absent, as Hugging Face's configs have it. Holds a reference: the json must outlive it.
+/// null counts as absent, as Hugging Face's configs have it. Holds references: the json and the names must outlive it.
 class JsonObject {
  public:
   /// @param where  names the object in errors: "config.json", "config.json: rope_parameters"
-  JsonObject(const nlohmann::json& object, std::string where);
+  /// @param names  what errors call its keys; null: by the keys themselves
+  JsonObject(const nlohmann::json& object, std::string where, const KeyNames* names = nullptr);
 
   bool has(std::string_view key) const;  ///< there and not null
 
@@ -58,6 +65,8 @@ class JsonObject {
   std::vector<std::string> keys() const;
   const nlohmann::json& json() const { return *object_; }
   const std::string& where() const { return where_; }
+  std::string name_of(std::string_view key) const;   ///< "hidden_size", or what the file calls it
+  std::string place_of(std::string_view key) const;  ///< "config.json: hidden_size"
 
   /// Throws Error(usage, where: key, text) for a value that is of the right type and still wrong.
   [[noreturn]] void fail_at(std::string_view key, const std::string& text, const std::string& hint = {}) const;
@@ -69,6 +78,7 @@ class JsonObject {
 
   const nlohmann::json* object_;
   std::string where_;
+  const KeyNames* names_;
 };
 
 /// A token id of at least 0; with an `otherwise` of -1 the key may be absent or -1, which means none.

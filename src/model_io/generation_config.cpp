@@ -1,15 +1,10 @@
 #include "model_io/generation_config.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "format/json_file.h"
-#include "model/spec/generation_keys.h"
-#include "model_io/gguf_config.h"
 
 namespace tril::model {
 namespace {
@@ -127,7 +122,9 @@ SearchOptions find_search(const JsonObject& o) {
   return s;
 }
 
-std::optional<AlignmentHeads> find_alignment_heads(const JsonObject& o) {
+}  // namespace
+
+std::optional<AlignmentHeads> read_alignment_heads(const JsonObject& o) {
   constexpr std::string_view key = "alignment_heads";
   if (!o.has(key)) return std::nullopt;
   const nlohmann::json& list = o.json().at(std::string(key));
@@ -149,26 +146,11 @@ std::optional<AlignmentHeads> find_alignment_heads(const JsonObject& o) {
   return found.heads.empty() ? std::nullopt : std::optional(found);
 }
 
-// generation_config.json, or config.json where there is none; what a GGUF file has in its place.
-struct GenerationFile {
-  std::string where;
-  nlohmann::json json;
-};
-
-GenerationFile generation_file(const std::string& model) {
-  if (is_gguf_file(model)) return {model, generation_config_of_gguf(GgufFile::open(model))};
-  const std::filesystem::path root(model);
-  std::filesystem::path path = root / "generation_config.json";
-  if (!is_present(path.string())) path = root / "config.json";
-  return {path.string(), read_json(path.string())};
-}
-
-// The first BART's word for forced_bos_token_id, which counts more.
-bool says_force_bos(const JsonObject& o) {
+bool forces_bos(const JsonObject& o) {
   return o.find<bool>("force_bos_token_to_be_generated").value_or(false);
 }
 
-GenerationConfig read(const JsonObject& o) {
+GenerationConfig read_generation_config(const JsonObject& o) {
   check(o.json().is_object(), o.where(), "expected an object, got {}", o.json().type_name());
 
   GenerationConfig g;
@@ -183,50 +165,17 @@ GenerationConfig read(const JsonObject& o) {
   g.bos_token_id = find_id(o, "bos_token_id");
   g.decoder_start_token_id = find_first_id(o, "decoder_start_token_id");
   g.forced_bos_token_id = find_id(o, "forced_bos_token_id");
-  if (says_force_bos(o)) g.forced_bos_token_id = g.bos_token_id;
+  if (forces_bos(o)) g.forced_bos_token_id = g.bos_token_id;
   g.forced_eos_token_id = find_first_id(o, "forced_eos_token_id");
   g.bad_words_ids = find_words(o);
   g.suppress_tokens = find_ids(o, "suppress_tokens");
   g.begin_suppress_tokens = find_ids(o, "begin_suppress_tokens");
   g.renormalize_logits = o.find<bool>("renormalize_logits").value_or(false);
-  g.alignment_heads = find_alignment_heads(o);
+  g.alignment_heads = read_alignment_heads(o);
   g.not_obeyed = find_not_obeyed(o);
   if (!g.alignment_heads && o.has("alignment_heads") && !o.json().at("alignment_heads").empty())
     g.not_obeyed.emplace_back("alignment_heads of several layers");
   return g;
-}
-
-}  // namespace
-
-std::optional<AlignmentHeads> load_alignment_heads(const std::string& directory) {
-  return from_files([&] {
-    const GenerationFile file = generation_file(directory);
-    return find_alignment_heads(JsonObject(file.json, file.where));
-  });
-}
-
-nlohmann::json published_generation_json(const std::string& directory) {
-  const std::string path = directory + "/generation_config.json";
-  if (is_present(path)) return read_json(path);
-  const std::string where = directory + "/config.json";
-  const nlohmann::json config = read_json(where);
-  nlohmann::json of_generation = nlohmann::json::object();
-  const auto take = [&](std::string_view name) {
-    const std::string key(name);
-    if (config.contains(key) && !config.at(key).is_null()) of_generation[key] = config.at(key);
-  };
-  for (const std::string_view key : generation_keys()) take(key);
-  for (const char* key : {"eos_token_id", "pad_token_id", "bos_token_id"}) take(key);
-  if (const JsonObject o(config, where); says_force_bos(o) && o.has("bos_token_id"))
-    of_generation["forced_bos_token_id"] = config.at("bos_token_id");
-  return of_generation;
-}
-
-GenerationConfig load_generation_config(const std::string& directory) {
-  return from_files([&] {
-    const GenerationFile file = generation_file(directory);
-    return read(JsonObject(file.json, file.where));
-  });
 }
 
 }  // namespace tril::model

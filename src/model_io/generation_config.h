@@ -4,11 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "format/json_file.h"
 #include "model/spec/model.h"
 #include "settings/search_options.h"
 
@@ -35,14 +35,14 @@ struct GenerationConfig {
   std::vector<std::string> not_obeyed;
 };
 
-/// generation_config.json of a directory as it is, for a directory that is made of it (save()); where it has none, what
-/// config.json says of generation.
-nlohmann::json published_generation_json(const std::string& directory);
-
+/// @param document  generation_config.json, or config.json
 /// @throws Error naming file and key where a value is not what it should be
-GenerationConfig load_generation_config(const std::string& directory);
+GenerationConfig read_generation_config(const JsonObject& document);
 
 /// Its alignment_heads alone; nothing where there are none.
-std::optional<AlignmentHeads> load_alignment_heads(const std::string& directory);
+std::optional<AlignmentHeads> read_alignment_heads(const JsonObject& document);
+
+/// Whether forced_bos_token_id is bos_token_id: the first BART's word for it, which counts more.
+bool forces_bos(const JsonObject& document);
 
 }  // namespace tril::model

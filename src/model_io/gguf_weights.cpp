@@ -1,6 +1,7 @@
 #include "model_io/gguf_weights.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.h"
@@ -10,10 +11,9 @@
 #include "model_io/gguf_tensors.h"
 #include "model_io/quantized_files.h"
 
-namespace tril {
+namespace tril::model {
 namespace {
 
-using model::GgufRule;
 using Form = GgufRule::Form;
 
 std::size_t row_values(const GgufTensor& t) {
@@ -67,7 +67,7 @@ void unrotate(WeightView& view, const GgufTensor& t, std::int64_t heads) {
       kern::dequantize_blocks(t.type, t.bytes.data(), bias.size(), bias.data());
     }
     for (std::int64_t row = 0; row < rows; ++row) {
-      const auto from = static_cast<std::size_t>(row), to = static_cast<std::size_t>(model::unrotated_row(row, d));
+      const auto from = static_cast<std::size_t>(row), to = static_cast<std::size_t>(unrotated_row(row, d));
       if (matrix)
         kern::dequantize_blocks(t.type, rows_of(t, from, from + 1).data(), width, &out[to * width]);
       else
@@ -83,7 +83,7 @@ void transpose(WeightView& view, const GgufTensor& t) {
   view.read = [&t](std::span<float> out) {
     std::vector<float> values(out.size());
     kern::dequantize_blocks(t.type, t.bytes.data(), values.size(), values.data());
-    const std::vector<float> turned = model::transposed_values(values, t.shape[0], t.shape[1]);
+    const std::vector<float> turned = transposed_values(values, t.shape[0], t.shape[1]);
     std::copy(turned.begin(), turned.end(), out.begin());
   };
 }
@@ -112,56 +112,79 @@ WeightView expert_view(const GgufTensor& t, std::string name, std::int64_t exper
 }
 
 // Everything that a rule finds in the file, for one layer.
-void add_views(std::vector<WeightView>& views, std::set<std::string>& used, const GgufWeights& w, const GgufRule& rule,
-               std::int64_t layer) {
-  const GgufTensor* const t = w.file->find_tensor(rule.gguf_name(layer));
-  if (!t) return;
-  used.insert(t->name);
-  const auto heads = [&](const char* key) { return w.config.at(key).get<std::int64_t>(); };
-  if (rule.form == Form::experts) {
-    const auto experts = w.config.at("num_local_experts").get<std::int64_t>();
-    if (t->shape.size() != 3 || t->shape[0] != experts)
-      fail(fmt::format("{}: {}", w.file->path(), printable(t->name)),
-           fmt::format("is [{}], expected the matrices of {} experts", fmt::join(t->shape, ", "), experts));
-    for (std::int64_t e = 0; e < experts; ++e) views.push_back(expert_view(*t, rule.hf_name(layer, e), e));
-    return;
+class Finder {
+ public:
+  Finder(const GgufFile& file, const nlohmann::json& config) : file_(file), config_(config) {}
+
+  void add(const GgufRule& rule, std::int64_t layer) {
+    const GgufTensor* const t = file_.find_tensor(rule.gguf_name(layer));
+    if (!t) return;
+    used_.insert(t->name);
+    if (rule.form == Form::experts) return add_experts(rule, layer, *t);
+    WeightView& view = views_.emplace_back(plain_view(*t, rule.hf_name(layer)));
+    try {
+      if (rule.form == Form::rotated_queries) unrotate(view, *t, count("num_attention_heads"));
+      if (rule.form == Form::rotated_keys) unrotate(view, *t, count("num_key_value_heads"));
+      if (rule.form == Form::transposed) transpose(view, *t);
+      if (rule.form == Form::offset) subtract_one(view, *t);
+    } catch (const Error& e) {
+      throw e.within(file_.path());
+    }
   }
-  WeightView& view = views.emplace_back(plain_view(*t, rule.hf_name(layer)));
-  try {
-    if (rule.form == Form::rotated_queries) unrotate(view, *t, heads("num_attention_heads"));
-    if (rule.form == Form::rotated_keys) unrotate(view, *t, heads("num_key_value_heads"));
-    if (rule.form == Form::transposed) transpose(view, *t);
-    if (rule.form == Form::offset) subtract_one(view, *t);
-  } catch (const Error& e) {
-    throw e.within(w.file->path());
+
+  bool uses(const std::string& name) const { return used_.contains(name); }
+  std::vector<WeightView> take() { return std::move(views_); }
+
+ private:
+  std::int64_t count(const char* key) const { return config_.at(key).get<std::int64_t>(); }
+
+  void add_experts(const GgufRule& rule, std::int64_t layer, const GgufTensor& t) {
+    const std::int64_t experts = count("num_local_experts");
+    if (t.shape.size() != 3 || t.shape[0] != experts)
+      fail(fmt::format("{}: {}", file_.path(), printable(t.name)),
+           fmt::format("is [{}], expected the matrices of {} experts", fmt::join(t.shape, ", "), experts));
+    for (std::int64_t e = 0; e < experts; ++e) views_.push_back(expert_view(t, rule.hf_name(layer, e), e));
   }
+
+  const GgufFile& file_;
+  const nlohmann::json& config_;
+  std::vector<WeightView> views_;
+  // The configuration has what is in these.
+  std::set<std::string> used_{"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"};
+};
+
+std::string family_of(const nlohmann::json& config) {
+  return config.at("model_type").get<std::string>();
+}
+
+std::int64_t layers_with(const GgufRule& rule, const nlohmann::json& config) {
+  return rule.in_layers() ? layers_of(config) : 1;
 }
 
 }  // namespace
 
-GgufWeights open_gguf_weights(const std::string& path) {
-  GgufWeights w;
-  w.file = std::make_shared<const GgufFile>(GgufFile::open(path));
-  w.config = model::config_of_gguf(*w.file);
-  std::set<std::string> used;
-  for (const char* name : {"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"})
-    used.insert(name);  // the configuration has them
-  const auto layers = model::layers_of(w.config);
+std::vector<WeightView> gguf_weights(const GgufFile& file, const nlohmann::json& config) {
+  Finder finder(file, config);
   std::vector<std::string> known;
-  for (const GgufRule& rule : model::gguf_rules(w.config.at("model_type").get<std::string>())) {
-    for (std::int64_t layer = 0; layer < (rule.in_layers() ? layers : 1); ++layer)
-      add_views(w.weights, used, w, rule, layer);
+  for (const GgufRule& rule : gguf_rules(family_of(config))) {
+    for (std::int64_t layer = 0; layer < layers_with(rule, config); ++layer) finder.add(rule, layer);
     known.push_back(rule.gguf_name(0));
   }
-  for (const GgufTensor& t : w.file->tensors())
-    if (!used.contains(t.name))
-      fail(fmt::format("{}: {}", printable(path, 400), printable(t.name)),
-           fmt::format("no {} model of {} layers has such a tensor", w.config.at("model_type").get<std::string>(),
-                       layers),
+  for (const GgufTensor& t : file.tensors())
+    if (!finder.uses(t.name))
+      fail(fmt::format("{}: {}", printable(file.path(), 400), printable(t.name)),
+           fmt::format("no {} model of {} layers has such a tensor", family_of(config), layers_of(config)),
            did_you_mean(t.name, known));
-  std::sort(w.weights.begin(), w.weights.end(),
-            [](const WeightView& a, const WeightView& b) { return a.name < b.name; });
-  return w;
+  return finder.take();
 }
 
-}  // namespace tril
+std::string gguf_tensor_name(const nlohmann::json& config, std::string_view hf_name) {
+  const std::int64_t experts = config.value("num_local_experts", std::int64_t{1});
+  for (const GgufRule& rule : gguf_rules(family_of(config)))
+    for (std::int64_t layer = 0; layer < layers_with(rule, config); ++layer)
+      for (std::int64_t e = 0; e < (rule.form == Form::experts ? experts : 1); ++e)
+        if (rule.hf_name(layer, e) == hf_name) return rule.gguf_name(layer);
+  return std::string(hf_name);
+}
+
+}  // namespace tril::model

@@ -1,25 +1,22 @@
-// A GGUF file as the model directory that Hugging Face would have of it: config.json, generation_config.json, and weights
-// by their names there, which are computed from the file's blocks as they are read.
+// The weights of a GGUF file by the names that Hugging Face's files have for them, computed from the file's blocks as they are
+// read.
 #pragma once
 
-#include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "format/gguf.h"
 #include "format/safetensors.h"
 
-namespace tril {
+namespace tril::model {
 
-struct GgufWeights {
-  std::shared_ptr<const GgufFile> file;
-  nlohmann::json config;            ///< config.json
-  std::vector<WeightView> weights;  ///< in order of name; valid as long as `file` lives
-};
+/// Views of all tensors of a file, which must outlive them; Error where it has a tensor that the architecture has not.
+/// @param config  what config_of_gguf() makes of the file
+std::vector<WeightView> gguf_weights(const GgufFile& file, const nlohmann::json& config);
 
-/// Opens and checks a file: Error where its architecture is not supported, where a key that changes results is not
-/// known, or where it has a tensor that the architecture does not.
-GgufWeights open_gguf_weights(const std::string& path);
+/// What such a file calls a tensor of Hugging Face's, whether it has it or not; a name of no tensor as it is.
+std::string gguf_tensor_name(const nlohmann::json& config, std::string_view hf_name);
 
-}  // namespace tril
+}  // namespace tril::model

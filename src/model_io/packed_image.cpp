@@ -8,7 +8,6 @@
 
 #include "base/content_hash.h"
 #include "base/file.h"
-#include "format/gguf.h"
 #include "format/safetensors.h"
 #include "model_io/quantized_files.h"
 #include "model_io/registry.h"
@@ -104,19 +103,18 @@ void check_weights(const Model& m, const WeightFiles& files) {
 
 }  // namespace
 
-fs::path packed_image_path(const fs::path& model, nn::Precision precision) {
-  const std::string name = fmt::format("packed-{}.tril", nn::name_of(precision));
-  return is_gguf_file(model.string()) ? fs::path(model.string() + "." + name) : model / name;
+fs::path packed_image_path(const ModelSource& model, nn::Precision precision) {
+  return model.beside(fmt::format("packed-{}.tril", nn::name_of(precision)));
 }
 
-std::size_t write_packed_image(const fs::path& model, nn::Precision precision) {
-  const std::unique_ptr<Model> m = make_of(model);
+std::size_t write_packed_image(const ModelSource& model, nn::Precision precision) {
+  const std::unique_ptr<Model> m = make(model);
   m->parameters().allocate_serving(precision);
-  check_weights(*m, WeightFiles::open(model.string()));
+  const WeightFiles& files = model.weights();
+  check_weights(*m, files);
   load_weights(*m, model);
   const std::span<const std::byte> image = m->parameters().serving_image();
   AtomicFile file(packed_image_path(model, precision).string());
-  const WeightFiles files = WeightFiles::open(model.string());
   file.write(header_of(*m, precision,
                        {.bytes = image.size(),
                         .stamp = stamp_of(files),
@@ -136,8 +134,7 @@ std::span<const std::byte> image_of(std::span<const std::byte> bytes) {
 
 // Whether a file is of these weights and of this version. What it must say is known; what it says of its image only the
 // image can tell.
-bool belongs(Model& m, const fs::path& model, nn::Precision precision, std::span<const std::byte> bytes) {
-  const WeightFiles files = WeightFiles::open(model.string());
+bool belongs(Model& m, const WeightFiles& files, nn::Precision precision, std::span<const std::byte> bytes) {
   Told told{.bytes = image_of(bytes).size(),
             .stamp = said(bytes, "files"),
             .content = {},
@@ -152,12 +149,12 @@ bool belongs(Model& m, const fs::path& model, nn::Precision precision, std::span
 
 }  // namespace
 
-bool adopt_packed_image(Model& m, const fs::path& model, nn::Precision precision) {
+bool adopt_packed_image(Model& m, const ModelSource& model, nn::Precision precision) {
   const std::string path = packed_image_path(model, precision).string();
   if (!is_present(path)) return false;
   const auto file = std::make_shared<const MappedFile>(MappedFile::open(path));
   const std::span<const std::byte> bytes = file->bytes();
-  if (!belongs(m, model, precision, bytes)) {
+  if (!belongs(m, model.weights(), precision, bytes)) {
     spdlog::warn("{}: is not of these weights or of this version, and is not used; run `tril pack` again", path);
     return false;
   }
@@ -170,11 +167,11 @@ bool adopt_packed_image(Model& m, const fs::path& model, nn::Precision precision
   return true;
 }
 
-std::optional<PackedState> packed_image_state(const fs::path& model, nn::Precision precision) {
+std::optional<PackedState> packed_image_state(const ModelSource& model, nn::Precision precision) {
   const std::string path = packed_image_path(model, precision).string();
   if (!is_present(path)) return std::nullopt;
   const MappedFile file = MappedFile::open(path);
-  if (!belongs(*make_of(model), model, precision, file.bytes())) return PackedState::of_others;
+  if (!belongs(*make(model), model.weights(), precision, file.bytes())) return PackedState::of_others;
   return hex(content_hash(image_of(file.bytes()))) == said(file.bytes(), "image") ? PackedState::sound
                                                                                   : PackedState::damaged;
 }

@@ -11,19 +11,20 @@
 #include <optional>
 
 #include "model/spec/model.h"
+#include "model_io/model_source.h"
 
 namespace tril::model {
 
-/// Where the image of a directory (or GGUF file) is for a precision.
-std::filesystem::path packed_image_path(const std::filesystem::path& model, nn::Precision precision);
+/// Where the image of a model is for a precision.
+std::filesystem::path packed_image_path(const ModelSource& model, nn::Precision precision);
 
 /// Writes it, whole or not at all. Returns its bytes.
-std::size_t write_packed_image(const std::filesystem::path& model, nn::Precision precision);
+std::size_t write_packed_image(const ModelSource& model, nn::Precision precision);
 
 /// Has `m`, made for `model` and without weights yet, serve out of the image that is there. False where there is none; one
 /// that does not belong to these weights or to this version of tril, or is damaged where it is looked at, is a warning, and
 /// false.
-bool adopt_packed_image(Model& m, const std::filesystem::path& model, nn::Precision precision);
+bool adopt_packed_image(Model& m, const ModelSource& model, nn::Precision precision);
 
 enum class PackedState : std::uint8_t {
   sound,
@@ -32,6 +33,6 @@ enum class PackedState : std::uint8_t {
 };
 
 /// What the image of a precision is worth, all of which is read; nothing where there is none.
-std::optional<PackedState> packed_image_state(const std::filesystem::path& model, nn::Precision precision);
+std::optional<PackedState> packed_image_state(const ModelSource& model, nn::Precision precision);
 
 }  // namespace tril::model

@@ -5,13 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/printable.h"
-#include "format/gguf.h"
 #include "kern/gemm_int8.h"
 #include "kern/quantize_int4.h"
-#include "model_io/gguf_config.h"
 #include "model_io/registry.h"
 #include "nn/serving.h"
-#include "tokenizer/files/tokenizer_files.h"
 
 namespace tril::model {
 namespace {
@@ -27,10 +24,10 @@ std::int64_t groups_of(std::int64_t in) {
 void check_tensor(const WeightFiles& files, const WeightView& view, StoredType type,
                   const std::vector<std::int64_t>& shape) {
   if (view.dtype != type || view.shape != shape)
-    fail_usage(fmt::format("{}: {}", files.file_of(view.name), printable(view.name)),
+    fail_usage(files.place_of(view.name),
                fmt::format("is {} [{}], expected {} [{}]", name_of(view.dtype), fmt::join(view.shape, ", "),
                            name_of(type), fmt::join(shape, ", ")),
-               "the files do not belong to this config.json");
+               "the weights and the configuration are of different models");
 }
 
 // Whether all numbers of a row [width] are zero.
@@ -48,19 +45,9 @@ void check_scales(const WeightFiles& files, const StoredWeight& w, std::size_t w
   const std::vector<float> scales = to_f32(*w.scales);
   for (std::size_t j = 0; j < scales.size(); ++j)
     if (!(scales[j] > 0 && std::isfinite(scales[j])) && !(scales[j] == 0 && is_zero_row(w, j, width)))
-      fail_usage(fmt::format("{}: {}", files.file_of(w.scales->name), printable(w.scales->name)),
+      fail_usage(files.place_of(w.scales->name),
                  fmt::format("row {} has the scale {}, expected a finite number above 0", j, scales[j]),
                  "the file is damaged: quantise the model again");
-}
-
-// Files of `from` that go with a model and do not depend on how its weights are stored.
-void copy_companions(const fs::path& from, const fs::path& to) {
-  const auto copy = [&](const char* name) {
-    if (is_present((from / name).string()))
-      write_file_atomic((to / name).string(), read_text((from / name).string(), std::uint64_t{256} << 20));
-  };
-  copy("generation_config.json");
-  for (const char* name : tokenizer_file_names) copy(name);
 }
 
 // What a quantised weight becomes in a file.
@@ -88,16 +75,6 @@ Written rounded(const std::vector<float>& w, std::size_t n, std::size_t k, int b
   return q;
 }
 
-// 8 bits where most of a file's values have fewer than 16: they keep what there is (docs/gguf.md has the figures).
-nn::Precision gguf_precision(const GgufFile& file) {
-  std::int64_t in_blocks = 0, all = 0;
-  for (const GgufTensor& t : file.tensors()) {
-    all += t.elements();
-    in_blocks += values_of_block(t.type) > 1 ? t.elements() : 0;
-  }
-  return 2 * in_blocks > all ? nn::Precision::int8 : nn::Precision::fp32;
-}
-
 }  // namespace
 
 int quantized_bits(const JsonObject& config) {
@@ -113,13 +90,6 @@ int quantized_bits(const JsonObject& config) {
   if (scheme->size("group_size", group) != group)
     scheme->fail_at("group_size", fmt::format("{} is not supported", scheme->size("group_size")), "it is 32");
   return static_cast<int>(bits);
-}
-
-nn::Precision stored_precision(const fs::path& directory) {
-  if (is_gguf_file(directory.string())) return gguf_precision(GgufFile::open(directory.string()));
-  const nlohmann::json json = read_json((directory / "config.json").string());
-  const int bits = quantized_bits(JsonObject(json, (directory / "config.json").string()));
-  return bits == 8 ? nn::Precision::int8 : bits == 4 ? nn::Precision::int4 : nn::Precision::fp32;
 }
 
 StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFiles& files) {
@@ -149,10 +119,10 @@ StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFil
   for (std::size_t i = 0; i < p.shape.rank(); ++i) expected.push_back(p.shape[i]);
   if (w.transposed) std::reverse(expected.begin(), expected.end());
   if (w.values->shape != expected)
-    fail_usage(fmt::format("{}: {}", files.file_of(name), printable(name)),
-               fmt::format("the file has [{}], config.json needs [{}]", fmt::join(w.values->shape, ", "),
+    fail_usage(files.place_of(name),
+               fmt::format("is [{}], the configuration needs [{}]", fmt::join(w.values->shape, ", "),
                            fmt::join(expected, ", ")),
-               "the weights belong to another config.json");
+               "the weights and the configuration are of different models");
   return w;
 }
 
@@ -160,8 +130,7 @@ void check_finite(const WeightFiles& files, const StoredWeight& stored, std::spa
   const auto odd = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
   if (odd == values.end()) return;
   const std::string& name = stored.values->name;
-  fail(fmt::format("{}: {}", files.file_of(name), printable(name)),
-       fmt::format("holds {}: only finite numbers are quantised and packed", *odd),
+  fail(files.place_of(name), fmt::format("holds {}: only finite numbers are quantised and packed", *odd),
        "the model is damaged: train or download it again");
 }
 
@@ -220,14 +189,12 @@ std::vector<float> transposed_values(std::span<const float> values, std::int64_t
   return result;
 }
 
-void quantize(const fs::path& from, const fs::path& to, int bits) {
-  const bool gguf = is_gguf_file(from.string());
-  const std::unique_ptr<Model> m = make_of(from);
-  nlohmann::ordered_json config =
-      nlohmann::ordered_json::parse(gguf ? m->config_json() : read_text((from / "config.json").string(), 16 << 20));
+void quantize(const ModelSource& from, const fs::path& to, int bits) {
+  const std::unique_ptr<Model> m = make(from);
+  nlohmann::ordered_json config = nlohmann::ordered_json::parse(from.published_config().value_or(m->config_json()));
   if (config.contains("quantization_config"))
-    fail_usage(from.string(), "is quantised already", "quantise the directory that it was made of");
-  const WeightFiles files = WeightFiles::open(from.string());
+    fail_usage(from.name(), "is quantised already", "quantise the directory that it was made of");
+  const WeightFiles& files = from.weights();
   const nn::Precision precision = bits == 8 ? nn::Precision::int8 : nn::Precision::int4;
 
   std::vector<TensorHeader> headers;
@@ -273,11 +240,7 @@ void quantize(const fs::path& from, const fs::path& to, int bits) {
     writer.write(name + "_scale", std::as_bytes(std::span(q.scales)));
   }
   writer.commit();
-  if (gguf)
-    write_file_atomic((to / "generation_config.json").string(),
-                      generation_config_of_gguf(GgufFile::open(from.string())).dump(2) + "\n");
-  else
-    copy_companions(from, to);
+  from.copy_companions(to);
   config["quantization_config"] = {{"quant_method", "tril"}, {"bits", bits}, {"group_size", group}};
   write_file_atomic((to / "config.json").string(), config.dump(2) + "\n");
 }

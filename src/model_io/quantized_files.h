@@ -12,14 +12,13 @@
 
 #include "format/json_file.h"
 #include "model/spec/model.h"
+#include "model_io/model_source.h"
 #include "model_io/weight_files.h"
 
 namespace tril::model {
 
 /// Bits that config.json says, 0 where it says nothing. Throws Error for what others' methods have stored.
 int quantized_bits(const JsonObject& config);
-/// What the weights of a directory or a GGUF file serve in where nothing else is asked for.
-nn::Precision stored_precision(const std::filesystem::path& directory);
 
 /// A weight as the files have it.
 struct StoredWeight {
@@ -48,8 +47,8 @@ std::vector<float> values_to_store(std::span<const float> values, const Shape& s
 /// [rows, columns] -> [columns, rows]
 std::vector<float> transposed_values(std::span<const float> values, std::int64_t rows, std::int64_t columns);
 
-/// Writes `from`, a directory of weights in floats or a GGUF file, to `to` with matrices of `bits`, and what goes with a
-/// model beside: from a directory the tokenizer's files too, of a GGUF file they are not here (tokenizer/ makes them).
-void quantize(const std::filesystem::path& from, const std::filesystem::path& to, int bits);
+/// Writes `from`, a model of weights in floats, to the directory `to` with matrices of `bits`, and what goes with a model
+/// beside.
+void quantize(const ModelSource& from, const std::filesystem::path& to, int bits);
 
 }  // namespace tril::model

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 #include "base/printable.h"
 #include "format/json_file.h"
@@ -17,9 +18,6 @@
 #include "model/lessons/padded_decoder.h"
 #include "model/spec/learned_position_decoder.h"
 #include "model/spec/tied_decoder.h"
-#include "model_io/generation_config.h"
-#include "model_io/gguf_config.h"
-#include "model_io/gguf_words.h"
 #include "model_io/packed_image.h"
 #include "model_io/quantized_files.h"
 #include "model_io/weight_files.h"
@@ -91,24 +89,13 @@ std::vector<std::string> families() {
 
 namespace {
 
-// The names of the weights of a directory; nothing where it holds none, or where there is no directory ("").
-std::optional<std::vector<std::string>> weight_names_of(const fs::path& directory) {
-  if (directory.empty()) return std::nullopt;
-  if (!is_present((directory / "model.safetensors").string()) &&
-      !is_present((directory / "model.safetensors.index.json").string()))
-    return std::nullopt;
-  return WeightFiles::open(directory.string()).names();
-}
-
-// @param directory  where the weights are, if they are files of a directory
-std::unique_ptr<Model> make_by(const JsonObject& config, const fs::path& directory) {
+std::unique_ptr<Model> make_by(const JsonObject& config, const WeightNames& weight_names) {
   quantized_bits(config);  // refuses what is not to be read
   std::string type = config.get<std::string>("model_type");
   const std::string key = type == "tril" ? "architecture" : "model_type";
   if (type == "tril") type = config.get<std::string>("architecture");
   for (const Family& f : registry())
-    if (f.name == type)
-      return f.make ? f.make(config) : f.make_of_files(config, [&] { return weight_names_of(directory); });
+    if (f.name == type) return f.make ? f.make(config) : f.make_of_files(config, weight_names);
   config.fail_at(key, fmt::format("'{}' is not a family that is supported", printable(type, 40)),
                  fmt::format("there are {}", fmt::join(families(), ", ")));
 }
@@ -116,46 +103,13 @@ std::unique_ptr<Model> make_by(const JsonObject& config, const fs::path& directo
 }  // namespace
 
 std::unique_ptr<Model> make(const JsonObject& config) {
-  return make_by(config, {});
+  return make_by(config, [] { return std::nullopt; });
 }
 
-std::unique_ptr<Model> make(const fs::path& config_json) {
-  const nlohmann::json json = read_json(config_json.string());
-  return make_by(JsonObject(json, config_json.string()),
-                 config_json.has_parent_path() ? config_json.parent_path() : ".");
-}
-
-namespace {
-
-// A directory of something else is told as one.
-void check_is_model(const fs::path& directory) {
-  std::error_code ignored;
-  if (!fs::is_directory(directory, ignored) || fs::is_symlink(directory / "config.json", ignored) ||
-      fs::exists(directory / "config.json", ignored))
-    return;
-  std::vector<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored))
-    if (names.size() < 1000) names.push_back(entry.path().filename().string());
-  const std::string near = did_you_mean("config.json", names);
-  fail((directory / "config.json").string(), "is not there, so this is no model's directory",
-       !near.empty() ? near : "name a directory as Hugging Face lays it out, or a GGUF file");
-}
-
-}  // namespace
-
-std::unique_ptr<Model> make_of(const fs::path& model) {
-  return from_files([&]() -> std::unique_ptr<Model> {
-    if (!is_gguf_file(model.string())) {
-      check_is_model(model);
-      return make(model / "config.json");
-    }
-    const GgufFile file = GgufFile::open(model.string());
-    const nlohmann::json json = config_of_gguf(file);
-    try {
-      return make_by(JsonObject(json, model.string()), {});
-    } catch (const Error& error) {
-      throw in_words_of(file, json, error);
-    }
+std::unique_ptr<Model> make(const ModelSource& source) {
+  return from_files([&] {
+    return make_by(source.config(),
+                   [&] { return source.has_weights() ? std::optional(source.weights().names()) : std::nullopt; });
   });
 }
 
@@ -193,34 +147,34 @@ void check_copy_of_embedding(const Model& m, const WeightFiles& files, const std
     if (!embedding || embedding->name == name || copy.dtype != embedding->dtype || copy.shape != embedding->shape)
       return;
     if (!std::equal(copy.bytes.begin(), copy.bytes.end(), embedding->bytes.begin(), embedding->bytes.end()))
-      fail_usage(fmt::format("{}: {}", files.file_of(name), printable(name)),
-                 fmt::format("differs from {}, with which config.json ties it", printable(embedding->name)),
+      fail_usage(files.place_of(name),
+                 fmt::format("differs from {}, with which the configuration ties it",
+                             printable(files.name_in_file(embedding->name))),
                  "the weights belong to tie_word_embeddings false, or the copy is to be taken out of the file");
     files.release(copy.bytes);
     return;
   }
 }
 
-void read_weights(Model& m, const fs::path& directory) {
-  const WeightFiles files = WeightFiles::open(directory.string());
+void read_weights(Model& m, const WeightFiles& files) {
   nn::Parameters& parameters = m.parameters();
   if (!parameters.flat()) parameters.allocate();
-  std::vector<std::string> known;
+  std::unordered_set<std::string> known;
   for (nn::Parameter& p : parameters.all()) {
     if (p.is_adapter) continue;
     const StoredWeight stored = find_weight(m, p, files);
     for (const WeightView* view : {stored.values, stored.scales, stored.multipliers})
-      if (view) known.push_back(view->name);
-    for (const std::string& name : m.stored_as(p).names) known.push_back(name);
+      if (view) known.insert(view->name);
+    for (const std::string& name : m.stored_as(p).names) known.insert(name);
     if (!stored.values) continue;
     set(parameters, p, stored, files);
     files.release(stored.values->bytes);
   }
   for (const std::string& name : files.names()) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (known.contains(name)) continue;
     if (!m.is_redundant(name))
-      fail_usage(fmt::format("{}: {}", files.file_of(name), printable(name)),
-                 fmt::format("a {} model has no such weight", m.family()), did_you_mean(name, known));
+      fail_usage(files.place_of(name), fmt::format("a {} model has no such weight", m.family()),
+                 did_you_mean(name, {known.begin(), known.end()}));
     check_copy_of_embedding(m, files, name);
   }
   parameters.refresh(kern::best());
@@ -228,26 +182,18 @@ void read_weights(Model& m, const fs::path& directory) {
 
 }  // namespace
 
-void load_weights(Model& m, const fs::path& directory) {
+void load_weights(Model& m, const ModelSource& source) {
   kern::best();  // instructions that the processor lacks are no fault of the files
-  from_files([&] {
-    try {
-      read_weights(m, directory);
-    } catch (const Error& error) {
-      if (!is_gguf_file(directory.string())) throw;
-      const GgufFile file = GgufFile::open(directory.string());
-      throw in_words_of(file, config_of_gguf(file), error);
-    }
-  });
+  from_files([&] { read_weights(m, source.weights()); });
 }
 
-std::unique_ptr<Model> load(const fs::path& directory, std::optional<nn::Precision> serving) {
-  std::unique_ptr<Model> m = make_of(directory);
-  if (!serving || !adopt_packed_image(*m, directory, *serving)) {
+std::unique_ptr<Model> load(const ModelSource& source, std::optional<nn::Precision> serving) {
+  std::unique_ptr<Model> m = make(source);
+  if (!serving || !adopt_packed_image(*m, source, *serving)) {
     if (serving) m->parameters().allocate_serving(*serving);
-    load_weights(*m, directory);
+    load_weights(*m, source);
   }
-  if (m->has_encoder()) m->set_alignment_heads(load_alignment_heads(directory.string()));
+  if (m->has_encoder()) m->set_alignment_heads(source.alignment_heads());
   return m;
 }
 

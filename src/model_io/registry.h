@@ -1,5 +1,5 @@
-// A model directory as Hugging Face lays it out: config.json says the family, model.safetensors (or its shards) has the
-// weights. Wherever a directory is read, a GGUF file may stand in its place (gguf_weights.h).
+// The families that there are, and a model of one: made of a configuration, read from a ModelSource, written as a directory as
+// Hugging Face lays it out.
 #pragma once
 
 #include <filesystem>
@@ -11,6 +11,7 @@
 
 #include "format/json_file.h"
 #include "model/spec/model.h"
+#include "model_io/model_source.h"
 
 namespace tril::model {
 
@@ -18,22 +19,18 @@ namespace tril::model {
 /// model_type "tril", as architecture.
 std::vector<std::string> families();
 
-/// A model by its config.json alone, weights neither allocated nor set.
-std::unique_ptr<Model> make(const std::filesystem::path& config_json);
-/// The same of what stands in one.
+/// The model that a config.json describes, weights neither allocated nor set.
 std::unique_ptr<Model> make(const JsonObject& config);
+/// The same of a published model, whose weights are asked where config.json does not say all of it.
+std::unique_ptr<Model> make(const ModelSource& source);
 
-/// The same of a model directory or a GGUF file.
-std::unique_ptr<Model> make_of(const std::filesystem::path& model);
-
-/// The model of a directory or a GGUF file, its weights read. An Error names the first file, key or tensor that is missing or of
-/// another size.
+/// A published model, its weights read. An Error names the first file, key or tensor that is missing or of another size.
 /// @param serving  how products are to be computed by a model that serves alone, which takes less memory; none: in
 ///                 float32, by one that can be trained and saved too
-std::unique_ptr<Model> load(const std::filesystem::path& directory, std::optional<nn::Precision> serving = {});
+std::unique_ptr<Model> load(const ModelSource& source, std::optional<nn::Precision> serving = {});
 
-/// Reads the weights of `directory` (or GGUF file) into a model that was made for it.
-void load_weights(Model& m, const std::filesystem::path& directory);
+/// Reads the weights of `source` into a model that was made for it.
+void load_weights(Model& m, const ModelSource& source);
 
 /// Writes config.json, generation_config.json and model.safetensors, each whole or not at all.
 void save(const Model& m, const std::filesystem::path& directory);

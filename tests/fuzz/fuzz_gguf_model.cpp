@@ -15,6 +15,7 @@
 #include "memory_file.h"
 #include "model_io/gguf_config.h"
 #include "model_io/gguf_export.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "must.h"
 
@@ -70,7 +71,7 @@ std::vector<std::string> small_models() {
     m->parameters().initialise(1);
     tril::model::save(*m, directory);
     const std::string path = (directory / "m.gguf").string();
-    tril::model::export_gguf(*m, tril::WeightFiles::open(directory.string()),
+    tril::model::export_gguf(*m, tril::model::ModelSource::open(directory.string()).weights(),
                              {.path = path, .type = tril::GgufType::f32, .name = "seed", .tokenizer = {}});
     files.push_back(read(path));
     fs::remove_all(directory);
@@ -79,7 +80,7 @@ std::vector<std::string> small_models() {
 }
 
 void hold_file(const std::string& path) {
-  const auto m = tril::model::load(path);
+  const auto m = tril::model::load(tril::model::ModelSource::open(path));
   std::size_t values = 0;
   for (const tril::nn::Parameter& p : m->parameters().all()) values += static_cast<std::size_t>(p.shape.count());
   must(values == static_cast<std::size_t>(m->parameters().count()), "the weights are counted rightly");

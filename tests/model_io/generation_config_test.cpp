@@ -1,4 +1,5 @@
 #include "model_io/generation_config.h"
+#include "model_io/model_source.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +24,7 @@ class GenerationConfigFile : public ::testing::Test {
 
   GenerationConfig read(const std::string& text, const std::string& name = "generation_config.json") const {
     std::ofstream(folder / name) << text;
-    return load_generation_config(folder.string());
+    return ModelSource::open(folder.string()).generation();
   }
   std::string error(const std::string& text) const {
     try {
@@ -40,7 +41,7 @@ class GenerationConfigFile : public ::testing::Test {
 TEST_F(GenerationConfigFile, GoldenMarian) {
   const auto dir = std::filesystem::path(test::test_dir()) / "golden/hf/marian";
   ASSERT_TRUE(std::filesystem::exists(dir)) << dir;
-  const GenerationConfig g = load_generation_config(dir.string());
+  const GenerationConfig g = ModelSource::open(dir.string()).generation();
   EXPECT_EQ(g.eos_token_ids, std::vector<std::int32_t>{0});
   EXPECT_EQ(g.decoder_start_token_id, 130);
   EXPECT_EQ(g.forced_eos_token_id, 0);

@@ -13,6 +13,7 @@
 #include "model_io/gguf_export.h"
 #include "model_io/gguf_keys.h"
 #include "model_io/gguf_tensors.h"
+#include "model_io/model_source.h"
 #include "model_io/quantized_files.h"
 #include "model_io/registry.h"
 #include "support/golden.h"
@@ -41,14 +42,15 @@ std::vector<float> logits_of(const Model& m, const std::vector<std::int32_t>& id
 std::vector<fs::path> directories() {
   std::vector<fs::path> found;
   for (const fs::path& d : test::golden_model_directories("decoder-only"))
-    if (!gguf_architecture(make_of(d)->family()).empty()) found.push_back(d);
+    if (!gguf_architecture(make(ModelSource::open(d))->family()).empty()) found.push_back(d);
   return found;
 }
 
 std::string export_to(const TemporaryDirectory& to, const fs::path& directory, GgufType type) {
   const std::string path = to.path("model.gguf");
-  const auto m = make_of(directory);
-  export_gguf(*m, WeightFiles::open(directory.string()), {.path = path, .type = type, .name = "test", .tokenizer = {}});
+  const auto m = make(ModelSource::open(directory));
+  export_gguf(*m, ModelSource::open(directory.string()).weights(),
+              {.path = path, .type = type, .name = "test", .tokenizer = {}});
   return path;
 }
 
@@ -75,7 +77,7 @@ TEST(GgufWeights, AFileOfFloatsIsTheModelThatItWasMadeOf) {
       continue;
     }
     ++models;
-    const auto original = load(directory), again = load(path);
+    const auto original = load(ModelSource::open(directory)), again = load(ModelSource::open(path));
     // Norms that are stored with one added are rounded once more.
     EXPECT_LT(distance(logits_of(*again, kIds), logits_of(*original, kIds)), 1e-5);
     EXPECT_EQ(again->parameters().names(), original->parameters().names());
@@ -96,7 +98,8 @@ TEST(GgufWeights, FewerBitsAreNear) {
       } catch (const Error&) {
         continue;
       }
-      const std::vector<float> expected = logits_of(*load(directory), kIds), got = logits_of(*load(path), kIds);
+      const std::vector<float> expected = logits_of(*load(ModelSource::open(directory)), kIds),
+                               got = logits_of(*load(ModelSource::open(path)), kIds);
       const auto [least, most] = std::minmax_element(expected.begin(), expected.end());
       EXPECT_LT(distance(got, expected), share * (*most - *least));
     }
@@ -107,8 +110,8 @@ TEST(GgufWeights, FewerBitsAreNear) {
 TEST(GgufWeights, AFileOfSuperBlocksIsWhatOthersMakeOfIt) {
   const std::string folder = test::test_dir() + "/golden/gguf/";
   const auto expected = nlohmann::json::parse(read_text(folder + "model_q4_k.json", 1 << 20));
-  EXPECT_EQ(stored_precision(folder + "model_q4_k.gguf"), nn::Precision::int8);
-  const auto m = load(folder + "model_q4_k.gguf", nn::Precision::fp32);
+  EXPECT_EQ(ModelSource::open(folder + "model_q4_k.gguf").stored_precision(), nn::Precision::int8);
+  const auto m = load(ModelSource::open(folder + "model_q4_k.gguf"), nn::Precision::fp32);
   auto ids = expected["ids"].get<std::vector<std::int32_t>>();
   const auto wanted = expected["logits"].get<std::vector<float>>();
   const auto last = [&] {
@@ -171,7 +174,7 @@ class GgufModelFile : public ::testing::Test {
   std::string put() const { return directory.put("m.gguf", file.bytes()); }
   void expect_error(const std::string& part) const {
     try {
-      load(put());
+      load(ModelSource::open(put()));
       ADD_FAILURE() << "accepted; expected an error with " << part;
     } catch (const Error& e) {
       EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
@@ -183,18 +186,18 @@ class GgufModelFile : public ::testing::Test {
 };
 
 TEST_F(GgufModelFile, IsAModelLikeAnyOther) {
-  const auto m = load(put());
+  const auto m = load(ModelSource::open(put()));
   EXPECT_EQ(m->family(), "gpt2");
   EXPECT_EQ(m->vocab_size(), 11);
   EXPECT_EQ(m->max_positions(), 8);
-  EXPECT_EQ(stored_precision(put()), nn::Precision::fp32);
-  EXPECT_TRUE(load_generation_config(put()).eos_token_ids.empty());
+  EXPECT_EQ(ModelSource::open(put()).stored_precision(), nn::Precision::fp32);
+  EXPECT_TRUE(ModelSource::open(put()).generation().eos_token_ids.empty());
   const TemporaryDirectory to;
-  quantize(put(), to.path(), 8);
-  EXPECT_EQ(load(to.path(), nn::Precision::int8)->vocab_size(), 11);
+  quantize(ModelSource::open(put()), to.path(), 8);
+  EXPECT_EQ(load(ModelSource::open(to.path()), nn::Precision::int8)->vocab_size(), 11);
   const TemporaryDirectory other;
   save(*m, other.path());
-  EXPECT_EQ(logits_of(*load(other.path()), {1, 2, 3}), logits_of(*m, {1, 2, 3}));
+  EXPECT_EQ(logits_of(*load(ModelSource::open(other.path())), {1, 2, 3}), logits_of(*m, {1, 2, 3}));
 }
 
 TEST_F(GgufModelFile, SaysWhatEndsATextAndHowToSample) {
@@ -212,14 +215,14 @@ TEST_F(GgufModelFile, SaysWhatEndsATextAndHowToSample) {
   file.entries.push_back(raw_entry("tokenizer.ggml.token_type", 9, raw(5u) + raw<std::uint64_t>(11) + types));
   file.entries.push_back(raw_entry("general.sampling.temp", 6, raw(0.5f)));
   file.entries.push_back(raw_entry("general.sampling.top_k", 5, raw(40)));
-  const GenerationConfig g = load_generation_config(put());
+  const GenerationConfig g = ModelSource::open(put()).generation();
   EXPECT_EQ(g.eos_token_ids, (std::vector<std::int32_t>{2, 5, 7}));
   EXPECT_EQ(g.bos_token_id, 1);
   EXPECT_FALSE(g.pad_token_id);
   EXPECT_EQ(g.search.sampling, true);
   EXPECT_EQ(g.search.temperature, 0.5);
   EXPECT_EQ(g.search.top_k, 40);
-  EXPECT_EQ(load(put())->special_ids().eos, 2);
+  EXPECT_EQ(load(ModelSource::open(put()))->special_ids().eos, 2);
 }
 
 TEST_F(GgufModelFile, WhatChangesResultsAndIsNotKnownIsRefused) {
@@ -237,7 +240,7 @@ TEST_F(GgufModelFile, WhatChangesResultsAndIsNotKnownIsRefused) {
   file = whole;
   number_key("gpt2.expert_count", 0);
   number_key("other.key", 5);
-  EXPECT_NO_THROW(load(put()));
+  EXPECT_NO_THROW(load(ModelSource::open(put())));
   file = whole;
   text_key("general.type", "adapter");
   expect_error("expected a model");
@@ -310,7 +313,7 @@ TEST_F(GgufModelFile, TensorsThatDoNotFitTheMetadataAreRefused) {
     std::string& entry = file.entries[static_cast<std::size_t>(at)];
     entry.replace(entry.size() - 4, 4, raw(value));
     try {
-      load(put());
+      load(ModelSource::open(put()));
       ADD_FAILURE() << "entry " << at << " is accepted";
     } catch (const Error& e) {
       const std::string text = e.what();

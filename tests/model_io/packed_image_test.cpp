@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/small_marian.h"
 
@@ -21,60 +22,61 @@ class PackedImage : public ::testing::TestWithParam<Precision> {
   void SetUp() override {
     fs::remove_all(root);
     save(*testing::small_marian(testing::small_marian_config()), root);
+    path = packed_image_path(ModelSource::open(root), GetParam());
   }
   void TearDown() override { fs::remove_all(root); }
 
   bool is_adopted() const {
-    const std::unique_ptr<Model> m = make_of(root);
-    return adopt_packed_image(*m, root, GetParam());
+    const std::unique_ptr<Model> m = make(ModelSource::open(root));
+    return adopt_packed_image(*m, ModelSource::open(root), GetParam());
   }
   std::string image() const { return read_text(path.string(), 1 << 24); }
 
   const fs::path root =
       fs::path(::testing::TempDir()) / fmt::format("tril-packed-{}-{}", getpid(), static_cast<int>(GetParam()));
-  const fs::path path = packed_image_path(root, GetParam());
+  fs::path path;
 };
 
 TEST_P(PackedImage, ServesTheSameNumbers) {
-  const std::vector<float> made = logits_of(*load(root, GetParam()));
+  const std::vector<float> made = logits_of(*load(ModelSource::open(root), GetParam()));
   EXPECT_FALSE(is_adopted()) << "there is none yet";
-  const std::size_t bytes = write_packed_image(root, GetParam());
+  const std::size_t bytes = write_packed_image(ModelSource::open(root), GetParam());
   EXPECT_EQ(bytes, fs::file_size(path));
   EXPECT_TRUE(is_adopted());
-  const std::unique_ptr<Model> m = load(root, GetParam());
+  const std::unique_ptr<Model> m = load(ModelSource::open(root), GetParam());
   EXPECT_EQ(logits_of(*m), made);
   // It goes on after the file is gone, as a file that is replaced would be.
   fs::remove(path);
   EXPECT_EQ(logits_of(*m), made);
   // Where a model is trained or saved, the files themselves are read.
-  write_packed_image(root, GetParam());
-  EXPECT_EQ(logits_of(*load(root)), logits_of(*load(root, Precision::fp32)));
+  write_packed_image(ModelSource::open(root), GetParam());
+  EXPECT_EQ(logits_of(*load(ModelSource::open(root))), logits_of(*load(ModelSource::open(root), Precision::fp32)));
 }
 
 TEST_P(PackedImage, OfOtherWeightsIsNotUsed) {
-  write_packed_image(root, GetParam());
+  write_packed_image(ModelSource::open(root), GetParam());
   // One value of one matrix, as fine-tuning changes them all.
-  const std::unique_ptr<Model> m = load(root);
+  const std::unique_ptr<Model> m = load(ModelSource::open(root));
   std::vector<float> flat = host_copy<float>(m->parameters().flat());
   flat[0] += 1;
   save(*m, root, flat);
   EXPECT_FALSE(is_adopted());
-  EXPECT_NE(logits_of(*load(root, GetParam())), std::vector<float>());
-  write_packed_image(root, GetParam());
+  EXPECT_NE(logits_of(*load(ModelSource::open(root), GetParam())), std::vector<float>());
+  write_packed_image(ModelSource::open(root), GetParam());
   flat[flat.size() / 3] += 1;
   save(*m, root, flat);
   EXPECT_FALSE(is_adopted());
 }
 
 TEST_P(PackedImage, OfTheSameWeightsIsUsedWhateverTheirDate) {
-  write_packed_image(root, GetParam());
+  write_packed_image(ModelSource::open(root), GetParam());
   const fs::path weights = root / "model.safetensors";
   fs::last_write_time(weights, fs::last_write_time(weights) + std::chrono::hours(1));
   EXPECT_TRUE(is_adopted()) << "as in a directory that was copied";
 }
 
 TEST_P(PackedImage, WhatIsDamagedIsNotUsed) {
-  write_packed_image(root, GetParam());
+  write_packed_image(ModelSource::open(root), GetParam());
   const std::string whole = image();
   const auto with = [&](std::string bytes) {
     std::ofstream(path, std::ios::binary) << bytes;
@@ -94,22 +96,22 @@ TEST_P(PackedImage, WhatIsDamagedIsNotUsed) {
 
 // Every byte counts: the image's are looked at in a sample before it is served (of a small one all), and all on request.
 TEST_P(PackedImage, ADamagedBodyIsNotUsed) {
-  EXPECT_FALSE(packed_image_state(root, GetParam()));
-  write_packed_image(root, GetParam());
+  EXPECT_FALSE(packed_image_state(ModelSource::open(root), GetParam()));
+  write_packed_image(ModelSource::open(root), GetParam());
   const std::string whole = image();
-  EXPECT_EQ(packed_image_state(root, GetParam()), PackedState::sound);
+  EXPECT_EQ(packed_image_state(ModelSource::open(root), GetParam()), PackedState::sound);
   for (const std::size_t at : {std::size_t{4096}, std::size_t{4096 + 77}, whole.size() / 2 + 2048, whole.size() - 1}) {
     std::string other = whole;
     other[at] = static_cast<char>(other[at] ^ 0x10);
     std::ofstream(path, std::ios::binary) << other;
     EXPECT_FALSE(is_adopted()) << at;
-    EXPECT_EQ(packed_image_state(root, GetParam()), PackedState::damaged) << at;
+    EXPECT_EQ(packed_image_state(ModelSource::open(root), GetParam()), PackedState::damaged) << at;
   }
-  const std::vector<float> made = logits_of(*load(root, GetParam()));  // of the weights themselves
+  const std::vector<float> made = logits_of(*load(ModelSource::open(root), GetParam()));  // of the weights themselves
   std::ofstream(path, std::ios::binary) << whole;
-  EXPECT_EQ(logits_of(*load(root, GetParam())), made);
+  EXPECT_EQ(logits_of(*load(ModelSource::open(root), GetParam())), made);
   std::ofstream(path, std::ios::binary) << whole.substr(0, 100);
-  EXPECT_EQ(packed_image_state(root, GetParam()), PackedState::of_others);
+  EXPECT_EQ(packed_image_state(ModelSource::open(root), GetParam()), PackedState::of_others);
 }
 
 INSTANTIATE_TEST_SUITE_P(Precisions, PackedImage,

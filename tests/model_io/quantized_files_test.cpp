@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "model/families/gpt2.h"
+#include "model_io/model_source.h"
 #include "model_io/packed_image.h"
 #include "model_io/registry.h"
 #include "nn/serving.h"
@@ -48,12 +49,12 @@ class QuantizedFiles : public ::testing::TestWithParam<int> {
 };
 
 TEST_P(QuantizedFiles, HoldWhatRoundingAtLoadGives) {
-  quantize(root / "floats", root / "q", GetParam());
-  EXPECT_EQ(stored_precision(root / "q"), precision());
-  EXPECT_EQ(stored_precision(root / "floats"), nn::Precision::fp32);
-  const std::vector<float> from_files = logits_of(*load(root / "q", precision())),
-                           at_load = logits_of(*load(root / "floats", precision())),
-                           exact = logits_of(*load(root / "floats"));
+  quantize(ModelSource::open(root / "floats"), root / "q", GetParam());
+  EXPECT_EQ(ModelSource::open(root / "q").stored_precision(), precision());
+  EXPECT_EQ(ModelSource::open(root / "floats").stored_precision(), nn::Precision::fp32);
+  const std::vector<float> from_files = logits_of(*load(ModelSource::open(root / "q"), precision())),
+                           at_load = logits_of(*load(ModelSource::open(root / "floats"), precision())),
+                           exact = logits_of(*load(ModelSource::open(root / "floats")));
   EXPECT_EQ(from_files, at_load);
   double error = 0, size = 0;
   for (std::size_t i = 0; i < exact.size(); ++i)
@@ -64,12 +65,12 @@ TEST_P(QuantizedFiles, HoldWhatRoundingAtLoadGives) {
 }
 
 TEST_P(QuantizedFiles, ServeInFloatsToo) {
-  quantize(root / "floats", root / "q", GetParam());
-  const std::vector<float> served = logits_of(*load(root / "q", nn::Precision::fp32)),
-                           trained = logits_of(*load(root / "q"));
+  quantize(ModelSource::open(root / "floats"), root / "q", GetParam());
+  const std::vector<float> served = logits_of(*load(ModelSource::open(root / "q"), nn::Precision::fp32)),
+                           trained = logits_of(*load(ModelSource::open(root / "q")));
   EXPECT_EQ(served, trained);
-  const auto m = load(root / "q");
-  const auto original = load(root / "floats");
+  const auto m = load(ModelSource::open(root / "q"));
+  const auto original = load(ModelSource::open(root / "floats"));
   for (const nn::Parameter& p : m->parameters().all()) {
     const auto* same = original->parameters().find(p.name);
     const std::vector<float> a = host_copy<float>(p.value), b = host_copy<float>(same->value);
@@ -81,8 +82,9 @@ TEST_P(QuantizedFiles, ServeInFloatsToo) {
 }
 
 TEST_P(QuantizedFiles, MistakesAreNamed) {
-  quantize(root / "floats", root / "q", GetParam());
-  EXPECT_NE(error_of([&] { quantize(root / "q", root / "again", GetParam()); }).find("already"), std::string::npos);
+  quantize(ModelSource::open(root / "floats"), root / "q", GetParam());
+  EXPECT_NE(error_of([&] { quantize(ModelSource::open(root / "q"), root / "again", GetParam()); }).find("already"),
+            std::string::npos);
 
   // Another shape of scales, as files of another model would have.
   const SafetensorsFile file = SafetensorsFile::open((root / "q/model.safetensors").string());
@@ -92,19 +94,19 @@ TEST_P(QuantizedFiles, MistakesAreNamed) {
   fs::create_directories(root / "wrong");
   write_safetensors((root / "wrong/model.safetensors").string(), tensors, {});
   fs::copy(root / "q/config.json", root / "wrong/config.json");
-  const std::string text = error_of([&] { load(root / "wrong", precision()); });
+  const std::string text = error_of([&] { load(ModelSource::open(root / "wrong"), precision()); });
   EXPECT_NE(text.find("q_proj.weight_scale"), std::string::npos) << text;
   EXPECT_NE(text.find("[1, 64]"), std::string::npos) << text;
 
   // A matrix whose scales are gone is none of floats.
   std::erase_if(tensors, [](const WeightView& t) { return t.name.ends_with("_scale"); });
   write_safetensors((root / "wrong/model.safetensors").string(), tensors, {});
-  EXPECT_NE(error_of([&] { load(root / "wrong", precision()); }), "");
+  EXPECT_NE(error_of([&] { load(ModelSource::open(root / "wrong"), precision()); }), "");
 
   for (const auto& [bits, text_of_error] : {std::pair{"3", "neither 8 nor 4"}, {"\"8\"", "bits"}}) {
     std::ofstream(root / "wrong/config.json")
         << R"({"model_type": "marian", "quantization_config": {"quant_method": "tril", "bits": )" << bits << "}}";
-    EXPECT_NE(error_of([&] { load(root / "wrong"); }).find(text_of_error), std::string::npos);
+    EXPECT_NE(error_of([&] { load(ModelSource::open(root / "wrong")); }).find(text_of_error), std::string::npos);
   }
 }
 
@@ -131,9 +133,9 @@ void change_floats(const fs::path& directory, const std::string& end, Change cha
 TEST_P(QuantizedFiles, ScalesThatAreNoneAreRefused) {
   for (const float scale : {-0.5f, 0.0f, INFINITY, std::nanf("")}) {
     fs::remove_all(root / "q");
-    quantize(root / "floats", root / "q", GetParam());
+    quantize(ModelSource::open(root / "floats"), root / "q", GetParam());
     change_floats(root / "q", "decoder.layers.0.fc1.weight_scale", [&](std::vector<float>& v) { v[5] = scale; });
-    const std::string text = error_of([&] { load(root / "q", precision()); });
+    const std::string text = error_of([&] { load(ModelSource::open(root / "q"), precision()); });
     EXPECT_NE(text.find(fmt::format("decoder.layers.0.fc1.weight_scale: row 5 has the scale {}", scale)),
               std::string::npos)
         << text;
@@ -141,8 +143,8 @@ TEST_P(QuantizedFiles, ScalesThatAreNoneAreRefused) {
   // A row of zeros has no other.
   change_floats(root / "floats", "decoder.layers.0.fc1.weight",
                 [](std::vector<float>& v) { std::fill_n(v.begin() + 64, 64, 0.0f); });
-  quantize(root / "floats", root / "again", GetParam());
-  EXPECT_EQ(error_of([&] { load(root / "again", precision()); }), "");
+  quantize(ModelSource::open(root / "floats"), root / "again", GetParam());
+  EXPECT_EQ(error_of([&] { load(ModelSource::open(root / "again"), precision()); }), "");
 }
 
 // Of what is no number fewer bits would make one, and a packed image is never looked at again.
@@ -156,12 +158,12 @@ TEST_P(QuantizedFiles, WeightsThatAreNoNumbersAreRefusedByName) {
       const auto refused = [&](const std::string& text) {
         EXPECT_NE(text.find(fmt::format("{}: holds {}", name, odd)), std::string::npos) << text;
       };
-      refused(error_of([&] { quantize(root / "odd", root / "q", GetParam()); }));
+      refused(error_of([&] { quantize(ModelSource::open(root / "odd"), root / "q", GetParam()); }));
       EXPECT_FALSE(fs::exists(root / "q/model.safetensors"));
       for (const nn::Precision p : {precision(), nn::Precision::fp32, nn::Precision::bf16})
-        refused(error_of([&] { write_packed_image(root / "odd", p); }));
-      EXPECT_FALSE(fs::exists(packed_image_path(root / "odd", precision())));
-      if (matrix) refused(error_of([&] { load(root / "odd", precision()); }));
+        refused(error_of([&] { write_packed_image(ModelSource::open(root / "odd"), p); }));
+      EXPECT_FALSE(fs::exists(packed_image_path(ModelSource::open(root / "odd"), precision())));
+      if (matrix) refused(error_of([&] { load(ModelSource::open(root / "odd"), precision()); }));
     }
 }
 
@@ -174,10 +176,10 @@ TEST_P(QuantizedFiles, NamesAreShownWithoutTheirControlBytes) {
   fs::create_directories(root / "wrong");
   write_safetensors((root / "wrong/model.safetensors").string(), tensors, {});
   fs::copy(root / "floats/config.json", root / "wrong/config.json");
-  const std::string text = error_of([&] { load(root / "wrong"); });
+  const std::string text = error_of([&] { load(ModelSource::open(root / "wrong")); });
   EXPECT_NE(text.find("a\\x1B[31mb: a marian model has no such weight"), std::string::npos) << text;
   std::ofstream(root / "wrong/config.json") << R"({"model_type": "x\u001b[2Jy\u0007"})";
-  const std::string family = error_of([&] { load(root / "wrong"); });
+  const std::string family = error_of([&] { load(ModelSource::open(root / "wrong")); });
   EXPECT_NE(family.find("'x\\x1B[2Jy\\x07' is not a family"), std::string::npos) << family;
 }
 
@@ -189,19 +191,20 @@ TEST(QuantizedGpt2, FilesThatHoldMatricesTheOtherWayRound) {
   fs::create_directories(root);
   std::ofstream(root / "config.json") << R"({"model_type": "gpt2", "vocab_size": 60, "n_positions": 32, "n_embd": 32,
     "n_layer": 2, "n_head": 2, "bos_token_id": 1, "eos_token_id": 1})";
-  const auto m = make(root / "config.json");
+  const auto m = make(ModelSource::open(root));
   m->parameters().allocate();
   m->parameters().initialise(3);
   m->parameters().refresh(kern::best());
   save(*m, root / "floats");
-  quantize(root / "floats", root / "q", 8);
+  quantize(ModelSource::open(root / "floats"), root / "q", 8);
   const auto logits_of = [](const Model& model) {
     Arena arena;
     Context c(arena);
     const std::vector<std::int32_t> ids{5, 9, 33, 59};
     return host_copy<float>(logits(c, model, model.decode(c, {.ids = ids, .rows = Rows::rectangle(1, 4)})));
   };
-  EXPECT_EQ(logits_of(*load(root / "q", nn::Precision::int8)), logits_of(*load(root / "floats", nn::Precision::int8)));
+  EXPECT_EQ(logits_of(*load(ModelSource::open(root / "q"), nn::Precision::int8)),
+            logits_of(*load(ModelSource::open(root / "floats"), nn::Precision::int8)));
   fs::remove_all(root);
 }
 

@@ -1,5 +1,6 @@
 // Model directories: every family written and read again; what is wrong with a directory is said by name.
 #include "model_io/registry.h"
+#include "model_io/model_source.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -32,7 +33,7 @@ class Registry : public ::testing::Test {
 
   fs::path write(const nlohmann::json& config) const {
     std::ofstream(directory / "config.json") << config.dump();
-    return directory / "config.json";
+    return directory;
   }
   nlohmann::json config() const { return nlohmann::json::parse(std::ifstream(directory / "config.json")); }
 
@@ -104,7 +105,7 @@ TEST_F(Registry, EveryFamilyIsReadAsItWasWritten) {
     if (j["model_type"] != last) every.push_back(j), last = j["model_type"];
   for (const nlohmann::json& j : every) {
     fs::remove_all(directory), fs::create_directories(directory);
-    const auto m = make(write(j));
+    const auto m = make(ModelSource::open(write(j)));
     SCOPED_TRACE(m->family());
     seen.push_back(m->family());
     m->parameters().allocate();
@@ -112,7 +113,7 @@ TEST_F(Registry, EveryFamilyIsReadAsItWasWritten) {
     m->parameters().refresh(kern::best());
     const fs::path saved = directory / "saved";
     save(*m, saved);
-    const auto again = load(saved);
+    const auto again = load(ModelSource::open(saved));
     EXPECT_EQ(again->family(), m->family());
     EXPECT_EQ(again->config_json(), m->config_json()) << "nothing of the configuration is lost";
     EXPECT_EQ(host_copy<float>(again->parameters().flat()), host_copy<float>(m->parameters().flat()));
@@ -125,7 +126,7 @@ TEST_F(Registry, EveryFamilyIsReadAsItWasWritten) {
       }
     const std::vector<float> other(static_cast<std::size_t>(m->parameters().flat().count()), 0.5f);
     save(*m, saved, other);
-    EXPECT_EQ(host_copy<float>(load(saved)->parameters().all().front().value)[0], 0.5f);
+    EXPECT_EQ(host_copy<float>(load(ModelSource::open(saved))->parameters().all().front().value)[0], 0.5f);
   }
   std::vector<std::string> all = families();
   std::sort(all.begin(), all.end()), std::sort(seen.begin(), seen.end());
@@ -159,10 +160,10 @@ TEST_F(Registry, ThePagesNameTheFamiliesThatThereAre) {
 }
 
 TEST_F(Registry, MissingFiles) {
-  expect_in(error_of([&] { load(directory / "nowhere"); }), "nowhere/config.json");
-  expect_in(error_of([&] { load(directory); }), "config.json");
+  expect_in(error_of([&] { load(ModelSource::open(directory / "nowhere")); }), "nowhere: there is no such directory");
+  expect_in(error_of([&] { load(ModelSource::open(directory)); }), "config.json");
   write(configs[0]);
-  expect_in(error_of([&] { load(directory); }), "model.safetensors");
+  expect_in(error_of([&] { load(ModelSource::open(directory)); }), "model.safetensors");
 }
 
 // What a checkout without git-lfs and an emptied cache of downloads leave behind.
@@ -174,7 +175,7 @@ TEST_F(Registry, FilesThatWereNotFetched) {
     const fs::path file = directory / name, kept = directory / "kept";
     fs::rename(file, kept);
     put(file);
-    const std::string text = error_of([&] { load(directory); });
+    const std::string text = error_of([&] { load(ModelSource::open(directory)); });
     expect_in(text, name);
     expect_in(text, part);
     fs::remove(file);
@@ -191,7 +192,7 @@ TEST_F(Registry, FilesThatWereNotFetched) {
         name, [](const fs::path& file) { fs::create_symlink("../blobs/0123", file); },
         "dangling link to ../blobs/0123");
   }
-  load(directory);
+  load(ModelSource::open(directory));
 }
 
 TEST_F(Registry, WeightsOfAnotherConfiguration) {
@@ -200,17 +201,17 @@ TEST_F(Registry, WeightsOfAnotherConfiguration) {
   nlohmann::json j = config();
   j["decoder_ffn_dim"] = 48;
   write(j);
-  std::string text = error_of([&] { load(directory); });
+  std::string text = error_of([&] { load(ModelSource::open(directory)); });
   expect_in(text, "model.safetensors: model.decoder.layers.0.fc1.weight");
-  expect_in(text, "the file has [32, 16], config.json needs [48, 16]");
+  expect_in(text, "is [32, 16], the configuration needs [48, 16]");
 
   j["decoder_ffn_dim"] = 32;
   j["decoder_layers"] = 3;
   write(j);
-  expect_in(error_of([&] { load(directory); }), "model.decoder.layers.2.");
+  expect_in(error_of([&] { load(ModelSource::open(directory)); }), "model.decoder.layers.2.");
   j["decoder_layers"] = 1;
   write(j);
-  text = error_of([&] { load(directory); });
+  text = error_of([&] { load(ModelSource::open(directory)); });
   expect_in(text, "model.decoder.layers.1.");
   expect_in(text, "has no such weight");
 }
@@ -231,16 +232,17 @@ TEST_F(Registry, WhatFilesSayWrongIsNoWrongRequest) {
     ADD_FAILURE() << "no Error";
     return ErrorKind::usage;
   };
-  EXPECT_EQ(kind_of([&] { load(directory); }), ErrorKind::failure);
-  EXPECT_EQ(kind_of([&] { quantize(directory, directory / "out", 8); }), ErrorKind::failure);
-  EXPECT_EQ(kind_of([&] { write_packed_image(directory, nn::Precision::bf16); }), ErrorKind::failure);
+  EXPECT_EQ(kind_of([&] { load(ModelSource::open(directory)); }), ErrorKind::failure);
+  EXPECT_EQ(kind_of([&] { quantize(ModelSource::open(directory), directory / "out", 8); }), ErrorKind::failure);
+  EXPECT_EQ(kind_of([&] { write_packed_image(ModelSource::open(directory), nn::Precision::bf16); }),
+            ErrorKind::failure);
 }
 
 TEST_F(Registry, WhatConfigurationsCannotSay) {
   const auto says = [&](const nlohmann::json& changes, const std::string& key, const std::string& text) {
     nlohmann::json j = configs[0];
     for (const auto& [k, v] : changes.items()) j[k] = v;
-    const std::string e = error_of([&] { make(write(j)); });
+    const std::string e = error_of([&] { make(ModelSource::open(write(j))); });
     expect_in(e, key);
     expect_in(e, text);
   };
@@ -257,13 +259,13 @@ TEST_F(Registry, WhatConfigurationsCannotSay) {
   says({{"vocab_size", -4}}, "vocab_size", "");
   nlohmann::json j = configs[1];
   j["pad_idx"] = 21;
-  expect_in(error_of([&] { make(write(j)); }), "pad_idx: 21 is not an id of the vocabulary of 21");
+  expect_in(error_of([&] { make(ModelSource::open(write(j))); }), "pad_idx: 21 is not an id of the vocabulary of 21");
   j = configs[1];
   j["num_heads"] = 3;
-  expect_in(error_of([&] { make(write(j)); }), "d_model 8 does not divide into 3 heads");
+  expect_in(error_of([&] { make(ModelSource::open(write(j))); }), "d_model 8 does not divide into 3 heads");
   j = configs[4];
   j.erase("max_length");
-  expect_in(error_of([&] { make(write(j)); }), "max_length");
+  expect_in(error_of([&] { make(ModelSource::open(write(j))); }), "max_length");
 }
 
 }  // namespace

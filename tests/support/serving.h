@@ -30,7 +30,7 @@ struct Serving : ::testing::Test {
   void serve(ServiceOptions o = {}, Loaded de = translator, Loaded plays = writer) {
     server.reset(), service.reset(), models.reset();
     models = std::make_unique<Models>(
-        std::vector<ModelSource>{{"de", [de] { return de; }}, {"plays", [plays] { return plays; }}});
+        std::vector<ModelLoader>{{"de", [de] { return de; }}, {"plays", [plays] { return plays; }}});
     o.log = [this](const std::string& line) {
       const std::lock_guard lock(mutex);
       if (log.size() < 10'000) log.push_back(line);  // a soak has a million, which are not the server's to answer for

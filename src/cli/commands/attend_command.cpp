@@ -11,6 +11,7 @@
 #include "cli/io/line_stream.h"
 #include "cli/options/assumed_language.h"
 #include "cli/options/decoding_options.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "report/attention_page.h"
 #include "tokenizer/files/language_tag.h"
@@ -51,10 +52,10 @@ std::string first_line() {
   return first.empty() ? "" : first[0];
 }
 
-std::string translated(const AttendOptions& o, const model::Model& m, const std::shared_ptr<const Tokenizer>& tokenizer,
+std::string translated(const AttendOptions& o, const model::ModelSource& opened, const model::Model& m,
                        const std::string& source, const Languages& languages) {
-  const model::GenerationConfig published = model::load_generation_config(o.decoding.model);
-  search::TranslatorOptions options = translator_options(o.decoding, published, m, *tokenizer);
+  const std::shared_ptr<const Tokenizer> tokenizer = opened.tokenizer();
+  search::TranslatorOptions options = translator_options(o.decoding, opened.generation(), m, *tokenizer);
   options.source_language = languages.source, options.target_language = languages.target;
   search::Translator translator(m, tokenizer, options);
   return translator.translate({&source, 1}).front().front().text;
@@ -67,8 +68,9 @@ int attend(const AttendOptions& o, const Fields& fields) {
   OutputFile page(o.out);  // before the work: a path that cannot be written is known at once
   std::optional<OutputFile> picture;
   if (!o.svg.empty()) picture.emplace(o.svg);
-  const std::unique_ptr<model::Model> model = load_model(o.decoding);
-  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
+  const auto opened = model::ModelSource::open(o.decoding.model);
+  const std::unique_ptr<model::Model> model = load_model(opened, o.decoding);
+  const std::shared_ptr<const Tokenizer> tokenizer = opened.tokenizer();
   if (!model->has_encoder())
     for (const char* name : {"target", "source-language", "target-language"})
       if (fields.given(name))
@@ -88,11 +90,11 @@ int attend(const AttendOptions& o, const Fields& fields) {
   if (model->has_encoder()) {
     search::check_tokenizer(*model, *tokenizer);
     const bool given = fields.given("target");
-    const std::optional<std::int32_t> forced = published_generation(o.decoding.model).forced_bos_token_id;
+    const std::optional<std::int32_t> forced = published_generation(opened).forced_bos_token_id;
     const TargetLanguage language(*model, *tokenizer, o.target_language, forced.has_value());
     if (!given) language.check_tokens();
     language.check_tag(text, "--source");
-    target = given ? o.target : translated(o, *model, tokenizer, source, languages);
+    target = given ? o.target : translated(o, opened, *model, source, languages);
     facts.emplace_back(given ? "target" : "translation", target);
   } else {
     search::check_language_model(*model, *tokenizer);

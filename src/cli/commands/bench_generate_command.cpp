@@ -18,6 +18,7 @@
 #include "decode/texts/continuation_text.h"
 #include "format/json_text.h"
 #include "kern/gemm_int8.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "perf/roofline.h"
 
@@ -126,7 +127,8 @@ Timing run_with_proposals(search::Session& session, const std::vector<std::int32
   return timing;
 }
 
-std::vector<std::int32_t> prompts_of(const BenchOptions& o, const model::Model& model) {
+std::vector<std::int32_t> prompts_of(const BenchOptions& o, const model::ModelSource& source,
+                                     const model::Model& model) {
   const auto wanted = static_cast<std::size_t>(o.decoding.batch_size * o.prompt_length);
   std::vector<std::int32_t> ids;
   if (o.input.empty()) {
@@ -135,7 +137,7 @@ std::vector<std::int32_t> prompts_of(const BenchOptions& o, const model::Model& 
       ids.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(model.vocab_size()))));
     return ids;
   }
-  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
+  const std::shared_ptr<const Tokenizer> tokenizer = source.tokenizer();
   search::check_language_model(model, *tokenizer);
   for (const std::string& line : read_lines(o.input)) {
     if (ids.size() >= wanted) break;
@@ -165,7 +167,8 @@ nlohmann::ordered_json speculation_json(const search::Speculation& s, const Timi
 }
 
 int bench(const BenchOptions& o) {
-  const std::unique_ptr<model::Model> model = load_model(o.decoding);
+  const auto source = model::ModelSource::open(o.decoding.model);
+  const std::unique_ptr<model::Model> model = load_model(source, o.decoding);
   if (model->has_encoder())
     fail_usage("--model", fmt::format("a {} model translates, it does not continue text", model->family()),
                "use `tril bench translate`");
@@ -174,7 +177,7 @@ int bench(const BenchOptions& o) {
         "{} behind a prompt of {} take more than the model's {} positions", o.new_tokens, o.prompt_length, positions);
 
   const auto batch = static_cast<std::size_t>(o.decoding.batch_size);
-  const std::vector<std::int32_t> prompts = prompts_of(o, *model);
+  const std::vector<std::int32_t> prompts = prompts_of(o, source, *model);
   const ModelSet others(o.others, o.decoding, *model, nullptr);
 
   Arena arena;

@@ -15,6 +15,7 @@
 #include "corpus/reader.h"
 #include "format/json_text.h"
 #include "kern/batch_invariant.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "perf/roofline.h"
 
@@ -100,11 +101,11 @@ nlohmann::ordered_json profile_of(const model::Model& model, const search::Paral
 }
 
 int bench(const BenchOptions& o) {
-  const std::unique_ptr<model::Model> model = load_model(o.decoding);
-  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
+  const auto source = model::ModelSource::open(o.decoding.model);
+  const std::unique_ptr<model::Model> model = load_model(source, o.decoding);
+  const std::shared_ptr<const Tokenizer> tokenizer = source.tokenizer();
   search::check_tokenizer(*model, *tokenizer);
-  search::TranslatorOptions options =
-      translator_options(o.decoding, model::load_generation_config(o.decoding.model), *model, *tokenizer);
+  search::TranslatorOptions options = translator_options(o.decoding, source.generation(), *model, *tokenizer);
   if (options.min_length == options.max_length) options.decoding.search.forced_eos_id = -1;
   options.decoding.refill = 1;  // a job is a batch, so that its time is a batch's
   check(model->max_positions() == 0 || options.max_length <= model->max_positions(), "--max-length",

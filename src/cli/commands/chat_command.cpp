@@ -29,6 +29,7 @@
 #include "decode/batches/prompt_session.h"
 #include "decode/texts/text_stream.h"
 #include "format/json_text.h"
+#include "model_io/model_source.h"
 
 namespace tril::cli {
 namespace {
@@ -139,9 +140,10 @@ class Chat {
   explicit Chat(ChatOptions& o)
       : o_(o),
         terminal_(isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1),
-        model_(load_model(o.decoding)),
-        tokenizer_(load_tokenizer(o.decoding.model)),
-        published_(published_generation(o.decoding.model)),
+        source_(model::ModelSource::open(o.decoding.model)),
+        model_(load_model(source_, o.decoding)),
+        tokenizer_(source_.tokenizer()),
+        published_(published_generation(source_)),
         format_(o, *tokenizer_),
         context_(arena_),
         constraint_(make_constraint(o.constraint, *tokenizer_)),
@@ -414,6 +416,7 @@ class Chat {
   Interrupt interrupt_;  // first: before any other thread
   ChatOptions& o_;
   bool terminal_;
+  model::ModelSource source_;
   std::unique_ptr<model::Model> model_;
   std::shared_ptr<const Tokenizer> tokenizer_;
   model::GenerationConfig published_;

@@ -27,6 +27,7 @@
 #include "demo/demo_tasks.h"
 #include "format/json_text.h"
 #include "metrics/bleu.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 
 namespace tril::cli {
@@ -131,13 +132,13 @@ int run_shown(const App& app, const DemoOptions& o, std::vector<std::string> arg
 }
 
 std::vector<std::string> translations(const DemoOptions& o, const Places& places, const std::vector<DemoPair>& pairs) {
-  const std::unique_ptr<model::Model> m = model::load(places.model());
+  const auto source = model::ModelSource::open(places.model());
+  const std::unique_ptr<model::Model> m = model::load(source);
   DecodingOptions decoding;
   decoding.model = places.model();
   decoding.threads = o.threads;
-  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(places.model());
-  search::Translator translator(
-      *m, tokenizer, translator_options(decoding, model::load_generation_config(places.model()), *m, *tokenizer));
+  const std::shared_ptr<const Tokenizer> tokenizer = source.tokenizer();
+  search::Translator translator(*m, tokenizer, translator_options(decoding, source.generation(), *m, *tokenizer));
   std::vector<std::string> sources, found;
   for (const DemoPair& pair : pairs) sources.push_back(pair.source);
   for (const auto& list : translator.translate(sources)) found.push_back(list.front().text);
@@ -258,14 +259,14 @@ TaskResult measure_pairs(const DemoOptions& o, const Places& places, const std::
 
 // Goes on from each beginning by drawing tokens, up to the end of the line.
 TaskResult measure_stories(const DemoOptions& o, const Places& places, const std::vector<DemoPair>& test) {
-  const std::unique_ptr<model::Model> m = model::load(places.model());
-  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(places.model());
+  const auto source = model::ModelSource::open(places.model());
+  const std::unique_ptr<model::Model> m = model::load(source);
+  const std::shared_ptr<const Tokenizer> tokenizer = source.tokenizer();
   DecodingOptions decoding;
   decoding.model = places.model(), decoding.threads = o.threads;
   decoding.search.sampling = true, decoding.search.top_k = 0;
   decoding.search.stops = {"\n"};
-  search::Generator generator(
-      *m, tokenizer, generator_options(decoding, model::load_generation_config(places.model()), *m, *tokenizer));
+  search::Generator generator(*m, tokenizer, generator_options(decoding, source.generation(), *m, *tokenizer));
   std::vector<std::string> beginnings;
   for (const DemoPair& pair : test) beginnings.push_back(pair.source);
   TaskResult r;

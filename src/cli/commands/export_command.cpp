@@ -13,6 +13,7 @@
 #include "model_io/generation_config.h"
 #include "model_io/gguf_config.h"
 #include "model_io/gguf_export.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "tokenizer/files/gguf_vocabulary.h"
 #include "tokenizer/files/tokenizer.h"
@@ -51,29 +52,32 @@ std::string name_of(const ExportOptions& o) {
 }
 
 // What llama.cpp is to write texts with, and to sample as the publisher would.
-GgufMetadata text_metadata(const ExportOptions& o, std::int64_t vocab_size) {
-  const model::GenerationConfig published = model::load_generation_config(o.model);
+GgufMetadata text_metadata(const model::ModelSource& source, std::int64_t vocab_size) {
+  const model::GenerationConfig& published = source.generation();
   GgufMetadata metadata = model::gguf_sampling(published);
-  if (!has_tokenizer(o.model)) {
-    spdlog::warn("{} has no tokenizer: what is written has none either", o.model);
+  if (!source.has_tokenizer()) {
+    spdlog::warn("{} has no tokenizer: what is written has none either", source.name());
     metadata.add("tokenizer.ggml.model", "no_vocab");
     return metadata;
   }
   const GgufVocabulary v =
-      gguf_vocabulary(describe_tokenizer(o.model), static_cast<std::int32_t>(vocab_size), published.eos_token_ids);
+      gguf_vocabulary(source.tokenizer_description(), static_cast<std::int32_t>(vocab_size), published.eos_token_ids);
   for (const std::string& warning : v.warnings) spdlog::warn("{}", warning);
   metadata.append(v.metadata);
   return metadata;
 }
 
 void write_gguf(const ExportOptions& o) {
-  const auto m = model::make_of(o.model);
+  const auto source = model::ModelSource::open(o.model);
+  const auto m = model::make(source);
   // Refuses what has no architecture first.
   const std::string warning = model::gguf_header_of(nlohmann::json::parse(m->config_json())).warning;
   if (!warning.empty()) spdlog::warn("{}", warning);
-  model::export_gguf(
-      *m, WeightFiles::open(o.model),
-      {.path = o.to, .type = *gguf_type(o.type), .name = name_of(o), .tokenizer = text_metadata(o, m->vocab_size())});
+  model::export_gguf(*m, source.weights(),
+                     {.path = o.to,
+                      .type = *gguf_type(o.type),
+                      .name = name_of(o),
+                      .tokenizer = text_metadata(source, m->vocab_size())});
   constexpr double mib = 1 << 20;
   spdlog::info("{}: {:.1f} MiB", o.to, static_cast<double>(fs::file_size(o.to)) / mib);
 }
@@ -82,20 +86,16 @@ void export_directory(const ExportOptions& o, const Fields& fields) {
   for (const char* option : {"type", "name"})
     if (fields.given(option)) fail_usage("--" + std::string(option), "is of a GGUF file", "name a FILE.gguf with --to");
   refuse_files_of_models(o.to, "--to");
+  const auto source = model::ModelSource::open(o.model);
   std::shared_ptr<const Tokenizer> tokenizer;
-  if (has_tokenizer(o.model)) tokenizer = load_tokenizer(o.model);
+  if (source.has_tokenizer()) tokenizer = source.tokenizer();
   std::unique_ptr<model::Model> m;
   write_directory(o.to, "config.json", [&](const std::string& to) {
-    m = model::load(o.model);
+    m = model::load(source);
     if (tokenizer) save_tokenizer(*tokenizer, to);
     // What its publisher asks of generation goes along: several end tokens, sampling, beams.
-    if (is_gguf_file(o.model)) {
-      model::save(*m, to);
-      write_file_atomic((fs::path(to) / "generation_config.json").string(),
-                        model::generation_config_of_gguf(GgufFile::open(o.model)).dump(2) + "\n");
-    } else {
-      model::save(*m, to, host_copy<float>(m->parameters().flat()), model::published_generation_json(o.model));
-    }
+    model::save(*m, to);
+    write_file_atomic((fs::path(to) / "generation_config.json").string(), source.published_generation().dump(2) + "\n");
   });
   spdlog::info("{}: a {} model of {} parameters", o.to, m->family(), m->parameters().count());
 }

@@ -9,6 +9,7 @@
 #include "cli/commands/commands.h"
 #include "cli/io/standard_output.h"
 #include "format/json_text.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "train/loop/build_model.h"
 #include "train/loop/data.h"
@@ -89,7 +90,7 @@ int find_rate(FindRateOptions& o, const Fields& fields, bool quiet) {
   const std::unique_ptr<model::Model> m =
       start.empty() ? build_model(o.train.model, *tokenizer) : build_tuned_model(o.train);
   m->parameters().initialise(o.train.run.seed);
-  if (!start.empty()) model::load_weights(*m, start);
+  if (!start.empty()) model::load_weights(*m, model::ModelSource::open(start));
 
   ProgressOptions line;
   line.label = "update";

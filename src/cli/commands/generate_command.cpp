@@ -23,6 +23,7 @@
 #include "cli/options/model_set.h"
 #include "corpus/document.h"
 #include "format/json_text.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "tokenizer/files/token_bytes.h"
 #include "unicode/trim.h"
@@ -283,10 +284,11 @@ int generate(GenerateOptions o, const Fields& fields, bool quiet) {
       if (o.prompts[0].ends_with(c)) o.prompts[0].pop_back();
   }
   const StopSignal stop;
-  const std::unique_ptr<model::Model> model = load_model(o.decoding);
-  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
+  const auto source = model::ModelSource::open(o.decoding.model);
+  const std::unique_ptr<model::Model> model = load_model(source, o.decoding);
+  const std::shared_ptr<const Tokenizer> tokenizer = source.tokenizer();
   search::check_language_model(*model, *tokenizer);
-  const model::GenerationConfig published = published_generation(o.decoding.model);
+  const model::GenerationConfig published = published_generation(source);
   search::GeneratorOptions options = generator_options(o.decoding, published, *model, *tokenizer);
   const search::SearchPlan& s = options.decoding.search;
   if (o.stream && s.has_beam())

@@ -14,9 +14,9 @@
 #include "base/printable.h"
 #include "cli/commands/commands.h"
 #include "cli/io/standard_output.h"
-#include "format/gguf.h"
 #include "format/json_text.h"
 #include "format/safetensors.h"
+#include "model_io/model_source.h"
 #include "model_io/packed_image.h"
 #include "model_io/quantized_files.h"
 #include "model_io/registry.h"
@@ -61,9 +61,9 @@ Stored stored(const WeightFiles& files) {
 }
 
 // The tokenizer's side of the story, or why there is none.
-nlohmann::ordered_json tokenizer_json(const std::string& directory) {
+nlohmann::ordered_json tokenizer_json(const model::ModelSource& source) {
   try {
-    const auto tokenizer = load_tokenizer(directory);
+    const auto tokenizer = source.tokenizer();
     const SpecialIds& ids = tokenizer->special(Side::target);
     return {{"source_vocabulary", tokenizer->size(Side::source)},
             {"target_vocabulary", tokenizer->size(Side::target)},
@@ -148,18 +148,6 @@ std::string size_of(const Size& size, const nlohmann::ordered_json& config, bool
   return "";
 }
 
-void check_place(const std::string& model) {
-  const std::string shown = printable(model, 400);
-  std::error_code problem;
-  if (fs::is_symlink(model, problem) && !fs::exists(model, problem))
-    fail(shown, fmt::format("is a dangling link to {}", printable(fs::read_symlink(model, problem).string())),
-         "fetch its target, or name another directory");
-  if (!fs::exists(model, problem))
-    fail(shown, "there is no such directory, or it cannot be looked at", "check the path");
-  if (!fs::is_directory(model, problem) && !is_gguf_file(model))
-    fail(shown, "is neither a directory nor a GGUF file", "give the directory that holds config.json");
-}
-
 // "46 ids for both sides, eos 0, pad 45, decoder starts from 45", of the special ids those that there are.
 std::string tokenizer_text(const nlohmann::ordered_json& t) {
   if (t.contains("problem")) return message_text(t["problem"].get<std::string>());
@@ -170,7 +158,7 @@ std::string tokenizer_text(const nlohmann::ordered_json& t) {
 }
 
 // The images of `tril pack` that are there, and what they are worth.
-std::vector<std::pair<std::string, std::string>> packed_images(const fs::path& model) {
+std::vector<std::pair<std::string, std::string>> packed_images(const model::ModelSource& model) {
   std::vector<std::pair<std::string, std::string>> images;
   for (const nn::Precision p : {nn::Precision::fp32, nn::Precision::bf16, nn::Precision::int8, nn::Precision::int4})
     if (const auto state = model::packed_image_state(model, p))
@@ -182,12 +170,11 @@ std::vector<std::pair<std::string, std::string>> packed_images(const fs::path& m
 }
 
 int inspect(const InspectOptions& o) {
-  check_place(o.model);
-  const fs::path directory = o.model;
-  const auto m = model::make_of(directory);
-  const WeightFiles files = WeightFiles::open(o.model);
+  const auto source = model::ModelSource::open(o.model);
+  const auto m = model::make(source);
+  const WeightFiles& files = source.weights();
   const Stored s = stored(files);
-  const nlohmann::ordered_json tokenizer = tokenizer_json(o.model);
+  const nlohmann::ordered_json tokenizer = tokenizer_json(source);
   const std::string problem = problem_of(*m, files, tokenizer);
 
   nlohmann::ordered_json out{{"directory", o.model},
@@ -205,7 +192,7 @@ int inspect(const InspectOptions& o) {
                              {"tokenizer", tokenizer},
                              {"complete", problem.empty()}};
   if (!problem.empty()) out["problem"] = problem;
-  const auto packed = packed_images(directory);
+  const auto packed = packed_images(source);
   for (const auto& [name, state] : packed) out["packed"][name] = state;
   const bool sound = problem.empty() && std::none_of(packed.begin(), packed.end(),
                                                      [](const auto& one) { return one.second == "damaged"; });

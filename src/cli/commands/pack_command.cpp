@@ -3,6 +3,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/options/decoding_options.h"
+#include "model_io/model_source.h"
 #include "model_io/packed_image.h"
 #include "model_io/quantized_files.h"
 
@@ -23,9 +24,10 @@ Fields fields_of(PackOptions& o) {
 }
 
 int pack(const PackOptions& o) {
-  const nn::Precision precision = o.precision ? precision_of(*o.precision) : model::stored_precision(o.model);
-  const std::size_t bytes = model::write_packed_image(o.model, precision);
-  spdlog::info("{}: {:.1f} MiB", model::packed_image_path(o.model, precision).string(),
+  const auto source = model::ModelSource::open(o.model);
+  const nn::Precision precision = o.precision ? precision_of(*o.precision) : source.stored_precision();
+  const std::size_t bytes = model::write_packed_image(source, precision);
+  spdlog::info("{}: {:.1f} MiB", model::packed_image_path(source, precision).string(),
                static_cast<double>(bytes) / (1 << 20));
   return exit_success;
 }

@@ -21,6 +21,7 @@
 #include "corpus/document.h"
 #include "decode/texts/text_score.h"
 #include "format/json_text.h"
+#include "model_io/model_source.h"
 #include "unicode/trim.h"
 
 namespace tril::cli {
@@ -160,8 +161,9 @@ std::string text_of(const std::string& name, const Measure& m, const search::Win
 }
 
 int measure(const PerplexityOptions& o, bool quiet) {
-  const std::unique_ptr<model::Model> model = load_model(o.decoding);
-  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
+  const auto source = model::ModelSource::open(o.decoding.model);
+  const std::unique_ptr<model::Model> model = load_model(source, o.decoding);
+  const std::shared_ptr<const Tokenizer> tokenizer = source.tokenizer();
   if (model->has_encoder())
     fail_usage("--model", fmt::format("a {} model translates, it has no texts of its own", model->family()),
                "use `tril score` with --source and --target");

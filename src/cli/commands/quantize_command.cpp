@@ -2,11 +2,12 @@
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
+#include <set>
 
 #include "base/atomic_directory.h"
 #include "cli/commands/commands.h"
 #include "cli/options/new_directory.h"
-#include "format/gguf.h"
+#include "model_io/model_source.h"
 #include "model_io/quantized_files.h"
 #include "tokenizer/files/pipeline_tokenizer.h"
 
@@ -26,23 +27,23 @@ Fields fields_of(QuantizeOptions& o) {
   return f;
 }
 
-std::uintmax_t weight_bytes(const std::string& directory) {
-  if (is_gguf_file(directory)) return std::filesystem::file_size(directory);
+std::uintmax_t weight_bytes(const model::ModelSource& model) {
+  std::set<std::string> files;
+  for (const std::string& name : model.weights().names()) files.insert(model.weights().file_of(name));
   std::uintmax_t bytes = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(directory))
-    if (entry.path().extension() == ".safetensors") bytes += entry.file_size();
+  for (const std::string& file : files) bytes += std::filesystem::file_size(file);
   return bytes;
 }
 
 int quantize(const QuantizeOptions& o) {
   refuse_files_of_models(o.out, "--out");
-  write_directory(o.out, "config.json", [&](const std::string& out) {
-    model::quantize(o.model, out, o.precision == "int8" ? 8 : 4);
-    if (is_gguf_file(o.model) && has_tokenizer(o.model)) save_tokenizer(*load_tokenizer(o.model), out);
-  });
+  const auto source = model::ModelSource::open(o.model);
+  write_directory(o.out, "config.json",
+                  [&](const std::string& out) { model::quantize(source, out, o.precision == "int8" ? 8 : 4); });
   constexpr double mib = 1 << 20;
-  spdlog::info("{}: {:.1f} MiB of weights, {:.1f} in {}", o.out, static_cast<double>(weight_bytes(o.out)) / mib,
-               static_cast<double>(weight_bytes(o.model)) / mib, o.model);
+  spdlog::info("{}: {:.1f} MiB of weights, {:.1f} in {}", o.out,
+               static_cast<double>(weight_bytes(model::ModelSource::open(o.out))) / mib,
+               static_cast<double>(weight_bytes(source)) / mib, o.model);
   return exit_success;
 }
 

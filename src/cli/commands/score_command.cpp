@@ -22,6 +22,7 @@
 #include "decode/texts/text_score.h"
 #include "decode/texts/translation_text.h"
 #include "format/json_text.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "tokenizer/files/language_tag.h"
 #include "tokenizer/files/sentence_frame.h"
@@ -125,13 +126,14 @@ void report(const ScoreOptions& o, const Totals& totals) {
 // Pairs of lines as ids, a window at a time.
 class PairIds {
  public:
-  PairIds(const ScoreOptions& o, const model::Model& model, const Tokenizer& tokenizer)
+  PairIds(const ScoreOptions& o, const model::ModelSource& opened, const model::Model& model,
+          const Tokenizer& tokenizer)
       : tokenizer_(tokenizer),
         positions_(model.max_positions()),
         languages_(choose_languages(tokenizer, o.source_language, o.target_language, "--source-language",
                                     "--target-language")),
         target_language_(model, tokenizer, o.target_language,
-                         published_generation(o.decoding.model).forced_bos_token_id.has_value()),
+                         published_generation(opened).forced_bos_token_id.has_value()),
         frames_{sentence_frame(tokenizer, Side::source, languages_.source),
                 sentence_frame(tokenizer, Side::target, languages_.target)},
         source_(o.source, {.skip_invalid = o.skip_invalid}),
@@ -236,7 +238,8 @@ void check_language(std::string_view target, const model::Model& model, const To
     fail_usage("--target-language", "this model's translations do not say their language", "leave it out");
 }
 
-int score_pairs(const ScoreOptions& o, const model::Model& model, const Tokenizer& tokenizer) {
+int score_pairs(const ScoreOptions& o, const model::ModelSource& opened, const model::Model& model,
+                const Tokenizer& tokenizer) {
   search::check_tokenizer(model, tokenizer);
   const std::int64_t batch = o.decoding.batch_size;
   search::WorkerPool workers(thread_count(o.decoding.threads));
@@ -245,7 +248,7 @@ int score_pairs(const ScoreOptions& o, const model::Model& model, const Tokenize
   const ModelSet others(o.others, o.decoding, model, &tokenizer);
   check_language(o.target_language, model, tokenizer);
   const search::AttentionOptions attention = attention_options(o.alignment, model, false);
-  PairIds pairs(o, model, tokenizer);
+  PairIds pairs(o, opened, model, tokenizer);
   std::int64_t number = 0, invalid = 0;
   Totals totals;
   while (pairs.next(window)) {
@@ -352,8 +355,9 @@ int score_texts(const ScoreOptions& o, const model::Model& model, const Tokenize
 }
 
 int score_files(const ScoreOptions& o, const Fields& fields) {
-  const std::unique_ptr<model::Model> model = load_model(o.decoding);
-  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
+  const auto opened = model::ModelSource::open(o.decoding.model);
+  const std::unique_ptr<model::Model> model = load_model(opened, o.decoding);
+  const std::shared_ptr<const Tokenizer> tokenizer = opened.tokenizer();
   const bool pairs = model->has_encoder();
   const std::vector<std::string> useless =
       pairs ? std::vector<std::string>{"document", "begin", "context", "stride"}
@@ -365,7 +369,7 @@ int score_files(const ScoreOptions& o, const Fields& fields) {
                  pairs ? fmt::format("is for language models, and a {} model translates", model->family())
                        : fmt::format("is for translations, and a {} model is a language model", model->family()));
   if (pairs && o.target.empty()) fail_usage("--target", "is required: the translations that are to be scored");
-  return pairs ? score_pairs(o, *model, *tokenizer) : score_texts(o, *model, *tokenizer);
+  return pairs ? score_pairs(o, opened, *model, *tokenizer) : score_texts(o, *model, *tokenizer);
 }
 
 }  // namespace

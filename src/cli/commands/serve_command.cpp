@@ -20,8 +20,8 @@
 #include "cli/io/blocked_signals.h"
 #include "cli/options/decoding_options.h"
 #include "decode/texts/search_setup.h"
-#include "format/gguf.h"
 #include "format/json_file.h"
+#include "model_io/model_source.h"
 #include "serve/api/service.h"
 #include "serve/http/http_server.h"
 #include "tokenizer/files/language_tag.h"
@@ -246,9 +246,10 @@ serve::Loaded load(const ServeOptions& o, const std::string& name, const std::st
   DecodingOptions d = o.decoding;
   d.model = directory;
   serve::Loaded l;
-  l.model = load_model(d);
-  l.tokenizer = load_tokenizer(directory);
-  const model::GenerationConfig published = published_generation(directory);
+  const auto source = model::ModelSource::open(directory);
+  l.model = load_model(source, d);
+  l.tokenizer = source.tokenizer();
+  const model::GenerationConfig published = published_generation(source);
   search::ParallelOptions decoding;
   if (l.model->has_encoder()) {
     search::TranslatorOptions t = translator_options(d, published, *l.model, *l.tokenizer);
@@ -402,14 +403,17 @@ int serve(const ServeOptions& o) {
   check_names(o.models, "--model");
   const std::vector<LanguagePair> languages = language_pairs(o.languages);
   Refused refused;
-  std::vector<serve::ModelSource> sources;
+  std::vector<serve::ModelLoader> loaders;
   for (const std::string& text : o.models) {
     const auto [name, directory] = named(text);
     check(!name.empty() && !directory.empty(), "--model", "expected [NAME=]DIR, got \"{}\"", text);
-    if (!std::filesystem::is_directory(directory) && !is_gguf_file(directory))
-      fail_usage("--model", printable(directory, 400) + " is neither a directory nor a GGUF file");
+    try {
+      model::ModelSource::open(directory);
+    } catch (const Error& error) {
+      fail_usage("--model", error.what());
+    }
     // Models are loaded while the server is up; what their first loading shows to be refused ends it.
-    sources.push_back({name, [o, &refused, first = true, n = name, d = directory]() mutable {
+    loaders.push_back({name, [o, &refused, first = true, n = name, d = directory]() mutable {
                          const bool at_start = std::exchange(first, false);
                          serve::Loaded l = load(o, n, d);
                          try {
@@ -424,13 +428,13 @@ int serve(const ServeOptions& o) {
   }
 
   for (const LanguagePair& pair : languages)
-    if (std::none_of(sources.begin(), sources.end(), [&](const serve::ModelSource& s) { return s.name == pair.model; }))
+    if (std::none_of(loaders.begin(), loaders.end(), [&](const serve::ModelLoader& l) { return l.name == pair.model; }))
       fail_usage("--languages", "there is no model " + pair.model + " among those of --model");
 
   // They have little to do beside the decoding, and each one more takes a core from it more often.
   const int http_threads = o.http_threads > 0 ? static_cast<int>(o.http_threads)
                                               : std::clamp(thread_count(o.decoding.threads) / 4, 1, most_http_threads);
-  serve::Models models(std::move(sources));
+  serve::Models models(std::move(loaders));
   serve::Service service(options, models);
   serve::HttpServer server({.address = o.host == "localhost" ? "127.0.0.1" : o.host,
                             .port = static_cast<std::uint16_t>(o.port),

@@ -10,6 +10,7 @@
 #include "cli/commands/commands.h"
 #include "corpus/alignment.h"
 #include "corpus/corpus.h"
+#include "model_io/model_source.h"
 
 namespace tril::cli {
 namespace {
@@ -61,7 +62,7 @@ int make_shortlist(ShortlistCommandOptions o) {
   for (const std::string& file : {o.train_sets[0], o.train_sets[1], o.alignments})
     check(!same_file(file, o.out), "--out", "{} is an input too", o.out);
   OutputFile out(o.out);  // before the work: a path that cannot be written is known at once
-  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.model);
+  const std::shared_ptr<const Tokenizer> tokenizer = model::ModelSource::open(o.model).tokenizer();
   if (!o.alignments.empty() && o.units == AlignmentUnits::words) check_counts_words(*tokenizer);
   CorpusOptions corpus;
   corpus.source = {o.train_sets[0]}, corpus.target = {o.train_sets[1]};

@@ -19,6 +19,7 @@
 #include "corpus/alignment.h"
 #include "decode/texts/translator.h"
 #include "dist/launch.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "report/report.h"
 #include "train/loop/build_model.h"
@@ -272,7 +273,7 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
 
   TrainerHooks hooks;
   hooks.stop = [&] { return stop.came(); };
-  if (!start.empty()) hooks.load_start = [&] { model::load_weights(*m, start); };
+  if (!start.empty()) hooks.load_start = [&] { model::load_weights(*m, model::ModelSource::open(start)); };
   hooks.translate = [&](std::span<const std::string> sources) {
     return translations(o, *m, tokenizer, sources, stop.token());
   };

@@ -25,6 +25,7 @@
 #include "cli/options/model_set.h"
 #include "decode/batches/shortlist.h"
 #include "format/json_text.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "tokenizer/files/language_tag.h"
 
@@ -362,9 +363,10 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   const Passage passage = passage_of(o.corpus, o.input, o.target_prefix);
   if (!together) check_output(o.output);
   const StopSignal stop;
-  const std::unique_ptr<model::Model> model = load_model(o.decoding);
-  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(o.decoding.model);
-  const model::GenerationConfig published = published_generation(o.decoding.model);
+  const auto source = model::ModelSource::open(o.decoding.model);
+  const std::unique_ptr<model::Model> model = load_model(source, o.decoding);
+  const std::shared_ptr<const Tokenizer> tokenizer = source.tokenizer();
+  const model::GenerationConfig published = published_generation(source);
   const LineLanguages languages{
       .said =
           choose_languages(*tokenizer, o.source_language, o.target_language, "--source-language", "--target-language"),

@@ -13,6 +13,7 @@
 #include "corpus/vocabulary.h"
 #include "format/sentencepiece_file.h"
 #include "model_io/grow_vocabulary.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "tokenizer/files/language_tag.h"
 
@@ -80,7 +81,7 @@ Fields fields_of(VocabOptions& o) {
 void grow_model(const VocabOptions& o, const ExtendedTokenizer& more, const std::filesystem::path& to) {
   const std::filesystem::path from(o.extend);
   if (!std::filesystem::exists(from / "config.json")) return;
-  const std::unique_ptr<model::Model> model = model::load(from);
+  const std::unique_ptr<model::Model> model = model::load(model::ModelSource::open(from));
   const auto* marian = dynamic_cast<const model::Marian*>(model.get());
   if (!marian) fail_usage(o.extend, fmt::format("is a {} model, only marian models can grow", model->family()));
   model::save(

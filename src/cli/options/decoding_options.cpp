@@ -29,8 +29,8 @@ void warn_of_unknown(std::int64_t tokens) {
   if (tokens > 0) spdlog::warn("unknown tokens, for characters that the vocabulary lacks: {}", format_count(tokens));
 }
 
-std::unique_ptr<model::Model> load_model(const DecodingOptions& o) {
-  return model::load(o.model, o.precision ? precision_of(*o.precision) : model::stored_precision(o.model));
+std::unique_ptr<model::Model> load_model(const model::ModelSource& source, const DecodingOptions& o) {
+  return model::load(source, o.precision ? precision_of(*o.precision) : source.stored_precision());
 }
 
 void add_model_fields(Fields& f, DecodingOptions& o) {
@@ -166,11 +166,10 @@ search::TranslatorOptions translator_options(const DecodingOptions& o, const mod
   return t;
 }
 
-model::GenerationConfig published_generation(const std::string& model) {
-  model::GenerationConfig published = model::load_generation_config(model);
-  for (const std::string& key : published.not_obeyed)
-    spdlog::warn("{}: generation_config.json asks for {}, which is left out", model, key);
-  return published;
+model::GenerationConfig published_generation(const model::ModelSource& source) {
+  for (const std::string& key : source.generation().not_obeyed)
+    spdlog::warn("{}: asks for {}, which is left out", source.generation().where, key);
+  return source.generation();
 }
 
 search::GeneratorOptions generator_options(const DecodingOptions& o, const model::GenerationConfig& g,

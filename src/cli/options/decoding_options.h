@@ -12,6 +12,7 @@
 #include "decode/texts/translator.h"
 #include "model/spec/model.h"
 #include "model_io/generation_config.h"
+#include "model_io/model_source.h"
 #include "settings/search_options.h"
 
 namespace tril::cli {
@@ -29,8 +30,8 @@ struct DecodingOptions {
   std::vector<std::string> logit_bias;
 };
 
-/// The model as --model and --precision say.
-std::unique_ptr<model::Model> load_model(const DecodingOptions& o);
+/// The model as --precision says.
+std::unique_ptr<model::Model> load_model(const model::ModelSource& source, const DecodingOptions& o);
 /// Warns of tokens (count_unknown) that are not what the text says.
 void warn_of_unknown(std::int64_t tokens);
 /// Says that a field is a choice of nn::precision_names, and which one a choice is.
@@ -55,7 +56,7 @@ std::string unset_text(std::string_view field, std::string_view fallback);
 bool keeps_int8(const DecodingOptions& o, const model::Model& m);
 
 /// What the model's publisher asks of generation. Warns of what is not obeyed.
-model::GenerationConfig published_generation(const std::string& model);
+model::GenerationConfig published_generation(const model::ModelSource& source);
 
 /// @throws Error(usage) that names the fields that contradict each other, or have no effect
 search::TranslatorOptions translator_options(const DecodingOptions& o, const model::GenerationConfig& g,

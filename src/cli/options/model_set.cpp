@@ -7,6 +7,7 @@
 
 #include "base/number_text.h"
 #include "base/progress.h"
+#include "model_io/model_source.h"
 
 namespace tril::cli {
 
@@ -72,10 +73,11 @@ double weight_of(const std::string& text) {
 
 const model::Model* ModelSet::load(const DecodingOptions& options, const std::string& flag, const model::Model& first,
                                    const Tokenizer* tokenizer) {
-  const model::Model& m = *models_.emplace_back(load_model(options));
+  const auto source = model::ModelSource::open(options.model);
+  const model::Model& m = *models_.emplace_back(load_model(source, options));
   if (m.has_encoder() != first.has_encoder() || m.vocab_size() != first.vocab_size() ||
       m.source_vocab_size() != first.source_vocab_size() ||
-      (tokenizer && !same_vocabulary(*load_tokenizer(options.model), *tokenizer)))
+      (tokenizer && !same_vocabulary(*source.tokenizer(), *tokenizer)))
     fail_usage(flag, fmt::format("{} does not have the vocabulary of --model", options.model),
                "take models that were trained with the same --vocab");
   // A draft that continues text proposes nothing where its positions end.

@@ -31,14 +31,14 @@ std::unique_ptr<Model> make_gemma(const JsonObject& config) {
   const std::string said = k.hidden_act;
   if (said == "gelu") k.hidden_act = "gelu_pytorch_tanh";
   const std::string other = reader.get<std::string>("hidden_activation", k.hidden_act);
-  if (nn::activation_of(other, config.where() + ": hidden_activation") !=
-      nn::activation_of(k.hidden_act, config.where() + ": hidden_act"))
+  if (nn::activation_of(other, config.place_of("hidden_activation")) !=
+      nn::activation_of(k.hidden_act, config.place_of("hidden_act")))
     config.fail_at("hidden_activation", fmt::format("{} contradicts hidden_act {}, which is {} here",
                                                     printable(other, 40), said, k.hidden_act));
   k.attention_bias = k.attention_out_bias = reader.get<bool>("attention_bias", false);
   k.embedding_scale = std::sqrt(static_cast<float>(k.hidden_size));
   k.norms_store_offset = true;
-  k.own_keys = nlohmann::json{{"attention_bias", k.attention_bias}, {"hidden_activation", k.hidden_act}}.dump();
+  k.own_keys = nlohmann::json{{"attention_bias", k.attention_bias}, {"hidden_activation", k.hidden_act}};
   reader.only("use_bidirectional_attention", false);
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));

@@ -48,8 +48,7 @@ std::unique_ptr<Model> make_gemma2(const JsonObject& config) {
   k.own_keys =
       nlohmann::json{{"attention_bias", k.attention_bias},         {"query_pre_attn_scalar", pre_attention},
                      {"attn_logit_softcapping", cap_json(scores)}, {"final_logit_softcapping", cap_json(logits)},
-                     {"sliding_window", window_json(window)},      {"layer_types", layer_types_json(k.windows)}}
-          .dump();
+                     {"sliding_window", window_json(window)},      {"layer_types", layer_types_json(k.windows)}};
   reader.only("use_bidirectional_attention", false);
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));

@@ -45,8 +45,7 @@ std::unique_ptr<Model> make_gpt_neox(const JsonObject& config) {
                               {"attention_bias", k.attention_bias},
                               {"hidden_dropout", k.hidden_dropout},
                               {"rotary_emb_base", k.rope.theta},
-                              {"rotary_pct", partial_factor(k.rope.dim, k.hidden_size / k.num_attention_heads)}}
-                   .dump();
+                              {"rotary_pct", partial_factor(k.rope.dim, k.hidden_size / k.num_attention_heads)}};
   reader.finish();
   return std::make_unique<ParallelDecoder>(std::move(k));
 }

@@ -24,7 +24,7 @@ std::unique_ptr<Model> make_granite(const JsonObject& config) {
   k.attention_scale = static_cast<float>(factor("attention_multiplier"));
   k.residual_scale = static_cast<float>(factor("residual_multiplier"));
   k.logit_scale = static_cast<float>(1 / factor("logits_scaling"));
-  k.own_keys = own.dump();
+  k.own_keys = std::move(own);
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

@@ -11,7 +11,7 @@ std::unique_ptr<Model> make_llama(const JsonObject& config) {
   LlamaLikeConfig k = read_llama_like(reader, {.family = "llama", .architecture = "LlamaForCausalLM"});
   k.attention_bias = k.attention_out_bias = reader.get<bool>("attention_bias", false);
   k.mlp_bias = reader.get<bool>("mlp_bias", false);
-  k.own_keys = nlohmann::json{{"attention_bias", k.attention_bias}, {"mlp_bias", k.mlp_bias}}.dump();
+  k.own_keys = nlohmann::json{{"attention_bias", k.attention_bias}, {"mlp_bias", k.mlp_bias}};
   // How products were once cut for several devices; the first files' word beside max_position_embeddings.
   reader.ignore({"pretraining_tp", "max_sequence_length"});
   reader.finish();

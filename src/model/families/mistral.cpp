@@ -15,7 +15,7 @@ std::unique_ptr<Model> make_mistral(const JsonObject& config) {
                                                .max_position_embeddings = 4096 * 32});
   const std::int32_t window = read_window(reader, 4096);
   k.windows.assign(static_cast<std::size_t>(k.num_hidden_layers), window);
-  k.own_keys = nlohmann::json{{"sliding_window", window_json(window)}}.dump();
+  k.own_keys = nlohmann::json{{"sliding_window", window_json(window)}};
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

@@ -34,8 +34,7 @@ std::unique_ptr<Model> make_mixtral(const JsonObject& config) {
                               {"sliding_window", window_json(window)},
                               {"output_router_logits", reader.get<bool>("output_router_logits", false)},
                               {"router_aux_loss_coef", reader.at_least_0("router_aux_loss_coef", 0.001)},
-                              {"router_jitter_noise", reader.at_least_0("router_jitter_noise", 0)}}
-                   .dump();
+                              {"router_jitter_noise", reader.at_least_0("router_jitter_noise", 0)}};
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

@@ -19,7 +19,7 @@ std::unique_ptr<Model> make_olmo2(const JsonObject& config) {
   k.attention_bias = k.attention_out_bias = reader.get<bool>("attention_bias", false);
   k.norms = LlamaLikeConfig::Norms::after;
   k.head_norms = {.over = nn::Attention::HeadNorms::Over::projection, .eps = static_cast<float>(k.rms_norm_eps)};
-  k.own_keys = nlohmann::json{{"attention_bias", k.attention_bias}}.dump();
+  k.own_keys = nlohmann::json{{"attention_bias", k.attention_bias}};
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

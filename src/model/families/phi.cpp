@@ -46,8 +46,7 @@ std::unique_ptr<Model> make_phi(const JsonObject& config) {
   k.own_keys = nlohmann::json{{"num_key_value_heads", k.num_key_value_heads},
                               {"qk_layernorm", head_norms},
                               {"resid_pdrop", k.hidden_dropout},
-                              {"embd_pdrop", k.embedding_dropout}}
-                   .dump();
+                              {"embd_pdrop", k.embedding_dropout}};
   reader.finish();
   return std::make_unique<ParallelDecoder>(std::move(k));
 }

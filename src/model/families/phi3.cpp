@@ -32,8 +32,7 @@ std::unique_ptr<Model> make_phi3(const JsonObject& config) {
   k.own_keys = nlohmann::json{{"sliding_window", window_json(window)},
                               {"original_max_position_embeddings", k.rope.original},
                               {"resid_pdrop", k.residual_dropout},
-                              {"embd_pdrop", k.embedding_dropout}}
-                   .dump();
+                              {"embd_pdrop", k.embedding_dropout}};
   reader.only("attention_bias", false);
   for (const char* key : {"full_attn_mod", "interpolate_factor"}) reader.only(key, std::int64_t{1});  // of Phi-4-mini
   reader.finish();

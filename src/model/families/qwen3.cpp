@@ -20,9 +20,7 @@ std::unique_ptr<Model> make_qwen3(const JsonObject& config) {
   k.attention_bias = k.attention_out_bias = reader.get<bool>("attention_bias", false);
   k.head_norms = {.over = nn::Attention::HeadNorms::Over::head, .eps = static_cast<float>(k.rms_norm_eps)};
   read_upper_windows(reader, k);
-  nlohmann::json own = nlohmann::json::parse(k.own_keys);
-  own["attention_bias"] = k.attention_bias;
-  k.own_keys = own.dump();
+  k.own_keys["attention_bias"] = k.attention_bias;
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

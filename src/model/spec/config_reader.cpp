@@ -105,8 +105,8 @@ std::int64_t ConfigReader::layers(const std::string& key) {
 std::string ConfigReader::spelt(const std::string& name, const std::string& other) {
   if (!has(other)) return name;
   if (has(name) && config_->json().at(name) != config_->json().at(other))
-    config_->fail_at(other, fmt::format("{} contradicts {} {}", printable(config_->json().at(other).dump(), 40), name,
-                                        printable(config_->json().at(name).dump(), 40)));
+    config_->fail_at(other, fmt::format("{} contradicts {} {}", printable(config_->json().at(other).dump(), 40),
+                                        config_->name_of(name), printable(config_->json().at(name).dump(), 40)));
   return has(name) ? name : other;
 }
 

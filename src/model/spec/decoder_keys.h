@@ -49,8 +49,9 @@ void read_decoder_keys(ConfigReader& config, Config& k) {
 template <class Config>
 void check_heads_divide(const ConfigReader& config, const Config& k) {
   if (k.hidden_size % k.num_attention_heads != 0)
-    config.json().fail_at("num_attention_heads", fmt::format("hidden_size {} does not divide into {} heads",
-                                                             k.hidden_size, k.num_attention_heads));
+    config.json().fail_at("num_attention_heads",
+                          fmt::format("{} {} does not divide into {} heads", config.json().name_of("hidden_size"),
+                                      k.hidden_size, k.num_attention_heads));
 }
 
 /// These keys, and those that say what the directory is.

@@ -24,7 +24,7 @@ LlamaLikeConfig read_llama_like(ConfigReader& config, LlamaLikeConfig k) {
   check_size(json, "head_dim", k.head_dim, 1 << 12);
 
   k.hidden_act = config.get<std::string>(k.hidden_act_key, k.hidden_act);
-  nn::activation_of(k.hidden_act, json.where() + ": " + k.hidden_act_key);
+  nn::activation_of(k.hidden_act, json.place_of(k.hidden_act_key));
   k.rms_norm_eps = config.positive("rms_norm_eps", k.rms_norm_eps);
   k.rope = read_rotary(config, {.head_dim = k.head_dim,
                                 .max_positions = k.max_position_embeddings,
@@ -59,7 +59,7 @@ std::vector<std::int32_t> read_layer_windows(ConfigReader& config, std::int64_t 
       json.fail_at("layer_types", fmt::format("'{}' is not supported", printable(type, 40)),
                    "there are full_attention and sliding_attention");
     if (type == "sliding_attention" && window == 0)
-      json.fail_at("layer_types", "layers slide and sliding_window says nothing");
+      json.fail_at("layer_types", fmt::format("layers slide and {} says nothing", json.name_of("sliding_window")));
     windows.push_back(type == "sliding_attention" ? window : 0);
   }
   return windows;
@@ -80,8 +80,7 @@ void read_upper_windows(ConfigReader& config, LlamaLikeConfig& k) {
   k.own_keys = nlohmann::json{{"use_sliding_window", on},
                               {"sliding_window", window_json(on ? window : 0)},
                               {"max_window_layers", first},
-                              {"layer_types", layer_types_json(k.windows)}}
-                   .dump();
+                              {"layer_types", layer_types_json(k.windows)}};
 }
 
 LlamaLike::LlamaLike(LlamaLikeConfig config) : config_(std::move(config)), rotary_(config_.rope) {
@@ -155,7 +154,7 @@ std::string LlamaLike::config_json() const {
   j[k.hidden_act_key] = k.hidden_act;
   j["rms_norm_eps"] = k.rms_norm_eps;
   write_rotary(j, k.rope, k.d_head());
-  j.update(nlohmann::ordered_json::parse(k.own_keys));
+  for (const auto& [key, value] : k.own_keys.items()) j[key] = value;
   return j.dump(2);
 }
 

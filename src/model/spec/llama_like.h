@@ -4,7 +4,7 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -43,8 +43,8 @@ struct LlamaLikeConfig {
   float embedding_dropout = 0, residual_dropout = 0;
   enum class Norms : std::uint8_t { before, after, both } norms = Norms::before;  ///< of each sublayer
 
-  /// Keys of config.json that this family alone has, as a JSON object.
-  std::string own_keys = "{}";
+  /// Keys of config.json that this family alone has.
+  nlohmann::json own_keys = nlohmann::json::object();
   /// How config.json spells hidden_act.
   std::string hidden_act_key = "hidden_act";
 

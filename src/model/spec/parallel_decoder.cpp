@@ -88,7 +88,7 @@ std::string ParallelDecoder::config_json() const {
   j["hidden_act"] = k.hidden_act;
   j["layer_norm_eps"] = k.layer_norm_eps;
   write_rotary(j, k.rope, k.hidden_size / k.num_attention_heads, /*default_partial=*/0);
-  j.update(nlohmann::ordered_json::parse(k.own_keys));
+  for (const auto& [key, value] : k.own_keys.items()) j[key] = value;
   return j.dump(2);
 }
 

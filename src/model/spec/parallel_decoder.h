@@ -2,6 +2,7 @@
 // by side: GPT-NeoX and Phi. What distinguishes them are names and switches, which their own files give.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ struct ParallelDecoderConfig {
   struct Names {
     std::string embedding, layers, attention, out, qkv, first, second, final_norm, output;
   } names;
-  std::string own_keys = "{}";  ///< keys of config.json that this family alone has, as a JSON object
+  nlohmann::json own_keys = nlohmann::json::object();  ///< keys of config.json that this family alone has
 };
 
 /// The keys that both have. What they are where config.json leaves them out is what `defaults` says.

@@ -13,13 +13,13 @@ std::string model_name(std::string_view bytes) {
   return printable(bytes, std::string_view::npos);  // all of it, so that names which begin alike stay two
 }
 
-Models::Models(std::vector<ModelSource> sources) {
-  for (ModelSource& source : sources) {
-    source.name = model_name(source.name);
-    check(!source.name.empty() && !knows(source.name), "models", "two models are called \"{}\"", source.name);
+Models::Models(std::vector<ModelLoader> loaders) {
+  for (ModelLoader& loader : loaders) {
+    loader.name = model_name(loader.name);
+    check(!loader.name.empty() && !knows(loader.name), "models", "two models are called \"{}\"", loader.name);
     to_load_.push_back(entries_.size());
-    entries_.push_back({.source = std::move(source), .status = {}});
-    entries_.back().status.name = entries_.back().source.name;
+    entries_.push_back({.loader = std::move(loader), .status = {}});
+    entries_.back().status.name = entries_.back().loader.name;
   }
   closer_ = std::thread([this] { end_retired(); });
   try {
@@ -93,12 +93,12 @@ void Models::load(std::size_t i) {
   std::string error;
   bool refused = false;
   try {
-    fresh = std::make_shared<ServedModel>(entries_[i].source.name, entries_[i].source.load());
+    fresh = std::make_shared<ServedModel>(entries_[i].loader.name, entries_[i].loader.load());
   } catch (const std::exception& e) {
     error = e.what();
     const auto* known = dynamic_cast<const Error*>(&e);
     refused = known && known->kind() == ErrorKind::usage;
-    spdlog::error("model {}: {}", entries_[i].source.name, error);
+    spdlog::error("model {}: {}", entries_[i].loader.name, error);
   }
   ModelPtr before;
   {
@@ -170,13 +170,13 @@ void Models::wait() const {
 ModelPtr Models::find(const std::string& name) const {
   const std::lock_guard lock(mutex_);
   for (const Entry& entry : entries_)
-    if (entry.source.name == name) return entry.status.model;
+    if (entry.loader.name == name) return entry.status.model;
   return nullptr;
 }
 
 bool Models::knows(const std::string& name) const {
   const std::lock_guard lock(mutex_);
-  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.source.name == name; });
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.loader.name == name; });
 }
 
 bool Models::reload(const std::string& name) {
@@ -184,7 +184,7 @@ bool Models::reload(const std::string& name) {
   {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < entries_.size(); ++i)
-      if (name.empty() || entries_[i].source.name == name) {
+      if (name.empty() || entries_[i].loader.name == name) {
         any = true;
         entries_[i].unwanted = false;
         if (!entries_[i].status.model) entries_[i].status.state = State::loading;
@@ -198,7 +198,7 @@ bool Models::reload(const std::string& name) {
 bool Models::unload(const std::string& name) {
   const std::lock_guard lock(mutex_);
   for (Entry& entry : entries_)
-    if (entry.source.name == name && entry.status.model) {
+    if (entry.loader.name == name && entry.status.model) {
       entry.unwanted = true;
       retire(std::exchange(entry.status.model, nullptr));
       entry.status.state = State::unloaded;

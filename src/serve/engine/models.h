@@ -17,7 +17,7 @@ namespace tril::serve {
 
 using ModelPtr = std::shared_ptr<ServedModel>;
 
-struct ModelSource {
+struct ModelLoader {
   std::string name;
   std::function<Loaded()> load;  ///< may throw; called by a thread of the models'
 };
@@ -28,7 +28,7 @@ std::string model_name(std::string_view bytes);
 class Models {
  public:
   /// Begins to load them all, one after the other; their names, as model_name() has them, differ.
-  explicit Models(std::vector<ModelSource> sources);
+  explicit Models(std::vector<ModelLoader> loaders);
   /// Ends whatever goes on.
   ~Models();
   Models(const Models&) = delete;
@@ -42,7 +42,7 @@ class Models {
     bool refused = false;  ///< whether what was asked for is what is wrong (ErrorKind::usage)
     ModelPtr model;        ///< where it is ready
   };
-  /// In the order of the sources.
+  /// In the order of the loaders.
   std::vector<Status> status() const;
   /// Those that are ready.
   std::vector<ModelPtr> ready() const;
@@ -65,7 +65,7 @@ class Models {
 
  private:
   struct Entry {
-    ModelSource source;
+    ModelLoader loader;
     Status status;
     bool tried = false, unwanted = false;  ///< the latter: unloaded, whatever is being loaded
   };

@@ -293,4 +293,11 @@ TokenizerDescription read_gguf_vocabulary(const GgufFile& f) {
   return d;
 }
 
+std::shared_ptr<const Tokenizer> load_gguf_tokenizer(const GgufFile& file) {
+  return from_files([&] {
+    TokenizerDescription d = read_gguf_vocabulary(file);
+    return make_pipeline_tokenizer(std::move(d.parts), std::move(d.settings));
+  });
+}
+
 }  // namespace tril

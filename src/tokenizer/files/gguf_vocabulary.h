@@ -18,6 +18,8 @@ bool has_gguf_vocabulary(const GgufFile& file);
 
 /// @throws Error for a kind of vocabulary that is not supported, or one whose parts do not fit together
 TokenizerDescription read_gguf_vocabulary(const GgufFile& file);
+/// The tokenizer that it describes.
+std::shared_ptr<const Tokenizer> load_gguf_tokenizer(const GgufFile& file);
 
 struct GgufVocabulary {
   GgufMetadata metadata;              ///< tokenizer.*

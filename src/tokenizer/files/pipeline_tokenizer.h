@@ -43,7 +43,7 @@ struct TokenizerDescription {
 /// @throws Error naming the file that is missing or wrong
 TokenizerDescription describe_tokenizer(const std::string& path);
 
-/// Whether a directory holds a tokenizer's files, or a GGUF file a vocabulary, whatever they are worth.
+/// Whether a directory holds a tokenizer's files, whatever they are worth.
 bool has_tokenizer(const std::string& path);
 
 /// @throws Error for parts that do not fit together

@@ -8,8 +8,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/printable.h"
-#include "format/gguf.h"
-#include "tokenizer/files/gguf_vocabulary.h"
 #include "tokenizer/files/gpt2_tokenizer.h"
 #include "tokenizer/files/marian_tokenizer.h"
 #include "tokenizer/files/pipeline_tokenizer.h"
@@ -63,9 +61,7 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& path) {
 }
 
 TokenizerDescription describe_tokenizer(const std::string& path) {
-  if (is_gguf_file(path)) return read_gguf_vocabulary(GgufFile::open(path));
-  if (!std::filesystem::is_directory(path))
-    fail(path, "is not a directory, and no GGUF file", "name the directory of a model");
+  if (!std::filesystem::is_directory(path)) fail(path, "is not a directory", "name the directory of a model");
   if (is_tokenizer_json_directory(path)) return describe_tokenizer_json(path);
   if (is_gpt2_directory(path)) return describe_gpt2_tokenizer(path);
   if (is_sentencepiece_directory(path)) return describe_sentencepiece_directory(path);
@@ -77,7 +73,6 @@ TokenizerDescription describe_tokenizer(const std::string& path) {
 }
 
 bool has_tokenizer(const std::string& path) {
-  if (is_gguf_file(path)) return has_gguf_vocabulary(GgufFile::open(path));
   return is_marian_directory(path) || is_tokenizer_json_directory(path) || is_gpt2_directory(path) ||
          is_sentencepiece_directory(path);
 }

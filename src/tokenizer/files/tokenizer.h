@@ -104,7 +104,7 @@ class Tokenizer {
 std::int64_t count_unknown(const Tokenizer& tokenizer, std::string_view text, std::span<const std::int32_t> ids,
                            Side side);
 
-/// The tokenizer of a GGUF file (gguf_vocabulary.h) or a directory: Marian's source.spm, target.spm and vocab.json; else
+/// The tokenizer of a directory: Marian's source.spm, target.spm and vocab.json; else
 /// tokenizer.json; else GPT-2's vocab.json and merges.txt; else a SentencePiece model. Text becomes what Hugging Face's tokenizers make of it.
 /// @throws Error naming the file that is missing or wrong
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& directory);

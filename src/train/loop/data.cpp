@@ -10,6 +10,7 @@
 #include "corpus/document.h"
 #include "corpus/input.h"
 #include "corpus/pair_reader.h"
+#include "model_io/model_source.h"
 #include "tokenizer/files/gpt2_tokenizer.h"
 #include "tokenizer/files/language_tag.h"
 #include "tokenizer/files/marian_tokenizer.h"
@@ -148,7 +149,7 @@ VocabularyOptions vocabulary_options(const TrainOptions& options) {
 
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainOptions& options) {
   const DataOptions& d = options.data;
-  if (!options.tune.init_from.empty()) return load_tokenizer(options.tune.init_from);
+  if (!options.tune.init_from.empty()) return model::ModelSource::open(options.tune.init_from).tokenizer();
   if (!d.vocab.empty() && std::filesystem::is_directory(d.vocab)) return load_tokenizer(d.vocab);
   if (!d.vocab.empty() && is_language_model(options.model))
     fail_usage("--vocab", fmt::format("{} is a file; a language model's vocabulary is a directory's", d.vocab),

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "format/gguf.h"
 #include "format/json_text.h"
 #include "format/safetensors.h"
 #include "model/families/marian.h"
 #include "model_io/generation_config.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "nn/lora.h"
 #include "train/loop/build_model.h"
@@ -102,7 +102,7 @@ void add_adapters(nn::Parameters& parameters, const FineTuneOptions& tune) {
 
 void take_form(TrainOptions& options, const Fields& given) {
   if (options.tune.init_from.empty()) return;
-  const std::unique_ptr<model::Model> m = model::make_of(options.tune.init_from);
+  const std::unique_ptr<model::Model> m = model::make(model::ModelSource::open(options.tune.init_from));
   if (!m->has_encoder() && !given.given("arch")) options.model.arch = "gpt2";
   if (m->max_positions() > 0 && !given.given("max-length"))
     options.data.max_length = std::min(options.data.max_length, m->max_positions());
@@ -123,9 +123,9 @@ void take_form(TrainOptions& options, const Fields& given) {
 }
 
 std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
-  if (!is_gguf_file(options.tune.init_from))
-    model::load_generation_config(options.tune.init_from);  // save_tuned() needs it
-  std::unique_ptr<model::Model> m = model::make_of(options.tune.init_from);
+  const auto source = model::ModelSource::open(options.tune.init_from);
+  source.generation();  // save_tuned() needs it
+  std::unique_ptr<model::Model> m = model::make(source);
   if (const auto* bart = dynamic_cast<const model::Bart*>(m.get())) {
     model::BartConfig c = bart->config();
     set_dropouts(c, options.model);
@@ -171,7 +171,7 @@ namespace {
 // What generation_config.json says besides ids and lengths. A new model that translates names its beams: a directory that
 // names none is searched greedily, as by `transformers`.
 nlohmann::json generation_of(const model::Model& m, const FineTuneOptions& tune) {
-  if (!tune.init_from.empty()) return model::published_generation_json(tune.init_from);
+  if (!tune.init_from.empty()) return model::ModelSource::open(tune.init_from).published_generation();
   return m.has_encoder() ? nlohmann::json{{"num_beams", 4}} : nlohmann::json::object();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "train/loss/hidden_states.h"
 
@@ -58,8 +59,9 @@ class Serving {
 
 }  // namespace
 
-void check_teacher(const std::string& directory, const Tokenizer& student, std::int64_t max_length) {
-  const std::unique_ptr<model::Model> m = model::make_of(directory);
+void check_teacher(const model::ModelSource& source, const Tokenizer& student, std::int64_t max_length) {
+  const std::string directory = source.name();
+  const std::unique_ptr<model::Model> m = model::make(source);
   if (!m->has_encoder())
     fail_usage(directory, "a teacher reads the source, and this model has no encoder", "choose an encoder-decoder");
   if (m->max_positions() > 0 && m->max_positions() < max_length)
@@ -67,7 +69,7 @@ void check_teacher(const std::string& directory, const Tokenizer& student, std::
         directory,
         fmt::format("the teacher has {} positions, and sentences may have {} tokens", m->max_positions(), max_length),
         fmt::format("pass --max-length {}", m->max_positions()));
-  const std::shared_ptr<const Tokenizer> teacher = load_tokenizer(directory);
+  const std::shared_ptr<const Tokenizer> teacher = source.tokenizer();
   check_side(directory, *teacher, student, Side::source);
   check_side(directory, *teacher, student, Side::target);
   if (m->vocab_size() != student.size(Side::target))
@@ -79,8 +81,9 @@ void check_teacher(const std::string& directory, const Tokenizer& student, std::
 
 std::unique_ptr<model::Model> load_teacher(const std::string& directory, const Tokenizer& student,
                                            std::int64_t max_length) {
-  check_teacher(directory, student, max_length);
-  std::unique_ptr<model::Model> m = model::load(directory);
+  const auto source = model::ModelSource::open(directory);
+  check_teacher(source, student, max_length);
+  std::unique_ptr<model::Model> m = model::load(source);
   if (!is_finite(*m)) fail(directory, "the teacher has non-finite weights", "get it again, or choose another");
   return m;
 }

@@ -9,13 +9,14 @@
 
 #include "corpus/batch.h"
 #include "model/spec/model.h"
+#include "model_io/model_source.h"
 #include "tokenizer/files/tokenizer.h"
 
 namespace tril::train {
 
-/// Checks that a model directory may teach: an encoder-decoder whose pieces have the student's numbers on both sides.
-/// Reads no weights. @throws Error(usage) naming the directory and the first difference
-void check_teacher(const std::string& directory, const Tokenizer& student, std::int64_t max_length);
+/// Checks that a model may teach: an encoder-decoder whose pieces have the student's numbers on both sides.
+/// Reads no weights. @throws Error(usage) naming the model and the first difference
+void check_teacher(const model::ModelSource& source, const Tokenizer& student, std::int64_t max_length);
 
 /// The model of a directory that may teach. @throws Error also where its weights are not finite
 std::unique_ptr<model::Model> load_teacher(const std::string& directory, const Tokenizer& student,

@@ -7,6 +7,7 @@
 
 #include "base/rng.h"
 #include "decode/texts/attention_maps.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/page_test.h"
 #include "support/picture.h"
@@ -49,7 +50,7 @@ std::string trained_text(const ScratchFolder& folder) {
 }
 
 std::vector<AttentionMaps> maps_of(const std::string& directory, const std::string& source, const std::string& target) {
-  const auto model = model::load(directory);
+  const auto model = model::load(model::ModelSource::open(directory));
   const auto tokenizer = load_tokenizer(directory);
   Arena arena;
   Context c(arena);

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "cli/options/decoding_options.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/tiny_marian.h"
 
@@ -14,7 +15,7 @@ class DirectoryLengths : public ::testing::Test {
  protected:
   void SetUp() override {
     directory = write_tiny_marian(folder);
-    model = model::load(directory, std::nullopt);
+    model = model::load(model::ModelSource::open(directory), std::nullopt);
     tokenizer = load_tokenizer(directory);
   }
   search::TranslatorOptions options(const char* generation, const DecodingOptions& o = {}) const {
@@ -22,7 +23,7 @@ class DirectoryLengths : public ::testing::Test {
     std::ofstream(path) << generation;
     DecodingOptions all = o;
     all.model = directory;
-    return translator_options(all, model::load_generation_config(directory), *model, *tokenizer);
+    return translator_options(all, model::ModelSource::open(directory).generation(), *model, *tokenizer);
   }
 
   ScratchFolder folder;

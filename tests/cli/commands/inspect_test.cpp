@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "format/gguf.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/run_program.h"
 #include "support/tiny_marian.h"
@@ -59,7 +60,7 @@ TEST(Inspect, SoHaveTheHousesOwn) {
     config["architecture"] = name;
     config.update(more);
     folder.write(name + "/config.json", config.dump());
-    const auto m = model::make_of(directory);
+    const auto m = model::make(model::ModelSource::open(directory));
     m->parameters().allocate();
     m->parameters().initialise(1);
     model::save(*m, directory);

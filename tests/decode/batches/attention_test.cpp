@@ -9,6 +9,7 @@
 
 #include "decode/batches/parallel.h"
 #include "decode/batches/score.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "search/attention_trail.h"
 #include "support/small_marian.h"
@@ -100,7 +101,7 @@ TEST(TokenAttention, OfModelsServedWithFewerBits) {
   const std::vector<Ids> from = sources(6);
   const std::vector<Request> requests(from.size(), {.start_id = 39, .max_length = 8});
   for (const nn::Precision precision : {nn::Precision::bf16, nn::Precision::int8}) {
-    const auto served = model::load(folder, precision);
+    const auto served = model::load(model::ModelSource::open(folder), precision);
     ParallelDecoder decoder(*served, {.search = options(3), .batch_size = 4, .threads = 2});
     const auto found = decoder.decode(from, requests);
     for (std::size_t i = 0; i < from.size(); ++i)

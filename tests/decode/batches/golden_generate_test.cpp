@@ -7,6 +7,7 @@
 
 #include "decode/batches/session.h"
 #include "model_io/generation_config.h"
+#include "model_io/model_source.h"
 #include "support/golden.h"
 
 namespace tril::search {
@@ -58,8 +59,8 @@ TEST(GoldenGenerate, IsThatOfTransformers) {
   ASSERT_FALSE(directories.empty()) << "no model in " << test::golden_directory();
   for (const auto& dir : directories) {
     SCOPED_TRACE(dir.string());
-    const std::unique_ptr<model::Model> m = model::load(dir);
-    const model::GenerationConfig published = model::load_generation_config(dir.string());
+    const std::unique_ptr<model::Model> m = model::load(model::ModelSource::open(dir));
+    const model::GenerationConfig published = model::ModelSource::open(dir.string()).generation();
     const SafetensorsFile file = SafetensorsFile::open((dir / "expected.safetensors").string());
     const auto arguments = nlohmann::json::parse(*file.find_metadata("beam"));
     Arena arena;

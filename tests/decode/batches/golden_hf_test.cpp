@@ -11,6 +11,7 @@
 #include "decode/batches/score.h"
 #include "format/safetensors.h"
 #include "model_io/generation_config.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/golden.h"
 
@@ -21,8 +22,8 @@ using Ids = std::vector<std::int32_t>;
 
 struct Reference {
   explicit Reference(const std::filesystem::path& dir) {
-    model = model::load(dir);
-    published = model::load_generation_config(dir.string());
+    model = model::load(model::ModelSource::open(dir));
+    published = model::ModelSource::open(dir.string()).generation();
     const SafetensorsFile file = SafetensorsFile::open((dir / "expected.safetensors").string());
     const Ids ids = to_i32(file.at("input_ids")), mask = to_i32(file.at("attention_mask"));
     const auto B = static_cast<std::size_t>(file.at("input_ids").shape[0]);

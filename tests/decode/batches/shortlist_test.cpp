@@ -7,6 +7,7 @@
 
 #include "decode/batches/parallel.h"
 #include "decode/batches/shortlist.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/small_encoder_decoders.h"
 #include "support/small_marian.h"
@@ -136,7 +137,7 @@ TEST(Shortlist, TakesColumnsOfWhateverTheOutputIs) {
   model::save(*trained, directory.path());
   const std::vector<Ids> from = sources(12);
   for (const nn::Precision precision : {nn::Precision::fp32, nn::Precision::bf16, nn::Precision::int8}) {
-    const auto m = model::load(directory.path(), precision);
+    const auto m = model::load(model::ModelSource::open(directory.path()), precision);
     for (const std::int32_t beam : {1, 3}) {
       SearchPlan o = options(beam);
       const auto without = decoded(*m, o, from, 5);

@@ -14,6 +14,7 @@
 #include "base/rng.h"
 #include "corpus/vocabulary.h"
 #include "decode/texts/continuation_text.h"
+#include "support/any_tokenizer.h"
 #include "support/paths.h"
 #include "tokenizer/files/gpt2_tokenizer.h"
 #include "tokenizer/files/marian_tokenizer.h"
@@ -37,7 +38,7 @@ std::map<std::string, TokenizerPtr> load_all() {
         all[entry.path().filename().string()] = load_tokenizer(entry.path().string());
   for (const char* name : {"llama", "gpt2"})
     all[std::string("gguf ") + name] =
-        load_tokenizer(fmt::format("{}/golden/gguf/vocabulary_{}.gguf", test::test_dir(), name));
+        test::tokenizer_at(fmt::format("{}/golden/gguf/vocabulary_{}.gguf", test::test_dir(), name));
   for (const char* model : {"spm_bpe", "spm_unigram"}) {
     const std::string spm =
         read_sentencepiece(fmt::format("{}/golden/hf/tokenizers/{}/spm.model", test::test_dir(), model));

@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "decode/texts/translator.h"
 #include "decode/texts/word_boundary.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/golden.h"
 #include "support/small_tokenizer.h"
@@ -53,7 +54,7 @@ TEST(Terminology, TheLongestAtEachWordIsFound) {
 struct Translates : ::testing::Test {
   static void SetUpTestSuite() {
     tokenizer = test::small_tokenizer();
-    model = model::load(test::golden_directory() / "hf" / "marian");
+    model = model::load(model::ModelSource::open(test::golden_directory() / "hf" / "marian"));
   }
   static void TearDownTestSuite() {
     model.reset();

@@ -8,6 +8,7 @@
 
 #include "format/json_file.h"
 #include "model/families/family_checks.h"
+#include "model_io/model_source.h"
 #include "model_io/quantized_files.h"
 #include "support/golden.h"
 #include "support/random_model.h"
@@ -199,7 +200,7 @@ TEST(DecoderOnly, ServesWithFewerBits) {
                                           {nn::Precision::bf16, 0.05},
                                           {nn::Precision::int8, 0.1},
                                           {nn::Precision::int4, 0.6}}) {
-      const auto served = load(dir.path("m"), precision);
+      const auto served = load(ModelSource::open(dir.path("m")), precision);
       std::vector<std::vector<float>> found;
       for (const std::int32_t at_once : {longest, 3, 1}) {
         found.push_back(step_by_step(c, *served, b, at_once));
@@ -209,8 +210,9 @@ TEST(DecoderOnly, ServesWithFewerBits) {
         EXPECT_LT(relative_error(found.back(), found[0]), 0.05) << at_once << " tokens a step";
       }
     }
-    quantize(dir.path("m"), dir.path("q"), 8);
-    const auto stored = load(dir.path("q"), nn::Precision::int8), made = load(dir.path("m"), nn::Precision::int8);
+    quantize(ModelSource::open(dir.path("m")), dir.path("q"), 8);
+    const auto stored = load(ModelSource::open(dir.path("q")), nn::Precision::int8),
+               made = load(ModelSource::open(dir.path("m")), nn::Precision::int8);
     EXPECT_EQ(host_copy<float>(logits_of(c, *stored, b)), host_copy<float>(logits_of(c, *made, b)));
   });
 }
@@ -234,7 +236,7 @@ TEST(DecoderOnly, DirectoriesAreWrittenAndRead) {
     const TemporaryDirectory dir;
     const auto m = random_model(config);
     save(*m, dir.path());
-    const auto again = load(dir.path());
+    const auto again = load(ModelSource::open(dir.path()));
     EXPECT_EQ(again->config_json(), m->config_json());
     EXPECT_EQ(again->family(), config.value("architecture", config.at("model_type").get<std::string>()));
     Arena arena;
@@ -274,10 +276,10 @@ TEST(DecoderOnly, OldSpellingsAreTheSameModel) {
   if (test::other_golden_directory()) GTEST_SKIP() << "those of the project";
   for (const auto& dir : test::golden_model_directories("decoder-only")) {
     SCOPED_TRACE(dir.string());
-    const auto m = load(dir);
+    const auto m = load(ModelSource::open(dir));
     const nlohmann::json old = as_version_4(read_json((dir / "config.json").string()));
     const auto again = make(JsonObject(old, "config.json"));
-    load_weights(*again, dir);
+    load_weights(*again, ModelSource::open(dir));
     EXPECT_EQ(again->config_json(), m->config_json());
     Arena arena;
     Context c(arena);

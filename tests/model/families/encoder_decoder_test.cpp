@@ -9,6 +9,7 @@
 
 #include "format/safetensors.h"
 #include "model/families/family_checks.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/random_model.h"
 #include "support/small_encoder_decoders.h"
@@ -177,7 +178,7 @@ TEST(EncoderDecoder, DirectoriesAreWrittenAndRead) {
     const TemporaryDirectory dir;
     const auto m = random_model(config);
     save(*m, dir.path());
-    const auto again = load(dir.path());
+    const auto again = load(ModelSource::open(dir.path()));
     EXPECT_EQ(again->config_json(), m->config_json());
     EXPECT_EQ(again->family(), config.at("model_type"));
     Arena arena;
@@ -195,11 +196,11 @@ TEST(EncoderDecoder, T5FilesSayWhetherTheOutputIsTied) {
     const TemporaryDirectory dir;
     nlohmann::json config = testing::t5_kin("t5", {{"tie_word_embeddings", tied}});
     save(*random_model(config), dir.path());
-    EXPECT_EQ(load(dir.path())->parameters().find("lm_head.weight") == nullptr, tied);
+    EXPECT_EQ(load(ModelSource::open(dir.path()))->parameters().find("lm_head.weight") == nullptr, tied);
     for (const bool said : {false, true}) {
       config["tie_word_embeddings"] = said;
       std::ofstream(dir.path("config.json")) << config.dump();
-      const auto m = load(dir.path());
+      const auto m = load(ModelSource::open(dir.path()));
       EXPECT_EQ(m->parameters().find("lm_head.weight") == nullptr, tied) << said;
       EXPECT_EQ(nlohmann::json::parse(m->config_json()).at("scale_decoder_outputs"), said);
     }

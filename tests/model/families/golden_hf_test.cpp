@@ -1,4 +1,5 @@
 // Hugging Face directories of the families that are read: logits of one forward pass, ragged instead of padded.
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/golden.h"
 
@@ -6,7 +7,7 @@ namespace tril::test {
 namespace {
 
 void expect_logits(const std::filesystem::path& dir) {
-  const auto m = model::load(dir);
+  const auto m = model::load(model::ModelSource::open(dir));
   const SafetensorsFile expected = SafetensorsFile::open((dir / "expected.safetensors").string());
   const auto source = to_i32(expected.at("input_ids")), allow = to_i32(expected.at("attention_mask")),
              target = to_i32(expected.at("decoder_input_ids"));

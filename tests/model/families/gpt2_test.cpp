@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/golden.h"
 #include "support/temporary.h"
@@ -56,7 +57,7 @@ TEST(GoldenDecoderOnly, Logits) {
   ASSERT_FALSE(directories.empty()) << "no model in " << test::golden_directory();
   for (const auto& dir : directories) {
     SCOPED_TRACE(dir.string());
-    const auto m = load(dir);
+    const auto m = load(ModelSource::open(dir));
     EXPECT_FALSE(m->has_encoder());
     const SafetensorsFile file = SafetensorsFile::open((dir / "expected.safetensors").string());
     for (const kern::Kernels* kernels : kern::tables()) {
@@ -97,7 +98,8 @@ TEST(Gpt2, MatricesAreStoredAsConv1D) {
                            own = host_copy<float>(m->parameters().find("transformer.h.0.attn.c_attn.weight")->value);
   for (std::size_t out = 0; out < 96; ++out)
     for (std::size_t in = 0; in < 32; ++in) ASSERT_EQ(values[in * 96 + out], own[out * 32 + in]);
-  EXPECT_EQ(host_copy<float>(load(dir.path())->parameters().flat()), host_copy<float>(m->parameters().flat()));
+  EXPECT_EQ(host_copy<float>(load(ModelSource::open(dir.path()))->parameters().flat()),
+            host_copy<float>(m->parameters().flat()));
 }
 
 // The authors' files: no prefix, and the masks among the weights. Some others: the tied output once more.
@@ -117,7 +119,8 @@ TEST(Gpt2, OlderSpellingsAreRead) {
     write_safetensors(dir.path("old/model.safetensors"), weights, {});
     std::filesystem::copy(dir.path("config.json"), dir.path("old/config.json"));
   }
-  EXPECT_EQ(host_copy<float>(load(dir.path("old"))->parameters().flat()), host_copy<float>(m->parameters().flat()));
+  EXPECT_EQ(host_copy<float>(load(ModelSource::open(dir.path("old")))->parameters().flat()),
+            host_copy<float>(m->parameters().flat()));
 }
 
 // The file of an untied model beside a configuration that ties it would be another model without a word.
@@ -129,7 +132,7 @@ TEST(Gpt2, AnOutputThatDiffersFromTheEmbeddingIsNotPassedOver) {
   nlohmann::json config = nlohmann::json::parse(read_text(dir.path("config.json"), 1 << 20));
   config["tie_word_embeddings"] = true;
   std::ofstream(dir.path("config.json")) << config.dump();
-  const std::string said = error_of([&] { load(dir.path()); });
+  const std::string said = error_of([&] { load(ModelSource::open(dir.path())); });
   EXPECT_TRUE(contains(said, "lm_head.weight")) << said;
   EXPECT_TRUE(contains(said, "differs from transformer.wte.weight")) << said;
 }
@@ -157,7 +160,7 @@ TEST(Gpt2, AnUntiedOutputHasAMatrixOfItsOwn) {
   k.tie_word_embeddings = false;
   const auto m = initialised(k);
   save(*m, dir.path());
-  const auto again = load(dir.path());
+  const auto again = load(ModelSource::open(dir.path()));
   EXPECT_EQ(host_copy<float>(again->output().weight.value), host_copy<float>(m->output().weight.value));
   EXPECT_NE(host_copy<float>(again->output().weight.value),
             host_copy<float>(again->parameters().find("transformer.wte.weight")->value));

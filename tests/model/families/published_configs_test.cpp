@@ -8,6 +8,7 @@
 #include "model/families/gpt2.h"
 #include "model/families/t5.h"
 #include "model_io/generation_config.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/raw_safetensors.h"
 #include "support/small_encoder_decoders.h"
@@ -279,7 +280,7 @@ TEST(PublishedConfigs, TheFirstBartSaysInItsOwnWayWhatItsTextsBeginWith) {
   const testing::TemporaryDirectory directory;
   const auto forced = [&](const json& config) {
     directory.put("config.json", config.dump());
-    return load_generation_config(directory.path()).forced_bos_token_id;
+    return ModelSource::open(directory.path()).generation().forced_bos_token_id;
   };
   const json bart{{"model_type", "bart"}, {"bos_token_id", 3}, {"force_bos_token_to_be_generated", true}};
   EXPECT_EQ(forced(bart), 3);
@@ -297,9 +298,10 @@ TEST(PublishedConfigs, WhatConfigJsonSaysOfGenerationGoesAlong) {
                                            {"bos_token_id", 3},
                                            {"force_bos_token_to_be_generated", true}})
                                    .dump());
-  EXPECT_EQ(published_generation_json(directory.path()), with(said, {{"bos_token_id", 3}, {"forced_bos_token_id", 3}}));
+  EXPECT_EQ(ModelSource::open(directory.path()).published_generation(),
+            with(said, {{"bos_token_id", 3}, {"forced_bos_token_id", 3}}));
   directory.put("generation_config.json", R"({"num_beams": 2})");
-  EXPECT_EQ(published_generation_json(directory.path()), json({{"num_beams", 2}}));
+  EXPECT_EQ(ModelSource::open(directory.path()).published_generation(), json({{"num_beams", 2}}));
 }
 
 }  // namespace

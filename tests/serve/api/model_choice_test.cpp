@@ -13,7 +13,7 @@ struct Choosing : Serving {
     l.source_language = source, l.target_language = target;
     return l;
   }
-  void serve_these(std::vector<ModelSource> sources) {
+  void serve_these(std::vector<ModelLoader> sources) {
     server.reset(), service.reset(), models.reset();
     models = std::make_unique<Models>(std::move(sources));
     service = std::make_unique<Service>(ServiceOptions{}, *models);
@@ -22,7 +22,7 @@ struct Choosing : Serving {
         [this](HttpRequest r, std::shared_ptr<Responder> out) { service->handle(std::move(r), std::move(out)); });
   }
   void serve_these(const std::vector<std::pair<std::string, Loaded>>& list) {
-    std::vector<ModelSource> sources;
+    std::vector<ModelLoader> sources;
     for (const auto& [name, loaded] : list) sources.push_back({name, [l = loaded] { return l; }});
     serve_these(std::move(sources));
     models->wait();
@@ -234,7 +234,7 @@ TEST_F(Choosing, ATagIsPutInFrontOfTexts) {
 // While a model is loaded that may change the choice, there is none.
 TEST_F(Choosing, NothingIsAssumedBeforeAllModelsAreThere) {
   std::atomic<bool> go = false;
-  std::vector<ModelSource> sources;
+  std::vector<ModelLoader> sources;
   sources.push_back({"a", [] { return speaks("en", "de"); }});
   sources.push_back({"b", [&go] {
                        while (!go) std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -272,7 +272,7 @@ TEST_F(Serving, AModelIsReplacedWithoutDroppingAnybody) {
 TEST_F(Serving, SaysThatItIsLoading) {
   std::atomic<bool> go = false;
   models = std::make_unique<Models>(
-      std::vector<ModelSource>{{"de",
+      std::vector<ModelLoader>{{"de",
                                 [&] {
                                   while (!go) std::this_thread::yield();
                                   return translator;

@@ -96,7 +96,7 @@ TEST_F(Serving, ACacheHasItsLeast) {
 TEST_F(Serving, AnyNameOfAModelIsTold) {
   const std::vector<std::string> names{"m\xff", "m\xfe", "a\"b\\c\nd", "\u00e9"};
   server.reset(), service.reset();
-  std::vector<ModelSource> sources;
+  std::vector<ModelLoader> sources;
   for (const std::string& name : names) sources.push_back({name, [plays = writer] { return plays; }});
   models = std::make_unique<Models>(sources);
   ServiceOptions o;

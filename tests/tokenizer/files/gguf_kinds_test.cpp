@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
+#include "support/any_tokenizer.h"
 #include "support/paths.h"
 #include "support/temporary.h"
 #include "tokenizer/files/gguf_vocabulary.h"
@@ -42,7 +43,7 @@ struct TokenLists {
 
 std::shared_ptr<const Tokenizer> load(const TemporaryDirectory& directory, const GgufMetadata& m) {
   GgufWriter(directory.path("v.gguf"), {}, m).commit();
-  return load_tokenizer(directory.path("v.gguf"));
+  return test::tokenizer_at(directory.path("v.gguf"));
 }
 
 // tests/golden/hf/tokenizers/spm_unigram, whose ids are those of the SentencePiece library.
@@ -145,7 +146,7 @@ TEST(GgufGemma4, IdsAreThoseOfTheTokenizerJson) {
   }
   const TemporaryDirectory whole, directory, again;
   whole.write("tokenizer.json", json.dump());
-  const auto expected = load_tokenizer(whole.path());
+  const auto expected = test::tokenizer_at(whole.path());
 
   std::vector<std::string> texts(vocab.size()), pairs;
   for (const auto& [text, id] : vocab.items()) texts[id.get<std::size_t>()] = text;
@@ -165,11 +166,11 @@ TEST(GgufGemma4, IdsAreThoseOfTheTokenizerJson) {
   const auto t = load(directory, m);
   EXPECT_EQ(t->frame(Side::source).prefix, Ids{1});
   GgufWriter(again.path("v.gguf"), {},
-             gguf_vocabulary(describe_tokenizer(directory.path("v.gguf")), t->size(Side::source)).metadata)
+             gguf_vocabulary(test::described(directory.path("v.gguf")), t->size(Side::source)).metadata)
       .commit();
   const GgufFile written = GgufFile::open(again.path("v.gguf"));
   EXPECT_EQ(written.at<std::string_view>("tokenizer.ggml.model"), "gemma4");
-  const auto u = load_tokenizer(again.path("v.gguf"));
+  const auto u = test::tokenizer_at(again.path("v.gguf"));
   int compared = 0;
   for (const auto& c : Json::parse(read_text(golden_directory("bpe_llama2") + "/cases.json", 1 << 28)))
     for (const std::string& text :
@@ -214,7 +215,7 @@ TEST(GgufKinds, MutatedFilesAreErrorsOrTokenizers) {
         bytes[random.below(bytes.size())] = static_cast<char>(random.bits());
       directory.write("v.gguf", bytes);
       try {
-        const auto t = load_tokenizer(path);
+        const auto t = test::tokenizer_at(path);
         t->decode(t->encode("ab \u4e16 [x] b\n\n"));
         ++accepted;
       } catch (const Error&) {

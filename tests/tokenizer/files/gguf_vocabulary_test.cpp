@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "support/any_tokenizer.h"
 #include "support/paths.h"
 #include "support/raw_gguf.h"
 #include "support/temporary.h"
@@ -56,7 +57,7 @@ void expect_same(const Tokenizer& a, const Tokenizer& b, const std::string& case
 TEST(GgufVocabularyOfAModel, CutsAsItsMakerMeant) {
   const std::string folder = test::test_dir() + "/golden/gguf/";
   const auto expected = nlohmann::json::parse(read_text(folder + "model_q4_k.json", 1 << 20));
-  const auto t = load_tokenizer(folder + "model_q4_k.gguf");
+  const auto t = test::tokenizer_at(folder + "model_q4_k.gguf");
   Ids ids = t->frame(Side::target).prefix;
   for (const std::int32_t id : t->encode(expected["text"].get<std::string>())) ids.push_back(id);
   EXPECT_EQ(ids, expected["ids"].get<Ids>());
@@ -66,21 +67,21 @@ class GoldenTokenizerInGguf : public testing::TestWithParam<const char*> {};
 
 TEST_P(GoldenTokenizerInGguf, IsTheSameThroughAFile) {
   const std::string golden = golden_directory(GetParam()), cases = golden + "/cases.json";
-  const auto original = load_tokenizer(golden);
+  const auto original = test::tokenizer_at(golden);
   const std::int32_t size = original->size(Side::target);
   const TemporaryDirectory directory;
-  const std::string path = put(directory, gguf_vocabulary(describe_tokenizer(golden), size + 6));
-  const auto again = load_tokenizer(path);
+  const std::string path = put(directory, gguf_vocabulary(test::described(golden), size + 6));
+  const auto again = test::tokenizer_at(path);
   EXPECT_EQ(again->size(Side::target), size);
   expect_same(*again, *original, cases);
-  EXPECT_EQ(again->special(Side::target).bos, describe_tokenizer(path).settings.special.bos);
+  EXPECT_EQ(again->special(Side::target).bos, test::described(path).settings.special.bos);
 
   const TemporaryDirectory saved;  // as a training directory keeps it
   save_tokenizer(*again, saved.path());
-  expect_same(*load_tokenizer(saved.path()), *original, cases);
+  expect_same(*test::tokenizer_at(saved.path()), *original, cases);
 
   const TemporaryDirectory twice;  // a file made of a file
-  expect_same(*load_tokenizer(put(twice, gguf_vocabulary(describe_tokenizer(path), size))), *original, cases);
+  expect_same(*test::tokenizer_at(put(twice, gguf_vocabulary(test::described(path), size))), *original, cases);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GoldenTokenizerInGguf,
@@ -93,7 +94,7 @@ TEST(GgufVocabulary, IdsAreThoseOfLlamaCpp) {
   int compared = 0;
   const auto lists = nlohmann::json::parse(read_text(folder + "vocabularies.json", 1 << 28));
   for (const auto& [file, cases] : lists.items()) {
-    const auto t = load_tokenizer(folder + file);
+    const auto t = test::tokenizer_at(folder + file);
     const TextFrame frame = t->frame(Side::source);
     EXPECT_TRUE(t->chat_template());
     for (const auto& c : cases) {
@@ -144,8 +145,8 @@ TEST(GgufVocabulary, WhatLlamaCppHasNoKindForIsNotWritten) {
     const std::string error = error_of([&] { gguf_vocabulary(d, 1000); });
     EXPECT_TRUE(contains(error, part)) << error;
   };
-  const TokenizerDescription llama3 = describe_tokenizer(golden_directory("bytelevel_llama3"));
-  refused(describe_tokenizer(golden_directory("unigram_t5")), "neither of byte pairs nor of SentencePiece");
+  const TokenizerDescription llama3 = test::described(golden_directory("bytelevel_llama3"));
+  refused(test::described(golden_directory("unigram_t5")), "neither of byte pairs nor of SentencePiece");
   TokenizerDescription d = llama3;
   d.parts.pre_tokenizers.insert(d.parts.pre_tokenizers.begin(), SplitAtSpace{});
   refused(d, "no name for");
@@ -168,7 +169,7 @@ TEST(GgufVocabulary, WhatLlamaCppHasNoKindForIsNotWritten) {
 }
 
 TEST(GgufVocabulary, SaysWhereScoresSayMoreThanAListOfMerges) {
-  TokenizerDescription d = describe_tokenizer(golden_directory("bpe_llama2"));
+  TokenizerDescription d = test::described(golden_directory("bpe_llama2"));
   auto& bpe = std::get<BpeParts>(d.parts.model);
   bpe.vocab = {{"<unk>", 0}, {"a", 1}, {"b", 2}, {"ab", 3}, {"ba", 4}, {"aba", 5}};
   bpe.merges = {{"a", "b"}, {"b", "a"}, {"ab", "a"}};
@@ -202,7 +203,7 @@ RawGguf small_spm() {
 
 TEST(GgufVocabulary, PairsMergeByScore) {
   const TemporaryDirectory directory;
-  const auto t = load_tokenizer(directory.write("v.gguf", small_spm().bytes()));
+  const auto t = test::tokenizer_at(directory.write("v.gguf", small_spm().bytes()));
   EXPECT_EQ(t->size(Side::target), 11);     // what is out of use is no token
   EXPECT_EQ(t->encode("ab"), (Ids{4, 7}));  // a space comes first; "ab" scores above "\u2581a"
   EXPECT_EQ(t->encode("a"), (Ids{8}));
@@ -228,7 +229,7 @@ TEST(GgufVocabulary, SaysWhatStandsAroundATextAndHowToChat) {
   f.entries.push_back(raw_entry("tokenizer.chat_template.tool_use", 8, raw_text("tools")));
   const TemporaryDirectory directory;
   const std::string path = directory.write("v.gguf", f.bytes());
-  const auto t = load_tokenizer(path);
+  const auto t = test::tokenizer_at(path);
   EXPECT_TRUE(t->frame(Side::source).prefix.empty());
   EXPECT_EQ(t->frame(Side::source).suffix, (Ids{9}));
   EXPECT_EQ(t->encode("ab"), (Ids{7}));
@@ -238,7 +239,7 @@ TEST(GgufVocabulary, SaysWhatStandsAroundATextAndHowToChat) {
   ASSERT_TRUE(t->chat_template("tool_use"));
   EXPECT_EQ(t->chat_template("tool_use"), "tools");
   const TemporaryDirectory again;  // all of it is written too
-  const auto u = load_tokenizer(put(again, gguf_vocabulary(describe_tokenizer(path), 13)));
+  const auto u = test::tokenizer_at(put(again, gguf_vocabulary(test::described(path), 13)));
   EXPECT_EQ(u->frame(Side::source).suffix, (Ids{9}));
   EXPECT_EQ(u->chat_template(), t->chat_template());
   EXPECT_EQ(u->special_tokens(), t->special_tokens());
@@ -247,7 +248,7 @@ TEST(GgufVocabulary, SaysWhatStandsAroundATextAndHowToChat) {
 
 TEST(GgufVocabulary, EndsForWhichThereIsNoKeyAreNamed) {
   const TemporaryDirectory directory;
-  const TokenizerDescription d = describe_tokenizer(directory.write("v.gguf", small_spm().bytes()));
+  const TokenizerDescription d = test::described(directory.write("v.gguf", small_spm().bytes()));
   const auto warnings = [&](const Ids& ends) { return gguf_vocabulary(d, 13, ends).warnings; };
   EXPECT_TRUE(warnings({}).empty());
   EXPECT_TRUE(warnings({2, 9, 10, 9, 2}).empty());
@@ -263,18 +264,18 @@ TEST(GgufVocabulary, NoneStaysNone) {
     f.entries.push_back(raw_entry(fmt::format("tokenizer.ggml.{}_token_id", name), 4, raw<std::uint32_t>(0xffffffff)));
   const TemporaryDirectory directory, again;
   const std::string path = directory.write("v.gguf", f.bytes());
-  const std::string written = put(again, gguf_vocabulary(describe_tokenizer(path), 13));
+  const std::string written = put(again, gguf_vocabulary(test::described(path), 13));
   for (const std::string& file : {path, written}) {
-    const SpecialIds ids = describe_tokenizer(file).settings.special;
+    const SpecialIds ids = test::described(file).settings.special;
     EXPECT_EQ((Ids{ids.bos, ids.eos, ids.unk}), (Ids{-1, -1, -1})) << file;
-    EXPECT_TRUE(load_tokenizer(file)->frame(Side::source).prefix.empty()) << file;
+    EXPECT_TRUE(test::tokenizer_at(file)->frame(Side::source).prefix.empty()) << file;
   }
 }
 
 TEST(GgufVocabulary, WhatDoesNotFitIsRefused) {
   const TemporaryDirectory directory;
   const auto expect_error = [&](const RawGguf& f, const std::string& part) {
-    const std::string error = error_of([&] { load_tokenizer(directory.write("v.gguf", f.bytes())); });
+    const std::string error = error_of([&] { test::tokenizer_at(directory.write("v.gguf", f.bytes())); });
     EXPECT_TRUE(contains(error, part)) << "\"" << error << "\" should say \"" << part << "\"";
   };
   const auto with = [](std::size_t at, const std::string& entry) {

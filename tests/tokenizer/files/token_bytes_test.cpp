@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "corpus/vocabulary.h"
+#include "support/any_tokenizer.h"
 #include "support/paths.h"
 #include "support/temporary.h"
 #include "tokenizer/files/marian_tokenizer.h"
@@ -74,7 +75,7 @@ void expect_sums(const Tokenizer& t, const std::string& name) {
 }
 
 bool cleans_up(const std::string& path) {
-  const TokenizerDescription d = describe_tokenizer(path);
+  const TokenizerDescription d = test::described(path);
   bool cleans = d.settings.clean_up_spaces;
   for (const DecoderStep& s : d.parts.decoders)
     if (const auto* const w = std::get_if<DecodeWordPiece>(&s)) cleans = cleans || w->cleanup;
@@ -86,7 +87,7 @@ TEST(TokenBytes, OfEveryKindOfTokenizerAreWhatDecodeMakesOfThemTogether) {
   int kinds = 0;
   const auto check = [&](const std::string& path) {
     if (cleans_up(path)) return;  // takes blanks away that tokens have
-    expect_sums(*load_tokenizer(path), path);
+    expect_sums(*test::tokenizer_at(path), path);
     ++kinds;
   };
   for (const char* folder : {"/golden/hf/tokenizers", "/tokenizer/files/tokenizer_cases"})

@@ -10,6 +10,7 @@
 
 #include "format/safetensors.h"
 #include "model_io/generation_config.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "nn/lora.h"
 #include "support/training.h"
@@ -45,7 +46,7 @@ struct Base {
 std::unique_ptr<model::Model> tuned(const TrainOptions& o) {
   std::unique_ptr<model::Model> m = build_tuned_model(o);
   m->parameters().initialise(3);
-  model::load_weights(*m, o.tune.init_from);
+  model::load_weights(*m, model::ModelSource::open(o.tune.init_from));
   return m;
 }
 
@@ -78,7 +79,7 @@ void set_random(nn::Parameter& p, std::uint64_t stream) {
 
 TEST(FineTune, BeginsAtTheModelAsItIs) {
   const Base base;
-  const auto original = model::load(base.dir.path("base"));
+  const auto original = model::load(model::ModelSource::open(base.dir.path("base")));
   TrainOptions o = base.options();
   EXPECT_EQ(logits_of(*tuned(o)), logits_of(*original));
   o.tune.lora_rank = 3;
@@ -88,7 +89,7 @@ TEST(FineTune, BeginsAtTheModelAsItIs) {
 
 TEST(FineTune, WeightsThatAreNotFiniteAreTheFilesFault) {
   const Base base;
-  const auto broken = model::load(base.dir.path("base"));
+  const auto broken = model::load(model::ModelSource::open(base.dir.path("base")));
   const Tensor& all = broken->parameters().flat();
   std::vector<float> values = host_copy<float>(all);
   values[values.size() / 2] = std::numeric_limits<float>::quiet_NaN();
@@ -102,7 +103,7 @@ TEST(FineTune, WeightsThatAreNotFiniteAreTheFilesFault) {
   TrainerHooks hooks;
   hooks.stop = [] { return false; };
   hooks.save_model = [] {};
-  hooks.load_start = [&] { model::load_weights(*m, o.tune.init_from); };
+  hooks.load_start = [&] { model::load_weights(*m, model::ModelSource::open(o.tune.init_from)); };
   const auto begin = [&] { Trainer(o, *m, std::make_shared<test::LetterTokenizer>(), store, hooks); };
   EXPECT_TRUE(contains(error_of(begin), "broken: has weights that are not finite"));
 }
@@ -121,7 +122,7 @@ TEST(FineTune, MergedAdaptersGiveTheSameLogitsInAPlainDirectory) {
   EXPECT_EQ(adapters, 2u * (3 * 2 + 2 + 2 + 2)) << "q, v of three attentions, two fc twice, out_proj twice";
   m->parameters().refresh(kern::best());
   save_tuned(*m, base.dir.path("merged"), o.tune);
-  const auto plain = model::load(base.dir.path("merged"));
+  const auto plain = model::load(model::ModelSource::open(base.dir.path("merged")));
   EXPECT_EQ(plain->parameters().names().size(), m->parameters().names().size() - adapters);
   const std::vector<float> got = logits_of(*plain), expected = logits_of(*m),
                            before = logits_of(*tuned(base.options()));
@@ -150,7 +151,7 @@ TEST(FineTune, WhatThePublisherSaysOfGeneratingStays) {
   const TrainOptions o = base.options();
   const auto m = tuned(o);
   save_tuned(*m, base.dir.path("after"), o.tune);
-  const model::GenerationConfig g = model::load_generation_config(base.dir.path("after"));
+  const model::GenerationConfig g = model::ModelSource::open(base.dir.path("after")).generation();
   EXPECT_EQ(g.forced_bos_token_id, 3);
   EXPECT_EQ(g.search.beam_size, 7);
   EXPECT_EQ(g.eos_token_ids, std::vector{9}) << "the publisher's goes before the model's own";
@@ -162,10 +163,10 @@ TEST(FineTune, AModelOfOursNamesItsBeams) {
   const TrainOptions o = base.options();
   const auto m = tuned(o);
   save_tuned(*m, base.dir.path("ours"), FineTuneOptions{});
-  EXPECT_EQ(model::load_generation_config(base.dir.path("ours")).search.beam_size, 4);
+  EXPECT_EQ(model::ModelSource::open(base.dir.path("ours")).generation().search.beam_size, 4);
   save_tuned(*m, base.dir.path("theirs"), o.tune);
-  EXPECT_EQ(model::load_generation_config(base.dir.path("theirs")).search.beam_size,
-            model::load_generation_config(base.dir.path("base")).search.beam_size)
+  EXPECT_EQ(model::ModelSource::open(base.dir.path("theirs")).generation().search.beam_size,
+            model::ModelSource::open(base.dir.path("base")).generation().search.beam_size)
       << "what a publisher leaves out stays out";
 }
 

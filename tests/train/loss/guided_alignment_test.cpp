@@ -8,6 +8,7 @@
 #include "corpus/alignment.h"
 #include "corpus/reader.h"
 #include "decode/batches/score.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/training.h"
 #include "train/loop/data.h"
@@ -207,7 +208,7 @@ TEST(GuidedAlignment, TeachesAttentionAndItsLayerIsWritten) {
   s.model->set_alignment_heads(s.settings.guided->heads);
   model::save(*s.model, s.dir.path("saved"));
   EXPECT_TRUE(contains(test::file_text(s.dir.path("saved/generation_config.json")), "\"alignment_heads\""));
-  const auto loaded = model::load(s.dir.path("saved"));
+  const auto loaded = model::load(model::ModelSource::open(s.dir.path("saved")));
   ASSERT_TRUE(loaded->alignment_heads().has_value());
   EXPECT_EQ(loaded->alignment_heads()->layer, 0);
   EXPECT_EQ(loaded->alignment_heads()->heads, std::vector<std::int32_t>{0});

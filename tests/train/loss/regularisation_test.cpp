@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "model/spec/stack.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/training.h"
 #include "train/loop/data.h"
@@ -90,7 +91,9 @@ TEST(Teachers, AreRepeatedByWhoLearnsFromThem) {
 
 TEST(Teachers, MustShareTheVocabulary) {
   const TemporaryDirectory dir;
-  EXPECT_TRUE(contains(error_of([&] { check_teacher(dir.path("none"), LetterTokenizer(), 10); }), "config.json"));
+  EXPECT_TRUE(
+      contains(error_of([&] { check_teacher(model::ModelSource::open(dir.path("none")), LetterTokenizer(), 10); }),
+               "no such directory"));
 }
 
 // A student would learn nothing but NaN from it, and the loss would be blamed.

@@ -1,6 +1,7 @@
-// A model directory's weights: one file or shards, and nothing from outside the directory.
+// The weights of a directory: one file or shards, and nothing from outside the directory.
 #include <gtest/gtest.h>
 
+#include "model_io/model_source.h"
 #include "model_io/weight_files.h"
 #include "support/raw_safetensors.h"
 
@@ -19,10 +20,10 @@ int value(const WeightFiles& weights, const std::string& name) {
   return to_i32(weights.at(name)).at(0);
 }
 
-TEST(WeightFiles, OneFile) {
+TEST(DirectoryReader, OneFile) {
   const TemporaryDirectory directory;
   directory.put("model.safetensors", one_byte("norm", 7));
-  const WeightFiles weights = WeightFiles::open(directory.path());
+  const WeightFiles weights = model::ModelSource::open(directory.path()).weights();
   EXPECT_EQ(weights.names(), std::vector<std::string>{"norm"});
   EXPECT_EQ(value(weights, "norm"), 7);
   EXPECT_EQ(weights.find("b"), nullptr);
@@ -31,13 +32,13 @@ TEST(WeightFiles, OneFile) {
             directory.path("model.safetensors") + ": has no tensor nrom; did you mean norm?");
 }
 
-TEST(WeightFiles, ShardsOfAnIndex) {
+TEST(DirectoryReader, ShardsOfAnIndex) {
   const TemporaryDirectory directory;
   directory.put("model-1.safetensors", one_byte("b", 1));
   directory.put("model-2.safetensors", one_byte("a", 2));
   directory.put("model.safetensors.index.json",
                 R"({"metadata":{"total_size":2},"weight_map":{"a":"model-2.safetensors","b":"model-1.safetensors"}})");
-  WeightFiles weights = WeightFiles::open(directory.path());
+  WeightFiles weights = model::ModelSource::open(directory.path()).weights();
   EXPECT_EQ(weights.names(), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(value(weights, "a"), 2);
   EXPECT_EQ(value(weights, "b"), 1);
@@ -47,11 +48,11 @@ TEST(WeightFiles, ShardsOfAnIndex) {
   EXPECT_EQ(value(moved, "a"), 2);
   // A single file beside an index is the one that counts, as the library that writes both has it.
   directory.put("model.safetensors", one_byte("c", 3));
-  EXPECT_EQ(WeightFiles::open(directory.path()).names(), std::vector<std::string>{"c"});
+  EXPECT_EQ(model::ModelSource::open(directory.path()).weights().names(), std::vector<std::string>{"c"});
 }
 
 // All that the shards hold counts, wherever it lies and whether it is listed or not.
-TEST(WeightFiles, TensorsThatTheIndexDoesNotList) {
+TEST(DirectoryReader, TensorsThatTheIndexDoesNotList) {
   const TemporaryDirectory directory;
   const std::string both = raw_safetensors(
       R"({"a":{"dtype":"U8","shape":[],"data_offsets":[0,1]},"c":{"dtype":"U8","shape":[],"data_offsets":[1,2]}})",
@@ -60,7 +61,7 @@ TEST(WeightFiles, TensorsThatTheIndexDoesNotList) {
   directory.put("y.safetensors", one_byte("b", 2));
   directory.put("z.safetensors", one_byte("d", 4));
   directory.put("model.safetensors.index.json", R"({"weight_map":{"a":"y.safetensors","b":"x.safetensors"}})");
-  const WeightFiles weights = WeightFiles::open(directory.path());
+  const WeightFiles weights = model::ModelSource::open(directory.path()).weights();
   EXPECT_EQ(weights.names(), (std::vector<std::string>{"a", "b", "c"})) << "not what is in other files";
   EXPECT_EQ(value(weights, "a"), 1);
   EXPECT_EQ(value(weights, "b"), 2);
@@ -72,22 +73,22 @@ TEST(WeightFiles, TensorsThatTheIndexDoesNotList) {
       raw_safetensors(
           R"({"b":{"dtype":"U8","shape":[],"data_offsets":[0,1]},"c":{"dtype":"U8","shape":[],"data_offsets":[1,2]}})",
           "\x02\x03"));
-  EXPECT_EQ(value(WeightFiles::open(directory.path()), "c"), 3);
+  EXPECT_EQ(value(model::ModelSource::open(directory.path()).weights(), "c"), 3);
   directory.put(
       "y.safetensors",
       raw_safetensors(
           R"({"b":{"dtype":"U8","shape":[],"data_offsets":[0,1]},"c":{"dtype":"U8","shape":[],"data_offsets":[1,2]}})",
           "\x02\x05"));
-  EXPECT_NE(error_of([&] { WeightFiles::open(directory.path()); }).find("c: is another than that in "),
+  EXPECT_NE(error_of([&] { model::ModelSource::open(directory.path()).weights(); }).find("c: is another than that in "),
             std::string::npos);
 }
 
-TEST(WeightFiles, WrongIndices) {
+TEST(DirectoryReader, WrongIndices) {
   const TemporaryDirectory directory;
   directory.put("x.safetensors", one_byte("a", 1));
   const auto error = [&](const std::string& index) {
     directory.put("model.safetensors.index.json", index);
-    return error_of([&] { WeightFiles::open(directory.path()); });
+    return error_of([&] { model::ModelSource::open(directory.path()).weights(); });
   };
   const auto says = [&](const std::string& index, const std::string& part) {
     const std::string text = error(index);
@@ -104,7 +105,7 @@ TEST(WeightFiles, WrongIndices) {
     says(R"({"weight_map":{"a":")" + name + "\"}}", "expected the name of a .safetensors file in the same directory");
 }
 
-TEST(WeightFiles, AShardMayBeALinkToAFileAndToNothingElse) {
+TEST(DirectoryReader, AShardMayBeALinkToAFileAndToNothingElse) {
   const TemporaryDirectory blobs, directory;
   const auto link = [&](const std::string& to) {
     std::filesystem::remove(directory.path("x.safetensors"));
@@ -113,10 +114,10 @@ TEST(WeightFiles, AShardMayBeALinkToAFileAndToNothingElse) {
   directory.put("model.safetensors.index.json", R"({"weight_map":{"a":"x.safetensors"}})");
   // Caches of downloads lay models out like this; whoever makes links in a directory may put files there as well.
   link(blobs.put("blob", one_byte("a", 1)));
-  EXPECT_EQ(value(WeightFiles::open(directory.path()), "a"), 1);
+  EXPECT_EQ(value(model::ModelSource::open(directory.path()).weights(), "a"), 1);
   const auto says = [&](const std::string& to, const std::string& part) {
     link(to);
-    const std::string text = error_of([&] { WeightFiles::open(directory.path()); });
+    const std::string text = error_of([&] { model::ModelSource::open(directory.path()).weights(); });
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
   says("/dev/zero", "expected a regular file");
@@ -124,19 +125,21 @@ TEST(WeightFiles, AShardMayBeALinkToAFileAndToNothingElse) {
   says(blobs.path("none"), "is a dangling link to " + blobs.path("none"));
   const std::string secret = "root:secret:0:0:somebody:/home:/bin/sh";
   link(blobs.put("text", secret));
-  const std::string text = error_of([&] { WeightFiles::open(directory.path()); });
+  const std::string text = error_of([&] { model::ModelSource::open(directory.path()).weights(); });
   EXPECT_NE(text.find("x.safetensors: "), std::string::npos) << text;
   EXPECT_EQ(text.find("secret"), std::string::npos) << "an error shows nothing of a file that is none of ours";
 }
 
-TEST(WeightFiles, NothingThere) {
+TEST(DirectoryReader, NothingThere) {
   const TemporaryDirectory directory;
-  EXPECT_NE(error_of([&] { WeightFiles::open(directory.path("none")); }).find("there is no such directory"),
-            std::string::npos);
-  EXPECT_NE(error_of([&] { WeightFiles::open(directory.path()); }).find("model.safetensors: cannot open it"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of([&] { model::ModelSource::open(directory.path("none")).weights(); }).find("there is no such directory"),
+      std::string::npos);
+  EXPECT_NE(
+      error_of([&] { model::ModelSource::open(directory.path()).weights(); }).find("model.safetensors: cannot open it"),
+      std::string::npos);
   directory.put("pytorch_model.bin", "");
-  EXPECT_NE(error_of([&] { WeightFiles::open(directory.path()); }).find("only pytorch_model.bin is"),
+  EXPECT_NE(error_of([&] { model::ModelSource::open(directory.path()).weights(); }).find("only pytorch_model.bin is"),
             std::string::npos);
 }
 

@@ -1,0 +1,188 @@
+#include "model_io/directory_reader.h"
+
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/once.h"
+#include "base/printable.h"
+#include "model/spec/generation_keys.h"
+#include "model_io/generation_config.h"
+#include "model_io/quantized_files.h"
+#include "tokenizer/files/tokenizer_files.h"
+
+namespace tril::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr JsonLimits kIndexLimits{.bytes = std::uint64_t{64} << 20, .depth = 8, .values = 2'000'000};
+
+std::string shown(const fs::path& path) {
+  return printable(path.string(), 400);
+}
+
+// A shard is a file in the directory of its index: a name that leads anywhere else is refused.
+bool is_file_name(std::string_view name) {
+  return name.ends_with(".safetensors") && name.size() <= 255 && name.find_first_of("/\\") == name.npos &&
+         name.find('\0') == name.npos;
+}
+
+// The shards that an index names, in the order of the tensors that it lists.
+std::vector<SafetensorsFile> open_shards(const fs::path& directory, const JsonObject& weight_map) {
+  std::vector<SafetensorsFile> shards;
+  std::set<std::string> opened;
+  for (const std::string& tensor : weight_map.keys()) {
+    const std::string name = weight_map.get<std::string>(tensor);
+    if (!is_file_name(name))
+      fail(weight_map.place_of(tensor),
+           fmt::format("is \"{}\", expected the name of a .safetensors file in the same directory", printable(name)));
+    if (!opened.insert(name).second) continue;
+    const fs::path path = directory / name;
+    if (!is_present(path.string()))
+      fail(shown(path), fmt::format("is not there, and model.safetensors.index.json needs it"),
+           "the download is incomplete: get it again");
+    shards.push_back(SafetensorsFile::open(path.string()));
+  }
+  return shards;
+}
+
+// As `transformers` has it, all that the shards hold counts, in whichever of them it lies and whether the index lists it or
+// not. A tensor that two of them hold is one only where it is the same in both.
+std::vector<StoredTensor> tensors_of(const std::vector<SafetensorsFile>& files) {
+  std::map<std::string_view, StoredTensor> found;
+  for (const SafetensorsFile& file : files)
+    for (const WeightView& one : file.tensors()) {
+      const auto [at, is_new] = found.try_emplace(one.name, StoredTensor{one, file.path()});
+      if (is_new) continue;
+      const WeightView& other = at->second.view;
+      if (one.dtype != other.dtype || one.shape != other.shape ||
+          !std::equal(one.bytes.begin(), one.bytes.end(), other.bytes.begin(), other.bytes.end()))
+        fail(fmt::format("{}: {}", shown(file.path()), printable(one.name)),
+             fmt::format("is another than that in {}", shown(at->second.file)),
+             "the files are not of one model: get them again");
+    }
+  std::vector<StoredTensor> tensors;
+  for (auto& [name, tensor] : found) tensors.push_back(std::move(tensor));
+  return tensors;
+}
+
+WeightFiles weights_of_index(const fs::path& directory, const fs::path& index) {
+  const nlohmann::json json = read_json(index.string(), kIndexLimits);
+  const JsonObject weight_map = JsonObject(json, shown(index)).object("weight_map");
+  const auto files = std::make_shared<const std::vector<SafetensorsFile>>(open_shards(directory, weight_map));
+  WeightFiles weights({.where = files->size() == 1 ? files->front().path() : directory.string(),
+                       .tensors = tensors_of(*files),
+                       .maps = files});
+  for (const std::string& tensor : weight_map.keys())
+    if (!weights.find(tensor))
+      fail(shown(directory / weight_map.get<std::string>(tensor)),
+           fmt::format("has no tensor {}, which {} says is there", printable(tensor), shown(index)),
+           "the files are not of one model: get them again");
+  return weights;
+}
+
+class DirectoryReader : public ModelReader {
+ public:
+  explicit DirectoryReader(fs::path directory) : directory_(std::move(directory)) {}
+
+  ConfigDocument config() const override {
+    return config_.get([&] {
+      check_is_model();
+      return document("config.json");
+    });
+  }
+
+  std::optional<std::string> published_config() const override {
+    return read_text(beside("config.json").string(), JsonLimits().bytes);
+  }
+
+  ConfigDocument generation() const override {
+    return has("generation_config.json") ? document("generation_config.json") : config();
+  }
+
+  nlohmann::json published_generation() const override {
+    const ConfigDocument document = generation();
+    if (has("generation_config.json")) return document.json;
+    const JsonObject config = document.object();
+    nlohmann::json published = nlohmann::json::object();
+    const auto take = [&](std::string_view key) {
+      if (config.has(key)) published[std::string(key)] = document.json.at(std::string(key));
+    };
+    for (const std::string_view key : generation_keys()) take(key);
+    for (const char* key : {"eos_token_id", "pad_token_id", "bos_token_id"}) take(key);
+    if (forces_bos(config) && config.has("bos_token_id"))
+      published["forced_bos_token_id"] = document.json.at("bos_token_id");
+    return published;
+  }
+
+  bool has_weights() const override { return has("model.safetensors") || has("model.safetensors.index.json"); }
+
+  WeightFiles weights() const override {
+    const fs::path single = beside("model.safetensors"), index = beside("model.safetensors.index.json");
+    if (!has("model.safetensors") && has("model.safetensors.index.json")) return weights_of_index(directory_, index);
+    if (!has("model.safetensors") && has("pytorch_model.bin"))
+      fail(shown(single), "is not there, only pytorch_model.bin is, which holds Python code and is not read",
+           "load it with transformers and save_pretrained() it, which writes model.safetensors");
+    const auto files = std::make_shared<const std::vector<SafetensorsFile>>([&] {
+      std::vector<SafetensorsFile> one;
+      one.push_back(SafetensorsFile::open(single.string()));
+      return one;
+    }());
+    return WeightFiles({.where = single.string(), .tensors = tensors_of(*files), .maps = files});
+  }
+
+  bool has_tokenizer() const override { return tril::has_tokenizer(directory_.string()); }
+  std::shared_ptr<const Tokenizer> tokenizer() const override { return load_tokenizer(directory_.string()); }
+  TokenizerDescription tokenizer_description() const override { return describe_tokenizer(directory_.string()); }
+
+  nn::Precision stored_precision() const override {
+    const int bits = quantized_bits(config().object());
+    return bits == 8 ? nn::Precision::int8 : bits == 4 ? nn::Precision::int4 : nn::Precision::fp32;
+  }
+
+  fs::path beside(const std::string& name) const override { return directory_ / name; }
+
+  void copy_companions(const fs::path& to) const override {
+    const auto copy = [&](const char* name) {
+      if (has(name))
+        write_file_atomic((to / name).string(), read_text(beside(name).string(), std::uint64_t{256} << 20));
+    };
+    copy("generation_config.json");
+    for (const char* name : tokenizer_file_names) copy(name);
+  }
+
+ private:
+  bool has(const char* name) const { return is_present(beside(name).string()); }
+
+  ConfigDocument document(const char* name) const {
+    const std::string path = beside(name).string();
+    return {read_json(path), path};
+  }
+
+  // A directory of something else is told as one.
+  void check_is_model() const {
+    std::error_code ignored;
+    const fs::path config = beside("config.json");
+    if (fs::is_symlink(config, ignored) || fs::exists(config, ignored)) return;
+    std::vector<std::string> names;
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory_, ignored))
+      if (names.size() < 1000) names.push_back(entry.path().filename().string());
+    const std::string near = did_you_mean("config.json", names);
+    fail(config.string(), "is not there, so this is no model's directory",
+         !near.empty() ? near : "name a directory as Hugging Face lays it out, or a GGUF file");
+  }
+
+  fs::path directory_;
+  Once<ConfigDocument> config_;
+};
+
+}  // namespace
+
+std::unique_ptr<ModelReader> open_directory(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored) ? std::make_unique<DirectoryReader>(path) : nullptr;
+}
+
+}  // namespace tril::model

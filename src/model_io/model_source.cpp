@@ -1,0 +1,113 @@
+#include "model_io/model_source.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/once.h"
+#include "base/printable.h"
+#include "model_io/directory_reader.h"
+#include "model_io/gguf_model_reader.h"
+
+namespace tril::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The forms that are read, each by a function that gives null for a path of another form.
+constexpr std::array forms{open_gguf, open_directory};
+
+std::unique_ptr<ModelReader> reader_of(const fs::path& path) {
+  for (const auto open : forms)
+    if (std::unique_ptr<ModelReader> reader = open(path)) return reader;
+  const std::string shown = printable(path.string(), 400);
+  std::error_code problem;
+  if (!fs::exists(path, problem)) fail(shown, "there is no such directory or file", "check the path");
+  fail(shown, "is neither a directory nor a GGUF file", "name the directory that holds config.json, or a GGUF file");
+}
+
+}  // namespace
+
+struct ModelSource::State {
+  fs::path path;
+  std::unique_ptr<ModelReader> reader;
+  Once<ConfigDocument> config, of_generation;
+  Once<GenerationConfig> generation;
+  Once<nlohmann::json> published;
+  Once<WeightFiles> weights;
+  Once<std::shared_ptr<const Tokenizer>> tokenizer;
+
+  const ConfigDocument& generation_document() const {
+    return of_generation.get([&] { return reader->generation(); });
+  }
+};
+
+ModelSource ModelSource::open(const fs::path& path) {
+  auto state = std::make_shared<State>();
+  state->path = path;
+  state->reader = reader_of(path);
+  return ModelSource(std::move(state));
+}
+
+const fs::path& ModelSource::path() const {
+  return state_->path;
+}
+
+std::string ModelSource::name() const {
+  return state_->path.string();
+}
+
+JsonObject ModelSource::config() const {
+  return state_->config.get([&] { return state_->reader->config(); }).object();
+}
+
+std::optional<std::string> ModelSource::published_config() const {
+  return state_->reader->published_config();
+}
+
+const GenerationConfig& ModelSource::generation() const {
+  return state_->generation.get(
+      [&] { return from_files([&] { return read_generation_config(state_->generation_document().object()); }); });
+}
+
+std::optional<AlignmentHeads> ModelSource::alignment_heads() const {
+  return from_files([&] { return read_alignment_heads(state_->generation_document().object()); });
+}
+
+const nlohmann::json& ModelSource::published_generation() const {
+  return state_->published.get([&] { return state_->reader->published_generation(); });
+}
+
+bool ModelSource::has_weights() const {
+  return state_->reader->has_weights();
+}
+
+const WeightFiles& ModelSource::weights() const {
+  return state_->weights.get([&] { return state_->reader->weights(); });
+}
+
+nn::Precision ModelSource::stored_precision() const {
+  return state_->reader->stored_precision();
+}
+
+bool ModelSource::has_tokenizer() const {
+  return state_->reader->has_tokenizer();
+}
+
+std::shared_ptr<const Tokenizer> ModelSource::tokenizer() const {
+  return state_->tokenizer.get([&] { return state_->reader->tokenizer(); });
+}
+
+TokenizerDescription ModelSource::tokenizer_description() const {
+  return state_->reader->tokenizer_description();
+}
+
+fs::path ModelSource::beside(const std::string& name) const {
+  return state_->reader->beside(name);
+}
+
+void ModelSource::copy_companions(const fs::path& directory) const {
+  state_->reader->copy_companions(directory);
+}
+
+}  // namespace tril::model
