@@ -1,7 +1,7 @@
 #!/bin/sh
 # The house is as CMakeLists.txt says: a folder includes what it USES and nothing else, and uses all that it names; an include of
 # a folder that stands below it does not compile, tried out with the include path of its own CMake target. A folder holds files
-# or folders, never both.
+# or folders, never both. No text of a library names an option of the command line.
 set -eu
 cd "$(dirname "$0")/.."
 fail=0
@@ -39,6 +39,10 @@ for folder in $folders; do
   mkdir -p "$scratch/$folder.root/$(dirname "$folder")"
   ln -sfn "$PWD/src/$folder" "$scratch/$folder.root/$folder"
 done
+# Libraries name fields (`beam_size`); only cli/ knows by which options they are set.
+flags=$(grep -rnE '^[^/]*"[^"]*--[a-z][^"]*"' src --include='*.cpp' --include='*.h' | grep -vE '^src/cli/' || true)
+[ -z "$flags" ] || complain "a library names an option of the command line, not the field that it sets:
+$flags"
 while read -r folder uses; do
   included=$(cat src/"$folder"/*.h src/"$folder"/*.cpp 2>/dev/null | sed -nE 's|^#include "([a-z_/]+)/[^/"]+".*|\1|p' | sort -u)
   for other in $included; do

@@ -294,7 +294,7 @@ void Field::set(const std::vector<std::string>& texts, const std::string& where)
 }
 
 Field& Fields::append(Field field) {
-  if (find(field.name())) fail("--" + field.name(), "this option is declared twice");
+  if (find(field.name())) fail(field.name(), "this option is declared twice");
   return fields_.emplace_back(std::move(field));
 }
 
@@ -348,14 +348,14 @@ void Fields::set_from_texts(std::string_view name, const std::vector<std::string
 
 void Fields::check_complete() const {
   for (const Field& field : fields_)
-    check(!field.is_required() || field.given(), field.is_positional() ? field.shown_value() : "--" + field.name(),
+    check(!field.is_required() || field.given(), field.is_positional() ? field.shown_value() : field.name(),
           "this is required: {}", field.help());
   for (const Relation& r : relations_) {
     const Field &a = at(r.a), &b = at(r.b);
     if (r.excludes)
       check(!(a.given() && b.given()), a.given_at(), "contradicts {}: {}", b.given_at(), r.why);
     else
-      check(!a.given() || b.given(), a.given_at(), "needs --{}: {}", r.b, r.why);
+      check(!a.given() || b.given(), a.given_at(), "needs `{}`: {}", r.b, r.why);
   }
 }
 

@@ -32,7 +32,7 @@ Team::Team(int size) : errors_(static_cast<std::size_t>(size)), parts_(static_ca
     const int started = this->size();
     end();
     fail("threads", fmt::format("only {} of {} can be started ({})", started, size, problem.what()),
-         fmt::format("pass --threads {} or fewer, or raise the limits (ulimit)", started));
+         fmt::format("pass `threads` {} or fewer, or raise the limits (ulimit)", started));
   }
 }
 

@@ -148,8 +148,8 @@ void check_marks_words(const Tokenizer& tokenizer) {
     for (std::int32_t id = 0; id < tokenizer.size(side) && !marks; ++id)
       marks = tokenizer.piece(id, side).starts_with(space_piece);
     if (!marks)
-      fail_usage("--guided-alignment", "no piece of the vocabulary begins with \u2581, so that words cannot be counted",
-                 "align tokens (--guided-alignment-units tokens), or let a vocabulary be made");
+      fail_usage("guided_alignment", "no piece of the vocabulary begins with \u2581, so that words cannot be counted",
+                 "align tokens (`guided_alignment_units` tokens), or let a vocabulary be made");
   }
 }
 

@@ -54,7 +54,7 @@ std::vector<std::string> BlockReader::read(const TextBlock& block) {
     fail(reader_->name(),
          fmt::format("lines {} to {} are not those that were found there when the work began", block.first + 1,
                      block.first + block.lines),
-         "give back the text as it was, or begin anew with another --work-dir");
+         "give back the text as it was, or begin anew with another `work_dir`");
   return lines;
 }
 

@@ -138,8 +138,8 @@ void check_tags(const CorpusOptions& options, const Tokenizer& tokenizer) {
     if (tag.empty()) continue;
     const auto id = tokenizer.find(tag, Side::source);
     if (!id || tokenizer.encode(tag, Side::source) != std::vector{*id})
-      fail_usage("--language-tags", fmt::format("the vocabulary has no \"{}\"", tag),
-                 "let a vocabulary be made for these tags, or add them to one: tril vocab --extend");
+      fail_usage("language_tags", fmt::format("the vocabulary has no \"{}\"", tag),
+                 "let a vocabulary be made for these tags, or add them to one with `tril vocab`");
   }
 }
 

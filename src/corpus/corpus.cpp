@@ -32,25 +32,24 @@ void check_options(const CorpusOptions& o) {
         o.source.size(), o.target.size());
   check(o.source_column >= 0 && o.target_column >= 0, "corpus", "columns {} and {}, expected 0 or more",
         o.source_column, o.target_column);
-  check(o.max_tokens >= 2 && o.max_tokens < (std::int64_t{1} << 31), "--max-tokens", "{}, expected 2 to 2,147,483,647",
+  check(o.max_tokens >= 2 && o.max_tokens < (std::int64_t{1} << 31), "max_tokens", "{}, expected 2 to 2,147,483,647",
         o.max_tokens);
   check(o.max_sentences >= 0, "corpus", "{} sentences in a batch, expected 0 (no bound) or more", o.max_sentences);
-  check(o.max_length >= 2, "--max-length", "{}, expected at least 2 (a token and the end of the sentence)",
-        o.max_length);
+  check(o.max_length >= 2, "max_length", "{}, expected at least 2 (a token and the end of the sentence)", o.max_length);
   check(o.memory_bytes >= 1024, "corpus", "{} bytes of memory, expected at least 1,024", o.memory_bytes);
   check(o.threads >= 1, "corpus", "{} threads, expected at least 1", o.threads);
   const std::size_t sets = o.tsv.empty() ? o.source.size() : o.tsv.size();
-  check(o.weights.empty() || o.weights.size() == sets, "--data-weighting", "{} files for {} corpora", o.weights.size(),
+  check(o.weights.empty() || o.weights.size() == sets, "data_weighting", "{} files for {} corpora", o.weights.size(),
         sets);
-  check(o.tags.empty() || o.tags.size() == sets, "--language-tags", "{} tags for {} corpora", o.tags.size(), sets);
+  check(o.tags.empty() || o.tags.size() == sets, "language_tags", "{} tags for {} corpora", o.tags.size(), sets);
   check(o.alignments.empty() || o.alignments.size() == sets, "alignments", "{} files for {} corpora",
         o.alignments.size(), sets);
-  check(o.shares.empty() || o.shares.size() == sets, "--corpus-weights", "{} for {} corpora", o.shares.size(), sets);
+  check(o.shares.empty() || o.shares.size() == sets, "corpus_weights", "{} for {} corpora", o.shares.size(), sets);
   for (double share : o.shares)
-    check(share > 0 && std::isfinite(share), "--corpus-weights", "{}, expected numbers above 0", share);
-  check(std::isfinite(std::accumulate(o.shares.begin(), o.shares.end(), 0.0)), "--corpus-weights",
+    check(share > 0 && std::isfinite(share), "corpus_weights", "{}, expected numbers above 0", share);
+  check(std::isfinite(std::accumulate(o.shares.begin(), o.shares.end(), 0.0)), "corpus_weights",
         "their sum is too large, expected numbers that add up");
-  check(o.temperature >= 1 && std::isfinite(o.temperature), "--corpus-temperature", "{}, expected at least 1",
+  check(o.temperature >= 1 && std::isfinite(o.temperature), "corpus_temperature", "{}, expected at least 1",
         o.temperature);
   check(o.pool_batches >= 0 && o.prefetch >= 0, "corpus", "a pool of {} and {} batches ahead, expected 0 or more",
         o.pool_batches, o.prefetch);
@@ -152,7 +151,7 @@ void add_pass(CorpusStatistics& sum, const CorpusStatistics& part) {
 std::string way_out(const CorpusStatistics& s) {
   const std::int64_t most = std::max({s.empty, s.too_long, s.invalid, s.weightless});
   if (most == 0) return "check the files";
-  if (most == s.too_long) return "raise --max-length and --max-tokens, or pass --max-length-crop";
+  if (most == s.too_long) return "raise `max_length` and `max_tokens`, or pass `max_length_crop`";
   if (most == s.weightless) return "give pairs a weight above 0";
   if (most == s.invalid) return "convert the files to UTF-8";
   return "both sides of a pair need text";
@@ -339,13 +338,13 @@ class Corpus::Impl {
     if (state.fingerprint != 0 && state.fingerprint != fingerprint)
       fail_usage("corpus",
                  "its files, its options or the tokenizer differ from those that the saved position belongs to",
-                 "use the same ones, or pass --overwrite to begin anew");
+                 "use the same ones, or pass `overwrite` to begin anew");
     state.fingerprint = fingerprint;
     const std::uint64_t contents = corpus_contents(options);
     if (state.contents != 0 && state.contents != contents &&
         state.contents != contents_of_all(options, Stretches::of_old))
       fail_usage("corpus", "its files have the same sizes as those that the saved position belongs to, but other text",
-                 "use the same ones, or pass --overwrite to begin anew");
+                 "use the same ones, or pass `overwrite` to begin anew");
     state.contents = contents;
     stream.emplace(options, std::move(tokenizer), state);
     if (options.prefetch > 0) thread = std::thread([this] { prepare(); });

@@ -15,7 +15,7 @@ std::string read_document(const std::string& path, std::int64_t most) {
     text += bytes;
     if (static_cast<std::int64_t>(text.size()) > most)
       fail(input.name(), fmt::format("is longer than the {} bytes that may be held in memory", most),
-           "raise --data-memory, or give a shorter text");
+           "raise `data_memory`, or give a shorter text");
   }
   if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
   if (text.empty()) fail(input.name(), "is empty", "a UTF-8 text file is expected");

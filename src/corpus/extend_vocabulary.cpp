@@ -188,7 +188,7 @@ std::vector<NewPiece> learn_more_pieces(const std::string& model, const std::vec
                                         std::int64_t count, const VocabularyOptions& chosen) {
   const SentencePieceFile file = read_sentencepiece_file(model);
   if (file.algorithm != SubwordAlgorithm::bpe && file.algorithm != SubwordAlgorithm::unigram)
-    fail_usage("--extend", "the vocabulary is neither byte pairs nor a unigram model, which alone can grow");
+    fail_usage("extend", "the vocabulary is neither byte pairs nor a unigram model, which alone can grow");
   Words words(model);
   for (const std::string& line : sample_lines(files, chosen)) words.add(line);
 
@@ -204,7 +204,7 @@ std::vector<NewPiece> learn_more_pieces(const std::string& model, const std::vec
       else
         unknown[s] += times;
     }
-  if (total <= 0) fail("--extend", "the text has no line with a word in it");
+  if (total <= 0) fail_usage("train_sets", "the text has no line with a word in it");
 
   std::vector<NewPiece> pieces;
   Scores scores(file, total);

@@ -41,7 +41,7 @@ LmCorpus::LmCorpus(const LmCorpusOptions& options, const Tokenizer& tokenizer, c
   const std::uint64_t fingerprint = fingerprint_of(options, ids_);
   if (state.fingerprint != 0 && state.fingerprint != fingerprint)
     fail_usage("corpus", "its file, its options or the tokenizer differ from those that the saved position belongs to",
-               "use the same ones, or pass --overwrite to begin anew");
+               "use the same ones, or pass `overwrite` to begin anew");
   state_.fingerprint = fingerprint;
   plan_epoch();
   check(state_.batch_in_epoch + 1 < static_cast<std::int64_t>(batches_.size()), "corpus",

@@ -12,7 +12,7 @@ namespace tril {
 struct ReadOptions {
   bool skip_invalid = false;  ///< report a line that is not UTF-8 as Line::invalid instead of throwing
   bool refuse_empty = false;  ///< a file without a single line is an error
-  bool may_skip = true;       ///< the caller has a flag --skip-invalid, which the error about such a line names
+  bool may_skip = true;       ///< the caller has a flag `skip_invalid`, which the error about such a line names
 };
 
 enum class Line { text, invalid, end };

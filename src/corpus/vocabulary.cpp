@@ -123,7 +123,7 @@ std::int64_t pieces_of_no_text(const VocabularyOptions& options) {
   if (const auto most = most_pieces(message)) {
     if (*most <= pieces_of_no_text(options)) fail_on_no_text();
     fail(where, fmt::format("{} pieces cannot be learned from this text: it gives {} at most", options.size, *most),
-         fmt::format("ask for {} or fewer (--size), or give more text", *most));
+         fmt::format("ask for {} or fewer, or give more text", *most));
   }
   if (message.find("smaller than required_chars") != std::string::npos) {
     const auto least = number_behind(message, " vs ");
@@ -174,9 +174,9 @@ void check_options(const VocabularyOptions& options) {
         "{}, expected 0.98 to 1", options.character_coverage);
   std::set<std::string> seen{"</s>", "<unk>"};
   for (const std::string& symbol : options.symbols) {
-    check(!symbol.empty() && is_utf8(symbol) && symbol.find_first_of("\" ") == std::string::npos, "--symbols",
+    check(!symbol.empty() && is_utf8(symbol) && symbol.find_first_of("\" ") == std::string::npos, "symbols",
           "expected texts without spaces and quotation marks, got '{}'", symbol);
-    check(seen.insert(symbol).second, "--symbols", "'{}' is already a piece; give each text once", symbol);
+    check(seen.insert(symbol).second, "symbols", "'{}' is already a piece; give each text once", symbol);
   }
   check(options.max_lines >= 1, "vocabulary", "a sample of {} lines, at least 1 is expected", options.max_lines);
 }

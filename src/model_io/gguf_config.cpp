@@ -33,7 +33,7 @@ void check_whole(const GgufFile& f) {
     f.fail_at("general.type", fmt::format("is '{}', expected a model", printable(*type, 40)));
   if (const auto parts = f.get<std::int64_t>("split.count"); parts && *parts > 1)
     f.fail_at("split.count", fmt::format("the model lies in {} files, of which this is one", *parts),
-              "make one of them with llama-gguf-split --merge");
+              "make one of them with llama-gguf-split, which merges them");
 }
 
 std::int64_t tokens_of(const GgufFile& f) {

@@ -124,7 +124,7 @@ std::vector<std::byte> bytes_of(const Model& m, const Source& s, const WeightFil
     for (const float v : values)
       if (!std::isfinite(v) || (narrow && std::abs(v) >= 65520))
         fail(p->name, fmt::format("holds {}, which {} cannot", v, narrow ? "16-bit floats" : "a file for use"),
-             narrow && std::isfinite(v) ? "pass --type bf16 or f32"
+             narrow && std::isfinite(v) ? "pass `type` bf16 or f32"
                                         : "the model is damaged: train or download it again");
     kern::quantize_blocks(s.header.type, values.data(), values.size(), bytes.data() + at);
     at += values.size() / values_of_block(s.header.type) * bytes_of_block(s.header.type);

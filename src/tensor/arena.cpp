@@ -82,7 +82,7 @@ struct Arena::Pool {
     }
     if (p == MAP_FAILED)
       fail("arena", fmt::format("no address range of {} bytes to be had{}", wanted, limit ? "" : ", nor a smaller one"),
-           "pass fewer --threads, each of which has its own, or raise `ulimit -v`");
+           "pass fewer `threads`, each of which has its own, or raise `ulimit -v`");
     base = static_cast<std::byte*>(p);
     madvise(base, reserved, MADV_HUGEPAGE);  // advice only: without it, more page faults
   }
@@ -152,7 +152,7 @@ struct Arena::Pool {
     if (size > reserved - begin) {
       if (at != base + top) put(block_at(at));
       fail("arena", fmt::format("{} bytes more are needed, {} of {} are in use", size, stats.live_bytes, reserved),
-           "lower --max-tokens or --batch-size");
+           "lower `max_tokens` or `batch_size`");
     }
     ASAN_POISON_MEMORY_REGION(at, size);  // what is beyond the bytes asked for stays so
     ASAN_UNPOISON_MEMORY_REGION(at, sizeof(Block));

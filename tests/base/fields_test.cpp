@@ -125,11 +125,11 @@ TEST(Fields, NameTheMistake) {
 TEST(Fields, RequireAndContradict) {
   Options o;
   Fields f = fields_of(o);
-  EXPECT_EQ(error_of([&] { f.check_complete(); }), "--model: this is required: where the model goes");
+  EXPECT_EQ(error_of([&] { f.check_complete(); }), "model: this is required: where the model goes");
   f.set_from_text("model", "m", "");
   f.check_complete();
   f.at("vocab-size", "").set({"100"}, "--vocab-size");
-  EXPECT_EQ(error_of([&] { f.check_complete(); }), "--vocab-size: needs --train-sets: it is trained from them");
+  EXPECT_EQ(error_of([&] { f.check_complete(); }), "--vocab-size: needs `train-sets`: it is trained from them");
   f.at("train-sets", "").set({"a", "b"}, "--train-sets");
   f.check_complete();
   f.set_from_text("vocab", "spm.model", "run.yml: line 2");

@@ -197,7 +197,7 @@ TEST(Corpus, RefusesATagThatIsNoToken) {
   options.target = {at.write("t", "walk\n")};
   options.tags = {">>cc<<"};
   const std::string error = error_of([&] { Corpus(options, tokenizer_of(SubwordKind::bpe)); });
-  EXPECT_TRUE(contains(error, "--language-tags: the vocabulary has no \">>cc<<\"")) << error;
+  EXPECT_TRUE(contains(error, "language_tags: the vocabulary has no \">>cc<<\"")) << error;
 }
 
 // --- mixtures ---

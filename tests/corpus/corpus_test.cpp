@@ -341,7 +341,7 @@ TEST(Corpus, SaysWhatToTryWhereNoPairCanBeUsed) {
   options.skip_invalid = true;
   EXPECT_TRUE(contains(error("\xff\n\xfe\n"), "UTF-8"));
   options.max_length = 3;
-  EXPECT_TRUE(contains(error("1 2 3 4\n1 2 3 4\n"), "raise --max-length"));
+  EXPECT_TRUE(contains(error("1 2 3 4\n1 2 3 4\n"), "raise `max_length`"));
   options.weights = {at.write("w", "0\n0\n")};
   EXPECT_TRUE(contains(error("1\n1\n"), "weight above 0"));
 }
@@ -408,8 +408,8 @@ TEST(Corpus, NamesBadFilesAndOptions) {
   EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.source.clear(); }), "no files"));
   EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.target.clear(); }), "1 source files and 0 target files"));
   EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.tsv = o.source; }), "one or the other"));
-  EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.max_tokens = 1; }), "--max-tokens"));
-  EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.max_length = 1; }), "--max-length"));
+  EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.max_tokens = 1; }), "max_tokens"));
+  EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.max_length = 1; }), "max_length"));
   EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) {
                          o.source = {at.write("x", "\n\n")};
                          o.target = {at.write("y", "1\n2\n")};
@@ -450,7 +450,7 @@ TEST(Corpus, RefusesAStateOfOtherText) {
   at.write(std::filesystem::path(options.target[0]).filename(), text);
   const std::string error = error_of([&] { Corpus(options, words, state); });
   EXPECT_TRUE(contains(error, "have the same sizes as those that the saved position belongs to, but other text") &&
-              contains(error, "--overwrite"))
+              contains(error, "`overwrite`"))
       << error;
   nlohmann::json old = state;
   old.erase("contents");

@@ -92,7 +92,7 @@ TEST(Reader, NamesLineAndColumnOfInvalidUtf8) {
   const std::string error = error_of([&] { read_lines(path); });
   EXPECT_TRUE(contains(error, path + ": line 2")) << error;
   EXPECT_TRUE(contains(error, "byte 0xC3 at column 8")) << error;
-  EXPECT_TRUE(contains(error, "--skip-invalid")) << error;
+  EXPECT_TRUE(contains(error, "`skip_invalid`")) << error;
 
   LineReader reader(path, {.skip_invalid = true});
   std::string line;

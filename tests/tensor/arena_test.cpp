@@ -176,7 +176,7 @@ std::string refusal(std::size_t limit) {
 TEST(Arena, NamesTheRangeThatCannotBeHad) {
   const std::string text = refusal(std::size_t{1} << 60);
   EXPECT_NE(text.find("no address range of 1152921504606846976 bytes"), std::string::npos) << text;
-  EXPECT_NE(text.find("--threads"), std::string::npos) << text;
+  EXPECT_NE(text.find("`threads`"), std::string::npos) << text;
 }
 
 // Under a limit on addresses (ulimit -v) an arena takes what there is, not all of it, and tells where there is nothing.

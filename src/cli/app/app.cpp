@@ -20,6 +20,7 @@
 #include "cli/io/standard_output.h"
 #include "cli/options/environment.h"
 #include "cli/options/general_options.h"
+#include "cli/options/option_names.h"
 #include "cli/options/parse.h"
 #include "cli/options/yaml_options.h"
 #include "dist/launch.h"
@@ -57,56 +58,6 @@ std::size_t words_of_name(const App& app, const std::vector<std::string>& args) 
   };
   if (args.size() > 1 && is_command(args[0] + " " + args[1])) return 2;
   return !args.empty() && is_command(args[0]) ? 1 : 0;
-}
-
-// What lower folders call things that several options ask for.
-const std::vector<std::pair<std::string_view, std::vector<std::string_view>>>& other_names() {
-  static const std::vector<std::pair<std::string_view, std::vector<std::string_view>>> list{
-      {"n_best", {"n-best", "n"}},
-      {"constraint", {"regex", "json-schema", "json-object"}},
-      {"regular expression", {"regex"}},
-      {"GGUF", {"to"}},
-      {"language model", {"model"}},
-      {"translation", {"model"}},
-      {"speculative decoding", {"draft-model", "prompt-lookup"}},
-      {"unknown words", {"replace-unknowns"}},
-      {"log-probabilities of tokens", {"logprobs"}}};
-  return list;
-}
-
-// The option that sets what lower folders call "beam_size" or "beam groups"; "" where none does.
-std::string option_of(const Fields& fields, std::string_view called) {
-  for (const auto& [other, options] : other_names())
-    for (const std::string_view option : options)
-      if (called == other && fields.find(option) && fields.given(option)) return std::string(option);
-  std::string name(called);
-  for (char& c : name)
-    if (c == ' ' || c == '_') c = '-';
-  return fields.find(name) ? name : "";
-}
-
-// Fields stand in backquotes in what lower folders say: `beam_size` is --beam-size here.
-std::string with_options(const Fields& fields, std::string text) {
-  for (std::size_t begin = 0; (begin = text.find('`', begin)) != std::string::npos; ++begin) {
-    const std::size_t end = text.find('`', begin + 1);
-    if (end == std::string::npos) break;
-    const std::string option = option_of(fields, std::string_view(text).substr(begin + 1, end - begin - 1));
-    if (option.empty()) continue;
-    text.replace(begin, end + 1 - begin, "--" + option);
-  }
-  return text;
-}
-
-// The same error by the options' names where it names what options set. A file that is called so keeps its name.
-Error in_options(const Fields& fields, const Error& error) {
-  if (error.kind() != ErrorKind::usage) return error;
-  std::string where = error.where();
-  const bool is_value = std::any_of(fields.begin(), fields.end(), [&](const Field& field) {
-    const auto texts = field.texts();
-    return std::find(texts.begin(), texts.end(), where) != texts.end();
-  });
-  if (const std::string option = option_of(fields, where); !is_value && !option.empty()) where = "--" + option;
-  return Error(error.kind(), where, with_options(fields, error.message()), with_options(fields, error.hint()));
 }
 
 // An error that names the command as its place: the line begins with that name already.
@@ -151,7 +102,11 @@ int App::run_command(Command& command, const std::vector<std::string>& args) {
     write_stdout(help_text(command));
     return exit_success;
   }
-  general_fields.check_complete();
+  try {
+    general_fields.check_complete();
+  } catch (const Error& error) {
+    throw with_options(general_fields, error);
+  }
   set_up_log(general.log);
 
   const std::vector<GivenValue> file =
@@ -167,13 +122,13 @@ int App::run_command(Command& command, const std::vector<std::string>& args) {
     write_stdout(to_yaml(command.fields));
     return exit_success;
   }
-  command.fields.check_complete();
   try {
+    command.fields.check_complete();
     return command.run({*this, command.fields, general.log.quiet});
   } catch (const ReaderGone&) {
     throw;
   } catch (const Error& error) {
-    throw without_command(command.name, in_options(command.fields, error));
+    throw without_command(command.name, with_options(command.fields, error));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "cli/options/general_options.h"
+#include "cli/options/option_names.h"
 
 namespace tril::cli {
 namespace {
@@ -148,7 +149,7 @@ std::string zsh_completion(const App& app) {
     each_field(command, [&](const Field& field) {
       const std::vector<std::string> allowed = completions(app, command, field);
       const std::string action = allowed.empty() ? "_files" : "(" + words(allowed) + ")";
-      const std::string help = zsh_text(field.help());
+      const std::string help = zsh_text(with_options(command.fields, field.help()));
       std::string spec = fmt::format("--{}[{}]", field.name(), help);
       if (!field.is_flag()) spec += fmt::format(":{}:{}", zsh_text(field.shown_value()), action);
       out += fmt::format(" \\\n        {}", quoted((field.is_list() ? "*" : "") + spec, "'\\''"));
@@ -185,7 +186,7 @@ std::string fish_completion(const App& app) {
       out += fmt::format("{} -l {}", when, field.name());
       if (field.short_name()) out += fmt::format(" -s {}", field.short_name());
       if (!field.is_flag()) out += allowed.empty() ? " -r" : fmt::format(" -x -a {}", quoted(words(allowed), "\\'"));
-      out += fmt::format(" -d {}\n", quoted(field.help(), "\\'"));
+      out += fmt::format(" -d {}\n", quoted(with_options(command.fields, field.help()), "\\'"));
       if (field.is_positional() && !allowed.empty())
         out += fmt::format("{} -f -a {}\n", when, quoted(words(allowed), "\\'"));
     });

@@ -7,6 +7,7 @@
 
 #include "base/version.h"
 #include "cli/options/general_options.h"
+#include "cli/options/option_names.h"
 
 namespace tril::cli {
 namespace {
@@ -73,7 +74,7 @@ void add_tables(std::string& out, const Fields& fields) {
         const std::string value = field.default_text();
         const std::string limits = field.range();
         const std::vector<std::string> allowed = field.allowed();
-        std::string meaning = field.help();
+        std::string meaning = with_options(fields, field.help());
         if (!allowed.empty()) meaning += ": " + fmt::format("{}", fmt::join(allowed, ", "));
         if (!limits.empty()) meaning += " (" + limits + ")";
         if (field.is_required()) meaning += "; required";
@@ -94,7 +95,8 @@ std::string flag_text(const Field& field) {
   return fmt::format("{}--{} {}", text, field.name(), value_text(field));
 }
 
-std::string described(const Field& field) {
+std::string described(const Field& field, const Fields& fields) {
+  const std::string help = with_options(fields, field.help());
   std::vector<std::string> notes;
   if (const auto allowed = field.allowed(); !allowed.empty())
     notes.push_back(fmt::format("{}", fmt::join(allowed, ", ")));
@@ -102,7 +104,7 @@ std::string described(const Field& field) {
   if (field.is_required()) notes.emplace_back("required");
   if (field.is_flag() ? field.default_text() == "true" : !field.default_text().empty())
     notes.push_back("default " + (field.is_flag() ? "on" : field.default_text()));
-  return notes.empty() ? field.help() : fmt::format("{} ({})", field.help(), fmt::join(notes, "; "));
+  return notes.empty() ? help : fmt::format("{} ({})", help, fmt::join(notes, "; "));
 }
 
 std::string overview(const App& app) {
@@ -125,7 +127,7 @@ std::string help_text(const Command& command) {
           std::string flags = (field.short_name() || field.is_positional() ? "  " : "      ") + flag_text(field);
           out += flags.size() + 2 > help_column ? flags + "\n" + std::string(help_column, ' ')
                                                 : fmt::format("{:<{}}", flags, help_column);
-          out += wrapped(described(field), help_column) + "\n";
+          out += wrapped(described(field, *fields), help_column) + "\n";
         });
 
   if (!command.examples.empty()) out += "\nExamples\n";

@@ -16,7 +16,7 @@ std::string markdown_reference(const App& app);
 
 /// "-i, --input FILE", "--train-sets FILE...", "--[no-]tie".
 std::string flag_text(const Field& field);
-/// "hypotheses kept (at least 1; default 6)".
-std::string described(const Field& field);
+/// "hypotheses kept (at least 1; default 6)". @param fields  those that its help may name
+std::string described(const Field& field, const Fields& fields);
 
 }  // namespace tril::cli

@@ -224,6 +224,8 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
   const bool first = ranks->first();
   if (!first) quiet = true;
   share_cores(o.run, *ranks);
+  if (o.run.shard_weights && ranks->size() == 1)
+    spdlog::warn("--shard-weights: this process is alone and has all weights; mpirun starts several");
   const std::string& dir = o.run.model;
   CheckpointStore store(dir, o.run.keep_checkpoints, ranks);
   if (so_far.begun) {

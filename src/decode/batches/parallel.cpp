@@ -92,7 +92,7 @@ void WorkerPool::run(std::size_t jobs, const std::function<void(Context&, int, s
   } catch (const std::system_error& problem) {
     end_others();
     fail("threads", fmt::format("only {} of {} can be started ({})", others.size() + 1, busy, problem.what()),
-         fmt::format("pass --threads {} or fewer, or raise the limits (ulimit)", others.size() + 1));
+         fmt::format("pass `threads` {} or fewer, or raise the limits (ulimit)", others.size() + 1));
   } catch (...) {
     end_others();
     throw;
@@ -113,7 +113,7 @@ ParallelDecoder::ParallelDecoder(const model::Model& model, ParallelOptions opti
   if (options_.speculative.on()) check_speculative(s);
   if (options_.deterministic && s.shortlist)
     fail_usage("shortlist", "its products are of another width in each batch, so bits may differ",
-               "leave it or --deterministic out");
+               "leave it or `deterministic` out");
   if (s.attention.on) model::tap_of(model, model::AlignmentHeads{s.attention.layer, s.attention.heads});
   for (int i = 0; i < workers_.count(); ++i)
     sessions_.push_back(std::make_unique<Session>(

@@ -99,7 +99,7 @@ PromptSession::PromptSession(Context& c, const model::Model& model, CacheOptions
   cache_ = model.make_cache(c);
   if (!cache_ || !options_.use)
     fail_usage("kept text", fmt::format("there is no cache of a {} model to keep it in", model.family()),
-               "leave --no-cache out");
+               "leave `no_cache` out");
   cache_->configure(options_.kept);
 }
 

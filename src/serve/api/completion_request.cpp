@@ -18,8 +18,8 @@ Fields fields_of(CompletionRequest& r, bool chat) {
   Fields f;
   f.add("model", &r.model, "a model's name; unset: the first that continues text");
   f.add("max-tokens", &r.max_tokens,
-        chat ? "tokens to generate at most; the server's --max-new-tokens bounds it"
-             : "tokens to generate at most; unset: 16; the server's --max-new-tokens bounds it")
+        chat ? "tokens to generate at most; the server's `max_new_tokens` bounds it"
+             : "tokens to generate at most; unset: 16; the server's `max_new_tokens` bounds it")
       .at_least(0)
       .at_most(1'000'000);
   if (chat) f.add("max-completion-tokens", &r.max_completion_tokens, "the same").at_least(1).at_most(1'000'000);

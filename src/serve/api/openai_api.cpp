@@ -156,7 +156,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
   void check_length(const char* name, std::int64_t tokens) const {
     const std::int64_t bound = service_.options().most_new_tokens;
     if (tokens > bound)
-      throw HttpError(400, fmt::format("{}: at most {}, the server's --max-new-tokens", name, bound), name);
+      throw HttpError(400, fmt::format("{}: at most {}, the server's `max_new_tokens`", name, bound), name);
   }
 
   void check_biases() const {

@@ -87,7 +87,7 @@ Engine::Engine(std::shared_ptr<const model::Model> model, const EngineOptions& o
         std::count_if(workers_.begin(), workers_.end(), [](const auto& w) { return w->thread.joinable(); });
     stop();
     fail("threads", fmt::format("only {} of {} can be started ({})", started, workers, problem.what()),
-         fmt::format("pass --threads {} or fewer, or raise the limits (ulimit)", std::max<std::ptrdiff_t>(1, started)));
+         fmt::format("pass `threads` {} or fewer, or raise the limits (ulimit)", std::max<std::ptrdiff_t>(1, started)));
   } catch (...) {
     stop();
     throw;

@@ -51,7 +51,7 @@ class HttpServer::Implementation : public HttpHost, public std::enable_shared_fr
       const std::size_t started = threads_.size();
       stop();
       fail("HTTP threads", fmt::format("only {} of {} can be started ({})", started, options.threads, problem.what()),
-           "pass fewer --http-threads or --threads, or raise the limits (ulimit)");
+           "pass fewer `http_threads` or `threads`, or raise the limits (ulimit)");
     }
   }
   void stop();

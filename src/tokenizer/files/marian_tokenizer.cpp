@@ -246,11 +246,11 @@ class MarianTokenizer::Sampler : public SubwordSampler {
         has_bytes_(
             std::any_of(file.pieces.begin(), file.pieces.end(), [](auto& p) { return p.type == PieceType::byte; })) {
     if (how.bpe_dropout > 0 && file.algorithm != SubwordAlgorithm::bpe)
-      fail_usage("--bpe-dropout", "the vocabulary was not learned by byte-pair encoding",
-                 "learn one with --vocab-type bpe; --subword-alpha is for unigram vocabularies");
+      fail_usage("bpe_dropout", "the vocabulary was not learned by byte-pair encoding",
+                 "learn one with `vocab_type` bpe; `subword_alpha` is for unigram vocabularies");
     if (how.unigram_alpha > 0 && file.algorithm != SubwordAlgorithm::unigram)
-      fail_usage("--subword-alpha", "the vocabulary is no unigram model",
-                 "learn one with --vocab-type unigram; --bpe-dropout is for byte-pair encoding");
+      fail_usage("subword_alpha", "the vocabulary is no unigram model",
+                 "learn one with `vocab_type` unigram; `bpe_dropout` is for byte-pair encoding");
   }
 
   void cut(std::string_view text, RandomSequence& random, std::vector<std::int32_t>& ids) const {

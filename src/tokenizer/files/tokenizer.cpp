@@ -19,7 +19,7 @@ namespace tril {
 
 std::unique_ptr<const SubwordSampler> Tokenizer::sampler(Side, const SubwordSampling&) const {
   fail_usage("subword sampling", "this tokenizer cuts a text in one way only",
-             "use a SentencePiece vocabulary, or leave --bpe-dropout and --subword-alpha away");
+             "use a SentencePiece vocabulary, or leave `bpe_dropout` and `subword_alpha` away");
 }
 
 TextFrame Tokenizer::frame(Side, std::string_view language) const {

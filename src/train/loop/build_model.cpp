@@ -71,7 +71,7 @@ std::unique_ptr<model::Model> build_linear_decoder(const ModelOptions& options, 
 }
 
 void check_one_vocabulary(const ModelOptions& options, const Tokenizer& tokenizer) {
-  check(tokenizer.shared_vocabulary(), "--vocab", "--arch {} has one vocabulary for both sides, this has two",
+  check(tokenizer.shared_vocabulary(), "vocab", "`arch` {} has one vocabulary for both sides, this has two",
         options.arch);
 }
 
@@ -82,7 +82,7 @@ void check_ends_sentences(const ModelOptions& options, const Tokenizer& tokenize
   const char* const missing = special.eos < 0   ? "no end token"
                               : special.pad < 0 ? "no padding token"
                                                 : "no decoder start token";
-  fail_usage("--vocab", fmt::format("the vocabulary has {}, which --arch {} needs", missing, options.arch),
+  fail_usage("vocab", fmt::format("the vocabulary has {}, which `arch` {} needs", missing, options.arch),
              "give a SentencePiece model, or the directory of a translation model; vocabularies like GPT-2's are for "
              "language models");
 }

@@ -70,7 +70,7 @@ SafetensorsFile open_state(const std::string& path, const std::string& layout) {
   const std::string* stored_layout = file.find_metadata("layout");
   if (!stored_layout || *stored_layout != layout)
     fail(path, "these are weights of a model of other names or sizes",
-         "pass the options that the run began with, or --overwrite");
+         "pass the options that the run began with, or `overwrite`");
   return file;
 }
 
@@ -121,12 +121,12 @@ auto read_or_go_on_without(const std::string& path, const std::string& last, F&&
   try {
     return read();
   } catch (const Error& problem) {
-    if (problem.hint().find("--overwrite") != std::string::npos) throw;
+    if (problem.hint().find("`overwrite`") != std::string::npos) throw;
     const std::string before = state_before(path, last);
     throw Error(ErrorKind::failure, "", problem.what(),
                 before.empty()
-                    ? "pass --overwrite to begin anew"
-                    : fmt::format("to go on from the state before it: echo {} > {}/last; or pass --overwrite to "
+                    ? "pass `overwrite` to begin anew"
+                    : fmt::format("to go on from the state before it: echo {} > {}/last; or pass `overwrite` to "
                                   "begin anew",
                                   before, path));
   }
@@ -155,7 +155,7 @@ CheckpointStore::CheckpointStore(const std::string& directory, std::int64_t keep
   ranks_->together([&] {
     if (!fs::exists(file))
       fail(directory, ranks_->name_of(ranks_->rank()) + " does not see what rank 0 has written there",
-           "--model has to be on a file system that all machines share");
+           "`model` has to be on a file system that all machines share");
   });
 }
 
@@ -169,7 +169,7 @@ void CheckpointStore::lock(const std::string& file) {
         close(std::exchange(lock_, -1));
         made_directory_ = false;  // it is another's
         fail(fs::path(path_).parent_path().string(), "another process trains in this directory",
-             "wait for it, stop it, or choose another --model");
+             "wait for it, stop it, or choose another `model`");
       }
       spdlog::warn("{}: cannot be locked ({}): see to it that nobody else trains in this directory", file,
                    std::strerror(problem));
@@ -217,7 +217,7 @@ std::string CheckpointStore::last() const {
   std::string name = read_text(file, 4096);
   while (!name.empty() && name.back() == '\n') name.pop_back();
   if (!name.starts_with("state-") || name.find('/') != std::string::npos)
-    fail(file, "expected the name of a state, such as state-00001200", "pass --overwrite to begin anew");
+    fail(file, "expected the name of a state, such as state-00001200", "pass `overwrite` to begin anew");
   return name;
 }
 

@@ -105,7 +105,7 @@ CorpusOptions training_corpus(const TrainOptions& options) {
 std::vector<std::string> tags_of(const DataOptions& d) {
   std::vector<std::string> tags;
   for (const std::string& name : d.language_tags)
-    tags.push_back(name == "-" ? "" : language_tag(name, "--language-tags"));
+    tags.push_back(name == "-" ? "" : language_tag(name, "language_tags"));
   return tags;
 }
 
@@ -152,7 +152,7 @@ std::shared_ptr<const Tokenizer> make_tokenizer(const TrainOptions& options) {
   if (!options.tune.init_from.empty()) return model::ModelSource::open(options.tune.init_from).tokenizer();
   if (!d.vocab.empty() && std::filesystem::is_directory(d.vocab)) return load_tokenizer(d.vocab);
   if (!d.vocab.empty() && is_language_model(options.model))
-    fail_usage("--vocab", fmt::format("{} is a file; a language model's vocabulary is a directory's", d.vocab),
+    fail_usage("vocab", fmt::format("{} is a file; a language model's vocabulary is a directory's", d.vocab),
                "give a directory with a tokenizer.json, or with vocab.json and merges.txt");
   if (!d.vocab.empty()) {
     MarianParts parts;

@@ -66,15 +66,15 @@ void select_trained(nn::Parameters& parameters, const FineTuneOptions& tune) {
   std::vector<std::string> names;
   for (const nn::Parameter& p : parameters.all())
     if (p.trainable) names.push_back(p.name);
-  check_patterns("--train-only", tune.train_only, names);
-  check_patterns("--freeze", tune.freeze, names);
+  check_patterns("train_only", tune.train_only, names);
+  check_patterns("freeze", tune.freeze, names);
   bool any = false;
   for (nn::Parameter& p : parameters.all()) {
     if (!tune.train_only.empty() && !matches_any(tune.train_only, p.name)) p.trainable = false;
     if (matches_any(tune.freeze, p.name)) p.trainable = false;
     any |= p.trainable;
   }
-  check(any, "--freeze", "nothing is left to train");
+  check(any, "freeze", "nothing is left to train");
 }
 
 void add_adapters(nn::Parameters& parameters, const FineTuneOptions& tune) {
@@ -86,7 +86,7 @@ void add_adapters(nn::Parameters& parameters, const FineTuneOptions& tune) {
     adaptable.push_back(&p);
     names.push_back(layer_of(p));
   }
-  check_patterns("--lora-targets", tune.lora_targets, names);
+  check_patterns("lora_targets", tune.lora_targets, names);
   nn::LoraOptions options;
   options.rank = tune.lora_rank;
   options.alpha = tune.lora_alpha > 0 ? tune.lora_alpha : static_cast<double>(tune.lora_rank);
@@ -95,7 +95,7 @@ void add_adapters(nn::Parameters& parameters, const FineTuneOptions& tune) {
   std::int64_t most = 0;
   for (const nn::Parameter* p : adaptable) most = std::max(most, std::min(p->shape[0], p->shape[1]));
   if (options.rank > most)
-    fail_usage("--lora-rank", fmt::format("{} is above the rank that any adapted matrix can have", options.rank),
+    fail_usage("lora_rank", fmt::format("{} is above the rank that any adapted matrix can have", options.rank),
                fmt::format("pass at most {}", most));
   for (nn::Parameter* p : adaptable) nn::add_lora(parameters, *p, options);
 }
@@ -144,18 +144,17 @@ std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
     m = std::make_unique<model::Gpt2>(c);
   }
   if (m->has_encoder() == is_language_model(options.model))
-    fail_usage("--arch", fmt::format("{} holds a model of the family {}", options.tune.init_from, m->family()),
-               m->has_encoder() ? "pass --arch marian" : "pass --arch gpt2");
-  check(m->max_positions() == 0 || options.data.max_length <= m->max_positions(), "--max-length",
+    fail_usage("arch", fmt::format("{} holds a model of the family {}", options.tune.init_from, m->family()),
+               m->has_encoder() ? "pass `arch` marian" : "pass `arch` gpt2");
+  check(m->max_positions() == 0 || options.data.max_length <= m->max_positions(), "max_length",
         "{} tokens, {} has {} positions", options.data.max_length, options.tune.init_from, m->max_positions());
-  check(m->experts_per_token() > 0 || options.learning.router_aux_loss == 0, "--router-aux-loss",
+  check(m->experts_per_token() > 0 || options.learning.router_aux_loss == 0, "router_aux_loss",
         "a {} model has no experts", m->family());
   if (!m->has_encoder() && m->family() != "gpt2" && most_dropout(*m) == 0 && options.tune.lora_dropout == 0) {
-    // settle() asks the options, of which --arch gpt2 has some that this family has not.
-    check(options.learning.r_drop == 0, "--r-drop", "{} has no dropout: both passes are the same",
+    // settle() asks the options, of which `arch` gpt2 has some that this family has not.
+    check(options.learning.r_drop == 0, "r_drop", "{} has no dropout: both passes are the same",
           options.tune.init_from);
-    check(options.model.dropout_warmup == 0, "--dropout-warmup", "{} has no dropout to warm up",
-          options.tune.init_from);
+    check(options.model.dropout_warmup == 0, "dropout_warmup", "{} has no dropout to warm up", options.tune.init_from);
   }
   m->set_gradient_checkpointing(options.model.gradient_checkpointing);
   if (options.tune.lora_rank > 0)

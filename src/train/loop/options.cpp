@@ -72,7 +72,7 @@ void model_fields(Fields& f, ModelOptions& m) {
 
   f.group("Dropout");
   f.add("dropout", &m.dropout, "on what each sublayer adds, and on embeddings").at_least(0).at_most(0.95);
-  f.add("embedding-dropout", &m.embedding_dropout, "on embeddings, instead of --dropout").at_least(0).at_most(0.95);
+  f.add("embedding-dropout", &m.embedding_dropout, "on embeddings, instead of `dropout`").at_least(0).at_most(0.95);
   f.add("attention-dropout", &m.attention_dropout, "on attention weights").at_least(0).at_most(0.95);
   f.add("activation-dropout", &m.activation_dropout, "after the feed-forward's activation").at_least(0).at_most(0.95);
   f.add("dropout-warmup", &m.dropout_warmup, "updates over which every dropout sets in: p (1 - e^(-10 t / N)); 0: none")
@@ -83,7 +83,7 @@ void model_fields(Fields& f, ModelOptions& m) {
 void data_fields(Fields& f, DataOptions& d) {
   f.group("Data");
   f.add("train-sets", &d.train_sets,
-        "source and target text, line by line (or one tab-separated file with --tsv); several corpora one after the "
+        "source and target text, line by line (or one tab-separated file with `tsv`); several corpora one after the "
         "other: A.src A.tgt B.src B.tgt; a language model: one text")
       .letter('t')
       .value_name("FILE")
@@ -114,7 +114,7 @@ void data_fields(Fields& f, DataOptions& d) {
   f.add("bpe-dropout", &d.bpe_dropout, "probability that a merge of the vocabulary is left out, anew in each epoch")
       .at_least(0)
       .at_most(1);
-  f.add("bpe-dropout-sides", &d.bpe_dropout_sides, "whose subwords --bpe-dropout or --subword-alpha draws",
+  f.add("bpe-dropout-sides", &d.bpe_dropout_sides, "whose subwords `bpe_dropout` or `subword_alpha` draws",
         {{"both", Sides::both}, {"source", Sides::source}, {"target", Sides::target}});
   f.add("subword-alpha", &d.subword_alpha,
         "draw segmentations of a unigram vocabulary anew in each epoch, by their probabilities to this power; 0: not")
@@ -164,7 +164,7 @@ void learning_fields(Fields& f, LearningOptions& l) {
          {"cosine", ScheduleKind::cosine},
          {"constant", ScheduleKind::constant}});
   f.add("warmup", &l.warmup, "updates over which the rate rises to its peak").at_least(0);
-  f.add("lr-decay-updates", &l.lr_decay_updates, "update at which a linear or cosine schedule ends; 0: that of --after")
+  f.add("lr-decay-updates", &l.lr_decay_updates, "update at which a linear or cosine schedule ends; 0: that of `after`")
       .at_least(0);
   f.add("lr-min", &l.lr_min, "rate that a linear or cosine schedule ends at").at_least(0);
   f.add("guided-alignment-cost", &l.guided_alignment_cost,
@@ -266,7 +266,7 @@ void fine_tune_fields(Fields& f, FineTuneOptions& t) {
   f.add("lora-targets", &t.lora_targets, "linear layers that get adapters, by name").value_name("PATTERN");
   for (const char* name : {"train-only", "freeze", "lora-rank"})
     f.needs(name, "init-from", "without a model to begin with everything must be trained");
-  f.needs("router-aux-loss", "init-from", "no --arch has experts; a model of the family mixtral has");
+  f.needs("router-aux-loss", "init-from", "no `arch` has experts; a model of the family mixtral has");
   f.excludes("router-aux-loss", "gradient-checkpointing", "routers of layers that run twice tell nothing");
   for (const char* name : {"lora-alpha", "lora-dropout", "lora-targets"})
     f.needs(name, "lora-rank", "it says how adapters are made");
@@ -377,7 +377,7 @@ std::vector<double> corpus_shares(const DataOptions& d) {
   std::vector<double> shares;
   for (const std::string& text : d.corpus_weights) {
     const std::optional<double> share = share_of(text);
-    check(share.has_value(), "--corpus-weights", "{}, expected numbers above 0", text);
+    check(share.has_value(), "corpus_weights", "{}, expected numbers above 0", text);
     shares.push_back(*share);
   }
   return shares;
@@ -436,29 +436,29 @@ namespace {
 // What only translation has: corpora of pairs.
 void settle_pairs(const DataOptions& d) {
   const std::size_t files = d.tsv ? 1 : 2, corpora = corpus_count(d);
-  const auto what = d.tsv ? "tab-separated files" : "a source and a target file for each corpus (or --tsv)";
-  check(corpora > 0 && d.train_sets.size() % files == 0, "--train-sets", "expected {}, got {}", what,
+  const auto what = d.tsv ? "tab-separated files" : "a source and a target file for each corpus (or `tsv`)";
+  check(corpora > 0 && d.train_sets.size() % files == 0, "train_sets", "expected {}, got {}", what,
         counted(d.train_sets.size(), "file"));
-  check(d.valid_sets.size() % files == 0, "--valid-sets", "expected {}, got {}", what,
+  check(d.valid_sets.size() % files == 0, "valid_sets", "expected {}, got {}", what,
         counted(d.valid_sets.size(), "file"));
-  check(learns_alignments(d) || std::ranges::count(d.guided_alignment, "learn") == 0, "--guided-alignment",
+  check(learns_alignments(d) || std::ranges::count(d.guided_alignment, "learn") == 0, "guided_alignment",
         "learn stands for the alignments of all corpora: give it once, without files (a file of that name is ./learn)");
-  check(d.max_tokens >= 2, "--max-tokens",
+  check(d.max_tokens >= 2, "max_tokens",
         "{} is too small: a sentence has at least 2 tokens, one of text and the end token", d.max_tokens);
-  check(!learns_alignments(d) || d.guided_alignment_units == AlignmentUnits::words, "--guided-alignment-units",
+  check(!learns_alignments(d) || d.guided_alignment_units == AlignmentUnits::words, "guided_alignment_units",
         "what is learned are alignments of words");
   const std::vector<std::string> none;
-  for (const auto& [name, list] : {std::pair{"--data-weighting", &d.data_weighting},
-                                   {"--guided-alignment", learns_alignments(d) ? &none : &d.guided_alignment},
-                                   {"--language-tags", &d.language_tags},
-                                   {"--corpus-weights", &d.corpus_weights}})
+  for (const auto& [name, list] : {std::pair{"data_weighting", &d.data_weighting},
+                                   {"guided_alignment", learns_alignments(d) ? &none : &d.guided_alignment},
+                                   {"language_tags", &d.language_tags},
+                                   {"corpus_weights", &d.corpus_weights}})
     check(list->empty() || list->size() == corpora, name, "expected one for each of {} corpora, got {}", corpora,
           list->size());
-  check(d.language_tags.empty() || d.valid_sets.empty() || d.valid_sets.size() == d.train_sets.size(), "--valid-sets",
+  check(d.language_tags.empty() || d.valid_sets.empty() || d.valid_sets.size() == d.train_sets.size(), "valid_sets",
         "expected a set for each of {} corpora, whose tag it gets, got {}", corpora, d.valid_sets.size() / files);
-  check(d.bpe_dropout_sides == Sides::both || d.bpe_dropout > 0 || d.subword_alpha > 0, "--bpe-dropout-sides",
-        "says where --bpe-dropout or --subword-alpha is at work, and neither is given");
-  check(d.vocab_type != "char" || !d.vocab.empty(), "--vocab-type",
+  check(d.bpe_dropout_sides == Sides::both || d.bpe_dropout > 0 || d.subword_alpha > 0, "bpe_dropout_sides",
+        "says where `bpe_dropout` or `subword_alpha` is at work, and neither is given");
+  check(d.vocab_type != "char" || !d.vocab.empty(), "vocab_type",
         "characters are the vocabulary of language models; translation takes bpe or unigram");
 }
 
@@ -467,30 +467,29 @@ void settle_language_model(TrainOptions& o) {
   DataOptions& d = o.data;
   ModelOptions& m = o.model;
   const std::string arch = "a " + m.arch + " model";
-  check(d.train_sets.size() == 1 && !d.tsv, "--train-sets", "{} learns from one text, got {}", arch,
-        d.tsv ? "--tsv" : counted(d.train_sets.size(), "file"));
-  check(d.valid_sets.size() <= 1, "--valid-sets", "{} is measured on one text, got {} files", arch,
-        d.valid_sets.size());
-  check(d.vocab_type == "char" || !d.vocab.empty() || !o.tune.init_from.empty(), "--vocab-type",
-        "\"{}\" vocabularies are not learned for {}: pass --vocab-type char, or --vocab with a directory", d.vocab_type,
+  check(d.train_sets.size() == 1 && !d.tsv, "train_sets", "{} learns from one text, got {}", arch,
+        d.tsv ? "`tsv`" : counted(d.train_sets.size(), "file"));
+  check(d.valid_sets.size() <= 1, "valid_sets", "{} is measured on one text, got {} files", arch, d.valid_sets.size());
+  check(d.vocab_type == "char" || !d.vocab.empty() || !o.tune.init_from.empty(), "vocab_type",
+        "\"{}\" vocabularies are not learned for {}: pass `vocab_type` char, or `vocab` with a directory", d.vocab_type,
         arch);
-  check(!d.separate_vocabs, "--separate-vocabs", "{} has one side", arch);
-  for (const auto& [name, list] : {std::pair{"--data-weighting", &d.data_weighting},
-                                   {"--guided-alignment", &d.guided_alignment},
-                                   {"--language-tags", &d.language_tags},
-                                   {"--corpus-weights", &d.corpus_weights}})
+  check(!d.separate_vocabs, "separate_vocabs", "{} has one side", arch);
+  for (const auto& [name, list] : {std::pair{"data_weighting", &d.data_weighting},
+                                   {"guided_alignment", &d.guided_alignment},
+                                   {"language_tags", &d.language_tags},
+                                   {"corpus_weights", &d.corpus_weights}})
     check(list->empty(), name, "is for pairs; {} learns from one text", arch);
-  check(d.bpe_dropout == 0 && d.subword_alpha == 0, d.bpe_dropout > 0 ? "--bpe-dropout" : "--subword-alpha",
+  check(d.bpe_dropout == 0 && d.subword_alpha == 0, d.bpe_dropout > 0 ? "bpe_dropout" : "subword_alpha",
         "{} is not trained with it", arch);
-  check(m.activation_dropout == 0, "--activation-dropout", "{} has none", arch);
-  check(m.attention_dropout == 0 || !is_linear(m), "--attention-dropout", "{} has no weights of attention", arch);
-  check(d.max_tokens >= d.max_length, "--max-tokens", "a batch of {} tokens holds no block of --max-length {}",
+  check(m.activation_dropout == 0, "activation_dropout", "{} has none", arch);
+  check(m.attention_dropout == 0 || !is_linear(m), "attention_dropout", "{} has no weights of attention", arch);
+  check(d.max_tokens >= d.max_length, "max_tokens", "a batch of {} tokens holds no block of `max_length` {}",
         d.max_tokens, d.max_length);
-  check(m.max_positions == ModelOptions{}.max_positions || m.max_positions == d.max_length, "--max-positions",
-        "{} differs from --max-length {}, which is the context of {}", m.max_positions, d.max_length, arch);
+  check(m.max_positions == ModelOptions{}.max_positions || m.max_positions == d.max_length, "max_positions",
+        "{} differs from `max_length` {}, which is the context of {}", m.max_positions, d.max_length, arch);
   m.max_positions = d.max_length;
   for (Metric metric : metrics_of(o.validation))
-    check(metric == Metric::loss || metric == Metric::perplexity, "--valid-metrics",
+    check(metric == Metric::loss || metric == Metric::perplexity, "valid_metrics",
           "BLEU and chrF measure translations; {} has loss and perplexity", arch);
 }
 
@@ -498,80 +497,80 @@ void settle_language_model(TrainOptions& o) {
 
 void settle(TrainOptions& o) {
   const ModelOptions& m = o.model;
-  check(m.d_model % m.num_heads == 0 || !o.tune.init_from.empty(), "--num-heads", "{} heads do not divide --d-model {}",
+  check(m.d_model % m.num_heads == 0 || !o.tune.init_from.empty(), "num_heads", "{} heads do not divide `d_model` {}",
         m.num_heads, m.d_model);
   if (is_language_model(m)) settle_language_model(o);
-  check(m.arch == "gpt2" || m.d_model % 2 == 0, "--d-model", "{} is odd, sinusoidal positions need pairs", m.d_model);
+  check(m.arch == "gpt2" || m.d_model % 2 == 0, "d_model", "{} is odd, sinusoidal positions need pairs", m.d_model);
 
   const DataOptions& d = o.data;
   if (!is_language_model(m)) settle_pairs(d);
-  check(d.max_length <= m.max_positions, "--max-length", "{} tokens are more than the model's --max-positions {}",
+  check(d.max_length <= m.max_positions, "max_length", "{} tokens are more than the model's `max_positions` {}",
         d.max_length, m.max_positions);
 
   const ValidationOptions& v = o.validation;
   if (d.valid_sets.empty()) {
-    check(v.valid_metrics.empty(), "--valid-metrics", "there is nothing to measure on without --valid-sets");
-    check(v.early_stopping == 0, "--early-stopping", "nothing says when to stop without --valid-sets");
+    check(v.valid_metrics.empty(), "valid_metrics", "there is nothing to measure on without `valid_sets`");
+    check(v.early_stopping == 0, "early_stopping", "nothing says when to stop without `valid_sets`");
   }
 
-  check(!o.run.deterministic || o.run.reduce_precision == "fp32", "--reduce-precision",
-        "bf16 rounds what each rank gives, so that the result depends on their number, and --deterministic was given");
+  check(!o.run.deterministic || o.run.reduce_precision == "fp32", "reduce_precision",
+        "bf16 rounds what each rank gives, so that the result depends on their number, and `deterministic` was given");
 
   if (o.run.shard_weights) {
     for (Metric metric : metrics_of(v))
-      check(metric == Metric::loss || metric == Metric::perplexity, "--valid-metrics",
-            "BLEU and chrF want a process that has all weights, and --shard-weights was given");
+      check(metric == Metric::loss || metric == Metric::perplexity, "valid_metrics",
+            "BLEU and chrF want a process that has all weights, and `shard_weights` was given");
     o.validation.valid_samples = 0;
   }
 
   LearningOptions& l = o.learning;
   const bool drops = m.dropout > 0 || m.embedding_dropout.value_or(0) > 0 || m.attention_dropout > 0 ||
                      m.activation_dropout > 0 || o.tune.lora_dropout > 0;
-  check(l.r_drop == 0 || drops, "--r-drop", "without dropout both passes are the same and there is nothing to draw");
-  check(m.dropout_warmup == 0 || drops, "--dropout-warmup", "there is no dropout that could set in");
+  check(l.r_drop == 0 || drops, "r_drop", "without dropout both passes are the same and there is nothing to draw");
+  check(m.dropout_warmup == 0 || drops, "dropout_warmup", "there is no dropout that could set in");
   if (is_language_model(m)) {
-    check(l.teacher.empty(), "--teacher", "teaches translation models, and --arch {} is a language model", m.arch);
-    check(m.layer_drop == 0, "--layer-drop", "is for encoder-decoders, and --arch {} is a language model", m.arch);
+    check(l.teacher.empty(), "teacher", "teaches translation models, and `arch` {} is a language model", m.arch);
+    check(m.layer_drop == 0, "layer_drop", "is for encoder-decoders, and `arch` {} is a language model", m.arch);
   }
-  check(!is_t5(m) || m.layer_drop == 0, "--layer-drop", "--arch {} is trained with all its layers", m.arch);
-  check(!m.depth_scaled_init || m.arch == "marian" || m.arch == "bart", "--depth-scaled-init",
-        "is for post-norm, and --arch {} has pre-norm", m.arch);
-  check(!o.data.separate_vocabs || m.arch == "marian", "--separate-vocabs", "--arch {} has one for both sides", m.arch);
+  check(!is_t5(m) || m.layer_drop == 0, "layer_drop", "`arch` {} is trained with all its layers", m.arch);
+  check(!m.depth_scaled_init || m.arch == "marian" || m.arch == "bart", "depth_scaled_init",
+        "is for post-norm, and `arch` {} has pre-norm", m.arch);
+  check(!o.data.separate_vocabs || m.arch == "marian", "separate_vocabs", "`arch` {} has one for both sides", m.arch);
   if (!l.teacher.empty() && o.data.vocab.empty()) o.data.vocab = l.teacher[0];
   if (!o.data.guided_alignment.empty()) guided_heads(l, m);
-  check(l.ema == 0 || l.average_checkpoints == 1, "--average-checkpoints",
-        "contradicts --ema: one average of the weights is saved, not two");
+  check(l.ema == 0 || l.average_checkpoints == 1, "average_checkpoints",
+        "contradicts `ema`: one average of the weights is saved, not two");
   const bool needs_end = has_end(l.lr_schedule);
   if (needs_end && l.lr_decay_updates == 0) {
-    for (const Amount& a : parse_amounts(l.after, "--after"))
+    for (const Amount& a : parse_amounts(l.after, "after"))
       if (a.unit == Unit::updates) l.lr_decay_updates = static_cast<std::int64_t>(a.value);
     if (l.lr_decay_updates == 0)
-      fail_usage("--lr-schedule", "a linear or cosine schedule ends at an update, and none is known",
-                 "pass --lr-decay-updates N, or --after with updates (8000u)");
+      fail_usage("lr_schedule", "a linear or cosine schedule ends at an update, and none is known",
+                 "pass `lr_decay_updates` N, or `after` with updates (8000u)");
   }
-  check(l.lr_min == 0 || needs_end, "--lr-min", "only a linear or cosine schedule has an end");
-  check(l.lr_min <= l.learn_rate, "--lr-min", "{} is above the peak of {}", l.lr_min, l.learn_rate);
-  check(!needs_end || l.lr_decay_updates > l.warmup, "--lr-decay-updates", "{} updates end within the warm-up of {}",
+  check(l.lr_min == 0 || needs_end, "lr_min", "only a linear or cosine schedule has an end");
+  check(l.lr_min <= l.learn_rate, "lr_min", "{} is above the peak of {}", l.lr_min, l.learn_rate);
+  check(!needs_end || l.lr_decay_updates > l.warmup, "lr_decay_updates", "{} updates end within the warm-up of {}",
         l.lr_decay_updates, l.warmup);
 
-  check(!o.run.deterministic || o.run.threads <= deterministic_parts, "--threads",
-        "--deterministic cuts each batch into {} parts, so {} threads have no work", deterministic_parts,
+  check(!o.run.deterministic || o.run.threads <= deterministic_parts, "threads",
+        "`deterministic` cuts each batch into {} parts, so {} threads have no work", deterministic_parts,
         o.run.threads);
   for (const Field& field : fields_of(o))  // the log and the states have them all as JSON
     for (const std::string& text : field.texts())
-      check(is_utf8(text), "--" + field.name(), "expected UTF-8, got \"{}\"", printable(text));
+      check(is_utf8(text), field.name(), "expected UTF-8, got \"{}\"", printable(text));
 }
 
 void refuse_useless(const Fields& fields, const TrainOptions& o) {
   if (!is_language_model(o.model)) return;
-  const std::string arch = "--arch " + o.model.arch;
+  const std::string arch = "`arch` " + o.model.arch;
   const std::vector<std::pair<std::string, std::string>> useless{
-      {"enc-depth", arch + " has no encoder; --dec-depth says how many layers it has"},
+      {"enc-depth", arch + " has no encoder; `dec_depth` says how many layers it has"},
       {"bpe-dropout-sides", arch + " has one side"},
       {"corpus-temperature", "is for several corpora, and " + arch + " learns from one text"},
       {"max-length-crop", arch + " cuts its text into blocks, nothing is left out or cropped"},
       {"skip-invalid", arch + " learns from a text as a whole, which must be UTF-8"},
-      {"vocab-size", "characters are as many as the text has; --vocab takes a directory with another vocabulary"},
+      {"vocab-size", "characters are as many as the text has; `vocab` takes a directory with another vocabulary"},
       {"valid-beam", "is for translations, and " + arch + " is measured by its loss"},
       {"valid-samples", "is for translations, and " + arch + " is measured by its loss"},
       {"valid-attention", "is for translations, and " + arch + " is measured by its loss"},
@@ -586,12 +585,11 @@ model::AlignmentHeads guided_heads(const LearningOptions& l, const ModelOptions&
   if (l.guided_alignment_layer != "last") {
     const char* const end = l.guided_alignment_layer.data() + l.guided_alignment_layer.size();
     const auto [at, error] = std::from_chars(l.guided_alignment_layer.data(), end, heads.layer);
-    check(error == std::errc() && at == end && heads.layer >= 1 && heads.layer <= m.dec_depth,
-          "--guided-alignment-layer", "expected last or a number from 1 to {}, got \"{}\"", m.dec_depth,
-          l.guided_alignment_layer);
+    check(error == std::errc() && at == end && heads.layer >= 1 && heads.layer <= m.dec_depth, "guided_alignment_layer",
+          "expected last or a number from 1 to {}, got \"{}\"", m.dec_depth, l.guided_alignment_layer);
     --heads.layer;
   }
-  check(l.guided_alignment_heads <= m.num_heads, "--guided-alignment-heads", "{} of {} heads", l.guided_alignment_heads,
+  check(l.guided_alignment_heads <= m.num_heads, "guided_alignment_heads", "{} of {} heads", l.guided_alignment_heads,
         m.num_heads);
   const std::int64_t count = l.guided_alignment_heads > 0 ? l.guided_alignment_heads : m.num_heads;
   for (std::int64_t h = 0; h < count; ++h) heads.heads.push_back(static_cast<std::int32_t>(h));
@@ -600,7 +598,7 @@ model::AlignmentHeads guided_heads(const LearningOptions& l, const ModelOptions&
 
 std::vector<Metric> metrics_of(const ValidationOptions& v) {
   const auto metrics = metrics_of(v.valid_metrics);
-  check(metrics.has_value(), "--valid-metrics", "expected loss, perplexity, bleu or chrf");
+  check(metrics.has_value(), "valid_metrics", "expected loss, perplexity, bleu or chrf");
   return metrics->empty() ? std::vector{Metric::loss} : *metrics;
 }
 

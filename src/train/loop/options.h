@@ -42,7 +42,7 @@ struct ModelOptions {
   bool gradient_checkpointing = false;
 };
 
-/// The families that can be made: what --arch may say.
+/// The families that can be made: what `arch` may say.
 std::vector<std::string> architectures();
 
 /// Whether these are the options of t5 or mt5.
@@ -154,9 +154,9 @@ Fields fields_of(TrainOptions& o);
 
 /// Training sets of the options: pairs of files, or tab-separated ones.
 std::size_t corpus_count(const DataOptions& d);
-/// Whether --guided-alignment is "learn".
+/// Whether `guided_alignment` is "learn".
 bool learns_alignments(const DataOptions& d);
-/// --corpus-weights as numbers. @throws Error(usage) for a text that is none above 0
+/// `corpus_weights` as numbers. @throws Error(usage) for a text that is none above 0
 std::vector<double> corpus_shares(const DataOptions& d);
 
 /// Sets everything that a preset decides: the model's sizes and dropouts.
@@ -168,7 +168,7 @@ std::vector<double> corpus_shares(const DataOptions& d);
 void apply_preset(TrainOptions& o);
 
 /// Checks what no single field can: contradictions, sizes that do not divide. Puts in what follows from other options
-/// (the updates of a linear or cosine schedule from --after). @throws Error(usage)
+/// (the updates of a linear or cosine schedule from `after`). @throws Error(usage)
 void settle(TrainOptions& o);
 
 /// Refuses what was asked for and would change nothing: an option of translation for a language model.
@@ -176,16 +176,16 @@ void settle(TrainOptions& o);
 /// @throws Error(usage) that names the option
 void refuse_useless(const Fields& fields, const TrainOptions& o);
 
-/// The heads that --guided-alignment-layer and --guided-alignment-heads name, all of them by number.
+/// The heads that `guided_alignment_layer` and `guided_alignment_heads` name, all of them by number.
 /// @throws Error(usage) where the model has no such ones
 model::AlignmentHeads guided_heads(const LearningOptions& l, const ModelOptions& m);
 
 /// What validation measures, the deciding metric first; the loss where nothing was asked for.
 std::vector<Metric> metrics_of(const ValidationOptions& v);
 
-/// Workers that the options ask for: --threads, or every core.
+/// Workers that the options ask for: `threads`, or every core.
 int worker_threads(const RunOptions& run);
-/// Parts that a batch is cut into: a fixed number under --deterministic, so that the result is the same for any number
+/// Parts that a batch is cut into: a fixed number under `deterministic`, so that the result is the same for any number
 /// of threads; otherwise one for each worker.
 int batch_parts(const RunOptions& run);
 

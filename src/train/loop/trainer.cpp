@@ -106,10 +106,10 @@ Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<cons
       ranks_(std::move(ranks)),
       hooks_(std::move(hooks)),
       metrics_(metrics_of(options_.validation)),
-      after_(parse_amounts(options_.learning.after, "--after")),
-      valid_freq_(parse_amounts(options_.validation.valid_freq, "--valid-freq")),
-      save_freq_(parse_amounts(options_.run.save_freq, "--save-freq")),
-      disp_freq_(parse_amounts(options_.run.disp_freq, "--disp-freq")),
+      after_(parse_amounts(options_.learning.after, "after")),
+      valid_freq_(parse_amounts(options_.validation.valid_freq, "valid_freq")),
+      save_freq_(parse_amounts(options_.run.save_freq, "save_freq")),
+      disp_freq_(parse_amounts(options_.run.disp_freq, "disp_freq")),
       schedule_(schedule_of(options_.learning)),
       tokenizer_(std::move(tokenizer)) {
   const Fields fields = fields_of(options_);
@@ -118,8 +118,6 @@ Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<cons
   optimizer.seed = options_.run.seed;
   optimizer.shard_weights = options_.run.shard_weights;
   optimizer_ = std::make_unique<Optimizer>(model_.parameters(), optimizer, ranks_->rank(), ranks_->size());
-  if (options_.run.shard_weights && ranks_->size() == 1)
-    spdlog::warn("--shard-weights: this process is alone and has all weights; mpirun starts several");
   valid_ = read_validation_set(options_, tokenizer_);
   if (ranks_->first())
     for (const std::string& remark : remarks(valid_, options_)) spdlog::warn("{}", remark);
@@ -160,7 +158,7 @@ void Trainer::go_on() {
   fields_from_json(was, state_.options, store_.path());
   if (const std::string changes = forbidden_changes(was, fields_of(options_)); !changes.empty())
     fail_usage(options_.run.model, "the run in this directory had other options: " + changes,
-               "repeat them to go on, or pass --overwrite to begin anew");
+               "repeat them to go on, or pass `overwrite` to begin anew");
   store_.load_weights(model_.parameters(), *optimizer_);
   optimizer_->set_steps(state_.optimizer_steps);
   // However many ranks go on: an update stays what it was.
@@ -187,7 +185,7 @@ void Trainer::check_weights() const {
     fail(options_.tune.init_from, "has weights that are not finite", "get it again, or choose another model");
   fail("update " + std::to_string(state_.position.updates),
        "it left weights that are not finite, which are not saved; the last state in " + store_.path() + " remains",
-       "pass --overwrite to begin anew with a lower --learn-rate");
+       "pass `overwrite` to begin anew with a lower `learn_rate`");
 }
 
 void Trainer::save(const CorpusState& corpus) {
@@ -210,7 +208,7 @@ void Trainer::finish_saving() {
   while (store_.saving()) advance_saving();
 }
 
-// What --average-checkpoints takes in.
+// What `average_checkpoints` takes in.
 void Trainer::take_snapshot() {
   const std::int64_t wanted = options_.learning.average_checkpoints;
   if (options_.learning.ema > 0 || wanted <= 1) return;
@@ -311,7 +309,7 @@ void Trainer::restore_model() {
          fmt::format("is gone or empty; it had the best weights, of update {}, and the training state has those of "
                      "update {}",
                      state_.best_update, now),
-         "put a copy of it back, or pass --overwrite to begin anew");
+         "put a copy of it back, or pass `overwrite` to begin anew");
   } else {
     state_.shown_update = -1;  // the run writes the next one, at its end at the latest
   }
@@ -409,10 +407,10 @@ void Trainer::stop_at_nan(const UpdateResult& result, const TrainingState& befor
                    whole ? "the state before this update is saved"
                          : "it left weights that are not finite, and the last state in " + store_.path() + " remains"),
        options_.learning.nan_guard == NanGuard::rollback
-           ? "--max-rollbacks are used up: pass more of them with a lower --rollback-rate, or begin anew with a lower "
-             "--learn-rate"
-           : "pass --nan-guard skip or rollback to go on without such updates, or begin anew with a lower "
-             "--learn-rate");
+           ? "`max_rollbacks` are used up: pass more of them with a lower `rollback_rate`, or begin anew with a lower "
+             "`learn_rate`"
+           : "pass `nan_guard` skip or rollback to go on without such updates, or begin anew with a lower "
+             "`learn_rate`");
 }
 
 TrainingSummary Trainer::run() {

@@ -49,13 +49,13 @@ struct ValidationReport {
   ValidationScores scores;
   bool best = false;         ///< better than every one before, by the first metric
   std::int64_t stalled = 0;  ///< validations since the best one
-  Samples samples;           ///< of --valid-samples; none where the hooks cannot translate
+  Samples samples;           ///< of `valid_samples`; none where the hooks cannot translate
 };
 
 /// What the loop tells and asks. Those marked (*) must be there; (**) is asked of every rank.
 struct TrainerHooks {
   std::function<void(const TrainingReport& now)> on_update;  ///< after every update: means are of that update alone
-  std::function<void(const TrainingReport&)> on_report;      ///< every --disp-freq
+  std::function<void(const TrainingReport&)> on_report;      ///< every `disp_freq`
   std::function<void(const ValidationReport&)> on_validation;
   std::function<void(const Position&)> on_resume;  ///< once, before the first update of a run that goes on
   std::function<void()> on_save;                   ///< after each state that was saved
@@ -100,8 +100,8 @@ class Trainer {
           TrainerHooks hooks, std::shared_ptr<dist::Ranks> ranks = dist::Ranks::alone());
   ~Trainer();
 
-  /// Trains until --after, early stopping or the stop hook. @throws Error for bad data, a full disk, a loss that is not
-  /// a number under --nan-guard stop; the states saved so far remain
+  /// Trains until `after`, early stopping or the stop hook. @throws Error for bad data, a full disk, a loss that is not
+  /// a number under `nan_guard` stop; the states saved so far remain
   TrainingSummary run();
 
   const Workers& workers() const { return *workers_; }

@@ -27,16 +27,16 @@ ValidationSet read_validation_set(const TrainOptions& options, const std::shared
   try {
     set.batches = validation_batches(options, tokenizer, &set.statistics);
   } catch (const Error& problem) {
-    throw problem.within("--valid-sets");
+    throw problem.within("valid_sets");
   }
-  check(!set.batches.empty(), "--valid-sets", "no pair of {} can be used", d.valid_sets[0]);
+  check(!set.batches.empty(), "valid_sets", "no pair of {} can be used", d.valid_sets[0]);
 
   const std::vector<Metric> metrics = metrics_of(options.validation);
   if (std::none_of(metrics.begin(), metrics.end(), needs_text)) return set;
   const CorpusOptions corpus = validation_corpus(options);
   PairReader reader(corpus);
   for (PairText pair; reader.next(pair);) {
-    if (!pair.valid) continue;  // with --skip-invalid, as in the batches
+    if (!pair.valid) continue;  // with `skip_invalid`, as in the batches
     set.sources.push_back(tagged_source(corpus, pair));
     set.references.push_back(std::move(pair.target));
   }
@@ -47,7 +47,7 @@ std::vector<std::string> remarks(const ValidationSet& set, const TrainOptions& o
   const CorpusStatistics& s = set.statistics;
   const bool texts = !set.sources.empty();  // BLEU or chrF is measured
   const auto of_all = [&](std::int64_t pairs) {
-    return fmt::format("--valid-sets: {} of {} pairs", format_count(pairs), format_count(s.lines));
+    return fmt::format("validation: {} of {} pairs", format_count(pairs), format_count(s.lines));
   };
   std::vector<std::string> list;
   if (s.too_long > 0)

@@ -12,7 +12,7 @@ namespace {
 
 void check_side(const std::string& directory, const Tokenizer& teacher, const Tokenizer& student, Side side) {
   const char* const name = side == Side::source ? "source" : "target";
-  const char* const hint = "leave --vocab out, or set it to the teacher's directory";
+  const char* const hint = "leave `vocab` out, or set it to the teacher's directory";
   if (teacher.size(side) != student.size(side))
     fail_usage(directory,
                fmt::format("the teacher's {} vocabulary has {} pieces, the student's {}", name, teacher.size(side),
@@ -68,7 +68,7 @@ void check_teacher(const model::ModelSource& source, const Tokenizer& student, s
     fail_usage(
         directory,
         fmt::format("the teacher has {} positions, and sentences may have {} tokens", m->max_positions(), max_length),
-        fmt::format("pass --max-length {}", m->max_positions()));
+        fmt::format("pass `max_length` {}", m->max_positions()));
   const std::shared_ptr<const Tokenizer> teacher = source.tokenizer();
   check_side(directory, *teacher, student, Side::source);
   check_side(directory, *teacher, student, Side::target);

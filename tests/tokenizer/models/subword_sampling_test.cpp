@@ -186,7 +186,7 @@ TEST(BpeDropout, UserDefinedPiecesAreNeitherCutNorMerged) {
 TEST(BpeDropout, IsForBytePairsOnly) {
   const auto tokenizer = tokenizer_of(golden_spm("spm_unigram"));
   const std::string error = error_of([&] { tokenizer->sampler(Side::source, {.bpe_dropout = 0.1}); });
-  EXPECT_TRUE(contains(error, "--bpe-dropout: the vocabulary was not learned by byte-pair encoding")) << error;
+  EXPECT_TRUE(contains(error, "bpe_dropout: the vocabulary was not learned by byte-pair encoding")) << error;
 }
 
 // --- unigrams ---

@@ -154,7 +154,7 @@ TEST(Checkpoint, AChangedByteIsTold) {
     ASSERT_GT(bytes.size(), from_end);
     write_file_atomic(weights, with_byte_changed(bytes, bytes.size() - from_end));
     const std::string error = error_of([&] { store.load_weights(read.model->parameters(), *read.optimizer); });
-    EXPECT_TRUE(contains(error, "weights.safetensors: is damaged") && contains(error, "--overwrite")) << error;
+    EXPECT_TRUE(contains(error, "weights.safetensors: is damaged") && contains(error, "`overwrite`")) << error;
   }
   write_file_atomic(weights, bytes);
   EXPECT_NO_THROW(store.load_weights(read.model->parameters(), *read.optimizer));

@@ -271,7 +271,7 @@ TEST(FineTune, RDropKnowsWhatDropsOut) {
     const std::string without = error_of([&] { settle(o); });
     o.tune.lora_dropout = 0.1;
     settle(o);
-    return contains(without, "--r-drop");
+    return contains(without, "r_drop");
   };
   EXPECT_TRUE(refused());
   config["attention_dropout"] = 0.1;
@@ -288,7 +288,7 @@ TEST(FineTune, RDropKnowsThatTheModelHasNoDropout) {
   o.model.arch = "gpt2", o.model.attention_dropout = 0.1, o.model.dropout = 0;  // as --arch gpt2 has them
   o.tune.init_from = dir.path(""), o.data.max_length = 32;
   o.learning.r_drop = 1;
-  EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o); }), "--r-drop"));
+  EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o); }), "r_drop"));
   o.learning.r_drop = 0;
   EXPECT_NO_THROW(build_tuned_model(o));
 }
@@ -298,13 +298,13 @@ TEST(FineTune, PatternsThatMatchNothingNameWhatIsNear) {
   TrainOptions o = base.options();
   o.tune.freeze = {"model.decoder.layers.0.fc3.weight"};
   const std::string text = error_of([&] { build_tuned_model(o); });
-  EXPECT_TRUE(contains(text, "--freeze") && contains(text, "fc3") && contains(text, "fc1.weight")) << text;
+  EXPECT_TRUE(contains(text, "freeze") && contains(text, "fc3") && contains(text, "fc1.weight")) << text;
   o.tune.freeze = {"*"};
   EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o); }), "nothing is left to train"));
   o = base.options();
   o.tune.lora_rank = 4;
   o.tune.lora_targets = {"query"};
-  EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o); }), "--lora-targets"));
+  EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o); }), "lora_targets"));
   o.tune.lora_targets = {"q_proj"};
   o.tune.lora_rank = 1000;
   EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o); }), "above the rank that any"));

@@ -112,15 +112,15 @@ TEST(LanguageModel, WhatOnlyTranslationHasIsRefused) {
     const std::string e = error_of([&] { settle(o); });
     EXPECT_TRUE(contains(e, part)) << e;
   };
-  says([](TrainOptions& o) { o.data.train_sets.push_back("b"); }, "--train-sets");
-  says([](TrainOptions& o) { o.data.valid_sets.push_back("b"); }, "--valid-sets");
-  says([](TrainOptions& o) { o.data.tsv = true; }, "--train-sets");
-  says([](TrainOptions& o) { o.data.vocab_type = "unigram"; }, "--vocab-type");
-  says([](TrainOptions& o) { o.validation.valid_metrics = {"bleu"}; }, "--valid-metrics");
-  says([](TrainOptions& o) { o.model.max_positions = 99; }, "--max-positions");
-  says([](TrainOptions& o) { o.data.max_tokens = 8; }, "--max-tokens");
-  says([](TrainOptions& o) { o.model.activation_dropout = 0.1; }, "--activation-dropout");
-  says([](TrainOptions& o) { o.learning.lr_min = 0.1; }, "--lr-min");
+  says([](TrainOptions& o) { o.data.train_sets.push_back("b"); }, "train_sets");
+  says([](TrainOptions& o) { o.data.valid_sets.push_back("b"); }, "valid_sets");
+  says([](TrainOptions& o) { o.data.tsv = true; }, "train_sets");
+  says([](TrainOptions& o) { o.data.vocab_type = "unigram"; }, "vocab_type");
+  says([](TrainOptions& o) { o.validation.valid_metrics = {"bleu"}; }, "valid_metrics");
+  says([](TrainOptions& o) { o.model.max_positions = 99; }, "max_positions");
+  says([](TrainOptions& o) { o.data.max_tokens = 8; }, "max_tokens");
+  says([](TrainOptions& o) { o.model.activation_dropout = 0.1; }, "activation_dropout");
+  says([](TrainOptions& o) { o.learning.lr_min = 0.1; }, "lr_min");
 }
 
 // AdamW's decay [Loshchilov & Hutter 2019] on matrices alone: with a gradient of zero norms and biases stay.

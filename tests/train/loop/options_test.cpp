@@ -43,31 +43,27 @@ TEST(TrainOptions, ContradictionsSayWhichOption) {
     const std::string text = error_of([&] { settle(o); });
     EXPECT_TRUE(contains(text, where)) << "\"" << text << "\" lacks " << where;
   };
-  says([](TrainOptions& o) { o.model.num_heads = 3; }, "--num-heads");
-  says([](TrainOptions& o) { o.model.d_model = 9, o.model.num_heads = 3; }, "--d-model");
-  says([](TrainOptions& o) { o.data.train_sets = {"a"}; }, "--train-sets");
-  says([](TrainOptions& o) { o.data.valid_sets = {"a", "b", "c"}; }, "--valid-sets");
-  says([](TrainOptions& o) { o.data.tsv = true, o.data.train_sets.clear(); }, "--train-sets");
-  says([](TrainOptions& o) { o.data.train_sets = {"a", "b", "c"}; }, "--train-sets");
-  says([](TrainOptions& o) { o.data.data_weighting = {"a", "b"}; }, "--data-weighting: expected one for each of 1");
-  says([](TrainOptions& o) { o.data.language_tags = {"de", "fr"}; }, "--language-tags");
-  says([](TrainOptions& o) { o.data.corpus_weights = {"1", "2"}; }, "--corpus-weights");
-  says(
-      [](TrainOptions& o) {
-        o.data.language_tags = {"de"}, o.data.valid_sets = {"a", "b", "c", "d"};
-      },
-      "--valid-sets");
-  says([](TrainOptions& o) { o.data.bpe_dropout_sides = Sides::source; }, "--bpe-dropout-sides");
-  says([](TrainOptions& o) { o.data.max_length = 600; }, "--max-length");
-  says([](TrainOptions& o) { o.validation.early_stopping = 3; }, "--early-stopping");
-  says([](TrainOptions& o) { o.validation.valid_metrics = {"bleu"}; }, "--valid-metrics");
-  says([](TrainOptions& o) { o.learning.ema = 0.9, o.learning.average_checkpoints = 3; }, "--average-checkpoints");
-  says([](TrainOptions& o) { o.learning.lr_schedule = ScheduleKind::cosine; }, "--lr-schedule");
+  says([](TrainOptions& o) { o.model.num_heads = 3; }, "num_heads");
+  says([](TrainOptions& o) { o.model.d_model = 9, o.model.num_heads = 3; }, "d_model");
+  says([](TrainOptions& o) { o.data.train_sets = {"a"}; }, "train_sets");
+  says([](TrainOptions& o) { o.data.valid_sets = {"a", "b", "c"}; }, "valid_sets");
+  says([](TrainOptions& o) { o.data.tsv = true, o.data.train_sets.clear(); }, "train_sets");
+  says([](TrainOptions& o) { o.data.train_sets = {"a", "b", "c"}; }, "train_sets");
+  says([](TrainOptions& o) { o.data.data_weighting = {"a", "b"}; }, "data_weighting: expected one for each of 1");
+  says([](TrainOptions& o) { o.data.language_tags = {"de", "fr"}; }, "language_tags");
+  says([](TrainOptions& o) { o.data.corpus_weights = {"1", "2"}; }, "corpus_weights");
+  says([](TrainOptions& o) { o.data.language_tags = {"de"}, o.data.valid_sets = {"a", "b", "c", "d"}; }, "valid_sets");
+  says([](TrainOptions& o) { o.data.bpe_dropout_sides = Sides::source; }, "bpe_dropout_sides");
+  says([](TrainOptions& o) { o.data.max_length = 600; }, "max_length");
+  says([](TrainOptions& o) { o.validation.early_stopping = 3; }, "early_stopping");
+  says([](TrainOptions& o) { o.validation.valid_metrics = {"bleu"}; }, "valid_metrics");
+  says([](TrainOptions& o) { o.learning.ema = 0.9, o.learning.average_checkpoints = 3; }, "average_checkpoints");
+  says([](TrainOptions& o) { o.learning.lr_schedule = ScheduleKind::cosine; }, "lr_schedule");
   says([](TrainOptions& o) { o.learning.lr_schedule = ScheduleKind::linear, o.learning.after = "100u"; },
-       "--lr-decay-updates");
-  says([](TrainOptions& o) { o.learning.r_drop = 5, o.model.dropout = 0; }, "--r-drop");
-  says([](TrainOptions& o) { o.model.dropout_warmup = 5, o.model.dropout = 0; }, "--dropout-warmup");
-  says([](TrainOptions& o) { o.run.deterministic = true, o.run.threads = 9; }, "--threads");
+       "lr_decay_updates");
+  says([](TrainOptions& o) { o.learning.r_drop = 5, o.model.dropout = 0; }, "r_drop");
+  says([](TrainOptions& o) { o.model.dropout_warmup = 5, o.model.dropout = 0; }, "dropout_warmup");
+  says([](TrainOptions& o) { o.run.deterministic = true, o.run.threads = 9; }, "threads");
 }
 
 TEST(TrainOptions, ATeacherBringsItsVocabulary) {

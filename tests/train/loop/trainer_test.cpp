@@ -376,7 +376,7 @@ TEST(Trainer, NanGuardStopsAndNamesTheUpdate) {
   const std::string text = error_of([&] { run_trainer(o, {.stop_after = 0, .before_update = poison_at(7)}); });
   EXPECT_TRUE(contains(text, "update 7")) << text;
   EXPECT_TRUE(contains(text, "nan")) << text;
-  EXPECT_TRUE(contains(text, "--nan-guard skip")) << text;
+  EXPECT_TRUE(contains(text, "`nan_guard` skip")) << text;
   const CheckpointStore store(o.run.model, 1);
   EXPECT_EQ(store.read_state().position.updates, 6);
 }
@@ -434,7 +434,7 @@ TEST(Trainer, RollbacksAreCountedAndEnd) {
   o.learning.learn_rate = 1e30;
   o.learning.warmup = 0;
   const std::string text = error_of([&] { run_trainer(o); });
-  EXPECT_TRUE(contains(text, "--max-rollbacks")) << text;
+  EXPECT_TRUE(contains(text, "max_rollbacks")) << text;
   EXPECT_EQ(CheckpointStore(o.run.model, 1).read_state().rollbacks, 2);
 }
 
@@ -466,7 +466,7 @@ TEST(Trainer, WeightsThatTheLastUpdateBrokeAreNotSaved) {
     o.learning.warmup = 0;
     o.learning.after = "1u";
     const std::string text = error_of([&] { run_trainer(o); });
-    EXPECT_TRUE(contains(text, "update 1") && contains(text, "not finite") && contains(text, "--learn-rate")) << text;
+    EXPECT_TRUE(contains(text, "update 1") && contains(text, "not finite") && contains(text, "learn_rate")) << text;
     EXPECT_EQ(CheckpointStore(o.run.model, 1).read_state().position.updates, 0);
     o.learning.learn_rate = 0.01;
     EXPECT_EQ(run_trainer(o).summary.position.updates, 1) << "nothing was saved that binds";

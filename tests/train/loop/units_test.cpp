@@ -21,12 +21,12 @@ TEST(Units, ReadsEveryUnitAndFactor) {
 TEST(Units, RefusesWhatIsNoAmount) {
   for (const char* bad :
        {"", "u", "-3u", "3x", "3uu", "3Kx", "nan", "inf", "1e400", "30 e", "3,5u", "0.5e", "1.5u", "3e2q"})
-    EXPECT_THROW(parse_amount(bad, "--after"), Error) << bad;
+    EXPECT_THROW(parse_amount(bad, "after"), Error) << bad;
   try {
-    parse_amount("30x", "--after");
+    parse_amount("30x", "after");
     FAIL() << "an amount of 30x";
   } catch (const Error& e) {
-    EXPECT_EQ(e.where(), "--after");
+    EXPECT_EQ(e.where(), "after");
     EXPECT_NE(std::string(e.what()).find("30e"), std::string::npos) << e.what();
   }
 }

@@ -254,12 +254,12 @@ TEST(GuidedAlignment, MistakesAreTold) {
   says("0-0\n1:1\n", "wrong: line 2");
   TrainOptions o = guided(dir);
   o.data.guided_alignment = {"a", "b"};
-  EXPECT_TRUE(contains(error_of([&] { settle(o); }), "--guided-alignment"));
+  EXPECT_TRUE(contains(error_of([&] { settle(o); }), "guided_alignment"));
   o = guided(dir);
   o.learning.guided_alignment_layer = "3";
-  EXPECT_TRUE(contains(error_of([&] { settle(o); }), "--guided-alignment-layer"));
+  EXPECT_TRUE(contains(error_of([&] { settle(o); }), "guided_alignment_layer"));
   o.learning.guided_alignment_layer = "last", o.learning.guided_alignment_heads = 99;
-  EXPECT_TRUE(contains(error_of([&] { settle(o); }), "--guided-alignment-heads"));
+  EXPECT_TRUE(contains(error_of([&] { settle(o); }), "guided_alignment_heads"));
 }
 
 }  // namespace
