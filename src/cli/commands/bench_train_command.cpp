@@ -11,6 +11,7 @@
 #include "cli/io/standard_output.h"
 #include "cli/options/profile_table.h"
 #include "format/json_text.h"
+#include "train/distributed/initialise.h"
 #include "train/loop/build_model.h"
 #include "train/loop/data.h"
 #include "train/loop/trainer.h"

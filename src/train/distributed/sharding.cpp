@@ -11,7 +11,7 @@
 namespace tril::train {
 namespace {
 
-constexpr int weights_tag = 0, gradient_tag = 1;
+constexpr int shard_weights_tag = 0, shard_gradient_tag = 1;
 // Stretches of one owner this near to each other travel as one; what lies between is for alignment, and zero.
 constexpr std::size_t most_gap = 16;
 
@@ -62,19 +62,6 @@ bool belongs_to(const nn::Parameter& p, const std::string& layer) {
 }
 
 }  // namespace
-
-void initialise(nn::Parameters& parameters, const Optimizer& optimizer, std::uint64_t seed) {
-  if (!optimizer.shards_weights()) return parameters.initialise(seed);
-  const Division& division = optimizer.division();
-  std::size_t next = 0;  // stretches are in the weights' order
-  const std::vector<Stretch>& all = division.stretches();
-  parameters.initialise(seed, [&](const nn::Parameter& p) {
-    const auto end = static_cast<std::size_t>(parameters.offset_of(p) + p.shape.count());
-    for (; next < all.size() && all[next].begin < end; ++next)
-      if (division.owner_of(next) != division.rank())
-        give_back_values(parameters.flat(), {all[next].begin, all[next].count});
-  });
-}
 
 Sharding::Sharding(std::shared_ptr<dist::Ranks> ranks, const Division& division, model::Model& model,
                    const kern::Kernels& kernels, WirePrecision precision, Team& team, std::vector<Tensor> gradients)
@@ -166,10 +153,10 @@ void Sharding::start_weights(const Layer& layer, const std::vector<bool>& to) {
     if (r == me) continue;
     if (to[static_cast<std::size_t>(r)])
       for (const Interval& i : layer.owned[static_cast<std::size_t>(me)])
-        outgoing.push_back({r, std::as_bytes(std::span(values + i.begin, i.count)), weights_tag});
+        outgoing.push_back({r, std::as_bytes(std::span(values + i.begin, i.count)), shard_weights_tag});
     if (to[static_cast<std::size_t>(me)])
       for (const Interval& i : layer.owned[static_cast<std::size_t>(r)])
-        incoming.push_back({r, std::as_writable_bytes(std::span(values + i.begin, i.count)), weights_tag});
+        incoming.push_back({r, std::as_writable_bytes(std::span(values + i.begin, i.count)), shard_weights_tag});
   }
   weights_ = ranks_->start(outgoing, incoming);
 }
@@ -315,13 +302,13 @@ void Sharding::start_gradient(Gradient& g, Layer& layer, std::size_t portion) {
         bytes = std::as_bytes(std::span(g.rounded).subspan(rounded, i.count));
         rounded += i.count;
       }
-      outgoing.push_back({static_cast<int>(r), bytes, gradient_tag});
+      outgoing.push_back({static_cast<int>(r), bytes, shard_gradient_tag});
     }
     if (!works_[r]) continue;
     g.came[r].resize(own * width);
     std::size_t at = 0;
     for (const Interval& i : g.owned()[me]) {
-      incoming.push_back({static_cast<int>(r), std::span(g.came[r]).subspan(at, i.count * width), gradient_tag});
+      incoming.push_back({static_cast<int>(r), std::span(g.came[r]).subspan(at, i.count * width), shard_gradient_tag});
       at += i.count * width;
     }
   }

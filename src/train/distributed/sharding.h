@@ -20,13 +20,8 @@
 #include "tensor/weight_keeper.h"
 #include "train/distributed/exchange.h"
 #include "train/optim/division.h"
-#include "train/optim/optimizer.h"
 
 namespace tril::train {
-
-/// Gives every weight its first values; where weights are sharded, keeps those that this rank steps: no more than one weight
-/// is whole at a time.
-void initialise(nn::Parameters& parameters, const Optimizer& optimizer, std::uint64_t seed);
 
 class Sharding {
  public:

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/number_text.h"
+#include "train/distributed/initialise.h"
 #include "train/loop/data.h"
 #include "train/loss/teachers.h"
 #include "train/optim/averaging.h"

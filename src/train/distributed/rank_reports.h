@@ -1,0 +1,24 @@
+// What the ranks tell each other of an update before they step.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "corpus/batch.h"
+#include "dist/ranks.h"
+#include "train/optim/gradient_noise.h"
+
+namespace tril::train {
+
+struct RankReport {
+  double seconds = 0;                        ///< that its gradient took
+  std::vector<double> losses;                ///< by batch and part
+  std::vector<PartGradient> part_gradients;  ///< GradientReducer::part_gradients()
+  std::vector<double> squares;               ///< Optimizer::own_squares()
+};
+
+/// Everybody's report, by rank.
+/// @throws Error where a rank has other batches than these
+std::vector<RankReport> exchange_reports(dist::Ranks& ranks, std::span<const Batch> batches, const RankReport& mine);
+
+}  // namespace tril::train

@@ -1,0 +1,32 @@
+// The same bits for any number of ranks: the batches' gradients are added up as a binary tree over their numbers
+// (sum_order.h). A rank adds up the branches that are its own and gives those.
+#pragma once
+
+#include "dist/ranks.h"
+#include "train/distributed/exchange_reducer.h"
+#include "train/distributed/local_reducer.h"
+
+namespace tril::train {
+
+class TreeReducer : public ExchangeReducer {
+ public:
+  TreeReducer(nn::Parameters& parameters, Optimizer& optimizer, Passes& passes, const WorkersOptions& options);
+
+  /// One batch of one rank is the sum of its parts, which needs no other memory.
+  GradientReducer& for_update(std::size_t batches) override;
+  void compute(const Update& update) override;
+
+ private:
+  Tensor sum_of(Branch branch, const BatchParts& own);
+  Tensor gradient_of(const BatchParts& batch);
+  void add(const Tensor& more, const Tensor& sum);
+  template <class F>
+  void in_shares(const F& work);
+
+  std::shared_ptr<dist::Ranks> ranks_;
+  std::unique_ptr<LocalReducer> local_;  // with one rank
+  std::vector<Tensor> spare_;            // gradients that wait to be used again
+  std::vector<Tensor> sums_;             // those that this rank gives
+};
+
+}  // namespace tril::train

@@ -1,0 +1,27 @@
+// A reducer of ranks each of which has all weights.
+#pragma once
+
+#include "train/distributed/gradient_reducer.h"
+
+namespace tril::train {
+
+class WholeWeightsReducer : public GradientReducer {
+ public:
+  WholeWeightsReducer(nn::Parameters& parameters, Passes& passes, const kern::Kernels& kernels)
+      : parameters_(parameters), passes_(passes), kernels_(kernels) {}
+
+  void refresh(int member) override;
+  void refresh_all() override { parameters_.refresh(kernels_); }
+  void run_forward(std::size_t passes, const std::function<void(int member, std::size_t pass)>& work,
+                   const std::function<bool()>& stop) override;
+
+ protected:
+  nn::Parameters& parameters_;
+  Passes& passes_;
+  const kern::Kernels& kernels_;
+
+ private:
+  Work packing_work() const;
+};
+
+}  // namespace tril::train
