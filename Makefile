@@ -65,9 +65,10 @@ check-format: ## fail where a source is in another format
 layers: ## fail where a folder includes one that stands below it
 	@scripts/check_layers.sh
 
-tidy: configure ## clang-tidy over the sources
+tidy: ## clang-tidy over the sources
 	@scripts/deps.sh clang-tidy
-	@git ls-files 'src/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p $(BUILD) --quiet
+	@cmake --preset tidy > /dev/null
+	@git ls-files 'src/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p build-tidy --quiet
 
 docs: build ## write what is generated in docs/ anew: the option reference, the drawing of the house
 	@$(BUILD)/tril help --markdown > docs/options.md

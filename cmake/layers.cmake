@@ -28,6 +28,14 @@ endif()
 # whoever calls these by their names, as GoogleTest does, gets the C library's.
 target_link_options(tril_options INTERFACE "LINKER:--push-state,--no-as-needed,-lc,--pop-state")
 
+# tril_unity(target): most of the compiler's time goes to the headers of libraries, which sources of one target share: they are
+# compiled eight together. Names in the anonymous namespaces of one folder under src/ therefore differ from each other.
+function(tril_unity target)
+  if(TRIL_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
 function(tril_layer folder sentence)
   cmake_parse_arguments(LAYER "" "" "USES;LINK" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder}/*.cpp)
@@ -42,6 +50,9 @@ function(tril_layer folder sentence)
 
   add_library(tril_${name} STATIC ${sources})
   set_target_properties(tril_${name} PROPERTIES LINKER_LANGUAGE CXX)
+  if(NOT folder STREQUAL "kern")  # Highway compiles its sources once for each instruction set
+    tril_unity(tril_${name})
+  endif()
   target_include_directories(tril_${name} PUBLIC ${root})
   target_link_libraries(tril_${name} PUBLIC tril_options)
   foreach(lower IN LISTS LAYER_USES)

@@ -64,7 +64,7 @@ class Beside {
   int descriptor_ = -1;
 };
 
-std::string parent_of(const std::string& path) {
+std::string folder_above(const std::string& path) {
   const std::string parent = fs::path(path).parent_path().string();
   return parent.empty() ? "." : parent;
 }
@@ -115,11 +115,11 @@ void write_directory(const std::string& named, const std::string& last,
                      const std::function<void(const std::string& beside)>& write) {
   std::string path = behind_links(named.substr(0, named.find_last_not_of('/') + 1));
   if (path.empty()) path = named;
-  create_directories(parent_of(path));
+  create_directories(folder_above(path));
   std::error_code ignored;
   const bool there = fs::exists(path, ignored);
   if (there) create_directories(path);  // says what is in its place
-  remove_abandoned(parent_of(path), fs::path(path).filename().string());
+  remove_abandoned(folder_above(path), fs::path(path).filename().string());
   if (there) remove_abandoned(path, "");
   const Beside beside(path, there);
   try {

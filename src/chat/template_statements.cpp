@@ -13,8 +13,8 @@
 namespace tril::chat {
 namespace {
 
-constexpr int deepest = 400, deepest_macro = 50;
-constexpr std::size_t step_cost = 5, round_cost = 200;  // a statement or a part of an expression; a loop's round
+constexpr int deepest_statement = 400, deepest_macro = 50;
+constexpr std::size_t statement_cost = 5, round_cost = 200;  // a statement or a part of an expression; a loop's round
 
 }  // namespace
 
@@ -41,7 +41,7 @@ Evaluator::Evaluator(std::time_t now) {
 }
 
 Evaluator::Deeper::Deeper(Evaluator& evaluator) : depth_(evaluator.depth_) {
-  if (depth_ >= deepest) refuse(fmt::format("it is nested more than {} levels deep", deepest));
+  if (depth_ >= deepest_statement) refuse(fmt::format("it is nested more than {} levels deep", deepest_statement));
   ++depth_;
 }
 
@@ -62,7 +62,7 @@ Evaluator::Flow Evaluator::execute(const Block& block, Scope& scope, std::string
   const Deeper deeper(*this);
   for (const Statement& s : block) {
     line_ = s.line;
-    budget_.pay(step_cost);
+    budget_.pay(statement_cost);
     if (const Flow flow = execute(s, scope, out); flow != Flow::on) return flow;
   }
   return Flow::on;

@@ -17,7 +17,7 @@ namespace tril::chat {
 namespace {
 
 // What the method is one of.
-const std::string& text(const Call& c) {
+const std::string& text_of_value(const Call& c) {
   return *c.value.get<std::string>();
 }
 Value like(const Call& c, std::string_view s) {
@@ -31,32 +31,32 @@ List all_like(const Call& c, const std::vector<std::string_view>& parts) {
 
 template <Ends ends>
 Value strip(const Call& c) {
-  return like(c, stripped(text(c), argument(c.arguments, 0, "chars"), ends, c.budget));
+  return like(c, stripped(text_of_value(c), argument(c.arguments, 0, "chars"), ends, c.budget));
 }
 
 template <std::string (*map)(std::string_view)>
-Value in_case(const Call& c) {
-  c.budget.pay(8 * text(c).size());
-  return like(c, map(text(c)));
+Value string_in_case(const Call& c) {
+  c.budget.pay(8 * text_of_value(c).size());
+  return like(c, map(text_of_value(c)));
 }
 
 template <bool from_right>
 Value split(const Call& c) {
-  return all_like(c, split(text(c), argument(c.arguments, 0, "sep"), number_argument(c.arguments, 1, "maxsplit", -1),
-                           from_right, c.budget));
+  return all_like(c, split(text_of_value(c), argument(c.arguments, 0, "sep"),
+                           number_argument(c.arguments, 1, "maxsplit", -1), from_right, c.budget));
 }
 
 Value split_lines(const Call& c) {
-  return all_like(c, lines_of(text(c), flag_argument(c.arguments, 0, "keepends", false), c.budget));
+  return all_like(c, lines_of(text_of_value(c), flag_argument(c.arguments, 0, "keepends", false), c.budget));
 }
 
 // The part between arguments 1 and 2, in which argument 0 is looked for.
 std::optional<Part> searched(const Call& c) {
-  c.budget.pay(4 * text(c).size());
-  return part_of(text(c), argument(c.arguments, 1, "start"), argument(c.arguments, 2, "end"));
+  c.budget.pay(4 * text_of_value(c).size());
+  return part_of(text_of_value(c), argument(c.arguments, 1, "start"), argument(c.arguments, 2, "end"));
 }
 
-Value count(const Call& c) {
+Value count_in_string(const Call& c) {
   const std::string& what = c.given_text(0, "sub");
   const std::optional<Part> part = searched(c);
   if (!part) return std::int64_t{0};
@@ -94,26 +94,27 @@ Value has_end(const Call& c) {
   return std::any_of(any.begin(), any.end(), has);
 }
 
-Value join(const Call& c) {
+Value join_by_string(const Call& c) {
   List parts = elements(c.given(0, "iterable"), c.budget);
   for (Value& part : parts)
     if (c.value.is_markup())
       part = to_markup(part, c.budget);
     else
       text_of(part, "join");
-  return like(c, joined(parts, text(c), c.budget));
+  return like(c, joined(parts, text_of_value(c), c.budget));
 }
 
-Value replace(const Call& c) {
+Value replace_in_string(const Call& c) {
   const std::string to = text_for(c.value, c.given(1, "new"), "replace", c.budget);
-  return like(c, replaced(text(c), c.given_text(0, "old"), to, number_argument(c.arguments, 2, "count", -1), c.budget));
+  return like(c, replaced(text_of_value(c), c.given_text(0, "old"), to, number_argument(c.arguments, 2, "count", -1),
+                          c.budget));
 }
 
 template <bool last>
 Value partition(const Call& c) {
   const std::string& sign = c.given_text(0, "sep");
   if (sign.empty()) refuse("partition: the separator is empty");
-  const std::string_view s = text(c);
+  const std::string_view s = text_of_value(c);
   const std::size_t at = last ? find_last_text(s, sign, c.budget) : find_text(s, sign, 0, c.budget);
   if (at == s.npos) return Value::tuple(last ? all_like(c, {"", "", s}) : all_like(c, {s, "", ""}));
   return Value::tuple(all_like(c, {s.substr(0, at), sign, s.substr(at + sign.size())}));
@@ -126,15 +127,15 @@ Value justify(const Call& c) {
   const Value* given = argument(c.arguments, 1, "fillchar");
   const std::string with = given ? text_for(c.value, *given, c.name, c.budget) : " ";
   if (length_of(with) != 1) refuse(fmt::format("{}() takes one fill character", c.name));
-  if (c.is("center")) return like(c, centered(text(c), *width, with, c.budget));
-  const std::int64_t room = room_in(*width, text(c));
-  return like(c, padded(text(c), c.is("rjust") ? room : 0, c.is("ljust") ? room : 0, with, c.budget));
+  if (c.is("center")) return like(c, centered(text_of_value(c), *width, with, c.budget));
+  const std::int64_t room = room_in(*width, text_of_value(c));
+  return like(c, padded(text_of_value(c), c.is("rjust") ? room : 0, c.is("ljust") ? room : 0, with, c.budget));
 }
 
 Value zero_fill(const Call& c) {
   const auto width = c.given(0, "width").integer();
   if (!width) refuse("zfill() takes a width");
-  const std::string_view s = text(c);
+  const std::string_view s = text_of_value(c);
   const std::size_t sign = s.starts_with('-') || s.starts_with('+') ? 1 : 0;
   return like(c, std::string(s.substr(0, sign)) + padded(s.substr(sign), room_in(*width, s), 0, "0", c.budget));
 }
@@ -144,7 +145,7 @@ Value expand_tabs(const Call& c) {
   if (each > 1000) refuse("expandtabs: more than 1000 blanks are not supported");
   std::string out;
   std::int64_t column = 0;
-  for (std::string_view one : characters(text(c))) {
+  for (std::string_view one : characters(text_of_value(c))) {
     if (one == "\t") {
       const std::int64_t blanks = each > 0 ? each - column % each : 0;
       c.budget.pay(static_cast<std::size_t>(blanks));
@@ -170,24 +171,25 @@ std::string swapped_case(std::string_view s) {
 
 Value remove_prefix(const Call& c) {
   const std::string& end = c.given_text(0, "prefix");
-  return like(c, text(c).starts_with(end) ? text(c).substr(end.size()) : text(c));
+  return like(c, text_of_value(c).starts_with(end) ? text_of_value(c).substr(end.size()) : text_of_value(c));
 }
 Value remove_suffix(const Call& c) {
   const std::string& end = c.given_text(0, "suffix");
-  return like(c, text(c).ends_with(end) ? text(c).substr(0, text(c).size() - end.size()) : text(c));
+  return like(c, text_of_value(c).ends_with(end) ? text_of_value(c).substr(0, text_of_value(c).size() - end.size())
+                                                 : text_of_value(c));
 }
 
 template <bool (*holds)(std::string_view)>
 Value is_cased(const Call& c) {
-  c.budget.pay(8 * text(c).size());  // each character's case is looked up
-  return holds(text(c));
+  c.budget.pay(8 * text_of_value(c).size());  // each character's case is looked up
+  return holds(text_of_value(c));
 }
 
 // Whether there are characters, and all of them are of a kind.
 template <bool (*holds)(UChar32)>
 Value is_all(const Call& c) {
-  c.budget.pay(8 * text(c).size());
-  const std::vector<std::string_view> all = characters(text(c));
+  c.budget.pay(8 * text_of_value(c).size());
+  const std::vector<std::string_view> all = characters(text_of_value(c));
   return !all.empty() && std::all_of(all.begin(), all.end(), [](std::string_view one) {
     const Character character = character_at(one, 0);
     return character.code != Character::not_utf8 && holds(static_cast<UChar32>(character.code));
@@ -244,12 +246,12 @@ constexpr auto methods = std::to_array<Callee>({
     {"rpartition", "sep /", partition<true>},
     {"startswith", "prefix start end /", has_end<true>},
     {"endswith", "suffix start end /", has_end<false>},
-    {"upper", "", in_case<upper_case>},
-    {"lower", "", in_case<lower_case>},
-    {"title", "", in_case<title_case>},
-    {"capitalize", "", in_case<capital_case>},
-    {"casefold", "", in_case<folded_case>},
-    {"swapcase", "", in_case<swapped_case>},
+    {"upper", "", string_in_case<upper_case>},
+    {"lower", "", string_in_case<lower_case>},
+    {"title", "", string_in_case<title_case>},
+    {"capitalize", "", string_in_case<capital_case>},
+    {"casefold", "", string_in_case<folded_case>},
+    {"swapcase", "", string_in_case<swapped_case>},
     {"islower", "", is_cased<is_lower_case>},
     {"isupper", "", is_cased<is_upper_case>},
     {"istitle", "", is_cased<is_title_case>},
@@ -260,13 +262,13 @@ constexpr auto methods = std::to_array<Callee>({
     {"isdecimal", "", is_all<is_decimal>},
     {"isnumeric", "", is_all<is_numeric>},
     {"isspace", "", is_all<is_space>},
-    {"replace", "old new count /", replace},
+    {"replace", "old new count /", replace_in_string},
     {"find", "sub start end /", place<false, false>},
     {"rfind", "sub start end /", place<true, false>},
     {"index", "sub start end /", place<false, true>},
     {"rindex", "sub start end /", place<true, true>},
-    {"count", "sub start end /", count},
-    {"join", "iterable /", join},
+    {"count", "sub start end /", count_in_string},
+    {"join", "iterable /", join_by_string},
     {"center", "width fillchar /", justify},
     {"ljust", "width fillchar /", justify},
     {"rjust", "width fillchar /", justify},

@@ -14,11 +14,11 @@
 namespace tril::chat {
 namespace {
 
-constexpr int deepest = 64;
+constexpr int deepest_value = 64;
 constexpr std::uint32_t largest_weight = 1 << 30;
 
 void check_depth(int depth) {
-  if (depth > deepest) refuse(fmt::format("a value is nested more than {} deep", deepest));
+  if (depth > deepest_value) refuse(fmt::format("a value is nested more than {} deep", deepest_value));
 }
 
 std::uint32_t weight_of(const std::string& text) {

@@ -17,14 +17,13 @@ namespace tril {
 
 namespace {
 
-constexpr std::uint64_t sampling_stream = 0x766f636162;  // apart from every other use of the seed
+constexpr std::uint64_t lines_stream = 0x766f636162;  // apart from every other use of the seed
 
 // An even sample of at most `limit` lines, whatever their number [reservoir sampling: Vitter 1985, algorithm R]. Lines
 // that are kept stay in the order of the files.
 class Sample {
  public:
-  explicit Sample(const VocabularyOptions& options)
-      : limit_(options.max_lines), random_(options.seed, sampling_stream) {}
+  explicit Sample(const VocabularyOptions& options) : limit_(options.max_lines), random_(options.seed, lines_stream) {}
 
   void add(std::string_view line) {
     if (trim(line).empty()) return;

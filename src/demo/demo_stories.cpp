@@ -14,9 +14,9 @@ namespace tril::train {
 namespace {
 
 // 12 * 11 pairs of people, 8 things and 6 * 6 amounts: 38,016 beginnings, of which no two stories share one.
-constexpr std::array names{"Anna",  "Ben",  "Clara", "David", "Emma",  "Felix",
-                           "Greta", "Hugo", "Ida",   "Jonas", "Karla", "Leo"};
-constexpr std::array things{"nut", "coin", "pen", "egg", "card", "shell", "stone", "stamp"};
+constexpr std::array story_names{"Anna",  "Ben",  "Clara", "David", "Emma",  "Felix",
+                                 "Greta", "Hugo", "Ida",   "Jonas", "Karla", "Leo"};
+constexpr std::array story_things{"nut", "coin", "pen", "egg", "card", "shell", "stone", "stamp"};
 constexpr int most = 9;
 
 std::string amount(int n, const std::string& thing) {
@@ -26,9 +26,9 @@ std::string amount(int n, const std::string& thing) {
 }  // namespace
 
 DemoPair story_pair(RandomSequence& random) {
-  const std::vector<std::size_t> who = draw_distinct(random, names.size(), 2);
-  const std::array<std::string, 2> person{names[who[0]], names[who[1]]};
-  const std::string thing = draw_of(random, things);
+  const std::vector<std::size_t> who = draw_distinct(random, story_names.size(), 2);
+  const std::array<std::string, 2> person{story_names[who[0]], story_names[who[1]]};
+  const std::string thing = draw_of(random, story_things);
   std::array<int, 2> has{draw_between(random, 1, 6), draw_between(random, 1, 6)};
   const std::string beginning =
       fmt::format("{} has {}. {} has {}.", person[0], amount(has[0], thing), person[1], amount(has[1], thing));

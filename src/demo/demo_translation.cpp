@@ -20,13 +20,13 @@ struct Noun {
   const char *english, *german;
   Gender gender;
 };
-constexpr std::array people{
+constexpr std::array clause_people{
     Noun{"man", "Mann", masculine},           Noun{"woman", "Frau", feminine},      Noun{"child", "Kind", neuter},
     Noun{"girl", "Mädchen", neuter},          Noun{"teacher", "Lehrer", masculine}, Noun{"doctor", "Ärztin", feminine},
     Noun{"dog", "Hund", masculine},           Noun{"cat", "Katze", feminine},       Noun{"horse", "Pferd", neuter},
     Noun{"neighbour", "Nachbarin", feminine}, Noun{"baker", "Bäcker", masculine},   Noun{"uncle", "Onkel", masculine},
     Noun{"queen", "Königin", feminine},       Noun{"bird", "Vogel", masculine}};
-constexpr std::array things{
+constexpr std::array clause_things{
     Noun{"ball", "Ball", masculine},    Noun{"book", "Buch", neuter},        Noun{"lamp", "Lampe", feminine},
     Noun{"apple", "Apfel", masculine},  Noun{"key", "Schlüssel", masculine}, Noun{"bicycle", "Fahrrad", neuter},
     Noun{"letter", "Brief", masculine}, Noun{"flower", "Blume", feminine},   Noun{"picture", "Bild", neuter},
@@ -89,9 +89,9 @@ Phrase any_phrase(RandomSequence& random, const Noun& noun) {
 }
 
 Clause any_clause(RandomSequence& random) {
-  Clause c{any_phrase(random, draw_of(random, people)), {}, &draw_of(random, verbs)};
+  Clause c{any_phrase(random, draw_of(random, clause_people)), {}, &draw_of(random, verbs)};
   const bool person = c.verb->takes_person && draw_one_in(random, 2);
-  c.object = any_phrase(random, person ? draw_of(random, people) : draw_of(random, things));
+  c.object = any_phrase(random, person ? draw_of(random, clause_people) : draw_of(random, clause_things));
   if (draw_one_in(random, 2)) c.place = &draw_of(random, places);
   c.tense = draw_of(random, std::array{Tense::present, Tense::perfect, Tense::modal});
   c.negated = draw_one_in(random, 5);
@@ -230,7 +230,7 @@ DemoPair translation_pair(RandomSequence& random) {
       const std::size_t link = random.below(subordinators.size());
       const Linking& word = subordinators[link];
       if (link == 3) {
-        const Phrase who = any_phrase(random, draw_of(random, people));
+        const Phrase who = any_phrase(random, draw_of(random, clause_people));
         return {fmt::format("{} knows that {}.", english(who), english(c)),
                 fmt::format("{} weiß, dass {}.", german(who, nominative), german(c, Order::subordinate))};
       }

@@ -7,17 +7,17 @@
 namespace tril::train {
 namespace {
 
-using Words = std::array<const char*, 20>;
+using SmallNumbers = std::array<const char*, 20>;
 
-constexpr Words english{"zero",     "one",     "two",     "three",     "four",     "five",    "six",
-                        "seven",    "eight",   "nine",    "ten",       "eleven",   "twelve",  "thirteen",
-                        "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"};
-constexpr Words german{"null",     "eins",     "zwei",     "drei",     "vier",     "fünf",    "sechs",
-                       "sieben",   "acht",     "neun",     "zehn",     "elf",      "zwölf",   "dreizehn",
-                       "vierzehn", "fünfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn"};
-constexpr Words french{"zéro",     "un",     "deux",  "trois",    "quatre",   "cinq",    "six",
-                       "sept",     "huit",   "neuf",  "dix",      "onze",     "douze",   "treize",
-                       "quatorze", "quinze", "seize", "dix-sept", "dix-huit", "dix-neuf"};
+constexpr SmallNumbers small_english{"zero",     "one",     "two",     "three",     "four",     "five",    "six",
+                                     "seven",    "eight",   "nine",    "ten",       "eleven",   "twelve",  "thirteen",
+                                     "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"};
+constexpr SmallNumbers small_german{"null",     "eins",     "zwei",     "drei",     "vier",     "fünf",    "sechs",
+                                    "sieben",   "acht",     "neun",     "zehn",     "elf",      "zwölf",   "dreizehn",
+                                    "vierzehn", "fünfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn"};
+constexpr SmallNumbers small_french{"zéro",     "un",     "deux",  "trois",    "quatre",   "cinq",    "six",
+                                    "sept",     "huit",   "neuf",  "dix",      "onze",     "douze",   "treize",
+                                    "quatorze", "quinze", "seize", "dix-sept", "dix-huit", "dix-neuf"};
 constexpr std::array<const char*, 10> english_tens{"",      "",      "twenty",  "thirty", "forty",
                                                    "fifty", "sixty", "seventy", "eighty", "ninety"};
 constexpr std::array<const char*, 10> german_tens{"",        "",        "zwanzig", "dreißig", "vierzig",
@@ -25,7 +25,7 @@ constexpr std::array<const char*, 10> german_tens{"",        "",        "zwanzig
 constexpr std::array<const char*, 10> french_tens{"",          "",         "vingt",    "trente",       "quarante",
                                                   "cinquante", "soixante", "soixante", "quatre-vingt", "quatre-vingt"};
 
-std::string word(const Words& words, int n) {
+std::string word(const SmallNumbers& words, int n) {
   return words[static_cast<std::size_t>(n)];
 }
 std::string ten(const std::array<const char*, 10>& words, int n) {
@@ -33,8 +33,8 @@ std::string ten(const std::array<const char*, 10>& words, int n) {
 }
 
 std::string in_english(int n, bool with_and) {
-  if (n < 20) return word(english, n);
-  if (n < 100) return ten(english_tens, n) + (n % 10 ? "-" + word(english, n % 10) : "");
+  if (n < 20) return word(small_english, n);
+  if (n < 100) return ten(english_tens, n) + (n % 10 ? "-" + word(small_english, n % 10) : "");
   const int unit = n < 1000 ? 100 : 1000, rest = n % unit;
   std::string text = in_english(n / unit, with_and) + (n < 1000 ? " hundred" : " thousand");
   if (rest == 0) return text;
@@ -44,8 +44,8 @@ std::string in_english(int n, bool with_and) {
 
 // One word, its "eins" losing the s before anything else; `bare` leaves out a leading "ein": hundertfünf.
 std::string in_german(int n, bool bare) {
-  if (n < 20) return word(german, n);
-  const auto stem = [](int digit) { return digit == 1 ? "ein" : word(german, digit); };
+  if (n < 20) return word(small_german, n);
+  const auto stem = [](int digit) { return digit == 1 ? "ein" : word(small_german, digit); };
   if (n < 100) return (n % 10 ? stem(n % 10) + "und" : "") + ten(german_tens, n);
   const int unit = n < 1000 ? 100 : 1000, rest = n % unit;
   const std::string count = n / unit == 1 && bare ? "" : stem(n / unit);
@@ -54,15 +54,15 @@ std::string in_german(int n, bool bare) {
 
 // Twenties to sixties count to nine, the others to nineteen: soixante-quinze, quatre-vingt-onze.
 std::string in_french(int n) {
-  if (n < 20) return word(french, n);
+  if (n < 20) return word(small_french, n);
   if (n < 100) {
     const int rest = n < 70 ? n % 10 : n % 20;
     if (rest == 0) return n == 80 ? "quatre-vingts" : ten(french_tens, n);
     const bool with_et = (rest == 1 || rest == 11) && n < 80;
-    return ten(french_tens, n) + (with_et ? " et " : "-") + word(french, rest);
+    return ten(french_tens, n) + (with_et ? " et " : "-") + word(small_french, rest);
   }
   const int unit = n < 1000 ? 100 : 1000, count = n / unit, rest = n % unit;
-  std::string text = (count == 1 ? "" : word(french, count) + " ") + (n < 1000 ? "cent" : "mille");
+  std::string text = (count == 1 ? "" : word(small_french, count) + " ") + (n < 1000 ? "cent" : "mille");
   if (n < 1000 && count > 1 && rest == 0) text += "s";
   return text + (rest ? " " + in_french(rest) : "");
 }

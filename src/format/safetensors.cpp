@@ -21,7 +21,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "values are used as they are stored");
 
 template <class T>
-T load(const std::byte* from) {  // from any address
+T load_from(const std::byte* from) {  // from any address
   T value;
   std::memcpy(&value, from, sizeof value);
   return value;
@@ -31,7 +31,7 @@ T load(const std::byte* from) {  // from any address
 template <class Stored, class F>
 void for_values(const WeightView& view, F f) {
   for (std::size_t i = 0, n = view.bytes.size() / sizeof(Stored); i < n; ++i)
-    f(i, load<Stored>(view.bytes.data() + i * sizeof(Stored)));
+    f(i, load_from<Stored>(view.bytes.data() + i * sizeof(Stored)));
 }
 
 template <class T>

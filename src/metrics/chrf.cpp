@@ -16,27 +16,27 @@
 namespace tril {
 namespace {
 
-// Views into the line's own text, which its LineNgrams keeps.
-using Ngrams = std::unordered_map<std::string_view, std::int64_t>;
+// Views into the line's own text, which its ChrfLine keeps.
+using ChrfNgrams = std::unordered_map<std::string_view, std::int64_t>;
 
 struct Counts {
   std::int64_t hypothesis = 0, reference = 0, matched = 0;
 };
 
 // A line's characters and words as n-grams: orders of characters first, then of words.
-class LineNgrams {
+class ChrfLine {
  public:
-  LineNgrams(const std::string& raw, const ChrfOptions& options) {
+  ChrfLine(const std::string& raw, const ChrfOptions& options) {
     const std::string cased = options.lowercase ? lower_case(raw) : raw;
     const std::vector<std::string_view> words = split_words(cased);
     for (const std::string_view word : words) characters_ += word;
     count_characters(options.char_order);
     if (options.word_order > 0) count_words(words, options.word_order);
   }
-  LineNgrams(const LineNgrams&) = delete;
-  LineNgrams& operator=(const LineNgrams&) = delete;
+  ChrfLine(const ChrfLine&) = delete;
+  ChrfLine& operator=(const ChrfLine&) = delete;
 
-  const std::vector<Ngrams>& orders() const { return orders_; }
+  const std::vector<ChrfNgrams>& orders() const { return orders_; }
 
  private:
   void count_characters(int max_order) {
@@ -44,7 +44,7 @@ class LineNgrams {
     for (std::size_t i = 0; i < characters_.size(); i += character_length(characters_, i)) starts.push_back(i);
     starts.push_back(characters_.size());
     for (int order = 1; order <= max_order; ++order) {
-      Ngrams& ngrams = orders_.emplace_back();
+      ChrfNgrams& ngrams = orders_.emplace_back();
       const auto n = static_cast<std::size_t>(order);
       for (std::size_t i = 0; i + n < starts.size(); ++i)
         ++ngrams[std::string_view(characters_).substr(starts[i], starts[i + n] - starts[i])];
@@ -72,7 +72,7 @@ class LineNgrams {
         put(word);
     }
     for (int order = 1; order <= max_order; ++order) {
-      Ngrams& ngrams = orders_.emplace_back();
+      ChrfNgrams& ngrams = orders_.emplace_back();
       const auto n = static_cast<std::size_t>(order);
       for (std::size_t i = 0; i + n <= begins.size(); ++i)
         ++ngrams[std::string_view(words_).substr(begins[i], ends[i + n - 1] - begins[i])];
@@ -80,13 +80,13 @@ class LineNgrams {
   }
 
   std::string characters_, words_;
-  std::vector<Ngrams> orders_;
+  std::vector<ChrfNgrams> orders_;
 };
 
-std::vector<Counts> compare(const LineNgrams& hypothesis, const LineNgrams& reference) {
+std::vector<Counts> compare(const ChrfLine& hypothesis, const ChrfLine& reference) {
   std::vector<Counts> counts(hypothesis.orders().size());
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    const Ngrams &h = hypothesis.orders()[i], &r = reference.orders()[i];
+    const ChrfNgrams &h = hypothesis.orders()[i], &r = reference.orders()[i];
     Counts& c = counts[i];
     for (const auto& [ngram, n] : h) {
       c.hypothesis += n;
@@ -124,11 +124,11 @@ double chrf(const std::vector<std::string>& hypotheses, std::span<const std::vec
 
   std::vector<Counts> sum(static_cast<std::size_t>(options.char_order + options.word_order));
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    const LineNgrams hypothesis(hypotheses[i], options);
+    const ChrfLine hypothesis(hypotheses[i], options);
     std::vector<Counts> best;
     double best_score = -1;
     for (const std::vector<std::string>& set : references) {
-      std::vector<Counts> counts = compare(hypothesis, LineNgrams(set[i], options));
+      std::vector<Counts> counts = compare(hypothesis, ChrfLine(set[i], options));
       if (const double score = f_score(counts, options.beta); score > best_score)
         best_score = score, best = std::move(counts);
     }
@@ -156,9 +156,9 @@ std::vector<NumberedNgrams> number_ngrams(const std::vector<std::string>& texts,
   std::unordered_map<std::string, std::int32_t> numbers;
   std::vector<NumberedNgrams> all;
   for (const std::string& text : texts) {
-    const LineNgrams line(text, options);
+    const ChrfLine line(text, options);
     NumberedNgrams& n = all.emplace_back();
-    for (const Ngrams& ngrams : line.orders()) {
+    for (const ChrfNgrams& ngrams : line.orders()) {
       NumberedNgrams::Order& order = n.orders.emplace_back();
       for (const auto& [ngram, count] : ngrams) {
         const auto number = static_cast<std::int32_t>(numbers.size());

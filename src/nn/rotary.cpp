@@ -11,7 +11,7 @@ namespace {
 
 using Scaling = RotaryOptions::Scaling;
 
-constexpr std::int64_t most_kept_values = 1 << 22;  // 16 MiB, whatever a file says of its sizes
+constexpr std::int64_t most_kept_angles = 1 << 22;  // 16 MiB, whatever a file says of its sizes
 
 // Models were trained with frequencies rounded like this: power, then its inverse, in float32.
 std::vector<float> plain(std::int64_t dim, double theta) {
@@ -75,7 +75,7 @@ std::vector<float> rotary_frequencies(const RotaryOptions& o, std::int64_t lengt
 
 RotaryPositions::RotaryPositions(RotaryOptions options, std::int64_t kept) : options_(std::move(options)) {
   check(options_.dim > 0 && options_.dim % 2 == 0, "rotary positions", "{} values do not make pairs", options_.dim);
-  kept = std::min(kept, most_kept_values / options_.dim);
+  kept = std::min(kept, most_kept_angles / options_.dim);
   if (options_.depends_on_length()) kept = std::min(kept, options_.original);
   std::vector<std::int32_t> positions(static_cast<std::size_t>(kept));
   std::iota(positions.begin(), positions.end(), 0);

@@ -24,7 +24,7 @@ fs::path gguf_model() {
 }
 
 TEST(ModelSource, IsOpenedOnce) {
-  const TemporaryDirectory directory;
+  const tril::TemporaryDirectory directory;
   const fs::path path = directory.path("m.gguf");
   fs::copy_file(gguf_model(), path);
   const auto source = ModelSource::open(path);
@@ -56,7 +56,7 @@ TEST(ModelSource, ThreadsThatAskAtOnceGetOneAnswer) {
 
 // A part that cannot be read does not keep others from being read, and is read once it can be.
 TEST(ModelSource, PartsAreReadWhenTheyAreAskedFor) {
-  const TemporaryDirectory directory;
+  const tril::TemporaryDirectory directory;
   const auto source = ModelSource::open(directory.path());
   EXPECT_NE(error_of([&] { source.config(); }).find("config.json"), std::string::npos);
   EXPECT_NE(error_of([&] { source.weights(); }).find("model.safetensors"), std::string::npos);
@@ -67,7 +67,7 @@ TEST(ModelSource, PartsAreReadWhenTheyAreAskedFor) {
 }
 
 TEST(ModelSource, SaysWhatIsNeitherADirectoryNorAGgufFile) {
-  const TemporaryDirectory directory;
+  const tril::TemporaryDirectory directory;
   directory.write("notes.txt", "no model");
   EXPECT_NE(error_of([&] { ModelSource::open(directory.path("notes.txt")); }).find("neither a directory nor"),
             std::string::npos);
@@ -76,7 +76,7 @@ TEST(ModelSource, SaysWhatIsNeitherADirectoryNorAGgufFile) {
 }
 
 TEST(ModelSource, KeepsItsOwnFilesBesideTheModel) {
-  const TemporaryDirectory directory;
+  const tril::TemporaryDirectory directory;
   EXPECT_EQ(packed_image_path(ModelSource::open(directory.path()), nn::Precision::int8),
             fs::path(directory.path()) / "packed-int8.tril");
   const fs::path path = directory.path("m.gguf");
@@ -95,7 +95,7 @@ TEST(ModelSource, NamesAreThoseOfTheFile) {
   EXPECT_NE(
       error_of([&] { gguf.weights().at("model.layers.0.mlp.up_proj.weights"); }).find("did you mean blk.0.ffn_up"),
       std::string::npos);
-  const TemporaryDirectory directory;
+  const tril::TemporaryDirectory directory;
   directory.write("config.json", R"({"model_type": "gpt2"})");
   const auto plain = ModelSource::open(directory.path());
   EXPECT_EQ(plain.config().place_of("n_embd"), directory.path("config.json") + ": n_embd");

@@ -22,14 +22,14 @@
 namespace tril::cli {
 namespace {
 
-struct BenchOptions {
+struct TranslateBench {
   DecodingOptions decoding;
   std::string input = "-";
   std::int64_t sentences = 0, repeat = 3;
   bool profile = false;
 };
 
-Fields fields_of(BenchOptions& o) {
+Fields fields_of(TranslateBench& o) {
   Fields f;
   f.group("Model");
   add_model_fields(f, o.decoding);
@@ -100,7 +100,7 @@ nlohmann::ordered_json profile_of(const model::Model& model, const search::Paral
           {"rows", list}};
 }
 
-int bench(const BenchOptions& o) {
+int bench_translate(const TranslateBench& o) {
   const auto source = model::ModelSource::open(o.decoding.model);
   const std::unique_ptr<model::Model> model = load_model(source, o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = source.tokenizer();
@@ -162,7 +162,7 @@ int bench(const BenchOptions& o) {
 }  // namespace
 
 void add_bench_translate(App& app) {
-  auto o = std::make_shared<BenchOptions>();
+  auto o = std::make_shared<TranslateBench>();
   app.add(
       {.name = "bench translate",
        .summary = "time translation",
@@ -173,7 +173,7 @@ void add_bench_translate(App& app) {
                      "outputs of the same length for every model"}},
        .fields = fields_of(*o),
        .apply_preset = {},
-       .run = [o](const Invocation&) { return bench(*o); }});
+       .run = [o](const Invocation&) { return bench_translate(*o); }});
 }
 
 }  // namespace tril::cli

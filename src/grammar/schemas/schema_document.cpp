@@ -9,7 +9,7 @@ namespace tril::search {
 namespace {
 
 constexpr std::size_t most_schemas = 200'000;
-constexpr int deepest = 200;
+constexpr int deepest_schema = 200;
 
 int draft_of(const Json& root) {
   if (!root.is_object() || !root.contains("$schema") || !root["$schema"].is_string()) return latest_draft;
@@ -44,7 +44,7 @@ std::string SchemaDocument::identifier_of(const Json& schema) const {
 // Identifiers and anchors are looked for where schemas stand, and not in values.
 void SchemaDocument::find_resources(const Json& schema, std::int32_t base, const std::string& place, int depth) {
   if (!schema.is_object()) return;
-  if (depth > deepest) refuse_schema(place, fmt::format("schemas within more than {} schemas", deepest));
+  if (depth > deepest_schema) refuse_schema(place, fmt::format("schemas within more than {} schemas", deepest_schema));
   if (&schema == &root_) {
     resource_at_[&schema] = 0;
   } else if (const std::string id = identifier_of(schema); !id.empty()) {

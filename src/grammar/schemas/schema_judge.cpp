@@ -8,7 +8,7 @@
 namespace tril::search {
 namespace {
 
-constexpr int deepest = 300;
+constexpr int deepest_judgement = 300;
 
 Verdict both(Verdict a, Verdict b) {
   return std::min(a, b);
@@ -43,7 +43,7 @@ Verdict SchemaJudge::verdict(const Json& value, SchemaId id) {
 }
 
 Verdict SchemaJudge::fresh_verdict(const Json& value, SchemaId id) {
-  if (++depth_ > deepest) refuse_schema(document_.place(id), "refers to itself without end, or is too deep");
+  if (++depth_ > deepest_judgement) refuse_schema(document_.place(id), "refers to itself without end, or is too deep");
   Verdict found = Verdict::unsure;
   try {
     found = judge(value, id);

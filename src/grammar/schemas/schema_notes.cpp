@@ -10,7 +10,7 @@
 namespace tril::search {
 namespace {
 
-constexpr std::size_t most_told = 40;
+constexpr std::size_t most_notes = 40;
 
 void add_once(std::vector<std::string>& list, std::string one) {
   if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(std::move(one));
@@ -18,8 +18,8 @@ void add_once(std::vector<std::string>& list, std::string one) {
 
 std::string listed(const std::vector<std::string>& all, std::string_view between) {
   const std::vector<std::string> first(all.begin(),
-                                       all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), most_told)));
-  const std::string more = all.size() > most_told ? fmt::format(" and {} more", all.size() - most_told) : "";
+                                       all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), most_notes)));
+  const std::string more = all.size() > most_notes ? fmt::format(" and {} more", all.size() - most_notes) : "";
   return fmt::format("{}{}", fmt::join(first, between), more);
 }
 

@@ -9,7 +9,7 @@
 namespace tril::search {
 namespace {
 
-using Bound = GrammarWriter::Bound;
+using WrittenBound = GrammarWriter::Bound;
 constexpr std::int64_t largest_factor = 1'000;
 constexpr std::int64_t largest_whole = 1'000'000'000'000'000'000;
 const ExactNumber largest_decimal(1e15), least_decimal(-1e15);
@@ -90,9 +90,9 @@ void write_whole(GrammarWriter& writer, const Box& box, std::int64_t factor, con
 }
 
 // The same of decimal numbers.
-std::optional<Bound> decimal_bound(const std::optional<Box::Bound>& bound) {
+std::optional<WrittenBound> decimal_bound(const std::optional<Box::Bound>& bound) {
   if (!bound || bound->value >= largest_decimal || bound->value <= least_decimal) return std::nullopt;
-  return Bound{bound->value.rounded(), bound->included};
+  return WrittenBound{bound->value.rounded(), bound->included};
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ void write_number(GrammarWriter& writer, const Box& box, const std::string& plac
   const bool large = box.low && box.low->value >= largest_decimal, small = box.high && box.high->value <= least_decimal;
   if ((large || small) && box.fraction) refuse_unsupported(place, "non-integers beyond 10^15 are not supported");
   if (large || small) return write_whole(writer, box, factor.whole, place, from, to);
-  const std::optional<Bound> low = decimal_bound(box.low), high = decimal_bound(box.high);
+  const std::optional<WrittenBound> low = decimal_bound(box.low), high = decimal_bound(box.high);
   if (box.fraction) {
     if (!box.factors.empty()) refuse_unsupported(place, "non-integers with such a factor are not supported");
     for (const int digits : {1, 2, 3})

@@ -9,7 +9,7 @@
 namespace tril::model {
 namespace {
 
-constexpr std::string_view prefix = "model.decoder.";
+constexpr std::string_view opt_prefix = "model.decoder.";
 constexpr std::int32_t offset = 2;  // the authors' tables begin with rows for padding
 
 OptConfig opt_config(const JsonObject& json) {
@@ -49,7 +49,7 @@ OptConfig opt_config(const JsonObject& json) {
 Opt::Opt(const OptConfig& config) : config_(config) {
   const auto& k = config_;
   nn::Parameters& p = parameters_;
-  const std::string root(prefix);
+  const std::string root(opt_prefix);
   const bool projects = k.word_embed_proj_dim != k.hidden_size;
   embedding_ =
       nn::Embedding(p, root + "embed_tokens.weight", k.vocab_size, k.word_embed_proj_dim, {.deviation = k.init_std});
@@ -127,7 +127,7 @@ SpecialIds Opt::special_ids() const {
 // The authors' own files leave "model." out.
 StoredAs Opt::stored_as(const nn::Parameter& p) const {
   StoredAs stored{.names = {p.name}};
-  if (p.name.starts_with(prefix)) stored.names.push_back(p.name.substr(std::string_view("model.").size()));
+  if (p.name.starts_with(opt_prefix)) stored.names.push_back(p.name.substr(std::string_view("model.").size()));
   return stored;
 }
 

@@ -70,7 +70,7 @@ std::vector<ModelPtr> candidates(Service& service, const TranslationWish& wish) 
 }
 
 // The named one, held against the languages that are wished.
-ModelPtr named(Service& service, const CallPtr& call, const TranslationWish& wish) {
+ModelPtr named_model(Service& service, const CallPtr& call, const TranslationWish& wish) {
   ModelPtr model = service.model_for(call, wish.model, true);
   const auto check = [&](const char* field, const char* way, const std::vector<std::string>& has,
                          const std::string& code) {
@@ -151,7 +151,7 @@ ModelChoice choose_model(Service& service, const CallPtr& call, const Translatio
   const TranslationWish wish{asked.model, code_of_source(asked.source), code_of_target(asked.target)};
   ModelChoice choice{.model = nullptr, .source = wish.source, .target = wish.target, .assumed = {}};
   if (!wish.model.empty()) {
-    choice.model = named(service, call, wish);
+    choice.model = named_model(service, call, wish);
     if (wish.source.empty()) choice.assumed = only_source({choice.model});
     check_target(*choice.model, wish.target);
     return choice;

@@ -53,7 +53,8 @@ Fields fields_of(TranslateRequest& r) {
 
 TranslateRequest read_request(const Json& body, Warnings& warnings) {
   // "secret" is what LibreTranslate's own page sends.
-  thread_local RequestForm<TranslateRequest> form(fields_of, {"terminology", "secret"});
+  thread_local RequestForm<TranslateRequest> form([](TranslateRequest& r) { return fields_of(r); },
+                                                  {"terminology", "secret"});
   TranslateRequest r = form.read(body, warnings);
   if (!form.given("q")) throw HttpError(400, "Invalid request: missing q parameter", "q");
   return r;

@@ -12,7 +12,7 @@ namespace tril::serve {
 namespace {
 
 constexpr std::size_t most_told = 16;
-constexpr std::size_t longest_name = 64;  // bytes; nobody misspells more than that
+constexpr std::size_t longest_told_name = 64;  // bytes; nobody misspells more than that
 
 }  // namespace
 
@@ -43,12 +43,12 @@ void Warnings::check_keys(const Json& object, const std::vector<std::string>& kn
       ++left_out_;
       continue;
     }
-    const std::string meant = key.size() > longest_name ? "" : nearest(key, known);
+    const std::string meant = key.size() > longest_told_name ? "" : nearest(key, known);
     if (key.empty()) {
       pass_over("", within + "\"\": there is no field with an empty name");
       continue;
     }
-    const std::string name = within + printable(key, longest_name);
+    const std::string name = within + printable(key, longest_told_name);
     pass_over(name, fmt::format("{}: there is no such field{}", name,
                                 meant.empty() ? "" : fmt::format(" (did you mean {}?)", within + meant)));
   }

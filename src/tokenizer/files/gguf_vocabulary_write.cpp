@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view space_mark = "\u2581";
 
-std::string key_of(std::string_view name) {
+std::string gguf_key(std::string_view name) {
   return "tokenizer.ggml." + std::string(name);
 }
 
@@ -62,9 +62,9 @@ class TokenTable {
       texts_[i] = fmt::format("[PAD{}]", i);  // llama.cpp wants each spelling once
       types_[i] = static_cast<std::int32_t>(PieceType::unused);
     }
-    m.add(key_of("tokens"), texts_);
-    if (scored) m.add(key_of("scores"), scores_);
-    m.add(key_of("token_type"), types_);
+    m.add(gguf_key("tokens"), texts_);
+    if (scored) m.add(gguf_key("scores"), scores_);
+    m.add(gguf_key("token_type"), types_);
   }
 
  private:
@@ -171,8 +171,8 @@ void write_byte_level(const TokenizerParts& p, const BpeParts& bpe, GgufMetadata
   if (pre.empty() || !bpe.continuing_subword_prefix.empty() || !bpe.end_of_word_suffix.empty())
     refuse("it cuts text into words in a way that llama.cpp has no name for");
   const bool by_character = gguf_pre(pre, "tokenizer").by_character;
-  m.add(key_of("model"), by_character && pre == "gemma4" ? "gemma4" : "gpt2");
-  m.add(key_of("pre"), pre);
+  m.add(gguf_key("model"), by_character && pre == "gemma4" ? "gemma4" : "gpt2");
+  m.add(gguf_key("pre"), pre);
   for (const auto& [text, id] : bpe.vocab) {
     const bool byte = by_character && byte_of_piece(text) >= 0, unknown = by_character && bpe.unk_token == text;
     tokens.put(id, text, unknown ? PieceType::unknown : byte ? PieceType::byte : PieceType::normal);
@@ -182,7 +182,7 @@ void write_byte_level(const TokenizerParts& p, const BpeParts& bpe, GgufMetadata
 void add_merges(const BpeParts& bpe, GgufMetadata& m) {
   std::vector<std::string> merges;
   for (const auto& [left, right] : bpe.merges) merges.push_back(left + " " + right);
-  m.add(key_of("merges"), merges);
+  m.add(gguf_key("merges"), merges);
 }
 
 // ---- What stands around a text
@@ -205,7 +205,7 @@ std::vector<std::int32_t> write_special(const TokenizerDescription& d, const std
     if (end != s.eos && std::find(more.begin(), more.end(), end) == more.end()) more.push_back(end);
   }
   const auto add = [&](const char* name, std::int32_t id, bool even_none = false) {
-    if (id >= 0 || even_none) m.add(key_of(name) + "_token_id", static_cast<std::uint32_t>(id));
+    if (id >= 0 || even_none) m.add(gguf_key(name) + "_token_id", static_cast<std::uint32_t>(id));
   };
   // Where a file of SentencePiece's kind says nothing, readers take ids of their own.
   add("bos", s.bos, scored);
@@ -214,8 +214,8 @@ std::vector<std::int32_t> write_special(const TokenizerDescription& d, const std
   add("padding", s.pad);
   if (!more.empty()) add("eot", more[0]);
   if (more.size() > 1) add("eom", more[1]);
-  m.add(key_of("add_bos_token"), adds(p.prefix, s.bos));
-  m.add(key_of("add_eos_token"), adds(p.suffix, s.eos));
+  m.add(gguf_key("add_bos_token"), adds(p.prefix, s.bos));
+  m.add(gguf_key("add_eos_token"), adds(p.suffix, s.eos));
   return {more.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(more.size(), 2)), more.end()};
 }
 
@@ -245,9 +245,9 @@ GgufVocabulary gguf_vocabulary(const TokenizerDescription& d, std::int32_t size,
   if (!model && !bpe) refuse("it is neither of byte pairs nor of SentencePiece");
   const Converted c = bpe ? converted(d.parts, *bpe) : Converted{true, model->file.add_dummy_prefix};
   if (c.is) {
-    v.metadata.add(key_of("model"), "llama");
-    v.metadata.add(key_of("pre"), "default");
-    v.metadata.add(key_of("add_space_prefix"), c.prefix);
+    v.metadata.add(gguf_key("model"), "llama");
+    v.metadata.add(gguf_key("pre"), "default");
+    v.metadata.add(gguf_key("add_space_prefix"), c.prefix);
     if (model)
       write_model(*model, tokens);
     else

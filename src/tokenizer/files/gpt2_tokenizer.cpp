@@ -71,21 +71,21 @@ std::string config_json(const Gpt2Parts& parts) {
 }
 
 // The kinds of tokenizer that `transformers` keeps in these two files.
-enum class Kind { gpt2, roberta, qwen2 };
+enum class ClassKind { gpt2, roberta, qwen2 };
 
-Kind kind_of(const std::string& name, const std::string& where) {
+ClassKind kind_of(const std::string& name, const std::string& where) {
   for (const char* like : {"GPT2Tokenizer", "GPTNeoXTokenizer", "CodeGenTokenizer", "PreTrainedTokenizerFast"})
-    if (name.starts_with(like) || name.empty()) return Kind::gpt2;
+    if (name.starts_with(like) || name.empty()) return ClassKind::gpt2;
   for (const char* like : {"RobertaTokenizer", "BartTokenizer"})
-    if (name.starts_with(like)) return Kind::roberta;
-  if (name.starts_with("Qwen2Tokenizer")) return Kind::qwen2;
+    if (name.starts_with(like)) return ClassKind::roberta;
+  if (name.starts_with("Qwen2Tokenizer")) return ClassKind::qwen2;
   fail(where, fmt::format("tokenizer_class \"{}\" is not supported with vocab.json and merges.txt", printable(name)),
        "GPT2Tokenizer, RobertaTokenizer, BartTokenizer, Qwen2Tokenizer are; a tokenizer.json says what any other does");
 }
 
 // The special tokens that a kind has unless the configuration says otherwise.
-void set_defaults(TokenizerConfig& config, Kind kind) {
-  if (kind == Kind::roberta) {
+void set_defaults(TokenizerConfig& config, ClassKind kind) {
+  if (kind == ClassKind::roberta) {
     for (const char* name : {"bos_token", "cls_token"}) config.set_default(name, "<s>");
     for (const char* name : {"eos_token", "sep_token"}) config.set_default(name, "</s>");
     config.set_default("unk_token", "<unk>");
@@ -95,7 +95,7 @@ void set_defaults(TokenizerConfig& config, Kind kind) {
   }
   config.set_default("eos_token", "<|endoftext|>");
   config.set_default("unk_token", config.special("eos_token"));
-  config.set_default(kind == Kind::qwen2 ? "pad_token" : "bos_token", config.special("eos_token"));
+  config.set_default(kind == ClassKind::qwen2 ? "pad_token" : "bos_token", config.special("eos_token"));
 }
 
 void add_special_tokens(TokenizerParts& parts, const TokenizerConfig& config, const PieceTable& table) {
@@ -180,15 +180,15 @@ TokenizerDescription describe_gpt2_tokenizer(const std::string& directory) {
   const PieceTable table = PieceTable::parse(vocab.bytes, in_directory(directory, "vocab.json"));
   const std::string where = in_directory(directory, "merges.txt");
   TokenizerConfig config = read_tokenizer_config(directory);
-  const Kind kind = kind_of(config.tokenizer_class, in_directory(directory, "tokenizer_config.json"));
+  const ClassKind kind = kind_of(config.tokenizer_class, in_directory(directory, "tokenizer_config.json"));
   config.name_ids_of_model([&](std::int32_t id) { return table.has(id) ? table.piece(id) : std::string(); });
   set_defaults(config, kind);
-  if (!config.model_max_length && kind == Kind::gpt2) config.model_max_length = 1024;
+  if (!config.model_max_length && kind == ClassKind::gpt2) config.model_max_length = 1024;
 
   const bool prefix_space = config.add_prefix_space.value_or(false);
   TokenizerParts parts = parts_of(byte_pairs_of(table, parse_merges(merges.bytes, where), config.special("unk_token")),
                                   {prefix_space, true});
-  if (kind == Kind::qwen2) {
+  if (kind == ClassKind::qwen2) {
     parts.normalizers = {UnicodeForm{UnicodeForm::nfc}};
     parts.pre_tokenizers = {SplitBy{{std::string(qwen2_pattern), true}, SplitBehavior::isolated, false},
                             ByteLevel{prefix_space, false}};
@@ -196,7 +196,7 @@ TokenizerDescription describe_gpt2_tokenizer(const std::string& directory) {
   add_special_tokens(parts, config, table);
   TokenizerSettings settings = settings_of(config, where, [&](std::string_view token) { return table.find(token); });
   settings.clean_up_spaces = false;
-  if (kind == Kind::roberta && settings.special.bos >= 0 && settings.special.eos >= 0) {
+  if (kind == ClassKind::roberta && settings.special.bos >= 0 && settings.special.eos >= 0) {
     parts.prefix = {settings.special.bos};
     parts.suffix = {settings.special.eos};
   } else {

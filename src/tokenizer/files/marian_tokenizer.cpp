@@ -310,12 +310,12 @@ PieceTable marian_table(std::initializer_list<const SentencePiece*> models, cons
   return table;
 }
 
-std::string in_directory(const std::string& directory, const char* name) {
+std::string file_in(const std::string& directory, const char* name) {
   return (std::filesystem::path(directory) / name).string();
 }
 
 std::shared_ptr<const Tokenizer> read_directory(const std::string& directory, const MarianAdditions* more) {
-  const auto path = [&](const char* name) { return in_directory(directory, name); };
+  const auto path = [&](const char* name) { return file_in(directory, name); };
   const auto text = [&](const char* name) { return read_text(path(name), largest_file); };
 
   MarianConfig config;
@@ -367,7 +367,7 @@ std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianParts parts) {
 }
 
 bool is_marian_directory(const std::string& directory) {
-  return is_present(in_directory(directory, "source.spm"));
+  return is_present(file_in(directory, "source.spm"));
 }
 
 std::shared_ptr<const Tokenizer> load_marian_tokenizer(const std::string& directory) {

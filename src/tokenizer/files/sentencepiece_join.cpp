@@ -6,7 +6,7 @@
 namespace tril {
 namespace {
 
-constexpr std::string_view space_mark = "\u2581";
+constexpr std::string_view word_mark = "\u2581";
 
 }  // namespace
 
@@ -25,12 +25,12 @@ std::string SentencePieceJoin::join(const std::vector<std::string>& pieces) cons
     flush();
     std::string_view rest = piece;
     if (!text.empty()) at_start = false;
-    if (at_start && rest.starts_with(space_mark)) {
-      rest.remove_prefix(space_mark.size());
+    if (at_start && rest.starts_with(word_mark)) {
+      rest.remove_prefix(word_mark.size());
       at_start = drops_more_spaces_;
     }
     std::string shown(rest);
-    replace_all(shown, space_mark, " ");
+    replace_all(shown, word_mark, " ");
     text += shown;
   }
   flush();

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t largest_file = 256 << 20;
+constexpr std::uint64_t largest_tokenizer_file = 256 << 20;
 constexpr std::array<const char*, 7> special_names = {"bos_token", "eos_token", "unk_token", "sep_token",
                                                       "pad_token", "cls_token", "mask_token"};
 
@@ -81,13 +81,13 @@ std::optional<std::string> token_text(const Json& json, const std::string& key) 
   return found == json.end() ? std::nullopt : text_of(*found);
 }
 
-std::optional<bool> flag(const Json& json, const char* key) {
+std::optional<bool> flag_of(const Json& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_boolean() ? std::optional(found->get<bool>()) : std::nullopt;
 }
 
 AddedToken added_token(const Json& json, std::int32_t id) {
-  const auto is = [&](const char* key) { return flag(json, key).value_or(false); };
+  const auto is = [&](const char* key) { return flag_of(json, key).value_or(false); };
   return {.content = text_of(json).value_or(""),
           .id = id,
           .special = is("special"),
@@ -134,12 +134,12 @@ std::int32_t id_of(const std::string& key, const std::string& where) {
 
 void take_config(const Json& json, const std::string& where, TokenizerConfig& config) {
   config.tokenizer_class = token_text(json, "tokenizer_class").value_or("");
-  config.add_bos_token = flag(json, "add_bos_token");
-  config.add_eos_token = flag(json, "add_eos_token");
-  config.add_prefix_space = flag(json, "add_prefix_space");
-  config.clean_up_spaces = flag(json, "clean_up_tokenization_spaces").value_or(false);
-  config.legacy_behaviour = flag(json, "legacy_behaviour").value_or(false);
-  if (flag(json, "split_special_tokens").value_or(false))
+  config.add_bos_token = flag_of(json, "add_bos_token");
+  config.add_eos_token = flag_of(json, "add_eos_token");
+  config.add_prefix_space = flag_of(json, "add_prefix_space");
+  config.clean_up_spaces = flag_of(json, "clean_up_tokenization_spaces").value_or(false);
+  config.legacy_behaviour = flag_of(json, "legacy_behaviour").value_or(false);
+  if (flag_of(json, "split_special_tokens").value_or(false))
     fail(where + ": split_special_tokens", "true is not supported",
          "special tokens that a text spells out become themselves");
   config.source_language = token_text(json, "src_lang").value_or("");
@@ -183,7 +183,7 @@ void TokenizerConfig::keep_ids_of_model(std::vector<AddedToken>& tokens) const {
 std::optional<TokenizerFile> read_tokenizer_file(const std::string& directory, const std::string& name) {
   const std::string path = (std::filesystem::path(directory) / name).string();
   if (!is_present(path)) return std::nullopt;
-  return TokenizerFile{name, read_text(path, largest_file)};
+  return TokenizerFile{name, read_text(path, largest_tokenizer_file)};
 }
 
 TokenizerConfig read_tokenizer_config(const std::string& directory) {

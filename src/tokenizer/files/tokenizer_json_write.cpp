@@ -11,18 +11,18 @@
 namespace tril {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json typed(const char* type) {
-  return Json{{"type", type}};
+OrderedJson typed(const char* type) {
+  return OrderedJson{{"type", type}};
 }
 
-Json write_pattern(const TextPattern& pattern) {
-  return Json{{pattern.regex ? "Regex" : "String", pattern.text}};
+OrderedJson write_pattern(const TextPattern& pattern) {
+  return OrderedJson{{pattern.regex ? "Regex" : "String", pattern.text}};
 }
 
-Json write_replace(const ReplaceText& s) {
-  return Json{{"type", "Replace"}, {"pattern", write_pattern(s.pattern)}, {"content", s.content}};
+OrderedJson write_replace(const ReplaceText& s) {
+  return OrderedJson{{"type", "Replace"}, {"pattern", write_pattern(s.pattern)}, {"content", s.content}};
 }
 
 const char* name_of(SplitBehavior behavior) {
@@ -41,82 +41,88 @@ const char* name_of(SplitBehavior behavior) {
   return "";
 }
 
-Json write_metaspace(const std::string& mark, PrependScheme scheme, bool split) {
+OrderedJson write_metaspace(const std::string& mark, PrependScheme scheme, bool split) {
   const char* name = scheme == PrependScheme::always ? "always" : scheme == PrependScheme::first ? "first" : "never";
-  return Json{{"type", "Metaspace"}, {"replacement", mark}, {"prepend_scheme", name}, {"split", split}};
+  return OrderedJson{{"type", "Metaspace"}, {"replacement", mark}, {"prepend_scheme", name}, {"split", split}};
 }
 
 struct Write {
   // Normalizers
-  Json operator()(const UnicodeForm& s) const {
+  OrderedJson operator()(const UnicodeForm& s) const {
     constexpr std::array<const char*, 4> names = {"NFC", "NFD", "NFKC", "NFKD"};
     return typed(names[s.form]);
   }
-  Json operator()(const Lowercase&) const { return typed("Lowercase"); }
-  Json operator()(const StripSpace& s) const {
-    return Json{{"type", "Strip"}, {"strip_left", s.left}, {"strip_right", s.right}};
+  OrderedJson operator()(const Lowercase&) const { return typed("Lowercase"); }
+  OrderedJson operator()(const StripSpace& s) const {
+    return OrderedJson{{"type", "Strip"}, {"strip_left", s.left}, {"strip_right", s.right}};
   }
-  Json operator()(const StripAccents&) const { return typed("StripAccents"); }
-  Json operator()(const ReplaceText& s) const { return write_replace(s); }
-  Json operator()(const PrependText& s) const { return Json{{"type", "Prepend"}, {"prepend", s.text}}; }
-  Json operator()(const PrecompiledMap& s) const {
-    return Json{{"type", "Precompiled"}, {"precompiled_charsmap", to_base64(s.bytes)}};
+  OrderedJson operator()(const StripAccents&) const { return typed("StripAccents"); }
+  OrderedJson operator()(const ReplaceText& s) const { return write_replace(s); }
+  OrderedJson operator()(const PrependText& s) const { return OrderedJson{{"type", "Prepend"}, {"prepend", s.text}}; }
+  OrderedJson operator()(const PrecompiledMap& s) const {
+    return OrderedJson{{"type", "Precompiled"}, {"precompiled_charsmap", to_base64(s.bytes)}};
   }
-  Json operator()(const BertText& s) const {
-    return Json{{"type", "BertNormalizer"},
-                {"clean_text", s.clean_text},
-                {"handle_chinese_chars", s.handle_chinese_chars},
-                {"strip_accents", s.strip_accents ? Json(*s.strip_accents) : Json()},
-                {"lowercase", s.lowercase}};
+  OrderedJson operator()(const BertText& s) const {
+    return OrderedJson{{"type", "BertNormalizer"},
+                       {"clean_text", s.clean_text},
+                       {"handle_chinese_chars", s.handle_chinese_chars},
+                       {"strip_accents", s.strip_accents ? OrderedJson(*s.strip_accents) : OrderedJson()},
+                       {"lowercase", s.lowercase}};
   }
-  Json operator()(const NmtText&) const { return typed("Nmt"); }
-  Json operator()(const ByteLetters&) const { return typed("ByteLevel"); }
+  OrderedJson operator()(const NmtText&) const { return typed("Nmt"); }
+  OrderedJson operator()(const ByteLetters&) const { return typed("ByteLevel"); }
   // Pre-tokenizers
-  Json operator()(const SplitBy& s) const {
-    return Json{{"type", "Split"},
-                {"pattern", write_pattern(s.pattern)},
-                {"behavior", name_of(s.behavior)},
-                {"invert", s.invert}};
+  OrderedJson operator()(const SplitBy& s) const {
+    return OrderedJson{{"type", "Split"},
+                       {"pattern", write_pattern(s.pattern)},
+                       {"behavior", name_of(s.behavior)},
+                       {"invert", s.invert}};
   }
-  Json operator()(const ByteLevel& s) const {
-    return Json{{"type", "ByteLevel"},
-                {"add_prefix_space", s.add_prefix_space},
-                {"trim_offsets", true},
-                {"use_regex", s.use_regex}};
+  OrderedJson operator()(const ByteLevel& s) const {
+    return OrderedJson{{"type", "ByteLevel"},
+                       {"add_prefix_space", s.add_prefix_space},
+                       {"trim_offsets", true},
+                       {"use_regex", s.use_regex}};
   }
-  Json operator()(const Metaspace& s) const { return write_metaspace(s.mark, s.prepend, s.split); }
-  Json operator()(const SplitAtSpace&) const { return typed("WhitespaceSplit"); }
-  Json operator()(const SplitWordsAndSigns&) const { return typed("Whitespace"); }
-  Json operator()(const BertWords&) const { return typed("BertPreTokenizer"); }
-  Json operator()(const SplitDigits& s) const { return Json{{"type", "Digits"}, {"individual_digits", s.individual}}; }
-  Json operator()(const SplitPunctuation& s) const {
-    return Json{{"type", "Punctuation"}, {"behavior", name_of(s.behavior)}};
+  OrderedJson operator()(const Metaspace& s) const { return write_metaspace(s.mark, s.prepend, s.split); }
+  OrderedJson operator()(const SplitAtSpace&) const { return typed("WhitespaceSplit"); }
+  OrderedJson operator()(const SplitWordsAndSigns&) const { return typed("Whitespace"); }
+  OrderedJson operator()(const BertWords&) const { return typed("BertPreTokenizer"); }
+  OrderedJson operator()(const SplitDigits& s) const {
+    return OrderedJson{{"type", "Digits"}, {"individual_digits", s.individual}};
   }
-  Json operator()(const SplitAtCharacter& s) const {
-    return Json{{"type", "CharDelimiterSplit"}, {"delimiter", s.character}};
+  OrderedJson operator()(const SplitPunctuation& s) const {
+    return OrderedJson{{"type", "Punctuation"}, {"behavior", name_of(s.behavior)}};
   }
-  Json operator()(const FixedLength& s) const { return Json{{"type", "FixedLength"}, {"length", s.length}}; }
+  OrderedJson operator()(const SplitAtCharacter& s) const {
+    return OrderedJson{{"type", "CharDelimiterSplit"}, {"delimiter", s.character}};
+  }
+  OrderedJson operator()(const FixedLength& s) const {
+    return OrderedJson{{"type", "FixedLength"}, {"length", s.length}};
+  }
   // Decoders
-  Json operator()(const DecodeByteLevel&) const { return (*this)(ByteLevel{true, true}); }
-  Json operator()(const DecodeMetaspace& s) const { return write_metaspace(s.mark, s.prepend, true); }
-  Json operator()(const DecodeByteFallback&) const { return typed("ByteFallback"); }
-  Json operator()(const FusePieces&) const { return typed("Fuse"); }
-  Json operator()(const StripPiece& s) const {
-    return Json{{"type", "Strip"}, {"content", s.character}, {"start", s.start}, {"stop", s.stop}};
+  OrderedJson operator()(const DecodeByteLevel&) const { return (*this)(ByteLevel{true, true}); }
+  OrderedJson operator()(const DecodeMetaspace& s) const { return write_metaspace(s.mark, s.prepend, true); }
+  OrderedJson operator()(const DecodeByteFallback&) const { return typed("ByteFallback"); }
+  OrderedJson operator()(const FusePieces&) const { return typed("Fuse"); }
+  OrderedJson operator()(const StripPiece& s) const {
+    return OrderedJson{{"type", "Strip"}, {"content", s.character}, {"start", s.start}, {"stop", s.stop}};
   }
-  Json operator()(const DecodeWordPiece& s) const {
-    return Json{{"type", "WordPiece"}, {"prefix", s.prefix}, {"cleanup", s.cleanup}};
+  OrderedJson operator()(const DecodeWordPiece& s) const {
+    return OrderedJson{{"type", "WordPiece"}, {"prefix", s.prefix}, {"cleanup", s.cleanup}};
   }
-  Json operator()(const DecodeSuffix& s) const { return Json{{"type", "BPEDecoder"}, {"suffix", s.suffix}}; }
+  OrderedJson operator()(const DecodeSuffix& s) const {
+    return OrderedJson{{"type", "BPEDecoder"}, {"suffix", s.suffix}};
+  }
 };
 
 template <class Step>
-Json write_steps(const std::vector<Step>& steps, const char* list) {
+OrderedJson write_steps(const std::vector<Step>& steps, const char* list) {
   if (steps.empty()) return nullptr;
   if (steps.size() == 1) return std::visit(Write{}, steps[0]);
-  Json all = Json::array();
+  OrderedJson all = OrderedJson::array();
   for (const Step& step : steps) all.push_back(std::visit(Write{}, step));
-  return Json{{"type", "Sequence"}, {list, std::move(all)}};
+  return OrderedJson{{"type", "Sequence"}, {list, std::move(all)}};
 }
 
 // By id. The list is written as an object by hand: an ordered one looks every key up among all before it.
@@ -125,51 +131,51 @@ std::string write_vocab(Pieces pieces) {
   std::string text = "{";
   for (const auto& [piece, id] : pieces) {
     text += text.size() > 1 ? ",\n      " : "\n      ";
-    text += Json(piece).dump(-1, ' ', false, Json::error_handler_t::replace) + ": " + std::to_string(id);
+    text += OrderedJson(piece).dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + ": " + std::to_string(id);
   }
   return text + "\n    }";
 }
 
 constexpr const char* vocab_here = "<vocab>";  // stands where write_vocab()'s text belongs
 
-Json optional_text(const std::string& text) {
-  return text.empty() ? Json() : Json(text);
+OrderedJson optional_text(const std::string& text) {
+  return text.empty() ? OrderedJson() : OrderedJson(text);
 }
 
 struct WriteModel {
-  Json operator()(const BpeParts& p) const {
-    Json merges = Json::array();
-    for (const auto& [left, right] : p.merges) merges.push_back(Json::array({left, right}));
-    return Json{{"type", "BPE"},
-                {"dropout", nullptr},
-                {"unk_token", p.unk_token ? Json(*p.unk_token) : Json()},
-                {"continuing_subword_prefix", optional_text(p.continuing_subword_prefix)},
-                {"end_of_word_suffix", optional_text(p.end_of_word_suffix)},
-                {"fuse_unk", p.fuse_unk},
-                {"byte_fallback", p.byte_fallback},
-                {"ignore_merges", p.ignore_merges},
-                {"vocab", vocab_here},
-                {"merges", std::move(merges)}};
+  OrderedJson operator()(const BpeParts& p) const {
+    OrderedJson merges = OrderedJson::array();
+    for (const auto& [left, right] : p.merges) merges.push_back(OrderedJson::array({left, right}));
+    return OrderedJson{{"type", "BPE"},
+                       {"dropout", nullptr},
+                       {"unk_token", p.unk_token ? OrderedJson(*p.unk_token) : OrderedJson()},
+                       {"continuing_subword_prefix", optional_text(p.continuing_subword_prefix)},
+                       {"end_of_word_suffix", optional_text(p.end_of_word_suffix)},
+                       {"fuse_unk", p.fuse_unk},
+                       {"byte_fallback", p.byte_fallback},
+                       {"ignore_merges", p.ignore_merges},
+                       {"vocab", vocab_here},
+                       {"merges", std::move(merges)}};
   }
-  Json operator()(const UnigramParts& p) const {
-    Json vocab = Json::array();
-    for (const auto& [piece, score] : p.vocab) vocab.push_back(Json::array({piece, score}));
-    return Json{{"type", "Unigram"},
-                {"unk_id", p.unk_id ? Json(*p.unk_id) : Json()},
-                {"vocab", std::move(vocab)},
-                {"byte_fallback", p.byte_fallback}};
+  OrderedJson operator()(const UnigramParts& p) const {
+    OrderedJson vocab = OrderedJson::array();
+    for (const auto& [piece, score] : p.vocab) vocab.push_back(OrderedJson::array({piece, score}));
+    return OrderedJson{{"type", "Unigram"},
+                       {"unk_id", p.unk_id ? OrderedJson(*p.unk_id) : OrderedJson()},
+                       {"vocab", std::move(vocab)},
+                       {"byte_fallback", p.byte_fallback}};
   }
-  Json operator()(const WordPieceParts& p) const {
-    return Json{{"type", "WordPiece"},
-                {"unk_token", p.unk_token},
-                {"continuing_subword_prefix", p.continuing_subword_prefix},
-                {"max_input_chars_per_word", p.max_input_chars_per_word},
-                {"vocab", vocab_here}};
+  OrderedJson operator()(const WordPieceParts& p) const {
+    return OrderedJson{{"type", "WordPiece"},
+                       {"unk_token", p.unk_token},
+                       {"continuing_subword_prefix", p.continuing_subword_prefix},
+                       {"max_input_chars_per_word", p.max_input_chars_per_word},
+                       {"vocab", vocab_here}};
   }
-  Json operator()(const WordLevelParts& p) const {
-    return Json{{"type", "WordLevel"}, {"vocab", vocab_here}, {"unk_token", p.unk_token}};
+  OrderedJson operator()(const WordLevelParts& p) const {
+    return OrderedJson{{"type", "WordLevel"}, {"vocab", vocab_here}, {"unk_token", p.unk_token}};
   }
-  Json operator()(const SentencePieceParts&) const {
+  OrderedJson operator()(const SentencePieceParts&) const {
     fail_usage("tokenizer.json", "a SentencePiece model cannot be written in this format", "keep its own file");
   }
 };
@@ -192,20 +198,20 @@ std::string text_of_id(const TokenizerParts& parts, std::int32_t id) {
   fail("tokenizer.json", fmt::format("id {} that stands around a text is no token's", id));
 }
 
-Json write_frame(const TokenizerParts& parts) {
+OrderedJson write_frame(const TokenizerParts& parts) {
   if (parts.prefix.empty() && parts.suffix.empty()) return nullptr;
-  Json single = Json::array(), pair = Json::array(), tokens = Json::object();
-  const auto add = [&](Json& list, const std::vector<std::int32_t>& ids, int type) {
+  OrderedJson single = OrderedJson::array(), pair = OrderedJson::array(), tokens = OrderedJson::object();
+  const auto add = [&](OrderedJson& list, const std::vector<std::int32_t>& ids, int type) {
     for (std::int32_t id : ids) {
       const std::string text = text_of_id(parts, id);
-      list.push_back(Json{{"SpecialToken", {{"id", text}, {"type_id", type}}}});
-      tokens[text] = Json{{"id", text}, {"ids", {id}}, {"tokens", {text}}};
+      list.push_back(OrderedJson{{"SpecialToken", {{"id", text}, {"type_id", type}}}});
+      tokens[text] = OrderedJson{{"id", text}, {"ids", {id}}, {"tokens", {text}}};
     }
   };
-  const auto add_text = [](Json& list, const char* name, int type) {
-    list.push_back(Json{{"Sequence", {{"id", name}, {"type_id", type}}}});
+  const auto add_text = [](OrderedJson& list, const char* name, int type) {
+    list.push_back(OrderedJson{{"Sequence", {{"id", name}, {"type_id", type}}}});
   };
-  for (Json* list : {&single, &pair}) {
+  for (OrderedJson* list : {&single, &pair}) {
     add(*list, parts.prefix, 0);
     add_text(*list, "A", 0);
     add(*list, parts.suffix, 0);
@@ -213,36 +219,36 @@ Json write_frame(const TokenizerParts& parts) {
   add(pair, parts.prefix, 1);
   add_text(pair, "B", 1);
   add(pair, parts.suffix, 1);
-  return Json{{"type", "TemplateProcessing"},
-              {"single", std::move(single)},
-              {"pair", std::move(pair)},
-              {"special_tokens", std::move(tokens)}};
+  return OrderedJson{{"type", "TemplateProcessing"},
+                     {"single", std::move(single)},
+                     {"pair", std::move(pair)},
+                     {"special_tokens", std::move(tokens)}};
 }
 
 }  // namespace
 
 std::string tokenizer_json(const TokenizerParts& parts) {
-  Json added = Json::array();
+  OrderedJson added = OrderedJson::array();
   std::vector<AddedToken> tokens = parts.added;
   std::sort(tokens.begin(), tokens.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   for (const AddedToken& t : tokens)
-    added.push_back(Json{{"id", t.id},
-                         {"content", t.content},
-                         {"single_word", t.single_word},
-                         {"lstrip", t.lstrip},
-                         {"rstrip", t.rstrip},
-                         {"normalized", t.normalized},
-                         {"special", t.special}});
-  const Json json{{"version", "1.0"},
-                  {"truncation", nullptr},
-                  {"padding", nullptr},
-                  {"added_tokens", std::move(added)},
-                  {"normalizer", write_steps(parts.normalizers, "normalizers")},
-                  {"pre_tokenizer", write_steps(parts.pre_tokenizers, "pretokenizers")},
-                  {"post_processor", write_frame(parts)},
-                  {"decoder", write_steps(parts.decoders, "decoders")},
-                  {"model", std::visit(WriteModel{}, parts.model)}};
-  std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    added.push_back(OrderedJson{{"id", t.id},
+                                {"content", t.content},
+                                {"single_word", t.single_word},
+                                {"lstrip", t.lstrip},
+                                {"rstrip", t.rstrip},
+                                {"normalized", t.normalized},
+                                {"special", t.special}});
+  const OrderedJson json{{"version", "1.0"},
+                         {"truncation", nullptr},
+                         {"padding", nullptr},
+                         {"added_tokens", std::move(added)},
+                         {"normalizer", write_steps(parts.normalizers, "normalizers")},
+                         {"pre_tokenizer", write_steps(parts.pre_tokenizers, "pretokenizers")},
+                         {"post_processor", write_frame(parts)},
+                         {"decoder", write_steps(parts.decoders, "decoders")},
+                         {"model", std::visit(WriteModel{}, parts.model)}};
+  std::string text = json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
   if (const Pieces* vocab = vocab_of(parts.model)) {
     const std::string mark = std::string("\"vocab\": \"") + vocab_here + "\"";
     text.replace(text.rfind(mark), mark.size(), "\"vocab\": " + write_vocab(*vocab));

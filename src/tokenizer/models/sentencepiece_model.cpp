@@ -24,8 +24,8 @@
 namespace tril {
 namespace {
 
-constexpr std::int32_t none = -1;
-constexpr std::string_view space_mark = "\u2581";
+constexpr std::int32_t no_piece = -1;
+constexpr std::string_view word_mark = "\u2581";
 
 // Pieces that text is cut into; the others (control, unknown, bytes) never come of text.
 bool is_of_text(PieceType type) {
@@ -49,8 +49,8 @@ class SentencePieceModel : public SubwordModel {
       if (!std::isfinite(pieces[i].score)) fail(where, fmt::format("the score of piece {} is no number", i));
       if (!is_utf8(pieces[i].text)) fail(where, fmt::format("its piece {} is not UTF-8", i));
     }
-    if (unk_ == none) fail(where, "it has no piece of type unknown");
-    if (parts.file.byte_fallback && std::find(byte_ids_.begin(), byte_ids_.end(), none) != byte_ids_.end())
+    if (unk_ == no_piece) fail(where, "it has no piece of type unknown");
+    if (parts.file.byte_fallback && std::find(byte_ids_.begin(), byte_ids_.end(), no_piece) != byte_ids_.end())
       fail(where, "it falls back to bytes and lacks pieces for some of them");
     byte_fallback_ = parts.file.byte_fallback;
   }
@@ -97,10 +97,10 @@ class SentencePieceModel : public SubwordModel {
   SentencePieceNormalizer normalizer_;
   UnknownIds unknown_ids_;
   std::vector<std::int32_t> id_of_;  // by the model's own
-  std::int32_t unk_ = none;
+  std::int32_t unk_ = no_piece;
   std::array<std::int32_t, 256> byte_ids_ = [] {
     std::array<std::int32_t, 256> ids{};
-    ids.fill(none);
+    ids.fill(no_piece);
     return ids;
   }();
   bool byte_fallback_ = false;
@@ -124,10 +124,10 @@ class SentencePieceUnigram : public SentencePieceModel {
  private:
   void cut(std::string_view text, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const override {
     std::vector<EncodeScratch::Node>& best = scratch.nodes;  // best[j]: the way to byte j
-    best.assign(text.size() + 1, {0, none, none});
+    best.assign(text.size() + 1, {0, no_piece, no_piece});
     const auto offer = [&](std::size_t begin, std::size_t end, double score, std::int32_t id) {
       EncodeScratch::Node& node = best[end];
-      if (node.begin != none && !(score > node.score)) return;
+      if (node.begin != no_piece && !(score > node.score)) return;
       node = {static_cast<double>(static_cast<float>(score)), static_cast<std::int32_t>(begin), id};
     };
     for (std::size_t at = 0; at < text.size();) {
@@ -307,7 +307,7 @@ class SentencePieceWhole : public SentencePieceModel {
   void cut(std::string_view text, EncodeScratch&, std::vector<std::int32_t>& ids) const override {
     Unknowns run;
     for (std::size_t at = 0; at < text.size();) {
-      std::size_t bytes = words_ ? text.find(space_mark, at + 1) : 0;
+      std::size_t bytes = words_ ? text.find(word_mark, at + 1) : 0;
       if (words_) {
         bytes = std::min(bytes, text.size()) - at;
       } else {
