@@ -204,7 +204,7 @@ std::vector<NewPiece> learn_more_pieces(const std::string& model, const std::vec
       else
         unknown[s] += times;
     }
-  if (total <= 0) fail_usage("train_sets", "the text has no line with a word in it");
+  if (total <= 0) fail("train_sets", "the text has no line with a word in it");
 
   std::vector<NewPiece> pieces;
   Scores scores(file, total);
