@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/parent_of.h"
 #include "base/printable.h"
 
 namespace tril {
@@ -64,11 +65,6 @@ class Beside {
   int descriptor_ = -1;
 };
 
-std::string folder_above(const std::string& path) {
-  const std::string parent = fs::path(path).parent_path().string();
-  return parent.empty() ? "." : parent;
-}
-
 // What killed processes left that wrote PREFIX.tril-tmp-* in this folder.
 void remove_abandoned(const std::string& folder, std::string prefix) {
   prefix += ".tril-tmp-";
@@ -115,11 +111,11 @@ void write_directory(const std::string& named, const std::string& last,
                      const std::function<void(const std::string& beside)>& write) {
   std::string path = behind_links(named.substr(0, named.find_last_not_of('/') + 1));
   if (path.empty()) path = named;
-  create_directories(folder_above(path));
+  create_directories(parent_of(path));
   std::error_code ignored;
   const bool there = fs::exists(path, ignored);
   if (there) create_directories(path);  // says what is in its place
-  remove_abandoned(folder_above(path), fs::path(path).filename().string());
+  remove_abandoned(parent_of(path), fs::path(path).filename().string());
   if (there) remove_abandoned(path, "");
   const Beside beside(path, there);
   try {

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/lfs_pointer.h"
+#include "base/parent_of.h"
 #include "base/printable.h"
 #include "base/streams.h"
 
@@ -34,11 +35,6 @@ std::string shown(const std::string& path) {
 
 std::string text_of(int error) {
   return std::system_category().message(error);
-}
-
-std::string parent_of(const std::string& path) {
-  const std::string parent = fs::path(path).parent_path().string();
-  return parent.empty() ? "." : parent;
 }
 
 // "did you mean model.safetensors?", from the names beside a path that is not there.

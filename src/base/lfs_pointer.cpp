@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <filesystem>
 
 #include "base/error.h"
+#include "base/parent_of.h"
 #include "base/printable.h"
 
 namespace tril {
@@ -26,9 +26,8 @@ std::optional<std::uint64_t> size_behind_lfs_pointer(std::string_view text) {
 void check_fetched(const std::string& path, std::string_view text) {
   const auto size = size_behind_lfs_pointer(text);
   if (!size) return;
-  const std::string folder = std::filesystem::path(path).parent_path().string();
   fail(printable(path, 400), fmt::format("is a Git LFS pointer: the file itself ({} bytes) was not fetched", *size),
-       fmt::format("run `git lfs pull` in {}", folder.empty() ? "." : printable(folder, 400)));
+       fmt::format("run `git lfs pull` in {}", printable(parent_of(path), 400)));
 }
 
 }  // namespace tril

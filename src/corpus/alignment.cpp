@@ -9,11 +9,10 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "format/sentencepiece_file.h"
 
 namespace tril {
 namespace {
-
-constexpr std::string_view space_piece = "\u2581";
 
 bool is_space(char ch) {
   return ch == ' ' || ch == '\t' || ch == '\r';
@@ -120,7 +119,7 @@ std::vector<std::int32_t> words_of(std::span<const std::int32_t> ids, const Toke
     }
     const std::string& piece = tokenizer.piece(id, side);
     const bool tag = is_tag(piece);
-    if (begins || tag || piece.starts_with(space_piece)) ++word;
+    if (begins || tag || piece.starts_with(space_mark)) ++word;
     words.push_back(word);
     begins = tag;
   }
@@ -138,7 +137,7 @@ std::vector<std::string> words_as_counted(std::string_view text, const Tokenizer
     words.back() += tokenizer.piece(ids[i], side);
   }
   for (std::string& word : words)
-    if (word.starts_with(space_piece) && word.size() > space_piece.size()) word.erase(0, space_piece.size());
+    if (word.starts_with(space_mark) && word.size() > space_mark.size()) word.erase(0, space_mark.size());
   return words;
 }
 
@@ -146,7 +145,7 @@ void check_marks_words(const Tokenizer& tokenizer) {
   for (const Side side : {Side::source, Side::target}) {
     bool marks = false;
     for (std::int32_t id = 0; id < tokenizer.size(side) && !marks; ++id)
-      marks = tokenizer.piece(id, side).starts_with(space_piece);
+      marks = tokenizer.piece(id, side).starts_with(space_mark);
     if (!marks)
       fail_usage("guided_alignment", "no piece of the vocabulary begins with \u2581, so that words cannot be counted",
                  "align tokens (`guided_alignment_units` tokens), or let a vocabulary be made");
@@ -184,7 +183,7 @@ std::string decode_replacing_unknowns(std::span<const std::int32_t> ids, std::sp
   const std::vector<std::string_view> words = words_between_spaces(source_text);
   const std::vector<std::int32_t> word_of = words_of(source, tokenizer, Side::source);
   // Where spaces are pieces of their own, an unknown token has none in front of it.
-  const bool holds_space = !tokenizer.find(space_piece, Side::target);
+  const bool holds_space = !tokenizer.find(space_mark, Side::target);
 
   std::string text;
   bool space = false;  // behind what stands in `text`
@@ -200,11 +199,11 @@ std::string decode_replacing_unknowns(std::span<const std::int32_t> ids, std::sp
       const auto next = std::find(ids.begin() + static_cast<std::ptrdiff_t>(begin), ids.end(), unk);
       const auto run = ids.subspan(begin, static_cast<std::size_t>(next - ids.begin()) - begin);
       const bool special = run[0] == tokenizer.special(Side::target).eos;
-      space |= !special && tokenizer.piece(run[0], Side::target).starts_with(space_piece);
+      space |= !special && tokenizer.piece(run[0], Side::target).starts_with(space_mark);
       append(tokenizer.decode(run, Side::target));
-      space |= tokenizer.piece(run.back(), Side::target) == space_piece;
+      space |= tokenizer.piece(run.back(), Side::target) == space_mark;
       begin += run.size();
-      if (run.size() > 1 || tokenizer.piece(run[0], Side::target) != space_piece) replaced = -1;
+      if (run.size() > 1 || tokenizer.piece(run[0], Side::target) != space_mark) replaced = -1;
       continue;
     }
     const auto weights = attention.subspan(begin * source.size(), source.size());

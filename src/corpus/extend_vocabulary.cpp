@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "corpus/vocabulary_lines.h"
+#include "format/sentencepiece_file.h"
 #include "tokenizer/files/marian_tokenizer.h"
 #include "tokenizer/files/sentencepiece.h"
 #include "tokenizer/models/subword_pieces.h"
@@ -17,7 +18,6 @@ namespace tril {
 
 namespace {
 
-constexpr std::string_view space = "\u2581";
 constexpr std::int64_t least_count = 2;  // what comes once is no pattern
 
 // The text as words, each a row of symbols with the times it comes.
@@ -40,7 +40,7 @@ class Words {
         end_word();
         continue;
       }
-      if (piece.starts_with(space)) end_word();
+      if (piece.starts_with(space_mark)) end_word();
       if (!model_->IsUnknown(id)) {
         word.push_back(symbol(piece, true));
         continue;

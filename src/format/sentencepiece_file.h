@@ -10,6 +10,11 @@
 
 namespace tril {
 
+/// U+2581, which takes a space's place in pieces.
+inline constexpr std::string_view space_mark = "\u2581";
+/// How many nats below the lowest piece's score an unknown character is.
+inline constexpr double unknown_penalty = 10;
+
 enum class SubwordAlgorithm : std::uint8_t { unigram = 1, bpe = 2, word = 3, character = 4 };
 enum class PieceType : std::uint8_t { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
 

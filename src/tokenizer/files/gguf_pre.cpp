@@ -19,7 +19,7 @@ using Steps = std::vector<PreTokenizerStep>;
 
 constexpr std::string_view digit = R"(\p{N})", three_digits = R"(\p{N}{1,3})", numbers = R"(\p{N}+)";
 constexpr std::string_view english_endings = "(?i:'s|'t|'re|'ve|'m|'ll|'d)";
-constexpr std::string_view space = R"(\s+(?!\S)|\s+)", lines_and_space = R"(\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::string_view space_pattern = R"(\s+(?!\S)|\s+)", lines_and_space = R"(\s*[\r\n]+|\s+(?!\S)|\s+)";
 
 SplitBy cut_at(std::string_view pattern) {
   return {.pattern = {.text = std::string(pattern), .regex = true}, .behavior = SplitBehavior::isolated};
@@ -131,7 +131,7 @@ std::vector<GgufPre> byte_level() {
                .steps = split_then_bytes({three_digits, han_and_kana, sign_words})});
   v.push_back({.names = {"spark2_5"},
                .steps = split_then_bytes(
-                   {three_digits, han_and_kana, words_and_signs("", joined({R"([\r\n])", space})), digit})});
+                   {three_digits, han_and_kana, words_and_signs("", joined({R"([\r\n])", space_pattern})), digit})});
   // U+8C48 is llama.cpp's, in the place of U+F900, which looks alike and which normal form C turns into it: the range should
   // probably be that of the compatibility ideographs, U+F900 to U+FAFF. It is kept: files of this name are made for it and
   // tried out with it, and only scripts that are neither Han nor listed (Yi, Vai, Meetei Mayek, private use) are cut otherwise.
@@ -147,11 +147,11 @@ std::vector<GgufPre> byte_level() {
                                                   R"( ?[^\s\p{L}\p{N}\r\n]+)", lines_and_space})})});
   v.push_back({.names = {"bailingmoe", "bailingmoe2", "llada-moe"},
                .steps = split_then_bytes({joined({"'(?i:[sdmt]|ll|ve|re)", R"([^\r\n\p{L}\p{N}]?\p{L}+)", digit,
-                                                  R"( ?[^\s\p{L}\p{N}]+[\r\n]*)", R"(\s*[\r\n])", space})})});
+                                                  R"( ?[^\s\p{L}\p{N}]+[\r\n]*)", R"(\s*[\r\n])", space_pattern})})});
   v.push_back(
       {.names = {"exaone-moe"},
        .steps = split_then_bytes({joined({english_endings, R"([^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+)",
-                                          digit, R"( ?[^\s\p{L}\p{N}]+[\r\n/]?)", R"(\s*[\r\n])", space})})});
+                                          digit, R"( ?[^\s\p{L}\p{N}]+[\r\n/]?)", R"(\s*[\r\n])", space_pattern})})});
   v.push_back({.names = {"minicpm5"},
                .steps = split_then_bytes({three_digits, words(english_endings, numbers)}),
                .ignore_merges = true});
@@ -181,7 +181,7 @@ std::vector<GgufPre> byte_level() {
 // Characters of whole lines, with spaces as U+2581.
 std::vector<GgufPre> by_character() {
   std::vector<NormalizerStep> marks_spaces;
-  marks_spaces.emplace_back(ReplaceText{.pattern = {.text = " "}, .content = "\u2581"});
+  marks_spaces.emplace_back(ReplaceText{.pattern = TextPattern{" ", false}, .content = "\u2581"});
   std::vector<GgufPre> v;
   v.push_back({.names = {"gemma4", "granite-embed-multi-311m"},
                .normalizers = marks_spaces,

@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::size_t longest_piece = 1024;  // longer ones are no words, and cost their length squared
 
-std::string key_of(std::string_view name) {
-  return "tokenizer.ggml." + std::string(name);
-}
-
 // The arrays that all kinds have.
 struct Tokens {
   std::vector<std::string_view> texts;
@@ -31,37 +27,38 @@ struct Tokens {
 };
 
 void read_types(const GgufFile& f, Tokens& t) {
-  const auto types = f.get<std::vector<std::int64_t>>(key_of("token_type"));
+  const auto types = f.get<std::vector<std::int64_t>>(gguf_vocabulary_key("token_type"));
   t.types.assign(t.texts.size(), PieceType::normal);
   if (!types) return;
   if (types->size() != t.texts.size())
-    f.fail_at(key_of("token_type"),
+    f.fail_at(gguf_vocabulary_key("token_type"),
               fmt::format("has {} for {}", counted(types->size(), "type"), counted(t.texts.size(), "token")));
   for (std::size_t i = 0; i < types->size(); ++i) {
     const std::int64_t type = (*types)[i];
-    if (type < 0 || type > 6) f.fail_at(key_of("token_type"), fmt::format("{} of token {} is not known", type, i));
+    if (type < 0 || type > 6)
+      f.fail_at(gguf_vocabulary_key("token_type"), fmt::format("{} of token {} is not known", type, i));
     t.types[i] = type == 0 ? PieceType::normal : static_cast<PieceType>(type);
   }
 }
 
 Tokens read_tokens(const GgufFile& f) {
   Tokens t;
-  t.texts = f.at<std::vector<std::string_view>>(key_of("tokens"));
+  t.texts = f.at<std::vector<std::string_view>>(gguf_vocabulary_key("tokens"));
   if (t.texts.empty() || t.texts.size() > (1 << 27))
-    f.fail_at(key_of("tokens"), fmt::format("has {}", counted(t.texts.size(), "token")));
+    f.fail_at(gguf_vocabulary_key("tokens"), fmt::format("has {}", counted(t.texts.size(), "token")));
   read_types(f, t);
   std::unordered_set<std::string_view> known;
   for (std::size_t i = 0; i < t.texts.size(); ++i) {
     if (t.texts[i].size() > longest_piece)
-      f.fail_at(key_of("tokens"),
+      f.fail_at(gguf_vocabulary_key("tokens"),
                 fmt::format("token {} has {} bytes, expected {} at most", i, t.texts[i].size(), longest_piece));
     // Of tokens that are spelt alike the first counts, and none that is out of use.
     if (t.texts[i].empty() || (t.types[i] != PieceType::unused && !known.insert(t.texts[i]).second))
       t.types[i] = PieceType::unused;
   }
-  if (auto scores = f.get<std::vector<double>>(key_of("scores"))) {
+  if (auto scores = f.get<std::vector<double>>(gguf_vocabulary_key("scores"))) {
     if (scores->size() != t.texts.size())
-      f.fail_at(key_of("scores"),
+      f.fail_at(gguf_vocabulary_key("scores"),
                 fmt::format("has {} for {}", counted(scores->size(), "score"), counted(t.texts.size(), "token")));
     t.scores = std::move(*scores);
   }
@@ -70,7 +67,7 @@ Tokens read_tokens(const GgufFile& f) {
 
 // The id that a key says, -1 where there is none.
 std::int32_t id_of(const GgufFile& f, std::string_view name, const Tokens& t, std::int32_t otherwise = -1) {
-  const std::string key = key_of(name) + "_token_id";
+  const std::string key = gguf_vocabulary_key(name) + "_token_id";
   const auto id = f.get<std::int64_t>(key);
   const auto there = [&](std::int32_t i) { return i >= 0 && i < t.size() && !t.text(i).empty() ? i : -1; };
   if (!id) return there(otherwise);
@@ -83,14 +80,14 @@ std::int32_t id_of(const GgufFile& f, std::string_view name, const Tokens& t, st
 enum class Kind : std::uint8_t { llama, gpt2, gemma4, t5, bert };
 
 Kind kind_of(const GgufFile& f) {
-  const auto name = f.at<std::string_view>(key_of("model"));
+  const auto name = f.at<std::string_view>(gguf_vocabulary_key("model"));
   for (const auto& [known, kind] : {std::pair{"llama", Kind::llama},
                                     {"gpt2", Kind::gpt2},
                                     {"gemma4", Kind::gemma4},
                                     {"t5", Kind::t5},
                                     {"bert", Kind::bert}})
     if (name == known) return kind;
-  f.fail_at(key_of("model"), fmt::format("the tokenizer \"{}\" is not supported", printable(name, 40)),
+  f.fail_at(gguf_vocabulary_key("model"), fmt::format("the tokenizer \"{}\" is not supported", printable(name, 40)),
             "supported are llama, gpt2, gemma4, t5 and bert; use the model's directory if it has a tokenizer.json");
 }
 
@@ -130,21 +127,23 @@ std::vector<AddedToken> added_tokens(const Tokens& t, const std::vector<std::int
 // SentencePiece's map of characters, which GGUF has as an array of bytes.
 std::string read_character_map(const GgufFile& f) {
   std::string map;
-  for (const std::int64_t byte :
-       f.get<std::vector<std::int64_t>>(key_of("precompiled_charsmap")).value_or(std::vector<std::int64_t>())) {
-    if (byte < -128 || byte > 255) f.fail_at(key_of("precompiled_charsmap"), fmt::format("{} is not a byte", byte));
+  for (const std::int64_t byte : f.get<std::vector<std::int64_t>>(gguf_vocabulary_key("precompiled_charsmap"))
+                                     .value_or(std::vector<std::int64_t>())) {
+    if (byte < -128 || byte > 255)
+      f.fail_at(gguf_vocabulary_key("precompiled_charsmap"), fmt::format("{} is not a byte", byte));
     map += static_cast<char>(byte);
   }
   return map;
 }
 
 SentencePieceParts read_scored(const GgufFile& f, const Tokens& t, std::int32_t unknown, Kind kind) {
-  if (t.scores.empty()) f.fail_at(key_of("scores"), "is missing, and this kind of vocabulary needs it");
+  if (t.scores.empty()) f.fail_at(gguf_vocabulary_key("scores"), "is missing, and this kind of vocabulary needs it");
   SentencePieceParts parts;
   SentencePieceFile& m = parts.file;
   m.algorithm = kind == Kind::t5 ? SubwordAlgorithm::unigram : SubwordAlgorithm::bpe;
-  m.add_dummy_prefix = f.get<bool>(key_of("add_space_prefix")).value_or(kind == Kind::llama);
-  m.remove_extra_whitespaces = kind == Kind::t5 && f.get<bool>(key_of("remove_extra_whitespaces")).value_or(false);
+  m.add_dummy_prefix = f.get<bool>(gguf_vocabulary_key("add_space_prefix")).value_or(kind == Kind::llama);
+  m.remove_extra_whitespaces =
+      kind == Kind::t5 && f.get<bool>(gguf_vocabulary_key("remove_extra_whitespaces")).value_or(false);
   if (kind == Kind::t5) m.character_map = read_character_map(f);
   const bool has_unknown = std::find(t.types.begin(), t.types.end(), PieceType::unknown) != t.types.end();
   std::size_t bytes = 0;
@@ -163,10 +162,10 @@ SentencePieceParts read_scored(const GgufFile& f, const Tokens& t, std::int32_t 
 
 std::vector<std::pair<std::string, std::string>> read_merges(const GgufFile& f) {
   std::vector<std::pair<std::string, std::string>> merges;
-  for (const std::string_view merge : f.at<std::vector<std::string_view>>(key_of("merges"))) {
+  for (const std::string_view merge : f.at<std::vector<std::string_view>>(gguf_vocabulary_key("merges"))) {
     const std::size_t space = merge.find(' ', 1);  // a piece may begin with a space itself
     if (merge.size() > 2 * longest_piece || space == merge.npos)
-      f.fail_at(key_of("merges"), fmt::format("\"{}\" is not two pieces", printable(merge)));
+      f.fail_at(gguf_vocabulary_key("merges"), fmt::format("\"{}\" is not two pieces", printable(merge)));
     merges.emplace_back(merge.substr(0, space), merge.substr(space + 1));
   }
   return merges;
@@ -187,9 +186,9 @@ BpeParts read_byte_pairs(const GgufFile& f, const Tokens& t, const GgufPre& pre,
 }
 
 const GgufPre& read_pre(const GgufFile& f, Kind kind) {
-  const std::string where = fmt::format("{}: {}", f.path(), key_of("pre"));
+  const std::string where = fmt::format("{}: {}", f.path(), gguf_vocabulary_key("pre"));
   if (kind == Kind::gemma4) return gguf_pre("gemma4", where);
-  return gguf_pre(f.get<std::string_view>(key_of("pre")).value_or("default"), where);
+  return gguf_pre(f.get<std::string_view>(gguf_vocabulary_key("pre")).value_or("default"), where);
 }
 
 // Returns how words are cut.
@@ -208,7 +207,8 @@ const GgufPre& read_merged(const GgufFile& f, const Tokens& t, Kind kind, Tokeni
 // What begins a word has U+2581 in front, and what goes on has none; a tokenizer.json has it the other way round.
 WordPieceParts read_wordpiece(const GgufFile& f, const Tokens& t, std::int32_t unknown) {
   constexpr std::string_view begins = "\u2581";
-  if (unknown < 0) f.fail_at(key_of("unknown_token_id"), "is missing, and this kind of vocabulary needs it");
+  if (unknown < 0)
+    f.fail_at(gguf_vocabulary_key("unknown_token_id"), "is missing, and this kind of vocabulary needs it");
   WordPieceParts parts;
   parts.unk_token = t.text(unknown);
   for (std::int32_t id = 0; id < t.size(); ++id) {
@@ -224,8 +224,9 @@ WordPieceParts read_wordpiece(const GgufFile& f, const Tokens& t, std::int32_t u
 
 void read_words_of_bert(const GgufFile& f, const Tokens& t, TokenizerDescription& d) {
   d.parts.model = read_wordpiece(f, t, d.settings.special.unk);
-  BertText text{.lowercase = f.get<bool>(key_of("normalizer.lowercase")).value_or(true), .strip_accents = {}};
-  text.strip_accents = f.get<bool>(key_of("normalizer.strip_accents"));
+  BertText text{.lowercase = f.get<bool>(gguf_vocabulary_key("normalizer.lowercase")).value_or(true),
+                .strip_accents = {}};
+  text.strip_accents = f.get<bool>(gguf_vocabulary_key("normalizer.strip_accents"));
   d.parts.normalizers = {text};
   d.parts.pre_tokenizers = {BertWords{}};
   d.parts.decoders = {DecodeWordPiece{}};
@@ -250,7 +251,7 @@ std::int32_t context_length(const GgufFile& f, std::int32_t otherwise) {
 }  // namespace
 
 bool has_gguf_vocabulary(const GgufFile& f) {
-  const auto kind = f.get<std::string_view>(key_of("model"));
+  const auto kind = f.get<std::string_view>(gguf_vocabulary_key("model"));
   return kind && *kind != "none" && *kind != "no_vocab";
 }
 
@@ -278,11 +279,11 @@ TokenizerDescription read_gguf_vocabulary(const GgufFile& f) {
     insists = adds_bos && pre.by_character;  // llama.cpp has the beginning of these whatever the file says
   }
   s.strip_decoded = kind == Kind::t5;
-  if ((f.get<bool>(key_of("add_bos_token")).value_or(adds_bos) || insists) && s.special.bos >= 0)
+  if ((f.get<bool>(gguf_vocabulary_key("add_bos_token")).value_or(adds_bos) || insists) && s.special.bos >= 0)
     d.parts.prefix = {s.special.bos};
-  if (f.get<bool>(key_of("add_eos_token")).value_or(kind == Kind::t5) && s.special.eos >= 0)
+  if (f.get<bool>(gguf_vocabulary_key("add_eos_token")).value_or(kind == Kind::t5) && s.special.eos >= 0)
     d.parts.suffix = {s.special.eos};
-  if (f.get<bool>(key_of("add_sep_token")).value_or(true) && separator >= 0) d.parts.suffix = {separator};
+  if (f.get<bool>(gguf_vocabulary_key("add_sep_token")).value_or(true) && separator >= 0) d.parts.suffix = {separator};
   for (const auto& [name, id] : {std::pair{"bos_token", s.special.bos},
                                  {"eos_token", s.special.eos},
                                  {"unk_token", s.special.unk},

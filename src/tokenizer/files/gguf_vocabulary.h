@@ -13,6 +13,11 @@
 
 namespace tril {
 
+/// The name of a metadata key of the vocabulary: tokenizer.ggml.NAME.
+inline std::string gguf_vocabulary_key(std::string_view name) {
+  return "tokenizer.ggml." + std::string(name);
+}
+
 /// Whether the file has a vocabulary of any kind.
 bool has_gguf_vocabulary(const GgufFile& file);
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/number_text.h"
 #include "base/printable.h"
+#include "format/sentencepiece_file.h"
 #include "tokenizer/files/gguf_pre.h"
 #include "tokenizer/files/gguf_vocabulary.h"
 #include "tokenizer/models/merges_by_score.h"
@@ -13,12 +14,6 @@
 
 namespace tril {
 namespace {
-
-constexpr std::string_view space_mark = "\u2581";
-
-std::string gguf_key(std::string_view name) {
-  return "tokenizer.ggml." + std::string(name);
-}
 
 [[noreturn]] void refuse(const std::string& what) {
   fail_usage("tokenizer", what + ", which a GGUF file cannot say",
@@ -62,9 +57,9 @@ class TokenTable {
       texts_[i] = fmt::format("[PAD{}]", i);  // llama.cpp wants each spelling once
       types_[i] = static_cast<std::int32_t>(PieceType::unused);
     }
-    m.add(gguf_key("tokens"), texts_);
-    if (scored) m.add(gguf_key("scores"), scores_);
-    m.add(gguf_key("token_type"), types_);
+    m.add(gguf_vocabulary_key("tokens"), texts_);
+    if (scored) m.add(gguf_vocabulary_key("scores"), scores_);
+    m.add(gguf_vocabulary_key("token_type"), types_);
   }
 
  private:
@@ -171,8 +166,8 @@ void write_byte_level(const TokenizerParts& p, const BpeParts& bpe, GgufMetadata
   if (pre.empty() || !bpe.continuing_subword_prefix.empty() || !bpe.end_of_word_suffix.empty())
     refuse("it cuts text into words in a way that llama.cpp has no name for");
   const bool by_character = gguf_pre(pre, "tokenizer").by_character;
-  m.add(gguf_key("model"), by_character && pre == "gemma4" ? "gemma4" : "gpt2");
-  m.add(gguf_key("pre"), pre);
+  m.add(gguf_vocabulary_key("model"), by_character && pre == "gemma4" ? "gemma4" : "gpt2");
+  m.add(gguf_vocabulary_key("pre"), pre);
   for (const auto& [text, id] : bpe.vocab) {
     const bool byte = by_character && byte_of_piece(text) >= 0, unknown = by_character && bpe.unk_token == text;
     tokens.put(id, text, unknown ? PieceType::unknown : byte ? PieceType::byte : PieceType::normal);
@@ -182,7 +177,7 @@ void write_byte_level(const TokenizerParts& p, const BpeParts& bpe, GgufMetadata
 void add_merges(const BpeParts& bpe, GgufMetadata& m) {
   std::vector<std::string> merges;
   for (const auto& [left, right] : bpe.merges) merges.push_back(left + " " + right);
-  m.add(gguf_key("merges"), merges);
+  m.add(gguf_vocabulary_key("merges"), merges);
 }
 
 // ---- What stands around a text
@@ -205,7 +200,7 @@ std::vector<std::int32_t> write_special(const TokenizerDescription& d, const std
     if (end != s.eos && std::find(more.begin(), more.end(), end) == more.end()) more.push_back(end);
   }
   const auto add = [&](const char* name, std::int32_t id, bool even_none = false) {
-    if (id >= 0 || even_none) m.add(gguf_key(name) + "_token_id", static_cast<std::uint32_t>(id));
+    if (id >= 0 || even_none) m.add(gguf_vocabulary_key(name) + "_token_id", static_cast<std::uint32_t>(id));
   };
   // Where a file of SentencePiece's kind says nothing, readers take ids of their own.
   add("bos", s.bos, scored);
@@ -214,8 +209,8 @@ std::vector<std::int32_t> write_special(const TokenizerDescription& d, const std
   add("padding", s.pad);
   if (!more.empty()) add("eot", more[0]);
   if (more.size() > 1) add("eom", more[1]);
-  m.add(gguf_key("add_bos_token"), adds(p.prefix, s.bos));
-  m.add(gguf_key("add_eos_token"), adds(p.suffix, s.eos));
+  m.add(gguf_vocabulary_key("add_bos_token"), adds(p.prefix, s.bos));
+  m.add(gguf_vocabulary_key("add_eos_token"), adds(p.suffix, s.eos));
   return {more.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(more.size(), 2)), more.end()};
 }
 
@@ -245,9 +240,9 @@ GgufVocabulary gguf_vocabulary(const TokenizerDescription& d, std::int32_t size,
   if (!model && !bpe) refuse("it is neither of byte pairs nor of SentencePiece");
   const Converted c = bpe ? converted(d.parts, *bpe) : Converted{true, model->file.add_dummy_prefix};
   if (c.is) {
-    v.metadata.add(gguf_key("model"), "llama");
-    v.metadata.add(gguf_key("pre"), "default");
-    v.metadata.add(gguf_key("add_space_prefix"), c.prefix);
+    v.metadata.add(gguf_vocabulary_key("model"), "llama");
+    v.metadata.add(gguf_vocabulary_key("pre"), "default");
+    v.metadata.add(gguf_vocabulary_key("add_space_prefix"), c.prefix);
     if (model)
       write_model(*model, tokens);
     else

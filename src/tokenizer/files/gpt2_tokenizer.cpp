@@ -11,16 +11,13 @@
 #include "base/printable.h"
 #include "tokenizer/files/pipeline_tokenizer.h"
 #include "tokenizer/files/tokenizer_config.h"
+#include "tokenizer/files/tokenizer_files.h"
 #include "tokenizer/files/tokenizer_settings.h"
 #include "tokenizer/pipeline/word_patterns.h"
 #include "unicode/characters.h"
 
 namespace tril {
 namespace {
-
-std::string in_directory(const std::string& directory, const char* name) {
-  return (std::filesystem::path(directory) / name).string();
-}
 
 std::vector<std::pair<std::string, std::string>> parse_merges(std::string_view text, const std::string& where) {
   std::vector<std::pair<std::string, std::string>> merges;

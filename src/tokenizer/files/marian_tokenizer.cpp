@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "tokenizer/files/sentencepiece.h"
+#include "tokenizer/files/tokenizer_files.h"
 #include "tokenizer/models/bpe_dropout.h"
 #include "tokenizer/models/piece_table.h"
 #include "tokenizer/models/subword_model.h"
@@ -18,8 +19,6 @@
 namespace tril {
 
 namespace {
-
-constexpr std::uint64_t largest_file = 256 << 20;
 
 // What tokenizer_config.json says; the defaults are those of MarianTokenizer.
 struct MarianConfig {
@@ -316,7 +315,7 @@ std::string file_in(const std::string& directory, const char* name) {
 
 std::shared_ptr<const Tokenizer> read_directory(const std::string& directory, const MarianAdditions* more) {
   const auto path = [&](const char* name) { return file_in(directory, name); };
-  const auto text = [&](const char* name) { return read_text(path(name), largest_file); };
+  const auto text = [&](const char* name) { return read_text(path(name), largest_tokenizer_file); };
 
   MarianConfig config;
   if (is_present(path("tokenizer_config.json")))

@@ -11,6 +11,7 @@
 #include "tokenizer/files/languages.h"
 #include "tokenizer/files/sentencepiece.h"
 #include "tokenizer/files/tokenizer_config.h"
+#include "tokenizer/files/tokenizer_files.h"
 #include "tokenizer/files/tokenizer_settings.h"
 #include "tokenizer/models/piece_table.h"
 
@@ -20,10 +21,6 @@ namespace {
 constexpr std::array<const char*, 3> model_files = {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model"};
 
 enum class Family { t5, pegasus, llama, mbart, mbart50, m2m100, nllb };
-
-std::string in_directory(const std::string& directory, const char* name) {
-  return (std::filesystem::path(directory) / name).string();
-}
 
 Family family_of(std::string_view name, std::string_view file, const std::string& where) {
   constexpr auto families = std::to_array<std::pair<std::string_view, Family>>({{"T5Tokenizer", Family::t5},

@@ -1,14 +1,11 @@
 #include "tokenizer/files/sentencepiece_join.h"
 
+#include "format/sentencepiece_file.h"
 #include "tokenizer/pipeline/piece_decoder.h"
 #include "unicode/characters.h"
 
 namespace tril {
-namespace {
-
-constexpr std::string_view word_mark = "\u2581";
-
-}  // namespace
+namespace {}  // namespace
 
 std::string SentencePieceJoin::join(const std::vector<std::string>& pieces) const {
   std::string text, bytes;
@@ -25,12 +22,12 @@ std::string SentencePieceJoin::join(const std::vector<std::string>& pieces) cons
     flush();
     std::string_view rest = piece;
     if (!text.empty()) at_start = false;
-    if (at_start && rest.starts_with(word_mark)) {
-      rest.remove_prefix(word_mark.size());
+    if (at_start && rest.starts_with(space_mark)) {
+      rest.remove_prefix(space_mark.size());
       at_start = drops_more_spaces_;
     }
     std::string shown(rest);
-    replace_all(shown, word_mark, " ");
+    replace_all(shown, space_mark, " ");
     text += shown;
   }
   flush();

@@ -9,13 +9,13 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/printable.h"
+#include "tokenizer/files/tokenizer_files.h"
 
 namespace tril {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t largest_tokenizer_file = 256 << 20;
 constexpr std::array<const char*, 7> special_names = {"bos_token", "eos_token", "unk_token", "sep_token",
                                                       "pad_token", "cls_token", "mask_token"};
 

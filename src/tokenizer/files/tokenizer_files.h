@@ -2,6 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
 
 namespace tril {
 
@@ -19,5 +22,11 @@ inline constexpr std::array tokenizer_file_names = {"tokenizer.json",
                                                     "tokenizer.model",
                                                     "sentencepiece.bpe.model",
                                                     "chat_template.jinja"};
+
+inline constexpr std::uint64_t largest_tokenizer_file = 256 << 20;  ///< bytes; longer files are refused
+
+inline std::string in_directory(const std::string& directory, const char* name) {
+  return (std::filesystem::path(directory) / name).string();
+}
 
 }  // namespace tril

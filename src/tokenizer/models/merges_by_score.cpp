@@ -5,11 +5,10 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "format/sentencepiece_file.h"
 
 namespace tril {
 namespace {
-
-constexpr std::string_view space_mark = "\u2581";
 
 std::vector<std::pair<std::string, std::string>> merges_of(const SentencePieceFile& model) {
   std::unordered_set<std::string_view> known;
@@ -52,8 +51,8 @@ TokenizerParts with_merges(const TokenizerParts& parts) {
   const bool in_front = model.file.add_dummy_prefix;
   const std::string mark(space_mark);
   if (in_front) same.normalizers.push_back(PrependText{mark});
-  same.normalizers.push_back(ReplaceText{{.text = " "}, mark});
-  same.decoders = {ReplaceText{{.text = mark}, " "}, DecodeByteFallback{}, FusePieces{}};
+  same.normalizers.push_back(ReplaceText{TextPattern{" ", false}, mark});
+  same.decoders = {ReplaceText{TextPattern{mark, false}, " "}, DecodeByteFallback{}, FusePieces{}};
   if (in_front) same.decoders.push_back(StripPiece{.character = " ", .start = 1});
   return same;
 }

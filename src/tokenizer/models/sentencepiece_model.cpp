@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "format/sentencepiece_file.h"
 #include "tokenizer/models/merge_seams.h"
 #include "tokenizer/models/merge_word.h"
 #include "tokenizer/models/subword_model.h"
@@ -25,7 +26,6 @@ namespace tril {
 namespace {
 
 constexpr std::int32_t no_piece = -1;
-constexpr std::string_view word_mark = "\u2581";
 
 // Pieces that text is cut into; the others (control, unknown, bytes) never come of text.
 bool is_of_text(PieceType type) {
@@ -307,7 +307,7 @@ class SentencePieceWhole : public SentencePieceModel {
   void cut(std::string_view text, EncodeScratch&, std::vector<std::int32_t>& ids) const override {
     Unknowns run;
     for (std::size_t at = 0; at < text.size();) {
-      std::size_t bytes = words_ ? text.find(word_mark, at + 1) : 0;
+      std::size_t bytes = words_ ? text.find(space_mark, at + 1) : 0;
       if (words_) {
         bytes = std::min(bytes, text.size()) - at;
       } else {

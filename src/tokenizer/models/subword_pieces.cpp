@@ -3,19 +3,18 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "format/sentencepiece_file.h"
 
 namespace tril {
 
 namespace {
 
-constexpr std::string_view space = "\u2581";
-
 bool no_space_behind_start(std::string_view piece) {
-  return piece.find(space, 1) == std::string_view::npos;
+  return piece.find(space_mark, 1) == std::string_view::npos;
 }
 bool no_space_before_end(std::string_view piece) {
-  const std::size_t at = piece.find(space);
-  return at == std::string_view::npos || at + space.size() == piece.size();
+  const std::size_t at = piece.find(space_mark);
+  return at == std::string_view::npos || at + space_mark.size() == piece.size();
 }
 
 }  // namespace
@@ -62,10 +61,10 @@ std::size_t SubwordPieces::frozen_prefix(std::string_view text) const {
 std::size_t SubwordPieces::word_end(std::string_view text) const {
   switch (boundary_) {
     case Boundary::before_space:
-      return std::min(text.find(space, 1), text.size());
+      return std::min(text.find(space_mark, 1), text.size());
     case Boundary::behind_space: {
-      const std::size_t at = text.find(space);
-      return at == std::string_view::npos ? text.size() : at + space.size();
+      const std::size_t at = text.find(space_mark);
+      return at == std::string_view::npos ? text.size() : at + space_mark.size();
     }
     case Boundary::none:
       break;

@@ -9,14 +9,13 @@
 #include <limits>
 
 #include "base/error.h"
+#include "format/sentencepiece_file.h"
 #include "tokenizer/models/subword_model.h"
 #include "tokenizer/pipeline/prefix_tree.h"
 #include "unicode/characters.h"
 
 namespace tril {
 namespace {
-
-constexpr double unknown_penalty = 10;
 
 class Unigram : public SubwordModel {
  public:

@@ -4,11 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "format/sentencepiece_file.h"
+
 namespace tril {
 
 namespace {
 
-constexpr double sampled_unknown_penalty = 10;  // nats below the lowest piece
 constexpr double nothing = -std::numeric_limits<double>::infinity();
 
 double log_add(double a, double b) {
@@ -60,7 +61,7 @@ class Lattice {
       if (piece)
         add(start, static_cast<double>(piece->score));
       else if (start + 1 == end)
-        add(start, static_cast<double>(model_.lowest_score()) - sampled_unknown_penalty);
+        add(start, static_cast<double>(model_.lowest_score()) - unknown_penalty);
       if (frozen(word, end - 1) || (start > 0 && frozen(word, start - 1))) break;  // no piece reaches into such a one
     }
     forward_.push_back(sum);

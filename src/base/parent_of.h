@@ -1,0 +1,15 @@
+// The directory that a file is in.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace tril {
+
+/// "." for a name alone.
+inline std::string parent_of(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+}  // namespace tril
