@@ -2,13 +2,11 @@
 
 #include <map>
 #include <set>
+#include <span>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/once.h"
 #include "base/printable.h"
-#include "model/spec/generation_keys.h"
-#include "model_io/generation_config.h"
 #include "model_io/quantized_files.h"
 #include "tokenizer/files/tokenizer_files.h"
 
@@ -30,7 +28,7 @@ bool is_file_name(std::string_view name) {
 }
 
 // The shards that an index names, in the order of the tensors that it lists.
-std::vector<SafetensorsFile> open_shards(const fs::path& directory, const JsonObject& weight_map) {
+std::vector<SafetensorsFile> open_shards(const fs::path& index, const JsonObject& weight_map) {
   std::vector<SafetensorsFile> shards;
   std::set<std::string> opened;
   for (const std::string& tensor : weight_map.keys()) {
@@ -39,9 +37,9 @@ std::vector<SafetensorsFile> open_shards(const fs::path& directory, const JsonOb
       fail(weight_map.place_of(tensor),
            fmt::format("is \"{}\", expected the name of a .safetensors file in the same directory", printable(name)));
     if (!opened.insert(name).second) continue;
-    const fs::path path = directory / name;
+    const fs::path path = index.parent_path() / name;
     if (!is_present(path.string()))
-      fail(shown(path), fmt::format("is not there, and model.safetensors.index.json needs it"),
+      fail(shown(path), fmt::format("is not there, and {} needs it", shown(index)),
            "the download is incomplete: get it again");
     shards.push_back(SafetensorsFile::open(path.string()));
   }
@@ -50,7 +48,7 @@ std::vector<SafetensorsFile> open_shards(const fs::path& directory, const JsonOb
 
 // As `transformers` has it, all that the shards hold counts, in whichever of them it lies and whether the index lists it or
 // not. A tensor that two of them hold is one only where it is the same in both.
-std::vector<StoredTensor> tensors_of(const std::vector<SafetensorsFile>& files) {
+std::vector<StoredTensor> tensors_of(std::span<const SafetensorsFile> files) {
   std::map<std::string_view, StoredTensor> found;
   for (const SafetensorsFile& file : files)
     for (const WeightView& one : file.tensors()) {
@@ -71,7 +69,7 @@ std::vector<StoredTensor> tensors_of(const std::vector<SafetensorsFile>& files) 
 WeightFiles weights_of_index(const fs::path& directory, const fs::path& index) {
   const nlohmann::json json = read_json(index.string(), kIndexLimits);
   const JsonObject weight_map = JsonObject(json, shown(index)).object("weight_map");
-  const auto files = std::make_shared<const std::vector<SafetensorsFile>>(open_shards(directory, weight_map));
+  const auto files = std::make_shared<const std::vector<SafetensorsFile>>(open_shards(index, weight_map));
   WeightFiles weights({.where = files->size() == 1 ? files->front().path() : directory.string(),
                        .tensors = tensors_of(*files),
                        .maps = files});
@@ -88,33 +86,16 @@ class DirectoryReader : public ModelReader {
   explicit DirectoryReader(fs::path directory) : directory_(std::move(directory)) {}
 
   ConfigDocument config() const override {
-    return config_.get([&] {
-      check_is_model();
-      return document("config.json");
-    });
+    check_is_model();
+    return document("config.json");
   }
 
   std::optional<std::string> published_config() const override {
     return read_text(beside("config.json").string(), JsonLimits().bytes);
   }
 
-  ConfigDocument generation() const override {
-    return has("generation_config.json") ? document("generation_config.json") : config();
-  }
-
-  nlohmann::json published_generation() const override {
-    const ConfigDocument document = generation();
-    if (has("generation_config.json")) return document.json;
-    const JsonObject config = document.object();
-    nlohmann::json published = nlohmann::json::object();
-    const auto take = [&](std::string_view key) {
-      if (config.has(key)) published[std::string(key)] = document.json.at(std::string(key));
-    };
-    for (const std::string_view key : generation_keys()) take(key);
-    for (const char* key : {"eos_token_id", "pad_token_id", "bos_token_id"}) take(key);
-    if (forces_bos(config) && config.has("bos_token_id"))
-      published["forced_bos_token_id"] = document.json.at("bos_token_id");
-    return published;
+  std::optional<ConfigDocument> generation() const override {
+    return has("generation_config.json") ? std::optional(document("generation_config.json")) : std::nullopt;
   }
 
   bool has_weights() const override { return has("model.safetensors") || has("model.safetensors.index.json"); }
@@ -125,20 +106,16 @@ class DirectoryReader : public ModelReader {
     if (!has("model.safetensors") && has("pytorch_model.bin"))
       fail(shown(single), "is not there, only pytorch_model.bin is, which holds Python code and is not read",
            "load it with transformers and save_pretrained() it, which writes model.safetensors");
-    const auto files = std::make_shared<const std::vector<SafetensorsFile>>([&] {
-      std::vector<SafetensorsFile> one;
-      one.push_back(SafetensorsFile::open(single.string()));
-      return one;
-    }());
-    return WeightFiles({.where = single.string(), .tensors = tensors_of(*files), .maps = files});
+    const auto file = std::make_shared<const SafetensorsFile>(SafetensorsFile::open(single.string()));
+    return WeightFiles({.where = single.string(), .tensors = tensors_of({file.get(), 1}), .maps = file});
   }
 
   bool has_tokenizer() const override { return tril::has_tokenizer(directory_.string()); }
   std::shared_ptr<const Tokenizer> tokenizer() const override { return load_tokenizer(directory_.string()); }
   TokenizerDescription tokenizer_description() const override { return describe_tokenizer(directory_.string()); }
 
-  nn::Precision stored_precision() const override {
-    const int bits = quantized_bits(config().object());
+  nn::Precision stored_precision(const JsonObject& config) const override {
+    const int bits = quantized_bits(config);
     return bits == 8 ? nn::Precision::int8 : bits == 4 ? nn::Precision::int4 : nn::Precision::fp32;
   }
 
@@ -146,8 +123,7 @@ class DirectoryReader : public ModelReader {
 
   void copy_companions(const fs::path& to) const override {
     const auto copy = [&](const char* name) {
-      if (has(name))
-        write_file_atomic((to / name).string(), read_text(beside(name).string(), std::uint64_t{256} << 20));
+      if (has(name)) write_file_atomic((to / name).string(), read_text(beside(name).string(), largest_tokenizer_file));
     };
     copy("generation_config.json");
     for (const char* name : tokenizer_file_names) copy(name);
@@ -161,7 +137,7 @@ class DirectoryReader : public ModelReader {
     return {read_json(path), path};
   }
 
-  // A directory of something else is told as one.
+  // Refuses a directory that holds no model.
   void check_is_model() const {
     std::error_code ignored;
     const fs::path config = beside("config.json");
@@ -175,7 +151,6 @@ class DirectoryReader : public ModelReader {
   }
 
   fs::path directory_;
-  Once<ConfigDocument> config_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "model/spec/generation_keys.h"
 
 namespace tril::model {
 namespace {
@@ -122,6 +123,11 @@ SearchOptions find_search(const JsonObject& o) {
   return s;
 }
 
+// Whether bos_token_id is forced: the first BART's key, which counts more than forced_bos_token_id.
+bool forces_bos(const JsonObject& o) {
+  return o.find<bool>("force_bos_token_to_be_generated").value_or(false);
+}
+
 }  // namespace
 
 std::optional<AlignmentHeads> read_alignment_heads(const JsonObject& o) {
@@ -144,10 +150,6 @@ std::optional<AlignmentHeads> read_alignment_heads(const JsonObject& o) {
     found.heads.push_back(head);
   }
   return found.heads.empty() ? std::nullopt : std::optional(found);
-}
-
-bool forces_bos(const JsonObject& o) {
-  return o.find<bool>("force_bos_token_to_be_generated").value_or(false);
 }
 
 GenerationConfig read_generation_config(const JsonObject& o) {
@@ -176,6 +178,18 @@ GenerationConfig read_generation_config(const JsonObject& o) {
   if (!g.alignment_heads && o.has("alignment_heads") && !o.json().at("alignment_heads").empty())
     g.not_obeyed.emplace_back("alignment_heads of several layers");
   return g;
+}
+
+nlohmann::json generation_of_config(const JsonObject& config) {
+  nlohmann::json generation = nlohmann::json::object();
+  const auto take = [&](std::string_view key) {
+    if (config.has(key)) generation[std::string(key)] = config.json().at(std::string(key));
+  };
+  for (const std::string_view key : generation_keys()) take(key);
+  for (const char* key : {"eos_token_id", "pad_token_id", "bos_token_id"}) take(key);
+  if (forces_bos(config) && config.has("bos_token_id"))
+    generation["forced_bos_token_id"] = config.json().at("bos_token_id");
+  return generation;
 }
 
 }  // namespace tril::model

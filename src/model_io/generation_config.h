@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,7 +43,7 @@ GenerationConfig read_generation_config(const JsonObject& document);
 /// Its alignment_heads alone; nothing where there are none.
 std::optional<AlignmentHeads> read_alignment_heads(const JsonObject& document);
 
-/// Whether forced_bos_token_id is bos_token_id: the first BART's word for it, which counts more.
-bool forces_bos(const JsonObject& document);
+/// The generation_config.json that says what config.json says of generation.
+nlohmann::json generation_of_config(const JsonObject& config);
 
 }  // namespace tril::model

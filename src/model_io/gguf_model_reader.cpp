@@ -27,8 +27,9 @@ class GgufModelReader : public ModelReader {
     return document;
   }
 
-  ConfigDocument generation() const override { return {published_generation(), path()}; }
-  nlohmann::json published_generation() const override { return generation_config_of_gguf(*file_); }
+  std::optional<ConfigDocument> generation() const override {
+    return ConfigDocument{.json = generation_config_of_gguf(*file_), .where = path()};
+  }
 
   bool has_weights() const override { return true; }
 
@@ -45,7 +46,7 @@ class GgufModelReader : public ModelReader {
   TokenizerDescription tokenizer_description() const override { return read_gguf_vocabulary(*file_); }
 
   // 8 bits where most of a file's values have fewer than 16: they keep what there is (docs/gguf.md has the figures).
-  nn::Precision stored_precision() const override {
+  nn::Precision stored_precision(const JsonObject&) const override {
     std::int64_t in_blocks = 0, all = 0;
     for (const GgufTensor& t : file_->tensors()) {
       all += t.elements();
@@ -57,7 +58,8 @@ class GgufModelReader : public ModelReader {
   fs::path beside(const std::string& name) const override { return path() + "." + name; }
 
   void copy_companions(const fs::path& directory) const override {
-    write_file_atomic((directory / "generation_config.json").string(), published_generation().dump(2) + "\n");
+    write_file_atomic((directory / "generation_config.json").string(),
+                      generation_config_of_gguf(*file_).dump(2) + "\n");
     if (has_tokenizer()) save_tokenizer(*tokenizer(), directory.string());
   }
 

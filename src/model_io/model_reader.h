@@ -33,18 +33,16 @@ class ModelReader {
   virtual ConfigDocument config() const = 0;
   /// config.json as it was published, its keys in their order; nothing where the form has no such file.
   virtual std::optional<std::string> published_config() const { return std::nullopt; }
-  /// The document that holds what the publisher says of generation: generation_config.json, or config.json.
-  virtual ConfigDocument generation() const = 0;
-  /// What of generation() a generation_config.json made of it has to say.
-  virtual nlohmann::json published_generation() const = 0;
+  /// generation_config.json; nothing where config.json holds the publisher's defaults of generation.
+  virtual std::optional<ConfigDocument> generation() const = 0;
   virtual bool has_weights() const = 0;
   virtual WeightFiles weights() const = 0;
   virtual bool has_tokenizer() const = 0;
   virtual std::shared_ptr<const Tokenizer> tokenizer() const = 0;
   /// @throws Error(usage) for a tokenizer of two sides, which has no such description
   virtual TokenizerDescription tokenizer_description() const = 0;
-  /// What the weights serve in where nothing else is asked for.
-  virtual nn::Precision stored_precision() const = 0;
+  /// The precision that the weights serve in where none is asked for. @param config  config.json
+  virtual nn::Precision stored_precision(const JsonObject& config) const = 0;
   /// Where a file of tril's own that belongs to the model lies: "packed-int8.tril".
   virtual std::filesystem::path beside(const std::string& name) const = 0;
   /// Writes to a directory what goes with a model and does not depend on how its weights are stored: the tokenizer's files

@@ -31,14 +31,22 @@ std::unique_ptr<ModelReader> reader_of(const fs::path& path) {
 struct ModelSource::State {
   fs::path path;
   std::unique_ptr<ModelReader> reader;
-  Once<ConfigDocument> config, of_generation;
+  Once<ConfigDocument> config;
+  Once<std::optional<ConfigDocument>> own_generation;
   Once<GenerationConfig> generation;
-  Once<nlohmann::json> published;
   Once<WeightFiles> weights;
   Once<std::shared_ptr<const Tokenizer>> tokenizer;
 
-  const ConfigDocument& generation_document() const {
-    return of_generation.get([&] { return reader->generation(); });
+  const ConfigDocument& config_document() const {
+    return config.get([&] { return reader->config(); });
+  }
+  const std::optional<ConfigDocument>& generation_document() const {
+    return own_generation.get([&] { return reader->generation(); });
+  }
+  // As `transformers` has it: without a generation_config.json, config.json says how to generate.
+  JsonObject generation_keys() const {
+    const std::optional<ConfigDocument>& own = generation_document();
+    return own ? own->object() : config_document().object();
   }
 };
 
@@ -58,7 +66,7 @@ std::string ModelSource::name() const {
 }
 
 JsonObject ModelSource::config() const {
-  return state_->config.get([&] { return state_->reader->config(); }).object();
+  return state_->config_document().object();
 }
 
 std::optional<std::string> ModelSource::published_config() const {
@@ -67,15 +75,16 @@ std::optional<std::string> ModelSource::published_config() const {
 
 const GenerationConfig& ModelSource::generation() const {
   return state_->generation.get(
-      [&] { return from_files([&] { return read_generation_config(state_->generation_document().object()); }); });
+      [&] { return from_files([&] { return read_generation_config(state_->generation_keys()); }); });
 }
 
 std::optional<AlignmentHeads> ModelSource::alignment_heads() const {
-  return from_files([&] { return read_alignment_heads(state_->generation_document().object()); });
+  return from_files([&] { return read_alignment_heads(state_->generation_keys()); });
 }
 
-const nlohmann::json& ModelSource::published_generation() const {
-  return state_->published.get([&] { return state_->reader->published_generation(); });
+nlohmann::json ModelSource::published_generation() const {
+  const std::optional<ConfigDocument>& own = state_->generation_document();
+  return own ? own->json : generation_of_config(config());
 }
 
 bool ModelSource::has_weights() const {
@@ -87,7 +96,7 @@ const WeightFiles& ModelSource::weights() const {
 }
 
 nn::Precision ModelSource::stored_precision() const {
-  return state_->reader->stored_precision();
+  return state_->reader->stored_precision(config());
 }
 
 bool ModelSource::has_tokenizer() const {

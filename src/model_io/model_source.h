@@ -33,8 +33,8 @@ class ModelSource {
   const GenerationConfig& generation() const;
   /// Of generation() this alone, which may be right where the rest is not.
   std::optional<AlignmentHeads> alignment_heads() const;
-  /// What a generation_config.json of a copy of this model has to say.
-  const nlohmann::json& published_generation() const;
+  /// generation_config.json for a copy of this model: the publisher's own, or made of config.json.
+  nlohmann::json published_generation() const;
 
   bool has_weights() const;
   const WeightFiles& weights() const;
