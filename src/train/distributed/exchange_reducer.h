@@ -9,8 +9,7 @@ namespace tril::train {
 class ExchangeReducer : public WholeWeightsReducer {
  public:
   ExchangeReducer(nn::Parameters& parameters, Optimizer& optimizer, Passes& passes, const WorkersOptions& options)
-      : WholeWeightsReducer(parameters, passes, *options.kernels),
-        optimizer_(optimizer),
+      : WholeWeightsReducer(parameters, optimizer, passes, *options.kernels),
         exchange_(options.ranks, optimizer.division(), kernels_, options.wire) {}
 
   void receive() override { exchange_.wait(); }
@@ -18,8 +17,6 @@ class ExchangeReducer : public WholeWeightsReducer {
     optimizer_.gather(kernels_, share, sum(),
                       [&](std::size_t begin, std::size_t count, float* to) { exchange_.add_up(begin, count, to); });
   }
-  /// The first part's memory: what is summed there is this rank's alone, or stands elsewhere.
-  const Tensor& sum() const override { return passes_.gradients()[0]; }
   std::vector<PartGradient> part_gradients(const Update&) const override { return part_gradients_; }
   void share_weights() override {
     const nn::Parameters::Window window = parameters_.trained_window();
@@ -28,13 +25,12 @@ class ExchangeReducer : public WholeWeightsReducer {
   void share(const Tensor& values) override { exchange_.share(values); }
 
  protected:
-  /// Notes what is known of the gradient of `batches`, which stands in `gradient`.
+  /// Keeps the norm of `gradient`, the gradient of `batches`, for part_gradients().
   void note(const Tensor& gradient, const BatchParts& batches) {
     part_gradients_.push_back(
         {optimizer_.squared_norm(kernels_, gradient), static_cast<double>(batches.target_tokens())});
   }
 
-  Optimizer& optimizer_;
   Exchange exchange_;
   std::vector<PartGradient> part_gradients_;  // of this update
 };

@@ -8,17 +8,13 @@ namespace tril::train {
 class LocalReducer : public WholeWeightsReducer {
  public:
   LocalReducer(nn::Parameters& parameters, Optimizer& optimizer, Passes& passes, const kern::Kernels& kernels)
-      : WholeWeightsReducer(parameters, passes, kernels), optimizer_(optimizer) {
+      : WholeWeightsReducer(parameters, optimizer, passes, kernels) {
     if (passes.parts() > 1) optimizer.measure_parts(passes.parts());
   }
 
   void compute(const Update& update) override { passes_.compute(update.own); }
   void gather(const Optimizer::Share& share) override { optimizer_.gather(kernels_, share, passes_.gradients()); }
-  const Tensor& sum() const override { return passes_.gradients()[0]; }
   std::vector<PartGradient> part_gradients(const Update& update) const override;
-
- private:
-  Optimizer& optimizer_;
 };
 
 }  // namespace tril::train

@@ -43,7 +43,7 @@ void RankReducer::compute(const Update& update) {
   note(passes_.gradients()[0], update.own);
 }
 
-// One part's gradient of a parameter is there. Whoever brings the last one of a bucket adds the parts up and sends it.
+// A part has computed its gradient of a parameter. The last one to complete a bucket adds up the parts and sends it.
 void RankReducer::complete(std::uint64_t parameter) {
   const Branch buckets = buckets_of_.at(parameter);
   for (std::size_t b = buckets.first; b < buckets.last; ++b)

@@ -29,7 +29,7 @@ std::vector<std::size_t> ShardedReducer::passes_by_rank(std::size_t own) const {
   return counts;
 }
 
-// Each pass together with all ranks' members, whoever has one; its gradient goes to those who step it.
+// All ranks make each pass together, also those without a batch for it. Its gradient goes to the ranks that step it.
 void ShardedReducer::compute(const Update& update) {
   sharding_.take_waited();                // since the update before: for a validation
   std::vector<std::vector<Pass>> passes;  // by member
@@ -53,7 +53,7 @@ void ShardedReducer::compute(const Update& update) {
   });
 }
 
-// It is the sum already.
+// The sum is complete: the ranks added it up in compute().
 void ShardedReducer::gather(const Optimizer::Share& share) {
   optimizer_.gather(kernels_, share, sum(), [](std::size_t, std::size_t, float*) {});
 }

@@ -7,8 +7,11 @@ namespace tril::train {
 
 class WholeWeightsReducer : public GradientReducer {
  public:
-  WholeWeightsReducer(nn::Parameters& parameters, Passes& passes, const kern::Kernels& kernels)
-      : parameters_(parameters), passes_(passes), kernels_(kernels) {}
+  WholeWeightsReducer(nn::Parameters& parameters, Optimizer& optimizer, Passes& passes, const kern::Kernels& kernels)
+      : parameters_(parameters), optimizer_(optimizer), passes_(passes), kernels_(kernels) {}
+
+  /// The first part's gradient: its memory holds the sum.
+  const Tensor& sum() const override { return passes_.gradients()[0]; }
 
   void refresh(int member) override;
   void refresh_all() override { parameters_.refresh(kernels_); }
@@ -17,6 +20,7 @@ class WholeWeightsReducer : public GradientReducer {
 
  protected:
   nn::Parameters& parameters_;
+  Optimizer& optimizer_;
   Passes& passes_;
   const kern::Kernels& kernels_;
 
