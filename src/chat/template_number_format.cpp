@@ -14,7 +14,7 @@
 namespace tril::chat {
 namespace {
 
-constexpr std::int64_t most_digits = 500;
+constexpr std::int64_t most_format_digits = 500;
 
 std::string printed_double(const char* format, std::int64_t precision, double x) {
   std::array<char, 1100> out{};
@@ -46,7 +46,8 @@ std::string real_text(double x, const FormatSpec& spec) {  // of what is not neg
     std::string text = std::isnan(x) ? (upper ? "NAN" : "nan") : (upper ? "INF" : "inf");
     return spec.type == '%' ? text + "%" : text;
   }
-  if (spec.precision > most_digits) refuse(fmt::format("a format asks for more than {} digits", most_digits));
+  if (spec.precision > most_format_digits)
+    refuse(fmt::format("a format asks for more than {} digits", most_format_digits));
   const std::int64_t precision = spec.precision < 0 ? 6 : spec.precision;
   const char* const alternate = spec.alternate ? "#" : "";
   switch (spec.type) {

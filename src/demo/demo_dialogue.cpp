@@ -31,26 +31,26 @@ struct Words {
   std::array<const char*, 2> corrected, wondered;  ///< "make it {} instead", "how many of us did I say?"
   const char *asked, *repeated;                    ///< by the one who takes the booking
 };
-constexpr std::array<Words, slots> words{{{{"for {}", "we are {}", "a table for {}"},
-                                           {"we will be {} after all", "make it {} people"},
-                                           {"for how many did I say?", "how many of us were that?"},
-                                           "For how many people?",
-                                           "You said {} people."},
-                                          {{"{} food", "something {}", "we would like {} food"},
-                                           {"rather {} food", "we changed our mind: {} food"},
-                                           {"which food did I want?", "what kind of food was it?"},
-                                           "Which kitchen would you like?",
-                                           "You wanted {} food."},
-                                          {{"on {}", "for {} please", "it should be {}"},
-                                           {"rather on {}", "{} would be better"},
-                                           {"which day did I say?", "what day was it?"},
-                                           "On which day?",
-                                           "You said {}."},
-                                          {{"at {}", "{} would suit us", "we come at {}"},
-                                           {"rather at {}", "a table at {} would be better"},
-                                           {"what time was that?", "at what time did I say?"},
-                                           "At what time?",
-                                           "You said at {}."}}};
+constexpr std::array<Words, slots> slot_words{{{{"for {}", "we are {}", "a table for {}"},
+                                                {"we will be {} after all", "make it {} people"},
+                                                {"for how many did I say?", "how many of us were that?"},
+                                                "For how many people?",
+                                                "You said {} people."},
+                                               {{"{} food", "something {}", "we would like {} food"},
+                                                {"rather {} food", "we changed our mind: {} food"},
+                                                {"which food did I want?", "what kind of food was it?"},
+                                                "Which kitchen would you like?",
+                                                "You wanted {} food."},
+                                               {{"on {}", "for {} please", "it should be {}"},
+                                                {"rather on {}", "{} would be better"},
+                                                {"which day did I say?", "what day was it?"},
+                                                "On which day?",
+                                                "You said {}."},
+                                               {{"at {}", "{} would suit us", "we come at {}"},
+                                                {"rather at {}", "a table at {} would be better"},
+                                                {"what time was that?", "at what time did I say?"},
+                                                "At what time?",
+                                                "You said at {}."}}};
 
 std::string filled(const char* form, const std::string& value) {
   return fmt::format(fmt::runtime(form), value);
@@ -66,7 +66,7 @@ struct Booking {
   }
   std::string next_question() const {
     for (std::size_t s = 0; s < slots; ++s)
-      if (!said[s]) return words[s].asked;
+      if (!said[s]) return slot_words[s].asked;
     return fmt::format("A table for {} with {} food on {} at {}. Is that right?", *said[people], *said[kitchen],
                        *said[day], *said[hour]);
   }
@@ -83,12 +83,13 @@ Turn any_turn(RandomSequence& random, Booking& b) {
   const std::uint64_t kind = random.below(10);
   if (!known.empty() && kind < 2) {  // what was it?
     const std::size_t s = draw_of(random, known);
-    return {draw_of(random, words[s].wondered), filled(words[s].repeated, *b.said[s]) + " " + b.next_question()};
+    return {draw_of(random, slot_words[s].wondered),
+            filled(slot_words[s].repeated, *b.said[s]) + " " + b.next_question()};
   }
   if (!known.empty() && kind < 4) {  // a correction
     const std::size_t s = draw_of(random, known);
     b.said[s] = any_value(random, s);
-    return {filled(draw_of(random, words[s].corrected), *b.said[s]), "Very well. " + b.next_question()};
+    return {filled(draw_of(random, slot_words[s].corrected), *b.said[s]), "Very well. " + b.next_question()};
   }
   if (missing.empty())
     return {draw_of(random, std::array{"yes", "that is right", "yes please"}), "Your table is booked."};
@@ -97,7 +98,7 @@ Turn any_turn(RandomSequence& random, Booking& b) {
   for (const std::size_t i : draw_distinct(random, missing.size(), told)) {
     const std::size_t s = missing[i];
     b.said[s] = any_value(random, s);
-    text += (text.empty() ? "" : " and ") + filled(draw_of(random, words[s].told), *b.said[s]);
+    text += (text.empty() ? "" : " and ") + filled(draw_of(random, slot_words[s].told), *b.said[s]);
   }
   return {text, b.next_question()};
 }

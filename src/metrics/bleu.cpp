@@ -16,8 +16,6 @@
 namespace tril {
 namespace {
 
-constexpr int max_order = BleuScore::max_order;
-
 // n-grams of all orders as the text between their first and last byte: words never hold a space, so "a b" is one
 // 2-gram.
 struct Ngram {
@@ -45,7 +43,7 @@ LineNgrams count_ngrams(const std::string& raw, const BleuOptions& options) {
   LineNgrams line{{}, std::ssize(words)};
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::string ngram;
-    for (int n = 1; n <= max_order && i + static_cast<std::size_t>(n) <= words.size(); ++n) {
+    for (int n = 1; n <= BleuScore::max_order && i + static_cast<std::size_t>(n) <= words.size(); ++n) {
       ngram.append(n > 1 ? " " : "").append(words[i + static_cast<std::size_t>(n) - 1]);
       Ngram& entry = line.ngrams[ngram];
       ++entry.count;
@@ -87,7 +85,7 @@ void finish(BleuScore& s) {
 
   double smoothing = 1, log_sum = 0;
   bool every_order = true;
-  for (std::size_t n = 0; n < max_order; ++n) {
+  for (std::size_t n = 0; n < BleuScore::max_order; ++n) {
     if (s.total[n] == 0) {
       every_order = false;  // no line is that long: ln 0, so the score is 0
       break;
@@ -97,7 +95,7 @@ void finish(BleuScore& s) {
         s.matched[n] > 0 ? 100.0 * static_cast<double>(s.matched[n]) / total : 100.0 / ((smoothing *= 2) * total);
     log_sum += std::log(s.precisions[n]);
   }
-  if (every_order) s.score = s.brevity_penalty * std::exp(log_sum / max_order);
+  if (every_order) s.score = s.brevity_penalty * std::exp(log_sum / BleuScore::max_order);
 }
 
 }  // namespace

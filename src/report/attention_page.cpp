@@ -30,7 +30,7 @@ std::vector<std::uint8_t> two_bytes(const std::vector<float>& weights) {
 
 // --- the picture ---
 
-constexpr std::string_view ground = "#ffffff", ink = "#1b1f24", soft = "#5b6573", line = "#aab3bf";
+constexpr std::string_view ground = "#ffffff", ink = "#1b1f24", soft = "#5b6573", grid_line = "#aab3bf";
 constexpr int shades = 32;
 
 // From white to a deep blue, as the page has it in its light colours.
@@ -99,7 +99,8 @@ class Picture {
       if (const std::string& path = paths[static_cast<std::size_t>(step)]; !path.empty())
         fmt::format_to(std::back_inserter(body_), "<path fill=\"{}\" d=\"{}\"/>\n", shade(step), path);
     fmt::format_to(std::back_inserter(body_),
-                   "<rect width=\"{:g}\" height=\"{:g}\" fill=\"none\" stroke=\"{}\"/></g>\n", width, height, line);
+                   "<rect width=\"{:g}\" height=\"{:g}\" fill=\"none\" stroke=\"{}\"/></g>\n", width, height,
+                   grid_line);
     right_ = std::max(right_, x + width), bottom_ = std::max(bottom_, y + height);
   }
 

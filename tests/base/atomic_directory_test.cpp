@@ -17,7 +17,7 @@ namespace tril {
 namespace {
 
 namespace fs = std::filesystem;
-using Names = std::set<std::string>;
+using FileNames = std::set<std::string>;
 
 class AtomicDirectory : public ::testing::Test {
  protected:
@@ -28,8 +28,8 @@ class AtomicDirectory : public ::testing::Test {
   ~AtomicDirectory() override { fs::remove_all(folder_); }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  Names list(const std::string& name = "") const {
-    Names names;
+  FileNames list(const std::string& name = "") const {
+    FileNames names;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_ / name))
       names.insert(entry.path().filename().string());
     return names;
@@ -47,8 +47,8 @@ TEST_F(AtomicDirectory, IsThereOnceItIsWhole) {
     create_directories(beside + "/inner");
     put(beside + "/inner/x", "1");
   });
-  EXPECT_EQ(list("a"), Names{"new"});
-  EXPECT_EQ(list("a/new"), (Names{"config.json", "inner"}));
+  EXPECT_EQ(list("a"), FileNames{"new"});
+  EXPECT_EQ(list("a/new"), (FileNames{"config.json", "inner"}));
   EXPECT_EQ(read_text(path("a/new/inner/x"), 10), "1");
 }
 
@@ -69,8 +69,8 @@ TEST_F(AtomicDirectory, WhatFailsLeavesNothingAndNamesThePath) {
       EXPECT_EQ(error.where(), at + "/model.safetensors");
     }
   }
-  EXPECT_EQ(list(), Names{"old"});
-  EXPECT_EQ(list("old"), Names{"notes"});
+  EXPECT_EQ(list(), FileNames{"old"});
+  EXPECT_EQ(list("old"), FileNames{"notes"});
   EXPECT_EQ(read_text(path("old/notes"), 10), "mine");
 }
 
@@ -83,8 +83,8 @@ TEST_F(AtomicDirectory, WhatIsThereStaysBeside) {
     put(beside + "/vocab.json", "after");
     put(beside + "/config.json", "{}");
   });
-  EXPECT_EQ(list(), (Names{"link", "old"}));
-  EXPECT_EQ(list("old"), (Names{"config.json", "notes", "vocab.json"}));
+  EXPECT_EQ(list(), (FileNames{"link", "old"}));
+  EXPECT_EQ(list("old"), (FileNames{"config.json", "notes", "vocab.json"}));
   EXPECT_EQ(read_text(path("old/vocab.json"), 10), "after");
   create_directories(path("empty"));  // its place is kept too, which may be another disk's
   struct stat before {
@@ -96,7 +96,7 @@ TEST_F(AtomicDirectory, WhatIsThereStaysBeside) {
   });
   ASSERT_EQ(::stat(path("empty").c_str(), &after), 0);
   EXPECT_EQ(before.st_ino, after.st_ino);
-  EXPECT_EQ(list("empty"), Names{"config.json"});
+  EXPECT_EQ(list("empty"), FileNames{"config.json"});
   put(path("file"), "");
   EXPECT_THROW(write_directory(path("file"), "config.json", [](const std::string&) {}), Error);
 }
@@ -118,14 +118,14 @@ TEST_F(AtomicDirectory, TheNextOneClearsUpBehindTheKilled) {
     write_directory(path("new"), "config.json", [](const std::string& other) { put(other + "/a", "1"); });
     put(beside + "/config.json", "{}");
   });
-  EXPECT_EQ(list(), Names{"new"});
-  EXPECT_EQ(list("new"), (Names{"a", "config.json"}));
+  EXPECT_EQ(list(), FileNames{"new"});
+  EXPECT_EQ(list("new"), (FileNames{"a", "config.json"}));
 }
 
 TEST_F(AtomicDirectory, WhatOthersCalledAlikeStays) {
   for (const char* name : {"new.tmp-2024-01", "new.tmp-1", "new.old"}) create_directories(path(name));
   write_directory(path("new"), "config.json", [](const std::string& beside) { put(beside + "/config.json", "{}"); });
-  EXPECT_EQ(list(), (Names{"new", "new.tmp-2024-01", "new.tmp-1", "new.old"}));
+  EXPECT_EQ(list(), (FileNames{"new", "new.tmp-2024-01", "new.tmp-1", "new.old"}));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ struct Named {
   std::string_view name;
   char32_t code;
 };
-constexpr std::array<Named, 253> named{
+constexpr std::array<Named, 253> references{
     {// by name
      {"AElig", 198},   {"Aacute", 193},  {"Acirc", 194},    {"Agrave", 192},  {"Alpha", 913},    {"Aring", 197},
      {"Atilde", 195},  {"Auml", 196},    {"Beta", 914},     {"Ccedil", 199},  {"Chi", 935},      {"Dagger", 8225},
@@ -69,9 +69,9 @@ constexpr std::array<char32_t, 32> windows_1252{0x20ac, 0x81,   0x201a, 0x192,  
 constexpr std::size_t longest_name = 31;  // of HTML 5
 
 const Named* find_name(std::string_view name) {
-  const auto* const found =
-      std::lower_bound(named.begin(), named.end(), name, [](const Named& n, std::string_view x) { return n.name < x; });
-  return found != named.end() && found->name == name ? found : nullptr;
+  const auto* const found = std::lower_bound(references.begin(), references.end(), name,
+                                             [](const Named& n, std::string_view x) { return n.name < x; });
+  return found != references.end() && found->name == name ? found : nullptr;
 }
 
 bool is_letter(char c) {
