@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "format/sentencepiece_file.h"
 #include "tokenizer/pipeline/digit_groups.h"
 #include "tokenizer/pipeline/word_patterns.h"
 
@@ -180,8 +181,10 @@ std::vector<GgufPre> byte_level() {
 
 // Characters of whole lines, with spaces as U+2581.
 std::vector<GgufPre> by_character() {
-  std::vector<NormalizerStep> marks_spaces;
-  marks_spaces.emplace_back(ReplaceText{.pattern = TextPattern{" ", false}, .content = "\u2581"});
+  ReplaceText space_to_mark;
+  space_to_mark.pattern.text = " ";
+  space_to_mark.content = space_mark;
+  const std::vector<NormalizerStep> marks_spaces{space_to_mark};
   std::vector<GgufPre> v;
   v.push_back({.names = {"gemma4", "granite-embed-multi-311m"},
                .normalizers = marks_spaces,

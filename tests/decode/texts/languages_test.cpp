@@ -135,8 +135,9 @@ TEST_F(LanguageTokens, ARequestsIsAsADirectorys) {
         if (t == 1) continue;
         ASSERT_FALSE(a.tokens.empty());
         EXPECT_EQ(a.tokens[0], language("deu_Latn")) << "it is generated";
-        if (all[i].beam_size > 1 && !all[i].alternatives)
+        if (all[i].beam_size > 1 && !all[i].alternatives) {
           EXPECT_NEAR(a.score, a.log_prob / std::pow(a.tokens.size(), all[i].length_penalty), 1e-9) << "it counts";
+        }
       }
     }
   }

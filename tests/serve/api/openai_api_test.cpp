@@ -170,12 +170,12 @@ TEST_F(Serving, AnswersAreJsonWhereThatIsAskedFor) {
   refused({{"max_tokens", 2}}, "allow more");
 
   // What cannot come is refused before a stream begins, and by the same words.
-  for (const bool chat : {false, true})
+  for (const bool is_chat : {false, true})
     for (const bool stream : {false, true}) {
       Json body{{"max_tokens", 1}, {"response_format", any}, {"stream", stream}};
-      chat ? body["messages"] = {{{"role", "user"}, {"content", "ab"}}} : body["prompt"] = "ab";
-      if (!chat) body["echo"] = true;
-      const Json error = post(chat ? "/v1/chat/completions" : "/v1/completions", body, 400)["error"];
+      is_chat ? body["messages"] = {{{"role", "user"}, {"content", "ab"}}} : body["prompt"] = "ab";
+      if (!is_chat) body["echo"] = true;
+      const Json error = post(is_chat ? "/v1/chat/completions" : "/v1/completions", body, 400)["error"];
       EXPECT_EQ(error["type"], "invalid_request_error");
       EXPECT_EQ(error["param"], "max_tokens");
       EXPECT_TRUE(error["code"].is_null()) << error;

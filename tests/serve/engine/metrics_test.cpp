@@ -119,7 +119,9 @@ TEST_F(Serving, AnyNameOfAModelIsTold) {
   for (std::string one; std::getline(lines, one);) {
     if (one.starts_with('#')) continue;
     EXPECT_TRUE(std::regex_match(one, line)) << one;
-    if (one.starts_with("tril_model_ready")) EXPECT_TRUE(ready.insert(one).second) << one;
+    if (one.starts_with("tril_model_ready")) {
+      EXPECT_TRUE(ready.insert(one).second) << one;
+    }
   }
   EXPECT_EQ(ready.size(), names.size());
   // They are the same name wherever they are told, and asked for.
