@@ -25,7 +25,7 @@ struct PairHash {
 
 }  // namespace
 
-// The states, all of them made from sets of (place in the grammar, stack).
+// The automaton's states, each a set of (place in the grammar, stack).
 class Constraint::Automaton {
  public:
   Automaton(Grammar grammar, std::shared_ptr<const TokenTrie> tokens)
@@ -57,10 +57,10 @@ class Constraint::Automaton {
   }
 
   bool complete(std::int32_t state) const { return states_[static_cast<std::size_t>(state)].complete; }
-  /// Bytes of the shortest way to an end.
+  /// Bytes of the shortest continuation that ends the text.
   std::int64_t bytes_left(std::int32_t state) const { return states_[static_cast<std::size_t>(state)].bytes_left; }
 
-  /// The fewest tokens that spell the shortest way, of equals the one of the lowest bytes, and the first of them.
+  /// The fewest tokens that spell the shortest continuation (the lowest bytes break ties), and the first of them.
   TokenTrie::Cover way(std::int32_t state) {
     if (bytes_left(state) == 0) return {};
     const auto found = ways_.find(state);
@@ -82,19 +82,19 @@ class Constraint::Automaton {
     return cover;
   }
 
-  /// Tokens behind which the text is in the same state.
+  /// Tokens that lead to the same state.
   struct Group {
     std::int32_t to = dead;
     std::int64_t count = 0;
-    std::vector<std::int32_t> ids;    ///< of few
-    std::vector<std::uint64_t> bits;  ///< of many: a bit for each id
+    std::vector<std::int32_t> ids;    ///< when few
+    std::vector<std::uint64_t> bits;  ///< when many: a bit for each id
   };
-  /// The tokens that may follow a state, by what is behind them: how much is left decides over a group as a whole.
+  /// The tokens that may follow a state, grouped by the state they lead to: the tokens left decide over a whole group.
   struct Followers {
     std::vector<Group> groups;
     std::vector<std::uint64_t> all;
     std::int64_t count = 0;
-    std::int64_t worst = 0;  ///< the most bytes left behind any of them
+    std::int64_t worst = 0;  ///< the most bytes left after any of them
   };
 
   const Followers& followers(std::int32_t state) {
@@ -110,7 +110,7 @@ class Constraint::Automaton {
   bool can_end_within(std::int32_t state, std::int64_t left) {
     return bytes_left(state) <= left || (left > 0 && fewest_by_bytes(state) <= left && way(state).tokens <= left);
   }
-  /// No text has fewer tokens: all might be as long as the longest.
+  /// A lower bound of the tokens of any ending: as if every token were as long as the longest.
   std::int64_t fewest_by_bytes(std::int32_t state) const {
     const auto longest = static_cast<std::int64_t>(std::max<std::size_t>(1, tokens_->longest()));
     return (bytes_left(state) + longest - 1) / longest;
@@ -118,7 +118,7 @@ class Constraint::Automaton {
 
   std::int32_t& known_after(std::uint64_t text) { return after_.try_emplace(text, unknown).first->second; }
 
-  /// Makes room where there is little; every number of a state is void then.
+  /// Forgets everything once a limit is exceeded; state numbers from before are then invalid.
   void keep_within(std::size_t states, std::size_t mask_bytes) {
     if (states_.size() > states || mask_bytes_ > mask_bytes || after_.size() > 1'000'000 || stacks_.size() > 4 * states)
       forget();
@@ -131,13 +131,13 @@ class Constraint::Automaton {
     friend auto operator<=>(const Item&, const Item&) = default;
   };
   struct State {
-    std::vector<Item> items;  ///< those out of which a byte leads, ascending
+    std::vector<Item> items;  ///< those with an outgoing byte edge, ascending
     bool complete = false;
     std::int64_t bytes_left = Grammar::never;
   };
   struct Stack {
-    std::int32_t at, below;   ///< where to go on when the rule ends; -1: there is nothing below
-    std::int64_t bytes_left;  ///< from there to the end of all
+    std::int32_t at, below;   ///< where to continue when the rule ends; -1: no frame below
+    std::int64_t bytes_left;  ///< from there to the end of the text
   };
 
   std::int64_t distance(std::int32_t at) const { return distance_[static_cast<std::size_t>(at)]; }
@@ -146,12 +146,12 @@ class Constraint::Automaton {
     states_.clear(), next_.clear(), numbers_.clear(), stacks_.clear(), stack_numbers_.clear();
     followers_.clear(), ways_.clear(), after_.clear();
     mask_bytes_ = 0;
-    states_.emplace_back();  // the dead one
+    states_.emplace_back();  // the dead state
     next_.assign(static_cast<std::size_t>(classes_.count), dead);
     start_ = number_of(closure({{grammar_.rule(0).start, -1}}));
   }
 
-  // A few rules may call for texts of more bytes than can be counted.
+  // A few rules may describe texts of more bytes than fit into an integer.
   static std::int64_t sum(std::int64_t a, std::int64_t b) { return std::min(Grammar::never - 1, a + b); }
 
   std::int32_t pushed(std::int32_t at, std::int32_t below) {
@@ -162,7 +162,7 @@ class Constraint::Automaton {
     return found->second;
   }
 
-  // All that is reached without a byte; places that lead nowhere are left out.
+  // Everything reachable without a byte; places without outgoing edges are left out.
   State closure(std::vector<Item> pending) {
     State state;
     std::unordered_set<std::pair<std::int32_t, std::int32_t>, PairHash> seen;
@@ -229,7 +229,7 @@ class Constraint::Automaton {
     std::vector<std::int32_t> path(tokens_->longest() + 1);
     path[0] = state;
     const std::span<const TokenTrie::Node> nodes = tokens_->nodes();
-    std::int32_t last = dead;  // mostly it is the same group again
+    std::int32_t last = dead;  // the group is usually the same as the last
     std::size_t group = 0;
     for (std::size_t i = 0; i < nodes.size();) {
       const TokenTrie::Node& node = nodes[i];
@@ -317,7 +317,7 @@ bool Constraint::allows(std::string_view text) const {
   return state != dead && automaton_->complete(state);
 }
 
-// A row's text is its last step's and one token, so the state of all tokens but the last is mostly known.
+// A row's text is its previous text plus one token, so the state of all tokens but the last is usually known.
 std::int32_t Constraint::state_after(std::span<const std::int32_t> tokens) const {
   Hash hash;
   std::uint64_t before = 0;

@@ -1,15 +1,15 @@
-// What a text must be (a grammar), met with what it is made of (a vocabulary's tokens): which tokens may come next, so
-// that whatever is chosen the text can be ended, and within as many tokens as are left.
+// Restricts generation to a grammar, over a vocabulary's tokens: which tokens may come next, so that the text can
+// always be ended within the tokens that are left.
 //
-// A state is all that the bytes so far may be in the grammar: a set of places, each with the stack of calls that it came
-// through. States are made as they are met, with what follows each byte, and so are the masks of their tokens: both are
-// kept, so that a text's later steps, and other texts of the same constraint, find them. The tokens that may follow a
-// state are found by one walk of the trie, where a node whose byte nothing allows is left out with all below it.
+// A state is everything that the bytes so far may be in the grammar: a set of places, each with the stack of calls that
+// led to it. States, the edges between them and the token masks are built on demand and kept, so that a text's later
+// steps, and other texts of the same constraint, find them. The tokens that may follow a state are found by one walk of
+// the trie, which skips a node and all its descendants if the node's byte is not allowed.
 //
-// How a text is ended in time. From every state the shortest way to an end is known, in bytes, and where those are too
-// many in tokens: the fewest that spell that way. A token is allowed only if the way behind it, and the end token, are
-// not longer than what is left; since a way's first token leaves the way of one less, there is always one that is
-// allowed. The first step refuses a length that no text keeps to.
+// Ending in time: from every state the shortest ending is known in bytes and, if that is too long, in the fewest tokens
+// that spell it. A token is allowed only if the shortest ending after it, with the end token, fits into the tokens
+// left. The first token of the shortest ending leaves an ending of one token less, so one token is always allowed. The
+// first step refuses a length that no text can keep.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace tril::search {
 
 class Constraint {
  public:
-  /// @param tokens  of the model's vocabulary; the grammar must keep to its alphabet()
+  /// @param tokens  of the model's vocabulary; the grammar must use only characters of its alphabet()
   Constraint(Grammar grammar, std::shared_ptr<const TokenTrie> tokens);
   ~Constraint();
   Constraint(const Constraint&) = delete;
@@ -35,27 +35,27 @@ class Constraint {
 
   /// What may follow a text.
   struct Allowed {
-    bool possible = false;            ///< whether the text so far is the beginning of any
-    bool complete = false;            ///< whether it may end here
-    std::vector<std::uint64_t> mask;  ///< a bit for each id; none where nothing may follow
-    std::int64_t count = 0;           ///< of ids that may follow
-    std::int32_t shortest = -1;       ///< the next token of the shortest text; -1: it ends here
+    bool possible = false;            ///< the text so far is a prefix of an allowed text
+    bool complete = false;            ///< the text may end here
+    std::vector<std::uint64_t> mask;  ///< a bit for each id; empty if nothing may follow
+    std::int64_t count = 0;           ///< ids that may follow
+    std::int32_t shortest = -1;       ///< the next token of the shortest ending; -1: the text ends here
   };
   /// @param tokens  generated so far
-  /// @param left    tokens that may still come, an end token not counted
-  /// May be called by many threads at once.
+  /// @param left    tokens that may still be generated, without the end token
+  /// Thread-safe.
   Allowed after(std::span<const std::int32_t> tokens, std::int64_t left) const;
 
-  /// Tokens that the shortest text has, the end token not counted; where it is longer than 64 KiB, so many at least.
+  /// Tokens of the shortest text, without the end token; a lower bound if that text is longer than 64 KiB.
   std::int64_t least_tokens() const;
-  /// @param tokens  that may come, the end token among them where `ends`
-  /// @throws Error(usage) where no text that it allows has so few tokens
+  /// @param tokens  that may be generated, including the end token if `ends`
+  /// @throws Error(usage) if no allowed text is that short
   void check_room(std::int64_t tokens, bool ends) const;
-  /// Whether `text` is one that the constraint allows, as a whole.
+  /// Whether the constraint allows `text` as a whole.
   bool allows(std::string_view text) const;
   std::int64_t vocab_size() const { return tokens_->size(); }
 
-  /// States and masks that are kept at most: beyond, all are forgotten, and made again as they are met.
+  /// The most states and mask bytes to keep: beyond that all are forgotten, and built again on demand.
   void limit(std::size_t states, std::size_t mask_bytes);
   std::size_t states() const;
 
@@ -66,7 +66,7 @@ class Constraint {
   std::shared_ptr<const TokenTrie> tokens_;
   std::unique_ptr<Automaton> automaton_;
   std::size_t most_states_ = 200'000, most_mask_bytes_ = std::size_t{64} << 20;
-  mutable std::mutex mutex_;  // of the automaton, which grows as it is asked
+  mutable std::mutex mutex_;  // guards the automaton, which grows on use
 };
 
 }  // namespace tril::search

@@ -45,10 +45,10 @@ std::int32_t Grammar::add_text(std::int32_t from, std::string_view text) {
   return from;
 }
 
-// Knuth's generalisation of Dijkstra's algorithm [1977]: a call costs the shortest text of its rule and the way on from
-// behind it, so it is known once both are.
+// Knuth's generalisation of Dijkstra's algorithm [1977]: a call costs the shortest text of its rule plus the distance
+// from the state after it, so its cost is known once both are.
 std::vector<std::int64_t> Grammar::distances() const {
-  struct Way {  // into the state from which it is known that ...
+  struct Way {  // a step into the state whose distance is known
     std::int32_t from;
     std::int64_t cost;
     std::int32_t other;  // of a call: the state whose distance is added; -1: none
@@ -95,7 +95,7 @@ Grammar::ByteClasses Grammar::byte_classes() const {
   return classes;
 }
 
-// The rules that rule r calls before it takes a byte.
+// The rules that rule r may call before it consumes a byte.
 std::vector<std::int32_t> Grammar::begun_by(std::int32_t r, const std::vector<std::int64_t>& distance) const {
   std::vector<std::int32_t> called, pending{rule(r).start};
   std::unordered_set<std::int32_t> seen{rule(r).start};
@@ -116,7 +116,7 @@ std::vector<std::int32_t> Grammar::begun_by(std::int32_t r, const std::vector<st
   return called;
 }
 
-// "Begins with" must be an order: rules that nothing unordered begins with are taken away until none is left [Kahn 1962].
+// "Begins with" must be acyclic: rules that no remaining rule begins with are removed until none is left [Kahn 1962].
 void Grammar::check_sound(const std::string& lacking) const {
   const std::vector<std::int64_t> distance = distances();
   if (rules_.empty() || distance[static_cast<std::size_t>(rules_[0].start)] == never)

@@ -1,12 +1,12 @@
-// What may be written, as bytes: rules that are automata, whose edges take a byte each and whose calls take all that
-// another rule may write. Rules that call themselves through others nest to any depth, which is what JSON needs and a
-// regular expression cannot say; a grammar without calls is a finite automaton.
+// A grammar over bytes: each rule is an automaton whose edges consume one byte, or call another rule. Rules may call
+// themselves through others and so nest to any depth, which JSON needs and a regular expression cannot express; a
+// grammar without calls is a finite automaton.
 //
 //   state --[least, most]--> state     one byte from that range
 //   state --rule--> state              a text of the rule
-//   state --> state                    nothing
+//   state --> state                    no byte
 //
-// Rule 0 is the whole text. Every rule goes from its start to its one end, out of which nothing leads.
+// Rule 0 is the whole text. Every rule leads from its start to its single end, which has no outgoing edges.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ namespace tril::search {
 class Grammar {
  public:
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max() / 4;
-  /// More than any document needs, and less than any memory: a schema of counted repeats can ask for more.
+  /// More than any document needs, and little enough for memory: a schema with counted repeats can ask for more.
   static constexpr std::size_t most_states = 2'000'000;
 
   struct Edge {
@@ -41,7 +41,7 @@ class Grammar {
     std::int32_t start, end;
   };
 
-  /// Of a new rule, without a way from its start to its end yet.
+  /// Adds a rule whose start and end are not yet connected.
   std::int32_t add_rule();
   /// @throws Error(usage) beyond most_states
   std::int32_t add_state();
@@ -53,19 +53,19 @@ class Grammar {
   void add_edge(std::int32_t from, unsigned char least, unsigned char most, std::int32_t to);
   void add_call(std::int32_t from, std::int32_t rule, std::int32_t to);
   void add_jump(std::int32_t from, std::int32_t to);
-  /// The state behind `text`, which is new.
+  /// @return the state after `text`, which is new
   std::int32_t add_text(std::int32_t from, std::string_view text);
 
-  /// The fewest bytes from each state to the end of its rule; never: there is no way.
+  /// The fewest bytes from each state to the end of its rule; `never` if there is no path.
   std::vector<std::int64_t> distances() const;
-  /// Bytes that no edge tells apart have one number, from 0 up.
+  /// Bytes that no edge distinguishes share a number, from 0 up.
   struct ByteClasses {
     std::array<std::uint8_t, 256> of{};
     std::int32_t count = 1;
   };
   ByteClasses byte_classes() const;
-  /// Throws Error(usage) where nothing can be written at all, or a rule begins with itself before it takes a byte.
-  /// @param lacking  why nothing might be: what could not be spelt; may be empty
+  /// @throws Error(usage) if the grammar allows no text, or a rule is left-recursive (begins with itself)
+  /// @param lacking  why there may be no text: what could not be spelt; may be empty
   void check_sound(const std::string& lacking = {}) const;
 
  private:

@@ -24,7 +24,7 @@ std::string utf8(char32_t c) {
 }
 
 constexpr CharRange ascii{0, 0x7f};
-/// What stands in a JSON string as it is, of ASCII.
+/// ASCII characters that a JSON string holds unescaped.
 const CharSet json_plain{{0x20, 0x21}, {0x23, 0x5b}, {0x5d, 0x7f}};
 
 std::string no_token_for(char32_t c) {
@@ -71,13 +71,13 @@ void GrammarWriter::write_states(const Pattern& pattern, Form form, std::int32_t
   }
 }
 
-// ASCII as edges of its own, since most text is; the rest by a rule that all edges of the same characters share.
+// ASCII as edges, since most text is ASCII; the rest as a rule shared by all edges of the same characters.
 void GrammarWriter::write_chars(const CharSet& chars, Form form, std::int32_t from, std::int32_t to) {
   const CharSet usable = intersection(chars, alphabet_);
   const CharSet direct = intersection(usable, form == Form::plain ? CharSet{ascii} : json_plain);
   for (const CharRange& r : direct)
     grammar_->add_edge(from, static_cast<unsigned char>(r.least), static_cast<unsigned char>(r.most), to);
-  // What is escaped needs no token of its own.
+  // An escape is spelt in ASCII, so the character needs no token of its own.
   const CharSet rest =
       form == Form::plain ? intersection(usable, complement(direct)) : intersection(chars, complement(json_plain));
   if (!rest.empty()) grammar_->add_call(from, rule_of(chars == all_chars() ? chars : rest, form), to);
@@ -99,8 +99,8 @@ std::int32_t GrammarWriter::rule_of(const CharSet& chars, Form form) {
   return rule;
 }
 
-// A range is a sequence of byte ranges where its ends have as many bytes and, behind the first byte in which they differ,
-// it runs over all values; others are cut until they do.
+// A range is one sequence of byte ranges if its ends have equally many bytes and all bytes after the first that differs
+// span their full range; other ranges are split until that holds.
 void GrammarWriter::write_utf8(const CharRange& range, std::int32_t from, std::int32_t to) {
   for (const char32_t last : {char32_t{0x7f}, char32_t{0x7ff}, char32_t{0xffff}})
     if (range.least <= last && range.most > last) {
@@ -131,7 +131,7 @@ void GrammarWriter::write_utf8(const CharRange& range, std::int32_t from, std::i
   }
 }
 
-// Of those that cannot stand as they are: each has one form.
+// Characters that must be escaped: each in one form.
 void GrammarWriter::write_escapes(const CharSet& chars, std::int32_t from, std::int32_t to) {
   constexpr std::array<std::pair<char32_t, char>, 7> short_forms{
       {{'"', '"'}, {'\\', '\\'}, {'\b', 'b'}, {'\f', 'f'}, {'\n', 'n'}, {'\r', 'r'}, {'\t', 't'}}};
@@ -147,7 +147,7 @@ void GrammarWriter::write_escapes(const CharSet& chars, std::int32_t from, std::
     }
 }
 
-// \/ and \uHHHH of any character of the first plane.
+// \/ and \uHHHH of any character of the basic plane.
 void GrammarWriter::write_any_escape(std::int32_t from, std::int32_t to) {
   if (can_write("\\/")) write_text("\\/", from, to);
   if (!can_write("\\u")) return;
@@ -184,8 +184,8 @@ int digits_of(std::int64_t n) {
 
 }  // namespace
 
-// A state is how many digits are left, whether those so far are those of a bound, and the remainder so far; within the
-// bounds all ways of as many digits left and of one remainder are one state.
+// A state is the digits left, whether the digits so far equal those of a bound, and the remainder so far. Strictly
+// within the bounds, equal digits left and equal remainder are the same state.
 void GrammarWriter::write_digits(const Digits& form, std::int64_t least, std::int64_t most, std::int32_t from,
                                  std::int32_t to) {
   using Key = std::tuple<int, bool, bool, std::int64_t>;
@@ -210,7 +210,7 @@ void GrammarWriter::write_digits(const Digits& form, std::int64_t least, std::in
     }
     if (form.steps.fraction > 0 && place == form.count - form.steps.fraction) state = grammar_->add_text(state, ".");
     const std::int64_t low = at_least ? digit_of(least, place) : 0, high = at_most ? digit_of(most, place) : 9;
-    // What is behind may be anything that 10^left divides, so the remainder matters but for as much.
+    // The remaining digits add multiples of 10^left, so only the remainder modulo the rest of the divisor matters.
     const int left = std::min(form.count - place - 1, 17);
     const std::int64_t divisor = form.steps.multiple_of / std::gcd(form.steps.multiple_of, power(left));
     for (std::int64_t d = low; d <= high; ++d) {
@@ -222,11 +222,11 @@ void GrammarWriter::write_digits(const Digits& form, std::int64_t least, std::in
   }
 }
 
-// least and most count units of the last digit.
+// least and most are in units of the last digit.
 void GrammarWriter::write_magnitudes(std::int64_t least, std::int64_t most, const Steps& steps, std::int32_t from,
                                      std::int32_t to) {
   if (least > most) return;
-  const int shortest = steps.fraction + 1;  // a digit before the point
+  const int shortest = steps.fraction + 1;  // one digit before the point
   for (int count = shortest; count <= std::max(shortest, digits_of(most)); ++count) {
     const std::int64_t low = std::max(least, count == shortest ? 0 : power(count - 1));
     const std::int64_t high = count >= 18 ? most : std::min(most, power(count) - 1);
@@ -242,7 +242,7 @@ void GrammarWriter::write_integers(std::optional<std::int64_t> least, std::optio
   for (const auto& bound : {least, most})
     check(!bound || std::abs(*bound) < largest, "bound of integers", "{} is beyond 10^18", bound.value_or(0));
   const std::int64_t usual = power(most_digits) - 1;
-  // Of bounds that lie beyond the usual ones, numbers with as many digits are there to be had.
+  // If the one bound lies beyond the usual range, the other defaults to the end of numbers with as many digits.
   const std::int64_t high = most.value_or(std::max(usual, least && *least > usual ? power(digits_of(*least)) - 1 : 0));
   const std::int64_t low = least.value_or(std::min(-usual, most && *most < -usual ? 1 - power(digits_of(-*most)) : 0));
   write_magnitudes(std::max<std::int64_t>(low, 0), high, {0, multiple_of}, from, to);
@@ -254,7 +254,7 @@ void GrammarWriter::write_integers(std::optional<std::int64_t> least, std::optio
 
 namespace {
 
-/// A decimal number exactly: units * 10^exponent.
+/// An exact decimal number: units * 10^exponent.
 struct Decimal {
   std::int64_t units = 0;
   int exponent = 0;
@@ -263,7 +263,7 @@ struct Decimal {
 Decimal decimal_of(double value) {
   std::array<char, 32> room;
   const auto [last, error] =
-      std::to_chars(room.data(), room.data() + room.size(), value, std::chars_format::scientific);  // the shortest
+      std::to_chars(room.data(), room.data() + room.size(), value, std::chars_format::scientific);  // shortest form
   const std::string shortest(room.data(), last);
   Decimal d;
   const std::size_t e = shortest.find('e');
@@ -275,7 +275,7 @@ Decimal decimal_of(double value) {
   return d;
 }
 
-// The bound in units of 10^-fraction: the least (the greatest) whole number of them that is within it.
+// The bound in units of 10^-fraction, rounded inwards: the least (greatest) whole number of units within it.
 std::int64_t scaled(const GrammarWriter::Bound& bound, int fraction, bool is_least) {
   Decimal d = decimal_of(bound.value);
   const int shift = d.exponent + fraction;
@@ -296,7 +296,7 @@ std::int64_t scaled(const GrammarWriter::Bound& bound, int fraction, bool is_lea
   return d.units;
 }
 
-// Digits before the point, of numbers between the bounds.
+// Digits before the point of the numbers between the bounds.
 int whole_digits(const std::optional<GrammarWriter::Bound>& least, const std::optional<GrammarWriter::Bound>& most) {
   int digits = least && most ? 1 : 9;
   for (const auto& bound : {least, most})

@@ -1,4 +1,4 @@
-// Texts, patterns and numbers into a grammar's bytes, as they stand or as the inside of a JSON string.
+// Writes texts, patterns and numbers into a grammar, either plain or as the inside of a JSON string.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +16,27 @@ namespace tril::search {
 
 class GrammarWriter {
  public:
-  /// @param alphabet  the characters that may be used: those that a vocabulary can spell
+  /// @param alphabet  the characters that the vocabulary can spell; no others are written
   GrammarWriter(Grammar& grammar, CharSet alphabet) : grammar_(&grammar), alphabet_(std::move(alphabet)) {}
 
   Grammar& grammar() { return *grammar_; }
-  /// The first character that was to be written and that the alphabet lacks, in words; "" where none was.
+  /// The first character that the alphabet lacked, in words; "" if none.
   const std::string& lacking() const { return lacking_; }
 
-  /// Whether the alphabet has all that `text` consists of.
+  /// Whether the alphabet has every character of `text`.
   bool can_write(std::string_view text) const;
-  /// `text` as it stands. @throws Error(usage) for a character outside the alphabet
+  /// Writes `text` unescaped. @throws Error(usage) for a character outside the alphabet
   void write_text(std::string_view text, std::int32_t from, std::int32_t to);
-  /// What the pattern allows, as it stands.
+  /// Writes the pattern's texts unescaped.
   void write_pattern(const Pattern& pattern, std::int32_t from, std::int32_t to);
-  /// What the pattern allows, in quotes and with JSON's escapes. A character that may be any may also be written \u00e9.
+  /// Writes the pattern's texts in quotes, with JSON's escapes. Where any character may be, \u00e9 is also allowed.
   void write_json_string(const Pattern& pattern, std::int32_t from, std::int32_t to);
 
-  /// Whole numbers from `least` to `most` that `multiple_of` divides, without leading zeros. Where a bound is missing,
+  /// Whole numbers from `least` to `most` that `multiple_of` divides, without leading zeros. A missing bound allows
   /// numbers of up to 15 digits.
   void write_integers(std::optional<std::int64_t> least, std::optional<std::int64_t> most, std::int64_t multiple_of,
                       std::int32_t from, std::int32_t to);
-  /// A bound of decimal numbers, and whether it is one of them.
+  /// A bound of decimal numbers, inclusive or exclusive.
   struct Bound {
     double value;
     bool included;
@@ -44,14 +44,14 @@ class GrammarWriter {
   /// Decimal numbers between the bounds, without an exponent, of at most 15 digits: any two of those differ as doubles.
   void write_decimals(const std::optional<Bound>& least, const std::optional<Bound>& most, std::int32_t from,
                       std::int32_t to);
-  /// Which of the decimal numbers with as many digits behind the point: those of which `multiple_of`, in units of the last
-  /// digit, is a divisor, or those of which it is none.
+  /// A step of decimal numbers with `fraction` digits after the point: the multiples of `multiple_of`, in units of the
+  /// last digit, or all others.
   struct Steps {
     int fraction;
     std::int64_t multiple_of;
     bool divides = true;
   };
-  /// Those between the bounds, as write_decimals() has them.
+  /// The numbers of `steps` between the bounds, as in write_decimals().
   void write_steps(const Steps& steps, const std::optional<Bound>& least, const std::optional<Bound>& most,
                    std::int32_t from, std::int32_t to);
 
@@ -64,7 +64,7 @@ class GrammarWriter {
   void write_escapes(const CharSet& chars, std::int32_t from, std::int32_t to);
   void write_any_escape(std::int32_t from, std::int32_t to);
 
-  /// Numbers of `digits` digits from `least` to `most`, a point before the last `fraction`.
+  /// Numbers of `count` digits, with a point before the last `fraction`.
   struct Digits {
     int count;
     Steps steps;
@@ -75,10 +75,10 @@ class GrammarWriter {
   Grammar* grammar_;
   CharSet alphabet_;
   std::string lacking_;
-  std::map<std::pair<std::u32string, Form>, std::int32_t> rules_;  // of sets of characters
+  std::map<std::pair<std::u32string, Form>, std::int32_t> rules_;  // for sets of characters
 };
 
-/// Texts that the regular expression matches as a whole.
+/// The texts that the regular expression matches as a whole.
 Grammar regex_grammar(std::string_view regex, const CharSet& alphabet = all_chars());
 
 }  // namespace tril::search

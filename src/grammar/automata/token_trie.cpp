@@ -10,9 +10,9 @@
 namespace tril::search {
 namespace {
 
-constexpr std::size_t longest_token = 1024;  // bytes; what is longer is some filler of a corpus
+constexpr std::size_t longest_token = 1024;  // bytes; longer tokens are filler of a corpus
 
-// What tokens can spell: all characters where each byte of UTF-8 is a token, else those that are tokens.
+// The characters that tokens can spell: all if each byte of UTF-8 is a token, else those that are tokens.
 CharSet spelled(const std::vector<std::string>& bytes) {
   std::vector<char> single(256, 0);
   CharSet chars;
@@ -33,7 +33,7 @@ CharSet spelled(const std::vector<std::string>& bytes) {
 TokenTrie::TokenTrie(std::span<const std::string> bytes) : bytes_(bytes.begin(), bytes.end()) {
   alphabet_ = spelled(bytes_);
   const bool halves = !intersection(alphabet_, {{0x10ffff, 0x10ffff}}).empty();
-  // Where not every byte is a token, half a character may have no token that makes it whole.
+  // If not every byte is a token, part of a character may have no token that completes it.
   for (std::string& b : bytes_)
     if (b.size() > longest_token || (!halves && !is_utf8(b))) b.clear();
 
@@ -42,7 +42,7 @@ TokenTrie::TokenTrie(std::span<const std::string> bytes) : bytes_(bytes.begin(),
   std::stable_sort(ids_.begin(), ids_.end(), [&](std::int32_t a, std::int32_t b) {
     return this->bytes(a) < this->bytes(b);  // std::string compares bytes as unsigned
   });
-  std::vector<std::int32_t> open;  // the nodes of the last token's bytes
+  std::vector<std::int32_t> open;  // the nodes along the last token's bytes
   std::string_view last;
   for (std::size_t i = 0; i < ids_.size(); ++i) {
     const std::string_view text = this->bytes(ids_[i]);
@@ -63,7 +63,7 @@ TokenTrie::TokenTrie(std::span<const std::string> bytes) : bytes_(bytes.begin(),
     nodes_[static_cast<std::size_t>(node)].end = static_cast<std::int32_t>(nodes_.size());
 }
 
-// -1 is the root, and none.
+// -1 is the root as an argument, and "no such child" as a result.
 std::int32_t TokenTrie::child(std::int32_t node, unsigned char byte) const {
   std::int32_t at = node + 1;
   const std::int32_t end =

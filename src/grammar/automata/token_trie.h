@@ -1,5 +1,5 @@
-// A vocabulary's tokens as a trie of their bytes, so that all tokens that an automaton allows are found in one walk that
-// leaves out whatever begins with what is not allowed.
+// A vocabulary's tokens as a trie of their bytes: one walk finds all tokens that an automaton allows, and skips every
+// subtree whose prefix is not allowed.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace tril::search {
 
 class TokenTrie {
  public:
-  /// @param bytes  by id, what the token adds to a text; none: a token without text, which is never found
+  /// @param bytes  by id, the bytes that the token adds to a text; a token without bytes is never found
   explicit TokenTrie(std::span<const std::string> bytes);
 
-  /// In depth-first order: a node's children follow it, up to node `end`.
+  /// In depth-first order: a node's descendants follow it, up to node `end`.
   struct Node {
     std::int32_t end;
-    std::int32_t first_token, tokens;  ///< of ids(): those that end here; several may have the same bytes
-    std::uint16_t depth;               ///< of the root's children: 0
+    std::int32_t first_token, tokens;  ///< the tokens in ids() that end here; several may have the same bytes
+    std::uint16_t depth;               ///< 0 for the root's children
     std::uint8_t byte;
   };
   std::span<const Node> nodes() const { return nodes_; }
@@ -29,9 +29,9 @@ class TokenTrie {
   std::int64_t size() const { return static_cast<std::int64_t>(bytes_.size()); }
   std::size_t longest() const { return longest_; }
 
-  /// The characters that the tokens can spell one by one, whatever stands before them.
+  /// The characters that the tokens can spell one by one, in any context.
   const CharSet& alphabet() const { return alphabet_; }
-  /// The fewest tokens that spell `text`, and the first of them; 0 where they cannot.
+  /// The fewest tokens that spell `text`, and the first of them; 0 if they cannot spell it.
   struct Cover {
     std::int64_t tokens = 0;
     std::int32_t first = -1;

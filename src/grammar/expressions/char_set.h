@@ -1,4 +1,4 @@
-// Characters, which are code points: sets of them, and those of a text.
+// Sets of characters (code points), and the characters of a text.
 #pragma once
 
 #include <string>
@@ -15,15 +15,15 @@ struct CharRange {
 using CharSet = std::vector<CharRange>;
 
 constexpr char32_t last_char = 0x10ffff;
-/// All code points but the surrogates.
+/// All code points except surrogates.
 CharSet all_chars();
-/// Of ranges in any order.
+/// @param ranges  in any order
 CharSet normalized(CharSet ranges);
 CharSet intersection(const CharSet& a, const CharSet& b);
-/// Of all_chars().
+/// The characters of all_chars() that are not in `a`.
 CharSet complement(const CharSet& a);
 
-/// The code points of a text. @throws Error(usage), which names the text as `what`, where it is not UTF-8
+/// The code points of a text. @throws Error(usage), which calls the text `what`, if it is not UTF-8
 std::u32string code_points(std::string_view text, std::string_view what);
 
 }  // namespace tril::search

@@ -36,7 +36,7 @@ Pattern Pattern::of_length(std::int64_t least, std::optional<std::int64_t> most)
   if (most) {
     for (std::int64_t i = least; i < *most; ++i) p.add_jump(at, p.end()), step();
   } else {
-    const std::int32_t loop = p.add_state();  // the start itself has no way back into it
+    const std::int32_t loop = p.add_state();  // no edge leads back into the start itself
     p.add_jump(at, loop);
     p.add_edge(loop, all_chars(), loop);
     at = loop;
@@ -78,7 +78,7 @@ Pattern Pattern::of_texts(std::span<const std::string> texts) {
   return p;
 }
 
-// The texts' trie, which any other character leaves for good.
+// A trie of the texts; any character that leaves the trie leaves it for good.
 Pattern Pattern::except(std::span<const std::string> texts) {
   struct TrieNode {
     std::map<char32_t, std::size_t> children;
@@ -154,11 +154,11 @@ bool Pattern::matches(std::string_view text) const {
   return match(text).matches;
 }
 
-// Thompson's simulation [1968]: all states that the text so far may lead to, and no others, are looked at.
+// Thompson's simulation [1968]: tracks the set of states that the text so far may lead to.
 Pattern::Outcome Pattern::match(std::string_view text) const {
   std::vector<std::int32_t> seen(states_.size(), -1), live, pending{start()};
   std::int32_t place = 0;
-  auto steps = static_cast<std::int64_t>(states_.size() / 64);  // to clear `seen`
+  auto steps = static_cast<std::int64_t>(states_.size() / 64);  // clearing `seen`
   const auto close = [&] {
     live.clear();
     while (!pending.empty()) {

@@ -1,5 +1,5 @@
-// Sets of texts as automata over characters: what a regular expression (regex_tree.h) matches, texts of some length,
-// listed texts and all others; to be combined (and, not) before they are written as bytes.
+// Sets of texts as automata over characters: what a regular expression (regex_tree.h) matches, texts of a given length,
+// listed texts, all other texts. They are combined (and, not) before they are written as bytes.
 #pragma once
 
 #include <cstdint>
@@ -28,29 +28,29 @@ class Pattern {
   };
   static constexpr std::size_t most_states = 500'000;
 
-  /// Whether a text must match as a whole, or only contain a match, as `pattern` of JSON schema has it.
+  /// Whether a text must match as a whole, or only contain a match, as JSON schema's `pattern` requires.
   enum class Match : std::uint8_t { whole, part };
-  /// @throws Error(usage) naming the place and what is not supported
+  /// @throws Error(usage) naming the place and the unsupported part
   static Pattern of_regex(std::string_view regex, Match match, RegexReading reading = RegexReading::narrow);
-  /// Any text of that many characters.
+  /// Texts of `least` to `most` characters.
   static Pattern of_length(std::int64_t least, std::optional<std::int64_t> most);
-  /// One of these texts.
+  /// The listed texts.
   static Pattern of_texts(std::span<const std::string> texts);
-  /// Any text but these.
+  /// All texts except these.
   static Pattern except(std::span<const std::string> texts);
 
-  /// Any text that begins with one of these characters.
+  /// Texts that begin with one of these characters.
   static Pattern beginning_with(const CharSet& first);
-  /// Any text of which the number of characters leaves `rest` when divided by `divisor`.
+  /// Texts whose number of characters leaves the remainder `rest` when divided by `divisor`.
   static Pattern of_length_modulo(std::int64_t divisor, std::int64_t rest);
 
-  /// What both allow. @throws Unsupported where that takes more than `most` states, until those without a way out are gone
+  /// The intersection. @throws Unsupported if it takes more than `most` states before dead states are removed
   Pattern operator&(const Pattern& other) const;
   CommonPattern common(const Pattern& other, std::size_t most = most_states) const;
-  /// What it does not allow. @throws Unsupported where that takes too many states
+  /// The complement. @throws Unsupported if it takes too many states
   Pattern complement() const;
   bool matches(std::string_view text) const;
-  /// The same, and how many states, and ranges of characters, were looked at.
+  /// Whether the text matches, and how many states and character ranges were visited.
   struct Outcome {
     bool matches;
     std::int64_t steps;
@@ -68,14 +68,14 @@ class Pattern {
   std::int32_t add_state();
   void add_edge(std::int32_t from, CharSet on, std::int32_t to);
   void add_jump(std::int32_t from, std::int32_t to);
-  /// Without the states from which there is no way to the end.
+  /// The pattern without states from which the end cannot be reached.
   Pattern trimmed() const;
   friend class PatternBuilder;
 
   std::vector<State> states_;  // 0 is the start, 1 the end
 };
 
-/// What two patterns both allow, and how many states it took to find that.
+/// The intersection of two patterns, and how many states it took to find it.
 struct CommonPattern {
   Pattern pattern;
   std::int64_t steps;

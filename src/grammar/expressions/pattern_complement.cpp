@@ -1,5 +1,5 @@
-// What a pattern does not allow: Rabin and Scott's sets of states [1959], each of which is a state that a text comes to for
-// sure; those without the end become the ends.
+// The complement of a pattern by Rabin and Scott's subset construction [1959]: sets of states become the states of a
+// deterministic automaton, whose states without the end become the ends.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -19,7 +19,7 @@ class Sets {
  public:
   explicit Sets(const Pattern& pattern) : pattern_(pattern), seen_(pattern.states().size(), 0) {}
 
-  // All that is reached by jumps.
+  // Everything reachable by jumps.
   Set closure(Set pending) {
     Set set;
     ++round_;
@@ -36,7 +36,7 @@ class Sets {
     return set;
   }
 
-  /// Ranges of characters that lead from all of `set` to the same states, with those.
+  /// The ranges of characters that lead from all of `set` to the same states, with those states.
   std::vector<std::pair<CharRange, Set>> ways(const Set& set) {
     std::vector<char32_t> begins;
     for (const std::int32_t s : set)
@@ -79,7 +79,7 @@ class Sets {
 Pattern Pattern::complement() const {
   Sets sets(*this);
   Pattern p;
-  const std::int32_t free = p.add_state();  // where nothing matches any more
+  const std::int32_t free = p.add_state();  // where the pattern can no longer match
   p.add_edge(free, all_chars(), free);
   p.add_jump(free, p.end());
   std::map<Set, std::int32_t> known;
@@ -115,7 +115,7 @@ Pattern Pattern::complement() const {
 }
 
 bool Pattern::is_empty() const {
-  // What is trimmed is a start and an end without edges where there is no way.
+  // A trimmed pattern without texts is a start and an end without edges.
   const Pattern p = trimmed();
   return p.states_[0].edges.empty() && p.states_[0].jumps.empty();
 }

@@ -1,6 +1,6 @@
-// A regular expression as an automaton: Thompson's construction [1968], with ^ and $ as jumps of their own kind, which
-// are settled at the end: a text is at its beginning (phase 0), within (1), at its end, where no character may follow (2),
-// or, empty, at both (3), and each state stands for those of them in which it is met.
+// A regular expression as an automaton: Thompson's construction [1968], with ^ and $ as special jumps that are resolved
+// at the end. The phase tells whether a text is at its beginning (0), within (1), at its end, where no character may
+// follow (2), or, if empty, at both (3). Each state is copied for every phase in which it is reached.
 #include <unordered_map>
 #include <utility>
 
@@ -19,7 +19,7 @@ class PatternBuilder {
   Pattern build(const Node& node, Pattern::Match match) {
     const std::int32_t start = add(), end = add();
     write(node, start, end);
-    if (match == Pattern::Match::part) {  // what stands around a match
+    if (match == Pattern::Match::part) {  // whatever surrounds a match
       const std::int32_t before = add(), after = add();
       edges_.push_back({before, before, all_chars()}), edges_.push_back({after, after, all_chars()});
       jumps_.push_back({before, start, Jump::plain}), jumps_.push_back({end, after, Jump::plain});
@@ -120,7 +120,7 @@ class PatternBuilder {
         return known[key] = pattern.add_state();
       };
       if (static_cast<std::int32_t>(state) == end) pattern.add_jump(from, pattern.end());
-      // Some engines have $ match before a last line end.
+      // In some engines $ matches before a final line end.
       if (reading_ == RegexReading::wide && static_cast<std::int32_t>(state) == end && phase >= 2)
         pattern.add_edge(from, {{'\n', '\n'}}, pattern.end());
       for (const Jump* j : jumps[state]) {

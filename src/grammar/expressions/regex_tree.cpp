@@ -19,7 +19,7 @@ const CharSet word_chars{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
 const CharSet spaces{{'\t', '\r'},     {' ', ' '},       {0xa0, 0xa0},     {0x1680, 0x1680}, {0x2000, 0x200a},
                      {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f}, {0x3000, 0x3000}, {0xfeff, 0xfeff}};
 const CharSet ascii_spaces{{'\t', '\r'}, {' ', ' '}};
-// Whatever else some engine may take for one.
+// Includes whatever any engine may count as a digit.
 const CharSet wide_digits{{'0', '9'}, {0x80, last_char}};
 const CharSet wide_word_chars{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}, {0x80, last_char}};
 const CharSet wide_spaces{{'\t', '\r'}, {0x1c, ' '}, {0x80, last_char}};
@@ -85,7 +85,7 @@ class RegexParser {
         break;
       }
       if (node.kind == Node::Kind::begin || node.kind == Node::Kind::end) refuse_unsupported("a repeat of ^ or $");
-      take(U"?");  // as few as can be: the same texts
+      take(U"?");  // lazy: matches the same texts
       if (sees(U"+")) refuse_unsupported("a possessive repeat");
       if (node.kind == Node::Kind::repeat && ++depth_ > deepest) refuse("too many repeats of repeats");
       Node all{.kind = Node::Kind::repeat, .least = least, .most = most};
@@ -95,7 +95,7 @@ class RegexParser {
     return node;
   }
 
-  // {n}, {n,}, {n,m}; anything else that begins with { is that character.
+  // {n}, {n,}, {n,m}; any other { is a plain character.
   bool counted(std::int64_t& least, std::int64_t& most) {
     const std::size_t from = at_;
     if (!take(U"{")) return false;
@@ -205,7 +205,7 @@ class RegexParser {
     return value;
   }
 
-  // \cA is U+0001, \cJ a line end.
+  // \cA is U+0001, \cJ a line feed.
   char32_t control() {
     const bool letter =
         !done() && ((text_[at_] >= 'a' && text_[at_] <= 'z') || (text_[at_] >= 'A' && text_[at_] <= 'Z'));
@@ -221,7 +221,7 @@ class RegexParser {
       if (count == 0 || !take(U"}")) refuse("no \\u{...} of one to six digits");
     } else {
       value = hexadecimal(4);
-      if (value >= 0xd800 && value < 0xdc00 && take(U"\\u")) {  // a pair
+      if (value >= 0xd800 && value < 0xdc00 && take(U"\\u")) {  // a surrogate pair
         const char32_t low = hexadecimal(4);
         if (low < 0xdc00 || low > 0xdfff) refuse("half a pair of surrogates");
         value = 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
@@ -231,13 +231,13 @@ class RegexParser {
     return value;
   }
 
-  // Behind "[".
+  // Called after "[".
   CharSet char_class() {
     const bool negated = take(U"^");
-    const bool wide = std::exchange(wide_, wide_ != negated);  // what is narrow leaves out what is wide
+    const bool wide = std::exchange(wide_, wide_ != negated);  // the complement of a wide class is narrow
     CharSet set;
     for (bool first = true; first || !sees(U"]"); first = false) {
-      if (first && sees(U"]")) break;  // [] and [^], as ECMAScript has them
+      if (first && sees(U"]")) break;  // [] and [^] as in ECMAScript
       if (sees(U"[:") || sees(U"&&") || sees(U"--")) refuse_unsupported("a class within a class");
       const CharSet one = class_part();
       if (one.size() == 1 && one[0].least == one[0].most && sees(U"-") && at_ + 1 < text_.size() &&

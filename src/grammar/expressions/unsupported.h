@@ -1,5 +1,5 @@
-// What is meant well and cannot be written: a part of a schema that asks for it is left out, or refused where nothing else
-// is left. An Error of another kind is a mistake, and always refused.
+// Thrown for a valid part of a schema that cannot be written: the part is left out, or refused if nothing else remains.
+// Any other Error is a mistake in the schema, and always refused.
 #pragma once
 
 #include <string>

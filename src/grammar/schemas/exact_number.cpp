@@ -7,9 +7,9 @@
 namespace tril::search {
 namespace {
 
-constexpr double beyond = 0x1p64;             // what 64 bits hold
-constexpr double largest_quotient = 1e9;      // of which a double surely tells whether it is whole
-constexpr double smallest_difference = 1e-6;  // from a whole number, that is no rounding
+constexpr double beyond = 0x1p64;             // the first number beyond 64 bits
+constexpr double largest_quotient = 1e9;      // below this a double surely tells whether a quotient is whole
+constexpr double smallest_difference = 1e-6;  // a larger distance from a whole number is no rounding error
 
 }  // namespace
 
@@ -33,7 +33,7 @@ std::strong_ordering ExactNumber::operator<=>(const ExactNumber& other) const {
   if (is_whole() && other.is_whole())
     return is_negative() ? other.magnitude() <=> magnitude() : magnitude() <=> other.magnitude();
   if (is_whole() == other.is_whole()) return std::strong_ordering::equal;
-  // 2^64, and a whole number that is rounded to it.
+  // 2^64, and a whole number that rounds to it.
   return is_whole() == is_negative() ? std::strong_ordering::greater : std::strong_ordering::less;
 }
 

@@ -1,5 +1,5 @@
-// Numbers of JSON texts, compared as what they are: whole ones of up to 64 bits are not rounded to doubles, which tell no more than
-// 2^53 of them apart, and are compared with doubles exactly.
+// Numbers of JSON texts, compared exactly: whole numbers of up to 64 bits are not rounded to doubles, which cannot tell
+// those beyond 2^53 apart, and are compared with doubles exactly.
 #pragma once
 
 #include <compare>
@@ -14,20 +14,20 @@ namespace tril::search {
 class ExactNumber {
  public:
   explicit ExactNumber(double x);
-  /// @param number  of any of its three types
+  /// @param number  of any of JSON's three number types
   explicit ExactNumber(const Json& number);
 
-  /// The double next to it.
+  /// The nearest double.
   double rounded() const { return rounded_; }
-  /// Whether it is a whole number whose magnitude has up to 64 bits.
+  /// Whether it is a whole number whose magnitude fits 64 bits.
   bool is_whole() const { return magnitude_.has_value(); }
-  /// Without its sign. Only of those that are whole.
+  /// The absolute value, if whole.
   std::uint64_t magnitude() const { return *magnitude_; }
   bool is_negative() const { return rounded_ < 0; }
 
   std::strong_ordering operator<=>(const ExactNumber& other) const;
   bool operator==(const ExactNumber& other) const { return (*this <=> other) == 0; }
-  /// A text that equal numbers share, and no others.
+  /// A text that equal numbers share and others do not.
   std::string key() const;
 
  private:
@@ -35,7 +35,7 @@ class ExactNumber {
   std::optional<std::uint64_t> magnitude_;
 };
 
-/// Whether `x` is a multiple of `factor`, which is above 0; nothing where it depends on how a validator divides.
+/// Whether `x` is a multiple of `factor`, which is above 0; nothing if validators may differ, depending on how they divide.
 std::optional<bool> is_multiple(const ExactNumber& x, const ExactNumber& factor);
 
 }  // namespace tril::search

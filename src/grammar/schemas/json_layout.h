@@ -1,4 +1,4 @@
-// How JSON is laid out: the white space between what it consists of.
+// The layout of JSON: the white space between its tokens.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 namespace tril::search {
 
-/// White space between what JSON consists of.
+/// White space between the tokens of JSON.
 enum class JsonSpace : std::uint8_t {
   none,   ///< {"a":1,"b":2}
-  space,  ///< one blank may stand behind : and ,
-  lines,  ///< that, or a line's end and up to 20 blanks behind { [ , and before ] }
+  space,  ///< an optional blank after : and ,
+  lines,  ///< or a line break and up to 20 blanks after { [ , and before ] }
 };
 
-/// Writes JSON's marks with the white space that belongs to them, for which it has rules in the writer's grammar.
+/// Writes JSON's punctuation with its optional white space, for which it has rules in the writer's grammar.
 class JsonLayout {
  public:
   JsonLayout(GrammarWriter& writer, JsonSpace space);
 
-  /// Writes { [ , or : and what may stand behind it. @return a new state
+  /// Writes { [ , or : and the white space that may follow. @return a new state
   std::int32_t behind(char mark, std::int32_t from);
-  /// Writes } or ] and what may stand before it.
+  /// Writes } or ] and the white space that may precede it.
   void close(char mark, std::int32_t from, std::int32_t to);
-  /// A value that is written in one way only.
+  /// The one text of a value that has only one form.
   std::string dumped(const nlohmann::ordered_json& value) const;
 
  private:

@@ -14,9 +14,9 @@
 namespace tril::search {
 namespace {
 
-constexpr int deepest_text = 200;  // arrays and objects inside each other, in a schema's text
+constexpr int deepest_text = 200;  // nesting of arrays and objects in a schema's text
 
-// The grammar of a schema: a rule for each conjunction of schemas that a value or a part of one must be.
+// The grammar of a schema: a rule for each conjunction of schemas that a value or a part of it must satisfy.
 class SchemaCompiler {
  public:
   SchemaCompiler(Json root, const JsonStyle& style, bool whole_tuples)
@@ -36,7 +36,7 @@ class SchemaCompiler {
     boxes_.add(root, document_.root());
     grammar_.add_call(start, rule_of(root), end);
     write_pending();
-    // Other kinds of values than those that are spoken of, where of those there is surely none.
+    // If the kinds that schemas name surely leave nothing, kinds that no schema names are written.
     for (std::vector<std::int64_t> left; !others_.empty() && notes_.left_out.empty(); write_pending()) {
       left = grammar_.distances();
       const auto is_written = [&](const auto& other) {
@@ -55,7 +55,7 @@ class SchemaCompiler {
     const std::int64_t shortest = grammar_.distances()[static_cast<std::size_t>(grammar_.rule(whole_).start)];
     return shortest == Grammar::never;
   }
-  /// @throws Error(usage) where there is no text
+  /// @throws Error(usage) if there is no text
   CompiledSchema result() {
     check_written();
     const std::vector<std::int64_t> left = grammar_.distances();
@@ -83,7 +83,7 @@ class SchemaCompiler {
     return found->second;
   }
 
-  // Where nothing can be written since something is not supported, that is what is to be told.
+  // If nothing can be written because something is unsupported, the error names the unsupported part.
   void check_written() const {
     try {
       grammar_.check_sound(writer_.lacking());
@@ -93,7 +93,7 @@ class SchemaCompiler {
     }
   }
 
-  /// @param others  values of the kinds that no schema names or speaks of, and not those that one does
+  /// @param others  writes the kinds that no schema names, instead of those that one names
   void write(const Conjunction& schemas, std::int32_t rule, bool others) {
     const SchemaId at = schemas.empty() ? document_.root() : schemas[0];
     bool left = false;
@@ -128,7 +128,7 @@ class SchemaCompiler {
     if (kind == Kind::null) writer_.write_text("null", start, end);
   }
 
-  // Strings, and numbers, of which the same is said share a rule.
+  // Equal boxes of strings, or of numbers, share a rule.
   std::int32_t shared_rule(Kind kind, const PlacedBox& what) {
     const Box& box = what.box;
     std::string name = fmt::format("{} {} {} {} {}", name_of(kind), box.least, box.most, box.whole, box.fraction);
@@ -147,7 +147,7 @@ class SchemaCompiler {
     return shared_[name] = rule;
   }
 
-  // Between two bounds there may be numbers of which none is written.
+  // There may be numbers between two bounds, but none that can be written.
   void check_number(const Box& box, SchemaId at) const {
     const bool whole =
         box.whole || (!box.factors.empty() && std::all_of(box.factors.begin(), box.factors.end(), is_whole));
@@ -177,7 +177,7 @@ class SchemaCompiler {
   SchemaOutput out_;
   std::map<Conjunction, std::int32_t> rules_;
   std::map<std::string, std::int32_t> shared_;
-  std::vector<std::pair<Conjunction, std::int32_t>> pending_, others_;  // rules that are still to be written
+  std::vector<std::pair<Conjunction, std::int32_t>> pending_, others_;  // rules still to be written
 };
 
 }  // namespace
@@ -188,7 +188,7 @@ CompiledSchema compiled(const Json& schema, const JsonStyle& style) {
   SchemaCompiler compiler(schema, style, /*whole_tuples=*/true);
   compiler.write_all();
   if (!compiler.is_empty()) return compiler.result();
-  // A tuple that has itself as an item, and need not.
+  // A tuple may be recursive in an item that is optional.
   SchemaCompiler lenient(schema, style, /*whole_tuples=*/false);
   lenient.write_all();
   return lenient.result();

@@ -1,10 +1,10 @@
-// JSON schema as a grammar: every text that it writes is JSON and valid against the schema. Not every valid text is written:
-// properties come in the schema's order, a number has one form, additional properties come last and only where the schema says
-// something about them, or nothing about others.
+// JSON schema as a grammar: every text that it allows is JSON and valid against the schema. Not every valid text is
+// allowed: properties come in the schema's order, a number has one form, additional properties come last, and only if
+// the schema mentions them, or constrains no others.
 //
-// A schema becomes boxes (schema_boxes.h), its normal form: what is valid, by kinds of values, without "or" and "not". Each
-// conjunction of schemas that a value or a part of one must be is a rule of the grammar, which calls those of its parts, so that
-// schemas may contain themselves. docs/generation.md lists the keywords, by drafts, and what is left out of each.
+// A schema becomes boxes (schema_boxes.h), its normal form: the valid values by kind, without "or" and "not". Each conjunction
+// of schemas that a value or a part of it must satisfy is a rule of the grammar, which calls those of its parts, so that
+// schemas may be recursive. docs/generation.md lists the keywords, by draft, and what is left out of each.
 //
 // A keyword that no draft defines is an annotation and is ignored. A part that needs something unsupported is never generated;
 // if nothing else is left, the schema is refused. SchemaNotes list both.
@@ -27,10 +27,10 @@ struct JsonStyle {
 
 struct CompiledSchema {
   Grammar grammar;
-  SchemaNotes notes;  ///< what of the schema it does not follow
+  SchemaNotes notes;  ///< what of the schema the grammar does not follow
 };
 
-/// @param schema  JSON
+/// @param schema  JSON text
 /// @throws Error(usage) naming the place in the schema and the keyword
 CompiledSchema compile_json_schema(std::string_view schema, const JsonStyle& style = {});
 /// Any object.

@@ -1,8 +1,9 @@
-// Arrays as a grammar. A state knows how many items there were so far, as far as that matters, and how many of them are counted by
-// each `contains`: an item either is one of those, and counts, or may be anything, and where there is a most is none of them.
+// Arrays as a grammar. A state knows how many items there were so far, as far as that matters, and how many of them
+// each `contains` has counted: an item either matches and counts, or may be anything. If matches are limited, an item
+// that does not count must not match.
 //
-// Items that must differ do so by how they are written: listed values come in the order of the list, texts and whole numbers by
-// their first characters in ascending order. Of others there is one item at most.
+// Items that must be unique differ in their text: listed values come in the order of the list, strings and whole
+// numbers in ascending order of their first characters. Arrays of other items have at most one.
 #include <fmt/format.h>
 
 #include <map>
@@ -40,14 +41,14 @@ class ArrayWriter {
     if (given_ == 0 && box_.contains.empty() && (write_listed(from, to) || write_by_first_character(from, to))) return;
     const Unsupported few("JSON schema: " + printable(place_ + "/uniqueItems"), why_few());
     if (least_ > 1) throw few;
-    // Each may need an item of its own.
+    // Each `contains` may need an item of its own.
     if (box_.contains.size() > 1) boxes_.leave_out(few, Telling::where_nothing_is_left);
     most_ = 1;
     write_items(from, to);
   }
 
  private:
-  // What several unique items would take, in the words of the reason for which they cannot be.
+  // Why several unique items are not supported here, for the error.
   std::string why_few() const {
     if (given_ > 0)
       return "several unique items are supported only for items of one schema, not beside a list of schemas for the "
@@ -63,7 +64,7 @@ class ArrayWriter {
   void settle_counts() {
     const auto given = static_cast<std::int64_t>(given_);
     has_rest_ = !boxes_.allows_none(rest_) && (has_rest_ || given == 0 || least_ > given || !box_.contains.empty());
-    // A tuple is whole where it may be.
+    // A tuple is written to its end if possible.
     std::int64_t whole = most_ >= 0 ? std::min(given, most_) : given;
     for (std::int64_t i = 0; i < whole; ++i)
       if (boxes_.are_disjoint(first_[static_cast<std::size_t>(i)])) whole = i;
@@ -78,14 +79,14 @@ class ArrayWriter {
     return i < static_cast<std::int64_t>(given_) ? first_[static_cast<std::size_t>(i)] : rest_;
   }
 
-  // --- any items ---
+  // --- items that may repeat ---
 
-  // How many items there were, and how many each `contains` has counted.
+  // The number of items so far, then the matches of each `contains`.
   using Count = std::vector<std::int64_t>;
 
   void write_items(std::int32_t from, std::int32_t to) {
     if (most_ >= 0 && least_ > most_) return;
-    // Beyond as many all are alike.
+    // Longer counts are not told apart.
     const std::int64_t alike =
         most_ >= 0 ? most_ : std::max<std::int64_t>({least_, static_cast<std::int64_t>(given_), 1});
     for (const Box::Contains& c : box_.contains)
@@ -118,7 +119,7 @@ class ArrayWriter {
     return count[0] >= least_;
   }
 
-  // What the next item may be, with the count behind it.
+  // What the next item may be, with the count after it.
   std::vector<std::pair<Conjunction, Count>> ways(const Count& count, std::int64_t alike) {
     Count next = count;
     next[0] = std::min(count[0] + 1, alike);
@@ -146,9 +147,9 @@ class ArrayWriter {
     return list;
   }
 
-  // --- items that differ ---
+  // --- unique items ---
 
-  // All values that an item may have; nothing where they are not listed.
+  // All values that an item may have; nothing if they are not listed.
   std::optional<std::vector<Json>> values() {
     std::vector<Json> all;
     ValueSet seen;
@@ -167,7 +168,7 @@ class ArrayWriter {
     return all;
   }
 
-  /// Chains of choices, each behind those before it: `choices` in a row, of which each may stand or not.
+  /// Optional choices in a fixed order; any of them may be left out.
   struct Chain {
     std::vector<std::int32_t> rules;
   };
@@ -212,7 +213,7 @@ class ArrayWriter {
     return true;
   }
 
-  // Texts alone where items may be texts, otherwise whole numbers.
+  // Only strings if items may be strings, otherwise only whole numbers.
   bool write_by_first_character(std::int32_t from, std::int32_t to) {
     std::vector<Pattern> texts;
     std::size_t states = 1;
@@ -222,7 +223,7 @@ class ArrayWriter {
       states += texts.back().states().size();
     }
     if (texts.empty()) {
-      // Whole numbers as they are written without bounds: by their first digits.
+      // Whole numbers without bounds, by their first digits.
       for (const Box& box : boxes_.of(rest_, Kind::number))
         if (box.listed || box.low || box.high || !box.factors.empty() || box.fraction) return false;
       if (boxes_.of(rest_, Kind::number).empty()) return false;
@@ -247,7 +248,7 @@ class ArrayWriter {
     return true;
   }
 
-  // Sets of characters in ascending order, letters and digits one by one where there may be so many.
+  // Sets of characters in ascending order; one character each for letters and digits if `most` permits.
   static std::vector<CharSet> firsts(std::size_t most) {
     std::vector<CharSet> all{{{0, '/'}}};
     for (char32_t c = '0'; c <= '9'; ++c) all.push_back({{c, c}});
@@ -256,7 +257,7 @@ class ArrayWriter {
     all.push_back({{'[', '`'}});
     for (char32_t c = 'a'; c <= 'z'; ++c) all.push_back({{c, c}});
     all.push_back({{'{', 0xd7ff}, {0xe000, last_char}});
-    while (all.size() > most) {  // neighbours as one
+    while (all.size() > most) {  // merge neighbours
       std::vector<CharSet> pairs;
       for (std::size_t i = 0; i < all.size(); i += 2) {
         pairs.push_back(all[i]);

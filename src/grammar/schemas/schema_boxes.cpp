@@ -14,15 +14,15 @@
 namespace tril::search {
 namespace {
 
-// A number that was read as a double although it may have been written with more digits: it would be written as another one.
+// A number read as a double although its text may have had more digits: writing it would change it.
 bool has_inexact_number(const Json& value) {
   if (value.is_number_float()) return std::abs(value.get<double>()) >= 0x1p63;
   return value.is_structured() && std::any_of(value.begin(), value.end(), has_inexact_number);
 }
 
-constexpr std::size_t most_combined = 200;  // boxes of two lists, or as many as the longer one has
+constexpr std::size_t most_combined = 200;  // boxes of a product, or the length of the longer list
 constexpr std::size_t deepest = 1'000;
-constexpr std::int64_t work_of_copy = 8;  // of a box that is kept, and takes some 500 bytes: 300 MiB at most
+constexpr std::int64_t work_of_copy = 8;  // of a kept box of about 500 bytes: 300 MiB at most
 
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& from) {
@@ -35,7 +35,7 @@ void append_new(std::vector<T>& to, const std::vector<T>& from) {
     if (std::find(to.begin(), to.end(), one) == to.end()) to.push_back(one);
 }
 
-// Nothing that these say of members and items is evaluated.
+// Members and items that these boxes mention do not count as evaluated.
 std::vector<Box> unevaluated(std::vector<Box> boxes) {
   for (Box& box : boxes) {
     box.seen.clear();
@@ -57,13 +57,13 @@ bool cross(const Box& box) {
   if (!box.low || !box.high) return false;
   if (box.low->value > box.high->value) return true;
   if (box.low->value == box.high->value && (!box.low->included || !box.high->included)) return true;
-  // No whole number between them.
+  // No whole number lies between the bounds.
   if (!box.whole) return false;
   const auto first = whole_bound(*box.low, true), last = whole_bound(*box.high, false);
   return first && last && *first > *last;
 }
 
-// What it takes to find what two boxes both allow, with all that they list, and to look each required name up.
+// The work of intersecting two boxes with all that they list, and of looking up each required name.
 std::int64_t work_of(const Box& a, const Box& b) {
   const auto listed = [](const Box& box) { return box.listed ? box.listed->size() : 0; };
   const std::size_t required = a.required.size() + b.required.size(), scopes = a.scopes.size() + b.scopes.size();
@@ -129,7 +129,7 @@ std::vector<Box> SchemaBoxes::made_of(SchemaId id, Kind kind) {
   if (!own) return {};
   std::vector<Box> boxes{*own};
   const auto also = [&](SchemaId other) { boxes = product(kind, boxes, of(other, kind)); };
-  // What does not count is held to, and evaluates nothing.
+  // References that do not count in this draft are followed too, but evaluate nothing.
   for (const char* word : SchemaDocument::references_of(schema)) {
     const std::vector<Box>& others = of(document_.target(id, word), kind);
     boxes = counts(schema, word, draft) ? product(kind, others, boxes) : product(kind, unevaluated(others), boxes);
@@ -153,7 +153,7 @@ std::vector<Box> SchemaBoxes::made_of(SchemaId id, Kind kind) {
   return boxes;
 }
 
-// What `not` of a schema leaves.
+// The boxes of `not`.
 std::vector<Box> SchemaBoxes::complement(SchemaId id, Kind kind) {
   SchemaId of_what = document_.child(id, document_.json(id)["not"], "/not");
   const Json& inner = document_.json(of_what);
@@ -209,7 +209,7 @@ void SchemaBoxes::read_numbers(const Json& schema, Box& box) const {
   box.whole = only_whole(schema);
   box.fraction = schema.contains(made::fraction);
   const auto bound = [&](const char* word, const char* exclusive, std::optional<Bound>& of, bool is_least) {
-    const bool is_exclusive = schema.contains(exclusive) && schema[exclusive] == true;  // draft 4
+    const bool is_exclusive = schema.contains(exclusive) && schema[exclusive] == true;  // a boolean in draft 4
     if (schema.contains(word)) narrow(of, Bound{ExactNumber(schema[word]), !is_exclusive}, is_least);
     if (schema.contains(exclusive) && schema[exclusive].is_number())
       narrow(of, Bound{ExactNumber(schema[exclusive]), false}, is_least);
@@ -284,7 +284,7 @@ std::vector<Box> SchemaBoxes::product(Kind kind, const std::vector<Box>& a, cons
       work_.combine(work_of(x, y), document_.root());
       std::optional<Box> box = both(kind, x, y);
       if (!box) continue;
-      // A name that is required and forbidden, which complements have often.
+      // A name that is both required and forbidden; complements often have one.
       const auto is_dead = [&](const std::string& name) { return allows_none(member(box->scopes, name)); };
       const bool dead = kind == Kind::object && a.size() * b.size() > 1 &&
                         std::any_of(box->required.begin(), box->required.end(), is_dead);
@@ -297,7 +297,7 @@ std::vector<Box> SchemaBoxes::product(Kind kind, const std::vector<Box>& a, cons
   return boxes;
 }
 
-// One alternative and none of the others; those that cannot hold beside it need not be told to.
+// One alternative and none of the others; those that are disjoint from it need no complement.
 std::vector<Box> SchemaBoxes::one_of(SchemaId id, Kind kind) {
   const Json& list = document_.json(id)["oneOf"];
   std::vector<SchemaId> all;
@@ -330,7 +330,7 @@ bool SchemaBoxes::are_disjoint(const Conjunction& schemas, int depth) {
   if (allows_none(schemas)) return true;
   if (depth <= 0) return false;
   const std::pair key{schemas, depth};
-  const auto [known, fresh] = disjoint_.try_emplace(key, false);  // within itself: not for sure
+  const auto [known, fresh] = disjoint_.try_emplace(key, false);  // a recursive question gets "not surely"
   if (!fresh) return known->second;
   const bool around = is_narrow_;
   bool empty = true;

@@ -1,14 +1,14 @@
-// A schema in its normal form: for each kind of values a list of boxes, of which a value must be in one. A box is what several
-// schemas say at once of one kind, with nothing in it that is "or" or "not": bounds, texts, members, items.
+// A schema in its normal form: for each kind of value, a list of boxes, one of which a value must be in. A box combines
+// what several schemas say of one kind, without any "or" or "not": bounds, texts, members, items.
 //
-// What says something of the parts of a value keeps its scope: `additionalProperties` sees the `properties` of its own schema
-// alone, so a box has a list of such schemas, and what a part must be is all that they say of it, asked one by one (Conjunction).
+// Keywords about the parts of a value keep their scope: `additionalProperties` sees only the `properties` of its own
+// schema. So a box has a list of such schemas, and a part must satisfy each of them (Conjunction).
 //
 //   {"type": "object", "properties": P, "anyOf": [{"required": ["a"]}, {"properties": Q, "additionalProperties": false}]}
 //     object   scopes {P}                requires a
 //              scopes {P}, {Q, else false}
 //
-// Boxes may leave out what cannot be written, and never allow more than the schema does.
+// Boxes may leave out what cannot be written; they never allow more than the schema does.
 #pragma once
 
 #include <map>
@@ -29,45 +29,45 @@
 
 namespace tril::search {
 
-/// Schemas that all must hold, in the order in which they were met.
+/// Schemas that must all hold, in the order in which they were met.
 using Conjunction = std::vector<SchemaId>;
 
 struct Box {
-  std::optional<std::vector<Json>> listed;  ///< the values that may be; each is still to be judged by the schemas
-  std::int64_t least = 0, most = -1;        ///< characters, items or properties; -1: any number
+  std::optional<std::vector<Json>> listed;  ///< the allowed values; each is still to be checked against the schemas
+  std::int64_t least = 0, most = -1;        ///< of characters, items or properties; -1: no limit
 
   // Numbers.
   struct Bound {
     ExactNumber value;
-    bool included;  ///< whether it is one of the numbers
+    bool included;  ///< whether the bound itself is allowed
   };
   std::optional<Bound> low, high;
-  std::vector<Json> factors;  ///< that divide them
+  std::vector<Json> factors;  ///< each must divide the number
   bool whole = false, fraction = false;
 
-  // Strings: keywords (`pattern`, `format`, and those of schema_words.h) with what they say.
+  // Strings: keywords (`pattern`, `format`, and those of schema_words.h) with their values.
   std::vector<std::pair<std::string, Json>> texts;
 
   // Objects and arrays.
-  std::vector<SchemaId> scopes;  ///< schemas that say something of members, or of items
-  std::vector<SchemaId> seen;    ///< those of them whose members and items count as evaluated: none of within `not`
+  std::vector<SchemaId> scopes;  ///< schemas with keywords about members or items
+  std::vector<SchemaId> seen;    ///< those whose members and items count as evaluated: none within `not`
   std::vector<std::string> required;
-  std::vector<SchemaId> names;  ///< what each name must be
-  std::vector<SchemaId> some;   ///< schemas that have made::some_property
+  std::vector<SchemaId> names;  ///< schemas that every name must satisfy
+  std::vector<SchemaId> some;   ///< schemas with made::some_property
   struct Contains {
     SchemaId schema;
-    std::int64_t least, most;  ///< -1: any number
-    bool evaluates;            ///< what it counts is evaluated: from draft 2020 on, and not within `not`
+    std::int64_t least, most;  ///< -1: no limit
+    bool evaluates;            ///< items that match count as evaluated: from draft 2020 on, and not within `not`
   };
   std::vector<Contains> contains;
   bool unique = false;
 
-  bool is_typed = false;      ///< a schema names this kind, by `type` or a value
-  bool is_off_topic = false;  ///< a schema that names no kind speaks of other kinds alone
+  bool is_typed = false;      ///< a schema names this kind, by `type` or by a value
+  bool is_off_topic = false;  ///< a schema names no kind, and its keywords are all about other kinds
 };
 
-/// When the user hears of a part that is left out: in any case, at once or behind all others, or only where a value to which it
-/// belongs cannot be written at all.
+/// When the user is told of a part that is left out: always (at once, or at the end after all others), or only if a
+/// value that contains it cannot be written at all.
 enum class Telling : std::uint8_t { at_once, at_end, where_nothing_is_left };
 
 class SchemaBoxes {
@@ -75,30 +75,30 @@ class SchemaBoxes {
   SchemaBoxes(SchemaDocument& document, SchemaNotes& notes)
       : document_(document), notes_(notes), work_(document), expressions_(document, work_) {}
 
-  /// Boxes of the values of that kind that are valid against the schema.
-  /// @throws Error(usage) naming the place, where a schema is wrong, refers to itself in place, or asks for too much work
+  /// The boxes of the valid values of that kind.
+  /// @throws Error(usage) naming the place, if a schema is wrong, refers to itself in place, or needs too much work
   const std::vector<Box>& of(SchemaId id, Kind kind);
   std::vector<Box> of(const Conjunction& schemas, Kind kind);
-  /// What both allow; nothing: surely no value.
+  /// The intersection; nothing: surely empty.
   std::optional<Box> both(Kind kind, const Box& a, const Box& b) const;
-  /// Whether surely nothing is valid against all of them, as far as a look into a few levels shows.
+  /// Whether surely no value is valid against all of them, as far as a search of `depth` levels shows.
   bool are_disjoint(const Conjunction& schemas, int depth = 3);
 
-  /// What a member of that name must be, by the scopes of a box.
+  /// What the member `name` must be, by the scopes of a box.
   Conjunction member(const std::vector<SchemaId>& scopes, const std::string& name);
-  /// Whether `properties` or `patternProperties` of the schema surely speak of that name.
+  /// Whether `properties` or `patternProperties` of the schema surely apply to that name.
   bool evaluates(SchemaId scope, const std::string& name);
-  /// As member(), of an item.
+  /// Like member(), for an item.
   Conjunction item(const std::vector<SchemaId>& scopes, std::size_t index);
   void add(Conjunction& to, SchemaId id) const;
   bool allows_none(const Conjunction& schemas) const;
 
-  /// Items of a schema that has a list of them, and what is said of those behind.
+  /// The schemas of a tuple's items, and the schema of the items after them.
   struct Items {
     const Json* first = nullptr;  ///< an array of schemas
     std::string first_word, rest_word;
     const Json* rest = nullptr;
-    bool rest_is_for_all = false;  ///< of the first ones too
+    bool rest_is_for_all = false;  ///< applies to the first items too
   };
   Items items_of(SchemaId scope) const;
 
@@ -107,13 +107,13 @@ class SchemaBoxes {
   SchemaExpressions& expressions() { return expressions_; }
   /// @param list  an array of values in the document
   const ValueSet& values_of(const Json& list);
-  /// The first part that was left out so far because it is not supported.
+  /// The first unsupported part that was left out so far.
   const std::optional<Error>& lacking() const { return lacking_; }
-  /// Keeps why a part is left out.
+  /// Records why a part is left out.
   void leave_out(const Error& why, Telling telling);
-  /// The same of a value that is listed in one of these schemas, or a name, and not for sure valid.
+  /// Records a value listed in one of these schemas, or a name, that is not surely valid.
   void leave_out_unsure(const Json& value, const Conjunction& schemas);
-  /// Tells what is to be told at the end. @param lost  what is written of none of these
+  /// Reports what was deferred to the end. @param lost  conjunctions of which nothing could be written
   void tell_rest(const std::vector<Conjunction>& lost);
 
  private:
@@ -129,7 +129,7 @@ class SchemaBoxes {
   bool is_surely_empty(Kind kind, const Box& box, const Conjunction& schemas, int depth);
   const Json* property(SchemaId scope, const std::string& name);
   struct Match {
-    bool surely = false, may = false;  // by each engine, by some
+    bool surely = false, may = false;  // in every engine; in some engine
   };
   Match match_of(const std::string& regex, const std::string& name, SchemaId scope, const std::string& step);
 
@@ -137,11 +137,11 @@ class SchemaBoxes {
   SchemaNotes& notes_;
   std::map<std::pair<SchemaId, Kind>, std::vector<Box>> known_;
   std::set<std::pair<SchemaId, Kind>> under_way_;
-  // Whether boxes leave out what some validator allows: of schemas, and of what is being made.
+  // Whether the boxes leave out what some validator allows: for schemas, and for the one being made.
   std::set<std::pair<SchemaId, Kind>> narrow_;
   bool is_narrow_ = false;
   std::map<std::pair<Conjunction, int>, bool> disjoint_;
-  std::map<std::string, Match> matches_;  // of expressions with names
+  std::map<std::string, Match> matches_;  // of regular expressions and names
   std::optional<Error> lacking_;
   std::vector<std::pair<Error, Telling>> to_tell_;
   SchemaWork work_;

@@ -9,8 +9,8 @@
 namespace tril::search {
 namespace {
 
-constexpr std::size_t most_places = 100;  // of items in a tuple
-constexpr std::size_t most_gaps = 100;    // between numbers that are left out
+constexpr std::size_t most_places = 100;  // items in a tuple
+constexpr std::size_t most_gaps = 100;    // between excluded numbers
 constexpr std::size_t most_pairs = 10;    // alternatives of oneOf of which two may hold
 
 Json part(Json schema) {
@@ -36,7 +36,7 @@ Json never(std::string_view word) {
   return part({{made::never, fmt::format("the negation of \"{}\" is not supported", word)}});
 }
 
-// A schema that `value` alone is valid against, by its parts.
+// A schema that only `value` is valid against, built from its parts.
 Json structure_of(const Json& value) {
   Json schema{{"type", name_of(kind_of(value))}};
   if (value.is_array()) {
@@ -52,7 +52,7 @@ Json structure_of(const Json& value) {
   return part(schema);
 }
 
-// What a schema says, word by word, and for each what is not valid by it.
+// What a schema says, keyword by keyword, and for each the values that violate it.
 class Complement {
  public:
   Complement(const Json& schema, int draft) : schema_(schema), draft_(draft) {}
@@ -106,7 +106,7 @@ class Complement {
     if (word[0] == '$' && is_assertion(word)) add(negated(Json{{word, value}}));
   }
 
-  // Values but those that are listed.
+  // All values except the listed ones.
   void add_values(const Json& values) {
     Json texts = Json::array(), numbers = Json::array(), others = Json::array({true, false, nullptr}),
          composed = Json::array();
@@ -142,7 +142,7 @@ class Complement {
   }
 
   void add_number(const std::string& word, const Json& value) {
-    // Draft 4: whether the bound itself is left out.
+    // Draft 4: whether the bound itself is excluded.
     const auto is_exclusive = [&](const char* flag) { return is_there(flag) && schema_[flag] == true; };
     if (word == "minimum")
       add(Kind::number, {{is_exclusive("exclusiveMinimum") ? "maximum" : "exclusiveMaximum", value}});
@@ -156,7 +156,7 @@ class Complement {
     }
   }
 
-  // Those that are shorter, and those that are longer.
+  // Values below the least count, and values above the most.
   void add_counts(Kind kind, const std::string& word, const Json& value, const char* least, const char* most) {
     const auto n = static_cast<std::int64_t>(std::min(value.get<double>(), 1e9));
     if (word == least && n > 0) add(kind, {{most, n - 1}});
@@ -181,15 +181,15 @@ class Complement {
                              ? !value.is_array()
                              : word == "additionalItems" && schema_.contains("items") && schema_["items"].is_array();
     if (is_rest && first == 0) add(Kind::array, {{"contains", negated(value)}});
-    if (is_rest && first > 0) add_item(first, value), add(never(word));  // of those behind too
+    if (is_rest && first > 0) add_item(first, value), add(never(word));  // of the items after the first too
     if (word == "contains") add_contains(value);
     if (word == "uniqueItems" && value == true) add(never(word));
     if (word == "unevaluatedItems") add(never(word));
   }
 
-  // An item at that place which is not valid.
+  // An invalid item at that place.
   void add_item(std::size_t place, const Json& schema) {
-    if (place >= most_places) return add(never("prefixItems"));  // each would list all before it
+    if (place >= most_places) return add(never("prefixItems"));  // each would list all items before it
     Json items = Json::array();
     for (std::size_t i = 0; i < place; ++i) items.push_back(true);
     items.push_back(negated(schema));
@@ -263,7 +263,7 @@ std::vector<Condition> conditions_of(const Json& schema) {
   for (const char* word : {"dependencies", "dependentRequired", "dependentSchemas"}) {
     if (!schema.contains(word)) continue;
     for (const auto& [name, one] : schema[word].items()) {
-      // A schema counts, for what is evaluated, only where the property is there: in no array.
+      // For evaluation, a schema counts only if the property is present: never in an array.
       const Json needed = one.is_array()    ? part({{"required", one}})
                           : one.is_string() ? part({{"required", {one}}})  // draft 3
                                             : all_of({part({{"type", "object"}, {"required", {name}}}), one});

@@ -34,14 +34,14 @@ SchemaDocument::SchemaDocument(Json root, SchemaNotes& notes)
 
 std::string SchemaDocument::identifier_of(const Json& schema) const {
   if (!schema.is_object()) return "";
-  // Beside $ref it is none up to draft 7.
+  // Up to draft 7, keywords beside $ref are ignored.
   if (draft_ <= 7 && schema.contains("$ref")) return "";
   if (is_text(schema, "$id")) return resolved_uri("", schema["$id"].get<std::string>());
   const bool may_be_id = draft_ == 4 || (&schema == &root_ && !schema.contains("$schema"));
   return may_be_id && is_text(schema, "id") ? resolved_uri("", schema["id"].get<std::string>()) : "";
 }
 
-// Identifiers and anchors are looked for where schemas stand, and not in values.
+// Identifiers and anchors are searched where schemas may be, and not in values.
 void SchemaDocument::find_resources(const Json& schema, std::int32_t base, const std::string& place, int depth) {
   if (!schema.is_object()) return;
   if (depth > deepest_schema) refuse_schema(place, fmt::format("schemas within more than {} schemas", deepest_schema));
@@ -84,7 +84,7 @@ SchemaId SchemaDocument::child(SchemaId of, const Json& schema, const std::strin
 SchemaId SchemaDocument::made(SchemaId of, Json schema) {
   made_.push_back(std::move(schema));
   const SchemaId id = child_at(made_.back(), {node(of).base, node(of).place});
-  if (nodes_[static_cast<std::size_t>(id)].json != &made_.back()) made_.pop_back();  // there is an equal one
+  if (nodes_[static_cast<std::size_t>(id)].json != &made_.back()) made_.pop_back();  // an equal one exists
   return id;
 }
 

@@ -1,5 +1,5 @@
-// A JSON schema as numbered schemas: those that stand in it, and those that the compiler makes of them. Equal ones have one
-// number, so that recursion comes to an end; each knows its place, and what its references are relative to.
+// A JSON schema as numbered schemas: those in the document and those that the compiler makes of them. Equal schemas
+// share a number, so that recursion ends; each knows its place and the base of its references.
 #pragma once
 
 #include <cstdint>
@@ -16,32 +16,32 @@ namespace tril::search {
 /// Number of a schema in its document.
 using SchemaId = std::int32_t;
 
-/// The year of a draft, by the schema's `$schema`; draft 4 to 7 are 4 to 7. What names none is read as the latest.
+/// The draft by the schema's `$schema`: a year, or 4 to 7. A schema that names none is read as the latest.
 constexpr int latest_draft = 2020;
 
 class SchemaDocument {
  public:
-  /// @param notes  what is passed over is added to them as schemas are met
+  /// @param notes  receives the keywords that are ignored, as schemas are met
   SchemaDocument(Json root, SchemaNotes& notes);
   SchemaDocument(const SchemaDocument&) = delete;
   SchemaDocument& operator=(const SchemaDocument&) = delete;
 
   SchemaId root() { return child_at(root_, {0, "#"}); }
-  /// The schema that `word` of schema `of` is, or one in it: "/items", "/allOf/3".
+  /// The schema that is the value of a keyword of schema `of`, or in it: "/items", "/allOf/3".
   /// @throws Error(usage) naming the place and what is wrong with a keyword
   SchemaId child(SchemaId of, const Json& schema, const std::string& step);
-  /// A schema that the compiler makes, in the place of another.
+  /// A schema that the compiler makes, at the place of `of`.
   SchemaId made(SchemaId of, Json schema);
-  /// Whether references in both are relative to the same.
+  /// Whether references in both resolve against the same base.
   bool same_base(SchemaId a, SchemaId b) const { return node(a).base == node(b).base; }
-  /// What `$ref`, `$dynamicRef` or `$recursiveRef` of a schema refers to.
-  /// @throws Unsupported where it lies elsewhere, Error(usage) where there is nothing
+  /// The schema that `$ref`, `$dynamicRef` or `$recursiveRef` refers to.
+  /// @throws Unsupported if it lies in another document, Error(usage) if it does not exist
   SchemaId target(SchemaId of, const std::string& word);
   /// The keywords by which a schema refers to others.
   static std::vector<const char*> references_of(const Json& schema);
 
-  /// A schema by the keywords that count in its draft, and by the others: two that must both hold. Where all count, and where
-  /// the others mean nothing alone, that is the schema itself.
+  /// A schema split into the keywords that count in its draft and the others; both must hold. If all count, or the
+  /// others mean nothing alone, the first is the schema itself.
   struct Parts {
     SchemaId counting, rest;
   };
@@ -51,13 +51,13 @@ class SchemaDocument {
   const std::string& place(SchemaId id) const { return node(id).place; }
   int draft(SchemaId id) const { return json(id).is_object() && json(id).contains(made::mark) ? latest_draft : draft_; }
   int draft() const { return draft_; }
-  /// Whether every value is valid against it: it asserts nothing.
+  /// Whether every value is valid against it.
   bool allows_all(SchemaId id) const { return node(id).allows_all; }
   bool allows_none(SchemaId id) const { return json(id) == false; }
 
  private:
   struct Origin {
-    std::int32_t base;  // number of the resource that it is part of
+    std::int32_t base;  // number of the resource that contains it
     std::string place;
   };
   struct Node {
@@ -87,9 +87,9 @@ class SchemaDocument {
   std::unordered_map<std::string, SchemaId> by_text_;
   std::unordered_map<SchemaId, Parts> parts_;
   std::vector<Resource> resources_;
-  std::unordered_map<const Json*, std::int32_t> resource_at_;  // of schemas that have an identifier
+  std::unordered_map<const Json*, std::int32_t> resource_at_;  // of schemas with an identifier
   std::map<std::string, const Json*> anchor_places_;
-  std::map<std::string, int> dynamic_anchors_;  // how often each name is one
+  std::map<std::string, int> dynamic_anchors_;  // how often each name is used
   int recursive_anchors_ = 0;
 };
 

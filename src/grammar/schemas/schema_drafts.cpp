@@ -5,7 +5,7 @@ namespace {
 
 struct Span {
   std::string_view word;
-  int first, last;  // drafts that have it
+  int first, last;  // drafts that define it
 };
 
 constexpr int no_last = 9999;
@@ -29,7 +29,7 @@ constexpr std::array spans{Span{"const", 6, no_last},
 bool counts(const Json& schema, std::string_view word, int draft) {
   if (!is_assertion(word) || schema.contains(made::mark)) return true;
   if (draft <= 7 && word != "$ref" && schema.contains("$ref")) return false;
-  // Up to draft 4 a truth value, which goes with `minimum` or `maximum`; from draft 6 on a number.
+  // Up to draft 4 a boolean that modifies `minimum` or `maximum`; from draft 6 on a number.
   if (word == "exclusiveMinimum" || word == "exclusiveMaximum") return schema[word].is_boolean() == (draft <= 4);
   const auto span = std::find_if(spans.begin(), spans.end(), [&](const Span& one) { return one.word == word; });
   return span == spans.end() || (span->first <= draft && draft <= span->last);

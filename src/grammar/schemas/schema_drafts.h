@@ -1,8 +1,8 @@
-// Which keywords of a schema count, by its draft. Drafts before one that brings a keyword ignore it, and so does one that took it
-// away; up to draft 7 what stands beside `$ref` is ignored. The compiler and the judge of values both ask here.
+// Which keywords of a schema count in its draft. Drafts before a keyword's introduction and after its removal ignore
+// it; up to draft 7, keywords beside `$ref` are ignored. Both the compiler and SchemaJudge ask here.
 //
-// What is written is held to keywords that do not count too, since validators differ. What a schema excludes, and what is evaluated,
-// is by those that count alone.
+// What is written also satisfies keywords that do not count, since validators differ. What a schema excludes, and what
+// counts as evaluated, depends only on keywords that count.
 #pragma once
 
 #include <string_view>
@@ -13,9 +13,9 @@ namespace tril::search {
 
 /// @param draft  4, 6, 7, 2019 or 2020
 bool counts(const Json& schema, std::string_view word, int draft);
-/// Whether all keywords that say something of values count.
+/// Whether all keywords that assert something count.
 bool all_count(const Json& schema, int draft);
-/// The schema without those that do not.
+/// The schema without keywords that do not count.
 Json what_counts(const Json& schema, int draft);
 
 }  // namespace tril::search

@@ -3,8 +3,8 @@
 namespace tril::search {
 namespace {
 
-constexpr std::int64_t steps_at_once = 128;       // over states, in a microsecond
-constexpr std::int64_t work_of_failure = 20'000;  // until it is known that a complement has too many states
+constexpr std::int64_t steps_at_once = 128;       // states visited in about a microsecond
+constexpr std::int64_t work_of_failure = 20'000;  // until a complement is known to have too many states
 
 using Form = SchemaExpressions::Form;
 

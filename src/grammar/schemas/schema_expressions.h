@@ -1,4 +1,4 @@
-// The regular expressions of a schema, each compiled once, and texts held against them.
+// The regular expressions of a schema, each compiled once, and their matches against texts.
 #pragma once
 
 #include <map>
@@ -17,12 +17,12 @@ class SchemaExpressions {
  public:
   SchemaExpressions(const SchemaDocument& document, SchemaWork& work) : document_(document), work_(work) {}
 
-  /// Texts that match as a whole; those that have a match in them, by each engine or by some; those that have none by each
-  /// engine that reads as ECMA-262.
+  /// Texts that match as a whole; that contain a match in every engine (part) or in some (wide_part); that contain no
+  /// match in any engine that follows ECMA-262.
   enum class Form : std::uint8_t { whole, part, wide_part, no_part };
 
-  /// @param at  a schema that has it, for errors, with the way from there to it: "/pattern"
-  /// @throws Unsupported or Error(usage) naming the place, and what is wrong with the expression or is too much work
+  /// @param at    a schema that has it, for errors; `step` leads from there to the expression: "/pattern"
+  /// @throws Unsupported or Error(usage) naming the place, if the expression is wrong or needs too much work
   const Pattern& of(const std::string& regex, Form form, SchemaId at, std::string_view step = {});
   bool matches(const std::string& regex, Form form, std::string_view text, SchemaId at, std::string_view step = {});
 

@@ -14,14 +14,14 @@ struct Format {
 
 constexpr std::size_t longest_local = 64, longest_domain = 255, longest_host = 253, longest_label = 63;
 
-// --- what the RFCs say, where validators agree ---
+// --- what the RFCs allow, as far as validators agree ---
 
 const std::string hex = "[0-9A-Fa-f]", percent = "%" + hex + "{2}";
 const std::string octet = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])", ipv4 = octet + "(\\." + octet + "){3}";
-// Letters of other scripts in URIs [RFC 3987, 2.2]; validators differ in those beyond U+FFFF.
+// Non-ASCII letters in URIs [RFC 3987, 2.2]; validators differ on those beyond U+FFFF.
 const std::string other_letters = "\\u00a0-\\ud7ff\\uf900-\\ufdcf\\ufdf0-\\uffef";
 
-// RFC 3339, 5.6. Years begin at 1, and leap seconds are left out: validators differ there.
+// RFC 3339, 5.6. Years start at 1 and leap seconds are left out: validators differ on them.
 std::string accepted_date() {
   const std::string
       leap = "(0[48]|[2468][048]|[13579][26])",
@@ -40,7 +40,7 @@ std::string accepted_duration() {
   return "P(([0-9]+D|" + months + "|[0-9]+Y(" + months + ")?)(" + time + ")?|" + time + "|[0-9]+W)";
 }
 
-// RFC 1123, 2.1; "--" in third place is for names that are encoded [RFC 5891, 4.2.3.1].
+// RFC 1123, 2.1; "--" at the third place is reserved for encoded names [RFC 5891, 4.2.3.1].
 std::string accepted_host() {
   const std::string l = "[A-Za-z0-9]", h = "[A-Za-z0-9-]",
                     label = l + "(" + l + "|" + h + l + "|" + h + h + l + "|" + h + "(" + l + h + "|-" + l + ")" + h +
@@ -48,7 +48,7 @@ std::string accepted_host() {
   return label + "(\\." + label + ")*";
 }
 
-// Of internationalised names those in scripts of which each letter is allowed [RFC 5892].
+// Internationalised names, only in scripts of which every letter is allowed [RFC 5892].
 std::string accepted_idn_host() {
   const std::string l = "[a-z0-9\\u00df-\\u00f6\\u00f8-\\u00ff\\u03ac-\\u03ce\\u0430-\\u045f\\u3041-\\u3093\\u30a1-"
                         "\\u30f6\\u4e00-\\u9fa5\\uac00-\\ud7a3]",
@@ -56,7 +56,7 @@ std::string accepted_idn_host() {
   return label + "(\\." + label + ")*";
 }
 
-// RFC 4291, 2.2, as RFC 3986 writes it down.
+// RFC 4291, 2.2, in the form of RFC 3986.
 std::string accepted_ipv6() {
   const std::string h = hex + "{1,4}", last = "(" + h + ":" + h + "|" + ipv4 + ")", part = "(" + h + ":)";
   std::string all = part + "{6}" + last + "|::" + part + "{5}" + last;
@@ -67,7 +67,7 @@ std::string accepted_ipv6() {
   return all;
 }
 
-// RFC 5321, 4.1.2, with letters of other scripts as RFC 6531 has them.
+// RFC 5321, 4.1.2, with non-ASCII letters as in RFC 6531.
 std::string accepted_email(const std::string& letters, const std::string& host) {
   const std::string atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~" + letters + "-]+",
                     quoted = "\"([ !#-\\[\\]-~" + letters + "]|\\\\[ -~])*\"";
@@ -75,7 +75,7 @@ std::string accepted_email(const std::string& letters, const std::string& host) 
          "))\\])";
 }
 
-// RFC 3986, appendix A; RFC 3987 adds letters, and some validators that read it know no addresses in brackets.
+// RFC 3986, appendix A; RFC 3987 adds letters, and some of its validators reject addresses in brackets.
 struct UriParts {
   explicit UriParts(const std::string& letters) {
     const std::string plain = "A-Za-z0-9._~!$&'()*+,;=" + letters;
@@ -99,7 +99,7 @@ std::string accepted_template() {
   return "([!#$&(-;=?-\\[\\]_a-z~" + other_letters + "]|" + percent + "|\\{[+#./;?&]?" + one + "(," + one + ")*\\})*";
 }
 
-// Expressions that all engines read, but for what parentheses there are, and in which order ranges go.
+// Expressions that every engine accepts, apart from balanced parentheses and the order of ranges.
 std::string accepted_regex() {
   const std::string code = "x" + hex + "{2}|u" + hex + "{4}",
                     escape = "\\\\([dDwWsStnrfv^$.*+?()\\[\\]{}|/\\\\]|" + code + ")",
@@ -112,7 +112,7 @@ std::string accepted_regex() {
 
 // --- what is written ---
 
-// Strict forms, that all validators know: years begin at 1, there are neither leap days nor leap seconds, and names are short.
+// Strict forms that every validator accepts: years from 1, no leap days, no leap seconds, short names.
 std::map<std::string, Format, std::less<>> all_formats() {
   const std::string
       days = "((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))",
@@ -130,7 +130,7 @@ std::map<std::string, Format, std::less<>> all_formats() {
   const std::string host_form = accepted_host(), idn_host = accepted_idn_host(), date_form = accepted_date();
   const std::string wide_email = "[^@]+@[^@]+|\"[^]*@[^@]+", wide_uri = "[A-Za-z][A-Za-z0-9+.-]*:[^ ]*";
   const std::string wide_uuid = "[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", wide_host = "[A-Za-z0-9.-]+";
-  // Some validators take no digit behind a 0, as in 101.
+  // Some validators reject a digit after 0, as in 101.
   const std::string index = "(0|[1-9]{1,2}[0-9]?)";
   const std::string pointer_form = "(/([^~/]|~[01])*)*";
   const UriParts uri_form(""), iri_form(other_letters);
@@ -158,7 +158,7 @@ std::map<std::string, Format, std::less<>> all_formats() {
       {"regex", {"\\^?[A-Za-z0-9_ -]{0,40}\\$?", accepted_regex(), any}}};
 }
 
-// Labels of a name, each in octets as it is sent: what is encoded takes at most five for a letter, and "xn--".
+// A name's labels, counted in octets as sent: an encoded label takes at most five for a letter, and "xn--".
 bool has_lengths_of_host(std::string_view host) {
   std::size_t label = 0, all = 0;
   bool encoded = false;

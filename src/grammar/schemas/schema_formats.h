@@ -7,15 +7,16 @@
 
 namespace tril::search {
 
-/// A regular expression of a strict form of the format, one that every validator knows; "" where it is none of the drafts'.
+/// A regular expression of a strict form of the format that every validator accepts; "" if no draft defines the format.
 std::string written_format(std::string_view format);
-/// One of what validators accept, by the format's RFC: what listed values are held against, beside has_lengths().
+/// A regular expression of what validators accept, by the format's RFC; listed values are checked by it and by has_lengths().
 std::string accepted_format(std::string_view format);
-/// What no regular expression of that size says of a text that is accepted: how long its parts are, and whether an expression is one.
+/// Conditions on an accepted text that no regular expression of that size can check: lengths of parts; whether a regex
+/// is valid.
 bool has_lengths(std::string_view format, const std::string& text);
-/// Up to how many characters has_lengths() holds of all that is accepted: -1 any number, 0 where that says nothing.
+/// The length up to which has_lengths() holds for every accepted text: -1 any length, 0 unknown.
 std::int64_t sure_length_of(std::string_view format);
-/// One of all that may have the format: what does not match surely has not.
+/// A regular expression that matches every text that may have the format: a text without a match surely has not.
 std::string wide_format(std::string_view format);
 
 }  // namespace tril::search

@@ -35,7 +35,7 @@ Verdict SchemaJudge::verdict(const Json& value, SchemaId id) {
   if (document_.allows_all(id)) return Verdict::yes;
   if (document_.allows_none(id)) return Verdict::no;
   boxes_.work().match(1, id);
-  // Alternatives list the same texts again and again.
+  // Alternatives often list the same strings.
   if (!value.is_string()) return fresh_verdict(value, id);
   const std::pair key{id, value.get<std::string>()};
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
@@ -61,7 +61,7 @@ Verdict SchemaJudge::inner(const Json& value, SchemaId of, const Json& schema, c
   return verdict(value, document_.child(of, schema, step));
 }
 
-// A value that only keywords forbid that do not count is valid for some validators, and not for others.
+// A value forbidden only by keywords that do not count is valid for some validators, and not for others.
 Verdict SchemaJudge::judge(const Json& value, SchemaId id) {
   const auto [counting, rest] = document_.parts_of(id);
   if (counting == id) return by_words(value, id);
@@ -73,7 +73,7 @@ Verdict SchemaJudge::judge(const Json& value, SchemaId id) {
 
 Verdict SchemaJudge::by_words(const Json& value, SchemaId id) {
   const Json& schema = document_.json(id);
-  // What costs least comes first: most of what is listed falls by the type or by the list of an alternative.
+  // The cheapest checks come first: most listed values fail by the type or by an alternative's list.
   Verdict all = general(value, id, schema);
   if (all == Verdict::no) return all;
   all = both(all, alternatives(value, id, schema));
@@ -90,7 +90,7 @@ Verdict SchemaJudge::general(const Json& value, SchemaId id, const Json& schema)
   const Kind kind = kind_of(value);
   if (!allows_kind(schema, kind)) return Verdict::no;
   if (kind == Kind::number && only_whole(schema) && !is_whole(value)) return Verdict::no;
-  // What is 1.0 is no integer in draft 4.
+  // In draft 4, 1.0 is no integer.
   Verdict all = kind == Kind::number && only_whole(schema) && document_.draft(id) == 4 && value.is_number_float()
                     ? Verdict::unsure
                     : Verdict::yes;
@@ -209,7 +209,7 @@ Verdict SchemaJudge::object(const Json& value, SchemaId id, const Json& schema) 
   return both(all, dependent(value, id, schema));
 }
 
-// Schemas that must hold where this one does, and count for what is evaluated.
+// Schemas that must hold whenever this one does, and that count for evaluation.
 template <class Look>
 void SchemaJudge::each_in_place(SchemaId id, const Look& look) {
   const Json& schema = document_.json(id);
@@ -223,7 +223,8 @@ void SchemaJudge::each_in_place(SchemaId id, const Look& look) {
       each_in_place(document_.child(id, schema["allOf"][i], fmt::format("/allOf/{}", i)), look);
 }
 
-// What is not evaluated for sure is held to `unevaluatedItems`; it need not be where an alternative evaluates it.
+// Items that are not surely evaluated are checked against `unevaluatedItems`; a failure is unsure if an alternative may
+// evaluate the item.
 Verdict SchemaJudge::unevaluated_items(const Json& value, SchemaId id, const Json& schema) {
   const bool is_latest = document_.draft(id) >= 2020;
   std::size_t evaluated = 0;

@@ -1,4 +1,4 @@
-// Whether a value is valid against schemas: what listed values, and names, are judged by.
+// Whether a value is valid against schemas; used for listed values and names.
 #pragma once
 
 #include "grammar/schemas/schema_boxes.h"
@@ -11,8 +11,8 @@ class SchemaJudge {
  public:
   explicit SchemaJudge(SchemaBoxes& boxes) : boxes_(boxes), document_(boxes.document()) {}
 
-  /// Unsure where a format is more than tril knows of it, or where that takes what is not supported.
-  /// @throws Error(usage) where a schema is wrong, refers to itself in place, or asks for too much work
+  /// Unsure if a format is wider than tril can check, or if the check needs something unsupported.
+  /// @throws Error(usage) if a schema is wrong, refers to itself in place, or needs too much work
   Verdict verdict(const Json& value, SchemaId schema);
   Verdict verdict(const Json& value, const Conjunction& schemas);
 
@@ -40,7 +40,7 @@ class SchemaJudge {
   SchemaBoxes& boxes_;
   SchemaDocument& document_;
   int depth_ = 0;
-  std::map<std::pair<SchemaId, std::string>, Verdict> known_;  // of texts
+  std::map<std::pair<SchemaId, std::string>, Verdict> known_;  // of strings
 };
 
 }  // namespace tril::search

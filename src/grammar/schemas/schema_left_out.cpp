@@ -1,4 +1,4 @@
-// What of a schema is never written, and when that is told.
+// What of a schema is never written, and when the user is told.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,9 +11,9 @@ namespace tril::search {
 namespace {
 
 constexpr std::size_t most_told = 1'000;   // of listed values that are left out
-constexpr std::size_t longest_shown = 60;  // of a value, in a message
+constexpr std::size_t longest_shown = 60;  // characters of a value in a message
 
-// Where in the schema an error is.
+// The error's place in the schema.
 std::string place_of(const Error& error) {
   const std::string place = error.where();
   const std::string_view head = "JSON schema: ";
@@ -47,7 +47,7 @@ void SchemaBoxes::tell_rest(const std::vector<Conjunction>& lost) {
       try {
         for (const char* word : SchemaDocument::references_of(document_.json(id)))
           places.push_back(document_.place(document_.target(id, word)));
-      } catch (const Unsupported&) {  // which was told at once
+      } catch (const Unsupported&) {  // reported at once
       }
     }
   for (const auto& [why, telling] : to_tell_) {

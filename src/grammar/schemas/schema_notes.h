@@ -1,4 +1,4 @@
-// What a schema says that its grammar does not follow, to be told to whoever asked for it.
+// What a schema says that its grammar does not follow, reported to the user.
 #pragma once
 
 #include <string>
@@ -8,13 +8,14 @@
 namespace tril::search {
 
 struct SchemaNotes {
-  /// Keywords and formats that no draft defines, each once, with the known keyword that may be meant; they are annotations.
+  /// Keywords and formats that no draft defines, each once, with the known keyword that was probably meant; they are
+  /// annotations.
   std::vector<std::string> passed_over;
-  /// Parts that are never written, since they call for what is not supported: their place and what that is.
+  /// Parts that are never written since they need something unsupported: their place and the reason.
   std::vector<std::string> left_out;
 
   bool empty() const { return passed_over.empty() && left_out.empty(); }
-  /// All of it in one line; "" where there is nothing.
+  /// All of it in one line; "" if nothing.
   std::string text() const;
 
   /// Each is added once.

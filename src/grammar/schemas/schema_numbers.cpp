@@ -14,7 +14,7 @@ constexpr std::int64_t largest_factor = 1'000;
 constexpr std::int64_t largest_whole = 1'000'000'000'000'000'000;
 const ExactNumber largest_decimal(1e15), least_decimal(-1e15);
 
-// Where a bound is so far away that no number that is written comes near it, that is none.
+// A bound beyond all numbers that are written is no bound.
 std::optional<std::int64_t> near_bound(const std::optional<Box::Bound>& bound, bool is_least,
                                        const std::string& place) {
   if (!bound) return std::nullopt;
@@ -24,7 +24,7 @@ std::optional<std::int64_t> near_bound(const std::optional<Box::Bound>& bound, b
   return near;
 }
 
-/// A number exactly: units / 10^digits.
+/// An exact number: units / 10^digits.
 struct Exact {
   std::int64_t units;
   int digits;
@@ -56,15 +56,14 @@ std::int64_t power(int n) {
   return n == 0 ? 1 : 10 * power(n - 1);
 }
 
-/// What all factors come to: whole numbers of which it is a divisor; and the digits behind the point that numbers may have.
+/// The combination of all factors: the divisor of the whole numbers, and the digits after the point that numbers may have.
 struct Factor {
   std::int64_t whole = 1;
   int fraction = 0;
 };
 
-// Validators divide doubles. Multiples of a factor that has no exact double, such as 0.01, are held to those of which a
-// double's digits have no part in it: whole numbers, halves and quarters. The double of the factor must be so near to it that
-// such a quotient is whole.
+// Validators divide doubles. If a factor has no exact double, such as 0.01, only those multiples are written whose doubles are
+// exact: whole numbers, halves and quarters. The factor's double must be so near to it that the quotients are whole.
 Factor factor_of(const std::vector<Json>& factors, const std::string& place) {
   Factor all{1, 2};
   for (const Json& one : factors) {
@@ -89,7 +88,7 @@ void write_whole(GrammarWriter& writer, const Box& box, std::int64_t factor, con
   writer.write_integers(near_bound(box.low, true, place), near_bound(box.high, false, place), factor, from, to);
 }
 
-// The same of decimal numbers.
+// Like near_bound(), for decimal numbers.
 std::optional<WrittenBound> decimal_bound(const std::optional<Box::Bound>& bound) {
   if (!bound || bound->value >= largest_decimal || bound->value <= least_decimal) return std::nullopt;
   return WrittenBound{bound->value.rounded(), bound->included};
@@ -130,7 +129,7 @@ void write_number(GrammarWriter& writer, const Box& box, const std::string& plac
     write_whole(writer, box, factor.whole, place, from, to);
     writer.write_steps({1, 5}, low, high, from, to);
     if (factor.fraction == 2) writer.write_steps({2, 25}, low, high, from, to);
-  } else if (box.low || box.high) {  // with an exponent it might be beyond one that is far away
+  } else if (box.low || box.high) {  // an exponent might exceed a bound that is far away
     writer.write_decimals(low, high, from, to);
   } else {
     writer.write_pattern(

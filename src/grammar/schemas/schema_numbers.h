@@ -1,4 +1,4 @@
-// What schemas say of numbers, as a grammar: bounds, factors, whole or not.
+// The numbers of a schema as a grammar: bounds, factors, whole or not.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace tril::search {
 
-/// The least (the greatest) whole number within a bound; nothing where that is 10^18 or more in magnitude.
+/// The least (greatest) whole number within a bound; nothing if its magnitude is 10^18 or more.
 std::optional<std::int64_t> whole_bound(const Box::Bound& bound, bool is_least);
 
 /// Writes the numbers of a box that lists none, between two states.

@@ -1,5 +1,5 @@
-// Objects as a grammar: the listed properties in their order, each or not, then others. A state knows how many there were so far,
-// as far as that matters: for the comma, and for minProperties and maxProperties.
+// Objects as a grammar: the listed properties in order, each optional unless required, then others. A state counts the
+// properties so far, as far as that matters for the comma, minProperties and maxProperties.
 #include <fmt/format.h>
 
 #include "grammar/schemas/schema_objects.h"
@@ -74,12 +74,12 @@ class ObjectWriter {
     out_.grammar.add_call(n == 0 ? at[0] : out_.layout.behind(',', at[n]), rule, next);
   }
 
-  /// @param at  by the number of listed properties that were written
+  /// @param at  states by the number of listed properties written
   void write_extras(const Nodes& at, std::int32_t to) {
     const std::int32_t any = any_of(plan_.extras);
     std::vector<std::int32_t> distinct;
     for (const auto& family : plan_.distinct) distinct.push_back(any_of(family));
-    // By how many there are in all, of which enough have different names.
+    // By the number of properties in total; enough of them have different names.
     const Nodes with = nodes();
     for (std::size_t n = 0; n < at.size(); ++n) {
       if (!may_add(n)) continue;
@@ -95,7 +95,7 @@ class ObjectWriter {
     }
   }
 
-  // As many as are lacking, one of each family.
+  // Writes the missing number of properties, one of each family of names.
   void write_distinct(const std::vector<std::int32_t>& distinct, std::int32_t at, std::size_t listed,
                       const Nodes& with) {
     for (std::size_t n = listed; n < static_cast<std::size_t>(plan_.least); ++n) {

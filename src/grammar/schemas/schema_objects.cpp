@@ -56,7 +56,7 @@ class ObjectPlanner {
     return names;
   }
 
-  /// Whether schemas say something of properties that they do not list.
+  /// Whether schemas have keywords about properties that they do not list.
   bool speaks() const {
     return std::any_of(box_.scopes.begin(), box_.scopes.end(), [&](SchemaId scope) {
       return document_.json(scope).contains("additionalProperties") ||
@@ -70,19 +70,19 @@ class ObjectPlanner {
     return verdict == Verdict::yes;
   }
 
-  // False where the property must be there and cannot.
+  // False if the property is required and impossible.
   bool add_member(ObjectPlan& plan, const std::string& name) {
     const bool required = std::find(box_.required.begin(), box_.required.end(), name) != box_.required.end();
     Conjunction value = boxes_.member(box_.scopes, name);
     known_.push_back(name);
     if (boxes_.allows_none(value) || !may_be_named(name)) return !required;
-    // One that cannot be there does not count where there must be so many.
+    // With minProperties, an impossible property must not be counted.
     if (plan.least > 0 && boxes_.are_disjoint(value)) return !required;
     plan.members.push_back({name, std::move(value), required});
     return true;
   }
 
-  // The expressions of all scopes, each once.
+  // The regular expressions of all scopes, each once.
   std::vector<std::string> expressions() const {
     std::vector<std::string> list;
     for (const SchemaId scope : box_.scopes)
@@ -92,7 +92,7 @@ class ObjectPlanner {
     return list;
   }
 
-  // What a property must be that these expressions match and that no scope lists.
+  // What a property must be that exactly these expressions match and no scope lists.
   Conjunction value_of(const std::vector<std::string>& matched) {
     Conjunction all;
     for (const SchemaId scope : box_.scopes) {
@@ -138,7 +138,7 @@ class ObjectPlanner {
         plan.extras.push_back({std::move(one.names), std::move(value)});
   }
 
-  // A name that `propertyNames` lists is a property like those that are listed.
+  // A name listed by `propertyNames` is treated like a listed property.
   void add_name(ObjectPlan& plan, const std::string& name) {
     if (std::find(known_.begin(), known_.end(), name) == known_.end()) add_member(plan, name);
   }
@@ -186,7 +186,7 @@ class ObjectPlanner {
   std::vector<std::string> known_, box_listing_;
 };
 
-/// Properties of the box's scopes of which one is meant by made::some_property of the schema `of`.
+/// The properties in the box's scopes that made::some_property of the schema `of` may mean.
 std::vector<std::string> meant_by(SchemaId of, const Box& box, SchemaBoxes& boxes) {
   const SchemaDocument& document = boxes.document();
   const Json& some = document.json(of)[made::some_property];
@@ -223,7 +223,7 @@ std::vector<ObjectPlan> object_plans(const Box& box, SchemaId at, SchemaBoxes& b
     one.scopes.push_back(document.made(of, Json{{made::mark, true}, {"properties", {{name, value}}}}));
     if (std::find(one.required.begin(), one.required.end(), name) == one.required.end()) one.required.push_back(name);
     one.some.pop_back();
-    // Most may come to nothing: all are counted, not only those that become plans.
+    // Most come to nothing: all are counted, not only those that become plans.
     boxes.work().combine(work_of_plan + static_cast<std::int64_t>(one.required.size() + one.scopes.size()), at);
     if (plans.size() >= most_plans) break;
     if (boxes.are_disjoint(boxes.member(one.scopes, name))) continue;

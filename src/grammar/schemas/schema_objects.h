@@ -1,8 +1,9 @@
-// The objects of a box as a plan: properties by name, in the order in which schemas list them, then others by classes of names.
+// The objects of a box as a plan: properties by name, in the order in which schemas list them, then other properties by
+// classes of names.
 //
-// A class is the names that the same expressions of `patternProperties` match, of all scopes, and that no scope lists: what such a
-// property must be is then known. Names of one class may repeat; where so many different ones are needed that it matters, they
-// are told apart by their length.
+// A class has the names that exactly the same `patternProperties` expressions of all scopes match and no scope lists:
+// that decides what such a property must be. Names of one class may repeat; if minProperties needs several different
+// ones, they differ in length.
 #pragma once
 
 #include <string>
@@ -25,12 +26,12 @@ struct ObjectPlan {
   };
   std::vector<Member> members;
   std::vector<Extra> extras;
-  /// Where more than one extra is needed: those of the first, the second, ... have no name in common.
+  /// If more than one extra is needed: the names of the first, the second, ... are disjoint.
   std::vector<std::vector<Extra>> distinct;
   std::int64_t least = 0, most = -1;
 };
 
-/// Plans of which each object of the box follows one; several where some property or another must be of some kind.
+/// Every object of the box follows one of the plans; there are several if one of some properties must satisfy a schema.
 /// @throws Unsupported naming the place and what is not supported
 std::vector<ObjectPlan> object_plans(const Box& box, SchemaId at, SchemaBoxes& boxes, SchemaPatterns& patterns);
 

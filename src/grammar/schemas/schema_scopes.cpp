@@ -1,4 +1,4 @@
-// What schemas say of the parts of a value, each by its own words: members by their names, items by their places.
+// What schemas say of the parts of a value: members by their names, items by their places.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace tril::search {
 
-// A schema may have thousands.
+// A schema may have thousands of properties.
 const Json* SchemaBoxes::property(SchemaId scope, const std::string& name) {
   const auto [names, fresh] = properties_.try_emplace(scope);
   if (const Json& schema = document_.json(scope); fresh && schema.contains("properties"))
@@ -25,7 +25,7 @@ SchemaBoxes::Match SchemaBoxes::match_of(const std::string& regex, const std::st
   const std::string key = regex + '\n' + name;
   if (const auto known = matches_.find(key); known != matches_.end()) return known->second;
   const auto matches = [&](Form form) { return expressions_.matches(regex, form, name, scope, step); };
-  // What is not supported is so each time: it leaves nothing behind.
+  // An unsupported expression throws each time: nothing is stored for it.
   const Match match{matches(Form::part), matches(Form::wide_part)};
   return matches_[key] = match;
 }
@@ -42,7 +42,7 @@ Conjunction SchemaBoxes::member(const std::vector<SchemaId>& scopes, const std::
         const std::string at = below("/patternProperties", regex);
         const Match match = match_of(regex, name, scope, at);
         if (!match.may) continue;
-        // Where engines differ it is held to both: what is said of a match, and of the rest.
+        // Where engines differ, the name must satisfy both the pattern's schema and that for the rest.
         known = known || match.surely;
         add(all, document_.child(scope, value, at));
       }
@@ -71,7 +71,7 @@ SchemaBoxes::Items SchemaBoxes::items_of(SchemaId scope) const {
     if (rest != schema.end()) parts.rest = &*rest, parts.rest_word = "/additionalItems";
   } else if (items != schema.end()) {
     parts.rest = &*items, parts.rest_word = "/items";
-    // Drafts without prefixItems would not see it.
+    // Drafts before `prefixItems` ignore it, and apply `items` to all.
     parts.rest_is_for_all = prefix != schema.end() && document_.draft(scope) < 2020;
   }
   return parts;
@@ -90,8 +90,8 @@ Conjunction SchemaBoxes::item(const std::vector<SchemaId>& scopes, std::size_t i
   return all;
 }
 
-// `unevaluatedProperties` and `unevaluatedItems` see what the schema and those in its place say in this box. Others that may
-// hold too are not asked: what they would see is then held to more than it must be.
+// `unevaluatedProperties` and `unevaluatedItems` see what the schema and its in-place schemas say in this box.
+// Alternatives that may also hold are not asked; their members are then held to more than necessary.
 void SchemaBoxes::close_scopes(SchemaId id, Kind kind, std::vector<Box>& boxes) {
   const Json& schema = document_.json(id);
   const char* const word = kind == Kind::object ? "unevaluatedProperties" : "unevaluatedItems";

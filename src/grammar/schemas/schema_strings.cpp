@@ -10,12 +10,12 @@ namespace tril::search {
 namespace {
 
 constexpr std::int64_t longest = 100'000;
-constexpr std::int64_t longest_of_pattern = 10'000;  // beside an expression, of which each place stands as often
-constexpr std::size_t most_judged = 2'000;           // states of two patterns that are looked at for what they share
-constexpr std::size_t most_common = 20'000;          // states of what they share
+constexpr std::int64_t longest_of_pattern = 10'000;  // beside an expression, copied for each length
+constexpr std::size_t most_judged = 2'000;           // states of two patterns visited for their intersection
+constexpr std::size_t most_common = 20'000;          // states of the intersection
 constexpr std::int64_t work_of_text = 10;            // before any of its states
-constexpr std::int64_t states_at_once = 2;           // of what two share, each with its edges, in a microsecond
-constexpr std::size_t states_of_failure = 20'000;    // that are tried until a complement has too many
+constexpr std::int64_t states_at_once = 2;           // states and edges of an intersection, in about a microsecond
+constexpr std::size_t states_of_failure = 20'000;    // tried until a complement has too many
 
 std::vector<std::string> texts_of(const Json& list) {
   std::vector<std::string> texts;
@@ -23,7 +23,7 @@ std::vector<std::string> texts_of(const Json& list) {
   return texts;
 }
 
-// Nothing where that takes too many states.
+// Nothing if it takes too many states.
 std::optional<Pattern> common_of(const Pattern& a, const Pattern& b, SchemaWork& work, SchemaId at) {
   auto steps = static_cast<std::int64_t>(most_common);
   std::optional<Pattern> both;
@@ -40,7 +40,7 @@ Pattern written_pattern(const std::string& format) {
   return Pattern::of_regex(written_format(format), Pattern::Match::whole);
 }
 
-// Of a format, in lengths of which each part is surely short enough; what that does not decide is written in its strict form.
+// A format's accepted texts, of lengths at which has_lengths() surely holds; its strict form if no length is sure.
 Pattern accepted_pattern(const std::string& format) {
   const std::int64_t most = sure_length_of(format);
   if (most == 0) return written_pattern(format);
@@ -85,7 +85,7 @@ Pattern SchemaPatterns::not_matching(const std::string& regex, const std::string
 Pattern SchemaPatterns::of(const Box& box, SchemaId at) {
   const std::string& place = document_.place(at);
   if (box.least > longest) refuse_unsupported(place, fmt::format("\"minLength\" above {} is not supported", longest));
-  // Who writes more has other limits than the schema's.
+  // A schema that sets its own lengths may exceed the default limit.
   const std::int64_t limit = box.texts.empty() ? longest : std::max(box.least, longest_of_pattern);
   const std::int64_t most = std::min(box.most, limit);
   const auto pattern_with = [&](Pattern (*pattern_of_format)(const std::string&)) {
@@ -105,7 +105,7 @@ Pattern SchemaPatterns::of(const Box& box, SchemaId at) {
   Pattern pattern = pattern_with(written_pattern);
   const auto is_format = [](const auto& text) { return text.first == "format"; };
   if (std::none_of(box.texts.begin(), box.texts.end(), is_format) || !pattern.is_empty()) return pattern;
-  // Where nothing of the strict form is left, what validators accept may be.
+  // If the strict form leaves nothing, what validators accept may.
   return pattern_with(accepted_pattern);
 }
 
@@ -127,7 +127,7 @@ bool have_nothing_in_common(const Box& box, SchemaBoxes& boxes, SchemaId at) {
   try {
     std::optional<Pattern> all;
     for (const auto& [word, value] : box.texts) {
-      if (word == "format") return false;  // which is more than what is written
+      if (word == "format") return false;  // accepts more than what is written
       const Pattern one = word == made::not_texts
                               ? Pattern::except(texts_of(value))
                               : boxes.expressions().of(value.get<std::string>(),

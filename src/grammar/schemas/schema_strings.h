@@ -1,4 +1,4 @@
-// What schemas say of strings, names of properties among them, as a pattern: lengths, `pattern`, `format`, and not those.
+// The strings of a schema, property names included, as a pattern: lengths, `pattern`, `format`, and their negations.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace tril::search {
 
-/// Makes patterns for a schema and counts their states: more than a grammar may have take too long, even where they come
-/// to little in the end.
+/// Makes patterns for a schema and counts their states: more than a grammar may have take too long, even if the result
+/// is small.
 class SchemaPatterns {
  public:
   explicit SchemaPatterns(SchemaDocument& document) : document_(document) {}
@@ -19,9 +19,9 @@ class SchemaPatterns {
   /// @param at  a schema that it comes from, for errors
   /// @throws Unsupported naming the place and what is not supported, Error(usage) where an expression is wrong
   Pattern of(const Box& box, SchemaId at);
-  /// Names that are in `a` and `b`.
+  /// Names in both `a` and `b`.
   Pattern both(const Pattern& a, const Pattern& b, const std::string& place);
-  /// Names in which the expression has a match; and those in which it has none.
+  /// Names in which the expression has a match, or none.
   Pattern matching(const std::string& regex, const std::string& place);
   Pattern not_matching(const std::string& regex, const std::string& place);
   /// `p`, counted. @throws Error(usage) beyond Grammar::most_states
@@ -36,10 +36,10 @@ class SchemaPatterns {
 
 enum class Verdict : std::uint8_t;
 bool is_known_format(std::string_view format);
-/// Unsure where it may have the format, and validators differ on whether it does.
+/// Unsure if validators differ on whether the text has the format.
 Verdict has_format(const std::string& text, const std::string& format, SchemaExpressions& expressions, SchemaId at);
-/// Whether surely no string is in the box; false where that takes much work.
-/// @param at  a schema that it comes from, for errors
+/// Whether surely no string is in the box; false if that takes too much work.
+/// @param at  a schema that the box comes from, for errors
 bool have_nothing_in_common(const Box& box, SchemaBoxes& boxes, SchemaId at);
 
 }  // namespace tril::search

@@ -11,7 +11,7 @@ std::size_t scheme_end(std::string_view uri) {
   return has_scheme ? colon + 1 : 0;
 }
 
-// Where the path begins, behind "scheme:" and "//authority".
+// Where the path begins, after "scheme:" and "//authority".
 std::size_t path_begin(std::string_view uri) {
   const std::size_t scheme = scheme_end(uri);
   if (uri.substr(scheme, 2) != "//") return scheme;

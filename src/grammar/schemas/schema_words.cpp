@@ -42,7 +42,7 @@ constexpr std::array count_words{"minProperties", "maxProperties", "minItems",  
                                  "minLength",     "maxLength",     "minContains", "maxContains"};
 constexpr std::array general_words{"type", "enum", "const", "anyOf", "oneOf",       "allOf",        "not",
                                    "if",   "then", "else",  "$ref",  "$dynamicRef", "$recursiveRef"};
-// What is a schema, an array of them, and an object of them.
+// Keywords whose value is a schema, an array of schemas, or an object of schemas.
 constexpr std::array schema_values{
     "additionalItems",  "additionalProperties", "contains", "else", "if", "not", "propertyNames", "then",
     "unevaluatedItems", "unevaluatedProperties"};
@@ -79,7 +79,7 @@ std::string meant_by(std::string_view word) {
   return nearest(word, known);
 }
 
-// What is said of the value of a keyword that asserts; "" where it is as it must be.
+// What a keyword's value must be, if it is something else; "" if it is valid.
 const char* expected_of(std::string_view word, const Json& value) {
   if (word == "required") return is_list_of_names(value) ? "" : "names in an array";
   if (word == "enum") return value.is_array() ? "" : "values in an array";
@@ -90,7 +90,7 @@ const char* expected_of(std::string_view word, const Json& value) {
   if (word == "items") return value.is_object() || value.is_boolean() || value.is_array() ? "" : "a schema";
   if (word == "uniqueItems") return value.is_boolean() ? "" : "true or false";
   if (word == "pattern" || word == "format" || word.starts_with("$")) return value.is_string() ? "" : "a text";
-  if (word == "exclusiveMinimum" || word == "exclusiveMaximum")  // draft 4 has a truth value here
+  if (word == "exclusiveMinimum" || word == "exclusiveMaximum")  // draft 4 has a boolean here
     return value.is_number() || value.is_boolean() ? "" : "a number";
   if (word == "multipleOf") return value.is_number() && value.get<double>() > 0 ? "" : "a number above 0";
   if (has(number_words, word)) return value.is_number() ? "" : "a number";

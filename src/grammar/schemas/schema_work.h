@@ -1,5 +1,5 @@
-// How much a schema may ask for. Small schemas can combine their alternatives in more ways, and hold their listed values against
-// more expressions, than there is time for: whoever compiles one counts what it does, and all of it together has a bound.
+// Limits the work that a schema may ask for. Small schemas can combine alternatives in more ways, and check listed
+// values against more expressions, than there is time for: the compiler counts its steps, and their sum has a limit.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ class SchemaWork {
  public:
   explicit SchemaWork(const SchemaDocument& document) : document_(document) {}
 
-  /// Counts what alternatives that meet take: steps of about a microsecond.
-  /// @throws Error(usage) naming the place of `at`, where all that was counted is too much
+  /// Counts the steps (about a microsecond each) of intersecting alternatives.
+  /// @throws Error(usage) naming the place of `at`, if the total is too much
   void combine(std::int64_t steps, SchemaId at) {
     add(steps, at, "its alternatives combine in too many ways", "use fewer alternatives");
   }
-  /// The same of values that are held against a schema, and of expressions.
+  /// Counts the steps of checking values against a schema, and of regular expressions.
   void match(std::int64_t steps, SchemaId at) {
     add(steps, at, "its values and regular expressions take too much work together",
         "list fewer values, or use shorter expressions");
