@@ -12,7 +12,7 @@
 
 namespace tril {
 
-// Reading one takes some eighty times its size; the largest in use have some ten thousand bytes.
+// A parsed template takes some eighty times its source's size; the largest in use have some ten thousand bytes.
 constexpr std::size_t largest_template = 4 << 20;
 
 struct ChatTemplate::Impl {
@@ -38,8 +38,8 @@ ChatTemplate::~ChatTemplate() = default;
 
 namespace {
 
-// Messages as `transformers` hands them over: without members that are null, and with what a model was thinking under the
-// names that templates know it by.
+// Messages as `transformers` passes them: without null members, and with the reasoning under every name that templates
+// use for it.
 nlohmann::ordered_json handed_over(const nlohmann::ordered_json& messages) {
   if (!messages.is_array()) return messages;
   nlohmann::ordered_json all = nlohmann::ordered_json::array();

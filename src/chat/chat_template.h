@@ -1,7 +1,7 @@
-// Chat templates: how a model wants a conversation written down. A template is a small program in Jinja that comes with a
-// model (tokenizer_config.json, chat_template.jinja); it runs here as `transformers` runs it, in a language cut down to
-// what chat templates use (template_syntax.h). A template is not trusted: it can read what it is given and write text,
-// within bounds of time, depth and size, and nothing else.
+// Chat templates: the text form of a conversation that a model expects. A template is a small Jinja program that comes
+// with a model (tokenizer_config.json, chat_template.jinja); it runs here as `transformers` runs it, in the subset of
+// the language that chat templates use (template_syntax.h). Templates are not trusted: a template can only read its
+// input and write text, within limits of time, depth and size.
 #pragma once
 
 #include <ctime>
@@ -15,30 +15,29 @@
 
 namespace tril {
 
-/// What a conversation is written down from.
+/// The input of a template.
 struct ChatInput {
-  /// [{"role": "user", "content": "..."}, ...]. A member that is null is taken for one that is not there, as `transformers`
-  /// does; "reasoning" and "thinking" are "reasoning_content" too.
+  /// [{"role": "user", "content": "..."}, ...]. A null member counts as absent, as in `transformers`; "reasoning" and
+  /// "thinking" are also available as "reasoning_content".
   nlohmann::ordered_json messages;
   nlohmann::ordered_json tools, documents;                          ///< lists, or null
-  bool add_generation_prompt = false;                               ///< ends with the beginning of an answer
+  bool add_generation_prompt = false;                               ///< ends with the start of the assistant's answer
   std::vector<std::pair<std::string, std::string>> special_tokens;  ///< "bos_token" and its text, ...
-  nlohmann::ordered_json variables;  ///< an object of whatever else a template may ask for ("enable_thinking"), or null
-  std::optional<std::time_t> now;    ///< what strftime_now() says the time is, in local time; the present unless set
+  nlohmann::ordered_json variables;  ///< an object of further variables ("enable_thinking"), or null
+  std::optional<std::time_t> now;    ///< local time that strftime_now() returns; unset: the current time
 };
 
 class ChatTemplate {
  public:
   /// @param where  names the template in errors
-  /// @throws Error with the line for what is no template, and by its name for what is not supported
+  /// @throws Error with the line for a syntax error, and naming whatever is not supported
   explicit ChatTemplate(std::string_view source, std::string where = "chat template");
   ChatTemplate(ChatTemplate&&) noexcept;
   ChatTemplate& operator=(ChatTemplate&&) noexcept;
   ~ChatTemplate();
 
-  /// The text that a model reads. Its special tokens are spelt out: encode it without Tokenizer::frame().
-  /// May be called by many threads at once.
-  /// @throws Error with the line for what goes wrong, also where the template itself refuses (raise_exception)
+  /// The text for the model. Special tokens are spelt out: encode it without Tokenizer::frame(). Thread-safe.
+  /// @throws Error with the line for an error, also if the template itself raises one (raise_exception)
   std::string render(const ChatInput& input) const;
 
  private:

@@ -35,7 +35,7 @@ const Value& needed(const Arguments& a, std::size_t index, std::string_view name
 
 void check_arguments(const Arguments& a, std::string_view names, std::string_view whose) {
   std::vector<std::string_view> known;
-  std::size_t by_place = 0;  // those that have no name
+  std::size_t by_place = 0;  // positional ones
   for (std::size_t at = 0; at < names.size();) {
     const std::size_t end = std::min(names.find(' ', at), names.size());
     const std::string_view name = names.substr(at, end - at);

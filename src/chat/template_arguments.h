@@ -1,4 +1,4 @@
-// What a call in a chat template is given, by place and by name, and what it may cost.
+// The positional and named arguments of a call in a chat template, and the budget that the call draws on.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,19 @@
 
 namespace tril::chat {
 
-/// @throws Error; ChatTemplate::render() says where
+/// @throws Error; ChatTemplate::render() adds the line
 [[noreturn]] void refuse(const std::string& what, const std::string& hint = {});
 
-inline constexpr std::size_t longest_text = 16 << 20;  ///< bytes of a text that a template makes
+inline constexpr std::size_t longest_text = 16 << 20;  ///< bytes of a text that a template builds
 
-/// How much a template may do, in units of some nanoseconds. Whatever takes time pays, before it begins, so that a
-/// hostile template ends within a second; four thousand messages with two hundred tools are within it.
+/// The work that a template may do, in units of some nanoseconds. Each operation pays before it starts, so that a
+/// hostile template ends within a second; four thousand messages with two hundred tools stay within the budget.
 class Budget {
  public:
-  /// @throws Error where it is used up
+  /// @throws Error when it is used up
   void pay(std::size_t work);
-  void pay_text(std::size_t bytes) { pay(1 + bytes / 8); }  ///< copied or looked through
-  /// A value that is written or compared.
+  void pay_text(std::size_t bytes) { pay(1 + bytes / 8); }  ///< copied or searched
+  /// A value that is written or compared as a whole.
   void pay_whole(const Value& value) {
     const auto* text = value.get<std::string>();
     return text ? pay_text(text->size()) : pay(8 * value.weight());
@@ -32,25 +32,25 @@ class Budget {
   std::size_t left_ = 100'000'000;
 };
 
-/// The value of the argument at `index`, or of this name, or nullptr.
+/// The argument at `index` or with this name, or nullptr.
 const Value* argument(const Arguments& arguments, std::size_t index, std::string_view name);
-/// The same where it must be there. @throws Error where it is not
+/// A required argument. @throws Error if it is missing
 const Value& needed(const Arguments& arguments, std::size_t index, std::string_view name, std::string_view whose);
-/// @param names  those that `whose` takes, with blanks between; those in front of a "/" go by place alone
-/// @throws Error for more than those, for others, and for one that is given twice
+/// @param names  the parameters of `whose`, separated by blanks; those before a "/" are positional only
+/// @throws Error for too many, unknown or repeated arguments
 void check_arguments(const Arguments& arguments, std::string_view names, std::string_view whose);
 
-/// A value as a string. @throws Error naming `whose` it is where it is none
+/// A value as a string. @throws Error naming `whose` if it is no string
 const std::string& text_of(const Value& value, std::string_view whose);
 
-// An argument, or `otherwise` where it is left out or none.
+// An argument, or `otherwise` if it is missing or None.
 std::string text_argument(const Arguments& a, std::size_t index, std::string_view name, std::string_view otherwise);
 std::int64_t whole_argument(const Arguments& a, std::size_t index, std::string_view name, std::int64_t otherwise);
-/// The same without a none in its place.
+/// An argument, or `otherwise` if it is missing; None is an error.
 std::int64_t number_argument(const Arguments& a, std::size_t index, std::string_view name, std::int64_t otherwise);
 bool flag_argument(const Arguments& a, std::size_t index, std::string_view name, bool otherwise);
 
-/// What {{ value }} prints.
+/// The text that {{ value }} prints.
 std::string printed(const Value& value, Budget& budget);
 
 }  // namespace tril::chat

@@ -1,4 +1,4 @@
-// A filter or a method at work: what it is called on, what it is given, and what it may cost.
+// A call of a filter or a method: its subject, its arguments and the budget.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,13 +25,13 @@ struct Call {
   }
 };
 
-/// A filter or a method that may be called. @param parameters  their names, as check_arguments() reads them; "...": any
+/// A filter or a method. @param parameters  their names, in the form of check_arguments(); "...": any
 struct Callee {
   std::string_view name, parameters;
   Value (*call)(const Call&);
 };
 
-/// The one of `methods` that has this name, of `self`; or an undefined value.
+/// The method of `self` with this name in `methods`; or an undefined value.
 template <class Methods>
 Value bound_method(const Methods& methods, const Value& self, std::string_view name, Budget& budget) {
   for (const Callee& method : methods)

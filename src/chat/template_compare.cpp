@@ -1,5 +1,5 @@
-// Which values of a chat template are equal, and which comes first, in time that grows with how much there is to compare:
-// members of mappings are looked for in order.
+// Equality and order of a chat template's values, in time bounded by their size: members of mappings are looked up in
+// sorted order.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::partial_ordering order_of(std::int64_t i, double d) {
   return i == towards_zero ? whole <=> d : i <=> towards_zero;
 }
 
-// Of two numbers, exactly: no integer is rounded to a float first.
+// Compares two numbers exactly: no integer is rounded to a float first.
 std::partial_ordering order_of_numbers(const Value& a, const Value& b) {
   const auto i = a.integer(), j = b.integer();
   if (i && j) return *i <=> *j;
@@ -35,7 +35,7 @@ std::partial_ordering order_of_numbers(const Value& a, const Value& b) {
 
 // ---- Sets
 
-// What comes before what where keys are looked for. Of kinds that cannot be keys any two are alike.
+// Sort order of keys by kind. Kinds that cannot be keys all share a rank.
 int rank_of(const Value& value) {
   if (value.number()) return 0;
   if (value.get<std::string>()) return 1;
@@ -55,7 +55,7 @@ std::weak_ordering key_order(const Value& a, const Value& b) {
     if (order < 0) return std::weak_ordering::less;
     if (order > 0) return std::weak_ordering::greater;
     if (order == 0) return std::weak_ordering::equivalent;
-    // What is not a number equals nothing. All of it comes last, by where it is.
+    // NaN equals nothing. It sorts last, by address.
     const bool x = std::isnan(*a.number()), y = std::isnan(*b.number());
     return x && y ? std::weak_ordering(std::compare_three_way{}(&a, &b)) : x <=> y;
   }
@@ -86,8 +86,8 @@ bool equal_members(const Dict::value_type& a, const Dict::value_type& b) {
   return equal(a.first, b.first) && equal(a.second, b.second);
 }
 
-// Of two lists each of which has a key once: whether each member of the one is in the other. Mostly they are in one
-// order; from where they are not, those of `y` are sorted.
+// Whether two lists, each without duplicate keys, have the same members. Usually both are in the same order; from the
+// first difference on, those of `y` are sorted.
 template <class Members>
 bool equal_sets(const Members& x, const Members& y) {
   if (x.size() != y.size()) return false;
@@ -105,7 +105,7 @@ bool equal_sets(const Members& x, const Members& y) {
   });
 }
 
-// Views of keys and of pairs are sets where they are compared.
+// Views of keys and of pairs compare as sets.
 bool equal_sequences(const Value& a, const Value& b) {
   const List &x = *a.get<List>(), &y = *b.get<List>();
   const bool sets = (a.sequence() == Sequence::keys || a.sequence() == Sequence::items) && b.is_view() &&
@@ -127,7 +127,7 @@ bool have_order(const Value& a, const Value& b) {
          (a.is_plain_list() && b.is_plain_list() && a.is_tuple() == b.is_tuple());
 }
 
-// The order of two that have one. Lists have that of the first two in them that differ.
+// The order of two comparable values. Lists compare by the first elements that differ.
 std::partial_ordering order_of(const Value& a, const Value& b) {
   if (a.number()) return order_of_numbers(a, b);
   if (const auto* x = a.get<std::string>(), *y = b.get<std::string>(); x && y) return *x <=> *y;

@@ -1,4 +1,4 @@
-// A chat template at work: its tree is walked with the values that its names have.
+// Evaluates a chat template: walks its tree with the values of its names.
 #pragma once
 
 #include <ctime>
@@ -12,7 +12,7 @@
 
 namespace tril::chat {
 
-// Names and their values. A loop's body and a macro's are scopes of their own, in the one around them.
+// Names and their values. A loop's body and a macro's have scopes of their own, inside the enclosing one.
 struct Scope {
   const Scope* outer = nullptr;
   std::vector<std::pair<std::string, Value>> names = {};
@@ -32,7 +32,7 @@ class Evaluator {
  private:
   enum class Flow : std::uint8_t { on, break_loop, next_round };
 
-  // How deep statements, expressions and macros are within each other, so that the stack is enough.
+  // The nesting of statements, expressions and macros, limited so that the stack suffices.
   class Deeper {
    public:
     explicit Deeper(Evaluator& evaluator);
@@ -44,7 +44,7 @@ class Evaluator {
     int& depth_;
   };
 
-  // One loop: what it goes over, where it stands, and how often it has called itself.
+  // One run of a loop: what it iterates over, its position, and its depth of recursion.
   struct LoopRun {
     const Statement& statement;
     Scope& scope;
@@ -76,7 +76,7 @@ class Evaluator {
   Value evaluate_slice(const Expression& e, Scope& scope);
   Value evaluate_binary(const Expression& e, Scope& scope);
   Value evaluate_compare(const Expression& e, Scope& scope);
-  // `inside` is what a filter without a value of its own filters.
+  // `inside` is the input of a filter whose tree has no value (a filter block).
   Value evaluate_filter(const Expression& e, Scope& scope, const Value* inside);
 
   Scope globals_;

@@ -1,4 +1,4 @@
-// Words to a tree: expressions. The levels are Jinja's, from the loosest to the tightest:
+// Parses tokens into a tree: expressions. The levels of precedence are Jinja's, from the loosest to the tightest:
 //   a if b else c    or    and    not    == < in ...    + -    ~    * / // %    **    - +    . [] ()    | is
 #include <algorithm>
 #include <charconv>
@@ -10,7 +10,7 @@
 
 namespace tril::chat {
 
-// A tree whose parts are all there.
+// Finishes a node whose parts are complete.
 ExpressionPtr Parser::finished(std::unique_ptr<Expression> e) const {
   const auto add = [&](const ExpressionPtr& part) {
     if (part) e->height = std::max(e->height, 1 + part->height);
@@ -23,7 +23,7 @@ ExpressionPtr Parser::finished(std::unique_ptr<Expression> e) const {
   return e;
 }
 
-// One expression, or several with commas, which are a list.
+// One expression, or several separated by commas, which form a tuple.
 ExpressionPtr Parser::parse_tuple(Conditions conditions) {
   const int line = now().line;
   ExpressionPtr first = conditions == Conditions::yes ? parse_expression() : parse_or();
@@ -45,7 +45,7 @@ bool Parser::ends_expression() const {
          is_name("in");
 }
 
-// Whether "a if b else c" begins here.
+// Whether "a if b else c" starts here.
 bool Parser::has_condition() const {
   int brackets = 0;
   for (std::size_t i = at_; i < tokens_.size(); ++i) {
@@ -195,7 +195,7 @@ ExpressionPtr Parser::parse_primary() {
   refuse(fmt::format("expected a value, got \"{}\"", shown()));
 }
 
-// What Jinja puts into a macro whose body asks for it, unless a parameter is called so.
+// Jinja's implicit names in a macro: used if the body mentions them, unless a parameter has the name.
 void Parser::note_variable(const std::string& name) {
   for (Macro* macro : macros_) {
     if (std::find(macro->parameters.begin(), macro->parameters.end(), name) != macro->parameters.end()) continue;
@@ -261,7 +261,7 @@ ExpressionPtr Parser::parse_postfix(ExpressionPtr e) {
   }
 }
 
-// Behind "(".
+// Called after "(".
 ExpressionPtr Parser::parse_call(ExpressionPtr e, int line) {
   const std::string name = e->kind == Expression::attribute || e->kind == Expression::variable ? e->name : "";
   if (e->kind == Expression::attribute && is_refused_method(name)) refuse(fmt::format("{}() is not supported", name));
@@ -286,7 +286,7 @@ ExpressionPtr Parser::parse_subscript(ExpressionPtr e, int line) {
   return make(Expression::slice, line, "", std::move(e), std::move(from), std::move(to), std::move(step));
 }
 
-// Behind "(".
+// Called after "(".
 void Parser::parse_arguments(Expression& call) {
   bool first = true;
   while (!skip_sign(")")) {
@@ -314,7 +314,7 @@ void Parser::parse_arguments(Expression& call) {
   }
 }
 
-// Filters and tests behind an expression; with `begun` the first filter's name comes without its sign.
+// Filters and tests after an expression; with `begun` the first filter comes without its "|".
 ExpressionPtr Parser::parse_filters(ExpressionPtr e, bool begun) {
   while (true) {
     const int line = now().line;

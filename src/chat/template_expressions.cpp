@@ -1,4 +1,4 @@
-// Expressions of a chat template at work.
+// Evaluates the expressions of a chat template.
 #include <fmt/format.h>
 
 #include <algorithm>

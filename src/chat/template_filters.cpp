@@ -1,4 +1,4 @@
-// The filters of chat templates, by name.
+// The filters of chat templates by name.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace tril::chat {
 namespace {
 
-// A filter of texts takes whatever can be printed for one.
+// A text filter accepts any value that can be printed.
 std::string text(const Call& c) {
   return printed(c.value, c.budget);
 }
@@ -100,7 +100,7 @@ Value formatted(const Call& c) {
   const Value format = like(c, text(c));
   if (a.named.empty()) return percent_format(format, Value::tuple(a.positional), c.budget);
   Dict named;
-  for (const auto& [name, value] : a.named) named.emplace_back(name, value);  // each name is there once
+  for (const auto& [name, value] : a.named) named.emplace_back(name, value);  // names are unique
   return percent_format(format, Value(std::move(named)), c.budget);
 }
 
@@ -205,7 +205,7 @@ constexpr auto filters = std::to_array<Callee>({
      }},
 });
 
-// Of Jinja's own: what is written at random, as Python's data, or with links.
+// Filters of Jinja that are not supported: random output, Python's data, links, line wrapping.
 constexpr auto refused_filters = std::to_array<std::string_view>({"pprint", "random", "urlize", "wordwrap"});
 
 const Callee* find_filter(std::string_view name) {

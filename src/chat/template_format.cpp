@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t widest = 1'000'000;
 
-// Bytes of sign and prefix in front of a number's digits.
+// Bytes of the sign and prefix before a number's digits.
 std::size_t sign_length(std::string_view text) {
   std::size_t n = text.starts_with('-') || text.starts_with('+') || text.starts_with(' ') ? 1 : 0;
   const char second = n + 1 < text.size() && text[n] == '0' ? text[n + 1] : '\0';
@@ -74,7 +74,7 @@ class Percent {
   }
 
  private:
-  // Behind a %, up to and with its type.
+  // A conversion: after the %, up to and including its type.
   std::string field(std::size_t& at) {
     if (at < text_.size() && text_[at] == '%') {
       ++at;
@@ -167,7 +167,7 @@ class Percent {
     }
     if (spec.align == '<') spec.zeros = false;
     std::string text = number_text(what, spec);
-    if (whole && spec.precision >= 0) {  // so many digits at least
+    if (whole && spec.precision >= 0) {  // at least so many digits
       const std::size_t sign = sign_length(text);
       const std::int64_t lacking = spec.precision - static_cast<std::int64_t>(text.size() - sign);
       text.insert(sign, padded("", lacking, 0, "0", budget_));
@@ -276,7 +276,7 @@ class Braces {
     refuse("a format has an unclosed \"{\"");
   }
 
-  // name, .member and [key] behind it, !s and the like, : and how to write it
+  // name, then .member and [key], then !s or the like, then : and the format
   std::string field(std::string_view text, int depth) {
     const std::size_t colon = text.find(':'), mark = std::min(text.find('!'), text.size());
     const bool converts = mark < std::min(colon, text.size());

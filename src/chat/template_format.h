@@ -1,11 +1,11 @@
-// Python's two ways to put values into a text: "%s of %d" % (a, b), and "{} of {:,}".format(a, b).
+// Python's two ways to format values into a text: "%s of %d" % (a, b), and "{} of {:,}".format(a, b).
 #pragma once
 
 #include "chat/template_arguments.h"
 
 namespace tril::chat {
 
-/// format % values. @param values  a tuple, a mapping whose members the format names, or one value
+/// format % values. @param values  a tuple, a mapping of members that the format names, or a single value
 Value percent_format(const Value& format, const Value& values, Budget& budget);
 
 /// format.format(arguments)

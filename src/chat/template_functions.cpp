@@ -1,4 +1,4 @@
-// What is in values: members, slices, and what a loop goes over.
+// Access to values: members, slices, iteration.
 #include "chat/template_functions.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ bool can_be_key(const Value& value) {
   return !list || std::all_of(list->begin(), list->end(), can_be_key);
 }
 
-// Undefined where nothing is there.
+// Undefined if there is no such item.
 Value item(const Value& value, const Value& key, Budget& budget) {
   const auto of_dict = [&](const Dict& dict) {
     budget.pay(cost_of_find(dict, key));
@@ -56,7 +56,7 @@ Value attribute(const Value& value, std::string_view name, Budget& budget) {
   check_defined(value, fmt::format("has no \"{}\"", name));
   constexpr std::array<std::string_view, 5> changing{"clear", "pop", "popitem", "setdefault", "update"};
   if (value.get<Dict>() && std::find(changing.begin(), changing.end(), name) != changing.end())
-    return Undefined{std::string(name)};  // as the sandbox has it, whatever the mapping's keys
+    return Undefined{std::string(name)};  // as in Jinja's sandbox, whatever the mapping's keys
   Value method = find_method(value, name, budget);
   return method.is_undefined() ? item(value, Value(name), budget) : method;
 }

@@ -37,7 +37,7 @@ Value range(const Arguments& a, Budget& budget) {
   }
   if (a.positional.size() == 1) std::swap(n[0], n[1]);
   if (n[2] == 0) refuse("range(): the step is 0");
-  constexpr std::int64_t most = 100'000;  // Jinja's sandbox has the same bound
+  constexpr std::int64_t most = 100'000;  // as in Jinja's sandbox
   const std::int64_t way = n[2] > 0 ? n[1] - n[0] : n[0] - n[1], step = std::abs(n[2]);
   const std::int64_t count = way <= 0 ? 0 : (way + step - 1) / step;
   if (count > most) refuse(fmt::format("range() has more than {} numbers", most));
@@ -47,7 +47,7 @@ Value range(const Arguments& a, Budget& budget) {
   return Value::sequence(std::move(list), Sequence::range);
 }
 
-// What namespace() and dict() begin with: a mapping or a list of pairs, then members by name.
+// Initial members of namespace() and dict(): a mapping or a list of pairs, then named arguments.
 Dict first_members(const Arguments& a, std::string_view whose, Budget& budget) {
   Dict dict;
   if (a.positional.size() > 1) refuse(fmt::format("{} takes one mapping, and members by name", whose));
@@ -84,7 +84,7 @@ Value raise_exception(const Arguments& a) {
   fail_usage("", printable(message ? to_text(*message) : "raise_exception()", 1000));
 }
 
-// Its values in turn, one with each next().
+// next() returns its values in turn.
 Value new_cycler(const Arguments& a) {
   if (a.positional.empty() || !a.named.empty()) refuse("cycler() takes values");
   const auto at = std::make_shared<std::size_t>(0);
@@ -108,7 +108,7 @@ Value new_cycler(const Arguments& a) {
   return Value(Callable{"cycler", {}, member}).holding(Value(a.positional));
 }
 
-// A text that is empty the first time.
+// A callable that returns an empty text the first time.
 Value new_joiner(const Arguments& a) {
   check_arguments(a, "sep", "joiner()");
   const Value* given = argument(a, 0, "sep");

@@ -1,4 +1,4 @@
-// The functions that every chat template may call: raise_exception, strftime_now, range, namespace, dict, cycler, joiner.
+// The global functions of chat templates: raise_exception, strftime_now, range, namespace, dict, cycler, joiner.
 #pragma once
 
 #include <ctime>
@@ -9,11 +9,11 @@
 
 namespace tril::chat {
 
-/// @param now     what strftime_now() says the time is
-/// @param budget  outlives them
+/// @param now     the time that strftime_now() returns
+/// @param budget  must outlive the functions
 std::vector<Callable> functions(std::time_t now, Budget& budget);
 
-/// Sets a member of a namespace, which holds nothing that could hold it.
+/// Sets a member of a namespace. Namespaces hold no value that could refer to them.
 void set_member(Namespace& ns, const Value& name, const Value& value);
 
 }  // namespace tril::chat

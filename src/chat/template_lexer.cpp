@@ -1,5 +1,5 @@
-// Cuts a template into words. Rules of white space: a newline right behind %} or #} goes (trim_blocks), and so do blanks
-// between a line's beginning and {% or {# (lstrip_blocks); "-" takes all white space on its side, "+" none.
+// Splits a template into tokens. White space: a newline right after %} or #} is removed (trim_blocks), and so are
+// blanks between the start of a line and {% or {# (lstrip_blocks); "-" removes all white space on its side, "+" none.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -30,7 +30,7 @@ std::string_view without_space_behind(std::string_view s) {
   return s;
 }
 
-// Newlines are \n, and the last one of the source is no part of it.
+// Newlines become \n, and a final one is dropped.
 std::string normalized(std::string_view source) {
   std::string out;
   for (std::size_t i = 0; i < source.size(); ++i) {
@@ -109,7 +109,7 @@ class Lexer {
     at_ = to;
   }
 
-  // What follows a closing bracket that ends at `end` and was preceded by `sign`.
+  // Handles white space after a closing bracket that ends at `end` and was preceded by `sign`.
   void close(std::size_t end, char sign, bool block) {
     std::size_t next = end;
     if (sign == '-')
@@ -155,7 +155,7 @@ class Lexer {
     refuse("{% raw %} has no end");
   }
 
-  // The words up to the closing bracket.
+  // The tokens up to the closing bracket.
   void read_inside(Token::Kind begin, std::string_view closing) {
     const std::string_view s = source_;
     const bool block = begin == Token::block_begin;
@@ -259,7 +259,7 @@ class Lexer {
     advance(i + 1);
   }
 
-  // An escape of Python's strings behind its backslash.
+  // An escape of a Python string, after its backslash.
   std::size_t read_escape(std::size_t i, std::string& value) {
     if (i >= source_.size()) return i;
     const char c = source_[i];

@@ -17,7 +17,7 @@ bool is_place(std::string_view name) {
   return !name.empty() && name.size() < 10 && name.find_first_not_of("0123456789") == name.npos;
 }
 
-// What `path` ("function.name") leads to; `otherwise` wherever nothing is there, unless it is null or none.
+// The value at `path` ("function.name"); `otherwise`, if given and not None, where a part of the path is missing.
 Value attribute_of(const Value& value, const Value& path, const Value* otherwise, Budget& budget) {
   if (path.is_none()) return value;
   const auto step = [&](const Value& from, const Value& key) {
@@ -36,7 +36,7 @@ Value attribute_of(const Value& value, const Value& path, const Value* otherwise
   return now;
 }
 
-// Texts without regard to case, unless it is to count.
+// A sort key: strings are folded unless case counts.
 Value case_key(Value key, bool case_counts, Budget& budget) {
   const auto* s = key.get<std::string>();
   if (!s || case_counts) return key;
@@ -44,7 +44,7 @@ Value case_key(Value key, bool case_counts, Budget& budget) {
   return lower_case(*s);
 }
 
-// What values are sorted and told apart by.
+// How values are keyed for sorting and comparing.
 struct KeyOptions {
   const Value* attribute = nullptr;
   const Value* otherwise = nullptr;
@@ -61,7 +61,7 @@ List keys_of(const List& list, const KeyOptions& o, Budget& budget) {
   return keys;
 }
 
-// The places of values in the order of their keys; those that are equal stay in theirs.
+// The indices of values in the order of their keys; the sort is stable.
 std::vector<std::size_t> order_of(const List& keys, bool reverse, Budget& budget) {
   std::vector<std::size_t> order(keys.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -72,14 +72,14 @@ std::vector<std::size_t> order_of(const List& keys, bool reverse, Budget& budget
   return order;
 }
 
-// Arguments from the n-th on, and those by name.
+// Positional arguments from the n-th on, and all named ones.
 Arguments behind(const Arguments& a, std::size_t n) {
   return {
       List(a.positional.begin() + static_cast<std::ptrdiff_t>(std::min(n, a.positional.size())), a.positional.end()),
       a.named};
 }
 
-// What becomes of one value; nothing: it is left out.
+// Maps one value; nothing: the value is left out.
 using Change = std::function<std::optional<Value>(const Value&)>;
 
 Value holding_all(Value made, const Value& value, const Arguments& a) {
@@ -89,7 +89,7 @@ Value holding_all(Value made, const Value& value, const Arguments& a) {
   return made;
 }
 
-// A generator of what becomes of each of `value`. Nothing happens before it is gone over: `prepare` neither.
+// A generator that maps each element of `value`. It does nothing, not even `prepare`, until it is iterated.
 Value lazily(const Value& value, const Arguments& a, Budget& budget, std::function<Change()> prepare) {
   Generator::Next next = [value, &budget, prepare = std::move(prepare), source = Generator::Next(),
                           change = Change()]() mutable -> std::optional<Value> {
@@ -106,7 +106,7 @@ Value lazily(const Value& value, const Arguments& a, Budget& budget, std::functi
   return holding_all(Value::generator(std::move(next)), value, a);
 }
 
-// A generator of what `make` gives when it is gone over.
+// A generator over the result of `make`, which is called when it is iterated.
 Value later(const Value& value, const Arguments& a, std::function<List()> make) {
   Generator::Next next = [make = std::move(make), all = std::optional<List>(),
                           at = std::size_t{0}]() mutable -> std::optional<Value> {
@@ -240,13 +240,13 @@ Value items_of(const Value& value, Budget& budget) {
   return lazily(value, {}, budget, [value]() -> Change {
     if (!value.get<Dict>()) refuse(fmt::format("items takes a mapping, not {}", value.type_name()));
     return [value, at = std::size_t{0}](const Value&) mutable -> std::optional<Value> {
-      const auto& [key, member] = (*value.get<Dict>())[at++];  // in the order in which the keys come
+      const auto& [key, member] = (*value.get<Dict>())[at++];  // in the order of the keys
       return Value::tuple({key, member});
     };
   });
 }
 
-// The one of `value` that comes before all others, or behind them.
+// The least or the greatest element of `value`.
 Value extreme(const Value& value, const Arguments& a, bool smallest, Budget& budget) {
   const List list = elements(value, budget);
   if (list.empty()) return Undefined{"min or max of nothing"};

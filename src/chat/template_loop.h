@@ -1,5 +1,5 @@
-// What {% for %} goes over, and what "loop" tells of it. Nothing is asked for before it is needed, so that what a round
-// does is seen by the next one's condition.
+// The iteration of {% for %}, and its "loop" object. Elements are fetched only when needed, so that the condition of
+// the next one sees the effects of the current round.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,12 @@ namespace tril::chat {
 
 class Loop {
  public:
-  /// @param again  what loop(...) does; empty where the loop does not call itself
+  /// @param again  what loop(...) does; empty if the loop is not recursive
   Loop(Generator::Next source, std::int64_t depth, std::function<Value(const Arguments&)> again, Budget& budget);
 
-  /// The next one, which is the present one from then on.
+  /// Advances to the next element and returns it.
   std::optional<Value> next();
-  /// What "loop" is.
+  /// The "loop" object.
   static Value object(const std::shared_ptr<Loop>& loop);
 
  private:
@@ -32,9 +32,9 @@ class Loop {
   Budget& budget_;
   std::int64_t index_ = -1;
   Value before_ = Undefined{"previtem"}, now_ = Undefined{"previtem"};
-  std::optional<Value> behind_;  // the one behind the present one, where it was asked for
+  std::optional<Value> behind_;  // the next element, if it has been fetched
   bool has_behind_ = false;
-  List rest_;  // of those behind that, where all were asked for, the last one first
+  List rest_;  // all elements after that, if they have been fetched, the last one first
   std::optional<std::int64_t> length_;
   std::optional<Value> last_seen_;
 };

@@ -23,7 +23,7 @@ constexpr std::size_t longest_reference = 16;  // bytes
 constexpr std::array<Entity, 5> entities{
     {{'&', "&amp;"}, {'>', "&gt;"}, {'<', "&lt;"}, {'\'', "&#39;"}, {'"', "&#34;"}}};
 
-// Entities as their characters: the five that escape() writes, by name too, and numbers.
+// Replaces entities by their characters: the five that escape() writes, their names too, and numeric ones.
 std::string unescaped(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size(); ++at) {

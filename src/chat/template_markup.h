@@ -1,4 +1,4 @@
-// Texts that are HTML (markup), as Jinja's safe and escape make them: whatever is added to one is escaped.
+// Texts that are HTML (markup), as Jinja's safe and escape make them: whatever is added to markup is escaped.
 #pragma once
 
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace tril::chat {
 
-/// &, <, >, ' and " as HTML writes them.
+/// Escapes &, <, >, ' and " for HTML.
 std::string escaped(std::string_view text);
-/// A value as markup: markup as it is, anything else printed and escaped.
+/// A value as markup: markup unchanged, anything else printed and escaped.
 Value to_markup(const Value& value, Budget& budget);
-/// What stands for an argument in a text that is like `like`: escaped where that is markup and the argument is not.
+/// An argument as text that may be put into `like`: escaped if `like` is markup and the argument is not.
 std::string text_for(const Value& like, const Value& argument, std::string_view whose, Budget& budget);
-/// a + b of texts: markup where either is.
+/// a + b of texts: markup if either is markup.
 Value sum_of_texts(const Value& a, const Value& b, Budget& budget);
-/// Without tags, and with single blanks between words.
+/// Removes tags and collapses white space.
 std::string without_tags(std::string_view text, Budget& budget);
 /// The filter xmlattr(autospace).
 std::string xml_attributes(const Value& value, bool space_in_front, Budget& budget);
-/// A text as part of a URL. @param query  with + for blanks, and / escaped
+/// Percent-encodes a text. @param query  also encodes / and writes + for blanks
 std::string url_quoted(std::string_view text, bool query);
 
 }  // namespace tril::chat

@@ -1,4 +1,4 @@
-// The methods that a chat template may call of mappings and lists, and those of Python that it may not.
+// The methods of mappings and lists that chat templates may call, and Python's methods that they may not.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -22,7 +22,7 @@ std::string printed_double(const char* format, std::int64_t precision, double x)
   return {out.data(), static_cast<std::size_t>(n)};
 }
 
-// %g with a digit behind the point in any case, as a float without a type is written.
+// %g with at least one digit after the point, Python's form for a float without a type.
 std::string general_with_point(std::int64_t precision, double x) {
   const std::int64_t digits = std::max<std::int64_t>(precision, 1);
   const std::string scientific = printed_double("%.*e", digits - 1, x);
@@ -40,7 +40,7 @@ std::string general_with_point(std::int64_t precision, double x) {
   return mantissa + text.substr(end);
 }
 
-std::string real_text(double x, const FormatSpec& spec) {  // of what is not negative
+std::string real_text(double x, const FormatSpec& spec) {  // of a non-negative number
   if (!std::isfinite(x)) {
     const bool upper = spec.type >= 'A' && spec.type <= 'Z';
     std::string text = std::isnan(x) ? (upper ? "NAN" : "nan") : (upper ? "INF" : "inf");

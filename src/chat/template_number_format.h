@@ -1,4 +1,4 @@
-// A number with a width, a precision and signs, as Python's format() writes it.
+// Formats a number with width, precision and sign, as Python's format() does.
 #pragma once
 
 #include <string>
@@ -8,20 +8,20 @@
 
 namespace tril::chat {
 
-/// What stands behind the colon of "{:>10.2f}", or behind the % of "%-10.2f".
+/// What follows the colon in "{:>10.2f}", or the % in "%-10.2f".
 struct FormatSpec {
   std::string fill = " ";
-  char align = '\0';  ///< < > ^ =; none: numbers to the right, others to the left
-  char sign = '\0';   ///< + and blank: in front of what is not negative
+  char align = '\0';  ///< < > ^ =; default: numbers right, others left
+  char sign = '\0';   ///< + and blank: written before a non-negative number
   bool alternate = false, zeros = false;
-  char grouping = '\0';  ///< , or _ between thousands
+  char grouping = '\0';  ///< , or _ as thousands separator
   std::int64_t width = 0, precision = -1;
   char type = '\0';
 };
 
-/// Digits behind their sign. @param value  an integer or a float
+/// The digits of a number, after its sign. @param value  an integer or a float
 std::string number_text(const Value& value, const FormatSpec& spec);
-/// Filled up to the width. @param sign_length  bytes in front of which zeros do not go
+/// Pads to the width. @param sign_length  bytes before which no zeros are inserted
 std::string aligned(std::string_view text, const FormatSpec& spec, std::size_t sign_length, Budget& budget);
 
 }  // namespace tril::chat

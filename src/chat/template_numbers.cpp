@@ -25,8 +25,8 @@ bool is_alphanumeric(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// A text as int() and float() read it: without white space around it, with ASCII's digits for those of other scripts, and
-// without underscores, each of which has to stand between digits. Nothing where one does not.
+// A text as int() and float() read it: without surrounding white space, with ASCII digits instead of those of other
+// scripts, and without underscores. Nothing if an underscore is not between digits.
 std::optional<std::string> plain_number(const std::string& text, Budget& budget) {
   budget.pay(4 * text.size());
   std::string out;
@@ -53,7 +53,7 @@ std::optional<std::string> plain_number(const std::string& text, Budget& budget)
   return without;
 }
 
-// int(text, base). Nothing for what is no such number.
+// int(text, base). Nothing for any other text.
 std::optional<std::int64_t> whole_of(const std::string& text, std::int64_t base, Budget& budget) {
   if (base != 0 && (base < 2 || base > 36)) return std::nullopt;
   const std::optional<std::string> plain = plain_number(text, budget);
@@ -83,7 +83,7 @@ std::optional<std::int64_t> whole_of(const std::string& text, std::int64_t base,
   return negative ? -static_cast<std::int64_t>(n) : static_cast<std::int64_t>(n);
 }
 
-// float(text). Nothing for what is no number.
+// float(text). Nothing for any other text.
 std::optional<double> real_of(const std::string& text, Budget& budget) {
   const std::optional<std::string> plain = plain_number(text, budget);
   if (!plain) return std::nullopt;
@@ -95,13 +95,13 @@ std::optional<double> real_of(const std::string& text, Budget& budget) {
   double d = 0;
   const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), d);
   if (end != s.data() + s.size() || s.find('(') != s.npos || error == std::errc::invalid_argument) return std::nullopt;
-  return error == std::errc{} ? d : std::strtod(std::string(s).c_str(), nullptr);  // infinite, or next to 0
+  return error == std::errc{} ? d : std::strtod(std::string(s).c_str(), nullptr);  // infinite, or close to 0
 }
 
 // ---- Rounding
 
-// round(x, digits): to the nearest decimal number, and to the even one of two that are as near. printf knows the digits of
-// a number to the last.
+// round(x, digits): to the nearest decimal number; ties go to the even one. printf knows all digits of a number
+// exactly.
 double round_decimal(double x, std::int64_t digits) {
   constexpr std::int64_t most_digits = 323, least_digits = -308;
   if (x == 0 || !std::isfinite(x) || digits > most_digits) return x;
@@ -115,7 +115,7 @@ double round_decimal(double x, std::int64_t digits) {
   write(20);
   const std::int64_t exponent =
       std::atoi(std::string_view(text.data()).substr(std::string_view(text.data()).find('e') + 1).data());
-  const std::int64_t kept = exponent + digits;  // behind the first digit
+  const std::int64_t kept = exponent + digits;  // after the first digit
   if (kept < -1) return std::copysign(0.0, x);
   if (kept == -1) {
     const double step = std::strtod(fmt::format("1e{}", -digits).c_str(), nullptr);
@@ -155,7 +155,7 @@ Value rounded(const Value& value, const Arguments& a) {
     if (const auto whole = value.integer()) return round_whole(*whole, digits);
     return round_decimal(*n, digits);
   }
-  constexpr std::int64_t most = 22;  // of the powers of ten that a double has
+  constexpr std::int64_t most = 22;  // the largest power of ten that a double holds exactly
   if (std::abs(static_cast<double>(digits)) > most)
     refuse(fmt::format("round: {} to more than {} digits is not supported", method, most));
   const double scale = std::pow(10.0, static_cast<double>(digits)), x = *n * scale;

@@ -1,4 +1,4 @@
-// Filters that make numbers, as Python's int(), float() and round() make them.
+// Filters that return numbers, with the semantics of Python's int(), float() and round().
 #pragma once
 
 #include "chat/template_arguments.h"

@@ -36,7 +36,7 @@ Value repeated_list(const Value& value, std::int64_t n, Budget& budget) {
   return value.is_tuple() ? Value::tuple(std::move(out)) : Value(std::move(out));
 }
 
-// Nothing where the result does not fit. Division rounds down, as Python's does.
+// Nothing if the result overflows. Division rounds down, as in Python.
 std::optional<std::int64_t> whole_arithmetic(const std::string& op, std::int64_t i, std::int64_t j) {
   std::int64_t r = 0;
   if (op == "+") return __builtin_add_overflow(i, j, &r) ? std::nullopt : std::optional(r);
@@ -55,13 +55,13 @@ std::optional<std::int64_t> whole_arithmetic(const std::string& op, std::int64_t
   return op == "%" ? (adjust ? rest + j : rest) : i / j - (adjust ? 1 : 0);
 }
 
-// x // y and x % y, of which Python says that x = (x // y) y + x % y, and that the rest has the sign of y.
+// x // y and x % y. In Python x = (x // y) y + x % y, and the remainder has the sign of y.
 double divided(const std::string& op, double x, double y) {
   double rest = std::fmod(x, y);
   if (rest != 0 && (rest < 0) != (y < 0)) rest += y;
   if (op == "%") return rest == 0 ? std::copysign(0.0, y) : rest;
   const double quotient = (x - rest) / y, down = std::floor(quotient);
-  return quotient - down > 0.5 ? down + 1 : down;  // it is whole but for rounding
+  return quotient - down > 0.5 ? down + 1 : down;  // whole up to rounding
 }
 
 Value arithmetic(const std::string& op, const Value& a, const Value& b) {
@@ -135,7 +135,7 @@ bool compares(std::string_view op, const Value& a, const Value& b, Budget& budge
   if (op == "not in") return !contains(b, a, budget);
   if (op == "<") return less(a, b);
   if (op == ">") return less(b, a);
-  const bool numbers = a.number() && b.number();  // of which some have no order
+  const bool numbers = a.number() && b.number();  // some pairs are unordered
   if (op == "<=") return numbers ? less(a, b) || equal(a, b) : !less(b, a);
   return numbers ? less(b, a) || equal(a, b) : !less(a, b);
 }

@@ -1,4 +1,4 @@
-// What + and its like make of values in a chat template: Python's sums, products and quotients.
+// The operators of a chat template: Python's arithmetic and comparisons.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace tril::chat {
 
-/// @throws Error where a value is undefined, saying what it therefore is not
+/// @throws Error if a value is undefined; `what` says what was expected
 void check_defined(const Value& value, std::string_view what);
 
 /// @param op  - + not

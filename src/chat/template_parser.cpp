@@ -1,4 +1,4 @@
-// Words to a tree, by recursive descent: statements.
+// Parses tokens into a tree by recursive descent: statements.
 #include "chat/template_parser.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace tril::chat {
 namespace {
 
-constexpr int deepest = 100;  // expressions and blocks within each other
+constexpr int deepest = 100;  // nesting of expressions and blocks
 
 }  // namespace
 
@@ -65,7 +65,7 @@ void Parser::expect_block_end() {
   ++at_;
 }
 
-// Statements up to a tag of one of these names, which is left there (its {% is taken), or to the end.
+// Statements up to a tag of one of these names, which is not consumed (except its {%), or to the end.
 Block Parser::parse_block(std::initializer_list<std::string_view> until) {
   const Deeper deeper(*this);
   Block block;
@@ -86,7 +86,7 @@ Block Parser::parse_block(std::initializer_list<std::string_view> until) {
   return block;
 }
 
-// Behind a tag, up to and with the one that ends it.
+// The body after a tag, up to and including its end tag.
 Block Parser::parse_body(std::string_view end) {
   const Sometimes always(*this, false);
   expect_block_end();
@@ -144,7 +144,7 @@ Statement Parser::parse_if() {
   expect_block_end();
   s.body = parse_block({"elif", "else", "endif"});
   if (skip_name("elif")) {
-    s.otherwise.push_back(parse_if());  // it takes the endif
+    s.otherwise.push_back(parse_if());  // which consumes the endif
     return s;
   }
   if (skip_name("else")) {
@@ -259,7 +259,7 @@ Statement Parser::parse_generation() {
   return s;
 }
 
-// One name, one of a namespace's, or several.
+// One name, a namespace's member, or several of these.
 Target Parser::parse_target() {
   Target first = parse_target_part();
   if (!is_sign(",")) return first;
@@ -267,7 +267,7 @@ Target Parser::parse_target() {
   all.unpacks = true;
   all.parts.push_back(std::move(first));
   while (skip_sign(",")) {
-    if (is_name("in") || is_sign(")")) break;  // a comma at the end
+    if (is_name("in") || is_sign(")")) break;  // a trailing comma
     all.parts.push_back(parse_target_part());
   }
   return all;

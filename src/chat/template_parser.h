@@ -1,4 +1,4 @@
-// Reads a chat template's words. What the parts of the parser have in common.
+// Parses a chat template's tokens: shared by the parser's two files.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class Parser {
   Block parse();
 
  private:
-  // Counts how deep the parser is within itself.
+  // Counts the parser's depth of recursion.
   class Deeper {
    public:
     explicit Deeper(Parser& parser);
@@ -33,8 +33,8 @@ class Parser {
     int& depth_;
   };
 
-  // Whether what follows may never run (it stands in an if, and in no loop or macro within it), so that a filter or a test
-  // that nobody knows is an error only when it does: Jinja has this rule.
+  // Whether the code that follows may never run (it is in an if, and in no loop or macro within it): an unknown filter
+  // or test is then an error only when it runs. This is Jinja's rule.
   class Sometimes {
    public:
     Sometimes(Parser& parser, bool sometimes) : held_(parser.sometimes_), before_(parser.sometimes_) {
@@ -129,7 +129,7 @@ class Parser {
   std::size_t at_ = 0;
   int depth_ = 0, loops_ = 0;
   bool sometimes_ = false;
-  std::vector<Macro*> macros_;  // those around
+  std::vector<Macro*> macros_;  // the enclosing ones
 };
 
 }  // namespace tril::chat

@@ -1,4 +1,4 @@
-// Statements of a chat template at work.
+// Evaluates the statements of a chat template.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace tril::chat {
 namespace {
 
 constexpr int deepest_statement = 400, deepest_macro = 50;
-constexpr std::size_t statement_cost = 5, round_cost = 200;  // a statement or a part of an expression; a loop's round
+constexpr std::size_t statement_cost = 5, round_cost = 200;  // per statement or part of an expression; per round
 
 }  // namespace
 
@@ -96,7 +96,7 @@ Evaluator::Flow Evaluator::execute(const Statement& s, Scope& scope, std::string
     case Statement::filter_:
       return execute_filter(s, scope, out);
     case Statement::generation: {
-      Scope inner{&scope};  // what is set in it is not seen behind it
+      Scope inner{&scope};  // its assignments are not visible afterwards
       return execute(s.body, inner, out);
     }
     case Statement::break_:
@@ -150,7 +150,7 @@ Evaluator::Flow Evaluator::execute_filter(const Statement& s, Scope& scope, std:
   return Flow::on;
 }
 
-// What a loop goes over: of those that its condition lets through, each when it is asked for.
+// The elements that a loop iterates over, filtered by its condition, each fetched when needed.
 Generator::Next Evaluator::source_of(const LoopRun& run, const Value& iterable) {
   Generator::Next all = over(iterable, budget_);
   if (!run.statement.condition) return all;
@@ -221,13 +221,13 @@ Value Evaluator::run_macro(const Macro& macro, const Scope& home, const Argument
   return Value(std::move(out));
 }
 
-// Gives a macro's parameters their values.
+// Binds a call's arguments to a macro's parameters.
 void Evaluator::bind(const Macro& macro, const Arguments& a, Scope& scope) {
   const std::vector<std::string>& names = macro.parameters;
   const std::size_t by_place = std::min(a.positional.size(), names.size());
   if (a.positional.size() > names.size() && !macro.takes_more)
     refuse(fmt::format("macro \"{}\" takes {} arguments, not {}", macro.name, names.size(), a.positional.size()));
-  budget_.pay(2 * names.size() * a.named.size());  // each name is looked for among those that are given, and these here
+  budget_.pay(2 * names.size() * a.named.size());  // each name is looked up among the given ones, and these here
   Dict others;
   Value caller = Undefined{"caller"};
   for (const auto& [name, value] : a.named) {

@@ -1,4 +1,4 @@
-// The methods that a chat template may call of strings. Those of markup give markup, and escape what they are given.
+// The methods of strings that chat templates may call. Those of markup return markup, and escape their arguments.
 #include <fmt/format.h>
 #include <unicode/uchar.h>
 
@@ -16,7 +16,7 @@
 namespace tril::chat {
 namespace {
 
-// What the method is one of.
+// The subject of the method.
 const std::string& text_of_value(const Call& c) {
   return *c.value.get<std::string>();
 }
@@ -50,7 +50,7 @@ Value split_lines(const Call& c) {
   return all_like(c, lines_of(text_of_value(c), flag_argument(c.arguments, 0, "keepends", false), c.budget));
 }
 
-// The part between arguments 1 and 2, in which argument 0 is looked for.
+// The part between arguments 1 and 2, in which argument 0 is searched.
 std::optional<Part> searched(const Call& c) {
   c.budget.pay(4 * text_of_value(c).size());
   return part_of(text_of_value(c), argument(c.arguments, 1, "start"), argument(c.arguments, 2, "end"));
@@ -67,7 +67,7 @@ Value count_in_string(const Call& c) {
   return n;
 }
 
-// find and index, rfind and rindex: a place in characters.
+// find and index, rfind and rindex: positions in characters.
 template <bool last, bool must_be>
 Value place(const Call& c) {
   const std::string& what = c.given_text(0, "sub");
@@ -79,7 +79,7 @@ Value place(const Call& c) {
   return std::int64_t{-1};
 }
 
-// startswith and endswith take one text or a tuple of them.
+// startswith and endswith accept one text or a tuple of texts.
 template <bool at_start>
 Value has_end(const Call& c) {
   const std::optional<Part> part = searched(c);
@@ -181,11 +181,11 @@ Value remove_suffix(const Call& c) {
 
 template <bool (*holds)(std::string_view)>
 Value is_cased(const Call& c) {
-  c.budget.pay(8 * text_of_value(c).size());  // each character's case is looked up
+  c.budget.pay(8 * text_of_value(c).size());  // looks up each character's case
   return holds(text_of_value(c));
 }
 
-// Whether there are characters, and all of them are of a kind.
+// Whether the text is not empty and all its characters satisfy `holds`.
 template <bool (*holds)(UChar32)>
 Value is_all(const Call& c) {
   c.budget.pay(8 * text_of_value(c).size());
@@ -205,7 +205,7 @@ bool is_letter(UChar32 c) {
 bool is_decimal(UChar32 c) {
   return numeric_type(c) == U_NT_DECIMAL;
 }
-bool is_digit(UChar32 c) {  // in any script, also small and circled ones
+bool is_digit(UChar32 c) {  // in any script, including small and circled digits
   return is_decimal(c) || numeric_type(c) == U_NT_DIGIT;
 }
 bool is_numeric(UChar32 c) {

@@ -1,5 +1,5 @@
-// A chat template's source to a tree: the Jinja language [jinja.palletsprojects.com] as `transformers` sets it up
-// (trim_blocks, lstrip_blocks, loop controls), but for what reads other templates. That is refused by name.
+// Parses a chat template's source: the Jinja language [jinja.palletsprojects.com] as `transformers` configures it
+// (trim_blocks, lstrip_blocks, loop controls), except statements that read other templates, which are refused.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace tril::chat {
 
-// ---- Words of the language
+// ---- Tokens
 
 struct Token {
   enum Kind : std::uint8_t {
@@ -44,13 +44,13 @@ struct Expression {
   enum Kind : std::uint8_t {
     constant,     ///< value
     variable,     ///< name
-    list,         ///< parts; name: "tuple" where they stand without square brackets
+    list,         ///< parts; name: "tuple" if written without square brackets
     dict,         ///< parts: key, value, key, value
     attribute,    ///< parts[0].name
     item,         ///< parts[0][parts[1]]
     slice,        ///< parts[0][parts[1]:parts[2]:parts[3]], each of the last three may be null
     call,         ///< parts[0](parts[1..], *list, named, **mapping)
-    filter,       ///< parts[0] | name(like a call); parts[0] is null where a tag says what is filtered
+    filter,       ///< parts[0] | name(like a call); parts[0] is null in a filter block
     test,         ///< parts[0] is name(like a call)
     unary,        ///< name: - + not
     binary,       ///< name: + - * / // % ** ~ and or
@@ -66,9 +66,9 @@ struct Expression {
   ExpressionPtr list_of_arguments, mapping_of_arguments;  ///< may be null
   std::vector<std::string> operators;
 };
-inline constexpr int tallest_expression = 150;  ///< so that whoever walks down needs a bounded stack
+inline constexpr int tallest_expression = 150;  ///< bounds the stack that a walk of the tree needs
 
-/// What is assigned to: a name, a namespace's member ("ns.x"), or several of these, also within each other.
+/// The target of an assignment: a name, a namespace's member ("ns.x"), or several of these, possibly nested.
 struct Target {
   std::string name, member;
   bool unpacks = false;  ///< into `parts`
@@ -78,12 +78,12 @@ struct Target {
 struct Statement;
 using Block = std::vector<Statement>;
 
-/// What {% macro %} says, and {% call %} of what it hands over.
+/// The definition in {% macro %}, and the caller that {% call %} passes.
 struct Macro {
   std::string name;
   std::vector<std::string> parameters;
-  std::vector<ExpressionPtr> defaults;  ///< of the last of them
-  /// Whether the body asks for arguments beyond them, for named ones, and for who calls it.
+  std::vector<ExpressionPtr> defaults;  ///< of the last parameters
+  /// Whether the body uses varargs, kwargs and caller.
   bool takes_more = false, takes_named = false, takes_caller = false;
   Block body;
 };
@@ -94,17 +94,17 @@ struct Statement {
     print,       ///< expression
     if_,         ///< expression, body, otherwise
     for_,        ///< target, expression, condition, body, otherwise
-    set,         ///< target, expression; or target, body and maybe a filter of it
+    set,         ///< target, expression; or target, body and perhaps a filter of it
     with,        ///< settings, body
     macro_,      ///< macro
-    call,        ///< expression: a call, that macro is handed over to
+    call,        ///< expression: a call, to which macro is passed
     filter_,     ///< filter, applied to what the body prints
     generation,  ///< body
     break_,
     continue_,
   } kind = output;
   int line = 1;
-  bool recursive = false;  ///< a loop that calls itself
+  bool recursive = false;  ///< a loop that may call itself
   std::string text;
   Target target;
   ExpressionPtr expression, condition, filter;
@@ -113,7 +113,7 @@ struct Statement {
   Block body, otherwise;
 };
 
-/// @throws Error naming `where` and the line for what is no template, and for what is not supported, by its name
+/// @throws Error naming `where` and the line for a syntax error, and naming whatever is not supported
 Block parse_template(std::string_view source, const std::string& where);
 
 }  // namespace tril::chat

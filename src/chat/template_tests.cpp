@@ -1,4 +1,4 @@
-// The tests of chat templates, by name.
+// The tests of chat templates by name.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace tril::chat {
 namespace {
 
-// Python's "is": the very same, and for small values one like it.
+// Python's "is": identity; for small values, equality of the same type.
 bool same(const Value& a, const Value& b) {
   if (const auto* x = a.get<List>(), *y = b.get<List>(); x || y) return x == y;
   if (const auto* x = a.get<Dict>(), *y = b.get<Dict>(); x || y) return x == y;
@@ -29,7 +29,7 @@ bool is_callable(const Value& v) {
   return v.is_undefined() || (f && f->call);
 }
 
-// value % by, of numbers.
+// value % by of two numbers.
 double rest(const Value& value, const Value& by, Budget& budget) {
   if (!value.number() || !by.number())
     refuse(fmt::format("{} cannot be divided by {}", value.type_name(), by.type_name()));
@@ -58,7 +58,7 @@ constexpr auto plain_tests = std::to_array<std::pair<std::string_view, Plain>>({
     {"test", [](const Value& v) { return v.get<std::string>() && knows_test(*v.get<std::string>()) != Known::no; }},
 });
 
-// By other names the same.
+// Synonyms of comparison operators.
 constexpr auto comparisons = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"==", "=="},
     {"eq", "=="},
@@ -116,7 +116,7 @@ bool apply_test(std::string_view name, const Value& value, const Arguments& a, B
   if (name == "divisibleby") return rest(value, other(), budget) == 0;
   if (name == "lower" || name == "upper") {
     const std::string text = printed(value, budget);
-    budget.pay(8 * text.size());  // each character's case is looked up
+    budget.pay(8 * text.size());  // looks up each character's case
     return name == "lower" ? is_lower_case(text) : is_upper_case(text);
   }
   refuse(fmt::format("the test \"{}\" is not supported", printable(name)));

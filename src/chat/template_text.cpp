@@ -15,7 +15,7 @@
 namespace tril::chat {
 namespace {
 
-// What str.splitlines() takes for the end of a line.
+// The line ends of str.splitlines().
 bool ends_line(char32_t c) {
   return (c >= 0x0a && c <= 0x0d) || (c >= 0x1c && c <= 0x1e) || c == 0x85 || c == 0x2028 || c == 0x2029;
 }
@@ -42,7 +42,7 @@ std::int64_t length_of(std::string_view s) {
   return n;
 }
 
-// Without the characters of `which` (white space where there is none) at its ends.
+// Removes the characters of `which` (by default white space) from the ends.
 std::string stripped(std::string_view s, const Value* which, Ends ends, Budget& budget) {
   const bool any_space = !which || which->is_none();
   const std::string set = any_space ? "" : text_of(*which, "strip");
@@ -85,13 +85,13 @@ std::size_t find_text(std::string_view s, std::string_view what, std::size_t fro
   if (from > s.size()) return s.npos;
   const void* const found = ::memmem(s.data() + from, s.size() - from, what.data(), what.size());
   const std::size_t at = found ? static_cast<std::size_t>(static_cast<const char*>(found) - s.data()) : s.npos;
-  // Ten nanoseconds a byte where nearly every place of `s` looks like `what`, ten times a copy's.
+  // About ten nanoseconds a byte, ten times a copy's, if nearly every place of `s` looks like `what`.
   budget.pay(1 + what.size() + (found ? at : s.size()) - from);
   return at;
 }
 
 std::size_t find_last_text(std::string_view s, std::string_view what, Budget& budget) {
-  // Both turned round are searched from the left, where find_text() takes time by their sum.
+  // Both are reversed and searched from the left, since find_text() takes time linear in the sum of their lengths.
   const std::string turned(s.rbegin(), s.rend()), turned_what(what.rbegin(), what.rend());
   budget.pay_text(s.size() + what.size());
   const std::size_t found = find_text(turned, turned_what, 0, budget);
@@ -124,7 +124,7 @@ std::string replaced(std::string_view s, std::string_view from, std::string_view
     budget.pay(4 + (before.size() + to.size()) / 8);
     if (out.size() > longest_text) refuse("replace: the text becomes too long");
   };
-  if (from.empty()) {  // at each character, and at the end
+  if (from.empty()) {  // before each character, and at the end
     std::size_t at = 0;
     for (; at < s.size() && most != 0; --most) {
       add("");
@@ -159,7 +159,7 @@ std::vector<std::string_view> split_at_space(std::string_view s, std::int64_t mo
   for (strip(from_right ? right : left); !s.empty(); strip(from_right ? right : left), --most) {
     std::size_t at = from_right ? s.size() : 0;
     if (most == 0) {
-      parts.push_back(s);  // with the white space on its far side
+      parts.push_back(s);  // with its white space on the far side
       break;
     }
     if (from_right)
@@ -191,7 +191,7 @@ std::vector<std::string_view> split(std::string_view s, const Value* by, std::in
   const std::string& sign = text_of(*by, "split");
   if (sign.empty()) refuse("split: the separator is empty");
   if (from_right) {
-    // Both turned round are searched from the left, where find_text() takes time by their sum.
+    // Both are reversed and searched from the left, since find_text() takes time linear in the sum of their lengths.
     budget.pay_text(s.size() + sign.size());
     const std::string turned(s.rbegin(), s.rend()), turned_sign(sign.rbegin(), sign.rend());
     std::string_view rest = turned;
@@ -262,7 +262,7 @@ std::string padded(std::string_view s, std::int64_t before, std::int64_t behind,
 std::string centered(std::string_view s, std::int64_t width, std::string_view with, Budget& budget) {
   const std::int64_t room = room_in(width, s);
   if (room <= 0) return std::string(s);
-  const std::int64_t before = room / 2 + (room & width & 1);  // where CPython puts the odd one
+  const std::int64_t before = room / 2 + (room & width & 1);  // the odd one goes where CPython puts it
   return padded(s, before, room - before, with, budget);
 }
 
@@ -292,7 +292,7 @@ Value truncated(const Value& value, const Arguments& a, Budget& budget) {
   const std::string end = given ? text_of(*given, "truncate") : "...";
   if (length < length_of(end)) refuse(fmt::format("truncate: the length is {}, less than that of the end", length));
   if (leeway < 0) refuse("truncate: the leeway is below 0");
-  constexpr std::int64_t half = std::numeric_limits<std::int64_t>::max() / 2;  // no text is as long
+  constexpr std::int64_t half = std::numeric_limits<std::int64_t>::max() / 2;  // no text is that long
   const std::int64_t kept_whole = std::min(length, half) + std::min(leeway, half);
   const auto* s = value.get<std::string>();
   if (!s && (value.is_undefined() || value.get<List>() || value.get<Dict>()) &&

@@ -1,4 +1,4 @@
-// What a chat template does to texts, as Python's strings do it.
+// Python's string methods, and Jinja's text filters, of chat templates.
 #pragma once
 
 #include <cstdint>
@@ -16,34 +16,33 @@ std::vector<std::string_view> characters(std::string_view s);
 std::int64_t length_of(std::string_view s);  ///< in characters
 
 enum Ends : std::uint8_t { left = 1, right = 2, both = 3 };
-/// Without the characters of `which` (white space where there is none) at its ends.
+/// Removes the characters of `which` (by default white space) from the ends.
 std::string stripped(std::string_view s, const Value* which, Ends ends, Budget& budget);
-/// The filter title: behind blanks, hyphens and opening brackets there is a capital. str.title() is title_case().
+/// The filter title: a capital after blanks, hyphens and opening brackets. str.title() is title_case().
 std::string titled(std::string_view s);
 
-/// Where `what` is in `s` from `from` on, or npos; in time that grows with what is looked through, which it pays.
+/// The position of `what` in `s` at or after `from`, or npos; pays for the bytes that it searches, in linear time.
 std::size_t find_text(std::string_view s, std::string_view what, std::size_t from, Budget& budget);
-/// Where it is last.
+/// The last position.
 std::size_t find_last_text(std::string_view s, std::string_view what, Budget& budget);
-/// The characters that Python's s[from:to] has, each none or a number; nothing where `from` is behind the end.
+/// The characters of Python's s[from:to], where each bound is None or a number; nothing if `from` is past the end.
 struct Part {
   std::string_view text;
   std::int64_t begin = 0;  ///< in characters
 };
 std::optional<Part> part_of(std::string_view s, const Value* from, const Value* to);
 
-/// @param most  how often; below 0: everywhere
+/// @param most  replacements at most; below 0: all
 std::string replaced(std::string_view s, std::string_view from, std::string_view to, std::int64_t most, Budget& budget);
-/// @param by  none: white space
+/// @param by  None: white space
 std::vector<std::string_view> split(std::string_view s, const Value* by, std::int64_t most, bool from_right,
                                     Budget& budget);
 /// str.splitlines()
 std::vector<std::string_view> lines_of(std::string_view s, bool keep_ends, Budget& budget);
 std::string joined(const List& list, std::string_view by, Budget& budget);
-/// How many characters a text lacks of `width`: none or less where it is as wide. Nothing is subtracted from a width below
-/// 0, whatever its size.
+/// How many characters a text lacks to reach `width`; zero or less if it is as wide. A negative width counts as 0.
 std::int64_t room_in(std::int64_t width, std::string_view s);
-/// With `before` and `behind` times a character around it.
+/// Puts the character `before` times before and `behind` times after the text.
 std::string padded(std::string_view s, std::int64_t before, std::int64_t behind, std::string_view with, Budget& budget);
 /// str.center()
 std::string centered(std::string_view s, std::int64_t width, std::string_view with, Budget& budget);

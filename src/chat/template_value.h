@@ -1,4 +1,4 @@
-// Values of a chat template while it runs: those of Python as Jinja sees them, as far as templates need them.
+// Runtime values of a chat template: Python's values as Jinja sees them, as far as templates need them.
 #pragma once
 
 #include <cstdint>
@@ -17,34 +17,34 @@ namespace tril::chat {
 class Value;
 
 using List = std::vector<Value>;
-/// In the order in which its keys came. Keys are what can be told apart by ==: no lists, no mappings.
+/// In insertion order. Keys are values that == compares: no lists, no mappings.
 using Dict = std::vector<std::pair<Value, Value>>;
 
-/// Positional arguments and those by name.
+/// Positional and named arguments.
 struct Arguments {
   List positional;
   std::vector<std::pair<std::string, Value>> named;
 };
 
-/// A macro, a method of a value, a function of the template's surroundings; or an object that has members of its own.
+/// A macro, a bound method, a global function; or an object with members of its own.
 struct Callable {
   std::string name;
-  std::function<Value(const Arguments&)> call;         ///< empty: it cannot be called
-  std::function<Value(std::string_view)> member = {};  ///< empty: it has none
-  std::function<std::string()> shown = {};             ///< what {{ it }} prints; empty: nothing that could be told
+  std::function<Value(const Arguments&)> call;         ///< empty: not callable
+  std::function<Value(std::string_view)> member = {};  ///< empty: no members
+  std::function<std::string()> shown = {};             ///< what {{ it }} prints; empty: not printable
 };
 
-/// A name without a value: prints as nothing, is false, has no elements; whatever else is done to it is an error.
+/// A name without a value: prints as nothing, is false, has no elements; any other use is an error.
 struct Undefined {
   std::string name;
 };
 struct None {};
-/// A value that changes: what namespace() makes.
+/// The mutable object that namespace() makes.
 struct Namespace {
   Dict members;
 };
 
-/// What is gone over once, one value after the other, each made when it is asked for: Python's generators and iterators.
+/// An iterator that makes each value when it is asked for: Python's generators and iterators.
 class Generator {
  public:
   using Next = std::function<std::optional<Value>()>;
@@ -55,13 +55,13 @@ class Generator {
   Next next_;
 };
 
-/// Of values that are lists here.
+/// The kinds of values that are stored as lists.
 enum class Sequence : std::uint8_t {
   list,
   tuple,
-  group,  ///< a tuple whose two have names: grouper, list
+  group,  ///< a tuple with two named members: grouper, list
   range,
-  keys,  ///< what a mapping's keys(), values() and items() give: nothing in them has a place
+  keys,  ///< the views keys(), values() and items() of a mapping: not indexable
   values,
   items,
 };
@@ -69,7 +69,7 @@ enum class Sequence : std::uint8_t {
 class Value {
  public:
   Value() : data_(None{}) {}
-  Value(Undefined v) : data_(std::move(v)) {}           // NOLINT: here and below, values are what they hold
+  Value(Undefined v) : data_(std::move(v)) {}           // NOLINT: here and below, conversions are meant to be implicit
   Value(None) : data_(None{}) {}                        // NOLINT
   Value(bool v) : data_(v) {}                           // NOLINT
   Value(std::int64_t v) : data_(v) {}                   // NOLINT
@@ -84,29 +84,29 @@ class Value {
 
   static Value sequence(List v, Sequence kind);
   static Value tuple(List v) { return sequence(std::move(v), Sequence::tuple); }
-  /// Text that is HTML: what is added to it is escaped first.
+  /// Text that is HTML: whatever is added to it is escaped first.
   static Value markup(std::string v);
-  /// A text of the kind that `like` is.
+  /// A text of the same kind as `like`.
   static Value text_like(const Value& like, std::string v);
   static Value generator(Generator::Next next);
-  /// It itself, which keeps `held` as long as it is there.
-  /// @throws Error where that is nested too deep
+  /// This value, which also keeps `held` alive.
+  /// @throws Error if `held` is nested too deep
   Value&& holding(const Value& held) &&;
 
-  /// What it holds, of this kind; nullptr where it is of another.
+  /// The value as this type; nullptr if it has another.
   template <class T>
   const T* get() const;
 
   bool is_undefined() const { return get<Undefined>() != nullptr; }
   bool is_none() const { return get<None>() != nullptr; }
-  /// true and false count as 1 and 0; nothing for what is no number.
+  /// true and false count as 1 and 0; nothing if it is no number.
   std::optional<double> number() const;
   std::optional<std::int64_t> integer() const;
 
   bool truth() const;
   std::string_view type_name() const;  ///< "a string", "a mapping", ... for messages
-  /// Whether a namespace or a function is in it: such are kept in no namespace, so that nothing holds itself and nothing
-  /// outlives what it refers to.
+  /// Whether it contains a namespace or a function: no namespace may hold such a value, so that there are no reference
+  /// cycles and nothing outlives what it refers to.
   bool is_bound() const { return bound_; }
   bool is_markup() const { return markup_; }
   Sequence sequence() const { return sequence_; }
@@ -114,8 +114,8 @@ class Value {
   bool is_plain_list() const { return get<List>() && sequence_ <= Sequence::group; }  ///< or a tuple
   bool is_range() const { return sequence_ == Sequence::range; }
   bool is_view() const { return sequence_ >= Sequence::keys; }
-  /// How much there is to go over where the whole of it is written or compared: its values, each as often as it is in it,
-  /// and every 16 bytes of text. A namespace within a list is one: it is not written there.
+  /// The work of writing or comparing the whole value: the number of its values, each as often as it occurs, and of
+  /// every 16 bytes of text. A namespace within a list counts as one, since its members are not written.
   std::size_t weight() const;
 
  private:
@@ -127,26 +127,26 @@ class Value {
                std::shared_ptr<const Callable>, std::shared_ptr<Generator>>
       data_;
   std::uint32_t weight_ = 1;  // at most largest_weight
-  std::uint8_t depth_ = 0;    // of lists and mappings within each other
+  std::uint8_t depth_ = 0;    // nesting of lists and mappings
   bool bound_ = false, markup_ = false;
   Sequence sequence_ = Sequence::list;
 };
 
-/// Python's == : of different kinds nothing is equal, but numbers are numbers.
+/// Python's == : values of different kinds are unequal, but all numbers are one kind.
 bool equal(const Value& a, const Value& b);
-/// What equal() costs at most, in units of a Budget.
+/// The most that equal() costs, in units of a Budget.
 std::size_t cost_of_equal(const Value& a, const Value& b);
-/// Python's < . @throws Error for values that have no order
+/// Python's < . @throws Error for values without an order
 bool less(const Value& a, const Value& b);
 
-/// What find() and put() cost at most, in units of a Budget.
+/// The most that find() and put() cost, in units of a Budget.
 std::size_t cost_of_find(const Dict& dict, const Value& key);
 /// A member of a dict, or nullptr.
 const Value* find(const Dict& dict, const Value& key);
 const Value* find(const Dict& dict, std::string_view key);
-/// Sets a member. @throws Error for a key that is none
+/// Sets a member. @throws Error for an invalid key
 void put(Dict& dict, const Value& key, Value value);
-/// @throws Error where a value cannot be a mapping's key, or one of a set
+/// @throws Error if a value cannot be a mapping's key or a set's member
 void check_key(const Value& value);
 
 /// @throws Error for JSON that is nested too deep

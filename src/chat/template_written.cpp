@@ -14,13 +14,13 @@
 namespace tril::chat {
 namespace {
 
-// What str.isprintable() has: no controls, no formats, nothing unassigned, and of spaces the blank alone.
+// str.isprintable(): no control, format or unassigned characters, and no space other than the blank.
 bool is_printable(const Character& c) {
   if (c.code < 0x80) return c.code >= 0x20 && c.code != 0x7f;
   return c.code == Character::not_utf8 || !(U_GET_GC_MASK(static_cast<UChar32>(c.code)) & (U_GC_C_MASK | U_GC_Z_MASK));
 }
 
-// Python quotes with ' unless the text has one and no ".
+// Python quotes with ' unless the text has a ' and no ".
 std::string python_quoted(std::string_view text, bool ascii) {
   const char quote = text.find('\'') != text.npos && text.find('"') == text.npos ? '"' : '\'';
   std::string out(1, quote);
@@ -217,7 +217,7 @@ std::string to_text(const Value& value) {
     if (!f->shown) refuse(fmt::format("\"{}\" is a function, which cannot be written", f->name), "call it: ...()");
     return f->shown();
   }
-  // Python writes where it lies in memory.
+  // Python prints its address.
   if (value.get<std::shared_ptr<Generator>>()) refuse("a generator cannot be written", "make it a list: | list");
   return to_repr(value);
 }
