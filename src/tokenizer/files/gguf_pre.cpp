@@ -1,6 +1,6 @@
-// The table of names. Each way to cut is a list of expressions, of which each cuts what the one before it left, matches and
-// what lies between them alike. Where llama.cpp quotes a publisher's expression and computes a likeness of it, this has the
-// publisher's.
+// The table of names. Each way of splitting is a list of expressions; each splits what the one before it left, both its
+// matches and the text between them. Where llama.cpp quotes a publisher's expression but computes an approximation, the
+// publisher's is used here.
 #include "tokenizer/files/gguf_pre.h"
 
 #include <fmt/ranges.h>
@@ -37,12 +37,12 @@ std::string joined(std::initializer_list<std::string_view> parts) {
   return fmt::format("{}", fmt::join(parts, "|"));
 }
 
-// Llama 3's kind of words, of one expression.
+// Llama 3's words, as one expression.
 std::string words(std::string_view endings, std::string_view number) {
   return joined({endings, R"([^\r\n\p{L}\p{N}]?\p{L}+)", number, R"( ?[^\s\p{L}\p{N}]+[\r\n]*)", lines_and_space});
 }
 
-// Words by case, as o200k has them: capitals, then small letters. `but` takes characters out of both.
+// Words by case, as in o200k: capitals, then small letters. `but` excludes characters from both.
 std::string words_by_case(const std::string& ending, std::string_view number,
                           std::string_view behind_signs = "[\\r\\n/]*", const std::string& but = "") {
   const std::string upper = R"([\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M})" + but + "]",
@@ -51,13 +51,13 @@ std::string words_by_case(const std::string& ending, std::string_view number,
                  R"( ?[^\s\p{L}\p{N}]+)" + std::string(behind_signs), lines_and_space});
 }
 
-// A sign before letters, words with their marks, signs: DeepSeek's third version's.
+// DeepSeek-V3's: a sign before letters; words with their marks; signs.
 std::string words_and_signs(std::string_view behind_signs, std::string_view rest) {
   return joined({R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+)", R"([^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+)",
                  R"( ?[\p{P}\p{S}]+)" + std::string(behind_signs), rest});
 }
 
-// The letters that DeepSeek's first version lists: those with a case, as Unicode had them then.
+// The letters in DeepSeek's first expression: those with a case in the Unicode version of the time.
 constexpr std::string_view cased_letters =
     "A-Za-z\u00b5\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u01ba\u01bc-\u01bf\u01c4-\u0293\u0295-\u02af\u0370-"
     "\u0373\u0376\u0377"
@@ -73,7 +73,7 @@ constexpr std::string_view cased_letters =
 constexpr std::string_view deepseek_scripts = "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+";
 constexpr std::string_view han_and_kana = "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+";
 
-// Bytes of words.
+// Vocabularies of bytes.
 std::vector<GgufPre> byte_level() {
   const std::string upto_three = words(english_endings, three_digits), one = words(english_endings, digit),
                     ending = std::string(english_endings) + "?";
@@ -133,9 +133,10 @@ std::vector<GgufPre> byte_level() {
   v.push_back({.names = {"spark2_5"},
                .steps = split_then_bytes(
                    {three_digits, han_and_kana, words_and_signs("", joined({R"([\r\n])", space_pattern})), digit})});
-  // U+8C48 is llama.cpp's, in the place of U+F900, which looks alike and which normal form C turns into it: the range should
-  // probably be that of the compatibility ideographs, U+F900 to U+FAFF. It is kept: files of this name are made for it and
-  // tried out with it, and only scripts that are neither Han nor listed (Yi, Vai, Meetei Mayek, private use) are cut otherwise.
+  // llama.cpp has U+8C48 here instead of U+F900, which looks alike and which normal form C turns into it: the range
+  // should probably be that of the compatibility ideographs, U+F900 to U+FAFF. It is kept, since files of this name are
+  // made for it and tested with it; only scripts that are neither Han nor listed (Yi, Vai, Meetei Mayek, private use)
+  // are split differently.
   v.push_back({.names = {"afmoe"},
                .steps = split_then_bytes(
                    {number_groups_pattern,
@@ -179,7 +180,7 @@ std::vector<GgufPre> byte_level() {
   return v;
 }
 
-// Characters of whole lines, with spaces as U+2581.
+// Vocabularies of characters, over whole lines, with spaces as U+2581.
 std::vector<GgufPre> by_character() {
   ReplaceText space_to_mark;
   space_to_mark.pattern.text = " ";

@@ -13,9 +13,9 @@
 namespace tril {
 namespace {
 
-constexpr std::size_t longest_piece = 1024;  // longer ones are no words, and cost their length squared
+constexpr std::size_t longest_piece = 1024;  // longer ones are no words, and take time quadratic in their length
 
-// The arrays that all kinds have.
+// The arrays that all kinds of vocabularies have.
 struct Tokens {
   std::vector<std::string_view> texts;
   std::vector<PieceType> types;
@@ -52,7 +52,7 @@ Tokens read_tokens(const GgufFile& f) {
     if (t.texts[i].size() > longest_piece)
       f.fail_at(gguf_vocabulary_key("tokens"),
                 fmt::format("token {} has {} bytes, expected {} at most", i, t.texts[i].size(), longest_piece));
-    // Of tokens that are spelt alike the first counts, and none that is out of use.
+    // Of tokens with the same text the first counts; unused tokens do not count.
     if (t.texts[i].empty() || (t.types[i] != PieceType::unused && !known.insert(t.texts[i]).second))
       t.types[i] = PieceType::unused;
   }
@@ -65,13 +65,13 @@ Tokens read_tokens(const GgufFile& f) {
   return t;
 }
 
-// The id that a key says, -1 where there is none.
+// The id under a key, -1 if there is none.
 std::int32_t id_of(const GgufFile& f, std::string_view name, const Tokens& t, std::int32_t otherwise = -1) {
   const std::string key = gguf_vocabulary_key(name) + "_token_id";
   const auto id = f.get<std::int64_t>(key);
   const auto there = [&](std::int32_t i) { return i >= 0 && i < t.size() && !t.text(i).empty() ? i : -1; };
   if (!id) return there(otherwise);
-  if (*id == 0xffffffff || *id == -1) return -1;  // none, as some files write it
+  if (*id == 0xffffffff || *id == -1) return -1;  // some files write "none" so
   if (*id < 0 || *id >= t.size()) f.fail_at(key, fmt::format("{} is not an id of the vocabulary of {}", *id, t.size()));
   return there(static_cast<std::int32_t>(*id));
 }
@@ -91,8 +91,8 @@ Kind kind_of(const GgufFile& f) {
             "supported are llama, gpt2, gemma4, t5 and bert; use the model's directory if it has a tokenizer.json");
 }
 
-// Llama.cpp's own numbers where a file does not say. Of vocabularies with merges they are left out: what it takes there (11)
-// is the end of no model but one.
+// llama.cpp's defaults for missing keys. They do not apply to BPE vocabularies: its default there (11) is the end token
+// of a single model.
 SpecialIds special_ids(const GgufFile& f, const Tokens& t, Kind kind) {
   SpecialIds usual;
   if (kind == Kind::llama) usual = {.pad = -1, .bos = 1, .eos = 2, .unk = 0};
@@ -104,14 +104,14 @@ SpecialIds special_ids(const GgufFile& f, const Tokens& t, Kind kind) {
           .unk = id_of(f, "unknown", t, usual.unk)};
 }
 
-// What begins or ends texts, or pads them, is no token out of use.
+// Tokens that begin, end or pad texts are never unused.
 void keep_special(Tokens& t, const std::vector<std::int32_t>& ids) {
   for (const std::int32_t id : ids)
     if (id >= 0 && t.type(id) == PieceType::unused) t.types[static_cast<std::size_t>(id)] = PieceType::control;
 }
 
-// Control tokens, the unknown one and those of users are found in a text as they stand. What begins and ends texts is
-// special whatever its type.
+// Control, unknown and user-defined tokens are matched literally in a text. Tokens that begin or end texts are special
+// whatever their type.
 std::vector<AddedToken> added_tokens(const Tokens& t, const std::vector<std::int32_t>& named) {
   std::vector<AddedToken> added;
   for (std::int32_t id = 0; id < t.size(); ++id) {
@@ -124,7 +124,7 @@ std::vector<AddedToken> added_tokens(const Tokens& t, const std::vector<std::int
   return added;
 }
 
-// SentencePiece's map of characters, which GGUF has as an array of bytes.
+// SentencePiece's character map, which GGUF stores as an array of bytes.
 std::string read_character_map(const GgufFile& f) {
   std::string map;
   for (const std::int64_t byte : f.get<std::vector<std::int64_t>>(gguf_vocabulary_key("precompiled_charsmap"))
@@ -150,7 +150,7 @@ SentencePieceParts read_scored(const GgufFile& f, const Tokens& t, std::int32_t 
   for (std::int32_t id = 0; id < t.size(); ++id) {
     PieceType type = t.type(id);
     if (type == PieceType::unused) continue;
-    if (type == PieceType::user_defined) type = PieceType::control;  // no text holds it: it was taken out before
+    if (type == PieceType::user_defined) type = PieceType::control;  // no text holds it: it is taken out before
     if (!has_unknown && id == unknown) type = PieceType::unknown;
     bytes += type == PieceType::byte && byte_of_piece(t.text(id)) >= 0;
     m.pieces.push_back({t.text(id), static_cast<float>(t.scores[static_cast<std::size_t>(id)]), type});
@@ -163,7 +163,7 @@ SentencePieceParts read_scored(const GgufFile& f, const Tokens& t, std::int32_t 
 std::vector<std::pair<std::string, std::string>> read_merges(const GgufFile& f) {
   std::vector<std::pair<std::string, std::string>> merges;
   for (const std::string_view merge : f.at<std::vector<std::string_view>>(gguf_vocabulary_key("merges"))) {
-    const std::size_t space = merge.find(' ', 1);  // a piece may begin with a space itself
+    const std::size_t space = merge.find(' ', 1);  // a piece may itself begin with a space
     if (merge.size() > 2 * longest_piece || space == merge.npos)
       f.fail_at(gguf_vocabulary_key("merges"), fmt::format("\"{}\" is not two pieces", printable(merge)));
     merges.emplace_back(merge.substr(0, space), merge.substr(space + 1));
@@ -191,7 +191,7 @@ const GgufPre& read_pre(const GgufFile& f, Kind kind) {
   return gguf_pre(f.get<std::string_view>(gguf_vocabulary_key("pre")).value_or("default"), where);
 }
 
-// Returns how words are cut.
+// @return how words are split
 const GgufPre& read_merged(const GgufFile& f, const Tokens& t, Kind kind, TokenizerDescription& d) {
   const GgufPre& pre = read_pre(f, kind);
   d.parts.model = read_byte_pairs(f, t, pre, d.settings.special.unk);
@@ -204,7 +204,8 @@ const GgufPre& read_merged(const GgufFile& f, const Tokens& t, Kind kind, Tokeni
   return pre;
 }
 
-// What begins a word has U+2581 in front, and what goes on has none; a tokenizer.json has it the other way round.
+// A piece that begins a word has U+2581 in front, and a continuation has nothing; tokenizer.json marks the
+// continuations instead.
 WordPieceParts read_wordpiece(const GgufFile& f, const Tokens& t, std::int32_t unknown) {
   constexpr std::string_view begins = "\u2581";
   if (unknown < 0)
@@ -217,7 +218,7 @@ WordPieceParts read_wordpiece(const GgufFile& f, const Tokens& t, std::int32_t u
     const bool in_brackets = text.starts_with('[') && text.ends_with(']');
     if (t.type(id) == PieceType::normal && !in_brackets && id != unknown)
       text = text.starts_with(begins) ? text.substr(begins.size()) : parts.continuing_subword_prefix + text;
-    if (!text.empty()) parts.vocab.emplace_back(std::move(text), id);  // no word is empty
+    if (!text.empty()) parts.vocab.emplace_back(std::move(text), id);  // a word is never empty
   }
   return parts;
 }
@@ -276,7 +277,7 @@ TokenizerDescription read_gguf_vocabulary(const GgufFile& f) {
   } else {
     const GgufPre& pre = read_merged(f, t, kind, d);
     adds_bos = pre.adds_bos;
-    insists = adds_bos && pre.by_character;  // llama.cpp has the beginning of these whatever the file says
+    insists = adds_bos && pre.by_character;  // llama.cpp adds BOS for these whatever the file says
   }
   s.strip_decoded = kind == Kind::t5;
   if ((f.get<bool>(gguf_vocabulary_key("add_bos_token")).value_or(adds_bos) || insists) && s.special.bos >= 0)

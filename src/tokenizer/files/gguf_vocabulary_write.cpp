@@ -1,4 +1,4 @@
-// The other direction of gguf_vocabulary.h.
+// Writes what gguf_vocabulary.h reads.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -20,7 +20,7 @@ namespace {
              "tril writes byte-level byte pairs, and SentencePiece's with spaces as U+2581");
 }
 
-// Every id's token; those that are nowhere are unused.
+// The token of every id; ids without a token are unused.
 class TokenTable {
  public:
   explicit TokenTable(std::int32_t size)
@@ -41,7 +41,7 @@ class TokenTable {
     return id >= 0 && i < texts_.size() ? texts_[i] : "";
   }
 
-  // Unknown and byte tokens stay what they are.
+  // Unknown and byte tokens keep their type.
   void put_added(const AddedToken& t) {
     const auto i = static_cast<std::size_t>(t.id);
     const bool there = t.id >= 0 && i < types_.size();
@@ -54,7 +54,7 @@ class TokenTable {
     std::unordered_set<std::string> known;
     for (std::size_t i = 0; i < texts_.size(); ++i) {
       if (!texts_[i].empty() && known.insert(texts_[i]).second) continue;
-      texts_[i] = fmt::format("[PAD{}]", i);  // llama.cpp wants each spelling once
+      texts_[i] = fmt::format("[PAD{}]", i);  // llama.cpp requires unique texts
       types_[i] = static_cast<std::int32_t>(PieceType::unused);
     }
     m.add(gguf_vocabulary_key("tokens"), texts_);
@@ -68,7 +68,7 @@ class TokenTable {
   std::vector<float> scores_;
 };
 
-// ---- SentencePiece's byte pairs
+// ---- SentencePiece BPE
 
 void write_model(const SentencePieceParts& p, TokenTable& tokens) {
   if (p.file.algorithm != SubwordAlgorithm::bpe) refuse("a unigram model cuts its text");
@@ -77,13 +77,13 @@ void write_model(const SentencePieceParts& p, TokenTable& tokens) {
     const SentencePieceEntry& piece = p.file.pieces[i];
     std::string text = piece.text;
     if (piece.type == PieceType::user_defined)
-      replace_all(text, space_mark, " ");  // looked for before spaces are marked
+      replace_all(text, space_mark, " ");  // matched before spaces become marks
     tokens.put(p.id_of.empty() ? static_cast<std::int32_t>(i) : p.id_of[i], text, piece.type, piece.score);
   }
 }
 
-// Whether a tokenizer.json is what Hugging Face's converter makes of a SentencePiece model: byte pairs over whole texts in
-// which U+2581 is the space. The steps may put one in front of a text.
+// Whether a tokenizer.json looks like the output of Hugging Face's converter for a SentencePiece model: BPE over whole
+// texts with U+2581 as the space. The steps may put one in front of a text.
 struct Converted {
   bool is = false, prefix = false;
 };
@@ -110,7 +110,7 @@ Converted converted(const TokenizerParts& p, const BpeParts& bpe) {
       marks = true;
       splits = m->split;
       c.prefix = c.prefix || m->prepend != PrependScheme::never;
-    } else if (!(marks && split && split->pattern == TextPattern{.text = " "})) {  // there is no such space any more
+    } else if (!(marks && split && split->pattern == TextPattern{.text = " "})) {  // no such spaces are left here
       return {};
     }
   }
@@ -121,10 +121,10 @@ Converted converted(const TokenizerParts& p, const BpeParts& bpe) {
   return c;
 }
 
-// Scores by which llama.cpp merges in the order of the list: what is merged first is the highest. What the list leaves
-// out and scores cannot: that a piece is made of some pairs of others and not of all.
+// Scores with which llama.cpp merges in the order of the list: the first merge scores highest. Scores cannot express a
+// list that omits some of the pairs that make a piece.
 std::string write_merges_as_scores(const BpeParts& bpe, TokenTable& tokens) {
-  std::unordered_map<std::string, std::int32_t> first;  // the place of the first merge that makes a piece
+  std::unordered_map<std::string, std::int32_t> first;  // the index of the first merge that makes a piece
   std::unordered_set<std::string> merges;
   for (const auto& [left, right] : bpe.merges) {
     first.emplace(left + right, static_cast<std::int32_t>(merges.size()));
@@ -159,7 +159,7 @@ std::string write_merges_as_scores(const BpeParts& bpe, TokenTable& tokens) {
       counted(left_out, "pair"), printable(example));
 }
 
-// ---- Byte pairs by a list of merges, most of them byte-level
+// ---- BPE by a list of merges, mostly byte-level
 
 void write_byte_level(const TokenizerParts& p, const BpeParts& bpe, GgufMetadata& m, TokenTable& tokens) {
   const std::string pre = gguf_pre_name(p.normalizers, p.pre_tokenizers, bpe.ignore_merges);
@@ -180,14 +180,14 @@ void add_merges(const BpeParts& bpe, GgufMetadata& m) {
   m.add(gguf_vocabulary_key("merges"), merges);
 }
 
-// ---- What stands around a text
+// ---- Tokens around a text
 
 bool adds(const std::vector<std::int32_t>& around, std::int32_t one) {
   if (!around.empty() && around != std::vector{one}) refuse("it puts more around a text than one token on a side");
   return !around.empty();
 }
 
-// Returns the ends of a text for which there is no key.
+// @return the end tokens for which GGUF has no key
 std::vector<std::int32_t> write_special(const TokenizerDescription& d, const std::vector<std::int32_t>& ends,
                                         bool scored, GgufMetadata& m) {
   SpecialIds s = d.settings.special;
@@ -202,7 +202,7 @@ std::vector<std::int32_t> write_special(const TokenizerDescription& d, const std
   const auto add = [&](const char* name, std::int32_t id, bool even_none = false) {
     if (id >= 0 || even_none) m.add(gguf_vocabulary_key(name) + "_token_id", static_cast<std::uint32_t>(id));
   };
-  // Where a file of SentencePiece's kind says nothing, readers take ids of their own.
+  // If a SentencePiece vocabulary lacks these keys, readers assume default ids.
   add("bos", s.bos, scored);
   add("eos", s.eos, scored);
   add("unknown", s.unk, scored);

@@ -35,7 +35,7 @@ std::vector<std::pair<std::string, std::string>> parse_merges(std::string_view t
   return merges;
 }
 
-// Byte pairs of a table; what has no piece becomes `unknown`, where that is one.
+// BPE over a table; characters without a piece become `unknown`, if there is one.
 BpeParts byte_pairs_of(const PieceTable& table, std::vector<std::pair<std::string, std::string>> merges,
                        const std::string& unknown) {
   BpeParts parts;
@@ -67,7 +67,7 @@ std::string config_json(const Gpt2Parts& parts) {
   return config.dump(2) + "\n";
 }
 
-// The kinds of tokenizer that `transformers` keeps in these two files.
+// The tokenizer classes of `transformers` that use these two files.
 enum class ClassKind { gpt2, roberta, qwen2 };
 
 ClassKind kind_of(const std::string& name, const std::string& where) {
@@ -80,7 +80,7 @@ ClassKind kind_of(const std::string& name, const std::string& where) {
        "GPT2Tokenizer, RobertaTokenizer, BartTokenizer, Qwen2Tokenizer are; a tokenizer.json says what any other does");
 }
 
-// The special tokens that a kind has unless the configuration says otherwise.
+// The default special tokens of a class.
 void set_defaults(TokenizerConfig& config, ClassKind kind) {
   if (kind == ClassKind::roberta) {
     for (const char* name : {"bos_token", "cls_token"}) config.set_default(name, "<s>");
@@ -139,7 +139,7 @@ std::shared_ptr<const Tokenizer> make_gpt2_tokenizer(Gpt2Parts given) {
 
 std::shared_ptr<const Tokenizer> make_character_tokenizer(std::string_view text, std::int32_t model_max_length) {
   std::array<bool, 256> bytes{};
-  std::set<std::string, std::less<>> characters;  // of several bytes; UTF-8 sorts them by code point
+  std::set<std::string, std::less<>> characters;  // those of several bytes; UTF-8 sorts by code point
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t begin = at;
     at += character_at(text, at).length;
@@ -152,7 +152,7 @@ std::shared_ptr<const Tokenizer> make_character_tokenizer(std::string_view text,
   for (std::size_t b = 0; b < 256; ++b)
     if (bytes[b]) parts.table.add(gpt2_letters(std::string(1, static_cast<char>(b))));
   for (const std::string& character : characters)
-    for (std::size_t n = 2; n <= character.size(); ++n) {  // its first two bytes, then the third to them, ...
+    for (std::size_t n = 2; n <= character.size(); ++n) {  // merges its first two bytes, then adds the third, ...
       const std::string left = gpt2_letters(std::string_view(character).substr(0, n - 1)),
                         right = gpt2_letters(std::string_view(character).substr(n - 1, 1));
       if (parts.table.find(left + right)) continue;

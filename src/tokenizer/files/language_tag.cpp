@@ -15,7 +15,7 @@ std::vector<std::string> tagged_languages(const Tokenizer& tokenizer) {
     try {
       piece = tokenizer.piece(id, Side::source);
     } catch (const Error&) {
-      continue;  // a gap
+      continue;  // a gap in the ids
     }
     if (piece.size() > 4 && piece.starts_with(">>") && piece.ends_with("<<"))
       list.emplace_back(piece.substr(2, piece.size() - 4));

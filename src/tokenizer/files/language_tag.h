@@ -1,6 +1,5 @@
-// How a multilingual model is told its languages: by a tag in front of the source, ">>de<<", as in the OPUS-MT models [idea:
-// Johnson et al. 2017], or, where the tokenizer has tokens of languages, by these in the sentences' frames
-// (sentence_frame.h).
+// How a multilingual model is told the languages: by a tag before the source, ">>de<<", as in the OPUS-MT models [idea:
+// Johnson et al. 2017], or, if the tokenizer has language tokens, by these in the sentences' frames (sentence_frame.h).
 #pragma once
 
 #include <string>
@@ -11,33 +10,32 @@
 
 namespace tril {
 
-/// "de" or ">>de<<" -> ">>de<<". @throws Error(usage) for what cannot be a tag: empty, with spaces, "<<" or ">>" inside
+/// "de" or ">>de<<" -> ">>de<<". @throws Error(usage) for an invalid tag: empty, or with spaces, "<<" or ">>" inside
 std::string language_tag(std::string_view name, const std::string& where);
 
-/// The languages of every tag of a vocabulary, "de" of ">>de<<", in the order of ids.
+/// The languages of all tags in a vocabulary, "de" for ">>de<<", in the order of ids.
 std::vector<std::string> tagged_languages(const Tokenizer& tokenizer);
 
-/// The tag of the vocabulary that a text begins with, with a space: ">>de<< "; "" where it begins with none.
+/// The tag of the vocabulary at the start of a text, with a space: ">>de<< "; "" if there is none.
 std::string leading_tag(const Tokenizer& tokenizer, std::string_view text);
 
-/// What stands in front of a text to be translated, with its space: ">>de<< "; nothing for "-", which leaves texts of a model
-/// with tags as they stand.
-/// @throws Error(usage) where the vocabulary has no such tag; it names those that it has
+/// The prefix of a text to be translated: ">>de<< "; nothing for "-", which leaves the texts of a model with tags unchanged.
+/// @throws Error(usage) if the vocabulary has no such tag; the error lists the tags
 std::string language_prefix(const Tokenizer& tokenizer, std::string_view name, const std::string& where);
 
-/// What a model is told.
+/// The languages of a translation, as the model is told them.
 struct Languages {
-  std::string prefix;          ///< in front of a text to be translated: language_prefix()'s, or ""
-  std::string source, target;  ///< codes of Tokenizer::languages(), or "" for what the directory says
+  std::string prefix;          ///< before a text to be translated: from language_prefix(), or ""
+  std::string source, target;  ///< codes of Tokenizer::languages(), or "" for the directory's default
 };
-/// @param source, target  as a person names them ("de", ">>de<<", "__de__"); "": unsaid
-/// @throws Error(usage) naming what the model does not have, by `source_where` and `target_where`
+/// @param source, target  as the user names them ("de", ">>de<<", "__de__"); "": not given
+/// @throws Error(usage) naming a language that the model does not have, by `source_where` and `target_where`
 Languages choose_languages(const Tokenizer& tokenizer, std::string_view source, std::string_view target,
                            const std::string& source_where, const std::string& target_where);
 
-/// Whether nothing is asked of a text: it has spaces alone, or nothing.
+/// Whether a text is empty or only spaces.
 bool is_blank(std::string_view text);
-/// `text` behind language_prefix()'s; a blank one as it is.
+/// `text` after the prefix of language_prefix(); a blank text is unchanged.
 std::string prepend_language_tag(const std::string& prefix, const std::string& text);
 
 }  // namespace tril

@@ -20,7 +20,7 @@ namespace tril {
 
 namespace {
 
-// What tokenizer_config.json says; the defaults are those of MarianTokenizer.
+// The contents of tokenizer_config.json, with MarianTokenizer's defaults.
 struct MarianConfig {
   std::string source_lang, target_lang;
   std::string eos = "</s>", unk = "<unk>", pad = "<pad>";
@@ -101,7 +101,7 @@ class MarianTokenizer : public Tokenizer {
       const bool restricted = std::any_of(file.pieces.begin(), file.pieces.end(),
                                           [](const auto& p) { return p.type == PieceType::unused; });
       if (restricted && file.algorithm == SubwordAlgorithm::bpe) return;
-      // A joint vocabulary may know what this side's model does not: such text is looked up as it stands.
+      // A joint vocabulary may have pieces that this side's model lacks: unknown text is looked up literally.
       cutter = make_sentencepiece_model(
           {std::move(file), id_of}, parts.where,
           [table = parts.table, unk = special.unk](std::string_view text) { return table->find(text).value_or(unk); });
@@ -112,7 +112,7 @@ class MarianTokenizer : public Tokenizer {
       cut_by_library(text, ids);
     }
 
-    // Byte pairs around pieces that are out of use, which the library alone knows how to undo.
+    // BPE around unused pieces, whose splitting only the library implements.
     void cut_by_library(std::string_view text, std::vector<std::int32_t>& ids) const {
       std::vector<std::string> pieces;
       const auto status = parts.model->Encode(text, &pieces);
@@ -124,7 +124,7 @@ class MarianTokenizer : public Tokenizer {
     SpecialIds special;
     std::vector<std::int32_t> id_of;                          ///< by the model's own id
     std::vector<std::pair<std::string, std::int32_t>> spelt;  ///< special tokens as a text may spell them
-    std::unique_ptr<const SubwordModel> cutter;               ///< none: the library cuts
+    std::unique_ptr<const SubwordModel> cutter;               ///< null: the library splits
     mutable Pool<EncodeScratch> scratch;
   };
 
@@ -147,11 +147,11 @@ class MarianTokenizer : public Tokenizer {
     return frame;
   }
 
-  // Calls `cut` for what is to be cut into pieces and takes care of the rest.
+  // Calls `cut` for the text to be split into pieces, and handles the rest.
   template <class Cut>
   static void encode_by(std::string_view text, const OneSide& side, std::vector<std::int32_t>& ids, const Cut& cut) {
-    // Special tokens that are spelt out in the text become themselves; what lies between them is cut into pieces. Where the
-    // next one of each is, is looked for once.
+    // Special tokens that the text spells out become their ids; the text between them is split into pieces. The next
+    // occurrence of each is searched only once.
     std::vector<std::size_t> next(side.spelt.size());
     for (std::size_t i = 0; i < next.size(); ++i) next[i] = text.find(side.spelt[i].first);
     for (std::size_t at = 0; at < text.size();) {
@@ -210,7 +210,7 @@ class MarianTokenizer : public Tokenizer {
  private:
   const OneSide& at(Side side) const { return side == Side::source ? source_ : target_; }
 
-  // A language code in front (">>de<<") is one token, known or not.
+  // A leading language code (">>de<<") is one token, known or not.
   static std::string_view past_language_code(std::string_view text, const OneSide& side,
                                              std::vector<std::int32_t>& ids) {
     const std::size_t end = text.starts_with(">>") ? text.find("<<") : std::string_view::npos;
@@ -225,7 +225,7 @@ class MarianTokenizer : public Tokenizer {
   OneSide source_, target_;
 };
 
-// Cuts a text's normal form by itself.
+// Splits the normal form of a text itself.
 class MarianTokenizer::Sampler : public SubwordSampler {
  public:
   Sampler(const OneSide& side, const SubwordSampling& how)
@@ -265,7 +265,7 @@ class MarianTokenizer::Sampler : public SubwordSampler {
         ids.push_back(side_.id_of[static_cast<std::size_t>(piece->id)]);
         continue;
       }
-      // Unknown characters in a row are one piece, as in the library.
+      // A run of unknown characters is one piece, as in the library.
       std::string_view unknown = pieces[i];
       while (i + 1 < pieces.size() && !pieces_.find(pieces[i + 1]))
         unknown = {unknown.data(), unknown.size() + pieces[++i].size()};

@@ -1,4 +1,4 @@
-// Marian's tokenizer as Hugging Face keeps it: SentencePiece cuts text into pieces, vocab.json numbers them.
+// Marian's tokenizer in Hugging Face's form: SentencePiece splits text into pieces, vocab.json numbers them.
 #pragma once
 
 #include <string>
@@ -8,27 +8,27 @@
 
 namespace tril {
 
-/// What a new Marian tokenizer is made of.
+/// The parts of a new Marian tokenizer.
 struct MarianParts {
-  std::string source_spm, target_spm;  ///< bytes of the SentencePiece models; the same for both sides, or two
+  std::string source_spm, target_spm;  ///< bytes of the SentencePiece models; may be the same
   bool separate_vocabularies = false;  ///< vocab.json and target_vocab.json instead of one joint vocab.json
-  std::vector<std::string> tags;       ///< tokens of their own, such as ">>de<<" in front of a source text
+  std::vector<std::string> tags;       ///< further tokens, such as ">>de<<" before a source text
   std::string source_lang, target_lang;
   std::int32_t model_max_length = 512;
 };
 
-/// Numbers the pieces in Marian's order: "</s>" 0, "<unk>" 1, the models' pieces in their order (the source's first,
-/// then what only the target's has), the tags that are none of them, "<pad>" last. The models may have their special symbols anywhere.
+/// Numbers the pieces in Marian's order: "</s>" 0, "<unk>" 1, the models' pieces in order (the source's first, then those that
+/// only the target has), the tags that are not pieces, "<pad>" last. The models may have their special symbols anywhere.
 std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianParts parts);
 
 /// Whether `directory` holds a tokenizer of this form (a source.spm).
 bool is_marian_directory(const std::string& directory);
 
-/// A directory of this form with further SentencePiece pieces and tokens: the models are replaced, and the tokens get
-/// the ids behind those that there are.
+/// Further SentencePiece pieces and tokens for a directory of this form: the models are replaced, and the tokens get
+/// the next free ids.
 struct MarianAdditions {
-  std::string source_spm, target_spm;                     ///< longer models, or the directory's own
-  std::vector<std::string> source_tokens, target_tokens;  ///< pieces and tags; of a shared table, either list's
+  std::string source_spm, target_spm;                     ///< extended models, or the directory's own
+  std::vector<std::string> source_tokens, target_tokens;  ///< pieces and tags; of a shared table, in either list
 };
 std::shared_ptr<const Tokenizer> extend_marian_directory(const std::string& directory, const MarianAdditions& more);
 

@@ -18,15 +18,15 @@
 namespace tril {
 namespace {
 
-constexpr std::int32_t most_gaps = 100'000;  // ids without a piece cost memory that the file does not pay for
+constexpr std::int32_t most_gaps = 100'000;  // unused ids, which take memory that the size of the file does not limit
 
-// Whether a model's words are bytes: its vocabulary is in GPT-2's letters, and the last step would write these.
+// Whether the model takes words as bytes: its vocabulary is in GPT-2's letters, and the last step would produce these.
 bool takes_byte_words(const TokenizerParts& parts) {
   return std::holds_alternative<BpeParts>(parts.model) && !parts.pre_tokenizers.empty() &&
          std::holds_alternative<ByteLevel>(parts.pre_tokenizers.back());
 }
 
-// The ids of unknown characters in a row that the tokenizer knows beyond its model.
+// The ids of runs of unknown characters that the tokenizer knows beyond its model.
 UnknownIds ids_beyond(const SentencePieceParts& parts) {
   if (parts.beyond_model.empty()) return {};
   const auto& pieces = parts.file.pieces;
@@ -70,7 +70,7 @@ class PipelineTokenizer : public Tokenizer {
     number_pieces();
     find_added_tokens();
     check_ids();
-    if (!settings_.files.empty()) parts_.model = {};  // it will not be written
+    if (!settings_.files.empty()) parts_.model = {};  // not written
   }
 
   using Tokenizer::decode;
@@ -159,7 +159,7 @@ class PipelineTokenizer : public Tokenizer {
     return std::nullopt;
   }
 
-  // What lies between two added tokens.
+  // The text between two added tokens.
   void encode_part(std::string_view part, bool at_start, Scratch& scratch, std::vector<std::int32_t>& ids) const {
     scratch.words.resize(pre_tokenizers_.steps());
     const NormalText normal = normalizers_.apply({part, at_start}, scratch.normal);
@@ -205,7 +205,7 @@ class PipelineTokenizer : public Tokenizer {
     if (const auto* p = std::get_if<SentencePieceParts>(&parts_.model)) sentencepiece_.emplace(p->file);
   }
 
-  // A token that is looked for in normalised text is known by its normal form, also where ids become text.
+  // A token that is matched in normalised text is known by its normal form, also in decoding.
   void find_added_tokens() {
     special_.resize(pieces_.size());
     std::vector<AddedToken> raw, normal;
@@ -221,7 +221,7 @@ class PipelineTokenizer : public Tokenizer {
     }
     raw_added_ = AddedTokens(std::move(raw), raw_spellings);
     normal_added_ = AddedTokens(std::move(normal), normal_spellings);
-    for (std::size_t i = pieces_.size(); i-- > 0;)  // of pieces spelt alike the first counts
+    for (std::size_t i = pieces_.size(); i-- > 0;)  // of pieces with the same text the first counts
       if (!pieces_[i].empty()) ids_.insert_or_assign(pieces_[i], static_cast<std::int32_t>(i));
     for (const AddedToken& token : parts_.added) ids_.insert_or_assign(token.content, token.id);
   }
@@ -245,10 +245,10 @@ class PipelineTokenizer : public Tokenizer {
   PieceDecoder decoder_;
   std::optional<SentencePieceJoin> sentencepiece_;
   AddedTokens raw_added_, normal_added_;
-  bool keeps_bytes_;  ///< bytes that are no UTF-8 come back as they were
+  bool keeps_bytes_;  ///< invalid UTF-8 comes back unchanged
 
   std::vector<std::string> pieces_;  ///< by id; "" in a gap
-  std::int64_t put_ = 0;             ///< of them, gaps aside
+  std::int64_t put_ = 0;             ///< number of pieces, without gaps
   std::unordered_map<std::string_view, std::int32_t> ids_;
   std::vector<bool> special_;
   mutable Pool<Scratch> scratch_;

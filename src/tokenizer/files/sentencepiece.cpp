@@ -17,7 +17,7 @@ std::shared_ptr<const SentencePiece> parse_sentencepiece(std::string_view bytes,
   try {
     const auto status = model->LoadFromSerializedProto(bytes);
     if (!status.ok()) refusal = status.ToString();
-  } catch (const std::exception& error) {  // its trie throws where a piece is empty or doubled
+  } catch (const std::exception& error) {  // its trie throws if a piece is empty or repeated
     refusal = error.what();
   }
   if (!refusal.empty()) fail(where, "is not a SentencePiece model: " + refusal, hint);

@@ -40,7 +40,7 @@ Family family_of(std::string_view name, std::string_view file, const std::string
        "NllbTokenizer are; a tokenizer.json says what any other does");
 }
 
-// Puts a directory's parts together, family by family.
+// Builds a directory's parts by the rules of its family.
 class Numbering {
  public:
   Numbering(SentencePieceFile file, TokenizerConfig& config) : config_(config) {
@@ -51,7 +51,7 @@ class Numbering {
     }
   }
 
-  /// The model's own ids, with T5's sentinels behind them, the last first.
+  /// The model's own ids, then T5's sentinels in reverse order.
   void as_t5() {
     name({{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "<pad>"}});
     const std::int32_t extra = config_.extra_ids.value_or(100);
@@ -65,7 +65,7 @@ class Numbering {
     ends_with_eos_ = config_.add_eos_token.value_or(false);
   }
 
-  /// 103 tokens of pretraining come first.
+  /// 103 tokens of pretraining, then the pieces.
   void as_pegasus() {
     constexpr std::int32_t offset = 103;
     name({{"pad_token", "<pad>"}, {"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"mask_token", "<mask_2>"}});
@@ -79,8 +79,8 @@ class Numbering {
     ends_with_eos_ = true;
   }
 
-  /// fairseq's: "<s>" 0, "<pad>" 1, "</s>" 2, "<unk>" 3, every piece one further than in the model, then the languages,
-  /// then "<mask>".
+  /// fairseq's ids: "<s>" 0, "<pad>" 1, "</s>" 2, "<unk>" 3, every piece one id higher than in the model, then the
+  /// languages, then "<mask>".
   void as_fairseq(std::span<const std::string_view> languages) {
     name({{"bos_token", "<s>"},
           {"eos_token", "</s>"},
@@ -102,8 +102,7 @@ class Numbering {
     add("<mask>", next, Strips::left);
   }
 
-  /// vocab.json numbers the pieces, as the model spells them, and what the model does not know as the text spells it; the
-  /// languages come behind it, as "__de__".
+  /// vocab.json numbers the model's pieces, and further pieces by their text; the languages follow as "__de__".
   void as_m2m100(const PieceTable& table, const std::string& where) {
     name({{"bos_token", "<s>"},
           {"eos_token", "</s>"},
@@ -133,7 +132,7 @@ class Numbering {
              "take it out of added_tokens.json or of added_tokens_decoder");
       add(token);
     }
-    for (const auto& [key, text] : config_.special_tokens)  // control pieces that a text spells out
+    for (const auto& [key, text] : config_.special_tokens)  // control pieces that a text may spell out
       if (const auto id = ids.find(text); id != ids.end()) add(text, id->second);
     TokenizerSettings settings = settings_of(config_, where, [&](std::string_view text) -> std::optional<std::int32_t> {
       const auto id = ids.find(std::string(text));
@@ -209,7 +208,7 @@ TokenizerDescription describe_sentencepiece_directory(const std::string& directo
     if (!file) file = read_tokenizer_file(directory, name);
   if (!file) fail(directory, "has no SentencePiece model");
   const std::string where = in_directory(directory, file->name.c_str());
-  parse_sentencepiece(file->bytes, where);  // an error says what is wrong with it
+  parse_sentencepiece(file->bytes, where);  // an error names the fault
   TokenizerConfig config = read_tokenizer_config(directory);
   const Family family = family_of(config.tokenizer_class, file->name, in_directory(directory, "tokenizer_config.json"));
   Numbering numbering(read_sentencepiece_file(file->bytes), config);

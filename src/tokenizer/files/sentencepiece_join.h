@@ -1,4 +1,4 @@
-// Pieces of a SentencePiece model to text, as the library joins them.
+// Joins the pieces of a SentencePiece model into text, as the library does.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class SentencePieceJoin {
       : drops_first_space_(model.add_dummy_prefix || model.remove_extra_whitespaces),
         drops_more_spaces_(model.remove_extra_whitespaces) {}
 
-  /// Spaces for marks, without the space that encoding put in front; bytes' pieces in a row are their characters.
+  /// Marks become spaces, without the one that encoding put in front; runs of byte pieces become characters.
   std::string join(const std::vector<std::string>& pieces) const;
 
  private:

@@ -17,7 +17,7 @@ bool is_byte_piece(const std::string& piece) {
          piece.find_first_not_of("0123456789abcdefABCDEF", 3) == 5;
 }
 
-// The bytes of a piece in GPT-2's letters; "" where it is none.
+// The bytes of a piece in GPT-2's letters; "" if it has other characters.
 std::string bytes_of_letters(const std::string& piece) {
   static const std::unordered_map<std::string, char> bytes = [] {
     std::unordered_map<std::string, char> map;
@@ -40,8 +40,8 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// A token that decodes to a letter, or to a word where there is no letter, behind which others show all that they add;
-// -1: there is none.
+// A token that decodes to a letter, or else to a word: after it, the decoder shows all that another token adds; -1:
+// there is none.
 std::int32_t anchor_of(const Tokenizer& tokenizer, Side side) {
   std::int32_t word = -1;
   for (std::int32_t id = 0; id < tokenizer.size(side); ++id) {

@@ -1,5 +1,5 @@
-// What each token adds to a text, as bytes. decode() cannot say it of one token: it strips blanks from a text's beginning,
-// and shows bytes that are only a part of a character as U+FFFD.
+// The bytes that each token adds to a text. decode() of a single token does not give them: it strips blanks from the
+// start of a text, and shows part of a character as U+FFFD.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tril {
 
-/// By id, the bytes that the token adds behind others; none for special tokens, and for ids that have no text.
+/// By id, the bytes that the token adds after others; empty for special tokens, and for ids without text.
 std::vector<std::string> token_bytes(const Tokenizer& tokenizer, Side side = Side::target);
 
 }  // namespace tril

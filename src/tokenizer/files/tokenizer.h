@@ -1,5 +1,5 @@
-// Text <-> ids. A tokenizer has two sides, which may differ in their subword model, in their vocabulary, in neither or
-// in both. Every method is const and may be called by many threads at once.
+// Text <-> ids. A tokenizer has two sides, which may differ in their subword model, their vocabulary, both or neither.
+// Every method is const and thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,20 @@ struct TokenizerFile {
   std::string name, bytes;
 };
 
-/// How a text is cut differently each time, to train on many segmentations of it. One of the two is set, by the kind of
-/// vocabulary.
+/// Random segmentation for training: the same text is split differently each time. Exactly one of the two is set, by
+/// the kind of vocabulary.
 struct SubwordSampling {
-  double bpe_dropout = 0;    ///< byte pairs: probability that a merge is left out (bpe_dropout.h)
+  double bpe_dropout = 0;    ///< BPE: probability that a merge is left out (bpe_dropout.h)
   double unigram_alpha = 0;  ///< unigram model: exponent of the probabilities (unigram_sampling.h)
 
   bool on() const { return bpe_dropout > 0 || unigram_alpha > 0; }
 };
 
-/// Cuts text at random. The result is a function of text and key alone. May be called by many threads at once.
+/// Splits text at random. The result is a function of text and key alone. Thread-safe.
 class SubwordSampler {
  public:
   virtual ~SubwordSampler() = default;
-  /// Appends ids of `text` to `ids`, without end-of-sentence.
+  /// Appends the ids of `text` to `ids`, without end-of-sentence.
   virtual void encode(std::string_view text, RandomKey key, std::vector<std::int32_t>& ids) const = 0;
 };
 
@@ -48,28 +48,28 @@ class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  /// Appends the ids of `text` to `ids`, without what frame() puts around it. Special tokens that the text spells out
-  /// become themselves, so a chat template's output is encoded by this alone.
+  /// Appends the ids of `text` to `ids`, without the tokens of frame(). Special tokens that the text spells out become
+  /// their ids, so a chat template's output is encoded by this alone.
   virtual void encode(std::string_view text, Side side, std::vector<std::int32_t>& ids) const = 0;
-  /// What a model of this tokenizer expects around a text. `language` is one of languages(), or "" for the directory's
-  /// own (src_lang and tgt_lang of tokenizer_config.json).
-  /// @throws Error(usage) for a language that the tokenizer does not have, and for any where it has none
+  /// The tokens that a model of this tokenizer expects around a text. `language` is one of languages(), or "" for the
+  /// directory's default (src_lang and tgt_lang of tokenizer_config.json).
+  /// @throws Error(usage) for a language that the tokenizer does not have
   virtual TextFrame frame(Side side, std::string_view language = {}) const;
-  /// The languages that have a token of their own, by the codes that language_id() takes: "de_DE" (mBART), "deu_Latn"
-  /// (NLLB), "de" (M2M100). A translation into one begins with its token: forced_bos_token_id is language_id(code).
+  /// The languages with a token of their own, by the codes that language_id() takes: "de_DE" (mBART), "deu_Latn" (NLLB), "de"
+  /// (M2M100). A translation into a language begins with its token: forced_bos_token_id is language_id(code).
   virtual std::vector<std::string> languages() const { return {}; }
-  /// @throws Error(usage) that names the languages which there are
+  /// @throws Error(usage) listing the known languages
   std::int32_t language_id(std::string_view code) const;
   /// The chat template (chat_template.h) of this name ("": "default", or the only one), or nothing.
   virtual std::optional<std::string> chat_template(std::string_view name = {}) const;
-  /// The special tokens that a chat template may name ("bos_token", "<s>"), whether there is a template or not.
+  /// The special tokens that a chat template may name ("bos_token", "<s>"), with or without a template.
   virtual std::vector<std::pair<std::string, std::string>> special_tokens() const { return {}; }
-  /// One that cuts this side's text at random; it must not outlive the tokenizer.
-  /// @throws Error(usage) where the vocabulary is of another kind than `how` asks for; always, unless overridden
+  /// A sampler of this side's text; it must not outlive the tokenizer.
+  /// @throws Error(usage) if the vocabulary is of another kind than `how` requires; always, unless overridden
   virtual std::unique_ptr<const SubwordSampler> sampler(Side side, const SubwordSampling& how) const;
   /// The text of `ids`; special ids (eos, pad, unk) are left out. An id outside the vocabulary is an error.
   virtual std::string decode(std::span<const std::int32_t> ids, Side side) const = 0;
-  /// Whether decode() takes a blank out of a text where it knows what follows it ("a ." is "a.").
+  /// Whether decode() removes a blank depending on what follows it ("a ." becomes "a.").
   virtual bool cleans_up() const { return false; }
   /// The subword that `id` stands for ("\u2581the"). An id outside the vocabulary is an error.
   virtual const std::string& piece(std::int32_t id, Side side) const = 0;
@@ -80,11 +80,11 @@ class Tokenizer {
   virtual const SpecialIds& special(Side side) const = 0;
   /// Whether both sides have one vocabulary, so that embeddings can be shared.
   virtual bool shared_vocabulary() const = 0;
-  /// The longest text in ids that a model of this tokenizer is meant for.
+  /// The longest text, in ids, that a model of this tokenizer is meant for.
   virtual std::int32_t model_max_length() const = 0;
-  /// What names it in errors: the file that holds its pieces.
+  /// The name in errors: the file that holds its pieces.
   virtual std::string where() const { return "tokenizer"; }
-  /// The files of a model directory from which load_tokenizer() makes the same tokenizer again.
+  /// The files of a model directory from which load_tokenizer() makes the same tokenizer.
   virtual std::vector<TokenizerFile> files() const = 0;
 
   std::vector<std::int32_t> encode(std::string_view text, Side side = Side::source) const {
@@ -99,21 +99,21 @@ class Tokenizer {
   virtual std::optional<std::int32_t> find_language(std::string_view) const { return std::nullopt; }
 };
 
-/// How many of a text's ids stand for characters that the vocabulary lacks: those of the unknown token, but for those that
-/// the text spells out (as GPT-2's <|endoftext|>, which is its unknown token as well).
+/// How many of a text's ids represent unknown characters: those of the unknown token, except where the text spells it
+/// out (GPT-2's <|endoftext|> is also its unknown token).
 std::int64_t count_unknown(const Tokenizer& tokenizer, std::string_view text, std::span<const std::int32_t> ids,
                            Side side);
 
-/// The tokenizer of a directory: Marian's source.spm, target.spm and vocab.json; else
-/// tokenizer.json; else GPT-2's vocab.json and merges.txt; else a SentencePiece model. Text becomes what Hugging Face's tokenizers make of it.
+/// The tokenizer of a directory: Marian's source.spm, target.spm and vocab.json; else tokenizer.json; else GPT-2's
+/// vocab.json and merges.txt; else a SentencePiece model. Ids equal those of Hugging Face's tokenizers.
 /// @throws Error naming the file that is missing or wrong
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& directory);
 
-/// Writes files() into `directory`, each whole or not at all.
+/// Writes files() into `directory`, each file atomically.
 void save_tokenizer(const Tokenizer& tokenizer, const std::string& directory);
 
-/// Removes from `directory` the files of other tokenizers, which load_tokenizer() might take for its own, but for `kept`,
-/// whose path may lie there.
+/// Removes other tokenizers' files, which load_tokenizer() might pick up, from `directory`, except `kept`, a path that
+/// may lie there.
 void remove_other_tokenizers(const Tokenizer& tokenizer, const std::string& directory, const std::string& kept = {});
 
 }  // namespace tril

@@ -19,14 +19,14 @@ using Json = nlohmann::json;
 constexpr std::array<const char*, 7> special_names = {"bos_token", "eos_token", "unk_token", "sep_token",
                                                       "pad_token", "cls_token", "mask_token"};
 
-// A file of the model; what is wrong with it, the model's reader tells.
+// A file of the model; the model's reader reports its errors.
 Json file_of_model(const std::string& directory, const char* name) {
   const auto file = read_tokenizer_file(directory, name);
   Json json = file ? Json::parse(file->bytes, nullptr, false) : Json();
   return json.is_object() ? json : Json::object();
 }
 
-// The rows that the model has, where its configuration says so.
+// The number of rows of the model, if its configuration has it.
 std::int32_t model_ids_of(const Json& model) {
   double most = 0;
   for (const char* key : {"vocab_size", "decoder_vocab_size"})
@@ -35,7 +35,7 @@ std::int32_t model_ids_of(const Json& model) {
   return most >= 1 && most < all ? static_cast<std::int32_t>(most) : all;
 }
 
-// The id that a key says, the first of several; -1: none.
+// The id under a key, the first of a list; -1: none.
 std::int32_t special_id_of(const Json& model, const char* key) {
   if (!model.contains(key)) return -1;
   const Json& value = model[key].is_array() && !model[key].empty() ? model[key][0] : model[key];
@@ -51,7 +51,7 @@ SpecialIds special_ids_of(const Json& generation, const Json& model) {
   return {.pad = either("pad_token_id"), .bos = either("bos_token_id"), .eos = either("eos_token_id"), .unk = -1};
 }
 
-// The class of tokenizer that transformers takes for a model whose tokenizer does not say its own.
+// The tokenizer class that transformers assumes for a model whose tokenizer names none.
 std::string class_of_model(const Json& model) {
   const auto text = [&](const char* key) {
     return model.contains(key) && model[key].is_string() ? model[key].get<std::string>() : "";
@@ -201,7 +201,7 @@ TokenizerConfig read_tokenizer_config(const std::string& directory) {
   take("special_tokens_map.json",
        [&](const TokenizerFile& f) { take_special_tokens(parse_object(f, where("special_tokens_map.json")), config); });
   config.is_there = !config.files.empty();
-  const bool decoder_has_them = !config.added_tokens.empty();  // then transformers passes over the older file
+  const bool decoder_has_them = !config.added_tokens.empty();  // transformers then ignores the older file
   take("added_tokens.json", [&](const TokenizerFile& f) {
     const Json json = parse_object(f, where("added_tokens.json"));
     for (const auto& [text, id] : json.items()) {

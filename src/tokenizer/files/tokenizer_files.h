@@ -1,4 +1,4 @@
-// What a tokenizer is made of in a directory as Hugging Face's libraries write it.
+// The tokenizer files of a directory in Hugging Face's form.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace tril {
 
-/// The names of all files that some tokenizer is made of (tokenizer/files/tokenizer.h reads and writes them).
+/// The names of all files that any tokenizer may have (tokenizer/files/tokenizer.h reads and writes them).
 inline constexpr std::array tokenizer_file_names = {"tokenizer.json",
                                                     "tokenizer_config.json",
                                                     "special_tokens_map.json",

@@ -21,11 +21,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int deepest = 16;  // sequences within sequences
+constexpr int deepest = 16;  // nested sequences
 
-// A decimal number as the library's JSON reader takes it: the digits as a whole number, rounded, then one multiplication
-// or division by a power of ten. Now and then its last bit is not that of the nearest number, and it decides which of two
-// ways of the same score a unigram model takes.
+// A decimal number with the rounding of the `tokenizers` library's JSON reader: the digits as an integer, rounded, then
+// one multiplication or division by a power of ten. The last bit is sometimes not that of the nearest double, and it
+// decides between two segmentations of equal score in a unigram model.
 double decimal_in_two_steps(std::string_view text) {
   const bool negative = text.starts_with('-');
   std::uint64_t digits = 0;
@@ -53,7 +53,7 @@ double decimal_in_two_steps(std::string_view text) {
   return negative ? -value : value;
 }
 
-// Builds the values of a file, with numbers as above.
+// Builds the values of a file, with numbers read as above.
 class Builder : public nlohmann::json_sax<Json> {
  public:
   Json root;
@@ -90,7 +90,7 @@ class Builder : public nlohmann::json_sax<Json> {
   }
   bool open(Json value) {
     open_.push_back(add(std::move(value)));
-    return open_.size() <= 64;  // far deeper than any such file
+    return open_.size() <= 64;  // far deeper than any real file
   }
   bool close() {
     open_.pop_back();
@@ -101,7 +101,7 @@ class Builder : public nlohmann::json_sax<Json> {
   std::string key_;
 };
 
-// A part of the file, with its way from the top ("pre_tokenizer.pretokenizers[1]") for errors.
+// A part of the file, with its path ("pre_tokenizer.pretokenizers[1]") for errors.
 class Node {
  public:
   Node(const Json& json, std::string where) : json_(&json), where_(std::move(where)) {}
@@ -118,7 +118,7 @@ class Node {
            fmt::format("supported are {}", supported));
   }
 
-  /// A member of an object; null where it is not there.
+  /// A member of an object; null if missing.
   Node operator[](const char* key) const {
     static const Json null;
     return {json_->is_object() && json_->contains(key) ? (*json_)[key] : null, where_ + "." + key};
@@ -157,7 +157,7 @@ class Node {
   std::string where_;
 };
 
-// The parts within "Sequence"s, one after the other.
+// The parts inside a "Sequence", in order.
 template <class Use>
 void flatten(const Node& node, const char* list, int depth, const Use& use) {
   if (node.is_null()) return;
@@ -265,7 +265,7 @@ DecoderStep read_decoder(const Node& node, const std::string& type) {
                    "BPEDecoder, ByteFallback, ByteLevel, Fuse, Metaspace, Replace, Sequence, Strip, WordPiece");
 }
 
-// ---- Post-processors: what stands around a text
+// ---- Post-processors: tokens around a text
 
 std::int32_t pair_id(const Node& node) {
   if (!node.json().is_array() || node.json().size() != 2) node.refuse("is no pair of a token and its id");
@@ -372,7 +372,7 @@ WordPieceParts read_wordpiece(const Node& node) {
   return parts;
 }
 
-// Files of old do not say which model they hold.
+// Old files do not name their model.
 std::string type_of_model(const Node& node) {
   if (!node["type"].is_null()) return node["type"].text();
   if (!node["merges"].is_null()) return "BPE";
@@ -392,8 +392,8 @@ ModelParts read_model(const Node& node) {
 
 // ---- Added tokens
 
-// A token that the model knows has the model's id; the others are numbered behind the vocabulary, in their order. That is
-// what the library does, whatever ids the file says.
+// A token in the model's vocabulary has the model's id; the others are numbered after the vocabulary, in order. The
+// library does so too, whatever ids the file has.
 std::vector<AddedToken> read_added(const Node& node, const ModelParts& model) {
   std::unordered_map<std::string, std::int32_t> ids;
   struct Collect {
@@ -454,7 +454,7 @@ TokenizerParts read_tokenizer_json(std::string_view text, const std::string& whe
           [&](const Node& n, const std::string& type) { parts.decoders.push_back(read_decoder(n, type)); });
   parts.has_post_processor = !file["post_processor"].is_null();
   flatten(file["post_processor"], "processors", 0, [&](const Node& n, const std::string& type) {
-    const Around around = read_around(n, type);  // around what stands there already
+    const Around around = read_around(n, type);  // around those so far
     parts.prefix.insert(parts.prefix.begin(), around.prefix.begin(), around.prefix.end());
     parts.suffix.insert(parts.suffix.end(), around.suffix.begin(), around.suffix.end());
   });
@@ -488,7 +488,7 @@ std::unordered_map<std::string_view, std::int32_t> ids_of(const TokenizerParts& 
   return ids;
 }
 
-// The unknown token that the model itself has.
+// The model's own unknown token.
 std::optional<std::int32_t> unknown_of(const ModelParts& model,
                                        const std::unordered_map<std::string_view, std::int32_t>& ids) {
   const auto id_of = [&](const std::string& text) -> std::optional<std::int32_t> {
@@ -508,8 +508,8 @@ std::string text_of(const std::unordered_map<std::string_view, std::int32_t>& id
   return "";
 }
 
-// Tokens that the configuration calls special are so, where the vocabulary has them; those that it adds behind the
-// vocabulary's last are added.
+// Tokens that the configuration calls special become special if the vocabulary has them; those that it adds after the
+// vocabulary's last id are added.
 void add_special_tokens(TokenizerParts& parts, const TokenizerConfig& config) {
   auto ids = ids_of(parts);
   std::int32_t next = 0;
@@ -537,7 +537,7 @@ void add_special_tokens(TokenizerParts& parts, const TokenizerConfig& config) {
     if (seen.emplace(token.content, true).second) parts.added.push_back(token);
 }
 
-// A post-processor goes before add_bos_token and add_eos_token, which transformers passes over where there is one.
+// A post-processor takes precedence over add_bos_token and add_eos_token; transformers ignores these if it exists.
 void set_frame(TokenizerParts& parts, const TokenizerConfig& config, const SpecialIds& special) {
   if (parts.has_post_processor) return;
   if (config.add_bos_token.value_or(false) && special.bos >= 0) parts.prefix = {special.bos};
@@ -564,11 +564,11 @@ TokenizerDescription describe_tokenizer_json(const std::string& directory) {
     return found == ids.end() ? std::nullopt : std::optional(found->second);
   };
   TokenizerSettings settings = settings_of(config, where, id_of);
-  // The end is the model's where no file of the tokenizer names one; what is unknown, the pieces' own model says.
+  // If no tokenizer file names the end token, it is the model's; the unknown token comes from the pieces' own model.
   if (settings.special.unk < 0) settings.special.unk = unknown;
   if (settings.special.eos < 0) settings.special.eos = end;
   set_frame(parts, config, settings.special);
-  // transformers cleans up only what byte pairs did not make: these keep every space.
+  // transformers cleans up only text that is not from BPE; BPE keeps every space.
   settings.clean_up_spaces = settings.clean_up_spaces && !std::holds_alternative<BpeParts>(parts.model);
   settings.files.insert(settings.files.begin(), std::move(*file));
   return {std::move(parts), std::move(settings)};

@@ -1,4 +1,4 @@
-// The other direction of tokenizer_json.h: parts to a tokenizer.json, as the `tokenizers` library writes it.
+// Writes what tokenizer_json.h reads, in the form of the `tokenizers` library.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -125,7 +125,7 @@ OrderedJson write_steps(const std::vector<Step>& steps, const char* list) {
   return OrderedJson{{"type", "Sequence"}, {list, std::move(all)}};
 }
 
-// By id. The list is written as an object by hand: an ordered one looks every key up among all before it.
+// By id. Writes the object by hand: an ordered JSON object searches all earlier keys for each new one.
 std::string write_vocab(Pieces pieces) {
   std::sort(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   std::string text = "{";
@@ -136,7 +136,7 @@ std::string write_vocab(Pieces pieces) {
   return text + "\n    }";
 }
 
-constexpr const char* vocab_here = "<vocab>";  // stands where write_vocab()'s text belongs
+constexpr const char* vocab_here = "<vocab>";  // placeholder for write_vocab()'s text
 
 OrderedJson optional_text(const std::string& text) {
   return text.empty() ? OrderedJson() : OrderedJson(text);

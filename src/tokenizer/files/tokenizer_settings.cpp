@@ -9,7 +9,7 @@ namespace {
 
 using IdOf = std::function<std::optional<std::int32_t>(std::string_view)>;
 
-// Which languages a family of models has, and how a text says its own, goes by the name of the tokenizer's class.
+// A model family's languages, and the place of their token, follow from the tokenizer's class.
 void set_languages(TokenizerSettings& settings, const TokenizerConfig& config, const IdOf& id_of) {
   const auto take = [&](std::span<const std::string_view> codes, LanguageFrame frame, std::string_view usual,
                         std::string_view around = "") {

@@ -1,4 +1,4 @@
-// From what a directory's configuration says (tokenizer_config.h) to what a tokenizer needs of it.
+// Turns a directory's configuration (tokenizer_config.h) into a tokenizer's settings.
 #pragma once
 
 #include <functional>

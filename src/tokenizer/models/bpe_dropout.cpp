@@ -6,7 +6,7 @@ namespace tril {
 
 namespace {
 
-// The symbols of one word, and the merges that are possible now, the best on top of a heap.
+// The symbols of one word, and a heap of the merges that are possible now, the best on top.
 class Word {
  public:
   explicit Word(const SubwordPieces& model) : model_(model) {}
@@ -36,7 +36,7 @@ class Word {
         dropped_.push_back(merge);
         continue;
       }
-      for (const Merge& again : dropped_) push(again);  // a new step, a new draw
+      for (const Merge& again : dropped_) push(again);  // each step draws anew
       dropped_.clear();
       make(merge);
     }
@@ -49,14 +49,14 @@ class Word {
  private:
   static constexpr std::int32_t none = -1;
   struct Symbol {
-    std::size_t begin, size;  ///< size 0: has become part of the symbol before
+    std::size_t begin, size;  ///< size 0: merged into the symbol before
     std::int32_t previous, next;
     bool frozen;
   };
   struct Merge {
     float score;
     std::int32_t left, right;
-    std::size_t size;  ///< of both together, by which a merge is told whose symbols have changed since
+    std::size_t size;  ///< of both together; if it has changed, the merge is stale
   };
 
   static bool worse(const Merge& a, const Merge& b) {

@@ -1,5 +1,5 @@
-// Byte-pair encoding as Hugging Face's BPE model has it: a word becomes the pieces of its characters (or of its bytes),
-// and those merge (merge_word.h).
+// Byte-pair encoding as in Hugging Face's BPE model: a word starts as the pieces of its characters (or bytes), which
+// are then merged (merge_word.h).
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -21,7 +21,7 @@ constexpr std::int32_t none = -1;
 
 using IdOf = std::unordered_map<std::string_view, std::int32_t>;
 
-// The bytes that a piece of GPT-2's letters stands for; nothing where one of them is no byte's.
+// The bytes of a piece in GPT-2's letters; nothing if a character is no such letter.
 std::optional<std::string> bytes_of_letters(std::string_view piece) {
   std::string bytes;
   for (std::size_t at = 0; at < piece.size();) {
@@ -66,7 +66,7 @@ class BytePairs : public SubwordModel {
   }
 
  private:
-  // Looks a short word up, or cuts it and remembers what came out.
+  // Looks a short word up in the cache, or splits and caches it.
   template <class Cut>
   static void encode_cached(std::string_view word, WordCache::Of of, EncodeScratch& scratch,
                             std::vector<std::int32_t>& ids, const Cut& cut) {
@@ -100,7 +100,7 @@ class BytePairs : public SubwordModel {
       encode_stretch(word.substr(begin), scratch, ids);
   }
 
-  // Whether a character stands for itself. One that does not becomes tokens whose merges spell other text.
+  // Whether a character is a token of its own text. Otherwise it becomes tokens whose merges spell other text.
   bool known(std::string_view word, std::size_t at, Character c) const {
     if (form_ == WordForm::text) return character_id(c.code) != none;
     for (std::size_t i = at; i < at + c.length; ++i)
@@ -137,8 +137,8 @@ class BytePairs : public SubwordModel {
     }
   }
 
-  // An unknown character that has no bytes' pieces waits, as in Hugging Face's: its token comes with the next character
-  // that is known, behind such bytes as lie between.
+  // As in Hugging Face's: the token of unknown characters without byte pieces is delayed until the next known
+  // character, after any bytes in between.
   void first_characters(std::string_view word, std::vector<std::int32_t>& ids) const {
     bool waiting = false;
     const auto release = [&] {

@@ -1,6 +1,6 @@
-// Where byte-pair encoding can never merge, whatever stands around: between two characters that no merge's product holds
-// side by side. What lies between two such seams is a word of its own, which makes short words, often seen before, of
-// long texts without spaces, and of vocabularies that cut no words at all. Exact: the pieces are the same.
+// Seams: places where BPE can never merge, in any context, because no merge's product contains the two characters side
+// by side. The parts between seams can be encoded separately: that turns long texts without spaces, and vocabularies
+// that do not split into words, into short parts that often repeat. Exact: the pieces are the same.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace tril {
 
 class MergeSeams {
  public:
-  /// Notes that a merge makes `product`: bytes, which need not be whole characters.
+  /// Records that a merge makes `product`: bytes, perhaps with partial characters.
   void add(std::string_view product) {
     for (std::size_t i = 1; i < product.size(); ++i) {
       if (trails(product[i])) continue;
@@ -27,7 +27,7 @@ class MergeSeams {
     }
   }
 
-  /// Whether characters `a` and `b`, which stand side by side in a text with b at `at`, may come to lie in one piece.
+  /// Whether neighbouring characters `a` and `b`, with b at `at` in the text, may end up in one piece.
   bool may_merge(char32_t a, char32_t b, std::string_view text, std::size_t at) const {
     return a == Character::not_utf8 || b == Character::not_utf8 || bits_[slot(a, b)] ||
            bytes_[byte_slot(text[at - 1], text[at])];
@@ -35,7 +35,7 @@ class MergeSeams {
 
  private:
   static bool trails(char byte) { return (static_cast<std::uint8_t>(byte) & 0xc0) == 0x80; }
-  // Two pairs in one place only make a seam go unnoticed.
+  // A hash collision only hides a seam.
   static std::size_t slot(char32_t a, char32_t b) {
     return ((std::uint64_t{a} << 32 | b) * 0x9e3779b97f4a7c15ull) >> (64 - 21);
   }
@@ -44,7 +44,7 @@ class MergeSeams {
   }
 
   std::vector<bool> bits_ = std::vector<bool>(std::size_t{1} << 21);   ///< pairs of whole characters, hashed
-  std::vector<bool> bytes_ = std::vector<bool>(std::size_t{1} << 16);  ///< pairs of bytes, where one side is cut
+  std::vector<bool> bytes_ = std::vector<bool>(std::size_t{1} << 16);  ///< pairs of bytes, where a character is cut
 };
 
 }  // namespace tril

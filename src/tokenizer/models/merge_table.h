@@ -1,4 +1,4 @@
-// Pairs of pieces -> what they merge into: a hash table with open addressing, one look at memory for most questions.
+// A map from pairs of pieces to their merge: a hash table with open addressing, usually one memory access per lookup.
 #pragma once
 
 #include <bit>
@@ -10,13 +10,13 @@ namespace tril {
 class MergeTable {
  public:
   struct Merge {
-    std::int32_t rank = -1;  ///< the lower, the earlier; -1: the pair does not merge
-    std::int32_t id = -1;    ///< of the piece that both make
+    std::int32_t rank = -1;  ///< lower ranks merge first; -1: the pair does not merge
+    std::int32_t id = -1;    ///< of the merged piece
   };
 
   explicit MergeTable(std::size_t pairs) : slots_(std::bit_ceil(2 * pairs + 2)), mask_(slots_.size() - 1) {}
 
-  /// A pair that is there already gets the new merge.
+  /// Replaces the merge of an existing pair.
   void set(std::int32_t left, std::int32_t right, Merge merge) {
     slots_[place(key(left, right))] = {key(left, right), merge};
   }

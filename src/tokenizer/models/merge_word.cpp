@@ -10,7 +10,7 @@ using Pair = EncodeScratch::Merge;
 
 constexpr std::size_t short_word = 48;
 
-// Looks at every pair before each merge: n^2 steps, none of them slow.
+// Scans all pairs before each merge: n^2 cheap steps.
 void merge_short(const MergeTable& table, EncodeScratch& scratch) {
   std::vector<std::int32_t>& ids = scratch.ids;
   std::vector<Pair>& pairs = scratch.merges;  // pairs[i] begins at ids[i]
@@ -33,8 +33,7 @@ void merge_short(const MergeTable& table, EncodeScratch& scratch) {
   }
 }
 
-// A queue holds every pair that may merge; what has changed since it was put there is passed over, so that a word of n
-// symbols takes O(n log n).
+// A queue holds every pair that may merge; stale entries are skipped. A word of n symbols takes O(n log n).
 void merge_long(const MergeTable& table, EncodeScratch& scratch) {
   std::vector<Symbol>& symbols = scratch.symbols;
   std::vector<Pair>& queue = scratch.merges;

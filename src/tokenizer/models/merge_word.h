@@ -1,5 +1,5 @@
-// Byte-pair encoding of one word [Sennrich et al. 2016]: of all pairs of neighbours that merge, the one of the lowest
-// rank, of equals the leftmost, becomes one piece; again and again.
+// Byte-pair encoding of one word [Sennrich et al. 2016]: the neighbouring pair of the lowest rank (the leftmost on
+// ties) is merged into one piece, until no pair is left that merges.
 #pragma once
 
 #include "tokenizer/models/merge_table.h"
@@ -7,8 +7,7 @@
 
 namespace tril {
 
-/// Merges scratch.ids, the word's first pieces, and appends what is left to `ids`. A negative id merges with nothing and
-/// is left out.
+/// Merges scratch.ids, the word's initial pieces, and appends the result to `ids`. A negative id never merges and is left out.
 void merge_word(const MergeTable& table, EncodeScratch& scratch, std::vector<std::int32_t>& ids);
 
 }  // namespace tril

@@ -1,18 +1,17 @@
-// A SentencePiece model of byte pairs as a list of merges: for every piece and every way to cut it into two others one,
-// those of higher scores first. So does Hugging Face's converter, and so such a model becomes a tokenizer.json. Where two
-// pieces have the same score the list says which comes first, which SentencePiece leaves to their places in the text.
+// Converts a SentencePiece BPE model to a list of merges: one for every split of every piece into two others, highest
+// scores first, as Hugging Face's converter does for tokenizer.json. Pieces of equal score get a fixed order in the
+// list, while SentencePiece decides by their positions in the text.
 #pragma once
 
 #include "tokenizer/pipeline/tokenizer_parts.h"
 
 namespace tril {
 
-/// The same parts with BpeParts in place of SentencePieceParts, and the steps around them that do what the model's own
-/// normal form does.
-/// @throws Error(usage) for a unigram model, and for one that changes more of a text than its spaces
+/// The same parts with BpeParts in place of SentencePieceParts, and steps that are equivalent to the model's own normal form.
+/// @throws Error(usage) for a unigram model, and for a model whose normal form changes more than spaces
 TokenizerParts with_merges(const TokenizerParts& parts);
 
-/// Whether the model's own normal form does no more than to make spaces U+2581 and to put one in front.
+/// Whether the model's own normal form only replaces spaces by U+2581 and puts one in front.
 bool only_marks_spaces(const SentencePieceFile& model);
 
 }  // namespace tril

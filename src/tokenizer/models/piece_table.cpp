@@ -9,7 +9,7 @@ namespace tril {
 PieceTable PieceTable::parse(std::string_view text, const std::string& where) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object() || json.empty()) fail(where, "is not a JSON object of pieces and their ids");
-  // A gap costs memory that the file does not pay for.
+  // A gap takes memory that the size of the file does not limit.
   const auto limit = static_cast<std::int64_t>(json.size()) + 100'000;
   PieceTable table;
   for (const auto& [piece, id] : json.items()) {

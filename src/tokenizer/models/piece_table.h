@@ -1,4 +1,4 @@
-// A numbering of pieces: what vocab.json holds.
+// Pieces and their ids: the contents of vocab.json.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace tril {
 
 class PieceTable {
  public:
-  /// Reads {"piece": id, ...}; `where` names it in errors. Ids are non-negative, each used once, with few gaps.
+  /// Reads {"piece": id, ...}; `where` names it in errors. Ids are non-negative and unique, with few gaps.
   static PieceTable parse(std::string_view json, const std::string& where);
 
   /// Gives `piece` the next id, unless it has one.
@@ -22,7 +22,7 @@ class PieceTable {
   std::optional<std::int32_t> find(std::string_view piece) const;
   std::int32_t size() const { return static_cast<std::int32_t>(pieces_.size()); }
   bool has(std::int32_t id) const { return id >= 0 && id < size() && !pieces_[static_cast<std::size_t>(id)].empty(); }
-  /// The piece of `id`; an id outside the table, or in a gap of it, is an error.
+  /// The piece of `id`; an id outside the table or in a gap is an error.
   const std::string& piece(std::int32_t id) const;
   /// {"piece": id, ...} in the order of the ids.
   std::string json() const;

@@ -1,7 +1,7 @@
-// A SentencePiece model by itself: its normal form of a text, and its pieces, id by id those of the library. Unigram
-// [Kudo 2018] in the library's mixture of single and double precision; byte pairs [Sennrich et al. 2016] by score: of all
-// neighbours whose text together is a piece, those of the highest score merge first, of equals the leftmost; characters;
-// words. Time is linear in the text (but for long words of byte pairs, n log n), also where nothing of it is known.
+// SentencePiece models: the normal form of a text, and its pieces, with the same ids as the library. Unigram [Kudo
+// 2018] in the library's mixture of single and double precision; BPE [Sennrich et al. 2016] by score: of all neighbours
+// whose text together is a piece, those of the highest score merge first, the leftmost on ties; characters; words. Time
+// is linear in the text (n log n for long words of BPE), even if all of it is unknown.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,12 +27,12 @@ namespace {
 
 constexpr std::int32_t no_piece = -1;
 
-// Pieces that text is cut into; the others (control, unknown, bytes) never come of text.
+// Pieces that text is split into; the others (control, unknown, bytes) never result from splitting.
 bool is_of_text(PieceType type) {
   return type == PieceType::normal || type == PieceType::user_defined || type == PieceType::unused;
 }
 
-// What all algorithms share: the normal form, and how ids leave.
+// Shared by all algorithms: the normal form, and the output of ids.
 class SentencePieceModel : public SubwordModel {
  public:
   SentencePieceModel(const SentencePieceParts& parts, UnknownIds unknown_ids, const std::string& where)
@@ -63,10 +63,10 @@ class SentencePieceModel : public SubwordModel {
  protected:
   virtual void cut(std::string_view text, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const = 0;
 
-  // Unknown stretches of text in a row are one token, whose id may depend on all of their text.
+  // A run of unknown stretches of text is one token, whose id may depend on the whole run.
   struct Unknowns {
-    bool open = false;   // whether the last that was appended is one
-    std::size_t at = 0;  // where its id is
+    bool open = false;   // the last appended token is unknown
+    std::size_t at = 0;  // its index in the ids
     std::string text;
   };
 
@@ -80,13 +80,13 @@ class SentencePieceModel : public SubwordModel {
     if (unknown_ids_ && !byte_fallback_) run.text += text;
     run.open = true;
   }
-  // Call it before anything known is appended, and in the end.
+  // Must be called before a known token is appended, and at the end.
   void end_unknown(std::vector<std::int32_t>& ids, Unknowns& run) const {
     if (run.open && unknown_ids_ && !byte_fallback_) ids[run.at] = unknown_ids_(run.text);
     run.open = false;
     run.text.clear();
   }
-  // A stretch that is one piece, or unknown.
+  // Appends a stretch that is one piece, or unknown.
   void append_piece(std::optional<std::int32_t> piece, std::string_view text, std::vector<std::int32_t>& ids,
                     Unknowns& run) const {
     if (!piece || *piece == unk_) return append_unknown(text, ids, run);
@@ -96,7 +96,7 @@ class SentencePieceModel : public SubwordModel {
 
   SentencePieceNormalizer normalizer_;
   UnknownIds unknown_ids_;
-  std::vector<std::int32_t> id_of_;  // by the model's own
+  std::vector<std::int32_t> id_of_;  // by the model's id
   std::int32_t unk_ = no_piece;
   std::array<std::int32_t, 256> byte_ids_ = [] {
     std::array<std::int32_t, 256> ids{};
@@ -123,7 +123,7 @@ class SentencePieceUnigram : public SentencePieceModel {
 
  private:
   void cut(std::string_view text, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const override {
-    std::vector<EncodeScratch::Node>& best = scratch.nodes;  // best[j]: the way to byte j
+    std::vector<EncodeScratch::Node>& best = scratch.nodes;  // best[j]: the best path to byte j
     best.assign(text.size() + 1, {0, no_piece, no_piece});
     const auto offer = [&](std::size_t begin, std::size_t end, double score, std::int32_t id) {
       EncodeScratch::Node& node = best[end];
@@ -144,7 +144,7 @@ class SentencePieceUnigram : public SentencePieceModel {
     append_path(text, best, scratch.ids, ids);
   }
 
-  // Follows the best way back from the end.
+  // Follows the best path back from the end.
   void append_path(std::string_view text, const std::vector<EncodeScratch::Node>& best, std::vector<std::int32_t>& ends,
                    std::vector<std::int32_t>& ids) const {
     ends.clear();
@@ -164,8 +164,8 @@ class SentencePieceUnigram : public SentencePieceModel {
   float unknown_score_;
 };
 
-// Symbols are numbered: the pieces by the model's own ids, then characters that occur in pieces and are none, then each
-// user-defined piece once more, as it stands in a text: there it merges with nothing.
+// Symbols are numbered: pieces by the model's ids, then characters that occur in pieces but are none, then each
+// user-defined piece once more, as it occurs in a text, where it never merges.
 class SentencePieceMerges : public SentencePieceModel {
  public:
   SentencePieceMerges(const SentencePieceParts& parts, UnknownIds unknown_ids, const std::string& where)
@@ -243,7 +243,7 @@ class SentencePieceMerges : public SentencePieceModel {
     end_unknown(ids, run);
   }
 
-  // What lies between two seams. What the cache holds begins behind something known.
+  // A part between two seams. The cache holds only parts that follow something known.
   void encode_stretch(std::string_view part, EncodeScratch& scratch, std::vector<std::int32_t>& ids,
                       Unknowns& run) const {
     if (part.empty()) return;
@@ -281,7 +281,7 @@ class SentencePieceMerges : public SentencePieceModel {
     return all_known;
   }
 
-  // Of a symbol that is no piece.
+  // The character of a symbol that is no piece.
   char32_t character_of(std::int32_t symbol) const {
     if (symbol >= first_frozen_) return static_cast<char32_t>(symbol - first_frozen_);
     return parts_of_pieces_[static_cast<std::size_t>(symbol) - pieces_];
@@ -290,12 +290,12 @@ class SentencePieceMerges : public SentencePieceModel {
   std::size_t pieces_;
   MergeTable table_;
   MergeSeams seams_;
-  std::int32_t first_frozen_ = 0;  // symbols from here on are characters that no piece has
+  std::int32_t first_frozen_ = 0;  // from here on: characters that occur in no piece
   std::unordered_map<char32_t, std::int32_t> characters_;
-  std::vector<char32_t> parts_of_pieces_;  // by symbol - pieces_: characters that are in pieces, but are none
+  std::vector<char32_t> parts_of_pieces_;  // by symbol - pieces_: characters that occur in pieces but are none
 };
 
-// A character, or a user-defined piece, is a piece or unknown; of a model of words what stands between spaces is.
+// A character or user-defined piece is a piece or unknown; in a model of words, so is the text between spaces.
 class SentencePieceWhole : public SentencePieceModel {
  public:
   SentencePieceWhole(const SentencePieceParts& parts, UnknownIds unknown_ids, const std::string& where)

@@ -1,4 +1,4 @@
-// The models of tokenizer_parts.h: each cuts a word into pieces and gives their ids.
+// The models of tokenizer_parts.h: each splits a word into pieces and gives their ids.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace tril {
 
-/// What a thread that encodes needs for itself.
+/// Buffers of a thread that encodes.
 struct EncodeScratch {
   struct Symbol {
     std::int32_t id;
@@ -23,7 +23,7 @@ struct EncodeScratch {
     std::int32_t rank, left, id;
     std::int32_t left_id, right_id;
   };
-  struct Node {  // of the best way to a place in the text
+  struct Node {  // of the best path to a place in the text
     double score;
     std::int32_t begin, id;
   };
@@ -40,25 +40,24 @@ class SubwordModel {
  public:
   virtual ~SubwordModel() = default;
 
-  /// Appends the ids of `word`, which is not empty.
+  /// Appends the ids of `word`, which must not be empty.
   virtual void encode(std::string_view word, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const = 0;
 };
 
-/// How a model takes its words.
+/// The form in which a model takes words.
 enum class WordForm : std::uint8_t {
   text,   ///< UTF-8
-  bytes,  ///< any bytes, for a vocabulary in GPT-2's letters: the ByteLevel step, without its detour over letters
+  bytes,  ///< any bytes, for a vocabulary in GPT-2's letters: replaces the ByteLevel step
 };
 
-/// @throws Error naming `where` for parts that do not fit together: a merge of what is no piece, an unknown token that
-/// is none
+/// @throws Error naming `where` for inconsistent parts: a merge of unknown pieces, or an unk_token that is no piece
 std::unique_ptr<const SubwordModel> make_byte_pairs(const BpeParts& parts, WordForm form, const std::string& where);
 std::unique_ptr<const SubwordModel> make_unigram(const UnigramParts& parts, const std::string& where);
 std::unique_ptr<const SubwordModel> make_wordpiece(const WordPieceParts& parts, const std::string& where);
 std::unique_ptr<const SubwordModel> make_wordlevel(const WordLevelParts& parts, const std::string& where);
-/// What is the id of characters in a row that no piece has, by their text in the model's normal form.
+/// The id of a run of characters that are in no piece, by their text in the model's normal form.
 using UnknownIds = std::function<std::int32_t(std::string_view text)>;
-/// @param unknown_ids  unset: that of the model's unknown piece, whatever the text
+/// @param unknown_ids  unset: the id of the model's unknown piece, whatever the text
 std::unique_ptr<const SubwordModel> make_sentencepiece_model(const SentencePieceParts& parts, const std::string& where,
                                                              UnknownIds unknown_ids = {});
 

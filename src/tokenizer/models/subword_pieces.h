@@ -1,5 +1,4 @@
-// The pieces of a SentencePiece model by their text, for those who cut words by themselves: BPE dropout and unigram
-// sampling.
+// The pieces of a SentencePiece model by their text, for BPE dropout and unigram sampling, which split words themselves.
 #pragma once
 
 #include <array>
@@ -21,13 +20,13 @@ class SubwordPieces {
     std::int32_t id;  ///< the model's
   };
 
-  /// @throws Error where pieces of the model are out of use (UNUSED), which only the library itself can cut around
+  /// @throws Error if the model has unused pieces (UNUSED), which only the library itself can split around
   explicit SubwordPieces(const SentencePieceFile& model);
 
   const Piece* find(std::string_view text) const;
-  /// Bytes of the user-defined piece that `text` begins with, the longest; 0: none. Such pieces are never cut.
+  /// Bytes of the longest user-defined piece at the start of `text`; 0: none. Such pieces are never split.
   std::size_t frozen_prefix(std::string_view text) const;
-  /// Where the first word of `text` (in the model's normal form) ends: no piece reaches across.
+  /// The end of the first word of `text` (in the model's normal form): no piece crosses it.
   std::size_t word_end(std::string_view text) const;
 
   float lowest_score() const { return lowest_score_; }
@@ -42,13 +41,13 @@ class SubwordPieces {
 
   std::unordered_map<std::string, Piece, Hash, std::equal_to<>> pieces_;
   std::vector<std::string> frozen_;       ///< the longest first
-  std::array<bool, 256> frozen_start_{};  ///< bytes that begin one of them
+  std::array<bool, 256> frozen_start_{};  ///< first bytes of these
   Boundary boundary_ = Boundary::none;
   float lowest_score_ = 0;
   std::size_t longest_ = 1;
 };
 
-/// Bytes of the character that `text`, which is UTF-8 and not empty, begins with.
+/// Bytes of the first character of `text`, which is UTF-8 and not empty.
 std::size_t character_length(std::string_view text);
 
 }  // namespace tril

@@ -1,9 +1,9 @@
-// Unigram language model [Kudo 2018] as Hugging Face's Unigram model has it: of all ways to cut a word into pieces the
-// one of the highest sum of log probabilities, found from left to right [Viterbi 1967] in double precision:
+// Unigram language model [Kudo 2018] as in Hugging Face's Unigram model: the segmentation of a word into pieces with
+// the highest sum of log probabilities, found from left to right [Viterbi 1967] in double precision:
 //
 //   best(j) = max over pieces that end at j and begin at i of best(i) + score(piece)
 //
-// A character that is no piece costs the lowest score less 10; such characters in a row are one unknown piece.
+// A character that is no piece costs the lowest score less 10; a run of such characters is one unknown piece.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -51,7 +51,7 @@ class Unigram : public SubwordModel {
   static constexpr std::int32_t none = -1;
 
   void cut(std::string_view word, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const {
-    std::vector<EncodeScratch::Node>& best = scratch.nodes;  // best[j]: the way to byte j
+    std::vector<EncodeScratch::Node>& best = scratch.nodes;  // best[j]: the best path to byte j
     best.assign(word.size() + 1, {0, none, none});
     const auto offer = [&](std::size_t begin, std::size_t end, double score, std::int32_t id) {
       EncodeScratch::Node& node = best[end];
@@ -75,7 +75,7 @@ class Unigram : public SubwordModel {
     append_path(word, best, ids);
   }
 
-  // Follows the best way back from the end; unknown characters in a row become one.
+  // Follows the best path back from the end; a run of unknown characters becomes one.
   void append_path(std::string_view word, const std::vector<EncodeScratch::Node>& best,
                    std::vector<std::int32_t>& ids) const {
     const std::size_t before = ids.size();
@@ -93,7 +93,7 @@ class Unigram : public SubwordModel {
     std::reverse(ids.begin() + static_cast<std::ptrdiff_t>(before), ids.end());
   }
 
-  // Backwards, as append_path() goes.
+  // Appends in reverse order, like append_path().
   void append_unknown(std::string_view text, std::vector<std::int32_t>& ids) const {
     if (const auto piece = pieces_.find(text)) return ids.push_back(*piece);
     const auto id = [&](char byte) { return fallback_ids_[static_cast<std::uint8_t>(byte)]; };

@@ -17,7 +17,7 @@ double log_add(double a, double b) {
   return b == nothing ? a : a + std::log1p(std::exp(b - a));
 }
 
-// One word; its places are those between characters.
+// The lattice of one word; its places are those between characters.
 class Lattice {
  public:
   Lattice(const SubwordPieces& model, double alpha) : model_(model), alpha_(alpha) {}
@@ -47,7 +47,7 @@ class Lattice {
     double log_weight;  ///< a(start) + alpha log p
   };
 
-  // The pieces that end at a place.
+  // Adds the pieces that end at a place.
   void arrive(std::string_view word, std::size_t end) {
     double sum = nothing;
     const auto add = [&](std::size_t start, double log_p) {
@@ -62,13 +62,13 @@ class Lattice {
         add(start, static_cast<double>(piece->score));
       else if (start + 1 == end)
         add(start, static_cast<double>(model_.lowest_score()) - unknown_penalty);
-      if (frozen(word, end - 1) || (start > 0 && frozen(word, start - 1))) break;  // no piece reaches into such a one
+      if (frozen(word, end - 1) || (start > 0 && frozen(word, start - 1))) break;  // no piece overlaps it
     }
     forward_.push_back(sum);
     first_arc_.push_back(arcs_.size());
   }
 
-  // Whether a user-defined piece lies between this place and the next.
+  // Whether a user-defined piece spans this place and the next.
   bool frozen(std::string_view word, std::size_t place) const {
     return model_.frozen_prefix(word.substr(places_[place])) > 0;
   }

@@ -1,5 +1,5 @@
-// Remembers the ids of words that were cut before: natural text repeats its words. Of fixed size, and a word that falls
-// on another's place replaces it, so what it holds changes how fast an answer comes and never which.
+// Caches the ids of words, since natural text repeats its words. The size is fixed and a collision replaces the older
+// entry, so the cache affects only speed, never results.
 #pragma once
 
 #include <algorithm>
@@ -18,10 +18,10 @@ class WordCache {
  public:
   static constexpr std::size_t longest_word = 34, most_ids = 7;  // so that an entry is one cache line
 
-  /// Whether a word stands by itself or is a part of a longer one, which may be cut in another way.
+  /// Whether a word is whole or part of a longer one, which may be split differently.
   enum Of : std::uint8_t { whole = 0, part = 128 };
 
-  /// Appends the ids of `word` and returns true, or returns false.
+  /// Appends the ids of `word` and returns true, or returns false if it is not cached.
   bool find(std::string_view word, Of of, std::uint64_t hash, std::vector<std::int32_t>& ids) const {
     const Entry& e = entries_[hash >> shift];
     if (e.bytes != (word.size() | of) || std::memcmp(e.word.data(), word.data(), word.size()) != 0) return false;
@@ -38,7 +38,7 @@ class WordCache {
     std::copy(ids.begin(), ids.end(), e.ids.begin());
   }
 
-  /// Of a word of at most longest_word bytes.
+  /// The hash of a word of at most longest_word bytes.
   static std::uint64_t hash(std::string_view word) {
     constexpr std::uint64_t k = 0x9e3779b97f4a7c15ull;
     std::uint64_t h = word.size() * k;
@@ -60,7 +60,7 @@ class WordCache {
   static constexpr unsigned shift = 64 - 15;  // 2^15 entries: 2 MiB
 
   struct alignas(64) Entry {
-    std::uint8_t bytes = 0, count = 0;  // bytes 0: free
+    std::uint8_t bytes = 0, count = 0;  // bytes 0: empty entry
     std::array<char, longest_word> word;
     std::array<std::int32_t, most_ids> ids;
   };
@@ -69,8 +69,7 @@ class WordCache {
   std::vector<Entry> entries_ = std::vector<Entry>(std::size_t{1} << (64 - shift));
 };
 
-/// Things that are dear to make and of which each thread needs one for a while: the one that was given back last is lent
-/// again.
+/// A pool of expensive objects, one of which each thread needs for a while; the last returned is lent first.
 template <class T>
 class Pool {
  public:

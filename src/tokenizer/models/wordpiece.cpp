@@ -1,6 +1,6 @@
-// WordPiece [Schuster & Nakajima 2012] as BERT uses it: the longest piece that the word begins with, then the longest
-// that what is left begins with, among those for the inside of words ("##ing"). A word that cannot be cut so, or has too
-// many characters, is one unknown token. And WordLevel, where a word is a piece or unknown.
+// WordPiece [Schuster & Nakajima 2012] as in BERT: the longest piece at the start of the word, then the longest
+// continuation piece ("##ing") at the start of the rest, and so on. A word that cannot be split so, or has too many
+// characters, is one unknown token. Also WordLevel: a whole word is a piece or unknown.
 #include "base/error.h"
 #include "base/printable.h"
 #include "tokenizer/models/subword_model.h"

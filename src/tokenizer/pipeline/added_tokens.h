@@ -1,5 +1,5 @@
-// Finds the tokens that a tokenizer takes out of a text before anything else: special ones, and those that were added to
-// a vocabulary after it was learned.
+// Finds the tokens that are taken out of a text before anything else: special tokens, and tokens added to a vocabulary
+// after it was learned.
 #pragma once
 
 #include <array>
@@ -16,11 +16,11 @@ namespace tril {
 class AddedTokens {
  public:
   AddedTokens() = default;
-  /// `tokens` are looked for as `spellings` has them, which is by token.
+  /// @param spellings  the text by which each token is matched, in the order of `tokens`
   AddedTokens(std::vector<AddedToken> tokens, const std::vector<std::string>& spellings);
 
-  /// Hands the text on in order: take_text(part) for what lies between tokens, take_token(id) for each of them. At every
-  /// place the longest token counts.
+  /// Passes the text on in order: take_text(part) for text between tokens, take_token(id) for each token. At every
+  /// place the longest token wins.
   template <class TakeText, class TakeToken>
   void split(std::string_view text, const TakeText& take_text, const TakeToken& take_token) const {
     std::size_t done = 0;
@@ -57,7 +57,7 @@ class AddedTokens {
   static std::size_t space_behind(std::string_view text, std::size_t end);
 
   std::vector<AddedToken> tokens_;
-  PrefixTree tree_;  // of their spellings, by index
+  PrefixTree tree_;  // of the spellings, by index
   std::array<bool, 256> starts_{};
 };
 

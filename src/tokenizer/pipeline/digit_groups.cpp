@@ -7,7 +7,7 @@
 namespace tril {
 namespace {
 
-// \d and \w as the library of regular expressions has them.
+// \d and \w as in the regular expression library.
 bool is_decimal(char32_t c) {
   return c < 0x80 ? c >= '0' && c <= '9'
                   : c <= 0x10ffff && u_charType(static_cast<UChar32>(c)) == U_DECIMAL_DIGIT_NUMBER;
@@ -18,15 +18,15 @@ bool is_number(char32_t c) {
 bool is_word(char32_t c) {
   if (c > 0x10ffff) return false;
   const auto code = static_cast<UChar32>(c);
-  const std::uint32_t digits = c < 0x100 ? U_GC_N_MASK : U_GC_ND_MASK;  // in Latin-1 also 1/2 and the like
+  const std::uint32_t digits = c < 0x100 ? U_GC_N_MASK : U_GC_ND_MASK;  // Latin-1 also counts characters such as 1/2
   return (U_GET_GC_MASK(code) & (U_GC_M_MASK | U_GC_PC_MASK | digits)) != 0 ||
          u_hasBinaryProperty(code, UCHAR_ALPHABETIC) != 0;
 }
 
 struct Kind {
   bool (*is_digit)(char32_t) = is_decimal;
-  bool needs_boundary = false;  ///< numbers that a letter follows are left as they are
-  bool isolates = true;         ///< a number is cut off from what stands around it
+  bool needs_boundary = false;  ///< a number followed by a letter is not split
+  bool isolates = true;         ///< a number is separated from its surroundings
 };
 
 class DigitGroups : public PreTokenizer {
@@ -35,7 +35,7 @@ class DigitGroups : public PreTokenizer {
 
   void cut(Word word, PreTokenizerScratch&, const WordSink& take) const override {
     const std::string_view text = word.text;
-    std::size_t begin = 0;  // of what was not handed on
+    std::size_t begin = 0;  // of the text not yet passed on
     const auto hand_on = [&](std::size_t end) {
       if (begin < end) take({text.substr(begin, end - begin), word.at_start && begin == 0});
       begin = end;

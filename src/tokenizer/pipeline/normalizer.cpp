@@ -17,7 +17,7 @@
 namespace tril {
 namespace {
 
-// Every byte of `text` is below `limit`.
+// Whether every byte of `text` is below `limit`.
 bool all_below(std::string_view text, std::uint8_t limit) {
   std::uint8_t largest = 0;
   for (char byte : text) largest = std::max(largest, static_cast<std::uint8_t>(byte));
@@ -55,7 +55,7 @@ class ToUnicodeForm : public Normalizer {
  public:
   explicit ToUnicodeForm(UnicodeForm::Form form)
       : normalizer_(normalizer_of(form)),
-        fixed_(form == UnicodeForm::nfc ? 0xcc : 0x80) {}  // 0xcc begins U+0300, the first that is no NFC by itself
+        fixed_(form == UnicodeForm::nfc ? 0xcc : 0x80) {}  // 0xcc begins U+0300, the first that NFC may change
 
   bool apply(NormalText& text, std::string& out) const override {
     if (all_below(text.text, fixed_)) return false;
@@ -72,12 +72,12 @@ class ToUnicodeForm : public Normalizer {
 
  private:
   const icu::Normalizer2& normalizer_;
-  std::uint8_t fixed_;  // bytes below this one make no text that changes
+  std::uint8_t fixed_;  // a text of bytes below this never changes
 };
 
 // ---- Character by character
 
-// Writes what map(c, out) makes of each character; it returns false where the character goes.
+// Appends what map(c, out) writes for each character; map returns false to drop the character.
 template <class Map>
 void map_characters(NormalText& text, std::string& out, const Map& map) {
   for (std::size_t at = 0; at < text.text.size();) {
@@ -89,7 +89,7 @@ void map_characters(NormalText& text, std::string& out, const Map& map) {
 }
 
 void append_lower(std::string& out, char32_t c) {
-  if (c == 0x130)  // the one character whose small letter is two
+  if (c == 0x130)  // the one character whose lower case is two characters
     out += "i\u0307";
   else
     append_utf8(out, static_cast<char32_t>(u_tolower(static_cast<UChar32>(c))));
@@ -129,7 +129,7 @@ class WithoutAccents : public Normalizer {
   const CharacterKinds& kinds_ = CharacterKinds::table();
 };
 
-// What SentencePiece's nmt rules do with control characters and spaces.
+// SentencePiece's nmt rules for control characters and spaces.
 class ToNmtText : public Normalizer {
  public:
   bool apply(NormalText& text, std::string& out) const override {
@@ -151,7 +151,7 @@ class ToNmtText : public Normalizer {
   }
 };
 
-// BERT's basic cleaning: controls go, spaces become plain, Chinese characters stand alone; then accents and capitals.
+// BERT's cleaning: removes controls, makes spaces plain, isolates Chinese characters; then strips accents and lowers case.
 class ToBertText : public Normalizer {
  public:
   explicit ToBertText(const BertText& how)
@@ -276,7 +276,7 @@ class Replaced : public Normalizer {
     std::size_t at = 0;
     const auto replace = [&](std::size_t begin, std::size_t end) {
       out.append(text.text.substr(at, begin - at)).append(how_.content);
-      if (begin == 0 && end > 0)  // the new text counts as what the last character was
+      if (begin == 0 && end > 0)  // the new text inherits whether the last character was at the start
         text.at_start = text.at_start && !how_.content.empty() && character_at(text.text, 0).length == end;
       at = end;
     };
@@ -301,8 +301,8 @@ class Replaced : public Normalizer {
   std::optional<Regex> regex_;
 };
 
-// A grapheme cluster of at most 5 bytes becomes what the shortest mapped beginning of it becomes, the rest of it being
-// lost; of any other cluster each character does.
+// A grapheme cluster of at most 5 bytes becomes the mapping of its shortest mapped prefix, and the rest of it is lost;
+// otherwise each character is mapped by itself.
 class Mapped : public Normalizer {
  public:
   Mapped(std::string_view map, const std::string& where) : map_(map, where) {
@@ -310,7 +310,7 @@ class Mapped : public Normalizer {
       const char byte = static_cast<char>(c);
       plain_[c] = find({&byte, 1}) == nullptr;
     }
-    plain_['\r'] = false;  // may be one with \n
+    plain_['\r'] = false;  // may form a cluster with \n
   }
 
   bool apply(NormalText& text, std::string& out) const override {
@@ -341,7 +341,7 @@ class Mapped : public Normalizer {
  private:
   const char* find(std::string_view text) const { return map_.find(text, CharacterMap::Want::shortest).replacement; }
 
-  // Characters of ASCII that stay, and have no mark behind them.
+  // ASCII characters that do not change and have no mark after them.
   std::size_t end_of_plain(std::string_view s, std::size_t at) const {
     const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(s[i]); };
     while (at < s.size() && byte(at) < 0x80 && plain_[byte(at)] && (at + 1 == s.size() || byte(at + 1) < 0x80)) ++at;
@@ -388,7 +388,7 @@ Normalizers::Normalizers(Normalizers&&) noexcept = default;
 Normalizers::~Normalizers() = default;
 
 NormalText Normalizers::apply(NormalText text, NormalizerScratch& scratch) const {
-  std::string *out = &scratch.one, *other = &scratch.other;  // the text lies in `other`, if in either
+  std::string *out = &scratch.one, *other = &scratch.other;  // the text is in `other`, if in either
   for (const auto& step : steps_) {
     out->clear();
     if (!step->apply(text, *out)) continue;

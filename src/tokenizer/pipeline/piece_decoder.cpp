@@ -11,7 +11,7 @@ namespace {
 
 using List = std::vector<std::string>;
 
-// Letters become bytes again; a piece that has others stays as it is.
+// Converts letters back to bytes; a piece with other characters stays unchanged.
 List from_letters(List pieces) {
   std::string bytes;
   for (const std::string& piece : pieces) {
@@ -44,9 +44,8 @@ int hex(char c) {
   return -1;
 }
 
-// Bytes in a row are their characters, with U+FFFD for what is none: one broken byte takes nothing from the characters beside
-// it, so that a text which comes token by token need not be taken back. The `tokenizers` library would write the whole row
-// as U+FFFD.
+// A run of byte pieces becomes characters, with U+FFFD for invalid bytes only: one broken byte does not affect the characters
+// around it, so that a streamed text need not be revised. The `tokenizers` library would write U+FFFD for the whole run.
 List from_bytes(List pieces) {
   List out;
   std::string bytes;

@@ -11,7 +11,7 @@ namespace tril {
 
 class PieceDecoder {
  public:
-  /// @throws Error naming `where` for a step that cannot be: a wrong expression
+  /// @throws Error naming `where` for an invalid step: a wrong expression
   PieceDecoder(const std::vector<DecoderStep>& steps, const std::string& where);
 
   /// The text of `pieces`. Without any steps: the pieces with spaces between them.
@@ -19,17 +19,17 @@ class PieceDecoder {
 
  private:
   std::vector<DecoderStep> steps_;
-  std::vector<Regex> regexes_;  ///< by step; of those that have one
+  std::vector<Regex> regexes_;  ///< by step; empty for steps without one
   std::vector<std::size_t> regex_of_;
 };
 
-/// The byte that a piece like "<0xE2>" stands for; -1: it is no such piece.
+/// The byte of a piece like "<0xE2>"; -1: it is no such piece.
 int byte_of_piece(std::string_view piece);
 
-/// What Hugging Face does to decoded text where clean_up_tokenization_spaces says so: no space before a full stop.
+/// Hugging Face's clean_up_tokenization_spaces: removes, for example, the space before a full stop.
 void clean_up_spaces(std::string& text);
 
-/// Replaces every `from`, which is not empty, from left to right.
+/// Replaces every `from`, which must not be empty, from left to right.
 void replace_all(std::string& text, std::string_view from, std::string_view to);
 
 }  // namespace tril

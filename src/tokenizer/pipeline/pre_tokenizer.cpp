@@ -22,9 +22,9 @@ void hand_on(Word word, std::size_t begin, std::size_t end, const WordSink& take
   if (begin < end) take(part(word, begin, end));
 }
 
-// ---- What becomes of delimiters. Stretches cover the word from left to right.
+// ---- What happens to delimiters. The stretches cover the word from left to right.
 
-// A delimiter behind something that is none joins it; one behind another delimiter stands alone.
+// A delimiter joins the non-delimiter before it; after another delimiter it stays separate.
 void merge_with_previous(Word word, const std::vector<Stretch>& all, const WordSink& take) {
   std::size_t begin = 0, end = 0;
   bool after_delimiter = false;
@@ -39,7 +39,7 @@ void merge_with_previous(Word word, const std::vector<Stretch>& all, const WordS
   hand_on(word, begin, end, take);
 }
 
-// A delimiter before something that is none joins it; one before another delimiter stands alone.
+// A delimiter joins the non-delimiter after it; before another delimiter it stays separate.
 void merge_with_next(Word word, const std::vector<Stretch>& all, const WordSink& take) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -76,7 +76,7 @@ void split(Word word, const std::vector<Stretch>& all, SplitBehavior behavior, c
   }
 }
 
-// The stretches of a word in which each character for which `is` holds is a delimiter.
+// The stretches of a word, where each character that satisfies `is` is a delimiter.
 template <class Is>
 const std::vector<Stretch>& stretches_of(std::string_view text, Scratch& scratch, const Is& is) {
   std::vector<Stretch>& all = scratch.stretches;
@@ -98,7 +98,7 @@ const std::vector<Stretch>& stretches_of(std::string_view text, Scratch& scratch
 
 // ---- Steps
 
-// By a pattern that has a function of its own and covers every text with matches.
+// Splits by a pattern with a dedicated function, whose matches cover every text.
 class ByWordPattern : public PreTokenizer {
  public:
   explicit ByWordPattern(EndOfWord end_of_word) : end_of_word_(end_of_word) {}
@@ -149,7 +149,7 @@ class ByPattern : public PreTokenizer {
   std::optional<Regex> regex_;
 };
 
-// By single characters of some kind.
+// Splits at single characters of some kind.
 class ByKind : public PreTokenizer {
  public:
   ByKind(std::uint8_t kinds, SplitBehavior behavior) : kind_(kinds), behavior_(behavior) {}
@@ -210,7 +210,7 @@ class WordsAndSigns : public PreTokenizer {
   const CharacterKinds& kinds_ = CharacterKinds::table();
 };
 
-// At white space, which goes, and around each sign.
+// Splits at white space, which is dropped, and around each sign.
 class AsBert : public PreTokenizer {
  public:
   void cut(Word word, Scratch&, const WordSink& take) const override {
@@ -265,7 +265,7 @@ class OfLength : public PreTokenizer {
   std::size_t length_;
 };
 
-// A space in front, GPT-2's words, bytes as letters: each of the three where it is wanted.
+// A space in front, GPT-2's words, bytes as letters: each of the three is optional.
 class AsByteLevel : public PreTokenizer {
  public:
   AsByteLevel(const ByteLevel& how, bool letters) : how_(how), letters_(letters) {}
@@ -299,7 +299,7 @@ class AsByteLevel : public PreTokenizer {
   const CharacterKinds& kinds_ = CharacterKinds::table();
 };
 
-// Spaces become a mark, words begin with it.
+// Spaces become a mark, and each word begins with one.
 class AsMetaspace : public PreTokenizer {
  public:
   explicit AsMetaspace(Metaspace how) : how_(std::move(how)) {}
@@ -332,7 +332,7 @@ class AsMetaspace : public PreTokenizer {
     }
   }
 
-  // Where the next mark from `at` on begins, or the end of the text.
+  // The position of the next mark from `at` on, or the end of the text.
   std::size_t next_mark(std::string_view text, std::size_t at) const {
     while (at < text.size()) {
       const void* found = std::memchr(text.data() + at, how_.mark.front(), text.size() - at);

@@ -1,5 +1,5 @@
-// Cuts a text into the words that a model sees one by one: the pre-tokenizers of tokenizer_parts.h, each cutting the
-// words of the one before. Words are handed on as they are found, so a long text needs no list of them.
+// Splits a text into the words that a model sees one by one: the pre-tokenizers of tokenizer_parts.h, each splitting
+// the words of the one before. Words are passed on as they are found, so a long text needs no list of them.
 #pragma once
 
 #include <memory>
@@ -12,17 +12,17 @@
 
 namespace tril {
 
-/// A part of a text; `at_start`: its first character is the first of the whole text (see normalizer.h).
+/// A part of a text; `at_start`: it begins with the first character of the whole text (see normalizer.h).
 struct Word {
   std::string_view text;
   bool at_start = false;
 };
 
-/// Whoever takes words: any callable, by reference.
+/// A receiver of words: any callable, by reference.
 class WordSink {
  public:
   template <class Take>
-  WordSink(const Take& take)  // NOLINT(google-explicit-constructor): made where it is passed
+  WordSink(const Take& take)  // NOLINT(google-explicit-constructor): callers pass lambdas
       : object_(&take), call_([](const void* object, Word word) { (*static_cast<const Take*>(object))(word); }) {}
   void operator()(Word word) const { call_(object_, word); }
 
@@ -31,7 +31,7 @@ class WordSink {
   void (*call_)(const void*, Word);
 };
 
-/// What one step needs for itself while it cuts one word.
+/// Buffers of one step while it splits one word.
 struct PreTokenizerScratch {
   struct Stretch {
     std::size_t begin, end;
@@ -42,28 +42,28 @@ struct PreTokenizerScratch {
   std::vector<std::pair<std::size_t, std::size_t>> matches;
 };
 
-/// One step. Steps are const and may be used by many threads at once.
+/// One step. Steps are const and thread-safe.
 class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;
-  /// Hands the words of `word`, which is not empty, to `take`; empty ones are not handed on.
+  /// Passes the words of `word`, which must not be empty, to `take`, without empty ones.
   virtual void cut(Word word, PreTokenizerScratch& scratch, const WordSink& take) const = 0;
 };
 
 class PreTokenizers {
  public:
-  /// @param letters  whether a ByteLevel step at the end turns bytes into letters; a model that takes bytes wants none
-  /// @throws Error naming `where` for a step that cannot be: a wrong expression
+  /// @param letters  whether a final ByteLevel step turns bytes into letters; false for a model that takes bytes
+  /// @throws Error naming `where` for an invalid step: a wrong expression
   PreTokenizers(const std::vector<PreTokenizerStep>& steps, bool letters, const std::string& where);
   PreTokenizers(PreTokenizers&&) noexcept;
   ~PreTokenizers();
 
-  /// Hands the words of `text` to `take`, none of them empty. Needs scratch of at least steps() elements.
+  /// Passes the words of `text` to `take`, without empty ones. Needs scratch of at least steps() elements.
   void cut(Word text, std::vector<PreTokenizerScratch>& scratch, const WordSink& take) const {
     cut(0, text, scratch, take);
   }
   std::size_t steps() const { return steps_.size(); }
-  /// Whether words may hold bytes that are no UTF-8: no step looks at characters in a way that needs more.
+  /// Whether words may contain invalid UTF-8: no step requires more than that.
   bool takes_bytes() const { return takes_bytes_; }
 
  private:

@@ -1,5 +1,5 @@
-// A set of byte strings with a number each, to find those that a text begins with: a trie whose nodes' children lie side
-// by side, their first bytes in one array, so that a step is one search among at most 256 bytes.
+// A set of numbered byte strings, to find those that a text begins with: a trie whose nodes' children are adjacent,
+// with their first bytes in one array, so that a step is one search among at most 256 bytes.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace tril {
 class PrefixTree {
  public:
   PrefixTree() = default;
-  /// Of strings that come twice the later one's number counts. Empty strings are left out. Numbers are not negative.
+  /// If a string occurs twice, the later number counts. Empty strings are left out. Numbers are not negative.
   explicit PrefixTree(std::vector<std::pair<std::string_view, std::int32_t>> strings);
 
   /// Calls visit(bytes, number) for each string that `text` begins with, the shortest first.

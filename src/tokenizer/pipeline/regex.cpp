@@ -15,8 +15,8 @@ namespace tril {
 namespace {
 
 constexpr std::size_t longest_pattern = 1 << 14;
-constexpr double most_atoms = 1e6;           // with {n} within {m} within ...: the compiler unrolls them
-constexpr unsigned long most_retries = 1e6;  // of one match: a sensible pattern takes a few for each character
+constexpr double most_atoms = 1e6;           // nested {n} multiply: the compiler unrolls them
+constexpr unsigned long most_retries = 1e6;  // of one match: a reasonable pattern takes a few for each character
 
 const OnigUChar* bytes(const char* text) {
   return reinterpret_cast<const OnigUChar*>(text);
@@ -37,7 +37,7 @@ std::string message_of(int code, OnigErrorInfo* info) {
   return printable({reinterpret_cast<const char*>(text.data()), static_cast<std::size_t>(std::max(0, length))});
 }
 
-// The largest number in {n}, {n,m} or {,m} at `at`, which moves behind it; 1 for braces that hold none.
+// The largest number in {n}, {n,m} or {,m} at `at`, which is moved past it; 1 for braces without one.
 double read_repetition(std::string_view pattern, std::size_t& at) {
   double largest = 1, number = 0;
   for (++at; at < pattern.size() && pattern[at] != '}'; ++at) {
@@ -47,7 +47,7 @@ double read_repetition(std::string_view pattern, std::size_t& at) {
   return largest;
 }
 
-// Where the class in brackets ends that begins at `at`; classes may stand in one another.
+// The end of the bracketed class that begins at `at`; classes may be nested.
 std::size_t last_of_class(std::string_view pattern, std::size_t at) {
   int depth = 0;
   for (; at < pattern.size(); ++at) {
@@ -61,9 +61,9 @@ std::size_t last_of_class(std::string_view pattern, std::size_t at) {
   return at;
 }
 
-// How many atoms the pattern has once the compiler has unrolled every {n} in it: what is repeated counts that often.
+// The number of atoms after the compiler has unrolled every {n}: a repeated part counts that many times.
 double unrolled_size(std::string_view pattern) {
-  std::vector<double> before = {0};  // of each group that is open, what stands before its last atom
+  std::vector<double> before = {0};  // for each open group, the size before its last atom
   double last = 0;
   const auto add = [&](double atom) { before.back() += std::exchange(last, atom); };
   for (std::size_t at = 0; at < pattern.size(); ++at) {
@@ -79,7 +79,7 @@ double unrolled_size(std::string_view pattern) {
       last *= read_repetition(pattern, at);
     } else if (c != '?' && c != '*' && c != '+') {
       if (c == '\\' && pattern.substr(at + 1).starts_with("p{"))
-        at = pattern.find('}', at);  // a property's name
+        at = pattern.find('}', at);  // the name of a property
       else if (c == '\\')
         ++at;
       else if (c == '[')
@@ -149,7 +149,7 @@ void Regex::find_all(std::string_view text, std::vector<std::pair<std::size_t, s
                                      message_of(found, nullptr)));
     const auto from = static_cast<std::size_t>(search.region->beg[0]),
                to = static_cast<std::size_t>(search.region->end[0]);
-    if (from == to && to == last_end) {  // an empty match right behind the last one
+    if (from == to && to == last_end) {  // an empty match directly after the last one
       for (++at; at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;) ++at;
       continue;
     }

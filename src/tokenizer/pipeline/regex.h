@@ -1,5 +1,5 @@
-// Regular expressions over UTF-8, in the syntax and with the meaning that Hugging Face's `tokenizers` gives them: those
-// of the Oniguruma library with its Ruby syntax.
+// Regular expressions over UTF-8, with the syntax and semantics of Hugging Face's `tokenizers`: those of the Oniguruma
+// library in its Ruby syntax.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@ namespace tril {
 
 class Regex {
  public:
-  /// @throws Error naming `where` for what is no expression, or one that is too long
+  /// @throws Error naming `where` for an invalid or too long expression
   Regex(std::string_view pattern, const std::string& where);
   ~Regex();
   Regex(Regex&&) noexcept;
   Regex& operator=(Regex&&) noexcept;
 
-  /// Appends [begin, end) of each match in `text`, which is UTF-8, from left to right; an empty match moves on by one
-  /// character. May be called by many threads at once.
-  /// @throws Error where a match takes more steps than a text of this kind should
+  /// Appends [begin, end) of each match in `text`, which is UTF-8, from left to right; an empty match advances by one
+  /// character. Thread-safe.
+  /// @throws Error if a match takes more steps than a reasonable pattern should
   void find_all(std::string_view text, std::vector<std::pair<std::size_t, std::size_t>>& matches) const;
 
  private:

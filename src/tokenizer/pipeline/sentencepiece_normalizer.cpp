@@ -46,7 +46,7 @@ void SentencePieceNormalizer::apply(std::string_view text, std::string& out) con
   if (dummy_ && behind_) out += space_;
 }
 
-// Characters of ASCII that stay, and that nothing longer begins with.
+// The length of a run of ASCII characters that do not change and begin no longer mapping.
 std::size_t SentencePieceNormalizer::plain_run(std::string_view text) const {
   std::size_t n = 0;
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };

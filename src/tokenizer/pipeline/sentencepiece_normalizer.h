@@ -1,5 +1,5 @@
-// The normal form that a SentencePiece model cuts: characters are mapped, spaces become marks, user-defined pieces stay as
-// they are.
+// The normal form that a SentencePiece model splits: characters are mapped, spaces become marks, user-defined pieces
+// stay unchanged.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace tril {
 
-/// The pieces of `file` whose type `wants` takes, each with its number.
+/// The pieces of `file` whose type satisfies `wants`, with their ids.
 template <class Wants>
 PrefixTree tree_of_pieces(const SentencePieceFile& file, const Wants& wants) {
   std::vector<std::pair<std::string_view, std::int32_t>> strings;
@@ -24,7 +24,7 @@ PrefixTree tree_of_pieces(const SentencePieceFile& file, const Wants& wants) {
 
 class SentencePieceNormalizer {
  public:
-  /// @throws Error naming `where` for a damaged map of characters
+  /// @throws Error naming `where` for a damaged character map
   SentencePieceNormalizer(const SentencePieceFile& file, const std::string& where);
 
   /// Replaces `out`.
@@ -35,7 +35,7 @@ class SentencePieceNormalizer {
  private:
   struct Next {
     std::string_view text;  // in its normal form
-    std::size_t bytes = 0;  // of the text as it was
+    std::size_t bytes = 0;  // of the original text
   };
   std::size_t plain_run(std::string_view text) const;
   Next take(std::string_view text) const;

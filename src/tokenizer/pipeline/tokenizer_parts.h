@@ -1,11 +1,10 @@
-// What a subword tokenizer is made of, apart from any file's format: make_pipeline_tokenizer() makes one of these parts,
-// tokenizer_json.h reads them from and writes them to a tokenizer.json, and whoever has a vocabulary from elsewhere
-// fills them in by hand.
+// The parts of a subword tokenizer, independent of any file format: make_pipeline_tokenizer() builds a tokenizer of
+// them, tokenizer_json.h reads and writes them, and readers of other vocabularies fill them in.
 //
 //   text -> added tokens taken out -> normalizers -> pre-tokenizers: words -> model: ids
 //   ids  -> pieces -> decoders -> text
 //
-// The parts and their names are those of Hugging Face's `tokenizers` library; each means what it means there.
+// The parts and their names are those of Hugging Face's `tokenizers` library, with the same meaning.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@
 
 namespace tril {
 
-/// What is looked for in a text: a string as it stands, or a regular expression in Oniguruma's syntax.
+/// A pattern searched in a text: a literal string, or a regular expression in Oniguruma's syntax.
 struct TextPattern {
   std::string text;
   bool regex = false;
@@ -32,14 +31,14 @@ struct UnicodeForm {
   enum Form : std::uint8_t { nfc, nfd, nfkc, nfkd } form = nfc;
   friend bool operator==(const UnicodeForm&, const UnicodeForm&) = default;
 };
-struct Lowercase {  ///< of each character by itself
+struct Lowercase {  ///< each character by itself
   friend bool operator==(const Lowercase&, const Lowercase&) = default;
 };
 struct StripSpace {
   bool left = true, right = true;
   friend bool operator==(const StripSpace&, const StripSpace&) = default;
 };
-struct StripAccents {  ///< every mark (category M) goes
+struct StripAccents {  ///< removes every mark (category M)
   friend bool operator==(const StripAccents&, const StripAccents&) = default;
 };
 struct ReplaceText {
@@ -47,20 +46,20 @@ struct ReplaceText {
   std::string content;
   friend bool operator==(const ReplaceText&, const ReplaceText&) = default;
 };
-struct PrependText {  ///< in front of what is not empty
+struct PrependText {  ///< before any text that is not empty
   std::string text;
   friend bool operator==(const PrependText&, const PrependText&) = default;
 };
-struct PrecompiledMap {  ///< SentencePiece's map of characters, as Hugging Face applies it: grapheme by grapheme
+struct PrecompiledMap {  ///< SentencePiece's character map, applied as in Hugging Face: grapheme by grapheme
   std::string bytes;
   friend bool operator==(const PrecompiledMap&, const PrecompiledMap&) = default;
 };
 struct BertText {
   bool clean_text = true, handle_chinese_chars = true, lowercase = true;
-  std::optional<bool> strip_accents;  ///< as `lowercase` where it is not said
+  std::optional<bool> strip_accents;  ///< unset: as `lowercase`
   friend bool operator==(const BertText&, const BertText&) = default;
 };
-struct NmtText {  ///< control characters go, rare spaces become plain
+struct NmtText {  ///< removes control characters, makes rare spaces plain
   friend bool operator==(const NmtText&, const NmtText&) = default;
 };
 struct ByteLetters {  ///< every byte becomes GPT-2's letter for it
@@ -69,20 +68,20 @@ struct ByteLetters {  ///< every byte becomes GPT-2's letter for it
 using NormalizerStep = std::variant<UnicodeForm, Lowercase, StripSpace, StripAccents, ReplaceText, PrependText,
                                     PrecompiledMap, BertText, NmtText, ByteLetters>;
 
-// ---- Pre-tokenizers: each cuts every word that the one before it left into words.
+// ---- Pre-tokenizers: each splits every word that the one before it left.
 
-/// What becomes of a delimiter: it goes, stands alone, forms a run with its like, or joins the word before or after it.
+/// What happens to a delimiter: it is dropped, isolated, merged with adjacent ones, or merged with the word before or after it.
 enum class SplitBehavior : std::uint8_t { removed, isolated, contiguous, merged_with_previous, merged_with_next };
 
 struct SplitBy {
   TextPattern pattern;
   SplitBehavior behavior = SplitBehavior::isolated;
-  bool invert = false;  ///< what lies between the matches is the delimiter
+  bool invert = false;  ///< the text between the matches is the delimiter
   friend bool operator==(const SplitBy&, const SplitBy&) = default;
 };
 struct ByteLevel {
   bool add_prefix_space = false;
-  bool use_regex = true;  ///< cuts by GPT-2's pattern (word_patterns.h)
+  bool use_regex = true;  ///< splits by GPT-2's pattern (word_patterns.h)
   friend bool operator==(const ByteLevel&, const ByteLevel&) = default;
 };
 enum class PrependScheme : std::uint8_t { always, first, never };
@@ -120,7 +119,7 @@ struct FixedLength {
 using PreTokenizerStep = std::variant<SplitBy, ByteLevel, Metaspace, SplitAtSpace, SplitWordsAndSigns, BertWords,
                                       SplitDigits, SplitPunctuation, SplitAtCharacter, FixedLength>;
 
-// ---- Decoders: pieces to pieces; in the end they are joined. Without any they are joined with spaces between them.
+// ---- Decoders: pieces to pieces, which are joined at the end. Without any decoder, pieces are joined with spaces.
 
 struct DecodeByteLevel {
   friend bool operator==(const DecodeByteLevel&, const DecodeByteLevel&) = default;
@@ -136,7 +135,7 @@ struct DecodeByteFallback {  ///< "<0xE2>" becomes its byte
 struct FusePieces {
   friend bool operator==(const FusePieces&, const FusePieces&) = default;
 };
-struct StripPiece {  ///< at most `start` and `stop` times `character` at a piece's ends
+struct StripPiece {  ///< removes at most `start` and `stop` times `character` from a piece's ends
   std::string character;
   std::size_t start = 0, stop = 0;
   friend bool operator==(const StripPiece&, const StripPiece&) = default;
@@ -157,21 +156,21 @@ using DecoderStep = std::variant<DecodeByteLevel, DecodeMetaspace, DecodeByteFal
 
 using Pieces = std::vector<std::pair<std::string, std::int32_t>>;  ///< each with its id
 
-/// Byte-pair encoding [Sennrich et al. 2016]: the pair of neighbours that stands first in `merges` becomes one piece,
-/// until none is left that is listed.
+/// Byte-pair encoding [Sennrich et al. 2016]: the pair of neighbours that comes first in `merges` becomes one piece,
+/// until no listed pair is left.
 struct BpeParts {
   Pieces vocab;
   std::vector<std::pair<std::string, std::string>> merges;  ///< the first that applies wins
-  std::optional<std::string> unk_token;                     ///< without one, what has no piece is left out
+  std::optional<std::string> unk_token;                     ///< unset: characters without a piece are left out
   std::string continuing_subword_prefix, end_of_word_suffix;
-  bool fuse_unk = false;       ///< unknown characters in a row are one token
-  bool byte_fallback = false;  ///< an unknown character becomes "<0xE2>" "<0x82>" ..., where all of these are pieces
-  bool ignore_merges = false;  ///< a whole word that is a piece is that piece
-  /// Not of Hugging Face: the letters of an unknown character's bytes (behind ByteLevel) are one unk_token together.
+  bool fuse_unk = false;       ///< a run of unknown characters is one token
+  bool byte_fallback = false;  ///< an unknown character becomes "<0xE2>" "<0x82>" ..., if all of these are pieces
+  bool ignore_merges = false;  ///< a whole word that is a piece is not split
+  /// Not in Hugging Face: all letters of an unknown character's bytes (after ByteLevel) together are one unk_token.
   bool unk_per_character = false;
 };
 
-/// Unigram language model [Kudo 2018]: the segmentation of the highest sum of log probabilities.
+/// Unigram language model [Kudo 2018]: the segmentation with the highest sum of log probabilities.
 struct UnigramParts {
   std::vector<std::pair<std::string, double>> vocab;  ///< by id: piece and log probability
   std::optional<std::int32_t> unk_id;
@@ -191,28 +190,28 @@ struct WordLevelParts {
   std::string unk_token = "<unk>";
 };
 
-/// A SentencePiece model with its own normalisation and its own rules, as the library has them and not as Hugging Face
-/// converts them: unigram or byte pairs by score (GGUF's "llama" vocabularies are such too). Works on whole texts, so
-/// no normalizers or pre-tokenizers stand before it.
+/// A SentencePiece model with its own normalisation and rules, as in the library and not as Hugging Face converts them:
+/// unigram, or BPE by score (GGUF's "llama" vocabularies too). It works on whole texts, so there are no normalizers or
+/// pre-tokenizers before it.
 struct SentencePieceParts {
   SentencePieceFile file;           ///< pieces by the model's own id
   std::vector<std::int32_t> id_of;  ///< the tokenizer's id for each of the model's; empty: the same
-  /// What the model does not know and the tokenizer does: unknown characters in a row that are one of these have its id
-  /// (M2M100 looks up its model's pieces in a vocab.json that knows more).
+  /// Pieces that the tokenizer knows beyond the model: a run of unknown characters with this text has this id (M2M100
+  /// looks up its pieces in a vocab.json that is larger than the model).
   Pieces beyond_model;
 };
 
 using ModelParts = std::variant<BpeParts, UnigramParts, WordPieceParts, WordLevelParts, SentencePieceParts>;
 
-/// A token that is found in a text as it stands, before the model sees what lies between.
+/// A token that is matched literally in a text, before the model sees the text between.
 struct AddedToken {
   std::string content;
   std::int32_t id = -1;
   bool special = false;      ///< decode() leaves it out
-  bool lstrip = false;       ///< takes the white space before it
-  bool rstrip = false;       ///< and behind it
-  bool single_word = false;  ///< only where no letter or digit touches it
-  bool normalized = false;   ///< is looked for, in its normal form, in the normalised text
+  bool lstrip = false;       ///< includes the white space before it
+  bool rstrip = false;       ///< includes the white space after it
+  bool single_word = false;  ///< only if no letter or digit adjoins it
+  bool normalized = false;   ///< its normal form is matched in the normalised text
   friend bool operator==(const AddedToken&, const AddedToken&) = default;
 };
 
@@ -223,7 +222,7 @@ struct TokenizerParts {
   std::vector<PreTokenizerStep> pre_tokenizers;
   std::vector<DecoderStep> decoders;
   std::vector<std::int32_t> prefix, suffix;  ///< what the post-processor puts around a text
-  bool has_post_processor = false;           ///< one that says so itself
+  bool has_post_processor = false;           ///< put there by a post-processor of its own
 };
 
 }  // namespace tril

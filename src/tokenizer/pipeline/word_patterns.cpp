@@ -9,7 +9,7 @@ namespace {
 
 constexpr unsigned word_kinds = kind_space | kind_letter | kind_number;
 
-// Walks over a text character by character.
+// Walks over a text by characters.
 struct Cursor {
   const CharacterKinds& kinds;
   std::string_view text;
@@ -40,14 +40,14 @@ struct Cursor {
   bool is_sign() const { return !ended() && !is(word_kinds); }
 };
 
-// The end of the run of characters like the one at the cursor: letters, numbers, or those that are neither nor space.
+// The end of the run of characters of the same kind as at the cursor: letters, numbers, or neither of these nor space.
 std::size_t end_of_run(Cursor c) {
   const unsigned kind = c.kind & word_kinds;
   while (!c.ended() && (c.kind & word_kinds) == kind) c.next();
   return c.at;
 }
 
-// The end of a run of white space, without its last character where something else follows and one is left before it:
+// The end of a run of white space, without its last character if something follows and another is left before it:
 // \s+(?!\S)|\s+
 std::size_t end_of_space(Cursor c) {
   const std::size_t begin = c.at;
@@ -56,7 +56,7 @@ std::size_t end_of_space(Cursor c) {
   return c.ended() || last == begin ? c.at : last;
 }
 
-// The end of 's, 't, 're, 've, 'm, 'll or 'd at `at`, in either case; 0: none is there. U+017F is an s too.
+// The end of 's, 't, 're, 've, 'm, 'll or 'd at `at`, in either case; 0: none. U+017F also counts as s.
 std::size_t end_of_contraction(std::string_view text, std::size_t at) {
   const auto letter = [&](std::size_t i) { return i < text.size() ? static_cast<char>(text[i] | 0x20) : ' '; };
   if (text[at] != '\'' || at + 1 >= text.size()) return 0;
@@ -84,7 +84,7 @@ std::size_t end_of_llama3_word(const CharacterKinds& kinds, std::string_view tex
     while (end.is(kind_newline)) end.next();
     return end.at;
   }
-  // \s*[\r\n]+ reaches to the last newline of the run of white space.
+  // \s*[\r\n]+ extends to the last newline of the run of white space.
   std::size_t newline = 0;
   for (Cursor space = c; space.is(kind_space); space.next())
     if (space.is(kind_newline)) newline = space.at + space.length;
