@@ -43,7 +43,7 @@ std::string map_fault(std::string_view map) {
     const std::size_t node = open.back();
     open.pop_back();
     const std::size_t base = node ^ unit(node).offset();
-    if ((base | 255) >= count)  // a byte of the text chooses among the 256 units around the base
+    if ((base | 255) >= count)  // a byte of the text selects among the 256 units around the base
       return fmt::format("unit {} of its trie leads to unit {} of {}", node, base, count);
     if (unit(node).has_leaf() && unit(base).value() >= strings.size())
       return fmt::format("unit {} of its trie names byte {} of {} of strings", base, unit(base).value(),

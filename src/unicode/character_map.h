@@ -1,6 +1,6 @@
-// A SentencePiece model's map of characters (precompiled_charsmap): the size of a double-array trie [Aoe 1989] in 4
-// bytes, its units of 4 bytes in the layout of the Darts-clone library, then strings that end in NUL. Checked before
-// anybody uses it: a damaged one would lead outside its bytes, and the SentencePiece library does not look.
+// A SentencePiece model's character map (precompiled_charsmap): the size of a double-array trie [Aoe 1989] in 4 bytes,
+// its units of 4 bytes in the layout of the Darts-clone library, then NUL-terminated strings. It is validated first: a
+// damaged map would lead to reads outside its bytes, which the SentencePiece library does not check.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace tril {
 
 class CharacterMap {
  public:
-  /// @throws Error where the map is damaged; an empty one maps nothing
+  /// @throws Error if the map is damaged; an empty map maps nothing
   CharacterMap(std::string_view map, const std::string& where);
 
   struct Match {
     std::size_t bytes = 0;              ///< of the text; 0: nothing is mapped
-    const char* replacement = nullptr;  ///< ends in NUL
+    const char* replacement = nullptr;  ///< NUL-terminated
   };
   enum class Want { shortest, longest };
-  /// The shortest or longest beginning of `text` that is mapped.
+  /// The shortest or longest mapped prefix of `text`.
   Match find(std::string_view text, Want want) const;
 
   /// A unit of the double array.
@@ -37,7 +37,7 @@ class CharacterMap {
   std::string strings_;
 };
 
-/// What is wrong with the maps in the SentencePiece model `bytes` (of normalizer_spec and denormalizer_spec); "" where all are sound or there is none.
+/// The fault of a character map in the SentencePiece model `bytes` (normalizer_spec or denormalizer_spec); "" if there is none.
 std::string character_map_fault(std::string_view bytes);
 
 }  // namespace tril

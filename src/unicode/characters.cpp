@@ -54,7 +54,7 @@ void append_utf8(std::string& text, char32_t c) {
 
 namespace {
 
-// Moves `at` behind the character there; whether it is one.
+// Moves `at` past the character there; false if it is invalid.
 bool take_character(std::string_view bytes, std::size_t& at) {
   UChar32 c = 0;
   U8_NEXT(bytes.data(), at, bytes.size(), c);

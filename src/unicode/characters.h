@@ -1,5 +1,5 @@
-// Characters of UTF-8 text and what kind of character each is: letters, numbers, space, marks, punctuation, as Unicode
-// says. Common characters cost one table look-up.
+// Characters of UTF-8 text and their kinds by Unicode: letters, numbers, space, marks, punctuation. A common character
+// costs one table look-up.
 #pragma once
 
 #include <array>
@@ -10,27 +10,27 @@
 
 namespace tril {
 
-/// What a character is; several may hold at once.
+/// The kind of a character; several may hold at once.
 enum CharacterKind : std::uint8_t {
   kind_letter = 1,        ///< category L
   kind_number = 2,        ///< category N
   kind_space = 4,         ///< White_Space
   kind_newline = 8,       ///< \r and \n
-  kind_mark = 16,         ///< category M of Unicode 9, which is what Hugging Face's StripAccents knows
-  kind_nonspacing = 32,   ///< category Mn of Unicode 8, which is what its BERT parts know
-  kind_punctuation = 64,  ///< category P of Unicode 8, and what ASCII counts as such
+  kind_mark = 16,         ///< category M of Unicode 9, as in Hugging Face's StripAccents
+  kind_nonspacing = 32,   ///< category Mn of Unicode 8, as in Hugging Face's BERT parts
+  kind_punctuation = 64,  ///< category P of Unicode 8, and ASCII's punctuation
   kind_word = 128,        ///< \w of UTS #18: alphabetic, marks, decimal digits, connectors, joiners
 };
 
 /// One character of a text.
 struct Character {
-  char32_t code = 0;  ///< not_utf8 where the byte belongs to none
+  char32_t code = 0;  ///< not_utf8 for an invalid byte
   std::uint8_t length = 0;
 
   static constexpr char32_t not_utf8 = 0xffffffff;
 };
 
-/// The character at `at` < text.size(). A byte that is no UTF-8 is a character of its own.
+/// The character at `at` < text.size(). An invalid byte is a character of its own.
 inline Character character_at(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
   const auto trails = [&](std::size_t i) { return (byte(i) & 0xc0) == 0x80; };
@@ -51,7 +51,7 @@ inline Character character_at(std::string_view text, std::size_t at) {
   return {Character::not_utf8, 1};
 }
 
-/// Where the last character before `end` > 0 begins, of text that is UTF-8.
+/// The start of the last character before `end` > 0, in valid UTF-8.
 inline std::size_t last_character(std::string_view text, std::size_t end) {
   do --end;
   while (end > 0 && (static_cast<std::uint8_t>(text[end]) & 0xc0) == 0x80);
@@ -61,7 +61,7 @@ inline std::size_t last_character(std::string_view text, std::size_t end) {
 /// The kinds of every character.
 class CharacterKinds {
  public:
-  /// The one table there is; made at the first call.
+  /// The only table; built at the first call.
   static const CharacterKinds& table();
 
   std::uint8_t operator()(char32_t c) const {
@@ -77,15 +77,15 @@ class CharacterKinds {
 
 void append_utf8(std::string& text, char32_t c);
 
-/// `bytes` with U+FFFD for whatever is no UTF-8: one for each longest beginning of a character, as the Unicode standard
+/// `bytes` with invalid UTF-8 replaced: one U+FFFD for each maximal prefix of a character, as the Unicode standard
 /// recommends (section 3.9).
 std::string valid_utf8(std::string_view bytes);
-/// How many bytes from `at` < bytes.size() on are one character of valid_utf8(bytes).
+/// How many bytes from `at` < bytes.size() on form one character of valid_utf8(bytes).
 std::size_t bytes_of_character(std::string_view bytes, std::size_t at);
 
-/// GPT-2's letter of each byte: printable ones as themselves, the others as letters from U+0100 on.
+/// GPT-2's letter for each byte: printable bytes as themselves, the others as letters from U+0100 on.
 const std::array<char32_t, 256>& byte_letters();
-/// The byte that a letter stands for; -1: none.
+/// The byte that a letter represents; -1: none.
 int byte_of_letter(char32_t letter);
 
 }  // namespace tril

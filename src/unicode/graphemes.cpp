@@ -24,7 +24,7 @@ bool is_control(int b) {
   return b == U_GCB_CONTROL || b == U_GCB_CR || b == U_GCB_LF;
 }
 
-// Whether two neighbours belong together, apart from the rules that look further back. The rules' names are UAX #29's.
+// Whether two neighbours belong together, by the rules of UAX #29 that need no further context.
 bool joins(int a, int b) {
   if (a == U_GCB_CR) return b == U_GCB_LF;                                                             // GB3
   if (is_control(a) || is_control(b)) return false;                                                    // GB4, GB5

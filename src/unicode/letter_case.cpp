@@ -20,7 +20,7 @@ bool has_property(const Character& c, UProperty property) {
   return c.code != Character::not_utf8 && u_hasBinaryProperty(code_of(c), property);
 }
 
-// A character alone; a byte that is no UTF-8 stays.
+// Maps a single character; an invalid byte is unchanged.
 void append_mapped(std::string& out, std::string_view one, Case to) {
   const Character c = character_at(one, 0);
   if (c.code < 0x80) {
@@ -48,8 +48,8 @@ void append_mapped(std::string& out, std::string_view one, Case to) {
   if (U_FAILURE(problem)) fail("letters", u_errorName(problem));
 }
 
-// Whether a word ends with the capital sigma at [at, end): a letter comes before it and none follows; signs that go with
-// letters are looked past [Unicode 3.13, Final_Sigma].
+// Whether the capital sigma at [at, end) ends a word: a letter comes before it and none follows, ignoring
+// case-ignorable characters [Unicode 3.13, Final_Sigma].
 bool ends_word(std::string_view text, std::size_t at, std::size_t end) {
   while (at > 0) {
     at = last_character(text, at);
@@ -66,7 +66,7 @@ bool ends_word(std::string_view text, std::size_t at, std::size_t end) {
   return false;
 }
 
-// The character at `at`, in its surroundings. @return where the next one begins
+// Appends the character at `at`, mapped in its context. @return where the next one begins
 std::size_t append_case(std::string& out, std::string_view text, std::size_t at, Case to) {
   constexpr char32_t capital_sigma = 0x3a3, final_sigma = 0x3c2;
   const Character c = character_at(text, at);

@@ -1,5 +1,5 @@
-// Upper case, lower case and titles, as Python's strings have them: Unicode's full mappings without a language, in which
-// one character may become several, and a capital sigma at the end of a word becomes another letter than elsewhere.
+// Upper, lower and title case as in Python's strings: Unicode's full, language-independent mappings, in which one
+// character may become several, and a final capital sigma has its own lower-case form.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ std::string capital_case(std::string_view text);
 /// The first letter of each run of letters in title case: str.title().
 std::string title_case(std::string_view text);
 
-/// For comparing without regard to case: str.casefold().
+/// For comparison without regard to case: str.casefold().
 std::string folded_case(std::string_view text);
 
-/// Whether there are letters with a case and all of them are lower ones, or upper ones: str.islower(), str.isupper().
+/// Whether all cased letters are lower case (upper case) and there are some: str.islower(), str.isupper().
 bool is_lower_case(std::string_view text);
 bool is_upper_case(std::string_view text);
 

@@ -1,19 +1,19 @@
-// Words that say whether a full stop ends a sentence (sentences.cpp), of about ten languages. Each list is one text with a
-// space around every word.
+// Words of about ten languages that tell whether a full stop ends a sentence (sentences.cpp). Each list is one text
+// with a space around every word.
 #pragma once
 
 #include <string_view>
 
 namespace tril::sentence_words {
 
-/// In front of names: a sentence never ends behind them. In small letters, as all abbreviations here.
+/// Before names: a sentence never ends after them. In lower case, like all abbreviations here.
 inline constexpr std::string_view titles =
     " mr mrs ms mx dr prof messrs rev hon capt sgt lt cmdr maj gen hr frl dipl mag mme mlle mm dra sra srta dña dhr "
     "mevr drs "
     "sig dott avv doç \u03ba \u03ba\u03b1 \u03b4\u03c1 \u0443\u043b \u0438\u043c \u043f\u0440\u043e\u0444 "
     "\u0430\u043a\u0430\u0434 \u062f \u0921\u0949 \u092a\u094d\u0930\u094b ";
 
-/// In front of numbers: a sentence goes on where one follows.
+/// Before numbers: the sentence goes on if a number follows.
 inline constexpr std::string_view before_numbers =
     " no nr nos nrs nro n\u00ba fig figs art arts abs sec sect ch chap cap p pp pg pag p\u00e1g blz s vol vols ver bd "
     "bde "
@@ -24,7 +24,7 @@ inline constexpr std::string_view before_numbers =
     "\u043a\u0432 "
     "\u0442 \u2116 ";
 
-/// In the middle of sentences: they go on unless a word of `beginnings` follows.
+/// Inside sentences: the sentence goes on unless a word of `beginnings` follows.
 inline constexpr std::string_view inner =
     " st ste mt ft sen gov rep pres col adm fr sr jr esq inc ltd co corp bros dept est approx ca circa vs cf al incl "
     "excl "
@@ -33,11 +33,11 @@ inline constexpr std::string_view inner =
     "\u043d\u0430\u043f\u0440 "
     "ul ";
 
-/// Letters with full stops between them, behind which no sentence ends: "z.B.", "e.g.".
+/// Letters with full stops, after which no sentence ends: "z.B.", "e.g.".
 inline constexpr std::string_view never_last =
     " z.b e.g i.e d.h u.a d.i i.d.r p.ex p.ej t.ex f.eks b.v m.a.w d.v.s m.in v.a \u0442.\u0435 \u03c0.\u03c7 ";
 
-/// Words that sentences begin with, and names do not: behind an abbreviation or an initial they begin a sentence.
+/// Words that begin sentences and are no names: after an abbreviation or an initial they begin a sentence.
 inline constexpr std::string_view beginnings =
     " The A An It He She They We You I This That These Those There Then But And In On At If When While After Before As "
     "For "
@@ -61,7 +61,7 @@ inline constexpr std::string_view beginnings =
     "\u0422\u043e\u0433\u0434\u0430 "
     "\u0422\u0430\u043c ";
 
-/// Behind a number that counts: "3. Oktober".
+/// After an ordinal number: "3. Oktober".
 inline constexpr std::string_view counted =
     " Januar J\u00e4nner Februar M\u00e4rz April Mai Juni Juli August September Oktober November Dezember Jan Feb "
     "M\u00e4r Apr "
@@ -69,13 +69,13 @@ inline constexpr std::string_view counted =
     "Kapitel "
     "Klasse Platz Stock Stockwerk Etage Geburtstag Band Liga Bundesliga Runde Spieltag ";
 
-/// In front of a number that counts: "im 19. Jahrhundert", "der 2. Versuch".
+/// Before an ordinal number: "im 19. Jahrhundert", "der 2. Versuch".
 inline constexpr std::string_view before_counted =
     " am im vom zum zur beim der die das dem den des ein eine einen einem einer eines jeder jede jedes jeden jedem ihr "
     "ihre "
     "ihren ihrem ihrer sein seine seinen seinem seiner dieser diese dieses diesen unser unsere mein meine ";
 
-/// Whether the list has the word.
+/// Whether the list contains the word.
 inline bool has(std::string_view list, std::string_view word) {
   if (word.empty() || word.find(' ') != word.npos) return false;
   for (std::size_t at = list.find(word); at != list.npos; at = list.find(word, at + 1))

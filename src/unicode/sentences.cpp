@@ -17,9 +17,9 @@ namespace words = sentence_words;
 
 enum class Mark : std::uint8_t {
   none,
-  stop,   ///< a full stop, which abbreviations and numbers have too
-  end,    ///< ends a sentence where white space follows
-  always  ///< ends one wherever it is
+  stop,   ///< a full stop, which abbreviations and numbers also have
+  end,    ///< ends a sentence if white space follows
+  always  ///< always ends one
 };
 
 int break_of(char32_t c) {
@@ -44,8 +44,8 @@ bool is_greek(char32_t c) {
   return (c >= 0x370 && c < 0x400) || (c >= 0x1f00 && c < 0x2000);
 }
 
-// Marks that end a sentence and that Unicode 16 to 18 have as such; ICU knows them from its version of those on, and what
-// is cut must not depend on that.
+// Marks that end a sentence, added in Unicode 16 to 18. ICU knows them only from its version of these on, and results
+// must not depend on the version of ICU.
 constexpr std::array<std::pair<char32_t, char32_t>, 8> newer_marks{{{0x1b4e, 0x1b4f},
                                                                     {0x1b7f, 0x1b7f},
                                                                     {0x2cf9, 0x2cfb},
@@ -62,7 +62,7 @@ bool is_terminator(char32_t c) {
 
 constexpr char32_t paragraph_separator = 0x2029;
 
-// @param before  the character in front of it: a semicolon is the question mark of Greek alone
+// @param before  the character before it: a semicolon is a question mark only in Greek
 Mark mark_of(char32_t c, char32_t before) {
   switch (c) {
     case '.':
@@ -70,8 +70,8 @@ Mark mark_of(char32_t c, char32_t before) {
       return Mark::stop;
     case '!':
     case '?':
-    case 0x2026:  // the dots of an omission
-    case 0xfe52:  // a small full stop, and one as wide as Han characters, which numbers have
+    case 0x2026:  // an ellipsis
+    case 0xfe52:  // a small and a full-width full stop, which numbers also have
     case 0xff0e:
       return Mark::end;
     case ';':
@@ -89,7 +89,8 @@ Mark mark_of(char32_t c, char32_t before) {
   }
 }
 
-// What closes directly behind a mark. Where no space stands between sentences, a quote that may open one begins the next.
+// Whether c closes directly after a mark. In scripts without spaces between sentences, an ambiguous quote opens the
+// next sentence.
 bool closes(char32_t c, Mark behind) {
   if (c == '"' || c == '\'') return behind != Mark::always;
   const int type = category(c);
@@ -97,7 +98,7 @@ bool closes(char32_t c, Mark behind) {
          (type == U_INITIAL_PUNCTUATION && behind != Mark::always);
 }
 
-// A line and how to walk on it.
+// A line, with navigation by words.
 class Line {
  public:
   explicit Line(std::string_view text) : text_(text) {}
@@ -110,13 +111,13 @@ class Line {
     while (i < size() && is_space(at(i).code)) i += at(i).length;
     return i;
   }
-  // Whether a paragraph ends in the white space at `i`.
+  // Whether the white space at `i` ends a paragraph.
   bool paragraph_ends(std::size_t i) const {
     const std::size_t end = past_spaces(i);
     while (i < end && at(i).code != paragraph_separator) i += at(i).length;
     return i < end;
   }
-  // Where the word begins that ends at `end`, without quotes and brackets in front of it.
+  // The start of the word that ends at `end`, without quotes and brackets before it.
   std::size_t word_begin(std::size_t end) const {
     std::size_t i = end;
     while (i > 0 && !is_space(before(i))) i = last_character(text_, i);
@@ -124,19 +125,19 @@ class Line {
       i += at(i).length;
     return i;
   }
-  // The word in front of what begins at `begin`, without its full stop.
+  // The word before `begin`, without its full stop.
   std::string_view word_before(std::size_t begin) const {
     while (begin > 0 && !is_letter(before(begin)) && !is_digit(before(begin))) begin = last_character(text_, begin);
     return part(word_begin(begin), begin);
   }
-  // The letters and marks from the first letter or digit behind `i` on, past quotes, brackets and dashes.
+  // The letters and marks from the first letter or digit after `i` on, past quotes, brackets and dashes.
   std::string_view word_behind(std::size_t i) const {
     i = past_signs(i);
     std::size_t end = i;
     while (end < size() && (is_letter(at(end).code) || is_mark(at(end).code))) end += at(end).length;
     return part(i, end);
   }
-  // To the first letter or digit behind `i`, at most to the next mark that may end a sentence.
+  // The first letter or digit after `i`, at most up to the next mark that may end a sentence.
   std::size_t past_signs(std::size_t i) const {
     while (i < size() && !is_letter(at(i).code) && !is_digit(at(i).code) &&
            mark_of(at(i).code, before(i)) == Mark::none)
@@ -148,7 +149,7 @@ class Line {
   std::string_view text_;
 };
 
-// Whether it is letters with full stops between them, at most two in a row: "z.B", "p.m", "Ph.D".
+// Whether the word is letters separated by full stops, at most two in a row: "z.B", "p.m", "Ph.D".
 bool is_dotted(std::string_view word) {
   int letters = 0, dots = 0;
   for (std::size_t i = 0; i < word.size(); i += character_at(word, i).length) {
@@ -169,7 +170,7 @@ std::string_view behind_apostrophe(std::string_view word) {
   return word;
 }
 
-// How many digits it ends with, where it is a number or several with signs between them ("24.12", "3.-5"); 0: it is none.
+// The number of final digits, if it is a number or several with signs between them ("24.12", "3.-5"); otherwise 0.
 std::size_t last_digits(std::string_view word) {
   std::size_t digits = 0;
   for (std::size_t i = 0; i < word.size(); i += character_at(word, i).length) {
@@ -184,9 +185,9 @@ std::size_t last_digits(std::string_view word) {
   return digits;
 }
 
-// Whether a number with a full stop counts what follows.
+// Whether a number with a full stop is an ordinal that belongs to what follows.
 bool counts(const Line& line, std::size_t begin, std::size_t digits, std::string_view follows, bool begins) {
-  if (line.past_spaces(0) == begin) return digits <= 3;  // "1. First", and what is left of a line behind a sentence
+  if (line.past_spaces(0) == begin) return digits <= 3;  // "1. First", also after an earlier sentence of the line
   if (digits > 2) return false;
   if (words::has(words::counted, follows)) return true;
   const std::string_view before = line.word_before(begin);
@@ -195,7 +196,7 @@ bool counts(const Line& line, std::size_t begin, std::size_t digits, std::string
   return before != "am" || line.word_before(at) != "I";  // "I am 5. Tom is 6."
 }
 
-// Whether the sentence goes on behind the one full stop at `stop`, where the next character that is no white space is at `next`.
+// Whether the sentence goes on after the single full stop at `stop`; `next` is the next character that is no white space.
 bool goes_on(const Line& line, std::size_t stop, std::size_t next) {
   const std::size_t begin = line.word_begin(stop);
   const std::string_view word = line.part(begin, stop), follows = line.word_behind(next);
@@ -219,7 +220,7 @@ bool goes_on(const Line& line, std::size_t stop, std::size_t next) {
   return words::has(words::inner, small) && !begins;
 }
 
-// The French closing quote stands behind a space: "! »".
+// The French closing quote comes after a space: "! »".
 std::size_t past_spaced_quote(const Line& line, std::size_t end) {
   const std::size_t quote = line.past_spaces(end);
   if (quote == end || quote >= line.size() || line.at(quote).code != 0xbb) return end;
@@ -232,7 +233,7 @@ std::size_t past_spaced_quote(const Line& line, std::size_t end) {
 std::size_t sentence_end(std::string_view text) {
   const Line line(text);
   char32_t before = ' ';
-  std::size_t text_end = 0;  // behind what is no white space
+  std::size_t text_end = 0;  // after the last character that is no white space
   for (std::size_t i = 0; i < line.size();) {
     const Character c = line.at(i);
     if (c.code == paragraph_separator && text_end > 0) return text_end;

@@ -1,4 +1,4 @@
-// Characters of texts in UTF-8, and what of them is white space; whether a text is UTF-8 says base/utf8.h.
+// Characters and white space of UTF-8 texts; base/utf8.h tells whether a text is UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace tril {
 
-/// How many characters (code points) a valid text has.
+/// The number of characters (code points) of a valid text.
 std::size_t characters_in(std::string_view text);
 
 /// `text` without the white space (Unicode's White_Space, and U+001C to U+001F) at both its ends.
