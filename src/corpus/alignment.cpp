@@ -18,7 +18,7 @@ bool is_space(char ch) {
   return ch == ' ' || ch == '\t' || ch == '\r';
 }
 
-// A letter or digit of ASCII, or any other character beyond it.
+// Whether the text ends with an ASCII letter or digit, or any non-ASCII character.
 bool ends_in_letter(std::string_view text) {
   const auto byte = text.empty() ? ' ' : static_cast<unsigned char>(text.back());
   return byte >= 0x80 || std::isalnum(byte) != 0;
@@ -108,10 +108,10 @@ std::string soft_alignment(std::span<const float> attention, std::size_t targets
 
 std::vector<std::int32_t> words_of(std::span<const std::int32_t> ids, const Tokenizer& tokenizer, Side side) {
   std::vector<std::int32_t> words;
-  std::vector<std::int32_t> around{tokenizer.special(side).eos, tokenizer.special(side).bos};  // no part of a text
+  std::vector<std::int32_t> around{tokenizer.special(side).eos, tokenizer.special(side).bos};  // not part of a text
   for (const std::string& code : tokenizer.languages()) around.push_back(tokenizer.language_id(code));
   std::int32_t word = -1;
-  bool begins = true;  // whatever comes first, or behind a tag, begins a word
+  bool begins = true;  // the first token, and any token after a tag, begins a word
   for (const std::int32_t id : ids) {
     if (std::find(around.begin(), around.end(), id) != around.end()) {
       words.push_back(-1);
@@ -182,18 +182,18 @@ std::string decode_replacing_unknowns(std::span<const std::int32_t> ids, std::sp
         "{} weights for {} tokens and {} of the source", attention.size(), ids.size(), source.size());
   const std::vector<std::string_view> words = words_between_spaces(source_text);
   const std::vector<std::int32_t> word_of = words_of(source, tokenizer, Side::source);
-  // Where spaces are pieces of their own, an unknown token has none in front of it.
+  // If spaces are pieces of their own, an unknown token has no space in front.
   const bool holds_space = !tokenizer.find(space_mark, Side::target);
 
   std::string text;
-  bool space = false;  // behind what stands in `text`
+  bool space = false;  // whether `text` needs a space next
   const auto append = [&](std::string_view more) {
     if (more.empty()) return;
     if (space && !text.empty()) text += ' ';
     text += more;
     space = false;
   };
-  std::int32_t replaced = -1;  // the word that the token before this one became
+  std::int32_t replaced = -1;  // the word that replaced the previous token
   for (std::size_t begin = 0; begin < ids.size();) {
     if (ids[begin] != unk) {
       const auto next = std::find(ids.begin() + static_cast<std::ptrdiff_t>(begin), ids.end(), unk);

@@ -66,7 +66,7 @@ std::string file_fingerprint(const std::string& path) {
   if (bytes.size() <= places * bytes_each) {
     hash.add(static_cast<std::int64_t>(content_hash(bytes)));
   } else {
-    for (std::size_t i = 0; i < places; ++i) {  // the first and the last bytes among them
+    for (std::size_t i = 0; i < places; ++i) {  // the first and last bytes are among them
       const std::size_t at = (bytes.size() - bytes_each) / (places - 1) * i;
       hash.add(static_cast<std::int64_t>(
           content_hash(bytes.subspan(i + 1 == places ? bytes.size() - bytes_each : at, bytes_each))));

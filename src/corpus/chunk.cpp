@@ -20,22 +20,22 @@ void shuffle(std::vector<T>& values, RandomSequence& random) {  // [Durstenfeld 
   for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.below(i)]);
 }
 
-constexpr std::uint64_t sampling_stream = 0x73756277;  // apart from every other use of the seed
+constexpr std::uint64_t sampling_stream = 0x73756277;  // distinct from every other use of the seed
 
 struct EncodedPair {
   PairText text;
   std::vector<std::int32_t> source, target;  ///< without "</s>"
   Alignment alignment;                       ///< of tokens
   std::int64_t line = 0;
-  std::int64_t copy = 0;  ///< which of its several times in this epoch
+  std::int64_t copy = 0;  ///< which of its repetitions in this epoch
 };
 
 std::string place_of_alignment(const CorpusOptions& options, const EncodedPair& pair) {
   return fmt::format("{}: pair {}", options.alignments[pair.text.set], pair.text.line);
 }
 
-// Puts both texts of a pair into their frames, so that no side is longer than `longest`, and its alignment with them: that
-// of words' tokens moves, that of tokens counts those of the frames already, as scoring writes it.
+// Adds the frames to both texts of a pair, cropping each side to `longest`, and adjusts the alignment: one that came
+// from words is shifted by the frame; one of tokens already counts frame tokens, as scoring writes it.
 class Framer {
  public:
   Framer(const Preparation& how, std::size_t longest)
@@ -44,7 +44,7 @@ class Framer {
         target_(sentence_frame(*how.tokenizer, Side::target)),
         longest_(longest) {}
 
-  /// Whether something was cut off.
+  /// @return whether something was cut off
   bool put(EncodedPair& pair) const {
     settle(pair);
     const bool source_cut = put_into_frame(pair.source, source_, longest_),
@@ -80,7 +80,7 @@ class Framer {
   std::size_t longest_;
 };
 
-// What one pair becomes.
+// Tokenises one pair.
 class PairEncoder {
  public:
   PairEncoder(const Preparation& how, std::int64_t epoch)
@@ -201,7 +201,7 @@ void Chunk::append(std::span<const std::int32_t> source, std::span<const std::in
 Chunk read_chunk(PairReader& reader, const Preparation& how, std::int64_t epoch, std::int64_t limit,
                  const std::atomic<bool>& stop) {
   const CorpusOptions& options = how.options;
-  // A pair above the budget fits no batch.
+  // A pair above the budget fits into no batch.
   const Framer framer(how, static_cast<std::size_t>(std::min<std::int64_t>(options.max_length, options.max_tokens)));
 
   Chunk chunk;
@@ -231,8 +231,8 @@ Chunk read_chunk(PairReader& reader, const Preparation& how, std::int64_t epoch,
     if (!options.alignments.empty()) chunk.append_alignment(pair.alignment);
   };
 
-  // Some pairs at a time, so that threads have work to share and the bound is kept closely: both decide the stream, so
-  // neither depends on the number of threads. Pairs that come often are some of many copies.
+  // Pairs are processed in groups, so that threads share the work and the limit is kept closely. The group size affects
+  // the stream, so it does not depend on the number of threads. A repeated pair counts with its copies.
   const double copies = how.rates.empty() ? 1 : std::max(1.0, *std::max_element(how.rates.begin(), how.rates.end()));
   const auto at_once = static_cast<std::size_t>(
       std::max(1.0, static_cast<double>(std::clamp<std::int64_t>(limit / 4096, 1, 1024)) / copies));
@@ -280,7 +280,7 @@ BatchPlan plan_batches(const Chunk& chunk, const CorpusOptions& options, std::in
       std::size_t end = begin;
       for (std::int64_t tokens = 0; end < plan.order.size() && tokens < pool_tokens; ++end)
         tokens += cost(plan.order[end]);
-      // Stable, so that equal lengths stay in the order of the shuffle.
+      // Stable, so that pairs of equal length stay in shuffled order.
       std::stable_sort(plan.order.begin() + static_cast<std::ptrdiff_t>(begin),
                        plan.order.begin() + static_cast<std::ptrdiff_t>(end),
                        [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });

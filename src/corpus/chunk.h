@@ -1,4 +1,4 @@
-// A part of a corpus in memory, tokenised.
+// A tokenised part of a corpus in memory.
 #pragma once
 
 #include <atomic>
@@ -13,36 +13,36 @@
 
 namespace tril {
 
-/// @throws Error(usage) for a tag that is no token of the vocabulary, or subwords that cannot be drawn from it
+/// @throws Error(usage) for a tag that is not in the vocabulary, or a sampling method that it does not support
 void check_tokenizer(const CorpusOptions& options, const Tokenizer& tokenizer);
 
-/// All that decides, besides the files, what the pairs of a corpus become.
+/// Everything besides the files that determines the pairs of a corpus.
 struct Preparation {
-  /// @throws Error where the tokenizer cannot do what the options ask for
+  /// @throws Error if the tokenizer does not support the options
   Preparation(const CorpusOptions& options, std::shared_ptr<const Tokenizer> tokenizer);
 
   const CorpusOptions& options;
   std::shared_ptr<const Tokenizer> tokenizer;
-  std::unique_ptr<const SubwordSampler> source_sampler, target_sampler;  ///< null: one segmentation only
-  std::vector<std::int64_t> sizes;                                       ///< pairs of each set, of a mixture
-  std::vector<double> rates;                                             ///< how often its pairs come in an epoch
+  std::unique_ptr<const SubwordSampler> source_sampler, target_sampler;  ///< null: deterministic segmentation
+  std::vector<std::int64_t> sizes;                                       ///< pairs of each set of a mixture
+  std::vector<double> rates;                                             ///< how often a pair of each occurs per epoch
 
   PairReader reader() const { return PairReader(options, sizes); }
   std::int64_t times(const PairText& pair, std::int64_t line, std::int64_t epoch) const;
-  /// Whether two epochs may differ in what a pair becomes or how often it comes.
+  /// Whether a pair, or how often it occurs, may differ between epochs.
   bool varies() const;
 };
 
-/// Pairs of rows, each ending with "</s>".
+/// Pairs of rows, each row ending with "</s>".
 class Chunk {
  public:
-  std::int64_t first_line = 0;  ///< the pair of the corpus it starts with
-  std::int64_t next_line = 0;   ///< the pair behind its last
-  bool at_end = false;          ///< nothing follows in the files
+  std::int64_t first_line = 0;  ///< the number of its first pair in the corpus
+  std::int64_t next_line = 0;   ///< the number of the pair after its last
+  bool at_end = false;          ///< no more pairs in the files
   CorpusStatistics statistics;  ///< of the lines it was read from
 
   void append(std::span<const std::int32_t> source, std::span<const std::int32_t> target, std::int64_t line);
-  void append_weight(float weight);  ///< of the pair appended last; for all pairs or for none
+  void append_weight(float weight);  ///< of the last appended pair; for all pairs or for none
   void append_alignment(std::span<const AlignmentPoint> points);  ///< likewise
 
   std::size_t size() const { return pairs_.size(); }
@@ -51,13 +51,13 @@ class Chunk {
   std::span<const std::int32_t> source(std::size_t i) const { return row(i).first(pairs_[i].source_offset()); }
   std::span<const std::int32_t> target(std::size_t i) const { return row(i).subspan(pairs_[i].source_offset()); }
   std::int64_t line(std::size_t i) const { return pairs_[i].line; }
-  std::span<const float> weights() const { return weights_; }  ///< by pair; empty where all weigh 1
+  std::span<const float> weights() const { return weights_; }  ///< by pair; empty: all are 1
   bool has_alignments() const { return !alignment_ends_.empty(); }
   std::span<const AlignmentPoint> alignment(std::size_t i) const {
     const std::size_t begin = i == 0 ? 0 : alignment_ends_[i - 1];
     return std::span(points_).subspan(begin, alignment_ends_[i] - begin);
   }
-  std::int64_t bytes() const { return bytes_; }  ///< memory taken, about
+  std::int64_t bytes() const { return bytes_; }  ///< approximate memory
 
  private:
   struct Pair {
@@ -71,7 +71,7 @@ class Chunk {
     return std::span(blocks_[p.block]).subspan(p.offset, static_cast<std::size_t>(p.source_length + p.target_length));
   }
 
-  // Ids lie in blocks that never move: one growing vector would need three times its size while it grows.
+  // Ids are in blocks that never move: a single vector would need three times its size while it grows.
   std::vector<std::vector<std::int32_t>> blocks_;
   std::vector<Pair> pairs_;
   std::vector<float> weights_;
@@ -80,8 +80,8 @@ class Chunk {
   std::int64_t bytes_ = 0;
 };
 
-/// Reads and tokenises pairs until they take `limit` bytes (some 1,000 pairs above it at most) or the files end. `stop`
-/// ends it early, for a stream that is no longer wanted.
+/// Reads and tokenises pairs until they take `limit` bytes (exceeded by at most some 1,000 pairs) or the files end.
+/// `stop` ends it early, when the stream is no longer needed.
 Chunk read_chunk(PairReader& reader, const Preparation& how, std::int64_t epoch, std::int64_t limit,
                  const std::atomic<bool>& stop);
 
@@ -91,8 +91,7 @@ struct BatchPlan {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> batches;  ///< begin and end in `order`
 };
 
-/// Shuffles, sorts by length within pools, cuts by the budget and shuffles the batches: a function of its arguments
-/// alone.
+/// Shuffles, sorts by length within pools, cuts by the budget and shuffles the batches: a pure function of its arguments.
 BatchPlan plan_batches(const Chunk& chunk, const CorpusOptions& options, std::int64_t epoch, std::int64_t chunk_index);
 
 }  // namespace tril

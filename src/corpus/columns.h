@@ -7,7 +7,7 @@
 
 namespace tril {
 
-/// Column `index` (from 0) of a tab-separated line, or nothing where the line has fewer.
+/// Column `index` (from 0) of a tab-separated line, or nothing if the line has fewer.
 inline std::optional<std::string_view> column(std::string_view line, int index) {
   for (; index > 0; --index) {
     const std::size_t tab = line.find('\t');

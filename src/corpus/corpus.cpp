@@ -64,7 +64,7 @@ std::vector<std::string> all_files(const CorpusOptions& options) {
   return files;
 }
 
-// FNV-1a over everything that decides the stream.
+// FNV-1a over everything that determines the stream.
 class Fingerprint {
  public:
   void add(std::string_view bytes) {
@@ -91,7 +91,7 @@ std::uint64_t fingerprint_of(const CorpusOptions& o, const Tokenizer& tokenizer)
         static_cast<std::int64_t>(o.seed), o.memory_bytes, std::int64_t{o.pool_batches}, std::int64_t{o.skip_invalid}})
     print.add(number);
   for (const TokenizerFile& file : tokenizer.files()) print.add(file.bytes);
-  // What came later counts only where it is used, so that older states still fit.
+  // Options added later count only if they are used, so that older states still match.
   for (const std::string& tag : o.tags) print.add(tag);
   if (!o.weights.empty()) print.add("weights");
   if (!o.alignments.empty())
@@ -107,10 +107,10 @@ std::uint64_t fingerprint_of(const CorpusOptions& o, const Tokenizer& tokenizer)
   return print.value();
 }
 
-// Where the stretches of a large file begin that are looked at. States of old versions have them in other places.
+// Where the sampled stretches of a large file begin. States of old versions have other places.
 enum class Stretches : std::uint8_t { even, of_old };
 
-// What a file holds, or stretches of it.
+// A hash of a file, or of stretches of it.
 std::uint64_t contents_of(const std::string& path, Stretches how) {
   constexpr std::size_t whole = 256 << 20, stretches = 64, stretch = whole / stretches;
   const MappedFile file = MappedFile::open(path);
@@ -147,7 +147,7 @@ void add_pass(CorpusStatistics& sum, const CorpusStatistics& part) {
   sum.cropped = part.cropped;
 }
 
-// What to try where no pair can be used, by what most of them are left out for.
+// A hint if no pair can be used, by the most frequent reason for leaving pairs out.
 std::string way_out(const CorpusStatistics& s) {
   const std::int64_t most = std::max({s.empty, s.too_long, s.invalid, s.weightless});
   if (most == 0) return "check the files";
@@ -162,14 +162,14 @@ struct Prepared {
   CorpusState after;
 };
 
-// The stream itself, one batch after another; called by one thread at a time.
+// The stream, one batch after another; called by one thread at a time.
 class Stream {
  public:
   Stream(const CorpusOptions& options, std::shared_ptr<const Tokenizer> tokenizer, const CorpusState& state)
       : options_(options), how_(options, std::move(tokenizer)), state_(state) {}
   ~Stream() { stop(); }
 
-  /// Makes a running read of the files end soon; the stream is of no use afterwards.
+  /// Ends a running read of the files soon; the stream is unusable afterwards.
   void stop() { stop_ = true; }
 
   Prepared next() {
@@ -198,7 +198,7 @@ class Stream {
  private:
   struct Loaded {
     Chunk chunk;
-    std::unique_ptr<PairReader> reader;  ///< stands behind the chunk
+    std::unique_ptr<PairReader> reader;  ///< positioned after the chunk
   };
 
   std::int64_t chunk_bytes() const { return options_.memory_bytes / 2; }
@@ -208,7 +208,7 @@ class Stream {
     return {std::move(chunk), std::move(reader)};
   }
 
-  // Another thread reads the chunk behind the one in use, unless nothing is to be prepared ahead.
+  // Reads the chunk after the current one in another thread, unless prefetching is off.
   void load_ahead(std::unique_ptr<PairReader> reader, std::int64_t epoch) {
     const auto when = options_.prefetch > 0 ? std::launch::async : std::launch::deferred;
     ahead_ = std::async(when,
@@ -218,7 +218,7 @@ class Stream {
   bool whole() const { return chunk_->first_line == 0 && chunk_->at_end; }
   bool kept() const { return whole() && !how_.varies(); }  // for every epoch
 
-  // Makes `loaded` the chunk in use.
+  // Makes `loaded` the current chunk.
   void use(Loaded loaded) {
     chunk_ = std::move(loaded.chunk);
     {
@@ -239,7 +239,7 @@ class Stream {
       load_ahead(std::move(loaded.reader), state_.epoch);
   }
 
-  // Goes to the chunk and batch that the state names.
+  // Goes to the chunk and batch of the state.
   void start() {
     auto reader = std::make_unique<PairReader>(how_.reader());
     reader->skip(state_.chunk_line);
@@ -251,15 +251,15 @@ class Stream {
     }
   }
 
-  // Moves on to the next chunk while the one in use is spent; false at the end of the epoch.
+  // Moves on to the next chunk if the current one is exhausted; false at the end of the epoch.
   bool find_batch() {
     while (state_.batch_in_chunk >= static_cast<std::int64_t>(plan_.batches.size())) {
       if (chunk_->at_end) return false;
-      if (stop_) fail("corpus", "was stopped");  // chunks come back empty from here on
+      if (stop_) fail("corpus", "was stopped");  // chunks are empty after a stop
       ++state_.chunk;
       state_.chunk_line = chunk_->next_line;
       state_.batch_in_chunk = 0;
-      chunk_.reset();  // before the next one is taken, so that no more than two are there
+      chunk_.reset();  // freed before the next is taken, so that at most two exist
       use(ahead_.get());
     }
     return true;
@@ -293,7 +293,7 @@ class Stream {
 
   const CorpusOptions& options_;
   Preparation how_;
-  CorpusState state_;  ///< of the batch that next() makes
+  CorpusState state_;  ///< for the batch that next() makes
   std::optional<Chunk> chunk_;
   BatchPlan plan_;
 
@@ -303,7 +303,7 @@ class Stream {
   bool from_start_ = false;
 
   std::atomic<bool> stop_ = false;
-  std::future<Loaded> ahead_;  ///< last: its end waits for the thread that uses the rest
+  std::future<Loaded> ahead_;  ///< last: its destructor waits for the thread that uses the other members
 };
 
 }  // namespace

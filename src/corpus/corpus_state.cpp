@@ -1,4 +1,4 @@
-// The two small records of a corpus: what was read, and where it goes on.
+// A corpus's two small records: its statistics and its position.
 #include <array>
 #include <nlohmann/json.hpp>
 

@@ -18,9 +18,9 @@ namespace tril {
 
 namespace {
 
-constexpr std::int64_t least_count = 2;  // what comes once is no pattern
+constexpr std::int64_t least_count = 2;  // a pair that occurs once is no pattern
 
-// The text as words, each a row of symbols with the times it comes.
+// The text as words: sequences of symbols with their counts.
 class Words {
  public:
   explicit Words(const std::string& model) : model_(parse_sentencepiece(model, "SentencePiece model")) {}
@@ -69,13 +69,13 @@ class Words {
   }
 
   std::shared_ptr<const SentencePiece> model_;
-  std::map<std::vector<int>, std::int64_t> counts_;  // in an order of its own, so that ties fall the same way
+  std::map<std::vector<int>, std::int64_t> counts_;  // ordered, so that ties are deterministic
   std::unordered_map<std::string, int> ids_;
   std::vector<std::string> symbols_;
   std::vector<bool> known_;
 };
 
-// Byte-pair encoding that goes on from words in symbols. Counts of pairs are kept up to date word by word.
+// Continues byte-pair encoding from words of symbols. Pair counts are updated word by word.
 class Merging {
  public:
   using Pair = std::pair<int, int>;
@@ -88,12 +88,12 @@ class Merging {
     for (const auto& [pair, times] : times_) queue_.push({times, pair});
   }
 
-  /// The pair that comes most often now, or count 0.
+  /// The most frequent pair now, or count 0.
   std::pair<Pair, std::int64_t> best() {
     while (!queue_.empty()) {
       const auto [times, pair] = queue_.top();
       if (times_[pair] == times) return {pair, times};
-      queue_.pop();  // has changed since, and stands in the queue again where it has grown or shrunk
+      queue_.pop();  // stale; the pair is queued again with its new count
     }
     return {{}, 0};
   }
@@ -120,7 +120,7 @@ class Merging {
         queue_.push({found->second, p});
   }
 
-  void forget(Pair pair) { times_.erase(pair); }  ///< is never to be merged
+  void forget(Pair pair) { times_.erase(pair); }  ///< never merge it
 
  private:
   struct Word {
@@ -151,7 +151,7 @@ class Merging {
   std::priority_queue<Entry> queue_;
 };
 
-// What a new piece scores.
+// The scores of new pieces.
 class Scores {
  public:
   Scores(const SentencePieceFile& file, std::int64_t total)
@@ -228,7 +228,7 @@ std::vector<NewPiece> learn_more_pieces(const std::string& model, const std::vec
     if (times < least_count) break;
     const auto left = static_cast<std::size_t>(pair.first), right = static_cast<std::size_t>(pair.second);
     const std::string text = symbols[left] + symbols[right];
-    if (!taken.insert(text).second) {  // is a piece already that the model reaches by other ways
+    if (!taken.insert(text).second) {  // already a piece, made by other merges
       merging.forget(pair);
       continue;
     }

@@ -1,10 +1,10 @@
-// Pieces for text that a vocabulary was not made for, behind those it has: every old id stays.
+// Adds pieces to a vocabulary for text that it was not made for: every old id stays.
 //
-// The text is cut as the old model cuts it, and byte-pair encoding [Sennrich et al. 2016] goes on from there: first
-// characters that the model does not know become pieces, the most frequent first, then the pair of neighbours within a
-// word that comes most often becomes one, again and again. Merges of a byte-pair model get scores below all there are,
-// so that the old merges are made first and the new ones upon them. In a unigram model a piece gets the logarithm of its
-// share of the text, and more than its two parts together, so that it is preferred to them.
+// The text is split by the old model, and byte-pair encoding [Sennrich et al. 2016] continues from there: first,
+// characters that the model does not know become pieces, the most frequent first; then the most frequent pair of
+// neighbours within a word becomes a piece, repeatedly. In a BPE model the new merges score below all others, so that
+// old merges come first. In a unigram model a piece gets the logarithm of its share of the text, and more than the sum
+// of its two parts, so that it is preferred to them.
 #pragma once
 
 #include <cstdint>
@@ -20,32 +20,31 @@ namespace tril {
 
 struct NewPiece {
   SentencePieceEntry entry;
-  std::vector<std::string> parts;  ///< the old pieces that its text was cut into; characters without a piece among them
+  std::vector<std::string> parts;  ///< the old pieces of its text, including characters without a piece
 };
 
-/// Learns up to `count` pieces for the lines of `files`; fewer where the text gives no more pairs that come twice.
-/// @param model  bytes of a SentencePiece model, byte pairs or unigram
-/// @param chosen  max_lines, seed and skip_invalid say from which lines; the rest is the model's
+/// Learns up to `count` pieces for the lines of `files`; fewer if no pair occurs twice any more.
+/// @param model  bytes of a SentencePiece model, BPE or unigram
+/// @param chosen  max_lines, seed and skip_invalid select the lines; the other fields are ignored
 std::vector<NewPiece> learn_more_pieces(const std::string& model, const std::vector<TextSource>& files,
                                         std::int64_t count, const VocabularyOptions& chosen = {});
 
-/// A Marian tokenizer with further pieces and tags, and what each new id was before.
+/// A Marian tokenizer with further pieces and tags, and the origin of each new id.
 struct ExtendedTokenizer {
   std::shared_ptr<const Tokenizer> tokenizer;
-  std::int32_t old_source = 0, old_target = 0;  ///< sizes before: new ids begin here
-  /// For each new id of a side the old ids that its text was cut into; empty for a tag. The same where the vocabulary
-  /// is shared.
+  std::int32_t old_source = 0, old_target = 0;  ///< the former sizes: new ids begin here
+  /// For each new id of a side, the old ids of its text; empty for a tag. Both are the same if the vocabulary is shared.
   std::vector<std::vector<std::int32_t>> source_parts, target_parts;
 };
 
 struct ExtensionRequest {
-  std::vector<TextSource> source, target;  ///< where both sides have one SentencePiece model, all are its text
-  std::int64_t count = 0;                  ///< pieces to add, for each SentencePiece model
+  std::vector<TextSource> source, target;  ///< if both sides share one SentencePiece model, all are its text
+  std::int64_t count = 0;                  ///< pieces to add to each SentencePiece model
   std::vector<std::string> tags;           ///< ">>de<<"
-  VocabularyOptions text;                  ///< max_lines, seed and skip_invalid say from which lines
+  VocabularyOptions text;                  ///< max_lines, seed and skip_invalid select the lines
 };
 
-/// Extends the tokenizer of a Marian directory. @throws Error where the directory has none
+/// Extends the tokenizer of a Marian directory. @throws Error if the directory has none
 ExtendedTokenizer extend_marian_tokenizer(const std::string& directory, const ExtensionRequest& request);
 
 }  // namespace tril

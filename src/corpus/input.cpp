@@ -23,7 +23,7 @@ struct Magic {
   std::string_view bytes, what;
 };
 
-// What text files are taken for, told by how they start.
+// Other kinds of file, recognised by their first bytes.
 constexpr std::array<Magic, 6> foreign_kinds = {{
     {{"\x28\xb5\x2f\xfd", 4}, "zstd data"},
     {{"\xfd"
@@ -67,7 +67,7 @@ Input::~Input() {
   if (owned_) ::close(descriptor_);
 }
 
-// A file that is short enough is looked at as a whole, and read from its start all the same.
+// A short file is examined as a whole, and is then read from its start.
 void Input::refuse_pointer(const std::string& path) const {
   struct stat info {};
   if (::fstat(descriptor_, &info) != 0 || !S_ISREG(info.st_mode) ||
@@ -97,7 +97,7 @@ bool Input::fill() {
 }
 
 void Input::check_kind() {
-  // Two bytes tell gzip; a pipe may bring them one at a time.
+  // Two bytes identify gzip; a pipe may deliver them one at a time.
   while (end_ - begin_ < 2 && fill()) {
   }
   const std::string_view head(reinterpret_cast<const char*>(packed_.data()), end_);
@@ -125,7 +125,7 @@ std::string_view Input::unpack() {
       begin_ = end_;
       continue;
     }
-    if (!in_member_) {  // another member may follow; zero padding and the like are passed over, as gzip does
+    if (!in_member_) {  // another member may follow; padding is skipped, as in gzip
       while (end_ - begin_ < 2 && fill()) {
       }
       if (end_ - begin_ < 2 || packed_[begin_] != 0x1f || packed_[begin_ + 1] != 0x8b) {

@@ -13,7 +13,7 @@
 namespace tril {
 namespace {
 
-constexpr std::uint64_t order_stream = 0x6c6d626c6f636b73;  // apart from every other use of the seed
+constexpr std::uint64_t order_stream = 0x6c6d626c6f636b73;  // distinct from every other use of the seed
 
 std::uint64_t fingerprint_of(const LmCorpusOptions& o, std::span<const std::int32_t> ids) {
   const auto bytes = std::as_bytes(ids);
@@ -48,9 +48,9 @@ LmCorpus::LmCorpus(const LmCorpusOptions& options, const Tokenizer& tokenizer, c
         "the saved position is batch {} of an epoch of {}", state_.batch_in_epoch, batches_.size() - 1);
 }
 
-// The blocks of epoch state_.epoch and how they form batches.
+// Plans the blocks of epoch state_.epoch and their batches.
 void LmCorpus::plan_epoch() {
-  const std::int64_t T = options_.context, N = tokens() - 1;  // N tokens are predicted, each from the one before
+  const std::int64_t T = options_.context, N = tokens() - 1;  // N tokens are predicted, each from its predecessors
   RandomSequence random(options_.seed, mix64(order_stream + static_cast<std::uint64_t>(state_.epoch)));
   blocks_.clear();
   const std::int64_t first =

@@ -1,10 +1,9 @@
 // One text -> an endless stream of batches for a language model, resumable at every batch.
 //
-// The text is held in memory as ids. An epoch cuts it at o, o + T, o + 2T, ... into blocks of T = `context` tokens, o
-// drawn anew for each epoch, so that blocks begin elsewhere each time; what lies before o and behind the last cut are
-// shorter blocks. Within a block every token is predicted from those before it in the block, the first one being given:
-// an epoch predicts every token of the text but the first exactly once. Blocks come in a random order. All of it is a
-// function of the seed, the epoch and the text.
+// The text is held in memory as ids. An epoch cuts it at o, o + T, o + 2T, ... into blocks of T = `context` tokens, where o is
+// drawn anew for each epoch, so that blocks begin elsewhere each time; the text before o and after the last cut forms shorter
+// blocks. Within a block each token is predicted from those before it in the block: an epoch predicts every token of the text
+// except the first exactly once. Blocks come in random order. The stream is a function of the seed, the epoch and the text.
 #pragma once
 
 #include <memory>
@@ -18,20 +17,20 @@ namespace tril {
 struct LmCorpusOptions {
   std::string file;
   std::int64_t context = 256;       ///< tokens of a block
-  std::int64_t max_tokens = 16384;  ///< of a batch: so many blocks as fit, at least one
-  bool shuffle = true;              ///< else the cuts lie at multiples of `context` and blocks come in order
+  std::int64_t max_tokens = 16384;  ///< of a batch: as many blocks as fit, at least one
+  bool shuffle = true;              ///< false: cuts at multiples of `context`, blocks in order
   std::uint64_t seed = 1;
-  std::int64_t memory_bytes = std::int64_t{1} << 30;  ///< for the text, and for its ids
+  std::int64_t memory_bytes = std::int64_t{1} << 30;  ///< for the text and its ids
 };
 
 class LmCorpus : public BatchStream {
  public:
   /// Reads and tokenises the text.
-  /// @param state  where to go on; by default at the start
-  /// @throws Error where the text is too short or too long, or `state` is of another corpus or of other options
+  /// @param state  where to resume; default: the start
+  /// @throws Error if the text is too short or too long, or `state` belongs to another corpus or other options
   LmCorpus(const LmCorpusOptions& options, const Tokenizer& tokenizer, const CorpusState& state = {});
 
-  /// In a row of the batch the source is what the decoder reads, the target what follows each of its tokens.
+  /// In each row, the source is what the decoder reads, the target the token after each of its tokens.
   Batch next() override;
   const CorpusState& state() const override { return state_; }
   std::string report() const override;
@@ -47,11 +46,11 @@ class LmCorpus : public BatchStream {
   LmCorpusOptions options_;
   std::vector<std::int32_t> ids_;
   CorpusState state_;
-  std::vector<Block> blocks_;         // of the running epoch, in their order
-  std::vector<std::size_t> batches_;  // where each batch begins among them, and the end
+  std::vector<Block> blocks_;         // of the current epoch, in order
+  std::vector<std::size_t> batches_;  // the first block of each batch, and the end
 };
 
-/// One epoch as a list, for validation sets: consecutive blocks of `context` tokens, every token but the text's first
+/// One epoch as a list, for validation sets: consecutive blocks of `context` tokens; every token except the first is
 /// predicted once.
 std::vector<Batch> read_lm_batches(LmCorpusOptions options, const Tokenizer& tokenizer);
 

@@ -11,7 +11,7 @@ namespace tril {
 namespace {
 
 constexpr std::int64_t pairs_in_round = 1000;
-constexpr std::uint64_t mixture_stream = 0x6d6978;  // apart from every other use of the seed
+constexpr std::uint64_t mixture_stream = 0x6d6978;  // distinct from every other use of the seed
 
 }  // namespace
 
@@ -45,7 +45,7 @@ Interleaving::Interleaving(std::vector<std::int64_t> sizes) : sizes_(std::move(s
 }
 
 std::int64_t Interleaving::before(std::size_t corpus, std::int64_t round) const {
-  // size * round / rounds without a product that is beyond 64 bits
+  // size * round / rounds without overflow of 64 bits
   const std::int64_t size = sizes_[corpus];
   return size / rounds_ * round + size % rounds_ * round / rounds_;
 }

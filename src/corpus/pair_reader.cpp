@@ -165,7 +165,7 @@ bool PairReader::next_interleaved(PairText& pair) {
   return true;
 }
 
-// All pairs that were counted are read: nothing may follow on either side.
+// All counted pairs have been read: no side may have more.
 void PairReader::check_ends() {
   PairText pair;
   for (std::size_t set = 0; set < readers_.size(); ++set)
@@ -189,9 +189,9 @@ void PairReader::skip_in_row(std::int64_t count) {
   }
 }
 
-// From anywhere before `round` to its start.
+// Skips from anywhere before `round` to its start.
 void PairReader::skip_to_round(std::int64_t round) {
-  const auto done = [&](std::size_t set) {  // pairs of a set that are read
+  const auto done = [&](std::size_t set) {  // pairs of a set that have been read
     if (position_ == 0) return std::int64_t{0};
     return set == set_ ? order_->before(set, round_ + 1) - left_ : order_->before(set, round_ + (set < set_));
   };

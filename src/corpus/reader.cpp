@@ -11,17 +11,17 @@ namespace tril {
 namespace {
 
 constexpr std::size_t longest_line = 16 << 20;
-constexpr std::size_t sniffed = 4096;  // a NUL this early means that the file is no text at all
+constexpr std::size_t sniffed = 4096;  // a NUL this early means that the file is not text
 
 }  // namespace
 
 class LineReader::State {
  public:
   State(const std::string& path, const ReadOptions& options) : input_(path), options_(options), lazy_(path == "-") {
-    if (!lazy_) begin();  // so that a file that is no text is known before anything is done with it
+    if (!lazy_) begin();  // so that a binary file is reported before any work is done
   }
 
-  /// The next line as it stands in the file, unchecked; false at the end.
+  /// The next raw line, unchecked; false at the end.
   bool raw(std::string& line) {
     begin();
     line.clear();
@@ -106,7 +106,7 @@ class LineReader::State {
   Input input_;
   ReadOptions options_;
   bool lazy_, begun_ = false;
-  std::string_view rest_;  ///< of what input_ gave last
+  std::string_view rest_;  ///< unused part of the last input
   std::int64_t read_ = 0;  ///< bytes up to the end of rest_
   std::int64_t number_ = 0;
 };

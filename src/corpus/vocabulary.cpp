@@ -55,7 +55,7 @@ std::string name_of(Normalization wanted) {
   return "";
 }
 
-// Texts as the library reads a list of them: between commas, each in quotes.
+// Texts in the list format of the library: separated by commas, each in quotes.
 std::string joined(const std::vector<std::string>& texts) {
   return texts.empty() ? "" : fmt::format("\"{}\"", fmt::join(texts, "\",\""));
 }
@@ -73,15 +73,15 @@ Arguments trainer_arguments(const VocabularyOptions& options) {
       {"user_defined_symbols", joined(options.symbols)},
       {"byte_fallback", word(options.byte_fallback)},
       {"split_digits", word(options.split_digits)},
-      // Marian's order, so that a piece has one id in spm.model and in vocab.json.
+      // Marian's order, so that ids in spm.model and vocab.json are equal.
       {"eos_id", "0"},
       {"unk_id", "1"},
       {"bos_id", "-1"},
       {"pad_id", "-1"},
       {"num_threads", "4"},  // fixed: the unigram model's sums depend on it
-      // Longer ones are passed over, so that none may be: learnable_lines() cuts them.
+      // Longer lines would be skipped, so learnable_lines() splits them first.
       {"max_sentence_length", std::to_string(longest_learnable_line)},
-      {"minloglevel", "2"},  // what matters is in the status
+      {"minloglevel", "2"},  // problems are in the status
   };
 }
 
@@ -91,7 +91,7 @@ sentencepiece::util::Status run_trainer(const Arguments& arguments, const std::v
   return sentencepiece::SentencePieceTrainer::Train(arguments, &iterator, model);
 }
 
-// The whole number behind `words` in `message`.
+// The integer after `words` in `message`.
 std::optional<std::int64_t> number_behind(const std::string& message, std::string_view words) {
   const std::size_t at = message.find(words);
   if (at == std::string::npos) return std::nullopt;
@@ -102,12 +102,12 @@ std::optional<std::int64_t> number_behind(const std::string& message, std::strin
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-// How many pieces a text gives, of a refusal that says so.
+// The most pieces that the text supports, from an error that names the number.
 std::optional<std::int64_t> most_pieces(const std::string& message) {
   return number_behind(message, "Please set it to a value <=");
 }
 
-// Pieces that are there whatever the text is: "</s>", "<unk>", what was asked for, and bytes.
+// Pieces that exist for any text: "</s>", "<unk>", requested symbols, and bytes.
 std::int64_t pieces_of_no_text(const VocabularyOptions& options) {
   return 2 + std::ssize(options.symbols) + (options.byte_fallback ? 256 : 0);
 }
@@ -117,7 +117,7 @@ std::int64_t pieces_of_no_text(const VocabularyOptions& options) {
        "give text with words in it");
 }
 
-// The library's refusal in terms of our options.
+// Explains the library's error in terms of our options.
 [[noreturn]] void explain(const std::string& message, const VocabularyOptions& options) {
   const std::string where = "vocabulary";
   if (const auto most = most_pieces(message)) {
@@ -142,8 +142,8 @@ bool has_printable_ascii(const std::string& line) {
   return std::ranges::any_of(line, [](char c) { return c > ' ' && c < 0x7f; });
 }
 
-// Whether normalisation leaves a character of the text. Printable ASCII stays under every rule; of other text a model of
-// its characters tells. The unigram trainer ends the process where there is none.
+// Whether normalisation leaves any character of the text. Printable ASCII survives every rule; for other text, a
+// character model tells. The unigram trainer aborts the process if no character is left.
 bool leaves_characters(const std::vector<std::string>& lines, VocabularyOptions options) {
   if (std::ranges::any_of(lines, has_printable_ascii)) return true;
   options.model = SubwordKind::character;
@@ -154,7 +154,7 @@ bool leaves_characters(const std::vector<std::string>& lines, VocabularyOptions 
          parse_sentencepiece(model, "vocabulary")->GetPieceSize() > pieces_of_no_text(options);
 }
 
-// What became of lines that SentencePiece would have passed over.
+// Warns about lines that SentencePiece would have skipped.
 void tell(const LearnableLines& learnable) {
   if (learnable.cut > 0)
     spdlog::info("vocabulary: {} of more than {} bytes {} split and learned from in parts; nothing of them is left out",
@@ -183,7 +183,7 @@ void check_options(const VocabularyOptions& options) {
 
 std::string train(const std::vector<std::string>& lines, const VocabularyOptions& options);
 
-// The same with as many pieces as the text gives, which are fewer than were asked for.
+// Trains again with as many pieces as the text supports, fewer than requested.
 std::string smaller(const std::vector<std::string>& lines, VocabularyOptions options, std::int64_t most) {
   spdlog::warn("vocabulary: this text gives {} pieces at most, not {}; the vocabulary has {}", most, options.size,
                most);

@@ -12,54 +12,53 @@
 namespace tril {
 
 enum class SubwordKind { bpe, unigram, character };
-/// SentencePiece's rules by name: nmt_nfkc is Unicode's NFKC and spaces as translation wants them; _cf folds case.
+/// SentencePiece's rules by name: nmt_nfkc is NFKC with space rules for translation; _cf also folds case.
 enum class Normalization { nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf, identity };
 
 struct VocabularyOptions {
-  /// Pieces, "</s>" and "<unk>" among them; a Marian vocabulary has "<pad>" besides. Of characters: as many as the text
-  /// has, this at most.
+  /// Pieces, including "</s>" and "<unk>"; a Marian vocabulary has "<pad>" besides. A character model has as many as
+  /// the text has, up to this.
   std::int32_t size = 8000;
   SubwordKind model = SubwordKind::bpe;
-  double character_coverage = 1.0;     ///< share of the text's characters that get a piece of their own
-  std::int64_t max_lines = 2'000'000;  ///< a larger input is sampled, evenly and by `seed`, down to this many lines
+  double character_coverage = 1.0;     ///< share of the text's characters that become pieces
+  std::int64_t max_lines = 2'000'000;  ///< a larger input is sampled evenly, by `seed`, down to this many lines
   std::uint64_t seed = 1;
   Normalization normalization = Normalization::nmt_nfkc;
   bool byte_fallback = false;        ///< characters without a piece become bytes instead of <unk>
-  bool keep_spaces = false;          ///< spaces in a row and at the ends stay as they are, and none is put in front
-  std::vector<std::string> symbols;  ///< pieces that are never cut, wherever they stand in a text
+  bool keep_spaces = false;          ///< keep runs of spaces and spaces at the ends, and put none in front
+  std::vector<std::string> symbols;  ///< pieces that are never split, anywhere in a text
   bool split_digits = false;         ///< every digit is a piece of its own: 2026 is 2 0 2 6
-  bool skip_invalid = false;         ///< pass over lines that are not UTF-8
-  bool may_be_smaller = false;       ///< where the text gives fewer pieces, these, with a warning instead of an error
+  bool skip_invalid = false;         ///< skip lines that are not UTF-8
+  bool may_be_smaller = false;       ///< if the text supports fewer pieces, warn instead of failing
 };
 
-/// One column of a tab-separated file, or (column -1) whole lines of a plain one.
+/// One column of a tab-separated file, or (column -1) whole lines of a plain file.
 struct TextSource {
   std::string path;
   int column = -1;
 };
 
-/// Learns a model from the lines of all files together (vocabulary_lines.h says from which); returns the bytes of
-/// spm.model. The same lines, options and seed give the same bytes. "</s>" is its id 0, "<unk>" its id 1.
-/// @throws Error where the data cannot give that many pieces (naming how many it can give), or needs more for its
-/// characters
+/// Learns a model from the lines of all files together (selected by vocabulary_lines.h); returns the bytes of
+/// spm.model. The same lines, options and seed give the same bytes. "</s>" has id 0, "<unk>" has id 1.
+/// @throws Error if the data do not support that many pieces (naming how many they support), or if their characters need more
 std::string train_sentencepiece(const std::vector<TextSource>& files, const VocabularyOptions& options);
 
-/// The same from lines in memory.
+/// Likewise, from lines in memory.
 std::string train_sentencepiece(const std::vector<std::string>& lines, const VocabularyOptions& options);
 
-/// Reads a user's spm.model and checks that it is one; its special symbols may have any ids.
+/// Reads and checks a user's spm.model; its special symbols may have any ids.
 std::string read_sentencepiece(const std::string& path);
 
-/// What a translation model's vocabulary is made from.
+/// The source of a translation model's vocabulary.
 struct VocabularyRequest {
   std::vector<TextSource> source, target;
   bool joint = true;              ///< one model and one vocabulary for both sides
-  std::vector<std::string> tags;  ///< tokens of their own besides the pieces (MarianParts)
+  std::vector<std::string> tags;  ///< further tokens besides the pieces (MarianParts)
   std::string source_lang, target_lang;
   std::int32_t model_max_length = 512;
 };
 
-/// Trains what `request` asks for and makes the Marian tokenizer of it; save_tokenizer() writes its files.
+/// Trains the models of `request` and makes a Marian tokenizer of them; save_tokenizer() writes its files.
 std::shared_ptr<const Tokenizer> train_marian_tokenizer(const VocabularyRequest& request,
                                                         const VocabularyOptions& options);
 

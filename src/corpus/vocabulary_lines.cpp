@@ -17,10 +17,10 @@ namespace tril {
 
 namespace {
 
-constexpr std::uint64_t lines_stream = 0x766f636162;  // apart from every other use of the seed
+constexpr std::uint64_t lines_stream = 0x766f636162;  // distinct from every other use of the seed
 
-// An even sample of at most `limit` lines, whatever their number [reservoir sampling: Vitter 1985, algorithm R]. Lines
-// that are kept stay in the order of the files.
+// A uniform sample of at most `limit` lines out of any number [reservoir sampling: Vitter 1985, algorithm R]. Sampled
+// lines stay in the order of the files.
 class Sample {
  public:
   explicit Sample(const VocabularyOptions& options) : limit_(options.max_lines), random_(options.seed, lines_stream) {}
@@ -36,7 +36,7 @@ class Sample {
     if (slot < static_cast<std::uint64_t>(limit_)) kept_[slot] = {index, std::string(line)};
   }
 
-  /// A line that is no text. @param where  "a.txt: line 3"
+  /// Counts an invalid line. @param where  "a.txt: line 3"
   void add_invalid(const std::string& where) {
     if (++invalid_ == 1) first_invalid_ = where;
   }
@@ -63,9 +63,9 @@ class Sample {
   std::vector<std::pair<std::int64_t, std::string>> kept_;
 };
 
-// Where the first part of a line that is too long ends.
+// The end of the first part of an overlong line.
 std::size_t end_of_part(std::string_view line) {
-  // Blanks in a row stay together: the words are cut off before the first of them.
+  // A run of blanks stays together: the line is cut before its first blank.
   for (std::size_t at = longest_learnable_line; at > 0; --at)
     if (line[at] == ' ' && line[at - 1] != ' ') return at;
   std::size_t at = longest_learnable_line;
@@ -97,7 +97,7 @@ LearnableLines learnable_lines(std::vector<std::string> text) {
       append_parts(rest.substr(0, end), learnable.lines);
       rest.remove_prefix(std::min(end + reserved_character.size(), rest.size()));
     }
-    line = {};  // its memory is wanted
+    line = {};  // frees its memory
   }
   return learnable;
 }

@@ -222,7 +222,7 @@ struct TokenizerParts {
   std::vector<PreTokenizerStep> pre_tokenizers;
   std::vector<DecoderStep> decoders;
   std::vector<std::int32_t> prefix, suffix;  ///< what the post-processor puts around a text
-  bool has_post_processor = false;           ///< put there by a post-processor of its own
+  bool has_post_processor = false;           ///< the file has a post-processor
 };
 
 }  // namespace tril
