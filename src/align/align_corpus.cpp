@@ -10,7 +10,7 @@ namespace tril {
 AlignmentCounts align_corpus(const CorpusOptions& corpus, const std::vector<std::string>& files,
                              const WordAlignerOptions& options, const Tokenizer* tokenizer,
                              const std::function<void()>& on_iteration) {
-  std::vector<std::unique_ptr<OutputFile>> outputs;  // opened first: whether they can be written is told at once
+  std::vector<std::unique_ptr<OutputFile>> outputs;  // opened first: an unwritable file is reported at once
   for (const std::string& file : files) outputs.push_back(std::make_unique<OutputFile>(file));
   ParallelWords text;
   std::vector<std::size_t> sets;  // of each pair

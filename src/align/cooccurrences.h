@@ -1,5 +1,5 @@
-// Which target ids stand beside each source id in some pair of rows, each such pair with a number of its own, so that what
-// EM counts of them lies in vectors.
+// The target ids that co-occur with each source id in some pair of rows. Each co-occurrence has a number, so that EM's
+// counts are vectors.
 #pragma once
 
 #include <cstddef>
@@ -13,28 +13,28 @@ namespace tril {
 class Cooccurrences {
  public:
   using Row = std::span<const std::int32_t>;
-  /// Calls what it is given with the source and the target ids of every pair of rows.
+  /// Calls its argument with the source and target ids of every pair of rows.
   using EachPair = std::function<void(const std::function<void(Row source, Row target)>&)>;
 
-  /// @param sources  every source id is below it; as a source id it stands for NULL, which is beside every target id
+  /// @param sources  above every source id; as a source id it means NULL, which co-occurs with every target id
   Cooccurrences(const EachPair& each_pair, std::size_t sources);
 
   std::size_t sources() const { return begin_.size() - 2; }
   std::size_t size() const { return keys_.size(); }
-  /// The pairs of a source id are those numbered from begin to end, by target ids.
+  /// The co-occurrences of a source id are those numbered from begin to end, in the order of target ids.
   std::size_t begin(std::size_t source) const { return begin_[source]; }
   std::size_t end(std::size_t source) const { return begin_[source + 1]; }
   std::int32_t target(std::size_t place) const { return static_cast<std::int32_t>(keys_[place] & 0xffffffffu); }
-  /// The number of (source, target), which stand beside each other somewhere.
+  /// The number of (source, target), which must co-occur.
   std::size_t place(std::size_t source, std::int32_t target) const;
 
-  /// Makes the values of each source id shares of their sum.
+  /// Divides the values of each source id by their sum.
   void normalise(std::vector<double>& values) const;
 
  private:
   void merge(std::vector<std::uint64_t>& fresh);
 
-  std::vector<std::uint64_t> keys_;  ///< source << 32 | target, in order
+  std::vector<std::uint64_t> keys_;  ///< source << 32 | target, ascending
   std::vector<std::size_t> begin_;
 };
 

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view null_word = "NULL";
 using Row = Cooccurrences::Row;
 
-// The end of the sentence, which every row has, translates nothing.
+// The row without its end of sentence, which translates nothing.
 Row words(Row row) {
   return row.first(row.size() - 1);
 }

@@ -20,7 +20,7 @@ namespace {
 
 using Row = ParallelWords::Row;
 
-// What words are compared by.
+// The form in which words are compared.
 std::string key_of(std::string_view word) {
   const CharacterKinds& kinds = CharacterKinds::table();
   const auto is_punctuation = [&](std::size_t at) {
@@ -32,8 +32,8 @@ std::string key_of(std::string_view word) {
   return lower_case(begin < end ? word.substr(begin, end - begin) : word);
 }
 
-// The logarithmic derivative of the gamma function, for x > 0: by psi(x) = psi(x + 1) - 1/x up to 6, then its asymptotic
-// series [Abramowitz and Stegun 1964, 6.3.18].
+// The digamma function, for x > 0: by psi(x) = psi(x + 1) - 1/x up to 6, then its asymptotic series [Abramowitz and
+// Stegun 1964, 6.3.18].
 double digamma(double x) {
   double result = 0;
   for (; x < 6; ++x) result -= 1 / x;
@@ -41,12 +41,12 @@ double digamma(double x) {
   return result + std::log(x) - 0.5 / x - square * (1.0 / 12 - square * (1.0 / 120 - square / 252));
 }
 
-// One direction: each target word's source word.
+// One direction: aligns each target word to a source word.
 class Model {
  public:
   Model(const ParallelWords& text, bool turned, const WordAlignerOptions& o)
       : text_(text), turned_(turned), o_(o), lambda_(o.tension), pairs_(each_pair(), sources()) {
-    theta_.assign(pairs_.size(), 1.0);  // as good as any constant: the diagonal alone counts at first
+    theta_.assign(pairs_.size(), 1.0);  // any constant will do: at first only the diagonal prior counts
     for (std::size_t p = 0; p < text.pairs(); ++p) ++lengths_[{source(p).size(), target(p).size()}];
   }
 
@@ -73,7 +73,7 @@ class Model {
     if (aligned > 0) lambda_ = tension_of(h / aligned);
   }
 
-  // Pairs of source and target words as the text has them, whichever way this direction goes.
+  // The best pairs of source and target words in the order of the text, whatever this direction.
   std::vector<Alignment> best() {
     std::vector<Alignment> all(text_.pairs());
     walk([&](std::size_t pair, std::size_t j, std::size_t, double null, const std::vector<double>& p) {
@@ -101,7 +101,7 @@ class Model {
     };
   }
 
-  // For each target word, what its being made from nothing and from each source word is worth: p(a) theta.
+  // For each target word, the weight of NULL and of each source word: p(a) theta.
   template <class Take>
   void walk(const Take& take) {
     std::vector<double> p;
@@ -122,7 +122,7 @@ class Model {
     }
   }
 
-  // The mean of h that lambda expects, over the lengths of the text.
+  // The expected mean of h under lambda, over the lengths of the text.
   double expected(double lambda) const {
     double h = 0, words = 0;
     for (const auto& [length, count] : lengths_) {
@@ -139,7 +139,7 @@ class Model {
     return words > 0 ? h / words : 0;
   }
 
-  // It grows with lambda: halving finds the one of that mean.
+  // expected() grows with lambda: bisection finds the lambda of that mean.
   double tension_of(double mean) const {
     double low = 0.1, high = 14;
     for (int step = 0; step < 20; ++step) {
@@ -155,7 +155,7 @@ class Model {
   double lambda_;
   Cooccurrences pairs_;
   std::vector<double> theta_;                                      ///< by the numbers of pairs_
-  std::map<std::pair<std::size_t, std::size_t>, double> lengths_;  ///< pairs of rows of each n and m
+  std::map<std::pair<std::size_t, std::size_t>, double> lengths_;  ///< number of row pairs with each n and m
   std::vector<std::size_t> places_;                                ///< of the target word that walk() is at
   std::size_t null_place_ = 0;
 };
@@ -170,7 +170,7 @@ std::vector<Alignment> align_one_way(const ParallelWords& text, bool turned, con
   return model.best();
 }
 
-// Pairs that are taken, and which words have one.
+// The chosen pairs, and which words have one.
 class Taken {
  public:
   explicit Taken(const Alignment& first) {
@@ -187,7 +187,7 @@ class Taken {
   std::set<std::int32_t> sources_, targets_;
 };
 
-// Neighbours of what is taken, direct ones before diagonal ones.
+// Adds neighbours of the chosen pairs, direct ones before diagonal ones.
 void grow_diagonally(Taken& taken, const Alignment& both) {
   constexpr std::array<AlignmentPoint, 8> around{
       {{-1, 0}, {0, -1}, {1, 0}, {0, 1}, {-1, -1}, {-1, 1}, {1, -1}, {1, 1}}};
