@@ -16,7 +16,7 @@
 namespace tril {
 namespace {
 
-// n-grams of all orders as the text between their first and last byte: words never hold a space, so "a b" is one
+// n-grams of all orders as the text from their first to their last byte: words never contain a space, so "a b" is one
 // 2-gram.
 struct Ngram {
   std::int64_t count = 0;
@@ -31,7 +31,7 @@ struct LineNgrams {
 
 LineNgrams count_ngrams(const std::string& raw, const BleuOptions& options) {
   const std::string cased = options.lowercase ? lower_case(raw) : raw;
-  // White space at the end goes before tokenizing: a stop at the line's end is then followed by a space and not by it.
+  // White space at the end is removed before tokenizing: a final full stop is then not followed by a space.
   const std::vector<std::string_view> outer = split_words(cased);
   const std::string_view kept =
       outer.empty() ? std::string_view{}
@@ -53,7 +53,7 @@ LineNgrams count_ngrams(const std::string& raw, const BleuOptions& options) {
   return line;
 }
 
-// Adds what one line brings to the counts.
+// Adds one line's counts.
 void add_line(BleuScore& sum, const LineNgrams& hypothesis, const std::vector<LineNgrams>& references) {
   std::int64_t nearest_length = references.front().length;
   for (const LineNgrams& reference : references) {
@@ -65,7 +65,7 @@ void add_line(BleuScore& sum, const LineNgrams& hypothesis, const std::vector<Li
   sum.reference_length += nearest_length;
 
   for (const auto& [ngram, entry] : hypothesis.ngrams) {
-    std::int64_t most = 0;  // an n-gram counts as often as in the reference that has it most often
+    std::int64_t most = 0;  // the clip: the maximum over the references
     for (const LineNgrams& reference : references)
       if (const auto at = reference.ngrams.find(ngram); at != reference.ngrams.end())
         most = std::max(most, at->second.count);

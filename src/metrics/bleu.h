@@ -1,9 +1,9 @@
 // Corpus BLEU [Papineni et al. 2002], equal to the sacrebleu tool's [Post 2018]:
 //
 //   BLEU = 100 * BP * exp(1/4 * sum_{n=1..4} ln p_n),   p_n = matched n-grams / n-grams of the hypotheses, clipped
-//   BP = min(1, exp(1 - r / c)),   c tokens in the hypotheses, r in the references nearest to them in length
+//   BP = min(1, exp(1 - r / c)),   c tokens in the hypotheses, r in the references closest to them in length
 //
-// Exponential smoothing: the k-th order without a match counts 1 / 2^k of a match.
+// Exponential smoothing: the k-th order without a match counts as 1 / 2^k of a match.
 #pragma once
 
 #include <array>
@@ -34,15 +34,15 @@ struct BleuScore {
 
 /// @param hypotheses  one line each
 /// @param references  one or more sets of lines, each as long as the hypotheses
-/// @throws Error(usage) without references or where the numbers of lines differ
+/// @throws Error(usage) without references, or if the numbers of lines differ
 BleuScore bleu(const std::vector<std::string>& hypotheses, std::span<const std::vector<std::string>> references,
                const BleuOptions& options = {});
 
-/// "BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:tril-0.1.0": what was computed, in the form that papers
-/// quote.
+/// The metric's signature, as papers quote it:
+/// "BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:tril-0.1.0".
 std::string bleu_signature(const BleuOptions& options, std::size_t references);
 
-/// Throws Error(usage) with both counts unless every set of references has as many lines as there are hypotheses.
+/// @throws Error(usage) with both counts unless every set of references has as many lines as there are hypotheses
 void check_line_counts(std::size_t hypotheses, std::span<const std::vector<std::string>> references);
 
 }  // namespace tril

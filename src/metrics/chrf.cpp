@@ -16,14 +16,14 @@
 namespace tril {
 namespace {
 
-// Views into the line's own text, which its ChrfLine keeps.
+// Views into the line's text, which its ChrfLine owns.
 using ChrfNgrams = std::unordered_map<std::string_view, std::int64_t>;
 
 struct Counts {
   std::int64_t hypothesis = 0, reference = 0, matched = 0;
 };
 
-// A line's characters and words as n-grams: orders of characters first, then of words.
+// The n-grams of a line: orders of characters first, then of words.
 class ChrfLine {
  public:
   ChrfLine(const std::string& raw, const ChrfOptions& options) {
@@ -51,8 +51,8 @@ class ChrfLine {
     }
   }
 
-  // Words with one mark of punctuation cut off, at the end or else at the beginning, joined into text that holds every
-  // n-gram of words as a stretch of it.
+  // Words with one punctuation mark split off, at the end or else at the beginning, joined so that every n-gram of
+  // words is a substring.
   void count_words(const std::vector<std::string_view>& words, int max_order) {
     std::vector<std::size_t> begins, ends;
     const auto put = [&](std::string_view word) {
@@ -93,7 +93,7 @@ std::vector<Counts> compare(const ChrfLine& hypothesis, const ChrfLine& referenc
       if (const auto at = r.find(ngram); at != r.end()) c.matched += std::min(n, at->second);
     }
     for (const auto& [ngram, n] : r) c.reference += n;
-    if (r.empty()) c.hypothesis = 0;  // an order that the reference is too short for says nothing
+    if (r.empty()) c.hypothesis = 0;  // an order for which the reference is too short is ignored
   }
   return counts;
 }
@@ -143,7 +143,7 @@ double chrf(const std::vector<std::string>& hypotheses, std::span<const std::vec
 
 namespace {
 
-// A text's n-grams by number, which is the same for equal n-grams of all texts of a set, with how often each comes.
+// A text's n-grams by number, shared by equal n-grams of all texts, with their counts.
 struct NumberedNgrams {
   struct Order {
     std::vector<std::pair<std::int32_t, std::int64_t>> ngrams;  // ascending

@@ -1,10 +1,10 @@
 // chrF [Popovic 2015] and chrF++ [Popovic 2017], equal to the sacrebleu tool's: for each order of n-grams of characters
-// (1 to 6, white space removed) and of words (none, or 1 to 2), precision P and recall R over the corpus; then with the
-// means of both over the orders that occur
+// (1 to 6, white space removed) and of words (none, or 1 to 2), precision P and recall R over the corpus; then, with
+// the means of both over the orders that occur,
 //
 //   chrF = 100 * (1 + beta^2) P R / (beta^2 P + R),   beta = 2
 //
-// Of several references, the one with the best score of the line counts.
+// With several references, the one that scores best for the line counts.
 #pragma once
 
 #include <span>
@@ -16,19 +16,19 @@ namespace tril {
 struct ChrfOptions {
   int char_order = 6;
   int word_order = 0;  ///< 2: chrF++
-  int beta = 2;        ///< how many times recall counts as much as precision
+  int beta = 2;        ///< weight of recall relative to precision
   bool lowercase = false;
 };
 
 /// @param hypotheses  one line each
 /// @param references  one or more sets of lines, each as long as the hypotheses
 /// @return 0 to 100
-/// @throws Error(usage) without references, where the numbers of lines differ, or for orders that are not positive
+/// @throws Error(usage) without references, if the numbers of lines differ, or for orders that are not positive
 double chrf(const std::vector<std::string>& hypotheses, std::span<const std::vector<std::string>> references,
             const ChrfOptions& options = {});
 
-/// chrF of every text as a hypothesis against every text as its reference: [i * n + j] of text i against text j. N-grams
-/// are counted once a text.
+/// chrF of every text against every text: [i * n + j] is text i as the hypothesis and text j as its reference. Each
+/// text's n-grams are counted once.
 std::vector<double> chrf_of_each_pair(const std::vector<std::string>& texts, const ChrfOptions& options = {});
 
 /// "chrF2", or "chrF2++" with words.

@@ -17,14 +17,14 @@ bool is_stop(char c) {
   return c == '.' || c == ',';
 }
 
-// ASCII punctuation that always stands alone: all but . , - and the apostrophe. The space is in the class, harmlessly.
+// ASCII punctuation that is always a token: all except . , - and the apostrophe. Includes the space, which has no effect.
 bool stands_alone(char c) {
   return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') ||
          (c >= ':' && c <= '@') || c == '/';
 }
 
-// Rewrites each pair of neighbours that `is_pair` accepts, from left to right without overlap, as a regular expression
-// does.
+// Rewrites each pair of neighbours that `is_pair` accepts, from left to right without overlap, like a regular
+// expression.
 template <class IsPair, class Rewrite>
 std::string rewrite_pairs(const std::string& text, IsPair is_pair, Rewrite rewrite) {
   std::string out;
@@ -86,7 +86,7 @@ std::string tokenize_13a(std::string_view line) {
   }
   spaced += ' ';
 
-  // A stop not preceded by a digit, then one not followed by a digit, then a dash behind a digit.
+  // A stop not after a digit, then one not before a digit, then a dash after a digit.
   spaced = rewrite_pairs(
       spaced, [](char a, char b) { return !is_digit(a) && is_stop(b); },
       [](std::string& out, char a, char b) { (((out += a) += ' ') += b) += ' '; });
@@ -107,7 +107,7 @@ std::vector<std::string_view> split_words(std::string_view line) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i < line.size();) {
     const std::size_t length = character_length(line, i);
-    // Alone, a byte from 0x80 on is not a character: only ASCII and whole sequences can be white space.
+    // A stray byte from 0x80 on is no character: only ASCII and complete sequences can be white space.
     const bool stray = length == 1 && static_cast<unsigned char>(line[i]) >= 0x80;
     if (!stray && is_space(decode(line.substr(i, length)))) {
       if (i > begin) words.push_back(line.substr(begin, i - begin));
