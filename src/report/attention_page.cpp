@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// 65535 * weight, rounded, two bytes each, the low one first.
+// 65535 * weight, rounded, as two bytes each, little-endian.
 std::vector<std::uint8_t> two_bytes(const std::vector<float>& weights) {
   std::vector<std::uint8_t> bytes;
   for (float w : weights) {
@@ -33,14 +33,14 @@ std::vector<std::uint8_t> two_bytes(const std::vector<float>& weights) {
 constexpr std::string_view ground = "#ffffff", ink = "#1b1f24", soft = "#5b6573", grid_line = "#aab3bf";
 constexpr int shades = 32;
 
-// From white to a deep blue, as the page has it in its light colours.
+// From white to a deep blue, like the page's light theme.
 std::string shade(int step) {
   const double t = static_cast<double>(step) / shades;
   const auto mix = [&](double low, double high) { return static_cast<int>(std::lround(low + (high - low) * t)); };
   return fmt::format("#{:02x}{:02x}{:02x}", mix(255, 8), mix(255, 48), mix(255, 107));
 }
 
-// Text of a document: neither markup nor characters that are not seen.
+// Escapes text for a document: no markup, no invisible characters.
 std::string escaped(const std::string& text) {
   std::string out;
   for (char ch : printable(text, 4 * text.size() + 16)) switch (ch) {
@@ -81,7 +81,7 @@ class Picture {
     right_ = std::max(right_, x), bottom_ = std::max(bottom_, y);
   }
 
-  // Cells of one shade are one path; those below half a shade are the ground.
+  // Cells of one shade form one path; cells below half a shade are background.
   void map(double x, double y, double cell, std::span<const float> weights, std::size_t keys,
            const std::string& title) {
     const float top = std::max(1e-9f, *std::max_element(weights.begin(), weights.end()));
@@ -142,13 +142,13 @@ Titles titles_of(search::AttentionMaps::Kind kind) {
 std::vector<float> mean_of_heads(const search::AttentionMaps& maps) {
   const std::size_t size = maps.queries.size() * maps.keys.size();
   std::vector<float> mean(size, 0.0f);
-  for (const search::AttentionMaps::Layer& l : maps.layers)  // each layer weighs the same, as on the page
+  for (const search::AttentionMaps::Layer& l : maps.layers)  // each layer has the same weight, as on the page
     for (std::size_t i = 0; i < l.weights.size(); ++i)
       mean[i % size] += l.weights[i] / static_cast<float>(l.heads) / static_cast<float>(maps.layers.size());
   return mean;
 }
 
-// The number in "layers.3." from 1, else the place in the list.
+// The number in "layers.3.", counted from 1, else the position in the list.
 std::string layer_title(const std::string& name, std::size_t index) {
   const std::string mark = "layers.";
   const std::size_t at = name.find(mark);
@@ -157,7 +157,7 @@ std::string layer_title(const std::string& name, std::size_t index) {
   return fmt::format("layer {}", number + 1);
 }
 
-// One attention from the height `y` on.
+// Draws one attention from the height `y` on.
 void draw(Picture& p, const search::AttentionMaps& maps, double y) {
   const Titles titles = titles_of(maps.kind);
   const std::size_t queries = maps.queries.size(), keys = maps.keys.size(), size = queries * keys;
@@ -177,7 +177,7 @@ void draw(Picture& p, const search::AttentionMaps& maps, double y) {
   p.map(left, top, cell, mean_of_heads(maps), keys, "mean of all layers and heads");
   p.text(left, top + cell * static_cast<double>(queries) + 18, "mean of all layers and heads", "", soft);
 
-  // The heads stand to the right, a row for each layer.
+  // The heads are on the right, a row for each layer.
   const double small = std::clamp(90.0 / static_cast<double>(std::max(queries, keys)), 1.0, 6.0);
   const double column = std::max(60.0, small * static_cast<double>(keys)) + 14,
                row = std::max(30.0, small * static_cast<double>(queries)) + 14,

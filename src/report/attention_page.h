@@ -1,5 +1,5 @@
-// What `tril attend` writes of one sentence: a page (page.h) in which the reader chooses attention, layer, head and
-// token, and a picture of everything at once.
+// Output of `tril attend` for one sentence: a page (page.h) on which the reader chooses attention, layer, head and
+// token, and a picture of all of them.
 #pragma once
 
 #include <span>
@@ -11,13 +11,13 @@
 
 namespace tril::train {
 
-/// A line of what stands above the maps: {"source", "A dog runs."}.
+/// A line above the maps: {"source", "A dog runs."}.
 using Fact = std::pair<std::string, std::string>;
 
 /// @param maps  at least one, each with a layer
 std::string attention_page(std::span<const Fact> facts, std::span<const search::AttentionMaps> maps);
 
-/// SVG: of each attention the mean of all heads with its tokens, and beside it every head by layer, small.
+/// SVG: for each attention, the mean of all heads with its tokens, and next to it every head by layer, small.
 std::string attention_svg(std::span<const Fact> facts, std::span<const search::AttentionMaps> maps);
 
 }  // namespace tril::train

@@ -5,7 +5,7 @@
 namespace tril::train {
 namespace {
 
-// JSON inside a script element: "<" may begin its end, so it is written as an escape.
+// JSON for a script element: "<", which could begin its end tag, is written as an escape.
 std::string harmless(const std::string& json) {
   std::string out;
   for (char ch : json) {

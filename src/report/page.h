@@ -1,6 +1,6 @@
-// Pages of one HTML file that need nothing else. Their scripts and styles stand in src/report/report_page/ and are compiled
-// in (cmake/embed.cmake). A page holds one JSON object in a script element that is never run; its script reads it and puts
-// every text into the document as text. A policy in its head forbids whatever is not in the file.
+// Self-contained pages of one HTML file. Their scripts and styles are in src/report/report_page/ and are compiled in
+// (cmake/embed.cmake). A page holds one JSON object in a script element that is never executed; its script reads it and
+// inserts every text as plain text. A content security policy forbids whatever is not in the file.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace tril::train {
 
-/// Script and style of the pages, as they were compiled in: "page.html", "page.css", "chart.js", ...
+/// The embedded scripts and styles: "page.html", "page.css", "chart.js", ...
 std::string_view page_part(std::string_view name);
 
-/// `html` with its style, its script and its data at their places.
+/// `html` with its styles, scripts and data inserted.
 /// @param data  JSON
 std::string assembled_page(std::string_view html, std::initializer_list<const char*> styles,
                            std::initializer_list<const char*> scripts, const std::string& data);
 
-/// RFC 4648, section 4.
+/// Base64 of RFC 4648, section 4.
 std::string base64(std::span<const std::uint8_t> bytes);
 
 }  // namespace tril::train

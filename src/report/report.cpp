@@ -26,11 +26,11 @@ using Json = nlohmann::ordered_json;
 constexpr const char* unfinished = "unfinished";
 
 bool is_unfinished(const std::string& line) {
-  // Most lines need not be parsed.
+  // Avoids parsing most lines.
   return line.find(unfinished) != std::string::npos && run_line(line).value("interval", Json()) == unfinished;
 }
 
-// JSON knows no NaN: it is null.
+// JSON has no NaN: it becomes null.
 Json number(double x) {
   return std::isfinite(x) ? Json(x) : Json();
 }
@@ -43,7 +43,7 @@ Json head(const char* type, const Position& at) {
           {"target_tokens", at.tokens}};
 }
 
-// Bytes that are not UTF-8, as a model may write them, become U+FFFD.
+// Invalid UTF-8, which a model may write, becomes U+FFFD.
 std::string one_line(const Json& j) {
   return j.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -63,7 +63,7 @@ bool is_of_validation(const Json& line) {
   return type != line.end() && (*type == "valid" || *type == "samples");
 }
 
-// The options that the latest "run" line tells of; null where there is none.
+// The options in the latest "run" line; null if there is none.
 Json latest_options(std::span<const std::string> lines) {
   for (auto line = lines.rbegin(); line != lines.rend(); ++line)
     if (const Json j = run_line(*line); j.is_object() && j.value("type", Json()) == "run")
@@ -71,7 +71,7 @@ Json latest_options(std::span<const std::string> lines) {
   return {};
 }
 
-// The number of lines up to the one of this type and update; 0: there is none.
+// The number of lines up to the one of this type and update; 0 if there is none.
 std::size_t lines_until(const std::vector<std::string>& lines, const char* type, std::int64_t update) {
   for (std::size_t n = lines.size(); n > 0; --n) {
     const Json j = run_line(lines[n - 1]);
@@ -195,7 +195,7 @@ std::vector<std::string> RunLog::lost_lines(const TrainingState& state, const Tr
   const auto lacks = [&](const char* file, const std::string& what) {
     lost.push_back(fmt::format("{}/{}: {}; the report lacks what was there", directory_, file, what));
   };
-  // Of an update that was left out it is not known when it was reported.
+  // It is not known when a skipped update was reported.
   const bool known = state.skipped == 0 && !state.sums.since;
   const std::int64_t reported = known ? state.position.updates - state.sums.updates : 0;
   const std::size_t validated = validates ? lines_until(figures, "valid", state.shown_update) : 0;

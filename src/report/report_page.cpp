@@ -19,10 +19,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_points = 2000;               // of a curve
-constexpr std::size_t most_sample_lines = 200;          // validations with samples, of a run
+constexpr std::size_t most_sample_lines = 200;          // validations with samples, per run
 constexpr std::size_t most_attention_bytes = 3u << 20;  // of a run's maps, as base64
 
-// A line of a run; null where it is none.
+// A parsed line of a run; null if malformed.
 Json parsed(const std::string& line) {
   Json j = run_line(line);
   return j.contains("type") ? j : Json();
@@ -42,13 +42,12 @@ std::vector<Json> of_type(const std::vector<Json>& lines, const char* type) {
   return list;
 }
 
-// What has been counted since the run began: of several lines the last counts, of everything else the mean.
+// Totals since the run began: when lines are merged, the last total counts, and the mean of everything else.
 bool is_a_count(const std::string& key) {
   return key == "update" || key == "epoch" || key == "seconds" || key == "target_tokens" || key == "skipped";
 }
 
-// The numbers of a line; those of an object within it are named by both keys: {"norms": {"encoder": 1}} has
-// "norms.encoder".
+// The numbers of a line; those of a nested object are named by both keys: {"norms": {"encoder": 1}} has "norms.encoder".
 std::map<std::string, double> numbers_of(const Json& line) {
   std::map<std::string, double> numbers;
   for (const auto& [key, value] : line.items()) {
@@ -61,15 +60,15 @@ std::map<std::string, double> numbers_of(const Json& line) {
   return numbers;
 }
 
-// Six digits are more than a curve shows; counts keep all of theirs.
+// A curve shows no more than six digits; counts keep all of theirs.
 Json shown(double x) {
   if (!std::isfinite(x)) return {};
   if (x == std::floor(x) && std::abs(x) < 9e15) return static_cast<std::int64_t>(x);
   return Json::parse(fmt::format("{:.6g}", x));
 }
 
-// {"update": [...], "loss": [...], ...}: a column for each key; null where a line lacks it. Where there are more lines
-// than a curve can show, neighbours are put together.
+// {"update": [...], "loss": [...], ...}: a column for each key; null where a line lacks it. If there are more lines
+// than a curve can show, neighbours are merged.
 Json columns(const std::vector<Json>& lines, std::size_t most) {
   std::vector<std::map<std::string, double>> rows;
   std::set<std::string> keys;
@@ -93,7 +92,7 @@ Json columns(const std::vector<Json>& lines, std::size_t most) {
   return table;
 }
 
-// The indices of at most n of `size` things, first and last among them, at even distances.
+// At most n evenly spaced indices below `size`, including the first and the last.
 std::set<std::size_t> spread(std::size_t size, std::size_t n) {
   std::set<std::size_t> kept;
   if (n == 0 || size == 0) return kept;
@@ -109,8 +108,7 @@ std::size_t attention_bytes(const Json& line) {
   return bytes;
 }
 
-// Those that are shown alone are parsed: with their maps they are long, and a run that goes on makes the page anew at each
-// validation.
+// Parses only the lines that are shown: maps make them long, and a running training makes the page anew at each validation.
 Json samples_of(const std::vector<std::string>& lines) {
   Json list = Json::array();
   for (std::size_t i : spread(lines.size(), most_sample_lines))
@@ -134,7 +132,7 @@ std::string base_name(const std::string& directory) {
   return name.empty() ? path.parent_path().filename().string() : name;
 }
 
-// The directory's own name; where two runs share it, the whole path.
+// The directory's name; if two runs share it, the whole path.
 std::vector<std::string> names_of(std::span<const RunLines> runs) {
   std::vector<std::string> names;
   for (const RunLines& run : runs) names.push_back(base_name(run.directory));
@@ -165,8 +163,8 @@ Json run_of(const std::string& name, const RunLines& run, const std::vector<Json
           {"samples", samples_of(run.samples)}};
 }
 
-// Which options differ between the runs, with the value of each run. An option that a run does not know, as it was made
-// by an older version, has its default.
+// The options that differ between runs, with each run's value. An option that a run of an older version lacks has its
+// default.
 Json differing_options(const std::vector<Json>& options) {
   std::deque<TrainOptions> values(options.size());  // fields point into them
   std::vector<Fields> fields;
@@ -175,13 +173,13 @@ Json differing_options(const std::vector<Json>& options) {
     try {
       fields_from_json(fields.back(), options[i].is_object() ? options[i].dump() : "{}", "options");
     } catch (const Error&) {
-      fields.back() = fields_of(values[i] = {});  // written by a version that knows more values; the page shows them
+      fields.back() = fields_of(values[i] = {});  // written by a newer version with unknown values; the page shows them
     }
   }
   std::set<std::string> differing;
   for (const Fields& f : fields)
     for (const FieldDifference& d : differences(fields[0], f)) differing.insert(d.name);
-  differing.erase("model");  // the runs' names say it
+  differing.erase("model");  // shown by the runs' names
   differing.erase("overwrite");
   Json table = Json::array();
   for (const Field& field : fields[0]) {
@@ -202,7 +200,7 @@ RunLines read_run(const std::string& directory) {
          "pass the directory that a run of `tril train` writes");
   RunLines run{directory, read_run_lines(figures), {}};
   const auto is_none = [](const std::string& line) { return parsed(line).is_null(); };
-  const bool just_begun = run.figures.size() == 1 && run.figures[0].starts_with("{\"type\":");  // being written
+  const bool just_begun = run.figures.size() == 1 && run.figures[0].starts_with("{\"type\":");  // still being written
   if (!run.figures.empty() && !just_begun && std::ranges::all_of(run.figures, is_none))
     fail(figures, fmt::format("none of its {} lines is a line of a run", run.figures.size()),
          "pass the directory that a run of `tril train` writes");

@@ -1,7 +1,6 @@
-// The page of one run or several: one HTML file that needs nothing else, made from the lines that runs leave
-// (report.h) as page.h puts pages together.
+// The page of one or several runs: one self-contained HTML file, made from the files of a run (report.h) by page.h.
 //
-// Its size is bounded: a run of many reports shows the means of neighbours, one of many validations the maps of some.
+// Its size is limited: many reports are merged with their neighbours, and only some validations keep their maps.
 #pragma once
 
 #include <span>
@@ -10,14 +9,14 @@
 
 namespace tril::train {
 
-/// What lies in a run's directory.
+/// The records in a run's directory.
 struct RunLines {
   std::string directory;
   std::vector<std::string> figures, samples;  ///< the lines of train.jsonl and samples.jsonl
 };
 
-/// Reads both files, also while the run goes on.
-/// @throws Error where there is no train.jsonl, or one of several lines and none of a run
+/// Reads both files, also during the run.
+/// @throws Error if there is no train.jsonl, or if it has several lines and none is a run's
 RunLines read_run(const std::string& directory);
 
 /// @param runs  at least one

@@ -1,6 +1,6 @@
-// Maps of attention of the sentences that runs have shown at their validations.
+// Attention maps of the sentences that runs have recorded at their validations.
 
-// Of each run, the sentences that have maps: [{ title, at: [{ update, attention }] }]
+// For each run, the sentences that have maps: [{ title, at: [{ update, attention }] }]
 function mappedSentences(run) {
   const found = new Map();
   for (const v of run.samples) for (const s of v.samples) {

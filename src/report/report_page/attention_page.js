@@ -1,5 +1,5 @@
-// The attention of one sentence: which attention, layer and head is shown, and the token that is looked at. Choices stand in the
-// address behind "#".
+// The attention of one sentence: the selected attention, layer, head and token. The selection is kept in the address after
+// "#".
 
 const kinds = {
   cross: { title: 'cross-attention', rows: 'target', columns: 'source',
@@ -59,7 +59,7 @@ function controls() {
     ...(view.layer < 0 ? [] : [select('head', s.layers[view.layer].heads.map((_, h) => `head ${h + 1}`), view.head, head => view.set({ head }))]));
 }
 
-// Weights of one row (what token q reads) or of one column (who reads token k).
+// The weights of one row (what token q reads) or of one column (which tokens read token k).
 const rowOf = (map, s, q) => Array.from(map.subarray(q * s.keys.length, (q + 1) * s.keys.length));
 const columnOf = (map, s, k) => s.queries.map((_, q) => map[q * s.keys.length + k]);
 

@@ -1,5 +1,5 @@
-// Curves against updates, tokens or time. All charts share their horizontal axis, what part of it is shown, and the
-// place that is read.
+// Curves against updates, tokens or time. All charts share their horizontal axis, its visible range, and the position that is
+// read.
 
 const runs = data.runs;
 const single = runs.length === 1;
@@ -10,7 +10,7 @@ const axes = {
   minutes: { label: 'minutes', of: (t, i) => t.seconds[i] / 60 },
 };
 
-// [[x, y]...] of a column, without what is missing.
+// The points [[x, y]...] of a column, without missing values.
 function points(table, key, axis) {
   const list = [], column = table[key] || [];
   for (let i = 0; i < column.length; ++i) {
@@ -20,7 +20,7 @@ function points(table, key, axis) {
   return list;
 }
 
-// A moving average without the bias of its start: s = b s + (1 - b) y, divided by 1 - b^t [Kingma & Ba 2015, section 3].
+// A moving average with bias correction: s = b s + (1 - b) y, divided by 1 - b^t [Kingma & Ba 2015, section 3].
 function smoothed(list, b) {
   if (b <= 0) return list;
   let s = 0, weight = 0;
@@ -36,7 +36,7 @@ function linearTicks(low, high, wanted) {
   const step = [1, 2, 5, 10].map(f => f * power).find(s => s >= rough * .999);
   const first = Math.ceil(low / step - 1e-9), list = [];
   for (let n = 0; n <= 3 * wanted && (first + n) * step <= high + step * 1e-9; ++n) list.push(Number(((first + n) * step).toPrecision(12)));
-  return [...new Set(list)];  // of a part that is narrower than numbers can tell apart, one
+  return [...new Set(list)];  // one tick in a range that is too narrow for floating point
 }
 function logTicks(low, high) {
   const first = Math.floor(Math.log10(low)), last = Math.ceil(Math.log10(high)), list = [];
@@ -46,7 +46,7 @@ function logTicks(low, high) {
   return seen.length >= 2 ? seen : linearTicks(low, high, 4).filter(t => t > 0);
 }
 
-// Marks of different shape, so that runs can be told apart without their colours.
+// Marks of different shapes, so that runs can be distinguished without colours.
 function mark(shape, x, y, r, fill) {
   const at = { fill, stroke: 'var(--back)', 'stroke-width': 1, class: 'mark' };
   const path = d => drawn('path', { ...at, d });
@@ -72,7 +72,7 @@ class Chart {
     this.listen();
   }
 
-  // The height is that of a column, the width what the page gives.
+  // The height is that of a column, the width is given by the page.
   size() {
     const wide = this.spec.wide, given = this.plot.clientWidth || (wide ? 1150 : 560);
     this.W = Math.max(300, Math.round(given));
@@ -80,7 +80,7 @@ class Chart {
     this.left = 66, this.right = 14, this.top = 10, this.bottom = 42;
   }
 
-  // Where nothing can be drawn the chart is not shown.
+  // A chart without points is hidden.
   draw() {
     const { view, spec } = this, isLog = view.log.has(spec.id);
     this.series = spec.series().filter(s => s.points.length > 0);
@@ -95,7 +95,7 @@ class Chart {
     if (isLog) {
       if (high / low < 1.05) low /= 1.1, high *= 1.1;
     } else {
-      const flat = high - low <= 1e-9 * Math.max(Math.abs(low), Math.abs(high));  // but for what smoothing has rounded
+      const flat = high - low <= 1e-9 * Math.max(Math.abs(low), Math.abs(high));  // up to rounding by smoothing
       const room = flat ? Math.abs(high) * .05 || 1 : (high - low) * .04;
       low = low >= 0 && (low < room || low < high * .15) ? 0 : low - room;
       high += room;
@@ -151,7 +151,7 @@ class Chart {
     return `${this.spec.title} (${this.spec.unit}): ${texts.join('; ')}`;
   }
 
-  // Shows the values nearest to the place that is read.
+  // Shows the values nearest to the reading position.
   read() {
     if (!this.series || this.box.hidden) return;
     const at = this.view.at;
@@ -163,7 +163,7 @@ class Chart {
     const rows = [element('div', { class: 'soft' }, `${axes[this.view.axis].label} ${figure(at)}`)];
     for (const s of this.series) {
       const p = nearest(s.points, at);
-      if (Math.abs(p[0] - at) > (this.view.range[1] - this.view.range[0]) * .1) continue;  // the run was not there
+      if (Math.abs(p[0] - at) > (this.view.range[1] - this.view.range[0]) * .1) continue;  // the run has no values there
       const y = this.y(p[1]);
       if (Number.isFinite(y)) this.marks.append(mark(s.shape || 0, this.x(p[0]), y, 4.2, s.color));
       rows.push(element('div', {}, element('span', { class: 'swatch', style: `background:${s.color}` }),
@@ -173,7 +173,7 @@ class Chart {
     this.placeReadout(x);
   }
 
-  // On the side away from what is read, above or below, wherever it covers less of the curves.
+  // On the side away from the reading position, at the top or bottom, wherever it covers less of the curves.
   placeReadout(x) {
     const { left, right, top, bottom, W, H } = this, style = this.readout.style, middle = (top + H - bottom) / 2;
     const onLeft = x - left > (W - left - right) / 2, width = Math.min(this.readout.offsetWidth + 30, (W - left - right) / 2);
@@ -191,7 +191,7 @@ class Chart {
     style.bottom = above > below ? `${bottom + 6}px` : 'auto';
   }
 
-  // Reading by pointer and by arrow keys; a drag shows that part of the axis, a double click all of it.
+  // Reading by pointer and arrow keys; dragging zooms to a part of the axis, a double click resets it.
   listen() {
     const { plot, view } = this;
     const value = event => {

@@ -1,6 +1,6 @@
-// Maps of attention, for every page that shows them: small ones of each head and of their mean, and a large one with its tokens.
+// Attention maps, for every page that shows them: small ones of each head and of their mean, and a large one with its tokens.
 
-// A weight is two bytes, or one that holds its root.
+// A weight is stored in two bytes, or as its square root in one.
 function decoded(layer) {
   const text = atob(layer.weights || layer.codes), weights = new Float32Array(layer.weights ? text.length / 2 : text.length);
   for (let i = 0; i < weights.length; ++i)
@@ -8,7 +8,7 @@ function decoded(layer) {
   return weights;
 }
 
-// The mean of several maps of one size.
+// The mean of several maps of equal size.
 function meanOf(maps) {
   const mean = new Float32Array(maps[0].length);
   for (const m of maps) for (let i = 0; i < mean.length; ++i) mean[i] += m[i] / maps.length;
@@ -52,8 +52,8 @@ function cut(token, most) {
   return letters.length > most ? letters.slice(0, most - 1).join('') + '…' : letters.join('');
 }
 
-// The large map. labels: what its columns and rows are; on.look(q, k) is told what the pointer is on (-1: neither), on.choose(q, k)
-// of a click. Its look(q, k) marks a row, a column or a cell.
+// The large map. labels: names of its columns and rows; on.look(q, k) is called with the cell under the pointer (-1: neither),
+// on.choose(q, k) with a clicked one. The map's look(q, k) highlights a row, a column or a cell.
 function bigMap(a, map, colors, labels, on = {}) {
   const queries = a.queries.map(t => cut(t, 16)), keys = a.keys.map(t => cut(t, 16));
   const cell = Math.max(14, Math.min(30, Math.floor(620 / Math.max(a.keys.length, a.queries.length))));
@@ -95,7 +95,7 @@ function bigMap(a, map, colors, labels, on = {}) {
   return svg;
 }
 
-// All heads at a glance: a row for each layer, with the mean of its heads first, and the mean of all layers. choose(layer, head), -1: the mean.
+// An overview of all heads: a row for each layer, starting with the mean of its heads, and the mean of all layers. choose(layer, head); -1: the mean.
 function headsTable(a, chosen, colors, choose) {
   const most = Math.max(...a.layers.map(l => l.heads.length));
   const small = (m, layer, head, title) => element('td', {}, element('button', { type: 'button', title, 'aria-label': title,
@@ -107,7 +107,7 @@ function headsTable(a, chosen, colors, choose) {
   return element('div', { class: 'scroll' }, element('table', { class: 'heads', id: 'heads' }, element('thead', {}, head_row), element('tbody', {}, ...rows)));
 }
 
-// The map that is chosen, and what it is called.
+// The selected map and its title.
 function chosenMap(a, layer, head) {
   if (layer < 0) return { map: a.mean, title: 'mean of all layers and heads' };
   const of = layerTitle(a.layers[layer].name, layer);

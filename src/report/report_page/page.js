@@ -1,4 +1,4 @@
-// What the reader has chosen, kept in the address behind "#", so that a link shows the same; and the page itself.
+// The reader's selection, kept in the address after "#", so that a link shows the same; and the page itself.
 
 const known = new Set(['type', 'update', 'epoch', 'seconds', 'target_tokens', 'loss', 'learning_rate', 'gradient_norm', 'tokens_per_second', 'skipped',
   'cross_entropy', 'perplexity', 'bleu', 'chrf', 'best']);
@@ -84,7 +84,7 @@ function wholeRange() {
 const shownRuns = () => runs.map((run, r) => [run, r]).filter(([, r]) => !view.hidden.has(r));
 const labelOf = (run, what) => single ? what : `${run.name}, ${what}`;
 
-// Series of one column of each run.
+// Series of one column for each run.
 function simple(table, key, what, options = {}) {
   return shownRuns().map(([run, r]) => {
     const raw = points(run[table], key, view.axis);
@@ -94,7 +94,7 @@ function simple(table, key, what, options = {}) {
   });
 }
 
-// Columns that this page has no chart of its own for: one chart for each name, a curve for each name within.
+// Columns without a chart of their own: one chart for each name, with a curve for each nested name.
 function others(table) {
   const groups = new Map();
   for (const run of runs) for (const key of Object.keys(run[table])) {
@@ -136,7 +136,7 @@ const charts = [
 function controls() {
   const box = document.getElementById('controls');
   if (box.contains(document.activeElement) && document.activeElement.type === 'range') {
-    box.querySelector('output').textContent = view.smooth.toFixed(2);  // the slider that is being drawn stays
+    box.querySelector('output').textContent = view.smooth.toFixed(2);  // keeps the slider that is being moved
     return;
   }
   const button = (pressed, text, click) => element('button', { type: 'button', 'aria-pressed': pressed, onclick: click }, text);

@@ -1,7 +1,7 @@
-// What the model made of the same few sentences at each validation.
+// The model's outputs for the same few sentences at each validation.
 
-// Sentences of all runs, those with the same source and reference as one: [{ key, source, reference, line, kind, of: [history for each run] }]
-// where a history is [{ from, to, times, text }], oldest first, and repetitions are one entry.
+// The sentences of all runs, merged if source and reference are equal: [{ key, source, reference, line, kind, of: [history for each run] }]
+// where a history is [{ from, to, times, text }], oldest first, with repetitions merged.
 function sentencesOf() {
   const found = new Map();
   runs.forEach((run, r) => {

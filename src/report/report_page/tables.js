@@ -1,8 +1,8 @@
-// What the runs came to, in figures: tiles for one run, a table for several; their options.
+// The runs' results: tiles for one run, a table for several; and their options.
 
 const lastOf = column => column === undefined ? undefined : column.filter(isNumber).pop();
 
-// The lowest or highest value of a column of the validations, and where it was.
+// The lowest or highest value of a validation column, and its update.
 function bestOf(run, key, highest) {
   const column = run.valid[key] || [];
   let best = -1;
@@ -12,7 +12,7 @@ function bestOf(run, key, highest) {
   return best < 0 ? null : { value: column[best], update: run.valid.update[best] };
 }
 
-// The last word of either file on a count.
+// The last value of a count in either file.
 function reached(run, key) {
   const values = [lastOf(run.train[key]), lastOf(run.valid[key])].filter(isNumber);
   return values.length ? Math.max(...values) : undefined;

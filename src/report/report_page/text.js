@@ -1,4 +1,4 @@
-// Texts and elements. Whatever comes out of the data goes into the document as text, never as markup.
+// Texts and elements. All data are inserted into the document as text, never as markup.
 
 const data = JSON.parse(document.getElementById('data').textContent);
 
@@ -20,7 +20,7 @@ function drawn(name, attributes = {}, text) {
   return node;
 }
 
-// Characters that are not seen, or that turn the order of others around, are shown by their numbers.
+// Invisible characters, and those that change the order of others, are shown by their numbers.
 const unseen = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffc]/g;
 const codePoint = c => 'U+' + c.codePointAt(0).toString(16).toUpperCase().padStart(4, '0');
 const plain = text => String(text).replace(unseen, codePoint);
@@ -52,15 +52,15 @@ function duration(minutes) {
 }
 const color = i => `var(--c${i % 8})`;
 const swatch = i => element('span', { class: 'swatch', style: `background:${color(i)}` });
-// A name that keeps its own direction and order.
+// A name with its own writing direction.
 const name = run => element('bdi', {}, visible(run.name));
 
-// Words, and the characters of scripts that set no spaces between words.
+// Words, and single characters of scripts without spaces between words.
 const unspaced = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Khmer}\\p{Script=Lao}';
 const wordPattern = new RegExp(`[${unspaced}]|[^\\s${unspaced}]+|\\s+`, 'gu');
 const wordsOf = text => String(text).match(wordPattern) || [];
 
-// Which of b's words stand in a longest common subsequence of a's and b's: [{text, kept}] of b, with what a has besides
+// Which of b's words are in a longest common subsequence of a's and b's: [{text, kept}] for b, with words only in a
 // as {text, lost}.
 function compared(a, b) {
   const solid = w => w.trim() !== '';
