@@ -21,7 +21,7 @@ constexpr Names german_months{"Januar", "Februar", "März",      "April",   "Mai
                               "Juli",   "August",  "September", "Oktober", "November", "Dezember"};
 constexpr Names french_months{"janvier", "février", "mars",      "avril",   "mai",      "juin",
                               "juillet", "août",    "septembre", "octobre", "novembre", "décembre"};
-// From Sunday, as std::chrono::weekday counts.
+// From Sunday, like std::chrono::weekday.
 constexpr std::array<const char*, 7> english_days{"Sunday",   "Monday", "Tuesday", "Wednesday",
                                                   "Thursday", "Friday", "Saturday"};
 constexpr std::array<const char*, 7> german_days{"Sonntag",    "Montag",  "Dienstag", "Mittwoch",
@@ -63,7 +63,7 @@ Date any_date(RandomSequence& random) {
   return {y, static_cast<int>(m), d, w.c_encoding()};
 }
 
-// {d} day, {dd} in two digits, {nth} 7th, {en} {de} {fr} the month, {sh} its English short form, {en_d} {de_d} {fr_d}
+// {d} day, {dd} in two digits, {nth} 7th, {en} {de} {fr} the month, {sh} its English abbreviation, {en_d} {de_d} {fr_d}
 // the day in words, {fr_n} 1er or the day, {en_w} {de_w} {fr_w} the day of the week.
 constexpr std::array date_forms{
     "{en} {d}, {y}",          "{d} {en} {y}",           "{en} {nth}, {y}",     "the {nth} of {en} {y}",
@@ -89,7 +89,7 @@ std::string written_date(RandomSequence& random, const Date& at) {
 
 // --- times of day ---
 
-// "two in the afternoon": hours 1 to 11 and 13 to 23 have a name of their own with their part of the day.
+// "two in the afternoon": hours 1 to 11 and 13 to 23 have a name with their part of the day.
 std::string part_of_day(Language language, int hour) {
   const std::size_t part = hour < 12 ? 0 : hour < 18 ? 1 : 2;
   constexpr std::array<std::array<const char*, 3>, 3> names{{{"in the morning", "in the afternoon", "in the evening"},
@@ -98,8 +98,8 @@ std::string part_of_day(Language language, int hour) {
   return names[static_cast<std::size_t>(language)][part];
 }
 
-// A time told by the hour that it is near. By language: at the hour; after it by some minutes, by a quarter; before it
-// so; half an hour, which is after the hour but in German. {h} the hour, {u} the word for hours, {n} minutes.
+// Times relative to the nearest hour. By language: on the hour; minutes past, a quarter past; minutes to, a quarter to;
+// half an hour, which is past the hour except in German. {h} the hour, {u} the word for hours, {n} minutes.
 constexpr std::array<std::array<const char*, 6>, 3> hour_forms{
     {{"{h} o'clock {part}", "{n} past {h} {part}", "quarter past {h} {part}", "{n} to {h} {part}",
       "quarter to {h} {part}", "half past {h} {part}"},
@@ -134,7 +134,7 @@ DemoPair time_by_hour(RandomSequence& random) {
           fmt::format("{:02}:{:02}", at / 60, at % 60)};
 }
 
-// {h} {m} as they are, {mm} in two digits, {t} the hour from 1 to 12 with {half} am or pm, {dotted} a.m. or p.m.;
+// {h} {m} in digits, {mm} in two digits, {t} the hour from 1 to 12 with {half} am or pm, {dotted} a.m. or p.m.;
 // {de_h} {de_m} {fr_h} {fr_m} in words.
 constexpr std::array time_forms{"{t}:{mm} {half}",   "{t}:{mm} {dotted}", "{t}:{mm}{half}",  "at {t}:{mm} {half}",
                                 "{h}:{mm}",          "{h}.{mm} Uhr",      "um {h}:{mm} Uhr", "{h} Uhr {m}",
@@ -160,7 +160,7 @@ DemoPair any_time(RandomSequence& random) {
 
 // --- numbers ---
 
-/// whole.fraction, the fraction as its digits; they do not end with 0.
+/// whole.fraction, where fraction is its digits without trailing zeros.
 struct Number {
   bool negative = false;
   int whole = 0;
@@ -198,7 +198,7 @@ std::string number_in_digits(RandomSequence& random, const Number& n) {
   const auto with = [&](const std::string& whole, const char* mark) {
     return sign + whole + (n.fraction.empty() ? "" : mark + n.fraction);
   };
-  // Marks between thousands only where a decimal mark tells which is which.
+  // Thousands separators only beside a decimal mark, so that both are unambiguous.
   const bool clear = !n.fraction.empty();
   const std::array written{with(plain, "."), with(plain, ","), with(clear ? grouped(",") : plain, "."),
                            with(clear ? grouped(".") : plain, ","), with(grouped(" "), ",")};
@@ -228,7 +228,7 @@ DemoPair demo_pair(RandomSequence& random, DemoKind kind) {
       pair = any_number_pair(random);
       break;
   }
-  if (random.below(8) == 0)  // people do not always press shift; no capital here is outside ASCII
+  if (random.below(8) == 0)  // people do not always press shift; all capitals here are ASCII
     for (char& ch : pair.source) ch = ch >= 'A' && ch <= 'Z' ? static_cast<char>(ch - 'A' + 'a') : ch;
   return pair;
 }
@@ -257,7 +257,7 @@ DemoCorpus make_demo_corpus(const DemoSizes& o, const std::function<DemoPair(Ran
                  "ask for fewer");
     }
   }
-  // Rare forms come early and common ones late: shuffled, each part has its share of both.
+  // Rare forms come early and common ones late: shuffling spreads both over all parts.
   for (std::size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[random.below(i)]);
   auto cut = [at = all.begin()](std::int64_t n) mutable {
     const auto from = at;

@@ -1,12 +1,12 @@
-// A corpus made on the spot, for `tril demo`: dates, times of day and numbers, each written in one of many ways in
-// English, German or French, and beside it the one form that machines like:
+// A synthetic corpus for `tril demo`: dates, times of day and numbers, each written in one of many ways in English,
+// German or French, paired with its canonical form:
 //
 //   the third of May 2021                     2021-05-03
 //   halb drei nachmittags                     14:30
 //   mille deux cent trente-quatre virgule cinq   1234.5
 //
-// Whatever two people would read differently is left out (03/07/2026; 1,234, which is a thousand or one and a bit), so
-// that each line has one right answer.
+// Ambiguous forms are left out (03/07/2026; 1,234, which is a thousand or one and a bit), so that each line has one
+// right answer.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct DemoPair {
   friend bool operator==(const DemoPair&, const DemoPair&) = default;
 };
 
-/// One line of a kind: its value, language and form are drawn.
+/// One line of a kind, with random value, language and form.
 DemoPair demo_pair(RandomSequence& random, DemoKind kind);
 
 struct DemoSizes {
@@ -39,14 +39,14 @@ struct DemoCorpusOptions {
   std::uint64_t seed = 1;
 };
 
-/// No source line is in two of the three, or twice in one.
+/// No source line occurs twice, within or across the three parts.
 struct DemoCorpus {
   std::vector<DemoPair> train, valid, test;
 };
 
-/// Of pairs that `pair` draws. @throws Error(usage) where it does not give that many different lines
+/// Draws pairs by `pair`. @throws Error(usage) if it does not yield enough different lines
 DemoCorpus make_demo_corpus(const DemoSizes& sizes, const std::function<DemoPair(RandomSequence&)>& pair);
-/// A function of the options. @throws Error(usage) where the forms do not give that many different lines
+/// A pure function of the options. @throws Error(usage) if the forms do not yield enough different lines
 DemoCorpus make_demo_corpus(const DemoCorpusOptions& options);
 
 }  // namespace tril::train

@@ -1,5 +1,5 @@
-// Dialogue: somebody books a table, and what has been said so far -> the next reply. The reply asks for what is still
-// missing, repeats what was said when it is asked for, takes corrections, and at the end says all of it together.
+// Dialogue: booking a table; from the conversation so far to the next reply. The reply asks for missing details,
+// repeats them on request, accepts corrections, and at the end summarises the booking.
 #include <fmt/format.h>
 
 #include <optional>
@@ -25,11 +25,11 @@ std::string any_value(RandomSequence& random, std::size_t slot) {
                            : draw_of(random, hours);
 }
 
-/// How a slot is spoken of. {} is its value.
+/// Phrases for a slot. {} is its value.
 struct Words {
   std::array<const char*, 3> told;
   std::array<const char*, 2> corrected, wondered;  ///< "make it {} instead", "how many of us did I say?"
-  const char *asked, *repeated;                    ///< by the one who takes the booking
+  const char *asked, *repeated;                    ///< by the person who takes the booking
 };
 constexpr std::array<Words, slots> slot_words{{{{"for {}", "we are {}", "a table for {}"},
                                                 {"we will be {} after all", "make it {} people"},
@@ -81,7 +81,7 @@ Turn any_turn(RandomSequence& random, Booking& b) {
   std::vector<std::size_t> known, missing;
   for (std::size_t s = 0; s < slots; ++s) (b.said[s] ? known : missing).push_back(s);
   const std::uint64_t kind = random.below(10);
-  if (!known.empty() && kind < 2) {  // what was it?
+  if (!known.empty() && kind < 2) {  // asks to repeat a detail
     const std::size_t s = draw_of(random, known);
     return {draw_of(random, slot_words[s].wondered),
             filled(slot_words[s].repeated, *b.said[s]) + " " + b.next_question()};
@@ -105,7 +105,7 @@ Turn any_turn(RandomSequence& random, Booking& b) {
 
 }  // namespace
 
-// A talk up to some turn: most are cut before they are at their end, so that every stage is learned.
+// A conversation up to some turn: most are cut before their end, so that every stage is learned.
 DemoPair dialogue_pair(RandomSequence& random) {
   Booking booking;
   std::string history =

@@ -1,4 +1,4 @@
-// Drawing for the makers of demo text.
+// Random draws for the makers of demo text.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ template <class List>
 const auto& draw_of(RandomSequence& random, const List& list) {
   return list[random.below(list.size())];
 }
-/// `count` different numbers below n, in the order in which they were drawn.
+/// `count` distinct numbers below n, in the order drawn.
 inline std::vector<std::size_t> draw_distinct(RandomSequence& random, std::size_t n, std::size_t count) {
   std::vector<std::size_t> all(n);
   for (std::size_t i = 0; i < n; ++i) all[i] = i;

@@ -1,5 +1,5 @@
-// Reading comprehension: a passage of facts in any order, a question about one of them, and its answer, which is a word of
-// the passage. Some questions name a person by another fact ("the baker"), so that two facts are needed.
+// Reading comprehension: a passage of facts in random order, a question about one of them, and its answer, which is a
+// word of the passage. Some questions name a person by another fact ("the baker"), so that two facts are needed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,12 +25,12 @@ constexpr std::array foods{"bread", "rice",   "cheese", "soup", "fish",  "pasta"
 
 constexpr std::size_t kinds = 4;  // of facts
 
-/// How a kind of fact is told and asked for. {p} the person, {v} the value.
+/// Phrases for a kind of fact. {p} the person, {v} the value.
 struct Kind {
   std::array<const char*, 3> told;
-  std::array<const char*, 2> asked;         ///< for the value
-  std::array<const char*, 2> asked_person;  ///< for the person, by the value
-  const char* by;                           ///< the person, named by the value, as a subject
+  std::array<const char*, 2> asked;         ///< questions for the value
+  std::array<const char*, 2> asked_person;  ///< questions for the person, given the value
+  const char* by;                           ///< names the person by the value, as a subject
 };
 constexpr std::array<Kind, kinds> forms{
     {{{"{p} lives in {v}.", "The home of {p} is {v}.", "{p} has a house in {v}."},
@@ -66,10 +66,10 @@ std::string filled(const char* form, std::string_view person, std::string_view v
 DemoPair reading_pair(RandomSequence& random) {
   const auto count = static_cast<std::size_t>(draw_between(random, 2, 4));
   const std::vector<std::size_t> people = draw_distinct(random, names.size(), count);
-  std::array<std::vector<std::size_t>, kinds> values;  // of each kind, a person's; no two people share one
+  std::array<std::vector<std::size_t>, kinds> values;  // by kind and person; no two people share one
   for (std::size_t k = 0; k < kinds; ++k) values[k] = draw_distinct(random, values_of(k), count);
 
-  // Each person has two facts, so that a question may go from one to the other.
+  // Each person has two facts, so that a question may lead from one to the other.
   std::vector<std::string> sentences;
   std::vector<std::vector<std::size_t>> facts;
   for (std::size_t p = 0; p < count; ++p) {

@@ -1,5 +1,5 @@
 // Stories in which things change hands, for a language model: what people have follows from what was told before, and
-// check_story() says whether what a model wrote does too.
+// check_story() tells whether a model's story is consistent.
 //
 //   Anna has 4 nuts. Ben has 2 nuts. Anna gives Ben 3 nuts. Now Anna has 1 nut and Ben has 5 nuts. Ben eats 2 nuts. Now ...
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace tril::train {
 namespace {
 
-// 12 * 11 pairs of people, 8 things and 6 * 6 amounts: 38,016 beginnings, of which no two stories share one.
+// 12 * 11 pairs of people, 8 things and 6 * 6 amounts: 38,016 beginnings; no two stories share one.
 constexpr std::array story_names{"Anna",  "Ben",  "Clara", "David", "Emma",  "Felix",
                                  "Greta", "Hugo", "Ida",   "Jonas", "Karla", "Leo"};
 constexpr std::array story_things{"nut", "coin", "pen", "egg", "card", "shell", "stone", "stamp"};
@@ -81,7 +81,7 @@ StoryCheck check_story(std::string_view story) {
     ++check.statements;
     check.right += form && has.contains(name) && has[name] == n;
   };
-  // What is not possible counts as a statement that is wrong, and so does what is said in no known form.
+  // An impossible statement counts as wrong, and so does one of unknown form.
   const auto possible = [&](bool ok) {
     if (!ok) ++check.statements;
     return ok;

@@ -1,5 +1,5 @@
-// Records -> text: what was sold of each thing, and sentences that say which led, which came last and how many passed a
-// mark. The figures are in no order, so they are to be compared, and counted.
+// Records -> text: the sales of several things, and sentences that say which led, which came last and how many passed a
+// mark. The figures are in random order, so the model must compare and count.
 #include <fmt/format.h>
 
 #include <algorithm>

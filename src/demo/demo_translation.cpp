@@ -31,7 +31,7 @@ constexpr std::array clause_things{
     Noun{"apple", "Apfel", masculine},  Noun{"key", "Schlüssel", masculine}, Noun{"bicycle", "Fahrrad", neuter},
     Noun{"letter", "Brief", masculine}, Noun{"flower", "Blume", feminine},   Noun{"picture", "Bild", neuter},
     Noun{"cup", "Tasse", feminine},     Noun{"coat", "Mantel", masculine},   Noun{"bread", "Brot", neuter}};
-// "in the" with them in the dative.
+// "in the" with these takes the dative.
 constexpr std::array places{Noun{"garden", "Garten", masculine}, Noun{"house", "Haus", neuter},
                             Noun{"kitchen", "Küche", feminine},  Noun{"forest", "Wald", masculine},
                             Noun{"school", "Schule", feminine},  Noun{"village", "Dorf", neuter},
@@ -46,7 +46,7 @@ constexpr std::array adjectives{Adjective{"small", "klein"},  Adjective{"old", "
                                 Adjective{"young", "jung"},   Adjective{"green", "grün"},
                                 Adjective{"heavy", "schwer"}, Adjective{"quiet", "leis"}};
 
-// A separable verb leaves its particle at the clause's end: ruft ... an, anruft, angerufen, anrufen.
+// A separable verb moves its particle to the end of the clause: ruft ... an, anruft, angerufen, anrufen.
 struct Verb {
   const char *third, *past, *base;                     ///< sees, seen, see
   const char *german_third, *participle, *infinitive;  ///< sieht, gesehen, sehen: without the particle
@@ -149,7 +149,7 @@ std::string in_the(const Noun& place) {
   return std::string(place.gender == feminine ? "in der " : "im ") + place.german;
 }
 
-/// What stands second in a main clause, and what at the end of either.
+/// The word at the second position of a main clause, and the words at the end of either clause.
 struct GermanVerb {
   std::string second, end;
 };
@@ -169,7 +169,8 @@ GermanVerb parts(const Clause& c) {
                                     : particle + c.verb->infinitive};
 }
 
-// Object, where and "nicht" between the verb's two halves; a negated indefinite object would be "kein", so it comes definite.
+// The object, the place and "nicht" between the verb's two parts; a negated indefinite object would be "kein", so it is
+// definite.
 std::string middle(const Clause& c) {
   std::string text = c.place ? in_the(*c.place) + " " : "";
   text += german(c.object, accusative);

@@ -38,11 +38,11 @@ std::string in_english(int n, bool with_and) {
   const int unit = n < 1000 ? 100 : 1000, rest = n % unit;
   std::string text = in_english(n / unit, with_and) + (n < 1000 ? " hundred" : " thousand");
   if (rest == 0) return text;
-  // British English puts its "and" before the last two digits: 105, 1005.
+  // British English puts "and" before the last two digits: 105, 1005.
   return text + (with_and && rest < 100 ? " and " : " ") + in_english(rest, with_and);
 }
 
-// One word, its "eins" losing the s before anything else; `bare` leaves out a leading "ein": hundertfünf.
+// One word, whose "eins" loses the s except at the end; `bare` leaves out a leading "ein": hundertfünf.
 std::string in_german(int n, bool bare) {
   if (n < 20) return word(small_german, n);
   const auto stem = [](int digit) { return digit == 1 ? "ein" : word(small_german, digit); };

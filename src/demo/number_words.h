@@ -8,10 +8,10 @@ namespace tril::train {
 
 enum class Language : std::uint8_t { english, german, french };
 
-/// How a language lets one choose between spellings of the same number.
+/// Which of a language's spellings of a number to use.
 enum class Spelling : std::uint8_t {
   plain,   ///< "one hundred five", "einhundertfünf", "cent cinq"
-  custom,  ///< "one hundred and five", "hundertfünf"; French knows one way only
+  custom,  ///< "one hundred and five", "hundertfünf"; French has only one
 };
 
 /// 0 to 9999 in words: "one thousand two hundred thirty-four", "eintausendzweihundertvierunddreißig",
