@@ -21,13 +21,13 @@ std::string shown(const fs::path& path) {
   return printable(path.string(), 400);
 }
 
-// A shard is a file in the directory of its index: a name that leads anywhere else is refused.
+// A shard is a file in the directory of its index: any other path is refused.
 bool is_file_name(std::string_view name) {
   return name.ends_with(".safetensors") && name.size() <= 255 && name.find_first_of("/\\") == name.npos &&
          name.find('\0') == name.npos;
 }
 
-// The shards that an index names, in the order of the tensors that it lists.
+// The shards that an index names, in the order of its tensors.
 std::vector<SafetensorsFile> open_shards(const fs::path& index, const JsonObject& weight_map) {
   std::vector<SafetensorsFile> shards;
   std::set<std::string> opened;
@@ -46,8 +46,8 @@ std::vector<SafetensorsFile> open_shards(const fs::path& index, const JsonObject
   return shards;
 }
 
-// As `transformers` has it, all that the shards hold counts, in whichever of them it lies and whether the index lists it or
-// not. A tensor that two of them hold is one only where it is the same in both.
+// As in `transformers`, every tensor in the shards counts, whichever shard it is in and whether the index lists it or
+// not. A tensor in two shards is accepted only if both copies are equal.
 std::vector<StoredTensor> tensors_of(std::span<const SafetensorsFile> files) {
   std::map<std::string_view, StoredTensor> found;
   for (const SafetensorsFile& file : files)

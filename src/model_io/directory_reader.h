@@ -1,4 +1,4 @@
-// A model directory as Hugging Face lays it out: config.json, generation_config.json, model.safetensors or the shards of
+// A model directory in Hugging Face's layout: config.json, generation_config.json, model.safetensors or the shards of
 // model.safetensors.index.json, and a tokenizer's files.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace tril::model {
 
-/// Null where the path is no directory.
+/// @return null if the path is not a directory
 std::unique_ptr<ModelReader> open_directory(const std::filesystem::path& path);
 
 }  // namespace tril::model

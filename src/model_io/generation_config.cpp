@@ -21,7 +21,7 @@ std::optional<std::int32_t> find_id(const JsonObject& o, std::string_view key) {
   return id ? std::optional(to_id(o, key, *id)) : std::nullopt;
 }
 
-// One id or a list of them.
+// A single id or a list of ids.
 std::vector<std::int32_t> find_ids(const JsonObject& o, std::string_view key) {
   std::vector<std::int32_t> ids;
   if (!o.has(key)) return ids;
@@ -65,14 +65,14 @@ std::vector<std::vector<std::int32_t>> find_words(const JsonObject& o) {
     words.emplace_back();
     for (const nlohmann::json& id : word) {
       expect(id.is_number_integer());
-      // an unsigned value beyond int64 would turn negative, and is refused with them
+      // an unsigned value beyond int64 becomes negative, and is refused with negative ids
       words.back().push_back(to_id(o, key, id.get<std::int64_t>()));
     }
   }
   return words;
 }
 
-// What would change the output and is not done: named where it is set to something that matters.
+// Keys that would change the output but are not supported, if they are set to something that matters.
 std::vector<std::string> find_not_obeyed(const JsonObject& o) {
   std::vector<std::string> found;
   const auto number = [&](const char* key, double idle) {
@@ -144,7 +144,7 @@ std::optional<AlignmentHeads> read_alignment_heads(const JsonObject& o) {
            pair[0].get<std::uint64_t>() < 1000 && pair[1].get<std::uint64_t>() < 1'000'000);
     const auto layer = pair[0].get<std::int64_t>();
     const auto head = pair[1].get<std::int32_t>();
-    if (found.layer >= 0 && found.layer != layer) return std::nullopt;  // named in not_obeyed
+    if (found.layer >= 0 && found.layer != layer) return std::nullopt;  // reported in not_obeyed
     expect(std::find(found.heads.begin(), found.heads.end(), head) == found.heads.end());
     found.layer = layer;
     found.heads.push_back(head);

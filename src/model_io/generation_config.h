@@ -1,6 +1,5 @@
-// How a model's publisher wants it to generate: generation_config.json, or where that is missing the same keys of
-// config.json, as `transformers` reads them. Keys that are absent or null are nothing here; what they default to is the
-// searcher's affair.
+// The publisher's generation defaults: generation_config.json or, if that is missing, the same keys of config.json,
+// read as in `transformers`. Absent and null keys are unset here; their defaults are the searcher's.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +16,10 @@ namespace tril::model {
 
 struct GenerationConfig {
   std::string where;  ///< the file, for errors and warnings
-  /// What it says of the search. `sampling` is always set: do_sample, without a beam.
+  /// The search options. `sampling` is always set: do_sample, without beams.
   SearchOptions search;
-  /// Lengths of the whole sequence, the start token or prompt counted; new tokens count without it. EOS counts for a
-  /// maximum; a minimum is reached before EOS.
+  /// max_length and min_length count the whole sequence, with the start token or prompt; the new_tokens variants do
+  /// not. EOS counts toward a maximum; a minimum must be reached before EOS.
   std::optional<std::int64_t> max_length, max_new_tokens, min_length, min_new_tokens;
 
   std::vector<std::int32_t> eos_token_ids;
@@ -29,18 +28,18 @@ struct GenerationConfig {
   std::vector<std::vector<std::int32_t>> bad_words_ids;
   std::vector<std::int32_t> suppress_tokens, begin_suppress_tokens;
   bool renormalize_logits = false;
-  /// [[layer, head], ...] of the decoder, from 0, as Whisper's directories have it; where they name heads of one layer.
+  /// [[layer, head], ...] of the decoder, from 0, as in Whisper's directories; set if all heads are in one layer.
   std::optional<AlignmentHeads> alignment_heads;
 
-  /// Keys that ask for what tril does not do ("eta_cutoff 0.1"), for a warning.
+  /// Keys that ask for something tril does not support ("eta_cutoff 0.1"), for a warning.
   std::vector<std::string> not_obeyed;
 };
 
 /// @param document  generation_config.json, or config.json
-/// @throws Error naming file and key where a value is not what it should be
+/// @throws Error naming file and key if a value is invalid
 GenerationConfig read_generation_config(const JsonObject& document);
 
-/// Its alignment_heads alone; nothing where there are none.
+/// Reads alignment_heads only; nothing if there are none.
 std::optional<AlignmentHeads> read_alignment_heads(const JsonObject& document);
 
 /// The generation_config.json that says what config.json says of generation.

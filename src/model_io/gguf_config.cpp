@@ -16,9 +16,9 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kMostLayers = 1000;
-constexpr std::int64_t kLayersOfGemma2With27B = 46;  // llama.cpp knows the size, and with it its scale, by its layers
+constexpr std::int64_t kLayersOfGemma2With27B = 46;  // llama.cpp infers the attention scale from it
 
-// The family that an architecture's file is of.
+// The family of an architecture's file.
 std::string family_of(GgufReader& r) {
   const std::string& a = r.architecture();
   if (a == "llama") return r.get<std::int64_t>("expert_count").value_or(0) > 0 ? "mixtral" : "llama";
@@ -27,7 +27,7 @@ std::string family_of(GgufReader& r) {
                    "there are llama, granite, qwen2, qwen3, gemma, gemma2, olmo2, phi3, gpt2");
 }
 
-// Files that are no model, or not all of one.
+// Refuses files that are not a model, or only part of one.
 void check_whole(const GgufFile& f) {
   if (const auto type = f.get<std::string_view>("general.type"); type && *type != "model")
     f.fail_at("general.type", fmt::format("is '{}', expected a model", printable(*type, 40)));
@@ -43,11 +43,11 @@ std::int64_t tokens_of(const GgufFile& f) {
   return t.shape[0];
 }
 
-// Of any kind of vocabulary; llama.cpp's own numbers where a SentencePiece model's file does not say.
+// A special token's id; for SentencePiece vocabularies, llama.cpp's default if the key is missing.
 std::optional<std::int64_t> token_id(const GgufFile& f, const char* name, std::int64_t of_sentencepiece = -1) {
   const std::string key = fmt::format("tokenizer.ggml.{}_token_id", name);
   if (const auto id = f.get<std::int64_t>(key)) {
-    if (*id == 0xffffffff || *id == -1) return std::nullopt;  // none, as some files write it
+    if (*id == 0xffffffff || *id == -1) return std::nullopt;  // some files write "none" so
     if (*id < 0 || *id >= tokens_of(f))
       f.fail_at(key, fmt::format("{} is not an id of the vocabulary of {}", *id, tokens_of(f)));
     return id;
@@ -74,7 +74,7 @@ void read_keys(GgufReader& r, const std::string& family, json& config) {
   if (r.get<bool>("attention.causal") == false) r.fail_at("attention.causal", "false is not supported");
 }
 
-// Sizes of heads, biases, and what else follows from the tensors or from the architecture.
+// Head sizes, biases, and whatever else follows from the tensors or the architecture.
 void read_llama_like(GgufReader& r, const std::string& family, json& config) {
   const GgufFile& f = r.file();
   const std::int64_t hidden = config.at("hidden_size"), heads = config.at("num_attention_heads");
@@ -98,7 +98,7 @@ void read_llama_like(GgufReader& r, const std::string& family, json& config) {
   if (family == "mixtral") config["sliding_window"] = nullptr;
   if (family == "gemma2") {
     config["query_pre_attn_scalar"] = layers_of(config) == kLayersOfGemma2With27B ? hidden / heads : d_k;
-    if (!config.contains("sliding_window")) config["sliding_window"] = 4096;  // as llama.cpp has it
+    if (!config.contains("sliding_window")) config["sliding_window"] = 4096;  // as in llama.cpp
   }
   if (family == "phi3") {
     if (!config.contains("sliding_window")) config["sliding_window"] = nullptr;
@@ -114,7 +114,7 @@ void read_gpt2(GgufReader& r, json& config) {
   for (const char* key : {"embd_pdrop", "attn_pdrop", "resid_pdrop"}) config[key] = 0.0;
 }
 
-// What llama.cpp takes for the end of a turn where a vocabulary has a token of this text.
+// Texts of tokens that llama.cpp treats as the end of a turn.
 constexpr std::string_view kEndsOfTurn[] = {"<|eot_id|>",    "<|im_end|>",      "<|end|>",        "<end_of_turn>",
                                             "<|endoftext|>", "<|end_of_text|>", "<|eom_id|>",     "<|return|>",
                                             "<EOT>",         "_<EOT>",          "<|end_of_turn|>"};
@@ -166,7 +166,7 @@ json generation_config_of_gguf(const GgufFile& file) {
         add(static_cast<std::int64_t>(id));
   if (!ends.empty()) g["eos_token_id"] = ends;
 
-  // What the publisher would sample with.
+  // The publisher's sampling settings.
   const auto number = [&](const char* key) { return file.get<double>(fmt::format("general.sampling.{}", key)); };
   for (const auto& [key, hf] : {std::pair{"temp", "temperature"},
                                 {"top_p", "top_p"},
@@ -195,7 +195,7 @@ GgufMetadata gguf_sampling(const GenerationConfig& g) {
 
 namespace {
 
-// What a config.json may ask for that llama.cpp's code for the architecture does not do.
+// Refuses what config.json may ask for and llama.cpp's code for the architecture does not do.
 void check_supported(const json& config, const std::string& family) {
   const auto is = [&](const char* key, const json& value) {
     const auto found = config.find(key);
@@ -241,7 +241,7 @@ GgufHeader gguf_header_of(const json& config) {
     fail_usage("GGUF", fmt::format("there is no architecture of llama.cpp for a {} model", family),
                "llama, mistral, mixtral, granite, qwen2, qwen3, gemma, gemma2, olmo2, phi3 and gpt2 have one");
   check_supported(config, family);
-  // Its code for phi3 reads the window and does not use it (llm_arch phi3, load_hparams).
+  // llama.cpp's code for phi3 reads the window but does not use it (llm_arch phi3, load_hparams).
   if (family == "phi3" && config.contains("sliding_window") && !config.at("sliding_window").is_null() &&
       config.at("sliding_window").get<std::int64_t>() < config.at("max_position_embeddings").get<std::int64_t>())
     h.warning = fmt::format(

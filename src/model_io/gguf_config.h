@@ -1,5 +1,5 @@
-// GGUF's metadata <-> what config.json and generation_config.json say: one list of keys for both ways (gguf_keys()), and
-// what no pair of keys says by itself: rotary scalings, sizes of heads, what an architecture implies.
+// Converts GGUF's metadata to config.json and generation_config.json, and back: one list of keys for both directions
+// (gguf_keys()), and whatever no single pair of keys expresses: rotary scalings, head sizes, properties of an architecture.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,29 @@
 
 namespace tril::model {
 
-/// config.json of the model in a file. Every key of the file's architecture is read, says nothing about results, or is
+/// config.json of the model in a file. Every key of the file's architecture is read, known to have no effect, or
 /// refused by name.
 nlohmann::json config_of_gguf(const GgufFile& file);
 
-/// generation_config.json: ids that begin and end texts, and the publisher's sampling (general.sampling.*).
+/// generation_config.json: ids that begin and end texts, and the publisher's sampling settings (general.sampling.*).
 nlohmann::json generation_config_of_gguf(const GgufFile& file);
 
-/// general.sampling.* of what a publisher samples with, where tokens are sampled.
+/// general.sampling.* with the publisher's settings, if tokens are sampled.
 GgufMetadata gguf_sampling(const GenerationConfig& published);
 
-/// Layers that a config.json made by config_of_gguf() has.
+/// The number of layers in a config.json from config_of_gguf().
 std::int64_t layers_of(const nlohmann::json& config);
 
-/// What the writer has to put into a file besides the weights.
+/// Everything except the weights that is written to a file.
 struct GgufHeader {
   std::string architecture;
-  GgufMetadata metadata;            ///< of the architecture alone
+  GgufMetadata metadata;            ///< only of the architecture
   std::vector<float> rope_factors;  ///< the tensor rope_freqs.weight; empty: none
   std::vector<float> rope_factors_long, rope_factors_short;
-  std::string warning;  ///< what llama.cpp computes otherwise, and from where on; "": nothing
+  std::string warning;  ///< what llama.cpp computes differently, and from which position; "": nothing
 };
 
-/// The metadata of a model; Error(usage) where config.json asks for something that llama.cpp would not compute.
+/// The metadata of a model. @throws Error(usage) if config.json asks for something that llama.cpp does not compute
 GgufHeader gguf_header_of(const nlohmann::json& config);
 
 }  // namespace tril::model

@@ -17,14 +17,14 @@ namespace {
 
 using Form = GgufRule::Form;
 
-// One tensor to be written and the weights that it is made of: one, or all experts'.
+// A tensor to be written and its source weights: one, or those of all experts.
 struct Source {
   GgufTensorHeader header;
   Form form = Form::same;
   std::vector<const nn::Parameter*> weights;
 };
 
-// What llama.cpp calls a file's type, general.file_type.
+// general.file_type: llama.cpp's number for a file's main type.
 std::uint32_t file_type(GgufType type) {
   switch (type) {
     case GgufType::f16:
@@ -40,8 +40,8 @@ std::uint32_t file_type(GgufType type) {
   }
 }
 
-// Vectors, the table of positions and the choice of experts are small and wanted whole, as llama.cpp's own tool has it;
-// tables of tokens and the output decide which word comes, and keep 8 bits where the rest has 4.
+// Vectors, position tables and routers are small and stay unquantised, as in llama.cpp's own tool; token embeddings and
+// the output matrix decide which token comes next, and keep 8 bits if the rest has 4.
 GgufType type_of(const GgufTensorHeader& t, GgufType wanted) {
   if (t.shape.size() < 2 || t.name == "position_embd.weight" || t.name.find("ffn_gate_inp") != t.name.npos)
     return GgufType::f32;
@@ -57,7 +57,7 @@ std::vector<std::int64_t> sizes_of(const Shape& s) {
 
 using ByName = std::map<std::string, const nn::Parameter*, std::less<>>;
 
-// The weights by the names that files have for them.
+// The weights by their names in files.
 ByName stored_names(const Model& m) {
   ByName by_name;
   for (const nn::Parameter& p : m.parameters().all())
@@ -89,7 +89,7 @@ std::vector<Source> sources_of(const Model& m, const nlohmann::json& config, Ggu
   return sources;
 }
 
-// A weight as files of its family have it, matrices [out, in].
+// A weight as in its family's files, matrices as [out, in].
 std::vector<float> values_of(const Model& m, const nn::Parameter& p, const WeightFiles& files) {
   const StoredWeight stored = from_files([&] { return find_weight(m, p, files); });
   if (!stored.values) return std::vector<float>(static_cast<std::size_t>(p.shape.count()));
@@ -98,7 +98,7 @@ std::vector<float> values_of(const Model& m, const nn::Parameter& p, const Weigh
   return stored.transposed ? transposed_values(values, p.shape[1], p.shape[0]) : values;
 }
 
-// Rows (or single values) of `heads` heads into pairs.
+// Reorders the rows (or single values) of `heads` heads into pairs.
 std::vector<float> rotated(const std::vector<float>& values, std::int64_t rows, std::int64_t heads) {
   const auto width = static_cast<std::ptrdiff_t>(values.size()) / rows;
   std::vector<float> result;

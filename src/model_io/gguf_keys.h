@@ -1,4 +1,4 @@
-// The keys of GGUF's metadata that say the same as one key of config.json. Names: llama.cpp's `LLM_KV`, the gguf
+// The keys of GGUF's metadata that correspond to one key of config.json. Names: llama.cpp's `LLM_KV`, the gguf
 // package's constants.py.
 #pragma once
 
@@ -16,7 +16,7 @@ struct GgufKey {
   bool required = true;
 };
 
-/// The architecture that llama.cpp runs a family as: "llama" for mistral; "" where there is none.
+/// llama.cpp's architecture for a family: "llama" for mistral; "" if there is none.
 std::string_view gguf_architecture(std::string_view model_type);
 
 /// The keys of a family (config.json's model_type).

@@ -45,7 +45,7 @@ class GgufModelReader : public ModelReader {
   std::shared_ptr<const Tokenizer> tokenizer() const override { return load_gguf_tokenizer(*file_); }
   TokenizerDescription tokenizer_description() const override { return read_gguf_vocabulary(*file_); }
 
-  // 8 bits where most of a file's values have fewer than 16: they keep what there is (docs/gguf.md has the figures).
+  // 8 bits if most of the file's values have fewer than 16: that keeps their precision (docs/gguf.md has the figures).
   nn::Precision stored_precision(const JsonObject&) const override {
     std::int64_t in_blocks = 0, all = 0;
     for (const GgufTensor& t : file_->tensors()) {

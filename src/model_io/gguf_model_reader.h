@@ -1,11 +1,11 @@
-// A GGUF file as the model directory that Hugging Face would have of it.
+// Reads a GGUF file as the equivalent Hugging Face model directory.
 #pragma once
 
 #include "model_io/model_reader.h"
 
 namespace tril::model {
 
-/// Null where the path is no GGUF file.
+/// @return null if the path is not a GGUF file
 std::unique_ptr<ModelReader> open_gguf(const std::filesystem::path& path);
 
 }  // namespace tril::model

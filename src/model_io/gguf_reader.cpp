@@ -10,7 +10,7 @@
 namespace tril::model {
 namespace {
 
-// Whether a value asks for nothing.
+// Whether a value has no effect.
 bool is_idle(const GgufEntry& e) {
   if (e.is_array) return e.count == 0;
   return std::all_of(e.bytes.begin(), e.bytes.end(), [](std::byte b) { return b == std::byte{0}; });
@@ -44,7 +44,7 @@ std::optional<std::int64_t> GgufReader::count(std::string_view key) {
 
 std::int64_t GgufReader::needed_count(std::string_view key) {
   if (const auto n = count(key)) return *n;
-  return file_->at<std::int64_t>(full(key));  // the Error for what is not there
+  return file_->at<std::int64_t>(full(key));  // throws the Error for a missing key
 }
 
 std::optional<double> GgufReader::number(std::string_view key) {

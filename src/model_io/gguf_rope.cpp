@@ -15,9 +15,9 @@ namespace {
 
 using nlohmann::json;
 
-// Llama 3's factors: waves longer than original / low are divided by `factor`, those shorter than original / high stay,
-// between them a blend, s = (original / wave - low) / (high - low), factor_i = 1 / ((1 - s) / factor + s)
-// [Llama 3.1's reference code].
+// Llama 3's factors: wavelengths above original / low are divided by `factor`, those below original / high stay, those
+// between are interpolated, s = (original / wave - low) / (high - low), factor_i = 1 / ((1 - s) / factor + s) [Llama
+// 3.1's reference code].
 std::vector<double> llama3_factors(const json& rope, double theta, std::int64_t dim) {
   const auto get = [&](const char* key) { return rope.at(key).get<double>(); };
   const double factor = get("factor"), low = get("low_freq_factor"), high = get("high_freq_factor"),
@@ -45,7 +45,7 @@ std::vector<double> factors_of(GgufReader& r, const char* name, std::int64_t dim
   return {values.begin(), values.end()};
 }
 
-// The published scaling of Llama 3.1 and later, where the factors are those; else what any factors are.
+// The scaling published with Llama 3.1 and later, if the factors match it; else one with explicit factors.
 json scaling_by_factors(const std::vector<double>& factors, double theta, std::int64_t dim, std::int64_t positions) {
   const double factor = std::round(*std::max_element(factors.begin(), factors.end()) * 64) / 64;
   for (const std::int64_t original : {std::int64_t{8192}, positions}) {
@@ -100,7 +100,7 @@ void read_gguf_rope(GgufReader& r, json& config) {
   if (dim != head_dim) config["partial_rotary_factor"] = partial_factor(dim, head_dim);
   const double theta = config.at("rope_theta").get<double>();
 
-  // llama.cpp takes what is not said for linear, an old key's factor where the new one is absent, and 0 for none.
+  // llama.cpp defaults to linear, falls back to an old key for a missing factor, and takes 0 for none.
   const std::string type(r.get<std::string_view>("rope.scaling.type").value_or("linear"));
   const auto now = r.number("rope.scaling.factor"), old = r.number("rope.scale_linear");
   const double said = now ? *now : old.value_or(0), factor = said == 0 ? 1 : said;

@@ -1,5 +1,5 @@
-// Rotary positions in GGUF's metadata and in config.json. What Hugging Face calls llama3 is in GGUF a tensor of factors
-// by which frequencies are divided, rope_freqs.weight; longrope is a pair of such tensors.
+// Rotary positions in GGUF's metadata and in config.json. Hugging Face's llama3 scaling is a tensor in GGUF,
+// rope_freqs.weight, of factors by which frequencies are divided; longrope is a pair of such tensors.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,10 +9,10 @@
 
 namespace tril::model {
 
-/// Adds rope_scaling and partial_rotary_factor to a config that has its sizes.
+/// Adds rope_scaling and partial_rotary_factor to a config whose sizes are set.
 void read_gguf_rope(GgufReader& reader, nlohmann::json& config);
 
-/// Adds what config.json says about rotary positions to the header.
+/// Adds config.json's rotary positions to the header.
 void write_gguf_rope(const nlohmann::json& config, GgufHeader& header);
 
 }  // namespace tril::model

@@ -20,15 +20,15 @@ void add_linear(std::vector<GgufRule>& rules, const std::string& gguf, const std
   rules.push_back({"blk.{}." + gguf + ".bias", "model.layers.{}." + hf + ".bias", form});
 }
 
-// Which of a family's forms and names are not those of Llama.
+// How a family's names and forms differ from Llama's.
 struct Variant {
-  bool rotated = false;       // rows of queries and keys lie in pairs
-  bool norms_offset = false;  // Hugging Face's norms are less one
+  bool rotated = false;       // rows of queries and keys are in pairs
+  bool norms_offset = false;  // Hugging Face stores norm weights minus one
   bool experts = false;
   enum class Norms { before, after, both } norms = Norms::before;  // of each sublayer
 };
 
-// The line of families that name their weights as Llama does.
+// The rules of families that name their weights like Llama.
 std::vector<GgufRule> llama_like(const Variant& v) {
   const Form norm = v.norms_offset ? Form::offset : Form::same;
   std::vector<GgufRule> rules{{"token_embd.weight", "model.embed_tokens.weight"},

@@ -1,8 +1,8 @@
-// What the tensors of a GGUF file are called in Hugging Face's files of the same family, and in which form each has
-// them. Names are those of ggml's gguf package (constants.py, tensor_mapping.py).
+// The correspondence of tensors in GGUF files and in Hugging Face's files of the same family: names and forms. Names
+// are those of ggml's gguf package (constants.py, tensor_mapping.py).
 //
-// Rotary positions turn pairs of a head's values: (i, i + d/2) as Hugging Face numbers them, (2 i, 2 i + 1) as llama.cpp
-// computes them for the architectures llama and granite. Rows of their query and key matrices are therefore in another
+// Rotary positions rotate pairs of a head's values: (i, i + d/2) in Hugging Face's numbering, (2 i, 2 i + 1) in
+// llama.cpp's for the architectures llama and granite. So the rows of their query and key matrices are in another
 // order: in a head of d rows, row 2 i + t of the GGUF file is row t d/2 + i of Hugging Face's.
 #pragma once
 
@@ -16,10 +16,10 @@ namespace tril::model {
 struct GgufRule {
   enum class Form : std::uint8_t {
     same,
-    rotated_queries,  ///< rows of each head in pairs
+    rotated_queries,  ///< rows of each head are in pairs
     rotated_keys,
     transposed,  ///< Hugging Face has [in, out]
-    offset,      ///< Hugging Face has it less one
+    offset,      ///< Hugging Face stores it minus one
     experts,     ///< GGUF has all experts' matrices in one tensor [experts, out, in]; "{e}" stands for one in `hf`
   };
   std::string gguf,
@@ -31,11 +31,11 @@ struct GgufRule {
   std::string hf_name(std::int64_t layer, std::int64_t expert = 0) const;
 };
 
-/// All tensors that a family (config.json's model_type) may have; Error(usage) where there is no architecture of GGUF
-/// for it. A file that has fewer is not refused here.
+/// All tensors that a family (config.json's model_type) may have. A file with fewer is not refused here.
+/// @throws Error(usage) if GGUF has no architecture for the family
 std::vector<GgufRule> gguf_rules(std::string_view model_type);
 
-/// The row of Hugging Face's matrix that is row `row` of a rotated one, heads having `d` rows each.
+/// The row of Hugging Face's matrix at row `row` of a rotated one, with `d` rows a head.
 constexpr std::int64_t unrotated_row(std::int64_t row, std::int64_t d) {
   return row / d * d + row % d % 2 * (d / 2) + row % d / 2;
 }

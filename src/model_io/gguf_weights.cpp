@@ -20,13 +20,13 @@ std::size_t row_values(const GgufTensor& t) {
   return static_cast<std::size_t>(t.shape.back());
 }
 
-// Rows [begin, end) of a tensor in blocks.
+// Rows [begin, end) of a tensor of blocks.
 std::span<const std::byte> rows_of(const GgufTensor& t, std::size_t begin, std::size_t end) {
   const std::size_t row = row_values(t) / values_of_block(t.type) * bytes_of_block(t.type);
   return t.bytes.subspan(begin * row, (end - begin) * row);
 }
 
-// Plain numbers in the order that is wanted are a view of the file; everything else is read.
+// Plain numbers in the right order are a view of the file; anything else is converted when read.
 void set_type(WeightView& view, GgufType type) {
   view.form = name_of(type);
   switch (type) {
@@ -50,7 +50,7 @@ void set_type(WeightView& view, GgufType type) {
   }
 }
 
-// `heads` heads of rows (a matrix) or of single values (a bias), each in pairs.
+// Unrotates `heads` heads of rows (a matrix) or of single values (a bias).
 void unrotate(WeightView& view, const GgufTensor& t, std::int64_t heads) {
   const std::int64_t rows = t.shape[0];
   if (t.shape.size() > 2 || rows % heads != 0 || rows / heads % 2 != 0)
@@ -111,7 +111,7 @@ WeightView expert_view(const GgufTensor& t, std::string name, std::int64_t exper
   return view;
 }
 
-// Everything that a rule finds in the file, for one layer.
+// Finds the tensors of each rule for one layer.
 class Finder {
  public:
   Finder(const GgufFile& file, const nlohmann::json& config) : file_(file), config_(config) {}
@@ -149,7 +149,7 @@ class Finder {
   const GgufFile& file_;
   const nlohmann::json& config_;
   std::vector<WeightView> views_;
-  // The configuration has what is in these.
+  // These are in the configuration.
   std::set<std::string> used_{"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"};
 };
 

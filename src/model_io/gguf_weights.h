@@ -1,5 +1,4 @@
-// The weights of a GGUF file by the names that Hugging Face's files have for them, computed from the file's blocks as they are
-// read.
+// The weights of a GGUF file under Hugging Face's names, computed from the file's blocks when they are read.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,11 +11,11 @@
 
 namespace tril::model {
 
-/// Views of all tensors of a file, which must outlive them; Error where it has a tensor that the architecture has not.
-/// @param config  what config_of_gguf() makes of the file
+/// Views of all tensors of a file, which must outlive them. @throws Error for a tensor that the architecture does not have
+/// @param config  the result of config_of_gguf() for the file
 std::vector<WeightView> gguf_weights(const GgufFile& file, const nlohmann::json& config);
 
-/// What such a file calls a tensor of Hugging Face's, whether it has it or not; a name of no tensor as it is.
+/// The name in such a file of one of Hugging Face's tensors, present or not; an unknown name is returned unchanged.
 std::string gguf_tensor_name(const nlohmann::json& config, std::string_view hf_name);
 
 }  // namespace tril::model

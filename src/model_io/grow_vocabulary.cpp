@@ -8,7 +8,7 @@ namespace tril::model {
 
 namespace {
 
-// rows [V, D], or a bias [1, V] as rows of one value; `values` has the new size, its first `old_rows` rows are set.
+// rows [V, D], or a bias [1, V] as rows of one value; `values` has the new size, and its first `old_rows` rows are set.
 void fill_new_rows(std::vector<float>& values, std::size_t width, std::size_t old_rows, const NewWords& words) {
   const auto mean = [&](auto begin, auto end, std::size_t column) {
     double sum = 0;
@@ -45,7 +45,7 @@ std::unique_ptr<Marian> with_more_words(const Marian& old, const NewWords& sourc
   for (const nn::Parameter& before : old.parameters().all()) {
     nn::Parameter& after = *model->parameters().find(before.name);
     std::vector<float> values = host_copy<float>(before.value);
-    // The embeddings, the output matrix and its bias, which alone know words.
+    // Only the embeddings, the output matrix and its bias depend on the vocabulary.
     const bool bias = before.name == "final_logits_bias", output = bias || before.name == "lm_head.weight";
     const bool of_source = before.name == "model.shared.weight" || before.name == "model.encoder.embed_tokens.weight";
     const bool of_target = output || before.name == "model.decoder.embed_tokens.weight";

@@ -1,5 +1,5 @@
-// A model for a vocabulary that has grown: every old weight stays, and the rows of new words begin as the mean of the
-// rows of the pieces that they were cut into before, so that fine-tuning starts from what the model made of them.
+// Extends a model to a larger vocabulary: every old weight stays, and the row of a new word starts as the mean of the
+// rows of its former pieces, so that fine-tuning starts from the model's knowledge of them.
 #pragma once
 
 #include <memory>
@@ -8,13 +8,13 @@
 
 namespace tril::model {
 
-/// For one side: the old rows whose mean each new word begins with; where a list is empty, the mean of all.
+/// For one side: the old rows whose mean initialises each new word; for an empty list, the mean of all rows.
 struct NewWords {
   std::int32_t first_id = 0;  ///< ids of the new words are first_id, first_id + 1, ...
   std::vector<std::vector<std::int32_t>> parts;
 };
 
-/// @param target  the same as `source` where the embeddings are shared
+/// @param target  the same as `source` if the embeddings are shared
 std::unique_ptr<Marian> with_more_words(const Marian& old, const NewWords& source, const NewWords& target);
 
 }  // namespace tril::model

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The forms that are read, each by a function that gives null for a path of another form.
+// The supported formats; each function returns null for a path of another format.
 constexpr std::array forms{open_gguf, open_directory};
 
 std::unique_ptr<ModelReader> reader_of(const fs::path& path) {

@@ -1,5 +1,5 @@
-// One opened model, in whichever form it was published: config, weights, tokenizer, what the publisher says of generation.
-// Each part is read once, when it is first asked for, and knows the file and the key or tensor that it came from.
+// An opened model of any format: config, weights, tokenizer, the publisher's generation defaults. Each part is read
+// once, on first use, and knows the file and the key or tensor it came from.
 #pragma once
 
 #include <filesystem>
@@ -16,37 +16,37 @@
 
 namespace tril::model {
 
-/// Copies share what was read, and may be used by several threads at once.
+/// Copies share what was read. Thread-safe.
 class ModelSource {
  public:
-  /// A directory as Hugging Face lays it out, or a GGUF file.
-  /// @throws Error where the path is neither; what is inside is looked at when it is asked for
+  /// Opens a Hugging Face directory or a GGUF file.
+  /// @throws Error if the path is neither; contents are checked only when they are read
   static ModelSource open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const;
   std::string name() const;  ///< the path, for messages
 
-  /// config.json, or the same keys made of what the form has in its place. The source must outlive it.
+  /// config.json, or its equivalent made from another format. The source must outlive it.
   JsonObject config() const;
-  /// config.json as it was published, its keys in their order; nothing where the form has no such file.
+  /// config.json as published, with its keys in order; nothing if the format has no such file.
   std::optional<std::string> published_config() const;
   const GenerationConfig& generation() const;
-  /// Of generation() this alone, which may be right where the rest is not.
+  /// Only this part of generation(), which may be valid even if the rest is not.
   std::optional<AlignmentHeads> alignment_heads() const;
   /// generation_config.json for a copy of this model: the publisher's own, or made of config.json.
   nlohmann::json published_generation() const;
 
   bool has_weights() const;
   const WeightFiles& weights() const;
-  nn::Precision stored_precision() const;  ///< what the weights serve in where nothing else is asked for
+  nn::Precision stored_precision() const;  ///< the default precision for serving
 
   bool has_tokenizer() const;
   std::shared_ptr<const Tokenizer> tokenizer() const;
   TokenizerDescription tokenizer_description() const;
 
-  /// Where a file of tril's own that belongs to the model lies: "packed-int8.tril".
+  /// The path of one of tril's own files for the model: "packed-int8.tril".
   std::filesystem::path beside(const std::string& name) const;
-  /// Writes the tokenizer's files and generation_config.json to a directory, as they were published.
+  /// Writes the tokenizer's files and generation_config.json to a directory, as published.
   void copy_companions(const std::filesystem::path& directory) const;
 
  private:

@@ -19,17 +19,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t header_bytes = 4096;  // a page, so that the image is aligned wherever it is mapped
+constexpr std::size_t header_bytes = 4096;  // a page, so that the image is page-aligned when mapped
 constexpr int layout_version =
-    2;  // of nn/serving.cpp, of packed operands and of the header: one more where any changes
-// Of an image of more than so many pages one in `between` is looked at before it is served, which finds what a disk loses.
+    2;  // covers nn/serving.cpp, packed operands and the header: increase it when any of them changes
+// Of an image with more pages than this, one in `between` is checked before serving, which detects lost disk contents.
 constexpr std::size_t page = 4096, few_pages = 4096, between = 64;
 
 std::string hex(std::uint64_t value) {
   return fmt::format("{:016x}", value);
 }
 
-// All that the weights are.
+// A hash of the weights' contents.
 std::string content_of(const WeightFiles& files) {
   Hash h;
   for (const std::string& name : files.names()) {
@@ -40,7 +40,7 @@ std::string content_of(const WeightFiles& files) {
   return hex(h.value());
 }
 
-// What the system says of their files: where it is the same they need not be read to be known.
+// The file system's metadata of the weight files: if unchanged, the files need not be read.
 std::string stamp_of(const WeightFiles& files) {
   std::set<std::string> paths;
   for (const std::string& name : files.names()) paths.insert(files.file_of(name));
@@ -51,7 +51,7 @@ std::string stamp_of(const WeightFiles& files) {
   return hex(h.value());
 }
 
-// An even sample of the pages of an image; all, where they are few.
+// A hash of evenly spaced pages of an image; of all, if they are few.
 std::string sample_of(std::span<const std::byte> image) {
   Hash h;
   const std::size_t step = image.size() / page <= few_pages ? page : between * page;
@@ -60,7 +60,7 @@ std::string sample_of(std::span<const std::byte> image) {
   return hex(h.value());
 }
 
-// What a header says of the files and of the image behind it.
+// The header's description of the weight files and of the image after it.
 struct Told {
   std::size_t bytes = 0;
   std::string stamp, content, image, sample;
@@ -83,19 +83,19 @@ std::string header_of(const Model& m, nn::Precision precision, const Told& told)
   return text + "\n";
 }
 
-// What a file's header says under this key; "" where it is none.
+// The value of this key in a file's header; "" if there is none.
 std::string said(std::span<const std::byte> bytes, const char* key) {
   const std::string_view header(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), header_bytes));
   const auto json = nlohmann::json::parse(header, nullptr, /*allow_exceptions=*/false);
   return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
 }
 
-// What is packed is never looked at again: a value that is no number must not get into it.
+// Packed weights are never checked again, so NaN and infinity must not get into them.
 void check_weights(const Model& m, const WeightFiles& files) {
   for (const nn::Parameter& p : m.parameters().all()) {
     if (p.is_adapter) continue;
     const StoredWeight w = from_files([&] { return find_weight(m, p, files); });
-    if (!w.values || w.bits() != 0 || p.quantized) continue;  // scales were looked at, and what is rounded will be
+    if (!w.values || w.bits() != 0 || p.quantized) continue;  // scales are checked already, weights to be rounded later
     from_files([&] { check_finite(files, w, to_f32(*w.values)); });
     files.release(w.values->bytes);
   }
@@ -132,8 +132,8 @@ std::span<const std::byte> image_of(std::span<const std::byte> bytes) {
   return bytes.subspan(std::min(bytes.size(), header_bytes));
 }
 
-// Whether a file is of these weights and of this version. What it must say is known; what it says of its image only the
-// image can tell.
+// Whether the file belongs to these weights and this version. The header's expected contents are known, except for the
+// image's hashes, which only the image can confirm.
 bool belongs(Model& m, const WeightFiles& files, nn::Precision precision, std::span<const std::byte> bytes) {
   Told told{.bytes = image_of(bytes).size(),
             .stamp = said(bytes, "files"),
@@ -162,7 +162,7 @@ bool adopt_packed_image(Model& m, const ModelSource& model, nn::Precision precis
     spdlog::warn("{}: is damaged and is not used; run `tril pack` again", path);
     return false;
   }
-  madvise(const_cast<std::byte*>(bytes.data()), bytes.size(), MADV_WILLNEED);  // advice only
+  madvise(const_cast<std::byte*>(bytes.data()), bytes.size(), MADV_WILLNEED);  // only a hint
   m.parameters().adopt_serving_image(precision, image_of(bytes), file);
   return true;
 }

@@ -1,9 +1,9 @@
-// What serving makes of a model's weights, kept beside them as it lies in memory (`packed-int8.tril`): mapped instead of
-// made, it is there at once, little of it is read before it is used, and the processes of a machine share it.
+// A cache of a model's weights in the packed form for serving (`packed-int8.tril`): it is mapped instead of computed,
+// so it is available at once, is read on demand, and is shared by the processes of a machine.
 //
-// A file is a page of header, JSON and spaces, and the image of nn::Parameters::serving_image(). The header says of which
-// weights it is, and has hashes of the image: of all of it, and of a sample of its pages, which is looked at before it is
-// served. An image of other weights, or one that is damaged, is not used. Images are the same for every processor.
+// A file is a page of header (JSON padded with spaces) and the image of nn::Parameters::serving_image(). The header
+// identifies the weights, and has hashes of the whole image and of a sample of its pages, which is checked before
+// serving. An image of other weights, or a damaged one, is not used. Images are the same for every processor.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,14 @@
 
 namespace tril::model {
 
-/// Where the image of a model is for a precision.
+/// The path of a model's image for a precision.
 std::filesystem::path packed_image_path(const ModelSource& model, nn::Precision precision);
 
-/// Writes it, whole or not at all. Returns its bytes.
+/// Writes it atomically. @return its size in bytes
 std::size_t write_packed_image(const ModelSource& model, nn::Precision precision);
 
-/// Has `m`, made for `model` and without weights yet, serve out of the image that is there. False where there is none; one
-/// that does not belong to these weights or to this version of tril, or is damaged where it is looked at, is a warning, and
-/// false.
+/// Makes `m`, built for `model` and still without weights, serve from an existing image. False if there is none; if the
+/// image is of other weights or another version of tril, or its checked part is damaged, warns and returns false.
 bool adopt_packed_image(Model& m, const ModelSource& model, nn::Precision precision);
 
 enum class PackedState : std::uint8_t {
@@ -32,7 +31,7 @@ enum class PackedState : std::uint8_t {
   of_others,  ///< of other weights, or of another version of tril
 };
 
-/// What the image of a precision is worth, all of which is read; nothing where there is none.
+/// Checks the whole image of a precision; nothing if there is none.
 std::optional<PackedState> packed_image_state(const ModelSource& model, nn::Precision precision);
 
 }  // namespace tril::model

@@ -33,14 +33,14 @@ void check_tensor(const WeightFiles& files, const WeightView& view, StoredType t
 // Whether all numbers of a row [width] are zero.
 bool is_zero_row(const StoredWeight& w, std::size_t row, std::size_t width) {
   const WeightView& numbers =
-      w.multipliers ? *w.multipliers : *w.values;  // a group's multiplier of 0 makes all of it 0
+      w.multipliers ? *w.multipliers : *w.values;  // a multiplier of 0 makes all numbers of its group 0
   const std::size_t bytes =
       w.multipliers ? static_cast<std::size_t>(groups_of(static_cast<std::int64_t>(width))) : width;
   const auto all = numbers.bytes.subspan(row * bytes, bytes);
   return std::all_of(all.begin(), all.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-// A scale is the step of its row's numbers: above 0, and 0 only where they are.
+// A row's scale must be above 0; it may be 0 only if all its numbers are 0.
 void check_scales(const WeightFiles& files, const StoredWeight& w, std::size_t width) {
   const std::vector<float> scales = to_f32(*w.scales);
   for (std::size_t j = 0; j < scales.size(); ++j)
@@ -50,7 +50,7 @@ void check_scales(const WeightFiles& files, const StoredWeight& w, std::size_t w
                  "the file is damaged: quantise the model again");
 }
 
-// What a quantised weight becomes in a file.
+// The stored form of a quantised weight.
 struct Written {
   std::vector<std::uint8_t> values, multipliers;
   std::vector<float> scales;
@@ -98,7 +98,7 @@ StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFil
   for (const std::string& name : stored.names)
     if (!w.values) w.values = files.find(name);
   if (!w.values && stored.optional) return w;
-  if (!w.values) w.values = &files.at(stored.names[0]);  // the Error names the nearest
+  if (!w.values) w.values = &files.at(stored.names[0]);  // its Error suggests the nearest name
   const std::string& name = w.values->name;
   w.scales = p.shape.rank() == 2 ? files.find(name + "_scale") : nullptr;
   if (w.scales) {

@@ -1,11 +1,11 @@
-// Model directories of quantised weights. Where config.json has
+// Model directories with quantised weights. If config.json has
 //   "quantization_config": {"quant_method": "tril", "bits": 8 or 4, "group_size": 32}
-// a matrix X [out, in] is in the files as whole numbers with scales (kern/gemm_int8.h):
+// a matrix X [out, in] is stored as integers with scales (kern/gemm_int8.h):
 //   8 bits: X I8 [out, in], X_scale F32 [out]
 //   4 bits: X U8 [out, ceil(in / 2)], two values a byte, the first in the lower half, each + 8;
 //           X_multiplier U8 [out, ceil(in / 32)], X_scale F32 [out]
-// whichever way files of the family have X otherwise. Everything else is as without. What `--precision` makes of the
-// original directory as it is loaded are the same numbers.
+// however the family's files store X otherwise. Everything else is stored as usual. `--precision` computes the same
+// numbers when it loads the original directory.
 #pragma once
 
 #include <filesystem>
@@ -17,38 +17,38 @@
 
 namespace tril::model {
 
-/// Bits that config.json says, 0 where it says nothing. Throws Error for what others' methods have stored.
+/// The bits in config.json, 0 if none. @throws Error for quantisation methods of others
 int quantized_bits(const JsonObject& config);
 
-/// A weight as the files have it.
+/// A weight as stored in the files.
 struct StoredWeight {
   const WeightView *values = nullptr, *scales = nullptr, *multipliers = nullptr;
   bool transposed = false;  ///< values are [in, out]
-  float added = 0;          ///< see StoredAs
+  float added = 0;          ///< as in StoredAs
   std::vector<std::int32_t> row_order = {};
 
-  /// Whether floats lie in the file as the model has them.
+  /// Whether floats are stored exactly as in the model.
   bool as_in_model() const { return !transposed && added == 0 && row_order.empty(); }
 
   int bits() const { return !scales ? 0 : multipliers ? 4 : 8; }  ///< 0: floats
 };
 
-/// The weight `p` of m, or no values where files may leave it out. Error where it is missing or of another shape, or
-/// where a scale is none.
+/// Finds the weight `p` of m; without values if files may leave it out. @throws Error if it is missing or has another
+/// shape, or if a scale is invalid
 StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFiles& files);
-/// Its values in float32, as the model has them.
+/// Its values in float32, in the model's layout.
 std::vector<float> floats_of(const nn::Parameter& p, const StoredWeight& stored);
-/// Error naming the weight where one of its values is an infinity or no number: fewer bits would make one of it.
+/// @throws Error naming the weight if a value is infinite or NaN, which quantisation would hide
 void check_finite(const WeightFiles& files, const StoredWeight& stored, std::span<const float> values);
 
-/// What is to be written for the values of a weight: the inverse of what reading does to them.
+/// The values to store for a weight: the inverse of the transformation on reading.
 std::vector<float> values_to_store(std::span<const float> values, const Shape& shape, const StoredAs& stored);
 
 /// [rows, columns] -> [columns, rows]
 std::vector<float> transposed_values(std::span<const float> values, std::int64_t rows, std::int64_t columns);
 
-/// Writes `from`, a model of weights in floats, to the directory `to` with matrices of `bits`, and what goes with a model
-/// beside.
+/// Quantises the matrices of `from`, a model of float weights, to `bits`, and writes it to the directory `to` with its
+/// companion files.
 void quantize(const ModelSource& from, const std::filesystem::path& to, int bits);
 
 }  // namespace tril::model

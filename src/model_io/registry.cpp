@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 struct Family {
   std::string name;
   std::unique_ptr<Model> (*make)(const JsonObject& config);
-  /// Instead, where config.json does not say all of it.
+  /// Used instead if config.json is incomplete.
   std::unique_ptr<Model> (*make_of_files)(const JsonObject& config, const WeightNames& weight_names) = nullptr;
 };
 
@@ -72,7 +72,7 @@ std::vector<std::int64_t> sizes(const Shape& s) {
   return v;
 }
 
-// The shape that a file has for a weight.
+// The shape of a weight in a file.
 std::vector<std::int64_t> stored_sizes(const nn::Parameter& p, const StoredAs& stored) {
   std::vector<std::int64_t> s = sizes(p.shape);
   if (stored.transposed) std::reverse(s.begin(), s.end());
@@ -90,7 +90,7 @@ std::vector<std::string> families() {
 namespace {
 
 std::unique_ptr<Model> make_by(const JsonObject& config, const WeightNames& weight_names) {
-  quantized_bits(config);  // refuses what is not to be read
+  quantized_bits(config);  // refuses unsupported methods
   std::string type = config.get<std::string>("model_type");
   const std::string key = type == "tril" ? "architecture" : "model_type";
   if (type == "tril") type = config.get<std::string>("architecture");
@@ -115,7 +115,7 @@ std::unique_ptr<Model> make(const ModelSource& source) {
 
 namespace {
 
-// Values that lie in the file as the model has them are taken from where they lie.
+// Values that are stored as in the model are used in place.
 void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& stored, const WeightFiles& files) {
   const kern::Kernels& kernels = kern::best();
   const WeightView& view = *stored.values;
@@ -138,11 +138,11 @@ void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& store
   parameters.set(kernels, p, values);
 }
 
-// An output that the configuration calls the embedding's, and a file of which holds another one, is not left out silently.
+// If the configuration ties the output to the embedding, but a file has a different output matrix, that is reported.
 void check_copy_of_embedding(const Model& m, const WeightFiles& files, const std::string& name) {
   const WeightView& copy = files.at(name);
   for (const nn::Parameter& p : m.parameters().all()) {
-    if (!p.gathered || !p.in_products) continue;  // read by number, and by products
+    if (!p.gathered || !p.in_products) continue;  // used both as an embedding and in products
     const WeightView* const embedding = find_weight(m, p, files).values;
     if (!embedding || embedding->name == name || copy.dtype != embedding->dtype || copy.shape != embedding->shape)
       return;
@@ -183,7 +183,7 @@ void read_weights(Model& m, const WeightFiles& files) {
 }  // namespace
 
 void load_weights(Model& m, const ModelSource& source) {
-  kern::best();  // instructions that the processor lacks are no fault of the files
+  kern::best();  // an unsupported processor is no fault of the files
   from_files([&] { read_weights(m, source.weights()); });
 }
 
@@ -209,7 +209,7 @@ void save(const Model& m, const fs::path& directory, std::span<const float> flat
         flat.size(), m.parameters().flat().count());
 
   std::vector<WeightView> weights;
-  std::deque<std::vector<float>> turned;  // must stay until they are written
+  std::deque<std::vector<float>> turned;  // must live until they are written
   for (const nn::Parameter& p : m.parameters().all()) {
     if (p.is_adapter) continue;
     const std::size_t begin = static_cast<std::size_t>(m.parameters().offset_of(p));

@@ -1,5 +1,5 @@
-// The families that there are, and a model of one: made of a configuration, read from a ModelSource, written as a directory as
-// Hugging Face lays it out.
+// The known families, and their models: built from a configuration, read from a ModelSource, written as a Hugging Face
+// directory.
 #pragma once
 
 #include <filesystem>
@@ -15,30 +15,30 @@
 
 namespace tril::model {
 
-/// The names of the families that there are ("marian", ...): what config.json may say as model_type, or, with
-/// model_type "tril", as architecture.
+/// The names of the known families ("marian", ...): values of config.json's model_type or, with model_type "tril", of
+/// architecture.
 std::vector<std::string> families();
 
-/// The model that a config.json describes, weights neither allocated nor set.
+/// The model that a config.json describes, with weights neither allocated nor set.
 std::unique_ptr<Model> make(const JsonObject& config);
-/// The same of a published model, whose weights are asked where config.json does not say all of it.
+/// Likewise for a published model; its weights are consulted if config.json is incomplete.
 std::unique_ptr<Model> make(const ModelSource& source);
 
-/// A published model, its weights read. An Error names the first file, key or tensor that is missing or of another size.
-/// @param serving  how products are to be computed by a model that serves alone, which takes less memory; none: in
-///                 float32, by one that can be trained and saved too
+/// A published model with its weights. @throws Error naming the first file, key or tensor that is missing or has another size
+/// @param serving  the precision of a model that only serves, which takes less memory; none: float32, for a model that can also
+///                 be trained and saved
 std::unique_ptr<Model> load(const ModelSource& source, std::optional<nn::Precision> serving = {});
 
-/// Reads the weights of `source` into a model that was made for it.
+/// Reads the weights of `source` into a model built for it.
 void load_weights(Model& m, const ModelSource& source);
 
-/// Writes config.json, generation_config.json and model.safetensors, each whole or not at all.
+/// Writes config.json, generation_config.json and model.safetensors, each atomically.
 void save(const Model& m, const std::filesystem::path& directory);
-/// The same with the values of `flat` (laid out as m.parameters().flat()) in place of the model's own.
-/// @param published  a generation_config.json that goes before what the model itself says, but for its alignment_heads
+/// Likewise, with the values of `flat` (in the layout of m.parameters().flat()) instead of the model's own.
+/// @param published  a generation_config.json that overrides the model's own settings, except alignment_heads
 void save(const Model& m, const std::filesystem::path& directory, std::span<const float> flat,
           const nlohmann::json& published = nlohmann::json::object());
-/// The two of these files that no weight is in: config.json and generation_config.json.
+/// Writes only the files without weights: config.json and generation_config.json.
 void save_configs(const Model& m, const std::filesystem::path& directory, const nlohmann::json& published);
 
 }  // namespace tril::model
