@@ -18,7 +18,7 @@ std::span<std::byte> bytes_of(float* values, Interval i) {
   return std::as_writable_bytes(std::span(values + i.begin, i.count));
 }
 
-// A sum on its way: where it stands, and memory of its own once something was added to it.
+// A partial sum: a view of its values, or memory of its own after the first addition.
 struct Term {
   const float* values = nullptr;
   std::vector<float> own;
@@ -62,13 +62,13 @@ void Exchange::begin(Branch all, std::vector<std::vector<Branch>> sums) {
         }
       } else if (!g.values) {
         g.values = lasting_zeros(count);
-        use_small_pages(g.values);  // what others step never comes here
+        use_small_pages(g.values);  // values that others step are never received here
       }
     }
   of_.clear();
   for (std::size_t r = 0; r < sums_.size(); ++r)
     for (std::size_t sum = 0; sum < sums_[r].size(); ++sum) of_[sums_[r][sum]] = &given_[r][sum];
-  // In the order of the buckets: a rank's sums of one bucket follow one another.
+  // Ordered by bucket, then by rank and sum.
   for (std::size_t b = 0; b < division_.buckets().size(); ++b)
     for (int r = 0; r < ranks_->size(); ++r) {
       if (r == ranks_->rank()) continue;

@@ -1,4 +1,4 @@
-// Reducers whose gradients travel between ranks by an Exchange.
+// Reducers that exchange gradients between ranks by an Exchange.
 #pragma once
 
 #include "train/distributed/exchange.h"

@@ -1,9 +1,9 @@
-// How the gradients of an update meet: of the parts of a batch, of its batches, and of the ranks; and how the stepped
-// weights come back to everybody. Workers computes and steps, and knows none of the ways:
+// How the gradients of an update are reduced over the parts of a batch, the batches and the ranks; and how the updated
+// weights get to every rank. Workers computes and steps, and does not depend on the method:
 //
-//   LocalReducer    one rank: each value is the sum over the parts, in their order
-//   RankReducer     several ranks: each adds up its parts, and sends while the rest of the backward walk runs
-//   TreeReducer     one rank or several, with the same bits: a binary tree over the batches
+//   LocalReducer    one rank: each value is the sum over the parts, in order
+//   RankReducer     several ranks: each sums its parts, and sends buckets while the rest of the backward pass runs
+//   TreeReducer     any number of ranks, bit-identical results: a binary tree over the batches
 //   ShardedReducer  several ranks, none of which has all weights
 #pragma once
 
@@ -23,45 +23,44 @@ class GradientReducer {
  public:
   virtual ~GradientReducer() = default;
 
-  /// Who reduces an update of so many batches.
+  /// The reducer for an update of so many batches.
   virtual GradientReducer& for_update([[maybe_unused]] std::size_t batches) { return *this; }
 
-  // The steps of an update, in their order:
+  // The steps of an update, in order:
 
-  /// This rank's gradient, by all of the team. What other ranks need of it may be on its way when this returns.
+  /// Computes this rank's gradient on the whole team. Messages to other ranks may still be in flight when this returns.
   virtual void compute(const Update& update) = 0;
-  /// Waits for what other ranks give. @throws Error that names a rank that is gone
+  /// Waits for other ranks' gradients. @throws Error naming a lost rank
   virtual void receive() {}
-  /// Within a run of the team: adds up a worker's share, and lets the optimizer note the squares of the sum.
+  /// Called by each worker of the team: sums its share, and lets the optimizer record the squares of the sum.
   virtual void gather(const Optimizer::Share& share) = 0;
-  /// Behind gather() of all shares: the sum over all ranks [trained window], of what this rank steps; to be overwritten by
-  /// the step.
+  /// After gather() of all shares: the sum over all ranks [trained window] of what this rank steps; the step may overwrite it.
   virtual const Tensor& sum() const = 0;
-  /// Likewise: the gradients that this rank knows one by one, for the estimate of the gradient's noise.
+  /// Likewise: the separate gradients that this rank knows, to estimate the gradient noise.
   virtual std::vector<PartGradient> part_gradients(const Update& update) const = 0;
-  /// Gives all ranks the weights that this one has stepped, and gets theirs.
+  /// Sends the weights that this rank has stepped to all ranks, and receives theirs.
   virtual void share_weights() {}
-  /// Within a run of the team, by all of it: brings the copies of the weights up to date.
+  /// Called by each worker of the team: updates the copies of the weights.
   virtual void refresh(int member) = 0;
 
   // Outside of updates:
 
-  /// The same after somebody else has written the weights.
+  /// Like refresh(), after other code has written the weights.
   virtual void refresh_all() = 0;
-  /// Gives all ranks the values [trained window] that each of them steps.
+  /// Sends the values [trained window] that this rank owns to all ranks, and receives theirs.
   virtual void share([[maybe_unused]] const Tensor& values) {}
-  /// Runs `work` while the first rank has all weights. Each rank is to call it.
+  /// Runs `work` while the first rank has all weights. Every rank must call it.
   virtual void with_whole_weights(const std::function<void()>& work) { work(); }
-  /// Forward passes of all members: work(member, pass) for each pass below `passes`, until `stop()`, which may be empty.
+  /// Forward passes on the whole team: work(member, pass) for each pass below `passes`, until `stop()`, which may be empty.
   virtual void run_forward(std::size_t passes, const std::function<void(int member, std::size_t pass)>& work,
                            const std::function<bool()>& stop) = 0;
 
-  /// Seconds that this rank has waited for others in compute() and refresh() since the question before.
+  /// Seconds that this rank has waited for others in compute() and refresh() since the last call.
   virtual double take_waited() { return 0; }
 };
 
-/// The way that the options ask for. All references outlive it.
-/// @throws Error where options exclude each other
+/// The reducer that the options select. All references must outlive it.
+/// @throws Error for contradictory options
 std::unique_ptr<GradientReducer> make_gradient_reducer(model::Model& model, Optimizer& optimizer, Passes& passes,
                                                        const WorkersOptions& options);
 

@@ -9,7 +9,7 @@ namespace tril::train {
 void initialise(nn::Parameters& parameters, const Optimizer& optimizer, std::uint64_t seed) {
   if (!optimizer.shards_weights()) return parameters.initialise(seed);
   const Division& division = optimizer.division();
-  std::size_t next = 0;  // stretches are in the weights' order
+  std::size_t next = 0;  // stretches are in the order of the weights
   const std::vector<Stretch>& all = division.stretches();
   float* const values = parameters.flat().data<float>();
   parameters.initialise(seed, [&](const nn::Parameter& p) {

@@ -1,4 +1,4 @@
-// The first values of weights of which each rank may keep its own alone.
+// Initialises weights, of which each rank may keep only its own.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace tril::train {
 
-/// Gives every weight its first values; where weights are sharded, keeps those that this rank steps: no more than one weight
-/// is whole at a time.
+/// Initialises every weight; if weights are sharded, keeps only those that this rank steps: at most one whole weight
+/// exists at a time.
 void initialise(nn::Parameters& parameters, const Optimizer& optimizer, std::uint64_t seed);
 
 }  // namespace tril::train

@@ -1,4 +1,4 @@
-// One rank: each value of the gradient is the sum over the parts, in their order.
+// One rank: each value of the gradient is the sum over the parts, in order.
 #pragma once
 
 #include "train/distributed/whole_weights.h"

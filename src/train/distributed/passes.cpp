@@ -8,7 +8,7 @@
 namespace tril::train {
 namespace {
 
-// How many passes the part's size asks for.
+// The number of passes for a part of this size.
 int count_passes(const Batch& part, const model::Model& m, const LossSettings& loss, std::int64_t pass_values) {
   const std::int64_t tokens = std::max(part.source_tokens(), part.target_tokens()) * (loss.r_drop > 0 ? 2 : 1);
   const std::int64_t passes = (tokens * m.d_model() + pass_values - 1) / pass_values;
@@ -54,7 +54,7 @@ void Passes::begin(const Update& update, bool may_break_off) {
   broken_off_ = false;
 }
 
-// A part of every batch.
+// The passes of one part, over all batches.
 std::vector<Pass> Passes::passes_of(const BatchParts& batches, std::size_t part) const {
   std::vector<Pass> passes;
   for (std::size_t b = 0; b < batches.parts.size(); ++b) {
@@ -63,7 +63,7 @@ std::vector<Pass> Passes::passes_of(const BatchParts& batches, std::size_t part)
     const std::size_t number = batches.first + b;
     const RandomKey of_batch = sub_key(random_key(options_.seed, static_cast<std::uint64_t>(number_)), number),
                     of_part = sub_key(of_batch, static_cast<std::uint64_t>(part)),
-                    shared = sub_key(of_batch, ~std::uint64_t{0} - 1);  // the number of no part
+                    shared = sub_key(of_batch, ~std::uint64_t{0} - 1);  // a number that no part has
     const int count = count_passes(batch, model_, loss_, options_.pass_values);
     std::vector<Batch> cut = count > 1 ? split(batch, count) : std::vector{batch};
     for (std::size_t p = 0; p < cut.size(); ++p)
@@ -124,7 +124,7 @@ void Passes::run(const std::function<void(int member)>& work) {
     try {
       work(member);
     } catch (...) {
-      w.tape.clear();  // let go of what the failed pass has kept
+      w.tape.clear();  // frees what the failed pass has saved
       w.context.set_tape(nullptr);
       throw;
     }

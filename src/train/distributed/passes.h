@@ -1,6 +1,6 @@
-// What a rank computes of an update: the losses and gradients of its parts. A part of a batch goes through the model in one
-// pass, forwards and back, a large part in several. Each worker is one thread with an arena and a tape of its own, and takes
-// every so many-th part. How the parts' gradients meet is a GradientReducer's.
+// A rank's computation in an update: the losses and gradients of its parts. A part of a batch takes one pass through
+// the model, forward and backward; a large part takes several. Each worker is one thread with its own arena and tape,
+// and takes every n-th part. A GradientReducer then reduces the parts' gradients.
 #pragma once
 
 #include <atomic>
@@ -17,18 +17,18 @@
 
 namespace tril::train {
 
-/// Neighbouring batches of an update, from number `first` on, each cut into parts.
+/// Consecutive batches of an update, starting with number `first`, each split into parts.
 struct BatchParts {
   std::size_t first = 0;
   std::vector<std::vector<Batch>> parts;  ///< by batch and part
 
   std::int64_t target_tokens() const;
   std::int64_t target_tokens_of(std::size_t part) const;
-  /// Batch `number` of the update alone.
+  /// Only batch `number` of the update.
   BatchParts only(std::size_t number) const { return {number, {parts[number - first]}}; }
 };
 
-/// An update as one rank sees it.
+/// An update from the view of one rank.
 struct Update {
   std::int64_t number = 0;
   std::size_t batches = 0;         ///< of all ranks
@@ -36,46 +36,46 @@ struct Update {
   BatchParts own;                  ///< this rank's batches
 };
 
-/// What goes through the model at a time.
+/// The unit of work that goes through the model at a time.
 struct Pass {
   Batch batch;
-  RandomKey key, shared_key;  ///< of dropout; of what all parts decide alike
-  std::size_t part = 0;       ///< whose gradient it adds to
-  std::size_t loss = 0;       ///< where in losses() it is added
+  RandomKey key, shared_key;  ///< for dropout; for decisions that all parts share
+  std::size_t part = 0;       ///< to whose gradient it adds
+  std::size_t loss = 0;       ///< its index in losses()
 };
 
 class Passes {
  public:
-  /// The model outlives this.
+  /// The model must outlive this object.
   Passes(model::Model& model, const WorkersOptions& options);
 
   Team& team() { return team_; }
   int threads() const { return team_.size(); }
   Context& context(int member) { return workers_[static_cast<std::size_t>(member)]->context; }
-  /// By part, each laid out as the weights that train.
+  /// By part, each in the layout of the trained weights.
   const std::vector<Tensor>& gradients() const { return gradients_; }
   std::size_t parts() const { return gradients_.size(); }
 
-  /// An update begins: there are no losses yet.
-  /// @param may_break_off  whether WorkersOptions::stop is asked
+  /// Begins an update: clears the losses.
+  /// @param may_break_off  whether to poll WorkersOptions::stop
   void begin(const Update& update, bool may_break_off);
-  /// By batch of this rank and part.
+  /// By this rank's batch and part.
   const std::vector<double>& losses() const { return losses_; }
-  /// Whether what is left of the update's passes is not to be made.
+  /// Whether the update was broken off, so that its remaining passes are skipped.
   bool broken_off() const { return broken_off_; }
 
-  /// Every part's gradient of `batches`, by all of the team.
-  /// @param complete  called with each parameter's id when the gradient of a part is complete, once for each part, by the
-  /// thread that computes it; may be empty
+  /// Computes every part's gradient of `batches` on the whole team.
+  /// @param complete  called with a parameter's id when its gradient in a part is complete, once for each part, on the
+  ///   thread that computes it; may be empty
   void compute(const BatchParts& batches, const std::function<void(std::uint64_t)>& complete = {});
 
-  // The same step by step, for those who do something between passes.
+  // The single steps of compute(), for callers that work between passes.
   std::vector<Pass> passes_of(const BatchParts& batches, std::size_t part) const;
-  /// work(member) on all of the team; the wait for each other included.
+  /// Runs work(member) on the whole team, and waits for all of it.
   void run(const std::function<void(int member)>& work);
   /// Begins a new sum.
   void restart(std::size_t part) { grads_[part]->restart(); }
-  /// Adds the gradient of one pass to its part's, and its loss.
+  /// Adds the gradient of one pass to its part's, and adds its loss.
   void add(int member, const Pass& pass);
 
   Profile profile() const;
@@ -100,12 +100,12 @@ class Passes {
   Team team_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Tensor> gradients_;
-  std::vector<std::unique_ptr<Grads>> grads_;  // by part, bound to these
+  std::vector<std::unique_ptr<Grads>> grads_;  // by part, bound to gradients()
 
-  // Of this update:
+  // Of the current update:
   std::int64_t number_ = 0;
   double target_tokens_ = 1;     // of all ranks
-  std::size_t first_batch_ = 0;  // this rank's
+  std::size_t first_batch_ = 0;  // the first of this rank
   LossSettings loss_;
   std::vector<double> losses_;
   bool may_break_off_ = false;

@@ -1,5 +1,5 @@
-// Several ranks: each adds up the gradients of its parts, and every bucket of the sum travels as soon as the backward walks
-// of all parts have passed it. The sums of the ranks are added up as a tree over the ranks.
+// Several ranks: each sums the gradients of its parts, and sends every bucket of the sum as soon as the backward passes
+// of all parts have completed it. The ranks' sums are added as a tree over the ranks.
 #pragma once
 
 #include <atomic>

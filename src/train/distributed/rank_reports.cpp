@@ -7,7 +7,7 @@
 namespace tril::train {
 namespace {
 
-// A report as numbers: these, then the losses, the part gradients and the squares.
+// The layout of an encoded report: these fields, then the losses, the part gradients and the squares.
 enum Header : std::size_t { fingerprint_high, fingerprint_low, seconds, losses, part_gradients, numbers };
 
 std::uint64_t fingerprint_of(std::span<const Batch> batches) {

@@ -1,4 +1,4 @@
-// What the ranks tell each other of an update before they step.
+// What the ranks exchange about an update before they step.
 #pragma once
 
 #include <span>
@@ -11,14 +11,14 @@
 namespace tril::train {
 
 struct RankReport {
-  double seconds = 0;                        ///< that its gradient took
+  double seconds = 0;                        ///< taken to compute its gradient
   std::vector<double> losses;                ///< by batch and part
   std::vector<PartGradient> part_gradients;  ///< GradientReducer::part_gradients()
   std::vector<double> squares;               ///< Optimizer::own_squares()
 };
 
-/// Everybody's report, by rank.
-/// @throws Error where a rank has other batches than these
+/// All ranks' reports, by rank.
+/// @throws Error if a rank has other batches
 std::vector<RankReport> exchange_reports(dist::Ranks& ranks, std::span<const Batch> batches, const RankReport& mine);
 
 }  // namespace tril::train

@@ -5,7 +5,7 @@
 namespace tril::train {
 namespace {
 
-// Which ranks have a pass of that number.
+// Which ranks have a pass of this number.
 std::vector<bool> who_has(std::size_t pass, const std::vector<std::size_t>& counts) {
   std::vector<bool> works;
   for (std::size_t count : counts) works.push_back(pass < count);
@@ -31,7 +31,7 @@ std::vector<std::size_t> ShardedReducer::passes_by_rank(std::size_t own) const {
 
 // All ranks make each pass together, also those without a batch for it. Its gradient goes to the ranks that step it.
 void ShardedReducer::compute(const Update& update) {
-  sharding_.take_waited();                // since the update before: for a validation
+  sharding_.take_waited();                // waiting time since the last update belonged to a validation
   std::vector<std::vector<Pass>> passes;  // by member
   std::size_t own = 0;
   for (std::size_t part = 0; part < passes_.parts(); ++part) {

@@ -1,5 +1,5 @@
-// Several ranks, none of which has all weights and gradients (sharding.h). All ranks make the same number of passes: one
-// that has fewer of its own walks along.
+// Several ranks, none of which has all weights and gradients (sharding.h). All ranks make the same number of passes: a
+// rank with fewer of its own takes part without computing.
 #pragma once
 
 #include "dist/ranks.h"
@@ -20,7 +20,7 @@ class ShardedReducer : public GradientReducer {
 
   void refresh_all() override;
   void with_whole_weights(const std::function<void()>& work) override { sharding_.with_whole_weights(work); }
-  /// Never asks `stop`: all ranks walk to the end.
+  /// Never polls `stop`: all ranks complete all passes.
   void run_forward(std::size_t passes, const std::function<void(int member, std::size_t pass)>& work,
                    const std::function<bool()>& stop) override;
 

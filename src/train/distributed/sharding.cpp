@@ -12,7 +12,7 @@ namespace tril::train {
 namespace {
 
 constexpr int shard_weights_tag = 0, shard_gradient_tag = 1;
-// Stretches of one owner this near to each other travel as one; what lies between is for alignment, and zero.
+// Stretches of one owner that are this close are sent as one; the gap is alignment padding, and zero.
 constexpr std::size_t most_gap = 16;
 
 void give_back_values(const Tensor& x, Interval i) {
@@ -27,7 +27,7 @@ void give_back_copy(const Tensor& x) {
     give_back(std::as_writable_bytes(std::span(x.data<std::uint16_t>(), static_cast<std::size_t>(x.count()))));
 }
 
-// Notes in which order a forward pass comes to the layers.
+// Records the order in which a forward pass uses the layers.
 class Recorder : public WeightKeeper {
  public:
   void need(std::string_view layer) override { layers.emplace_back(layer); }
@@ -35,10 +35,10 @@ class Recorder : public WeightKeeper {
   std::vector<std::string> layers;
 };
 
-// Values of a gradient that a rank gets at a time from each of the others.
+// Values of a gradient that a rank receives at a time from each other rank.
 constexpr std::size_t portion_values = 1 << 18;
 
-// Each rank's intervals, cut behind so many values: by portion and rank.
+// Each rank's intervals, split into portions of at most this many values: by portion and rank.
 std::vector<std::vector<std::vector<Interval>>> in_portions(const std::vector<std::vector<Interval>>& owned) {
   std::vector<std::vector<std::vector<Interval>>> portions;
   for (std::size_t rank = 0; rank < owned.size(); ++rank) {
@@ -55,8 +55,8 @@ std::vector<std::vector<std::vector<Interval>>> in_portions(const std::vector<st
   return portions;
 }
 
-// A table whose rows are read by number, such as a bias of distances, may be the first layer's by name and all layers' by
-// use: what comes and goes are matrices of products, biases and norms.
+// A table that is read by index, such as a bias of distances, may be named after the first layer but used by all: only
+// matrices of products, biases and norms come and go with a layer.
 bool belongs_to(const nn::Parameter& p, const std::string& layer) {
   return p.name.starts_with(layer + ".") && (p.in_products || p.shape.rank() == 1);
 }
@@ -88,7 +88,7 @@ Sharding::~Sharding() {
   if (weights_ || gradient_[0].ticket || gradient_[1].ticket) ranks_->abandon();
 }
 
-// One pass of a single token tells the layers' order, whatever the family.
+// Finds the order of the layers, for any family, by one pass of a single token.
 void Sharding::find_layers(const model::Model& model) {
   Recorder recorder;
   Arena arena;
@@ -130,7 +130,8 @@ void Sharding::find_layers(const model::Model& model) {
   root_.portions = in_portions(root_.owned);
 }
 
-// work(begin, count, at) for this member's share of each interval; `at` is where its values lie among those of all.
+// Calls work(begin, count, at) for this member's share of each interval; `at` is its position among the values of all
+// intervals.
 template <class F>
 void Sharding::in_shares(int member, const std::vector<Interval>& intervals, const F& work) const {
   const auto m = static_cast<std::size_t>(member), members = static_cast<std::size_t>(team_.size());
@@ -191,7 +192,7 @@ void Sharding::Member::need(std::string_view layer) {
   sharding_.need(number_, step);
 }
 
-// Step by step through the layers and, in training, back: the last one is there for both.
+// The layer at a step: forward through the layers and, in training, back; the last layer serves both directions.
 Sharding::Layer& Sharding::layer_at(std::size_t step) {
   return layers_[step < layers_.size() ? step : 2 * layers_.size() - 1 - step];
 }
@@ -241,12 +242,12 @@ void Sharding::with_whole_weights(const std::function<void()>& work) {
 // --- Gradients
 
 void Sharding::Member::passed(std::string_view layer) {
-  Layer& l = sharding_.layer_at(steps - 1);  // the one that was needed last
+  Layer& l = sharding_.layer_at(steps - 1);  // the last one needed
   check(l.name == layer, "sharded weights", "the walk back passes {} where it should be at {}", layer, l.name);
   sharding_.passed(number_, l);
 }
 
-// The sum of the members' gradients of a layer is made in the first one's; the others' go.
+// Sums the members' gradients of a layer in the first member's memory, and frees the others'.
 void Sharding::add_up_parts(int member, const Layer& layer) {
   team_.barrier();
   for (std::size_t part = 1; part < gradients_.size() && works(); ++part)
@@ -264,7 +265,7 @@ void Sharding::passed(int member, Layer& layer) {
   give_gradient(member, layer);
 }
 
-// Portion by portion; while one is on its way, the one before is waited for.
+// Sends portion by portion, waiting for the previous portion while the next is in flight.
 void Sharding::give_gradient(int member, Layer& layer) {
   for (std::size_t portion = 0; portion < layer.portions.size(); ++portion) {
     if (leads(member)) {
@@ -315,7 +316,7 @@ void Sharding::start_gradient(Gradient& g, Layer& layer, std::size_t portion) {
   g.ticket = ranks_->start(outgoing, incoming);
 }
 
-// Waits for what the others give of a portion, and adds it up in the ranks' order, each member its share.
+// Waits for the other ranks' values of a portion, and adds them in the order of ranks; each member adds its share.
 void Sharding::finish_gradient(int member, Gradient& g) {
   if (!g.layer) return;
   if (leads(member)) wait_for(g.ticket);

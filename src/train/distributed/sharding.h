@@ -1,11 +1,11 @@
-// Weights and gradients that no rank has whole [ZeRO, Rajbhandari et al. 2020, section 5.3: P_os+g+p]. Each rank keeps the
-// stretches that it steps. The weights of a layer come from their owners when a pass is about to use them, forwards and
-// once more in the walk back, and go when it has; a layer's gradient goes to its owners as soon as the walk has passed it,
-// who add it up in the ranks' order. While one layer computes, the weights of the next one and the gradient of the one
-// before are on their way. What belongs to no layer (embeddings, the last norm) stays in all ranks.
+// Weights and gradients that no rank holds completely [ZeRO, Rajbhandari et al. 2020, section 5.3: P_os+g+p]. Each rank
+// keeps the stretches that it steps. A layer's weights come from their owners just before a pass uses them, forward and
+// again backward, and are freed afterwards; a layer's gradient goes to its owners as soon as the backward pass has
+// computed it, and they add it up in the order of ranks. While one layer computes, the weights of the next and the
+// gradient of the previous one are in flight. Weights outside of layers (embeddings, the final norm) stay in all ranks.
 //
-// All ranks take the same steps through the layers at the same time: one that has fewer passes than others walks along and
-// gives what it owns. Addresses never change: what goes are pages of memory (give_back).
+// All ranks step through the layers at the same time: a rank with fewer passes takes part without computing, and sends
+// what it owns. Addresses never change: only the memory pages are freed (give_back).
 #pragma once
 
 #include <memory>
@@ -25,55 +25,55 @@ namespace tril::train {
 
 class Sharding {
  public:
-  /// @param gradients  one for each of the team, laid out as the weights; nothing of them is touched yet
+  /// @param gradients  one for each team member, in the layout of the weights; their memory is untouched so far
   Sharding(std::shared_ptr<dist::Ranks> ranks, const Division& division, model::Model& model,
            const kern::Kernels& kernels, WirePrecision precision, Team& team, std::vector<Tensor> gradients);
-  /// Whoever fails within an update leaves messages on their way, whose memory goes with this.
+  /// After an error within an update, messages may still be in flight into this object's memory: abandons them.
   ~Sharding();
   Sharding(const Sharding&) = delete;
   Sharding& operator=(const Sharding&) = delete;
 
-  // Within a run of the team, each to be called by all of its members:
+  // Each of these must be called by all members of the team:
 
-  /// An update begins: there is no gradient yet.
+  /// Begins an update: there is no gradient yet.
   void begin_update(int member);
-  /// A pass begins, forwards and back where `trains`. @param works  by rank, whether it has anything to compute in it
+  /// Begins a pass, with a backward pass if `trains`. @param works  by rank, whether it computes anything in the pass
   void begin_pass(int member, bool trains, const std::vector<bool>& works);
-  /// What the member's context is to have within the pass.
+  /// The keeper for the member's context during the pass.
   WeightKeeper& keeper(int member) { return members_[static_cast<std::size_t>(member)]; }
-  /// Takes what steps through the layers are left: all of them where the member had nothing to compute, and those of an
-  /// encoder that no gradient has come to.
+  /// Takes the remaining steps through the layers: all of them if the member had nothing to compute, and those of an
+  /// encoder that no gradient reached.
   void end_pass(int member);
-  /// Behind the last pass: the sums of all ranks' gradients are there. @param worked  by rank, whether it had any pass
+  /// After the last pass: completes the sums of all ranks' gradients. @param worked  by rank, whether it had any pass
   void end_update(int member, const std::vector<bool>& worked);
-  /// After the weights were stepped or read: what belongs to no layer comes from its owners.
+  /// After the weights were stepped or loaded: gets the weights outside of layers from their owners.
   void refresh(int member);
 
-  /// The sums over all ranks [window], of what this rank steps; to be overwritten by the step.
+  /// The sums over all ranks [window] of what this rank steps; the step may overwrite them.
   const Tensor& sum() const { return sum_; }
 
-  /// Seconds that this rank has waited for others since the question before.
+  /// Seconds that this rank has waited for others since the last call.
   double take_waited() { return std::exchange(waited_, 0.0); }
 
-  /// Outside of such runs: does `work` while the first rank has all weights. Each rank is to call it.
+  /// Outside of these: runs `work` while the first rank has all weights. Every rank must call it.
   void with_whole_weights(const std::function<void()>& work);
 
  private:
   struct Layer {
     std::string name;
     std::vector<const nn::Parameter*> weights;
-    std::vector<std::vector<Interval>> owned;  // by rank, of the window
-    // What of its gradient travels at a time, so that what comes takes little memory though all of it may be one rank's.
+    std::vector<std::vector<Interval>> owned;  // by rank, in the window
+    // The parts of its gradient that are sent at a time; small portions limit the memory for receiving.
     std::vector<std::vector<std::vector<Interval>>> portions;  // by portion and rank
-    bool summed = false;                                       // sum_ has something of it in this update
+    bool summed = false;                                       // sum_ already has values of this update
   };
-  // A portion of a layer's gradient on its way.
+  // A portion of a layer's gradient in flight.
   struct Gradient {
     Layer* layer = nullptr;
     std::size_t portion = 0;
     std::vector<bool> works;
-    std::vector<std::vector<std::byte>> came;  // by rank: of what this one steps, one interval behind the other
-    std::vector<std::uint16_t> rounded;        // of what the others step, likewise
+    std::vector<std::vector<std::byte>> came;  // by rank: values that this one steps, intervals concatenated
+    std::vector<std::uint16_t> rounded;        // values that the others step, likewise
     dist::Ranks::Ticket ticket;
 
     const std::vector<std::vector<Interval>>& owned() const { return layer->portions[portion]; }
@@ -83,7 +83,7 @@ class Sharding {
     Member(Sharding& sharding, int number) : sharding_(sharding), number_(number) {}
     void need(std::string_view layer) override;
     void passed(std::string_view layer) override;
-    std::size_t steps = 0;  // layers needed in this pass
+    std::size_t steps = 0;  // layers used in this pass
 
    private:
     Sharding& sharding_;
@@ -118,11 +118,11 @@ class Sharding {
   std::vector<Tensor> gradients_;
   Tensor values_, sum_;        // [window]
   std::vector<Layer> layers_;  // in the order of a pass
-  Layer root_;                 // what belongs to none of them
+  Layer root_;                 // weights outside of layers
   std::vector<Member> members_;
   bool trains_ = false;
   std::vector<bool> works_;
-  dist::Ranks::Ticket weights_;  // on their way
+  dist::Ranks::Ticket weights_;  // in flight
   Gradient gradient_[2];         // the later one first
   double waited_ = 0;
 };

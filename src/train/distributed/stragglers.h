@@ -1,4 +1,4 @@
-// Which ranks keep the others waiting: an update takes as long as its slowest rank.
+// Detects ranks that keep the others waiting: an update takes as long as its slowest rank.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@ namespace tril::train {
 
 class Stragglers {
  public:
-  /// What each rank took for its gradient. @returns the ranks that have taken more than half as long again as the median rank
-  /// over the last hundred updates; told once in a thousand updates
+  /// Adds each rank's seconds for its gradient. @return the ranks that took more than half as long again as the median
+  /// rank over the last hundred updates; reported once in a thousand updates
   struct Slow {
     int rank = 0;
-    double seconds = 0;  ///< that an update took it
+    double seconds = 0;  ///< per update
   };
   std::vector<Slow> add(const std::vector<double>& seconds) {
     if (seconds.size() < 2) return {};
@@ -22,7 +22,7 @@ class Stragglers {
     for (std::size_t r = 0; r < seconds.size(); ++r) sums_[r] += seconds[r];
     if (++updates_ % window != 0) return {};
     std::vector<double> sorted = sums_;
-    // Of an even number the lower one: of two ranks the faster.
+    // Of an even number the lower middle: of two ranks the faster.
     const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
     std::nth_element(sorted.begin(), middle, sorted.end());
     std::vector<Slow> slow;
@@ -34,7 +34,7 @@ class Stragglers {
     silent_until_ = updates_ + 10 * window;
     return slow;
   }
-  /// Seconds an update, of the latest window.
+  /// Seconds per update in the latest window.
   double median() const { return median_; }
 
  private:

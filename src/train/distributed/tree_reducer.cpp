@@ -16,7 +16,7 @@ GradientReducer& TreeReducer::for_update(std::size_t batches) {
 }
 
 void TreeReducer::compute(const Update& update) {
-  spare_.insert(spare_.end(), sums_.begin(), sums_.end());  // of the update before
+  spare_.insert(spare_.end(), sums_.begin(), sums_.end());  // of the last update
   sums_.clear();
   part_gradients_.clear();
   const auto ranks = static_cast<std::size_t>(ranks_->size()), rank = static_cast<std::size_t>(ranks_->rank());
@@ -30,7 +30,7 @@ void TreeReducer::compute(const Update& update) {
   }
 }
 
-// In memory that is given back to spare_.
+// The result is in memory that goes back to spare_ later.
 Tensor TreeReducer::sum_of(Branch branch, const BatchParts& own) {
   const auto one_batch = [&](Branch b) { return b.size() > 1 ? Tensor() : gradient_of(own.only(b.first)); };
   const auto join = [&](const Tensor& a, const Tensor& b) {
@@ -64,7 +64,7 @@ void TreeReducer::add(const Tensor& more, const Tensor& sum) {
   });
 }
 
-// work(begin, count) for each worker's share of the trained window.
+// Calls work(begin, count) for each worker's share of the trained window.
 template <class F>
 void TreeReducer::in_shares(const F& work) {
   const std::size_t count = optimizer_.division().window_count(), members = static_cast<std::size_t>(passes_.threads());

@@ -1,5 +1,5 @@
-// The same bits for any number of ranks: the batches' gradients are added up as a binary tree over their numbers
-// (sum_order.h). A rank adds up the branches that are its own and gives those.
+// Bit-identical results for any number of ranks: the batches' gradients are summed as a binary tree over their numbers
+// (sum_order.h). Each rank sums the branches that it owns and sends these.
 #pragma once
 
 #include "dist/ranks.h"
@@ -12,7 +12,7 @@ class TreeReducer : public ExchangeReducer {
  public:
   TreeReducer(nn::Parameters& parameters, Optimizer& optimizer, Passes& passes, const WorkersOptions& options);
 
-  /// One batch of one rank is the sum of its parts, which needs no other memory.
+  /// A single batch on one rank is the sum of its parts, which needs no further memory.
   GradientReducer& for_update(std::size_t batches) override;
   void compute(const Update& update) override;
 
@@ -25,8 +25,8 @@ class TreeReducer : public ExchangeReducer {
 
   std::shared_ptr<dist::Ranks> ranks_;
   std::unique_ptr<LocalReducer> local_;  // with one rank
-  std::vector<Tensor> spare_;            // gradients that wait to be used again
-  std::vector<Tensor> sums_;             // those that this rank gives
+  std::vector<Tensor> spare_;            // unused gradients
+  std::vector<Tensor> sums_;             // those that this rank sends
 };
 
 }  // namespace tril::train

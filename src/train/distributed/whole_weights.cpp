@@ -7,7 +7,7 @@ void WholeWeightsReducer::refresh(int member) {
   parameters_.refresh(kernels_, member, passes_.threads());
 }
 
-// Each copy is written, and the weights are read for each of them.
+// Writes each copy, and reads the weights for each.
 Work WholeWeightsReducer::packing_work() const {
   double bytes = 0;
   for (const nn::Parameter& p : parameters_.all())

@@ -1,4 +1,4 @@
-// A reducer of ranks each of which has all weights.
+// A reducer for ranks that each have all weights.
 #pragma once
 
 #include "train/distributed/gradient_reducer.h"

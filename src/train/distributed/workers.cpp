@@ -8,8 +8,8 @@
 namespace tril::train {
 namespace {
 
-// What the gradients of an update's parts, batches or ranks and their sum say of the gradient's noise. The loss of each is
-// divided by the whole update's tokens, so that its own gradient is its share times tokens / its tokens.
+// The noise estimate from the gradients of an update's parts, batches or ranks, and from their sum. Each loss is
+// divided by the whole update's tokens, so a part's own mean gradient is its gradient times tokens / its tokens.
 GradientNoise noise_of(std::span<const PartGradient> known, const UpdateResult& result) {
   std::vector<PartGradient> parts;
   for (const PartGradient& p : known) {
@@ -38,7 +38,7 @@ Workers::Workers(model::Model& model, Optimizer& optimizer, WorkersOptions optio
   refresh();
 }
 
-// The whole update, and this rank's batches of it in parts.
+// The whole update, with this rank's batches split into parts.
 Update Workers::update_of(std::span<const Batch> batches, std::int64_t number) const {
   const Branch own = share_of(batches.size(), static_cast<std::size_t>(options_.ranks->rank()),
                               static_cast<std::size_t>(options_.ranks->size()));
@@ -55,13 +55,13 @@ RankReport Workers::report_of(const GradientReducer& reducer, const Update& upda
           .squares = optimizer_.own_squares()};
 }
 
-// The gradients meet; where `agree`, called by the first worker, leaves the result finite, their sum is stepped.
+// Reduces the gradients; if `agree`, called by the first worker, leaves the result finite, steps by their sum.
 void Workers::step(GradientReducer& reducer, UpdateResult& result, double rate, const std::function<void()>& agree) {
   Team& team = passes_.team();
   team.run([&](int member) {
     Context& c = passes_.context(member);
     const auto time = c.timed("update", "rest", [] { return Work(); });
-    // What one member does with the other ranks, once all of the team have done their part, while the rest waits.
+    // Runs communication on one member after all of the team are done with their part, while the rest waits.
     const auto among_ranks = [&](const auto& work) {
       const auto waiting = c.timed(member == 0 ? "ranks" : "workers", "waiting", [] { return Work(); });
       team.barrier();
@@ -96,7 +96,7 @@ UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number
   passes_.begin(update, /*may_break_off=*/options_.stop && alone && batches.size() > 1);
   GradientReducer& reducer = reducer_->for_update(batches.size());
   reducer.compute(update);
-  // What the others were waited for within the passes is not this rank's own time.
+  // Time spent waiting within passes does not count as this rank's own.
   result.waited = reducer.take_waited();
   const double seconds = seconds_now() - start - result.waited;
 
@@ -131,7 +131,7 @@ Evaluation Workers::evaluate(std::span<const Batch> batches, const std::function
   std::vector<double> sums(batches.size());
   dist::Ranks& ranks = *options_.ranks;
   const auto members = static_cast<std::size_t>(threads());
-  std::vector<std::size_t> own;  // every so many-th batch is this rank's
+  std::vector<std::size_t> own;  // every n-th batch belongs to this rank
   for (auto b = static_cast<std::size_t>(ranks.rank()); b < batches.size(); b += static_cast<std::size_t>(ranks.size()))
     own.push_back(b);
   const auto add = [&](int member, std::size_t pass) {
@@ -144,20 +144,20 @@ Evaluation Workers::evaluate(std::span<const Batch> batches, const std::function
     sums[own[next]] = host_copy<float>(batch_loss(c, model_, batch, {}, tokens))[0] * tokens;
   };
   reducer_->run_forward((own.size() + members - 1) / members, add, stop);
-  ranks.all_reduce(sums);  // each is one rank's, and the others' zero
+  ranks.all_reduce(sums);  // each value is set by one rank, and zero in the others
   Evaluation e;
   for (std::size_t b = 0; b < batches.size(); ++b) e.cross_entropy += sums[b], e.tokens += batches[b].target_tokens();
   if (e.tokens > 0) e.cross_entropy /= static_cast<double>(e.tokens);
   return e;
 }
 
-// A worker's share of the passes that are theirs together.
+// A worker's share of a sum.
 Work Workers::gathering_work() const {
   const std::size_t parts = passes_.parts(), written = parts > 1 ? 1 : 0;
   return {.bytes = static_cast<double>((parts + written) * passes_.gradients()[0].bytes()) / threads()};
 }
 
-// The gradient is read, the weights and the rule's state are read and written.
+// Reads the gradient; reads and writes the weights and the rule's state.
 Work Workers::stepping_work() const {
   const auto gradient = static_cast<double>(passes_.gradients()[0].bytes());
   double kept = gradient;
