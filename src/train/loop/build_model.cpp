@@ -12,7 +12,7 @@ void scale_by_depth(nn::Parameters& parameters) {
   for (nn::Parameter& p : parameters.all()) {
     const std::size_t at = p.name.find(mark);
     if (at == std::string::npos || p.init.kind != nn::Init::Kind::uniform) continue;
-    p.init.value /= std::sqrt(std::stoi(p.name.substr(at + mark.size())) + 1.0);  // names count layers from 0
+    p.init.value /= std::sqrt(std::stoi(p.name.substr(at + mark.size())) + 1.0);  // layer numbers in names start from 0
   }
 }
 
@@ -75,7 +75,7 @@ void check_one_vocabulary(const ModelOptions& options, const Tokenizer& tokenize
         options.arch);
 }
 
-// A sentence ends, and a decoder starts from something.
+// A sentence needs an end token, and a decoder a start token.
 void check_ends_sentences(const ModelOptions& options, const Tokenizer& tokenizer) {
   const SpecialIds& special = tokenizer.special(Side::target);
   if (special.eos >= 0 && special.pad >= 0 && special.decoder_start >= 0) return;
@@ -87,7 +87,7 @@ void check_ends_sentences(const ModelOptions& options, const Tokenizer& tokenize
              "language models");
 }
 
-// Marian and its kin.
+// Marian and related families.
 std::unique_ptr<model::Model> build_bart(const ModelOptions& options, const Tokenizer& tokenizer) {
   model::BartConfig c;
   c.vocab_size = tokenizer.size(Side::source);
@@ -105,11 +105,11 @@ std::unique_ptr<model::Model> build_bart(const ModelOptions& options, const Toke
   c.eos_token_id = c.forced_eos_token_id = special.eos;
   c.decoder_start_token_id = special.decoder_start;
   c.init_std =
-      1 / std::sqrt(static_cast<double>(options.d_model));  // of embeddings: times sqrt(d_model) they begin at 1
+      1 / std::sqrt(static_cast<double>(options.d_model));  // of embeddings: multiplied by sqrt(d_model) this gives 1
   set_dropouts(c, options);
   c.encoder_layerdrop = c.decoder_layerdrop = options.layer_drop;
   if (options.arch == "bart" ||
-      options.arch == "mbart")  // a norm over embeddings and learned positions: as they have it
+      options.arch == "mbart")  // these two families normalise embeddings and learn their positions
     c.scale_embedding = false, c.init_std = 0.02;
   c.validate("model");
 

@@ -1,4 +1,4 @@
-// The model that training options describe, for the vocabulary that a tokenizer has.
+// Builds the model that training options describe, for a tokenizer's vocabulary.
 #pragma once
 
 #include <memory>
@@ -11,16 +11,16 @@
 
 namespace tril::train {
 
-/// Makes the matrices of layer l (from 1) of each stack begin smaller by sqrt(l) than they would
-/// [DS-Init, Zhang et al. 2019, section 4.1, alpha = 1]. Before initialise().
+/// Divides the initial matrices of layer l (from 1) of each stack by sqrt(l) [DS-Init, Zhang et al. 2019, section 4.1,
+/// alpha = 1]. Call it before initialise().
 void scale_by_depth(nn::Parameters& parameters);
 
-/// The dropouts that training is to have.
+/// Sets the dropouts for training.
 void set_dropouts(model::BartConfig& config, const ModelOptions& options);
 void set_dropouts(model::T5Config& config, const ModelOptions& options);
 void set_dropouts(model::Gpt2Config& config, const ModelOptions& options);
 
-/// Memory allocated, weights not set. @throws Error(usage) where the sizes do not fit
+/// The model with memory allocated and weights not set. @throws Error(usage) for inconsistent sizes
 std::unique_ptr<model::Model> build_model(const ModelOptions& options, const Tokenizer& tokenizer);
 
 }  // namespace tril::train

@@ -33,19 +33,19 @@ std::string name_of(std::int64_t update) {
   return fmt::format("state-{:08}", update);
 }
 
-// Names and shapes of the weights, in order: what the flat block means.
+// A hash of the names and shapes of the weights, in order: the layout of the flat block.
 std::string layout_of(const nn::Parameters& parameters) {
   Hash hash;
   for (const nn::Parameter& p : parameters.all()) hash.add(p.name).add(p.shape.text()).add(";");
   return fmt::format("{:016x}", hash.value());
 }
 
-// "moments-1-of-4.safetensors": what rank 1 of 4 has written.
+// "moments-1-of-4.safetensors": the file of rank 1 of 4.
 std::string moments_file(int rank, int ranks) {
   return fmt::format("moments-{}-of-{}.safetensors", rank, ranks);
 }
 
-// Which values of a tensor a file has: "0:4096 8192:4096", begin and count.
+// The values of a tensor in a file, as begin and count: "0:4096 8192:4096".
 std::string text_of(const std::vector<StateSlice>& slices, const std::string& tensor) {
   std::string text;
   for (const StateSlice& s : slices)
@@ -86,7 +86,7 @@ const WeightView& values_of(const SafetensorsFile& file, const std::string& path
   return stored;
 }
 
-// What of `stored`, which are the tensor's values `places` one behind the other, is this rank's. Returns how many.
+// Copies this rank's values out of `stored`, which holds the tensor's values `places`, concatenated. @return their number
 std::size_t take_over(const Tensor& to, const std::vector<float>& stored, const std::vector<Interval>& places,
                       const std::vector<StateSlice>& own) {
   std::size_t taken = 0, at = 0;
@@ -103,7 +103,7 @@ std::size_t take_over(const Tensor& to, const std::vector<float>& stored, const 
   return taken;
 }
 
-// The newest whole state that is kept in `path` before the one of that name; "" where there is none.
+// The newest complete checkpoint in `path` before the one of that name; "" if there is none.
 std::string state_before(const std::string& path, const std::string& name) {
   std::string before;
   std::error_code ignored;
@@ -114,8 +114,8 @@ std::string state_before(const std::string& path, const std::string& name) {
   return before;
 }
 
-// What is damaged in a state cannot be mended by whoever reads the message, so that it says how to go on without.
-// `path` holds the states; the last is read.
+// A damaged checkpoint cannot be repaired, so the error tells how to continue without it. `path` holds the checkpoints;
+// the last one is read.
 template <class F>
 auto read_or_go_on_without(const std::string& path, const std::string& last, F&& read) {
   try {
@@ -132,11 +132,11 @@ auto read_or_go_on_without(const std::string& path, const std::string& last, F&&
   }
 }
 
-// What `last` becomes when the run that it is of is given up: a name alone, so that a full disk has room for it.
+// The contents of `last` for an abandoned run: only a name, which fits even on a full disk.
 constexpr const char* abandoned = "/abandoned";
 
 void remove_tree(const fs::path& path) {
-  std::error_code ignored;  // a leftover costs space and nothing else; the next save tries again
+  std::error_code ignored;  // a leftover only takes space; the next save tries again
   fs::remove_all(path, ignored);
 }
 
@@ -148,7 +148,7 @@ CheckpointStore::CheckpointStore(const std::string& directory, std::int64_t keep
   ranks_->by_first([&] {
     made_model_directory_ = !fs::exists(directory);
     made_directory_ = !fs::exists(path_);
-    create_directories(directory);  // the one that a person has named, and what is wrong with it
+    create_directories(directory);  // so that an error names the directory given by the user
     create_directories(path_);
     lock(file);
   });
@@ -167,7 +167,7 @@ void CheckpointStore::lock(const std::string& file) {
       const int problem = errno;
       if (problem == EWOULDBLOCK) {
         close(std::exchange(lock_, -1));
-        made_directory_ = false;  // it is another's
+        made_directory_ = false;  // another process owns it
         fail(fs::path(path_).parent_path().string(), "another process trains in this directory",
              "wait for it, stop it, or choose another `model`");
       }
@@ -175,7 +175,7 @@ void CheckpointStore::lock(const std::string& file) {
                    std::strerror(problem));
       return;
     }
-    // Whoever had it before may have removed it on leaving.
+    // The previous owner may have removed the lock file on leaving.
     struct stat held {
     }, there{};
     if (fstat(lock_, &held) == 0 && stat(file.c_str(), &there) == 0 && held.st_ino == there.st_ino) return;
@@ -184,13 +184,13 @@ void CheckpointStore::lock(const std::string& file) {
   }
 }
 
-// A run that was refused before it wrote anything leaves the file system as it was: the lock goes while it is held.
+// A run that was refused before it wrote anything leaves no files: the lock is removed while it is held.
 void CheckpointStore::leave_no_trace() {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(path_, ignored))
     if (entry.path().filename() != "lock") return;
   fs::remove(path_ + "/lock", ignored);
-  fs::remove(path_, ignored);  // empty ones alone
+  fs::remove(path_, ignored);  // only empty ones
   if (made_model_directory_) fs::remove(fs::path(path_).parent_path(), ignored);
 }
 
@@ -199,8 +199,8 @@ std::string CheckpointStore::begun() const {
 }
 
 CheckpointStore::~CheckpointStore() {
-  if (stage_end_.valid()) stage_end_.wait();  // what is being written is written under the lock
-  // Whoever fails meanwhile leaves what nobody will name, and other ranks may still be writing into.
+  if (stage_end_.valid()) stage_end_.wait();  // ongoing writes need the lock
+  // If an error occurred, unnamed files are left, and other ranks may still be writing into them.
   std::error_code ignored;
   if (stage_ != Stage::none && ranks_->first())
     for (int i = 0; i < 20 && fs::exists(begun(), ignored); ++i) {
@@ -253,7 +253,7 @@ void CheckpointStore::remove_all() const {
 void CheckpointStore::save(const TrainingState& state, const nn::Parameters& parameters, const Optimizer& optimizer) {
   const std::string name = name_of(state.position.updates);
   const bool there = ranks_->broadcast(ranks_->first() ? last() : "") == name;
-  if (there) {  // this update's weights are there already; what validation has found since may not be
+  if (there) {  // the same update's weights are saved already; later validation results may not be
     ranks_->by_first([&] {
       write_file_atomic(path_ + "/" + name + "/state.json", text_of(state));
       remove_others(state);
@@ -272,7 +272,7 @@ void CheckpointStore::save(const TrainingState& state, const nn::Parameters& par
   stage_ = Stage::writing;
   stage_end_ =
       std::async(std::launch::async, [this, beside, &parameters, &optimizer, read = std::move(read)]() mutable {
-        std::promise<void> local = std::move(read);  // ends with this call: nobody waits for what has failed
+        std::promise<void> local = std::move(read);  // destroyed after this call, so that nobody waits after a failure
         write_own(beside, parameters, optimizer, local);
       });
 }
@@ -292,7 +292,7 @@ void CheckpointStore::advance() {
       if (stage_end_.valid()) stage_end_.get();
     });
   } catch (...) {
-    if (ranks_->first()) remove_tree(begun());  // a full disk gets its room
+    if (ranks_->first()) remove_tree(begun());  // frees space on a full disk
     throw;
   }
   if (stage != Stage::writing) return;
@@ -308,8 +308,8 @@ void CheckpointStore::commit() const {
   remove_others(saved_);
 }
 
-// What this rank writes: the first one the weights, each its part of the optimiser's state, a rank alone both in one file.
-// `read` is told when nothing is left to be read from memory, or reading has failed.
+// Writes this rank's part: the first rank writes the weights, each rank its part of the optimizer state, a single rank
+// both in one file. `read` is set when no more memory will be read, or reading has failed.
 void CheckpointStore::write_own(const std::string& directory, const nn::Parameters& parameters,
                                 const Optimizer& optimizer, std::promise<void>& read) const {
   const bool alone = ranks_->size() == 1;
@@ -355,10 +355,10 @@ void CheckpointStore::write_own(const std::string& directory, const nn::Paramete
   if (own_moments) own_moments->commit();
 }
 
-// Keeps the state just saved, the ones before it as far as wanted, and the snapshots it names.
+// Keeps the checkpoint just saved, as many earlier ones as requested, and the snapshots that it names.
 void CheckpointStore::remove_others(const TrainingState& state) const {
   const std::string newest = name_of(state.position.updates);
-  // This one or a later one may be of a validation that has come since the save was begun.
+  // The snapshots of this update or later may come from a validation since the save began.
   const std::string newest_snapshot = snapshot_file(state.position.updates);
   std::vector<std::string> states;
   std::vector<fs::path> superfluous;
@@ -397,7 +397,7 @@ void CheckpointStore::load_weights(nn::Parameters& parameters, Optimizer& optimi
     const SafetensorsFile file = open_state(path, layout);
     const std::string* writers = file.find_metadata("moments");
     const int ranks = writers ? std::atoi(writers->c_str()) : 0;
-    // A tensor stands in the first file as a whole, or every rank has written what it had of it.
+    // A tensor is either completely in the first file, or split over the files of all ranks.
     const auto read = [&](const NamedTensor& t, const std::vector<StateSlice>& own) {
       std::size_t wanted = 0, taken = 0;
       for (const StateSlice& s : own) wanted += s.count;

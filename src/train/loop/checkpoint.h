@@ -1,19 +1,19 @@
-// The state of a training run on disk, so that a run killed at any moment goes on as if it had not been.
+// Checkpoints of a training run: a run killed at any moment resumes without any effect on its result.
 //
-//   DIR/checkpoint/last                 one line: the name of the state that counts, replaced whole (rename)
+//   DIR/checkpoint/last                 one line: the name of the current checkpoint, replaced atomically (rename)
 //   DIR/checkpoint/state-00001200/      weights.safetensors (weights, moments, average), state.json
-//   DIR/checkpoint/state-00001200/moments-0-of-4.safetensors ...   the moments, where several ranks have trained: each has
-//                                       written its own, and any number of ranks reads them
-//   DIR/checkpoint/average-00001200.safetensors   weights that enter an average (see averaging.h)
+//   DIR/checkpoint/state-00001200/moments-0-of-4.safetensors ...   the moments of several ranks: each writes its own, and any
+//                                       number of ranks can read them
+//   DIR/checkpoint/average-00001200.safetensors   weights for an average (averaging.h)
 //
-// Weights follow from the update, so a state that is saved again is its state.json replaced whole. Otherwise a state is
-// written beside (state-N.new), synced, renamed, and only then named by `last`; older ones go after that. At
-// any point between two system calls `last` names a complete state. Random numbers need no state of their own: they are
-// functions of the seed, the update's number and the place in it.
+// The update determines the weights, so saving the same update again only replaces state.json atomically. Otherwise a
+// checkpoint is written to a temporary directory (state-N.new), synced, renamed, and only then named by `last`; older
+// ones are removed after that. Between any two system calls `last` names a complete checkpoint. Random numbers need no
+// saved state: they are functions of the seed, the update's number and the place in it.
 //
-// Weights and moments stand still from the end of one update until the next one has its gradient, and that is when they are
-// read, by a thread beside the training ones: nothing is copied, and nobody waits unless the file system takes longer than
-// the gradient. What follows (syncing, renaming, removing) goes on beside the updates after it.
+// Weights and moments do not change from the end of one update until the next has its gradient. During that time a
+// background thread reads them: nothing is copied, and training does not wait unless the file system takes longer than
+// the gradient. Syncing, renaming and removing go on in the background during the following updates.
 #pragma once
 
 #include <cstdint>
@@ -32,31 +32,31 @@
 
 namespace tril::train {
 
-/// Everything that a run is besides its weights and moments.
+/// The state of a run besides its weights and moments.
 struct TrainingState {
   Position position;
   CorpusState corpus;
   std::int64_t optimizer_steps = 0;
   std::int64_t skipped = 0;    ///< updates left out by the guard
   std::int64_t rollbacks = 0;  ///< how often the guard has gone back
-  double rate_factor = 1;      ///< what rollbacks have made of the learning rate
-  UsualUpdate usual;           ///< what the guard compares with
+  double rate_factor = 1;      ///< the effect of rollbacks on the learning rate
+  UsualUpdate usual;           ///< the guard's reference
   ReportSums sums;             ///< of the updates since the last report
-  std::optional<double> best;  ///< the first validation metric at its best
+  std::optional<double> best;  ///< the best value of the first validation metric
   std::int64_t best_update = 0;
-  std::int64_t stalled = 0;            ///< validations since
-  bool validation_due = false;         ///< the one at this update was broken off: it comes before the next update
+  std::int64_t stalled = 0;            ///< validations since the best
+  bool validation_due = false;         ///< this update's validation was broken off: it precedes the next update
   std::int64_t shown_update = -1;      ///< when the model was last validated or, without a set, written; -1: never
-  std::int64_t batches = 0;            ///< of an update, over all ranks; 0: not yet known
-  std::vector<std::string> snapshots;  ///< files in checkpoint/ that the next average takes in, oldest first
+  std::int64_t batches = 0;            ///< per update, over all ranks; 0: not yet known
+  std::vector<std::string> snapshots;  ///< files in checkpoint/ for the next average, oldest first
   std::string options;                 ///< to_json(fields_of(options))
 };
 
 class CheckpointStore {
  public:
-  /// @param directory  of the model, which all ranks see; DIR/checkpoint is made, and locked by the first rank until this is
-  /// destroyed
-  /// @throws Error where another job holds the lock, or a rank does not see the directory
+  /// @param directory  the model's, visible to all ranks; DIR/checkpoint is created, and the first rank holds its lock
+  ///   for the lifetime of this object
+  /// @throws Error if another job holds the lock, or a rank does not see the directory
   CheckpointStore(const std::string& directory, std::int64_t keep,
                   std::shared_ptr<dist::Ranks> ranks = dist::Ranks::alone());
   ~CheckpointStore();
@@ -65,50 +65,50 @@ class CheckpointStore {
 
   /// DIR/checkpoint
   const std::string& path() const { return path_; }
-  /// Whether there is a state, be it one from before the first update or of a run that is given up.
+  /// Whether there is a checkpoint, including one from before the first update or of an abandoned run.
   bool has_state() const;
-  /// Whether there is a state with updates in it to go on from. What failed before the first has nothing to lose: its
-  /// command is given again as if for the first time, with whatever options were wrong put right.
+  /// Whether there is a checkpoint with updates, to resume from. A run that failed before its first update has nothing
+  /// to lose: its command may be repeated, with any wrong options corrected.
   bool has_progress() const;
-  /// From here on one without updates has them to go on from as well: it is of this process's run, whose options are right.
+  /// From now on a checkpoint without updates can be resumed too: it belongs to this process's run, whose options are valid.
   void count_beginning() { beginning_counts_ = true; }
-  /// From here on no run goes on from what is there, and one may still begin anew over it: has_state() without
-  /// has_progress(). For what has to be done before clear().
+  /// From now on no run resumes from the existing checkpoints, but a new one may begin over them: has_state() without
+  /// has_progress(). For work that must precede clear().
   void abandon();
-  /// Forgets every state: a run begins anew.
+  /// Removes every checkpoint: a run begins anew.
   void clear();
-  /// Removes what a killed process had not finished, whose room the next state may need. There is a state.
+  /// Removes the unfinished files of a killed process, whose space the next save may need. There must be a checkpoint.
   void remove_unfinished();
 
-  /// Begins to make this the state that counts; all ranks call it, once the save before is done. Until wait_until_read() has
-  /// returned, `parameters` and `optimizer` must stay as they are. The state counts when saving() is false again; on an
-  /// Error of this call or of advance(), which then all ranks get, the one before still does.
+  /// Begins to save this state; all ranks must call it, after the previous save is finished. Until wait_until_read()
+  /// returns, `parameters` and `optimizer` must not change. The checkpoint becomes current when saving() is false
+  /// again; after an Error of this call or of advance(), which all ranks get, the previous one remains current.
   void save(const TrainingState& state, const nn::Parameters& parameters, const Optimizer& optimizer);
-  /// Returns when the weights and moments of this process may change.
+  /// Returns when this process may change its weights and moments.
   void wait_until_read();
-  /// Whether what was begun is not yet done; the same in all ranks.
+  /// Whether a save is in progress; the same in all ranks.
   bool saving() const { return stage_ != Stage::none; }
-  /// Whether this rank has nothing to wait for in the stage at hand.
+  /// Whether this rank's work in the current stage is finished.
   bool is_ready() const;
-  /// Ends the stage at hand, waiting where it must, and begins the next; all ranks call it.
+  /// Ends the current stage, waiting if necessary, and begins the next; all ranks must call it.
   void advance();
-  /// state.json of the state that counts.
+  /// state.json of the current checkpoint.
   TrainingState read_state() const;
-  /// Its weights and moments, into `parameters` and `optimizer`. @throws Error where they are of another model
+  /// Reads its weights and moments into `parameters` and `optimizer`. @throws Error if they belong to another model
   void load_weights(nn::Parameters& parameters, Optimizer& optimizer) const;
 
  private:
   void lock(const std::string& file);
   void leave_no_trace();
   std::string last() const;
-  std::string begun() const;  ///< where the state at hand is written before it counts
+  std::string begun() const;  ///< the temporary directory of the current save
   void commit() const;
   void remove_others(const TrainingState& state) const;
   void remove_all() const;
   void write_own(const std::string& directory, const nn::Parameters& parameters, const Optimizer& optimizer,
                  std::promise<void>& read) const;
 
-  /// Each rank writes what is its own; then the first one makes it count.
+  /// Each rank writes its part; then the first one makes the checkpoint current.
   enum class Stage : std::uint8_t { none, writing, committing };
 
   std::string path_;
@@ -118,9 +118,9 @@ class CheckpointStore {
   std::shared_ptr<dist::Ranks> ranks_;
   int lock_ = -1;
   Stage stage_ = Stage::none;
-  TrainingState saved_;          ///< what is being saved
-  std::future<void> read_;       ///< of `writing`: the memory
-  std::future<void> stage_end_;  ///< of this rank's work in the stage at hand; invalid where it has none
+  TrainingState saved_;          ///< the state being saved
+  std::future<void> read_;       ///< of the memory, during `writing`
+  std::future<void> stage_end_;  ///< of this rank's work in the current stage; invalid if none
 };
 
 }  // namespace tril::train

@@ -194,7 +194,7 @@ void check_first_batch(const TrainOptions& options, const std::shared_ptr<const 
   }
   CorpusOptions c = given_corpus(options);
   c.memory_bytes = std::min<std::int64_t>(c.memory_bytes, 1 << 20);  // no more than a batch needs
-  c.mix = false, c.shares.clear(), c.temperature = 1;                // in the files' order: nothing is to be counted
+  c.mix = false, c.shares.clear(), c.temperature = 1;                // in the order of the files, without counting
   c.prefetch = 0;
   Corpus(c, tokenizer).next();
 }

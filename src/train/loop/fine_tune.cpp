@@ -28,7 +28,7 @@ bool matches(const std::string& pattern, const std::string& name) {
   }
 }
 
-// The largest dropout that a config.json asks for, by the families' names of it: "attention_dropout", "resid_pdrop".
+// The largest dropout in a config.json, under the families' names: "attention_dropout", "resid_pdrop".
 double most_dropout(const model::Model& m) {
   const nlohmann::json config = nlohmann::json::parse(m.config_json());
   double most = 0;
@@ -124,7 +124,7 @@ void take_form(TrainOptions& options, const Fields& given) {
 
 std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
   const auto source = model::ModelSource::open(options.tune.init_from);
-  source.generation();  // save_tuned() needs it
+  source.generation();  // reads it now for save_tuned()
   std::unique_ptr<model::Model> m = model::make(source);
   if (const auto* bart = dynamic_cast<const model::Bart*>(m.get())) {
     model::BartConfig c = bart->config();
@@ -151,7 +151,7 @@ std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
   check(m->experts_per_token() > 0 || options.learning.router_aux_loss == 0, "router_aux_loss",
         "a {} model has no experts", m->family());
   if (!m->has_encoder() && m->family() != "gpt2" && most_dropout(*m) == 0 && options.tune.lora_dropout == 0) {
-    // settle() asks the options, of which `arch` gpt2 has some that this family has not.
+    // settle() checks the options of `arch` gpt2, some of which this family does not have.
     check(options.learning.r_drop == 0, "r_drop", "{} has no dropout: both passes are the same",
           options.tune.init_from);
     check(options.model.dropout_warmup == 0, "dropout_warmup", "{} has no dropout to warm up", options.tune.init_from);
@@ -167,8 +167,8 @@ std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
 
 namespace {
 
-// What generation_config.json says besides ids and lengths. A new model that translates names its beams: a directory that
-// names none is searched greedily, as by `transformers`.
+// generation_config.json besides ids and lengths. A new translation model sets its beams: a directory without them is
+// decoded greedily, as in `transformers`.
 nlohmann::json generation_of(const model::Model& m, const FineTuneOptions& tune) {
   if (!tune.init_from.empty()) return model::ModelSource::open(tune.init_from).published_generation();
   return m.has_encoder() ? nlohmann::json{{"num_beams", 4}} : nlohmann::json::object();
@@ -229,7 +229,7 @@ LostFiles lost_files(const std::string& directory, const FineTuneOptions& tune) 
   const auto lost = [&](std::vector<std::string> names) {
     std::erase_if(names, [&](const std::string& name) {
       const std::filesystem::path file = std::filesystem::path(directory) / name;
-      std::error_code none;  // then it has no size either
+      std::error_code none;  // has no size then
       return std::filesystem::exists(file, none) && std::filesystem::file_size(file, none) > 0;
     });
     return names;

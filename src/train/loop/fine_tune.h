@@ -1,5 +1,5 @@
-// Fine-tuning: a model that is there already, trained further on other data; all of it, named weights, or low-rank
-// adapters beside frozen weights (nn/lora.h).
+// Fine-tuning: trains an existing model further on other data: all of it, selected weights, or low-rank adapters beside
+// frozen weights (nn/lora.h).
 #pragma once
 
 #include <memory>
@@ -11,35 +11,34 @@
 
 namespace tril::train {
 
-/// What options say of the model's form, where there is a model to begin with: its sizes, and where nobody says otherwise
-/// its kind and texts of no more than its positions.
+/// Takes the options for the model's form from the initial model, if there is one: its sizes and, unless given, its
+/// kind and a text length within its positions.
 void take_form(TrainOptions& options, const Fields& given);
 
-/// The model of the directory that options.tune.init_from names, its dropouts those of the options, its weights
-/// allocated and not yet set, what is not to be trained frozen, adapters added. @throws Error(usage) for a pattern that
-/// matches nothing
+/// The model of the directory options.tune.init_from, with the dropouts of the options. Weights are allocated but not
+/// set, untrained weights frozen, adapters added. @throws Error(usage) for a pattern without a match
 std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options);
 
-/// Freezes what the patterns do not train. A pattern (*, ?, [...]) is compared with the whole name of a weight and with
-/// every end of it that begins behind a dot: "decoder.*" matches "model.decoder.layers.0.fc1.weight".
-/// @throws Error(usage) for a pattern that matches nothing, and where nothing is left to train
+/// Freezes what the patterns do not select. A pattern (*, ?, [...]) is compared with the whole name of a weight and
+/// with every suffix after a dot: "decoder.*" matches "model.decoder.layers.0.fc1.weight".
+/// @throws Error(usage) for a pattern without a match, or if nothing is left to train
 void select_trained(nn::Parameters& parameters, const FineTuneOptions& tune);
 
-/// Adapters for the linear layers whose name (without ".weight") matches one of tune.lora_targets; all else is frozen.
+/// Adds adapters to the linear layers whose name (without ".weight") matches one of tune.lora_targets; freezes all else.
 void add_adapters(nn::Parameters& parameters, const FineTuneOptions& tune);
 
-/// Writes the model with its adapters merged, and the adapters alone to DIRECTORY/adapter as PEFT lays them out
-/// (adapter_config.json, adapter_model.safetensors). Without adapters: the model. What generation_config.json of the model
-/// it began with says of generating (a forced first token, a beam) stays.
+/// Writes the model with its adapters merged, and the adapters alone to DIRECTORY/adapter in PEFT's layout
+/// (adapter_config.json, adapter_model.safetensors). Without adapters: only the model. Generation settings of the
+/// initial model's generation_config.json (a forced first token, a beam) are kept.
 void save_tuned(const model::Model& m, const std::string& directory, const FineTuneOptions& tune);
 
-/// What save_tuned() writes and the directory lacks, or has empty: names of files, by whether weights are in them.
+/// Files of save_tuned() that the directory lacks, or has empty: their names, by whether they hold weights.
 struct LostFiles {
   std::vector<std::string> weights, configs;
 };
 LostFiles lost_files(const std::string& directory, const FineTuneOptions& tune);
 
-/// Writes the configurations that save_tuned() writes, and no weights.
+/// Writes only the configurations of save_tuned(), without weights.
 void save_tuned_configs(const model::Model& m, const std::string& directory, const FineTuneOptions& tune);
 
 }  // namespace tril::train

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int deterministic_parts = 4;
 
-// "loss,bleu" as one text and "loss bleu" as two mean the same; nothing where one is unknown.
+// Accepts "loss,bleu" as one text and "loss bleu" as two; nothing if a metric is unknown.
 std::optional<std::vector<Metric>> metrics_of(const std::vector<std::string>& texts) {
   std::vector<Metric> metrics;
   for (const std::string& text : texts) {
@@ -433,7 +433,7 @@ void apply_preset(TrainOptions& o) {
 
 namespace {
 
-// What only translation has: corpora of pairs.
+// Options that only translation has: corpora of pairs.
 void settle_pairs(const DataOptions& d) {
   const std::size_t files = d.tsv ? 1 : 2, corpora = corpus_count(d);
   const auto what = d.tsv ? "tab-separated files" : "a source and a target file for each corpus (or `tsv`)";
@@ -462,7 +462,7 @@ void settle_pairs(const DataOptions& d) {
         "characters are the vocabulary of language models; translation takes bpe or unigram");
 }
 
-// What a language model has no use for is refused; its context is its positions.
+// Refuses what a language model does not use; its context is its positions.
 void settle_language_model(TrainOptions& o) {
   DataOptions& d = o.data;
   ModelOptions& m = o.model;
@@ -556,7 +556,7 @@ void settle(TrainOptions& o) {
   check(!o.run.deterministic || o.run.threads <= deterministic_parts, "threads",
         "`deterministic` cuts each batch into {} parts, so {} threads have no work", deterministic_parts,
         o.run.threads);
-  for (const Field& field : fields_of(o))  // the log and the states have them all as JSON
+  for (const Field& field : fields_of(o))  // the log and the checkpoints hold all of them as JSON
     for (const std::string& text : field.texts())
       check(is_utf8(text), field.name(), "expected UTF-8, got \"{}\"", printable(text));
 }
@@ -621,7 +621,7 @@ void fields_from_json(Fields& fields, const std::string& json_text, const std::s
 std::string forbidden_changes(const Fields& was, const Fields& now) {
   std::vector<FieldDifference> list = differences(was, now);
   std::erase_if(list, [](const FieldDifference& d) {
-    // The directory may have moved. Files are known by their names, and the corpus by its fingerprint.
+    // The directory may have moved. Files are identified by name, and the corpus by its fingerprint.
     return d.free_to_change || d.name == "model";
   });
   return describe(list);

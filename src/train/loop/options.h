@@ -1,5 +1,5 @@
-// Everything that a training run can be told, declared once: flags, YAML keys, help, the dump, and the comparison with
-// the options of a run that is resumed all come from fields_of(). Names follow Marian's where Marian has the option.
+// All options of a training run, each declared once: flags, YAML keys, help, the dump, and the comparison with the
+// options of a resumed run all come from fields_of(). Names follow Marian's where Marian has the option.
 #pragma once
 
 #include <cstdint>
@@ -31,24 +31,24 @@ struct ModelOptions {
   Preset preset = Preset::tiny;
   std::int64_t d_model = 128, num_heads = 4, ffn_dim = 256, enc_depth = 4, dec_depth = 4;
   std::string activation = "relu";
-  double dropout = 0.1;                     ///< on what each sublayer adds, and on embeddings
-  std::optional<double> embedding_dropout;  ///< on embeddings, where that is to be another
+  double dropout = 0.1;                     ///< on each sublayer's output, and on embeddings
+  std::optional<double> embedding_dropout;  ///< on embeddings, if different
   double attention_dropout = 0;             ///< attention weights
   double activation_dropout = 0;            ///< after the activation of the feed-forward
   std::int64_t max_positions = 512;
   std::int64_t dropout_warmup = 0;
-  double layer_drop = 0;  ///< probability that a layer is left out of a batch
+  double layer_drop = 0;  ///< probability that a layer is skipped in a batch
   bool depth_scaled_init = false;
   bool gradient_checkpointing = false;
 };
 
-/// The families that can be made: what `arch` may say.
+/// The families that can be built: the values of `arch`.
 std::vector<std::string> architectures();
 
-/// Whether these are the options of t5 or mt5.
+/// Whether the options are for t5 or mt5.
 bool is_t5(const ModelOptions& m);
 
-/// Whether these are the options of a decoder alone, which learns from one text instead of from pairs.
+/// Whether the options are for a decoder-only model, which learns from one text instead of pairs.
 bool is_language_model(const ModelOptions& m);
 /// Whether its attention is linear.
 bool is_linear(const ModelOptions& m);
@@ -88,7 +88,7 @@ struct LearningOptions {
   kern::AlignmentCost guided_alignment_cost = kern::AlignmentCost::ce;
   double guided_alignment_weight = 0.1;
   std::string guided_alignment_layer = "last";  ///< or its number from 1
-  std::int64_t guided_alignment_heads = 1;      ///< the first so many; 0: all
+  std::int64_t guided_alignment_heads = 1;      ///< how many, from the first; 0: all
   double r_drop = 0;                            ///< alpha of Liang et al. 2021
   std::int64_t r_drop_start = 0;                ///< updates before it
   double router_aux_loss = 0;                   ///< weight of ops::load_balancing_loss
@@ -109,7 +109,7 @@ struct LearningOptions {
 };
 
 struct FineTuneOptions {
-  std::string init_from;  ///< directory of the model to begin with; empty: a new one
+  std::string init_from;  ///< directory of the initial model; empty: a new one
   std::vector<std::string> train_only, freeze;
   std::int64_t lora_rank = 0;
   double lora_alpha = 0;  ///< 0: lora_rank
@@ -135,7 +135,7 @@ struct RunOptions {
   std::int64_t threads = 0;
   bool deterministic = false;
   std::string precision = "fp32";
-  std::string reduce_precision = "fp32";  ///< of gradients on their way between ranks
+  std::string reduce_precision = "fp32";  ///< in which gradients are sent between ranks
   bool shard_weights = false;             ///< no rank has all weights and gradients
   double rank_timeout = 60;               ///< seconds without a sign of life
 };
@@ -149,51 +149,51 @@ struct TrainOptions {
   ValidationOptions validation;
 };
 
-/// The fields of `o`, which must stay where it is.
+/// The fields of `o`, which must not move.
 Fields fields_of(TrainOptions& o);
 
-/// Training sets of the options: pairs of files, or tab-separated ones.
+/// The number of training sets: pairs of files, or tab-separated files.
 std::size_t corpus_count(const DataOptions& d);
 /// Whether `guided_alignment` is "learn".
 bool learns_alignments(const DataOptions& d);
-/// `corpus_weights` as numbers. @throws Error(usage) for a text that is none above 0
+/// `corpus_weights` as numbers. @throws Error(usage) for a text that is no number above 0
 std::vector<double> corpus_shares(const DataOptions& d);
 
-/// Sets everything that a preset decides: the model's sizes and dropouts.
+/// Sets everything that a preset determines: the model's sizes and dropouts.
 ///   tiny  d 128, 4 heads, ffn 256, 4 + 4 layers, dropout 0.1   learning rate 0.002, warm-up 400 updates
 ///   base  d 512, 8 heads, ffn 2048, 6 + 6 layers, dropout 0.1  0.0007, 4,000  [Vaswani et al. 2017, table 3]
 ///   big   d 1024, 16 heads, ffn 4096, 6 + 6 layers, dropout 0.3  0.0005, 4,000
-/// A language model has the decoder's layers alone and learns by what its authors used: gelu_new, AdamW with betas 0.9
-/// and 0.95, decay 0.1, dropout on attention weights too, no label smoothing [Brown et al. 2020, appendix B].
+/// A language model has only the decoder's layers, and follows its authors' training settings: gelu_new, AdamW with
+/// betas 0.9 and 0.95, decay 0.1, dropout on attention weights too, no label smoothing [Brown et al. 2020, appendix B].
 void apply_preset(TrainOptions& o);
 
-/// Checks what no single field can: contradictions, sizes that do not divide. Puts in what follows from other options
-/// (the updates of a linear or cosine schedule from `after`). @throws Error(usage)
+/// Checks across fields: contradictions, sizes that do not divide. Fills in values that follow from other options (the
+/// updates of a linear or cosine schedule from `after`). @throws Error(usage)
 void settle(TrainOptions& o);
 
-/// Refuses what was asked for and would change nothing: an option of translation for a language model.
-/// @param fields  those of a command, some or all of fields_of(o); they know what was given
-/// @throws Error(usage) that names the option
+/// Refuses options that would have no effect, such as a translation option for a language model.
+/// @param fields  those of a command, some or all of fields_of(o), which record what was given
+/// @throws Error(usage) naming the option
 void refuse_useless(const Fields& fields, const TrainOptions& o);
 
-/// The heads that `guided_alignment_layer` and `guided_alignment_heads` name, all of them by number.
-/// @throws Error(usage) where the model has no such ones
+/// The heads of `guided_alignment_layer` and `guided_alignment_heads`, listed by number.
+/// @throws Error(usage) if the model does not have them
 model::AlignmentHeads guided_heads(const LearningOptions& l, const ModelOptions& m);
 
-/// What validation measures, the deciding metric first; the loss where nothing was asked for.
+/// The validation metrics, the deciding one first; the loss by default.
 std::vector<Metric> metrics_of(const ValidationOptions& v);
 
-/// Workers that the options ask for: `threads`, or every core.
+/// The number of workers: `threads`, or every core.
 int worker_threads(const RunOptions& run);
-/// Parts that a batch is cut into: a fixed number under `deterministic`, so that the result is the same for any number
-/// of threads; otherwise one for each worker.
+/// The number of parts of a batch: fixed under `deterministic`, so that the result does not depend on the number of
+/// threads; otherwise one per worker.
 int batch_parts(const RunOptions& run);
 
-/// Reads values that to_json(fields) wrote. Keys that are no longer options are passed over; missing ones keep
+/// Reads values written by to_json(fields). Unknown keys of former options are ignored; missing ones keep their
 /// defaults.
 void fields_from_json(Fields& fields, const std::string& json_text, const std::string& where);
 
-/// The options that decide a run's weights and differ: "seed was 1, now 2"; "" where the run may go on.
+/// The differing options that affect a run's weights: "seed was 1, now 2"; "" if the run may resume.
 std::string forbidden_changes(const Fields& was, const Fields& now);
 
 }  // namespace tril::train

@@ -12,7 +12,7 @@ namespace tril::train {
 namespace {
 
 constexpr double smoothing = 0.9;
-constexpr std::size_t reach = 3;  // points on each side that a slope is taken over
+constexpr std::size_t reach = 3;  // points on each side for a slope
 
 // The slope of the smoothed loss against ln rate around point i.
 double slope(const std::vector<RatePoint>& p, std::size_t i) {
@@ -54,7 +54,7 @@ RateSweep sweep_rates(const TrainOptions& options, model::Model& model,
   how.seed = options.run.seed;
   Optimizer optimizer(model.parameters(), how);
   WorkersOptions of_workers = workers_options(options);
-  if (of_workers.loss.r_drop_start > 0) of_workers.loss.r_drop = 0;  // as the run begins
+  if (of_workers.loss.r_drop_start > 0) of_workers.loss.r_drop = 0;  // off, as at the start of a run
   of_workers.loss.teachers = teachers_of(options.learning.teacher, *tokenizer, options.data.max_length);
   Workers workers(model, optimizer, of_workers);
   const std::unique_ptr<BatchStream> corpus = training_stream(options, tokenizer);

@@ -1,6 +1,6 @@
-// The learning-rate range test: training with a rate that rises exponentially from update to update, and the loss of
-// each [Smith 2017, section 3.3]. Where the smoothed loss falls fastest against the rate's logarithm is a good peak rate;
-// where it turns, training begins to come apart.
+// The learning-rate range test: trains with a rate that rises exponentially from update to update, and records the loss
+// [Smith 2017, section 3.3]. A good peak rate is where the smoothed loss falls fastest against the rate's logarithm;
+// from where it turns, training begins to diverge.
 #pragma once
 
 #include <functional>
@@ -23,17 +23,17 @@ struct RateSweepOptions {
 struct RatePoint {
   std::int64_t update = 0;
   double rate = 0, loss = 0;
-  double smoothed = 0;  ///< exponential average of the losses so far, corrected for its beginning
+  double smoothed = 0;  ///< exponential average of the losses so far, bias-corrected
 };
 
 struct RateSweep {
   std::vector<RatePoint> points;
-  bool diverged = false;             ///< ended before the highest rate: the loss rose fourfold or was no number
+  bool diverged = false;             ///< ended early: the loss rose fourfold or was not finite
   std::optional<double> suggestion;  ///< where the smoothed loss falls fastest; none: it never fell
   std::optional<double> turn;        ///< where the smoothed loss is lowest
 };
 
-/// Trains `model` (its weights allocated and set) on the options' training set. Nothing is written.
+/// Trains `model` (with weights allocated and set) on the options' training set. Writes no files.
 /// @param on_update  after each update; may be empty
 RateSweep sweep_rates(const TrainOptions& options, model::Model& model,
                       const std::shared_ptr<const Tokenizer>& tokenizer, const RateSweepOptions& sweep,
@@ -41,10 +41,10 @@ RateSweep sweep_rates(const TrainOptions& options, model::Model& model,
 
 /// The rate of update i = 0, 1, ...: lowest (highest / lowest)^(i / (updates - 1)).
 double sweep_rate(const RateSweepOptions& sweep, std::int64_t i);
-/// Fills in the smoothed losses, the suggestion and the turn.
+/// Computes the smoothed losses, the suggestion and the turn.
 void judge(RateSweep& sweep);
 
-/// The sweep as one picture, loss against the rate's logarithm: an SVG.
+/// The sweep as an SVG plot of loss against the rate's logarithm.
 std::string rate_sweep_svg(const RateSweep& sweep);
 
 }  // namespace tril::train

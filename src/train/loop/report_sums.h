@@ -1,5 +1,5 @@
-// What the next report is made of: sums over the updates since the one before. They are part of a run's state, so that a
-// run that goes on reports the same means as one that never stopped.
+// Sums over the updates since the last report. They are part of a run's state, so that a resumed run reports the same
+// means as an uninterrupted one.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace tril::train {
 struct ReportSums {
   double loss = 0;                ///< over target tokens
   double norm = 0;                ///< of gradients, over updates
-  double seconds = 0;             ///< that the updates took
+  double seconds = 0;             ///< taken by the updates
   std::vector<GroupNorm> groups;  ///< over updates
   GradientNoise noise;
   std::int64_t tokens = 0;   ///< target tokens
-  std::int64_t counted = 0;  ///< those in `loss`: of updates that were finite
-  std::int64_t updates = 0;  ///< that were finite
-  /// Updates before this one are missing, of a state that has no sums (older ones have none); none: all are there.
+  std::int64_t counted = 0;  ///< those in `loss`: of finite updates
+  std::int64_t updates = 0;  ///< finite ones
+  /// Earlier updates are missing up to this one, in a checkpoint of a version without sums; unset: none is missing.
   std::optional<std::int64_t> since;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int deepest = 32;  // runs write 6
+constexpr int deepest = 32;  // runs write at most 6
 
 }  // namespace
 

@@ -8,7 +8,7 @@
 namespace tril::train {
 namespace {
 
-constexpr std::size_t longest_sample = 400;  // bytes: what a page can show of one sentence
+constexpr std::size_t longest_sample = 400;  // bytes: what a page can show of a sentence
 
 bool fit_to_show(const SampleText& s) {
   return !s.source.empty() && !s.reference.empty() && s.source.size() <= longest_sample &&

@@ -1,5 +1,5 @@
-// A few sentences of the validation set that a run shows its progress on: at each validation what the model makes of
-// them, and where its attention lies.
+// A few sentences of the validation set that show a run's progress: at each validation, the model's output and
+// attention for them.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace tril::train {
 
-/// One of the sentences: what the model is given and what it should come to. A language model is given the beginning of
-/// a text, and the reference is how that text goes on.
+/// One sample: the model's input and the reference. A language model gets the beginning of a text, and the reference is
+/// its continuation.
 struct SampleText {
   std::int64_t line = 0;  ///< in the validation set, from 1
   std::string source, reference;
@@ -31,13 +31,13 @@ struct Samples {
   std::vector<Sample> list;
 };
 
-/// `count` pairs at even distances through the set, always the same ones; empty and very long lines are passed over.
+/// `count` evenly spaced pairs of the set, always the same; empty and very long lines are skipped.
 std::vector<SampleText> choose_samples(const std::vector<SampleText>& set, std::int64_t count);
-/// The same, of the validation set that the options name.
+/// Likewise, from the validation set of the options.
 std::vector<SampleText> read_samples(const TrainOptions& options);
 
-/// What the model, with the weights that it has at that moment, makes of the texts.
-/// @param attention  how many of them, from the first, come with maps
+/// The model's current outputs for the texts.
+/// @param attention  how many of them, from the first, get attention maps
 Samples show_samples(const std::vector<SampleText>& texts, std::int64_t attention, const model::Model& m,
                      const Tokenizer& tokenizer, const Translate& translate);
 

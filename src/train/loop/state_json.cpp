@@ -57,7 +57,7 @@ ReportSums report_sums(const JsonObject& state, std::int64_t updates) {
   return s;
 }
 
-// Of all that state.json says besides.
+// The checksum of everything else in state.json.
 std::string checksum_of(const nlohmann::json& state) {
   return fmt::format("{:016x}", hash_of(state.dump()));
 }
@@ -94,7 +94,7 @@ std::string text_of(const TrainingState& s) {
 TrainingState state_in(const std::string& file) {
   const nlohmann::json json = read_json(file);
   const JsonObject o(json, file);
-  if (const auto sum = o.find<std::string>("checksum")) {  // older versions have written none
+  if (const auto sum = o.find<std::string>("checksum")) {  // older versions wrote none
     nlohmann::json rest = json;
     rest.erase("checksum");
     if (*sum != checksum_of(rest)) fail(file, "is damaged: its checksum does not match");

@@ -1,4 +1,4 @@
-// state.json: everything that a training run is besides its weights and moments.
+// state.json: the state of a training run besides its weights and moments.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace tril::train {
 
-/// The text of the file, with a checksum of all else in it.
+/// The text of the file, with a checksum of its contents.
 std::string text_of(const TrainingState& state);
 
-/// Reads it back. Keys that older versions have not written keep what they mean without.
-/// @throws Error for what is missing, cannot be, or is not as it was written
+/// Parses it. Keys that older versions did not write keep their defaults.
+/// @throws Error for missing or invalid keys, or a wrong checksum
 TrainingState state_in(const std::string& file);
 
 }  // namespace tril::train

@@ -25,7 +25,7 @@ void tell(const F& hook, Args&&... args) {
   if (hook) hook(std::forward<Args>(args)...);
 }
 
-// What an update came to that is not to be stepped by.
+// The figures of an update that must not be applied.
 std::string broken(const UpdateResult& r) {
   return fmt::format("the loss is {}, the gradient's norm {}", number_text(r.loss), number_text(r.gradient_norm));
 }
@@ -146,8 +146,8 @@ void Trainer::begin() {
   optimizer_->start_average();
   corpus_ = training_stream(options_, tokenizer_);
   state_.batches = options_.learning.accumulate * ranks_->started();
-  store_.clear();  // a state without updates may be of other sizes
-  // From here on a killed run is told apart from a directory that holds somebody's model.
+  store_.clear();  // its checkpoints without updates may have other sizes
+  // From here on, a killed run can be told from a directory with someone's model.
   save(corpus_->state());
   finish_saving();
 }
@@ -162,7 +162,7 @@ void Trainer::go_on() {
                "repeat them to go on, or pass `overwrite` to begin anew");
   store_.load_weights(model_.parameters(), *optimizer_);
   optimizer_->set_steps(state_.optimizer_steps);
-  // However many ranks go on: an update stays what it was.
+  // An update keeps its size whatever number of ranks resumes.
   if (state_.batches == 0) state_.batches = options_.learning.accumulate;
   if (ranks_->first() && state_.batches < ranks_->size())
     spdlog::warn("an update of this run has {}: {} of the {} ranks have nothing to do",
@@ -175,11 +175,11 @@ void Trainer::go_on() {
 
 bool Trainer::finite_weights() const {
   std::array<double, 1> broken{optimizer_->finite_weights(kern::best()) ? 0.0 : 1.0};
-  if (optimizer_->shards_weights()) ranks_->all_reduce(broken);  // each has seen its own
+  if (optimizer_->shards_weights()) ranks_->all_reduce(broken);  // each rank has checked its own
   return broken[0] == 0;
 }
 
-// A rate that is far too high may overflow weights while the loss and the gradient still were numbers.
+// A rate that is far too high may overflow weights while the loss and the gradient were still finite.
 void Trainer::check_weights() const {
   if (finite_weights()) return;
   if (state_.position.updates == 0 && !options_.tune.init_from.empty())
@@ -209,7 +209,7 @@ void Trainer::finish_saving() {
   while (store_.saving()) advance_saving();
 }
 
-// What `average_checkpoints` takes in.
+// Saves the weights for `average_checkpoints`.
 void Trainer::take_snapshot() {
   const std::int64_t wanted = options_.learning.average_checkpoints;
   if (options_.learning.ema > 0 || wanted <= 1) return;
@@ -219,7 +219,7 @@ void Trainer::take_snapshot() {
   if (static_cast<std::int64_t>(state_.snapshots.size()) > wanted) state_.snapshots.erase(state_.snapshots.begin());
 }
 
-// The weights that are validated and saved, where these are not the ones trained.
+// The weights to validate and save, if they are not the trained ones.
 std::vector<float> Trainer::shown_weights() {
   if (options_.learning.ema > 0)
     return optimizer_->averaged_weights([this](const Tensor& values) { workers_->share(values); });
@@ -262,7 +262,7 @@ void Trainer::show_weights() {
   }
   std::array<double, 1> breaks{broken_off ? 1.0 : 0.0};
   ranks_->all_reduce(breaks);
-  if (breaks[0] > 0) {  // nothing of it counts, and the state says that it is to come
+  if (breaks[0] > 0) {  // the update does not count; the checkpoint records that it is pending
     state_.snapshots = snapshots;
     state_.shown_update = shown_before;
     state_.validation_due = true;
@@ -289,7 +289,7 @@ void Trainer::save_model() {
 
 void Trainer::restore_model() {
   const bool validates = !valid_.empty();
-  if (validates ? !state_.best : state_.shown_update < 0) return;  // none was written yet
+  if (validates ? !state_.best : state_.shown_update < 0) return;  // nothing was written yet
   std::string lost;
   ranks_->by_first([&] {
     if (hooks_.lost_weights) lost = hooks_.lost_weights();
@@ -297,7 +297,7 @@ void Trainer::restore_model() {
   lost = ranks_->broadcast(lost);
   if (lost.empty()) return;
   const std::int64_t now = state_.position.updates;
-  // After a rollback an update of the same number may have had other weights: then a validation since was no better.
+  // After a rollback the same update may have had other weights: then a later validation was no better.
   const bool is_best = state_.best_update == now && state_.stalled == 0;
   if (state_.shown_update == now && (!validates || is_best)) {
     std::optional<BorrowedWeights> borrowed;
@@ -312,7 +312,7 @@ void Trainer::restore_model() {
                      state_.best_update, now),
          "put a copy of it back, or pass `overwrite` to begin anew");
   } else {
-    state_.shown_update = -1;  // the run writes the next one, at its end at the latest
+    state_.shown_update = -1;  // the run will write it again, at its end at the latest
   }
 }
 
@@ -353,7 +353,7 @@ UpdateResult Trainer::one_update() {
   }
   const std::int64_t number = state_.position.updates + 1;
   const LearningOptions& l = options_.learning;
-  if (l.r_drop > 0 && number == l.r_drop_start + 1) state_.usual = {};  // from here on losses are larger
+  if (l.r_drop > 0 && number == l.r_drop_start + 1) state_.usual = {};  // the losses are larger from here on
   return workers_->update(group_, number, rate_of(number), state_.usual.limits(l.spike_guard));
 }
 
@@ -374,8 +374,8 @@ bool Trainer::guard(const UpdateResult& result, const TrainingState& before) {
   return false;
 }
 
-// Weights and moments of the last saved state, data from here on: what has come between is not seen again in this
-// epoch. The state is saved at once, so that a run that is killed goes on behind the rollback.
+// Restores the weights and moments of the last checkpoint, but continues with the current data: the batches in between
+// do not come again in this epoch. Saves at once, so that a killed run resumes after the rollback.
 void Trainer::roll_back(const UpdateResult& result, const TrainingState& before) {
   finish_saving();
   TrainingState good = store_.read_state();
@@ -400,7 +400,7 @@ void Trainer::roll_back(const UpdateResult& result, const TrainingState& before)
 
 void Trainer::stop_at_nan(const UpdateResult& result, const TrainingState& before) {
   state_ = before;
-  const bool whole = finite_weights();  // it may have been stepped before that was seen
+  const bool whole = finite_weights();  // the update may have been applied before that was detected
   if (whole) save(before.corpus);
   finish_saving();
   fail("update " + std::to_string(state_.position.updates + 1),
@@ -441,7 +441,7 @@ TrainingSummary Trainer::run() {
     const double start = seconds_now();
     const UpdateResult result = one_update();
     const double end = seconds_now(), took = end - start;
-    if (result.broken_off) {  // its batches come again when the run goes on
+    if (result.broken_off) {  // its batches come again on resume
       state_ = before;
       summary.ending = Ending::stopped;
       break;
@@ -466,7 +466,7 @@ TrainingSummary Trainer::run() {
     state_.position.updates += 1;
     state_.position.epochs = state_.corpus.epoch;
     state_.position.tokens += result.tokens;
-    state_.position.minutes += (end - std::exchange(clock, end)) / 60;  // what came between two updates counts too
+    state_.position.minutes += (end - std::exchange(clock, end)) / 60;  // includes the time between updates
     agree();
     for (const Stragglers::Slow& slow : stragglers_.add(result.rank_seconds))
       if (ranks_->first())
@@ -487,21 +487,21 @@ TrainingSummary Trainer::run() {
       state_.sums = {};
     }
 
-    // The model before the state that names it: killed between the two, the run comes here again and writes it again.
+    // The model is saved before the checkpoint that names it: a run killed in between comes here again and rewrites it.
     const bool saves = due(save_freq_, before.position, state_.position);
     if (valid_.empty() ? saves : due(valid_freq_, before.position, state_.position)) {
       show_weights();
-      agree();  // who was asked to stop meanwhile does not make another update first
+      agree();  // a rank that was asked to stop makes no further update
     }
     if (saves) save(state_.corpus);
   }
 
-  if (summary.updates_here > 0 && state_.sums.updates > 0) {  // the sums stay, for a run that goes on from here
+  if (summary.updates_here > 0 && state_.sums.updates > 0) {  // the sums are kept for a resumed run
     TrainingReport last = report_of(state_.sums, state_, rate_of(state_.position.updates));
     last.unfinished = true;
     tell(hooks_.on_report, last);
   }
-  // A run that was stopped goes on later and is saved as it stands; one that is done has its last word measured.
+  // A stopped run resumes later and is saved as it is; a finished run validates its last weights.
   if (summary.ending == Ending::stopped) {
     if (state_.shown_update < 0) save_model();
   } else if (state_.shown_update < state_.position.updates && !state_.validation_due) {

@@ -1,8 +1,8 @@
-// The training loop: corpus -> workers -> schedule -> validation -> checkpoints. It knows no command line and no
-// terminal: what there is to tell goes to the hooks.
+// The training loop: corpus -> workers -> schedule -> validation -> checkpoints. It knows neither command line nor
+// terminal: messages go to the hooks.
 //
-// A run is a function of its options and data. It may end at any update (or be killed) and go on from its latest state:
-// the weights come out bit for bit as if it had never stopped.
+// A run is a function of its options and data. It may end (or be killed) at any update and resume from its latest
+// checkpoint: the weights are bit-identical to those of an uninterrupted run.
 #pragma once
 
 #include <functional>
@@ -19,89 +19,89 @@
 
 namespace tril::train {
 
-/// Means over the updates since the report before.
+/// Means over the updates since the last report.
 struct TrainingReport {
   Position position;
-  double loss = 0;                     ///< for each target token, of what is minimised
+  double loss = 0;                     ///< of the training objective, per target token
   double rate = 0;                     ///< learning rate of the latest update
   double gradient_norm = 0;            ///< before clipping, mean
-  std::vector<GroupNorm> group_norms;  ///< the same by part of the model; empty where no update was finite
-  std::optional<double> noise_scale;   ///< B_simple in target tokens, see gradient_noise.h; none: cannot be told
+  std::vector<GroupNorm> group_norms;  ///< likewise, by part of the model; empty if no update was finite
+  std::optional<double> noise_scale;   ///< B_simple in target tokens, see gradient_noise.h; none: unknown
   double tokens_per_second = 0;        ///< target tokens
-  std::int64_t skipped = 0;            ///< updates that the guard has left out, since the beginning of the run
-  /// Whether the run ended before this report was due: once it goes on, the next one has these updates too.
+  std::int64_t skipped = 0;            ///< updates skipped by the guard since the beginning of the run
+  /// Whether the run ended before this report was due: after a resume, the next one includes its updates.
   bool unfinished = false;
-  /// The update behind which the means begin, where those before it are not known (of a state of an older version).
+  /// The update after which the means begin, if earlier ones are unknown (from a checkpoint of an older version).
   std::optional<std::int64_t> since;
 };
 
-/// The guard has gone back to the last saved state.
+/// The guard went back to the last checkpoint.
 struct RollbackReport {
-  Position position;      ///< where the run now stands
-  std::int64_t from = 0;  ///< the update that was broken
+  Position position;      ///< where the run is now
+  std::int64_t from = 0;  ///< the broken update
   std::int64_t shown_update = -1;
-  double loss = 0, gradient_norm = 0;  ///< of that one
+  double loss = 0, gradient_norm = 0;  ///< of the broken update
   std::int64_t rollbacks = 0;          ///< since the beginning of the run
 };
 
 struct ValidationReport {
   Position position;
   ValidationScores scores;
-  bool best = false;         ///< better than every one before, by the first metric
+  bool best = false;         ///< better than all before, by the first metric
   std::int64_t stalled = 0;  ///< validations since the best one
-  Samples samples;           ///< of `valid_samples`; none where the hooks cannot translate
+  Samples samples;           ///< of `valid_samples`; none if the hooks cannot translate
 };
 
-/// What the loop tells and asks. Those marked (*) must be there; (**) is asked of every rank.
+/// The loop's callbacks. Those marked (*) are required; those marked (**) are called on every rank.
 struct TrainerHooks {
-  std::function<void(const TrainingReport& now)> on_update;  ///< after every update: means are of that update alone
+  std::function<void(const TrainingReport& now)> on_update;  ///< after every update, with means of that update only
   std::function<void(const TrainingReport&)> on_report;      ///< every `disp_freq`
   std::function<void(const ValidationReport&)> on_validation;
-  std::function<void(const Position&)> on_resume;  ///< once, before the first update of a run that goes on
-  std::function<void()> on_save;                   ///< after each state that was saved
-  /// (**) true, from some moment on: save and return after the update that runs. One of several batches is broken off where
-  /// there is one rank, and so is a validation: both come again when the run goes on. Asked by many threads at once.
+  std::function<void(const Position&)> on_resume;  ///< once, before the first update of a resumed run
+  std::function<void()> on_save;                   ///< after each checkpoint
+  /// (**) returns true from some moment on to request a stop: the loop saves and returns after the current update. With one
+  /// rank, an update of several batches and a validation are broken off and repeated on resume. Called by many threads at once.
   std::function<bool()> stop;
   std::function<void(const RollbackReport&)> on_rollback;
-  std::function<void()> load_start;  ///< (**) sets the weights of a new run, after their initialisation
-  std::function<void()> save_model;  ///< (*) writes the model as it stands to its directory
-  /// The file of the model's weights that save_model has written and that is there no longer; "": none. Not set: all are.
+  std::function<void()> load_start;  ///< (**) sets the weights of a new run, after initialisation
+  std::function<void()> save_model;  ///< (*) writes the current model to its directory
+  /// The weights file that save_model has written and that is missing now; "" if none. Unset: none is missing.
   std::function<std::string()> lost_weights;
   Translate
-      translate;  ///< (*) (**) where BLEU or chrF is measured; shows samples. After a stop what it gives is not used
+      translate;  ///< (*) (**) if BLEU or chrF is measured; shows samples. Its result is ignored after a stop request
 };
 
 enum class Ending : std::uint8_t { completed, early_stopping, stopped };
 
 struct TrainingSummary {
   Position position;
-  std::int64_t updates_here = 0;  ///< made by this run(), not by those that it goes on from
+  std::int64_t updates_here = 0;  ///< made by this run(), without those before a resume
   Ending ending = Ending::completed;
-  std::optional<double> best;  ///< the first metric at its best
+  std::optional<double> best;  ///< the best value of the first metric
   std::int64_t best_update = 0;
-  std::int64_t stalled = 0;  ///< validations since
+  std::int64_t stalled = 0;  ///< validations since the best
   std::int64_t skipped = 0, rollbacks = 0;
 };
 
-/// What options say to those who do the work.
+/// Derives the workers' settings from the options.
 OptimizerOptions optimizer_options(const LearningOptions& l);
 WorkersOptions workers_options(const TrainOptions& o);
 Schedule schedule_of(const LearningOptions& l);
 
 class Trainer {
  public:
-  /// Goes on from the directory's state where it has one, else initialises the weights by the seed.
+  /// Resumes from the directory's checkpoint if there is one; otherwise initialises the weights by the seed.
   /// @param options  settled
-  /// @param model  its parameters allocated; must outlive this, like `store`
-  /// @param ranks  the processes that train this model together: all of them make the same calls with the same options and
-  /// files. The hooks of the first one are told everything, of the others those that are marked (**)
-  /// @throws Error where the directory's run had other options that matter
+  /// @param model  with parameters allocated; must outlive this object, like `store`
+  /// @param ranks  the processes that train this model together: all must make the same calls with the same options and
+  ///   files. All hooks are called on the first rank, and those marked (**) on the others too
+  /// @throws Error if the directory's run had other options that matter
   Trainer(TrainOptions options, model::Model& model, std::shared_ptr<const Tokenizer> tokenizer, CheckpointStore& store,
           TrainerHooks hooks, std::shared_ptr<dist::Ranks> ranks = dist::Ranks::alone());
   ~Trainer();
 
-  /// Trains until `after`, early stopping or the stop hook. @throws Error for bad data, a full disk, a loss that is not
-  /// a number under `nan_guard` stop; the states saved so far remain
+  /// Trains until `after`, early stopping or the stop hook. @throws Error for bad data, a full disk, or a non-finite
+  /// loss under `nan_guard` stop; saved checkpoints remain
   TrainingSummary run();
 
   const Workers& workers() const { return *workers_; }
@@ -110,30 +110,29 @@ class Trainer {
   void begin();
   void go_on();
   bool finite_weights() const;
-  /// @throws Error where the weights are not finite: what is saved can be gone on from
+  /// @throws Error if the weights are not finite: every checkpoint can be resumed
   void check_weights() const;
-  /// Begins to save the state; it is written beside the updates that follow.
+  /// Begins to save a checkpoint, which is written in the background.
   void save(const CorpusState& corpus);
   void advance_saving();
   void finish_saving();
-  /// Validates the weights that are to be shown and, if they are the best, saves the model; just saves it without a
-  /// set. A validation that a stop breaks off is due again.
+  /// Validates the weights to be shown and, if they are the best, saves the model; without a validation set, only saves
+  /// it. A validation that is broken off by a stop is due again.
   void show_weights();
   void save_model();
-  /// Writes the model anew where a run that goes on finds its file gone. @throws Error where no state has its weights
+  /// Writes the model again if a resumed run finds its file missing. @throws Error if no checkpoint has its weights
   void restore_model();
   void take_snapshot();
   std::vector<float> shown_weights();
   [[noreturn]] void stop_at_nan(const UpdateResult& result, const TrainingState& before);
   UpdateResult one_update();
-  /// Makes every rank's clock the first one's; what any rank is asked to stop by is asked of all; what all have written is
-  /// made to count.
+  /// Synchronises the ranks: takes the first one's clock, shares stop requests, and advances a save that all have
+  /// finished.
   void agree();
-  /// `translate`, each rank a share of the lines.
+  /// `translate`, with each rank translating a share of the lines.
   std::vector<std::string> translate_together(std::span<const std::string> sources);
   double rate_of(std::int64_t update) const;
-  /// What the guard does with an update that was not stepped, or with one that broke the weights. Returns whether the
-  /// run went back.
+  /// Handles an update that was not applied, or that broke the weights. @return whether the run went back
   bool guard(const UpdateResult& result, const TrainingState& before);
   void roll_back(const UpdateResult& result, const TrainingState& before);
 
@@ -156,9 +155,9 @@ class Trainer {
   TrainingState state_;
   std::vector<Batch> group_;  // the batches of one update
   std::int64_t skipped_in_a_row_ = 0;
-  bool stop_ = false;  // some rank was asked to
+  bool stop_ = false;  // any rank was asked to stop
   Stragglers stragglers_;
-  bool told_data_ = false;  // what became of the files' lines, once a pass over them is complete
+  bool told_data_ = false;  // the corpus statistics are reported once, after a complete pass
 };
 
 }  // namespace tril::train

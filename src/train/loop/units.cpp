@@ -95,7 +95,7 @@ bool due(const std::vector<Amount>& amounts, const Position& before, const Posit
 
 std::string amounts_expected(const std::string& text) {
   const std::string expected = fmt::format("{} ({})", form, examples);
-  if (text.empty()) return expected;  // a mistake, as an unset variable is; who wants none says 0
+  if (text.empty()) return expected;  // probably a mistake, such as an unset variable; 0 means none
   try {
     parse_amounts(text, "");
     return "";

@@ -1,6 +1,6 @@
-// Amounts of training with their unit, as Marian writes them: 8000u updates, 30e epochs, 10m minutes, 5Gt target
-// tokens; a factor K, M or G may stand before the unit, and a bare number is updates. Several joined by commas:
-// whichever comes first.
+// Amounts of training with their unit, in Marian's notation: 8000u updates, 30e epochs, 10m minutes, 5Gt target tokens;
+// a factor K, M or G may precede the unit, and a bare number means updates. Several are separated by commas: whichever
+// comes first.
 #pragma once
 
 #include <cstdint>
@@ -18,27 +18,27 @@ struct Amount {
   friend bool operator==(const Amount&, const Amount&) = default;
 };
 
-/// How far a run has come.
+/// The progress of a run.
 struct Position {
   std::int64_t updates = 0;
-  std::int64_t epochs = 0;  ///< finished
+  std::int64_t epochs = 0;  ///< completed
   double minutes = 0;
-  std::int64_t tokens = 0;  ///< target tokens, </s> included
+  std::int64_t tokens = 0;  ///< target tokens, including </s>
 };
 
 /// "8000u" -> 8000 updates. @param where  names the option in an error. @throws Error(usage)
 Amount parse_amount(std::string_view text, const std::string& where);
-/// "30e,10m" -> both. "" and "0": none, which means never.
+/// "30e,10m" -> both. "" and "0": an empty list, which means never.
 std::vector<Amount> parse_amounts(std::string_view text, const std::string& where);
 
-/// What the run has had of the amount's unit.
+/// The run's progress in the amount's unit.
 double measured(const Position& at, Unit unit);
-/// Whether any of the amounts is reached; never for none.
+/// Whether any of the amounts is reached; never for an empty list.
 bool reached(const std::vector<Amount>& amounts, const Position& at);
-/// Whether a multiple of any of the amounts lies in (before, now]: something done "every 500u" is due.
+/// Whether a multiple of any of the amounts is in (before, now]: something done "every 500u" is due.
 bool due(const std::vector<Amount>& amounts, const Position& before, const Position& now);
 
-/// "" or what was expected, for Field::checked_by: something, where nothing is given.
+/// For Field::checked_by: "" or what was expected; an empty text is an error.
 std::string amounts_expected(const std::string& text);
 
 }  // namespace tril::train
