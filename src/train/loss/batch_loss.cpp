@@ -6,7 +6,7 @@
 namespace tril::train {
 namespace {
 
-// The batch and the batch once more behind it.
+// The batch, followed by a second copy of itself.
 Batch doubled(const Batch& batch) {
   Batch both = batch;
   for (std::int64_t i = 0; i < batch.sentences(); ++i)
@@ -15,7 +15,7 @@ Batch doubled(const Batch& batch) {
   return both;
 }
 
-// Of the targets alone.
+// Only the loss of the targets.
 Tensor target_loss(Context& c, const model::Model& m, const Batch& batch, const LossSettings& settings,
                    double normalizer, const Tensor& hidden) {
   const model::OutputProjection out = m.output();
@@ -46,7 +46,7 @@ Tensor batch_loss(Context& c, const model::Model& m, const Batch& given, const L
   const bool balanced = settings.router_aux_loss > 0;
   const Tensor hidden = hidden_states(c, m, batch, guided ? &tap : nullptr, balanced ? &routers : nullptr);
   Tensor loss = target_loss(c, m, given, settings, normalizer, hidden);
-  if (balanced) {  // it is a mean over tokens: this batch has its share of the update's
+  if (balanced) {  // a mean over tokens: scaled to this batch's share of the update
     const double share = static_cast<double>(given.target_tokens()) / normalizer;
     const Tensor balance = ops::load_balancing_loss(c, routers.logits, m.experts_per_token());
     loss = ops::add(c, loss, ops::scale(c, balance, static_cast<float>(settings.router_aux_loss * share)));

@@ -1,5 +1,5 @@
-// What training minimises: the targets' cross-entropy with label smoothing, or with R-Drop's divergence, or a teacher's
-// predictions, and beside it what attention and routers are taught.
+// The training objective: the targets' cross-entropy with label smoothing, R-Drop's divergence or a teacher's
+// predictions, plus losses for attention and routers.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +13,29 @@
 
 namespace tril::train {
 
-/// How attention is taught what aligns with what (ops::alignment_loss), where batches have alignments.
+/// How attention is trained on alignments (ops::alignment_loss), if batches have them.
 struct GuidedAlignment {
   model::AlignmentHeads heads;
   ops::AlignmentCost cost = ops::AlignmentCost::ce;
-  double weight = 0.1;  ///< beside the loss of the targets
+  double weight = 0.1;  ///< relative to the loss of the targets
 };
 
-/// What is minimised.
+/// The settings of the objective.
 struct LossSettings {
   double label_smoothing = 0;
   double r_drop = 0;                         ///< weight of the divergence between two passes of each batch; 0: one pass
-  std::int64_t r_drop_start = 0;             ///< updates before it, each of one pass
+  std::int64_t r_drop_start = 0;             ///< number of first updates without it, of one pass each
   double router_aux_loss = 0;                ///< weight of the load-balancing loss of mixtures of experts; 0: none
-  std::shared_ptr<const Teachers> teachers;  ///< whose predictions the model learns beside the targets; may be null
+  std::shared_ptr<const Teachers> teachers;  ///< models whose predictions are learned beside the targets; may be null
   ops::DistillationOptions distillation;     ///< how
   std::optional<GuidedAlignment> guided;
 
-  /// What is minimised in update `number`, from 1.
+  /// The settings for update `number`, from 1.
   LossSettings of_update(std::int64_t number) const;
 };
 
-/// The mean loss of target tokens of one part: what is differentiated. Records on the context's tape if there is one.
-/// @param normalizer  the sum of losses is divided by this: the target tokens of the whole update
+/// The mean loss of a part's target tokens, to be differentiated. Recorded on the context's tape if there is one.
+/// @param normalizer  the divisor of the sum of losses: the target tokens of the whole update
 Tensor batch_loss(Context& c, const model::Model& m, const Batch& batch, const LossSettings& settings,
                   double normalizer);
 

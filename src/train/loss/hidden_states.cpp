@@ -3,7 +3,7 @@
 namespace tril::train {
 namespace {
 
-// The decoder's input: the target behind the start id, without its last token.
+// The decoder's input: the start id, then the target without its last token.
 std::vector<std::int32_t> shifted(const Batch& batch, std::int32_t start) {
   std::vector<std::int32_t> ids(batch.target_ids.size());
   for (std::int64_t r = 0; r < batch.target.count(); ++r) {
@@ -14,7 +14,7 @@ std::vector<std::int32_t> shifted(const Batch& batch, std::int32_t start) {
   return ids;
 }
 
-// What the decoder reads: in a language model's batch the source itself.
+// The ids that the decoder reads: in a language model's batch the source itself.
 std::vector<std::int32_t> decoder_ids(const model::Model& m, const Batch& batch) {
   return m.has_encoder() ? shifted(batch, m.special_ids().decoder_start) : batch.source_ids;
 }

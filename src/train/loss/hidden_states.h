@@ -1,4 +1,4 @@
-// A pass of a model over a batch of pairs, under teacher forcing.
+// A pass of a model over a batch of pairs with teacher forcing.
 #pragma once
 
 #include "corpus/batch.h"
@@ -6,7 +6,7 @@
 
 namespace tril::train {
 
-/// The decoder's last states for every target token of the batch, whose predecessors it is given -> [N, d_model].
+/// The decoder's final hidden state for every target token of the batch, given its predecessors -> [N, d_model].
 Tensor hidden_states(Context& c, const model::Model& m, const Batch& batch, nn::AttentionTap* tap = nullptr,
                      nn::RouterTap* routers = nullptr);
 

@@ -26,7 +26,7 @@ void check_side(const std::string& directory, const Tokenizer& teacher, const To
                  hint);
 }
 
-// Whether all weights are finite: a teacher's that are not would be told as a loss of the student's.
+// Whether all weights are finite: otherwise the student's loss would seem to be at fault.
 bool is_finite(const model::Model& m) {
   constexpr std::int64_t piece = 1 << 20;
   const Tensor& all = m.parameters().flat();
@@ -37,7 +37,7 @@ bool is_finite(const model::Model& m) {
   return true;
 }
 
-// A context as it is for serving, until the end of a scope.
+// Puts a context into serving mode until the end of the scope.
 class Serving {
  public:
   explicit Serving(Context& c) : c_(c), tape_(c.tape()), training_(c.training()) {

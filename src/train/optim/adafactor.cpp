@@ -1,12 +1,12 @@
-// Adafactor: Adam's second moment of a matrix by its row and column means alone.   [Shazeer & Stern 2018, alg. 4 and 5]
+// Adafactor: Adam's second moment, factored into a matrix's row and column means.  [Shazeer & Stern 2018, alg. 4 and 5]
 //   b2_t = 1 - t^-0.8    s = g^2 + 1e-30
 //   r = b2_t r + (1 - b2_t) rowmean(s)    c = b2_t c + (1 - b2_t) colmean(s)    V = r c^T / mean(r)
 //   (a vector keeps V = b2_t V + (1 - b2_t) s itself)
 //   u = g / sqrt(V)    u' = u / max(1, rms(u))    w = w - rho_t max(1e-3, rms(w)) u' - rho_t weight_decay w
-// rho_t is the schedule's rate: relative to the size of the weight that it steps, so that 0.01 moves each weight by a
-// hundredth of itself; several times what suits Adam. There is no first moment. A checkpoint keeps r ("row_average"), c
-// ("column_average") and V of vectors ("second_moment"): rows + columns values where Adam keeps 2 rows * columns.
-// A step needs its whole weight: weights are dealt out whole.
+// rho_t is the schedule's rate. It is relative to the weight's own size: 0.01 changes each weight by about a hundredth
+// of itself; it should be several times Adam's. There is no first moment. A checkpoint keeps r ("row_average"), c
+// ("column_average") and V of vectors ("second_moment"): rows + columns values, where Adam keeps 2 rows * columns. A
+// step needs a whole weight, so each weight is assigned to one worker.
 #include <cmath>
 
 #include "train/optim/update_rule.h"

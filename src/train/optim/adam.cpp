@@ -24,7 +24,7 @@ class AdamRule : public UpdateRule {
   }
 
  private:
-  // As the flat block from the first trained value to the last, gaps for alignment included.
+  // Like the flat block from the first trained value to the last, including alignment gaps.
   static StatePlaces as_in_block(const std::vector<TrainedWeight>& weights) {
     StatePlaces places;
     for (const TrainedWeight& w : weights) {

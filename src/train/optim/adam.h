@@ -1,8 +1,8 @@
-// Adam and AdamW, as a value: the whole optimiser of --optimizer adam and adamw, and what Muon leaves to it.
+// Adam and AdamW: the optimizers adam and adamw, and the part of Muon that is AdamW.
 //
 //   m = b1 m + (1 - b1) g    v = b2 v + (1 - b2) g^2                                     [Kingma & Ba 2015, alg. 1]
 //   w = w - lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)
-// Adam adds weight_decay * w to g; AdamW takes lr weight_decay w off w instead [Loshchilov & Hutter 2019, alg. 2].
+// Adam adds weight_decay * w to g; AdamW instead subtracts lr weight_decay w from w [Loshchilov & Hutter 2019, alg. 2].
 // A checkpoint keeps m ("moment1") and v ("moment2").
 #pragma once
 
@@ -12,10 +12,10 @@ namespace tril::train {
 
 class AdamState {
  public:
-  /// @param places  where the state of each weight lies
+  /// @param places  where the state of each weight begins
   AdamState(StatePlaces places, const OptimizerOptions& options, bool decoupled_decay);
 
-  /// @param offset  the stretch's first value within its weight
+  /// @param offset  of the stretch's first value within its weight
   void step(const UpdateStep& u, const Stretch& s, std::size_t offset, float* w, const float* g);
   void append_state(std::vector<NamedTensor>& list) const;
   std::vector<StateSlice> state_of(const Stretch& s, std::size_t offset) const;

@@ -27,7 +27,7 @@ std::string write_snapshot(const std::string& directory, std::int64_t update, co
 
 std::vector<float> mean_of_snapshots(const std::string& directory, const std::vector<std::string>& names,
                                      std::int64_t values) {
-  constexpr std::size_t chunk = 1 << 16;  // values in double at a time
+  constexpr std::size_t chunk = 1 << 16;  // values summed in double at a time
   std::vector<SafetensorsFile> files;     // memory maps, read piece by piece
   for (const std::string& name : names) {
     files.push_back(SafetensorsFile::open(directory + "/" + name));

@@ -6,12 +6,12 @@
 namespace tril::train {
 namespace {
 
-// 64 KiB of each array: w, m, v, g of a piece pass through a core's cache, and a small model has enough pieces for all.
+// 64 KiB of each array: w, m, v, g of a piece fit into a core's cache, and a small model has enough pieces for all workers.
 constexpr std::size_t piece_values = 1 << 14;
-// A message's latency is small beside 4 MiB; a small model has at least so many buckets, so that the first travel while
-// the last are computed.
+// A message's latency is small compared to 4 MiB; a small model has at least this many buckets, so that the first are
+// sent while the last are computed.
 constexpr std::size_t bucket_values = 1 << 20, least_buckets = 8;
-// Gaps up to this are sent along: two messages cost more.
+// Gaps up to this are sent too: two messages would cost more.
 constexpr std::size_t most_gap = 1024;
 
 }  // namespace
@@ -64,7 +64,7 @@ void Division::cut(const std::vector<Stretch>& whole) {
     for (; next < whole.size() && whole[next].begin < end; ++next) {
       const std::size_t from = std::max(begin, whole[next].begin), to = whole[next].begin + whole[next].count;
       stretches_.push_back({whole[next].weight, from, std::min(end, to) - from});
-      if (to > end) break;  // goes on in the next piece
+      if (to > end) break;  // continues in the next piece
     }
   }
   first_of_piece_.push_back(stretches_.size());
@@ -76,8 +76,8 @@ void Division::cut(const std::vector<Stretch>& whole) {
   }
 }
 
-// A bucket's pieces go to the ranks in even shares, those of the next bucket beginning with another rank, so that a
-// remainder is not always the same rank's.
+// A bucket's pieces are divided evenly among the ranks; each bucket starts with another rank, so that remainders are
+// spread over the ranks.
 void Division::deal_out(const std::vector<TrainedWeight>& weights, const UpdateRule& rule) {
   std::vector<std::size_t> whole, loads;
   for (std::size_t i = 0; i < weights.size(); ++i)
@@ -102,7 +102,7 @@ void Division::deal_out(const std::vector<TrainedWeight>& weights, const UpdateR
         if (owner_[s] == rank_) own_.push_back(s);
         std::vector<Interval>& list = owned_[b * n + static_cast<std::size_t>(owner_[s])];
         const std::size_t begin = stretches_[s].begin - window_begin_;
-        // Neighbours are one interval, with what lies between them for alignment.
+        // Neighbours form one interval, including the alignment gap between them.
         if (!list.empty() && owner_[s - 1] == owner_[s] && begin - list.back().begin - list.back().count <= most_gap)
           list.back().count = begin + stretches_[s].count - list.back().begin;
         else

@@ -1,6 +1,6 @@
-// How the trained weights are divided: into pieces, whose norms are summed in order; into stretches, each of one weight and
-// one piece; into buckets, which are what travels between processes at a time; and among the ranks, each of which steps its
-// own stretches and keeps the optimiser's state of those alone [ZeRO, Rajbhandari et al. 2020, section 5.1: P_os].
+// The division of the trained weights: into pieces, whose norms are summed in order; into stretches, each within one
+// weight and one piece; into buckets, the units of communication between processes; and among the ranks, each of which
+// steps only its own stretches and keeps their optimizer state [ZeRO, Rajbhandari et al. 2020, section 5.1: P_os].
 #pragma once
 
 #include <cstddef>
@@ -17,33 +17,33 @@ struct Interval {
 
 class Division {
  public:
-  /// @param takes_whole  the weights that are stepped by one rank each
+  /// @param takes_whole  the weights that one rank steps as a whole
   Division(const nn::Parameters& parameters, const std::vector<TrainedWeight>& weights, const UpdateRule& rule,
            int rank, int ranks);
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
-  /// Where the window begins in the flat block, and its values.
+  /// The window's offset in the flat block, and its number of values.
   std::size_t window_begin() const { return window_begin_; }
   std::size_t window_count() const { return window_count_; }
 
-  /// What is trained, ascending, cut where a piece ends. The rows of padding ids are no part of it.
+  /// The trained values, ascending, split at piece boundaries, without the rows of padding ids.
   const std::vector<Stretch>& stretches() const { return stretches_; }
   std::size_t pieces() const { return first_of_piece_.size() - 1; }
-  /// The first stretch of a piece; of the number behind the last one, how many there are.
+  /// The index of a piece's first stretch; for the number after the last piece, the number of stretches.
   std::size_t first_of_piece(std::size_t piece) const { return first_of_piece_[piece]; }
-  /// Rows of padding ids: their gradient is made zero.
+  /// Rows of padding ids, whose gradient is set to zero.
   const std::vector<Stretch>& untrained_rows() const { return untrained_rows_; }
 
   int owner_of(std::size_t stretch) const { return owner_[stretch]; }
   /// This rank's stretches, ascending.
   const std::vector<std::size_t>& own() const { return own_; }
-  /// This rank's weights that are stepped whole.
+  /// The weights that this rank steps as a whole.
   const std::vector<std::size_t>& own_whole() const { return own_whole_; }
 
-  /// The window in parts that follow one another.
+  /// Consecutive parts that cover the window.
   const std::vector<Interval>& buckets() const { return buckets_; }
-  /// What of a bucket a rank steps.
+  /// The part of a bucket that a rank steps.
   const std::vector<Interval>& owned(std::size_t bucket, int rank) const {
     return owned_[bucket * static_cast<std::size_t>(ranks_) + static_cast<std::size_t>(rank)];
   }
@@ -62,7 +62,7 @@ class Division {
   std::vector<std::vector<Interval>> owned_;  // by bucket and rank
 };
 
-/// Which of `loads` goes to which of `takers`: the largest first, each to the one that has least so far.
+/// Assigns each of `loads` to one of `takers`: the largest first, each to the taker with the least load.
 std::vector<std::size_t> dealt_out(const std::vector<std::size_t>& loads, std::size_t takers);
 
 }  // namespace tril::train

@@ -1,10 +1,10 @@
-// How noisy the gradient is: the simple noise scale B_simple = tr(S) / |G|^2, S the covariance of one token's gradient
-// and G its mean [McCandlish et al. 2018, eq. 2.9]. Batches far below it average noise away, batches far above it gain
-// little. Estimated from gradients that an update has anyway, those of its parts (appendix A.1): in expectation
+// The noise of the gradient: the simple noise scale B_simple = tr(S) / |G|^2, where S is the covariance of one token's
+// gradient and G its mean [McCandlish et al. 2018, eq. 2.9]. Far smaller batches mostly average noise; far larger ones
+// gain little. Estimated from the gradients of an update's parts, which exist anyway (appendix A.1): in expectation
 //   |g_B|^2 = |G|^2 + tr(S) / B, so that from the mean over parts of |g_b|^2 and 1/b, and from the whole update,
 //   tr(S) = (mean |g_b|^2 - |g_B|^2) / (mean 1/b - 1/B)     |G|^2 = |g_B|^2 - tr(S) / B
-// Both are noisy alone: they are summed over the updates of a report before they are divided. The unit is the target
-// token; tokens of one sentence are not independent, so compare figures of one corpus.
+// Both are noisy: they are summed over the updates of a report before the division. The unit is the target token;
+// tokens of one sentence are not independent, so compare only figures of the same corpus.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ struct GradientNoise {
   std::int64_t updates = 0;
 
   void add(const GradientNoise& other) { trace += other.trace, signal += other.signal, updates += other.updates; }
-  /// B_simple in tokens; none where the sums are no estimate of it: no parts, or a gradient that drowns in its noise.
+  /// B_simple in tokens; none if the sums give no estimate: no parts, or a gradient too small for its noise.
   std::optional<double> scale() const {
     if (updates == 0 || !(trace >= 0) || !(signal > 0)) return std::nullopt;
     return trace / signal;
   }
 };
 
-/// Of one update: `parts` of it, and the gradient of all its tokens. Nothing from fewer than two parts.
+/// From one update: `parts` of it, and the gradient of all its tokens. Empty for fewer than two parts.
 inline GradientNoise gradient_noise(std::span<const PartGradient> parts, double squared_norm, double tokens) {
   if (parts.size() < 2) return {};
   double squares = 0, inverse = 0;

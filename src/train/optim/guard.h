@@ -1,8 +1,8 @@
-// What counts as a broken update besides one that is not a number: a loss or a gradient's norm far above what is usual.
-// Usual is an exponential average of each and of its square (decay 0.98, about the last 50 updates); the bound is
+// Detects broken updates that are finite: a loss or a gradient norm far above the usual. The usual is an exponential
+// average of each value and of its square (decay 0.98, about the last 50 updates); the bound is
 //   mean + factor * max(standard deviation, mean / 20)
-// and holds once 50 updates are known. A broken update is not stepped and enters no average; --nan-guard says what comes
-// then. Rolling back goes to the last saved state and on with other data, as [Chowdhery et al. 2022, section 5.1] did.
+// and applies after 50 updates. A broken update is not applied and enters no average; --nan-guard decides what happens then. A
+// rollback returns to the last checkpoint and continues with other data, as in [Chowdhery et al. 2022, section 5.1].
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct UpdateLimits {
   double gradient_norm = std::numeric_limits<double>::infinity();
 };
 
-/// An exponential average of values and of their squares.
+/// An exponential average of values, and of their squares.
 struct RunningAverage {
   static constexpr double decay = 0.98;
   static constexpr std::int64_t first_bound = 50;
@@ -31,7 +31,7 @@ struct RunningAverage {
     square = keep * square + (1 - keep) * x * x;
     ++count;
   }
-  /// Infinite until enough is known, or where factor is 0.
+  /// Infinite until enough values are known, or if factor is 0.
   double bound(double factor) const {
     if (factor <= 0 || count < first_bound) return std::numeric_limits<double>::infinity();
     const double deviation = std::sqrt(std::max(0.0, square - mean * mean));
@@ -39,7 +39,7 @@ struct RunningAverage {
   }
 };
 
-/// What is usual of a run's updates; part of its state.
+/// The usual values of a run's updates; part of its state.
 struct UsualUpdate {
   RunningAverage loss, gradient_norm;
   UpdateLimits limits(double factor) const { return {loss.bound(factor), gradient_norm.bound(factor)}; }

@@ -1,7 +1,7 @@
-// Lion: every value moves by the rate, up or down.                                            [Chen et al. 2023, alg. 2]
+// Lion: every value changes by the learning rate, up or down.                                  [Chen et al. 2023, alg. 2]
 //   c = b1 m + (1 - b1) g    w = w - lr (sign(c) + weight_decay w)    m = b2 m + (1 - b2) g
-// Half of Adam's state. The authors advise a rate of a third to a tenth of AdamW's, a decay of three to ten times its
-// decay, and b1 = 0.9, b2 = 0.99. A checkpoint keeps m ("momentum").
+// Half of Adam's state. The authors advise a third to a tenth of AdamW's rate, three to ten times its decay, and b1 =
+// 0.9, b2 = 0.99. A checkpoint keeps m ("momentum").
 #include "train/optim/update_rule.h"
 
 namespace tril::train {

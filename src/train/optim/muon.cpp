@@ -1,13 +1,13 @@
-// Muon: a hidden matrix moves by the nearest orthogonal matrix of its momentum.                    [Jordan et al. 2024]
+// Muon: steps a hidden matrix by the nearest orthogonal matrix to its momentum.                    [Jordan et al. 2024]
 //   m = mu m + (1 - mu) g    d = mu m + (1 - mu) g (Nesterov's)    o = newton_schulz(d) ~ U V^T where d = U S V^T
 //   w = w - lr 0.2 sqrt(max(rows, columns)) o - lr weight_decay w
-// The factor makes o's root mean square that of Adam's steps, so that one rate suits both [Liu et al. 2025, eq. 4].
+// The factor matches o's root mean square to Adam's steps, so that one rate suits both [Liu et al. 2025, eq. 4].
 // newton_schulz: X = d / |d|, then five times A = X X^T, X = a X + (b A + c A^2) X with (a, b, c) = (3.4445, -4.7750,
-// 2.0315), on the wider side's transpose where there are more rows than columns; all in float32.
+// 2.0315), on the transpose if there are more rows than columns; all in float32.
 //
-// Hidden matrices are those of linear layers between hidden states; embeddings, output, norms and biases are AdamW's
-// (adam.h), with the same rate and decay. A checkpoint keeps m ("momentum") and AdamW's state. Matrices are dealt out
-// whole, one worker makes each product with one thread: the result does not depend on their number.
+// Hidden matrices are those of linear layers between hidden states; AdamW (adam.h) steps embeddings, output, norms and
+// biases, with the same rate and decay. A checkpoint keeps m ("momentum") and AdamW's state. Each matrix is stepped by
+// one worker with one thread, so the result does not depend on the number of workers.
 #include <algorithm>
 #include <cmath>
 

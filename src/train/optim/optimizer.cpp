@@ -10,9 +10,10 @@
 namespace tril::train {
 namespace {
 
-constexpr std::uint64_t noise_stream = 0x6e6f697365;  // apart from dropout's, whose streams are updates
+constexpr std::uint64_t noise_stream = 0x6e6f697365;  // distinct from dropout's streams, which are numbered by updates
 
-// "model.encoder.layers.0" of "model.encoder.layers.0.fc1.weight", "model.shared" of "model.shared.weight".
+// The group of a weight: "model.encoder.layers.0" of "model.encoder.layers.0.fc1.weight", "model.shared" of
+// "model.shared.weight".
 std::string group_of(const std::string& name) {
   for (std::size_t begin = 0; begin < name.size();) {
     const std::size_t end = std::min(name.find('.', begin), name.size());
@@ -24,7 +25,7 @@ std::string group_of(const std::string& name) {
   return dot == name.npos ? name : name.substr(0, dot);
 }
 
-// The noise's deviation at update t [Neelakantan et al. 2015, eq. 1]: sqrt(eta / (1 + t)^0.55).
+// The standard deviation of the noise at update t [Neelakantan et al. 2015, eq. 1]: sqrt(eta / (1 + t)^0.55).
 double noise_deviation(double eta, std::int64_t t) {
   return std::sqrt(eta / std::pow(1 + static_cast<double>(t), 0.55));
 }
@@ -42,7 +43,7 @@ Optimizer::Optimizer(nn::Parameters& parameters, OptimizerOptions options, int r
       rule_(make_rule(weights_, options)),
       division_(parameters, weights_, *rule_, rank, ranks) {
   if (options.ema > 0) ema_ = lasting_zeros(static_cast<std::int64_t>(division_.window_count()));
-  if (ranks > 1)  // what others step is never touched: in small pages it costs no memory
+  if (ranks > 1)  // memory that only others step is never touched, and takes no space in small pages
     for (const NamedTensor& t : state()) use_small_pages(t.value);
   for (const TrainedWeight& w : weights_) {
     const std::string group = train::group_of(w.parameter->name);
@@ -150,7 +151,7 @@ double Optimizer::squared_norm(const kern::Kernels& k, const Tensor& gradient) c
   return squares;
 }
 
-// One call of the rule, with the noise before it and the average after it. `noisy`: what of the stretch is trained.
+// Adds the noise, applies the rule once, and updates the average. `noisy`: the trained values of the stretch.
 void Optimizer::step_stretch(const UpdateStep& u, const Stretch& s, std::span<const Stretch> noisy,
                              const Tensor& gradient) {
   float* const g = gradient.data<float>();
@@ -188,7 +189,7 @@ void Optimizer::step(const kern::Kernels& k, Share share, const Tensor& gradient
 
 bool Optimizer::finite_weights(const kern::Kernels& k) const {
   const float* w = parameters_->flat().data<float>();
-  double squares = 0;  // of floats, which do not overflow a double
+  double squares = 0;  // sums of float squares do not overflow a double
   for (std::size_t r = 0; r < division_.stretches().size(); ++r) {
     const Stretch& s = division_.stretches()[r];
     if (!shards_weights() || division_.owner_of(r) == division_.rank()) squares += k.sum_squares(w + s.begin, s.count);
@@ -205,7 +206,7 @@ std::vector<NamedTensor> Optimizer::state() const {
 
 namespace {
 
-// Sorted, neighbours as one.
+// Sorts the slices and merges neighbours.
 std::vector<StateSlice> merged(std::vector<StateSlice> slices) {
   std::sort(slices.begin(), slices.end(), [](const StateSlice& a, const StateSlice& b) {
     return std::tie(a.tensor, a.begin) < std::tie(b.tensor, b.begin);

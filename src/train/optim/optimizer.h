@@ -1,10 +1,10 @@
-// What all optimisers share: the sum of the workers' gradients, its norm, clipping, noise, the moving average of the
-// weights, and the division of the work among several workers. How a weight is stepped is its rule's (update_rule.h).
+// Shared by all optimizers: the sum of the workers' gradients, its norm, clipping, noise, the moving average of the
+// weights, and the division of the work among workers. A rule (update_rule.h) steps the weights.
 //
-// The trained window of the weights' block is cut into stretches (division.h); a process has its own, a worker of it takes
-// neighbouring ones, and the weights that a rule steps whole are dealt out by size. Norms are summed in double, stretch by
-// stretch and piece by piece in their order, so that nothing depends on the number of workers and processes. What is not
-// trained (frozen weights, the row of a padding id) is no part of any norm and never stepped.
+// The trained window of the weights' block is divided into stretches (division.h); a process has its own, and its
+// workers take consecutive ones; weights that a rule steps as a whole are assigned by size. Norms are summed in double,
+// stretch by stretch and piece by piece in order, so that nothing depends on the number of workers and processes.
+// Untrained values (frozen weights, the row of a padding id) enter no norm and are never stepped.
 #pragma once
 
 #include <cstdint>
@@ -20,25 +20,25 @@
 
 namespace tril::train {
 
-/// What one update does.
+/// The parameters of one step.
 struct OptimizerStep {
   double rate = 0;
-  double gradient_scale = 1;  ///< clipping
+  double gradient_scale = 1;  ///< of clipping
 };
 
-/// The factor that brings a gradient of norm `norm` to at most `limit` (0: no limit).
+/// The factor that scales a gradient of norm `norm` down to at most `limit` (0: no limit).
 double clipping(double norm, double limit);
 
 /// The norm of one part of the model's gradient.
 struct GroupNorm {
-  std::string group;  ///< "model.encoder.layers.0": the names up to their first number, or the whole module's
+  std::string group;  ///< "model.encoder.layers.0": the name up to its first number, or the whole module's
   double norm = 0;
 };
 
 class Optimizer {
  public:
-  /// `parameters` must be allocated, outlive this and keep their memory.
-  /// @param rank  of `ranks` processes that share the work: each steps, and keeps the state of, its own stretches alone
+  /// `parameters` must be allocated, outlive this object and keep their memory.
+  /// @param rank  of `ranks` processes that share the work: each steps only its own stretches, and keeps their state
   Optimizer(nn::Parameters& parameters, OptimizerOptions options, int rank = 0, int ranks = 1);
 
   /// Worker `part` of `parts`, within this process.
@@ -48,53 +48,53 @@ class Optimizer {
 
   const Division& division() const { return division_; }
 
-  /// Notes the norm of each of `count` gradients as well from now on. Before the first gather().
+  /// From now on also records the norm of each of `count` gradients. Call it before the first gather().
   void measure_parts(std::size_t count);
 
-  /// Adds up gradients (each laid out as the trained window, in their order) into the first one, over this share, and
-  /// notes the squares of the sum.
+  /// Adds up gradients (each in the layout of the trained window, in the given order) into the first one, over this
+  /// share, and records the squares of the sum.
   void gather(const kern::Kernels& k, Share share, std::span<const Tensor> gradients);
-  /// Adds up `count` gradients, some of which may be other processes', into `sum`, over this share, and notes the squares of
-  /// the sum: `add_up(begin, count, to)` is to write the sum of values [begin, begin + count) of the window to `to`.
+  /// Adds up gradients, some of which may belong to other processes, into `sum`, over this share, and records the squares of
+  /// the sum: `add_up(begin, count, to)` must write the sum of values [begin, begin + count) of the window to `to`.
   void gather(const kern::Kernels& k, Share share, const Tensor& sum,
               const std::function<void(std::size_t, std::size_t, float*)>& add_up);
-  /// The squares that this process has noted, in the order of its stretches; and all of them, once the others' are known.
+  /// The squares recorded by this process, in the order of its stretches; and all squares, once the others' are known.
   std::vector<double> own_squares() const;
   void set_squares_of(int rank, std::span<const double> squares);
-  /// The norm of the whole gradient, once every share is gathered. Any worker may ask.
+  /// The norm of the whole gradient, once every share is gathered. Any worker may call it.
   double norm() const;
-  /// The same of each group of weights, in the model's order.
+  /// The norm of each group of weights, in the model's order.
   std::vector<GroupNorm> group_norms() const;
-  /// The squared norm of gradient `i` of those that were gathered; after measure_parts().
+  /// The squared norm of the i-th gathered gradient; requires measure_parts().
   double squared_norm_of(std::size_t i) const;
-  /// The squared norm of what is trained of one gradient.
+  /// The squared norm of a gradient's trained values.
   double squared_norm(const kern::Kernels& k, const Tensor& gradient) const;
-  /// Steps this share by `gradient`, which is overwritten, and the moving average after it. All shares of an update
-  /// belong to one step, and all are gathered before.
+  /// Steps this share by `gradient`, which is overwritten, and updates the moving average. All shares of an update
+  /// belong to one step, and all must be gathered before.
   void step(const kern::Kernels& k, Share share, const Tensor& gradient, const OptimizerStep& step);
-  /// Whether every trained weight is a number and finite: of those that this process has.
+  /// Whether every trained weight of this process is finite.
   bool finite_weights(const kern::Kernels& k) const;
-  /// Counts the update, when every share is stepped.
+  /// Counts the update, once every share is stepped.
   void finish_step() { ++steps_; }
 
-  /// Steps taken: t of the bias correction 1 - beta^t.
+  /// Completed steps: t of the bias correction 1 - beta^t.
   std::int64_t steps() const { return steps_; }
   void set_steps(std::int64_t steps) { steps_ = steps; }
 
-  /// What a checkpoint keeps besides the step's number: the rule's state, the moving average where there is one, and the
-  /// weights where no rank has all of them. With several ranks only this one's stretches have their values.
+  /// The state for a checkpoint besides the step's number: the rule's state, the moving average if there is one, and
+  /// the weights if no rank has all of them. With several ranks only this one's stretches are valid.
   std::vector<NamedTensor> state() const;
-  /// What of the state is this rank's, ascending in each of the tensors.
+  /// This rank's parts of the state, ascending within each tensor.
   std::vector<StateSlice> own_state() const;
   bool shards_weights() const { return options_.shard_weights && division_.ranks() > 1; }
-  /// "weights", flat: what a checkpoint calls them.
+  /// The flat weights under their name in checkpoints.
   NamedTensor weights() const { return {"weights", parameters_->flat()}; }
-  /// What of them nobody steps: it is the first rank's to write, and everybody has it.
+  /// The parts of the weights that no rank steps: every rank has them, and the first one writes them.
   std::vector<StateSlice> unstepped_weights() const;
-  /// All weights as they are to be shown: the moving average in place of those that train; none unless options.ema.
-  /// @param complete  with several ranks: gives everybody the values [window] that each one steps
+  /// All weights, with the moving average in place of the trained ones; empty unless options.ema.
+  /// @param complete  with several ranks: exchanges the values [window], so that every rank has all
   std::vector<float> averaged_weights(const std::function<void(const Tensor&)>& complete = {}) const;
-  /// The average begins at the weights as they are: to be called once they have their values.
+  /// Starts the average at the current weights: call it once they are set.
   void start_average();
 
  private:
@@ -112,7 +112,7 @@ class Optimizer {
   std::vector<std::size_t> group_of_;              // by trained weight
   std::vector<double> squares_;                    // by stretch
   std::vector<std::vector<double>> part_squares_;  // by gradient and stretch; empty: not measured
-  Tensor ema_;                                     // of the trained window
+  Tensor ema_;                                     // over the trained window
   std::int64_t steps_ = 0;
 };
 

@@ -1,9 +1,9 @@
-// The learning rate as a pure function of the update's number t = 1, 2, ...: warm-up to the peak over w updates, then
+// The learning rate as a pure function of the update t = 1, 2, ...: warm-up to the peak over w updates, then
 //   inverse_sqrt  peak * sqrt(w / t)                                    [Vaswani et al. 2017, eq. 3, in terms of its peak]
 //   linear        peak * (T - t) / (T - w): a straight line to 0 at update T
 //   cosine        peak * (1 + cos(pi (t - w) / (T - w))) / 2            [Loshchilov & Hutter 2017, eq. 5, one cycle]
-//   constant      peak; where a least rate is given, linear and cosine fall to that instead of 0
-// Warm-up is peak * t / w in all of them; w = 0: none (inverse_sqrt then begins at the peak as for w = 1).
+//   constant      peak; with a least rate, linear and cosine fall to that instead of 0
+// Warm-up is peak * t / w in all of them; w = 0: none (inverse_sqrt then starts at the peak, as for w = 1).
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace tril::train {
 
 enum class ScheduleKind : std::uint8_t { inverse_sqrt, linear, cosine, constant };
 
-/// Whether the rate comes to its least at an update of its own.
+/// Whether the rate reaches its minimum at a given update.
 constexpr bool has_end(ScheduleKind kind) {
   return kind == ScheduleKind::linear || kind == ScheduleKind::cosine;
 }
@@ -24,7 +24,7 @@ struct Schedule {
   ScheduleKind kind = ScheduleKind::inverse_sqrt;
   double peak = 0;
   std::int64_t warmup = 0;  ///< w, updates
-  std::int64_t total = 0;   ///< T, updates: linear and cosine only; the rate is `least` from there on
+  std::int64_t total = 0;   ///< T, updates: linear and cosine only; from there on the rate is `least`
   double least = 0;
 };
 
@@ -47,14 +47,14 @@ inline double learning_rate(const Schedule& s, std::int64_t t) {
   return s.peak;
 }
 
-/// The decay of a moving average at its update t: the configured one, less at the beginning, so that the random start
-/// is forgotten: min(decay, (t + 1) / (t + 10)).
+/// The decay of a moving average at its update t: smaller at the beginning, so that the random initial weights are
+/// forgotten: min(decay, (t + 1) / (t + 10)).
 inline double average_decay(double decay, std::int64_t t) {
   return std::min(decay, (static_cast<double>(t) + 1) / (static_cast<double>(t) + 10));
 }
 
-/// What dropout's probabilities are multiplied by at the t-th update: 1 - e^(-10 t / warmup), which is all but 1 from
-/// the warm-up's end on [Curriculum Dropout, Morerio et al. 2017]; 1 where warmup is 0.
+/// The factor of dropout probabilities at update t: 1 - e^(-10 t / warmup), nearly 1 from the end of the warm-up on
+/// [Curriculum Dropout, Morerio et al. 2017]; 1 if warmup is 0.
 inline double dropout_factor(std::int64_t warmup, std::int64_t t) {
   return warmup > 0 ? 1 - std::exp(-10.0 * static_cast<double>(t) / static_cast<double>(warmup)) : 1.0;
 }

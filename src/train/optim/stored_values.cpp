@@ -26,7 +26,7 @@ void each_piece(const Tensor& values, F&& f) {
   }
 }
 
-// Of pieces, as they come.
+// A checksum over pieces, in order.
 class Checksum {
  public:
   void add(std::span<const std::byte> bytes) { hash_.add(static_cast<std::int64_t>(content_hash(bytes))); }

@@ -1,4 +1,4 @@
-// The values of a state's files, with checksums: what a disk or a hand has changed is told instead of trained on.
+// The values of a checkpoint's files, with checksums, so that changed or damaged values are detected before training on them.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace tril::train {
 
-/// A tensor of a file as it lies in memory: stretches of rows, one behind the other.
+/// A tensor of a file, as stretches of rows in memory, concatenated.
 struct StoredTensor {
   std::string name;
   std::vector<Tensor> stretches;
@@ -19,12 +19,12 @@ struct StoredTensor {
 /// Adds the tensor's checksum to the metadata of the file that it will be written to.
 void add_checksum(Metadata& metadata, const StoredTensor& tensor);
 
-/// Writes it, piece by piece: no second one of it is made.
+/// Writes the tensor piece by piece, without a second copy in memory.
 void write_values(SafetensorsWriter& writer, const StoredTensor& tensor);
 
-/// Compares with the checksum that the file has of the tensor; does nothing where it has none, as files of older versions.
+/// Compares the values with the tensor's checksum in the file; does nothing if there is none, as in files of older versions.
 /// @param stretches  how many values each stretch had
-/// @throws Error that says that the file is damaged
+/// @throws Error if the file is damaged
 void check_values(const SafetensorsFile& file, const std::string& name, const std::vector<std::size_t>& stretches);
 
 }  // namespace tril::train

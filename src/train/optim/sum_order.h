@@ -1,6 +1,6 @@
-// The order in which the gradients of an update's batches are added up where the result is to be the same bits whoever
-// computes them: a binary tree over the batches' numbers. Any stretch of neighbouring batches is a few whole branches of
-// it, so that each of several processes adds up its own, and what they make of those together is what one alone makes.
+// The order in which the gradients of an update's batches are summed if the result must be bit-identical for any number
+// of processes: a binary tree over the batches' numbers. Any range of consecutive batches consists of a few whole
+// branches, so that each process sums its own branches, and their combination equals what a single process computes.
 #pragma once
 
 #include <bit>
@@ -18,12 +18,12 @@ struct Branch {
   friend auto operator<=>(const Branch&, const Branch&) = default;
 };
 
-/// Where a branch of two batches or more is cut: behind the largest power of two below its size.
+/// Where a branch of two batches or more is split: after the largest power of two below its size.
 inline std::size_t fork_of(Branch b) {
   return b.first + std::bit_floor(b.size() - 1);
 }
 
-/// The largest branches of the tree over `all` that lie within `part`, in order; together they are `part`.
+/// The largest branches of the tree over `all` within `part`, in order; together they cover `part`.
 inline void append_branches(Branch all, Branch part, std::vector<Branch>& list) {
   if (part.last <= all.first || all.last <= part.first) return;
   if (part.first <= all.first && all.last <= part.last) {
@@ -39,8 +39,8 @@ inline Branch share_of(std::size_t count, std::size_t rank, std::size_t ranks) {
   return {count * rank / ranks, count * (rank + 1) / ranks};
 }
 
-/// Adds up the tree over `all`: `leaf(branch)` gives what is there for a branch as a whole, or what counts as false where
-/// there is nothing, and `join(a, b)` the sum of two neighbours.
+/// Sums the tree over `all`: `leaf(branch)` returns the sum of a whole branch if it is known, otherwise a false value,
+/// and `join(a, b)` the sum of two neighbours.
 template <class Leaf, class Join>
 auto sum_in_order(Branch all, const Leaf& leaf, const Join& join) -> decltype(leaf(all)) {
   if (auto whole = leaf(all)) return whole;

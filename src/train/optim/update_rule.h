@@ -1,6 +1,6 @@
-// What an optimiser is to the training loop: a rule that steps one weight, or a stretch of one, and the state that it
-// keeps from step to step. Each rule is one file (adam.cpp, lion.cpp, adafactor.cpp, muon.cpp) with its formula and
-// source at the head; optimizer.h has what they share: clipping, noise, the moving average, the division of labour.
+// The interface of an optimizer: a rule that steps one weight, or a stretch of it, and the state that it keeps between
+// steps. Each rule is one file (adam.cpp, lion.cpp, adafactor.cpp, muon.cpp) with its formula and source at the top;
+// optimizer.h has what they share: clipping, noise, the moving average, the division of work.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +20,10 @@ enum class OptimizerKind : std::uint8_t { adam, adamw, lion, adafactor, muon };
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::adam;
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
-  bool decay_matrices_only = false;  ///< norms and biases, being of one dimension, keep their size
+  bool decay_matrices_only = false;  ///< no decay for norms and biases, which are vectors
   double momentum = 0.95;            ///< muon's
-  double ema = 0;                    ///< decay of the moving average of the weights; 0: none is kept
-  bool shard_weights = false;  ///< of the weights too this rank has its own stretches alone: they are part of its state
+  double ema = 0;                    ///< decay of the moving average of the weights; 0: none
+  bool shard_weights = false;  ///< this rank has only its own stretches of the weights: they are part of its state
   double gradient_noise = 0;   ///< eta of the noise [Neelakantan et al. 2015]; 0: none
   std::uint64_t seed = 1;      ///< of the noise
 };
@@ -33,20 +33,20 @@ struct NamedTensor {
   Tensor value;
 };
 
-/// The weights that are trained, in the model's order.
+/// The trained weights, in the model's order.
 struct TrainedWeight {
   const nn::Parameter* parameter = nullptr;
-  std::size_t begin = 0, count = 0;  ///< where in the flat block
+  std::size_t begin = 0, count = 0;  ///< position in the flat block
 };
 std::vector<TrainedWeight> trained_weights(const nn::Parameters& parameters);
 
-/// Values [begin, begin + count) of the flat block, all of one weight.
+/// Values [begin, begin + count) of the flat block, all within one weight.
 struct Stretch {
-  std::size_t weight = 0;  ///< its number among the trained ones
+  std::size_t weight = 0;  ///< its number among the trained weights
   std::size_t begin = 0, count = 0;
 };
 
-/// What all stretches of one update have in common.
+/// Parameters that all stretches of an update share.
 struct UpdateStep {
   const kern::Kernels& k;
   std::int64_t t = 1;  ///< the update's number, from 1
@@ -54,7 +54,7 @@ struct UpdateStep {
   double weight_decay = 0;  ///< of the weight that is stepped
 };
 
-/// Values [begin, begin + count) of a tensor of an optimiser's state.
+/// Values [begin, begin + count) of a tensor of the optimizer state.
 struct StateSlice {
   std::string tensor;  ///< its name
   std::size_t begin = 0, count = 0;
@@ -63,20 +63,20 @@ struct StateSlice {
 class UpdateRule {
  public:
   virtual ~UpdateRule() = default;
-  /// Whether this weight is stepped whole, by one worker; otherwise in stretches of any length.
+  /// Whether one worker steps this weight as a whole; otherwise it is stepped in stretches of any length.
   virtual bool takes_whole(std::size_t weight) const = 0;
-  /// Steps w [count] by the gradient g [count], both at the stretch's first value. g may be overwritten. Different
-  /// stretches may be stepped at once.
+  /// Steps w [count] by the gradient g [count], both at the stretch's first value. May overwrite g. Different stretches
+  /// may be stepped concurrently.
   virtual void step(const UpdateStep& u, const Stretch& s, float* w, float* g) = 0;
-  /// What a checkpoint keeps, besides the step's number.
+  /// The state for a checkpoint, besides the step's number.
   virtual std::vector<NamedTensor> state() const = 0;
-  /// What of it step() reads and writes for this stretch.
+  /// The parts of the state that step() reads and writes for this stretch.
   virtual std::vector<StateSlice> state_of(const Stretch& s) const = 0;
 };
 
-/// Where each weight's share of a state tensor begins: compact, over the weights that `has_part` names.
+/// Where each weight's part of a state tensor begins: compact, over the weights for which `has_part` is true.
 struct StatePlaces {
-  std::vector<std::size_t> at;  ///< by trained weight; the next one's where a weight has none
+  std::vector<std::size_t> at;  ///< by trained weight; a weight without one has the next one's
   std::size_t total = 0;
 };
 StatePlaces state_places(const std::vector<TrainedWeight>& weights,
@@ -84,7 +84,7 @@ StatePlaces state_places(const std::vector<TrainedWeight>& weights,
 
 using MakeRule = std::unique_ptr<UpdateRule>(const std::vector<TrainedWeight>&, const OptimizerOptions&);
 MakeRule make_adam, make_lion, make_adafactor, make_muon;
-/// The one that options.kind names.
+/// The rule of options.kind.
 MakeRule make_rule;
 
 }  // namespace tril::train
