@@ -28,8 +28,8 @@
 namespace tril::cli {
 namespace {
 
-// A preset stands below the file and the flags, so it is read first wherever it is given, and with it the family that it
-// is for.
+// File and flags override a preset, so it is read first wherever it is given, together with the family that it
+// applies to.
 void apply_preset(Command& command, const std::vector<std::vector<GivenValue>>& sources) {
   if (!command.apply_preset) return;
   for (const auto& source : sources)
@@ -43,14 +43,14 @@ void apply_flags(Fields& fields, const std::vector<GivenValue>& values) {
   for (const GivenValue& value : values) fields.at(value.name, value.where).set(value.texts, value.where);
 }
 
-// A line of a dumped file that says what stands there anyway is no choice of anybody's, and contradicts nothing.
+// A line of a dumped file that repeats the current value is not a choice by the user, and contradicts nothing.
 void apply_file(Fields& fields, const std::vector<GivenValue>& values) {
   for (const GivenValue& value : values)
     if (Field& field = fields.at(value.name, value.where); field.texts() != value.texts)
       field.set(value.texts, value.where);
 }
 
-// How many of the arguments name a command: two of "bench translate", one of "train", none of what is no command.
+// How many of the arguments name a command: two of "bench translate", one of "train", zero if there is no such command.
 std::size_t words_of_name(const App& app, const std::vector<std::string>& args) {
   const std::vector<std::string> known = app.names();
   const auto is_command = [&](const std::string& name) {
@@ -60,7 +60,7 @@ std::size_t words_of_name(const App& app, const std::vector<std::string>& args) 
   return !args.empty() && is_command(args[0]) ? 1 : 0;
 }
 
-// An error that names the command as its place: the line begins with that name already.
+// Removes the command's name from an error's place: the printed line begins with it already.
 Error without_command(const std::string& command, const Error& error) {
   return error.where() == command ? Error(error.kind(), "", error.message(), error.hint()) : error;
 }
@@ -81,7 +81,7 @@ std::vector<std::string> App::names() const {
 const Command& App::at(std::string_view name) const {
   for (const Command& command : commands_)
     if (command.name == name) return command;
-  std::vector<std::string> longer;  // "bench" begins "bench train" and "bench translate"
+  std::vector<std::string> longer;  // "bench" is a prefix of "bench train" and "bench translate"
   for (const std::string& other : names())
     if (other.starts_with(std::string(name) + " ")) longer.push_back(other);
   if (!longer.empty()) fail_usage("", fmt::format("expected one of {}, got {} alone", fmt::join(longer, ", "), name));
@@ -155,7 +155,7 @@ int App::dispatch(const std::vector<std::string>& args) {
 
   const std::size_t words = words_of_name(*this, args);
   const std::string name = words == 2 ? first + " " + args[1] : first;
-  at(name);  // names the nearest where there is none
+  at(name);  // throws with the nearest name
   Command& command =
       *std::find_if(commands_.begin(), commands_.end(), [&](const Command& c) { return c.name == name; });
   return run_command(command, {args.begin() + static_cast<std::ptrdiff_t>(words), args.end()});
@@ -164,8 +164,8 @@ int App::dispatch(const std::vector<std::string>& args) {
 int App::run(const std::vector<std::string>& args) {
   std::string who = "tril";
   for (std::size_t i = 0; i < words_of_name(*this, args); ++i) who += " " + args[i];
-  // An error that all ranks of a job have is told by the first: the others wait until the launcher ends them, which takes it
-  // a second or two, and speak where it does not, since then the error is theirs alone.
+  // An error that all ranks share is printed by the first only: the others wait a second or two for the launcher to end
+  // them, and print it if they are not ended, since then the error is theirs alone.
   const auto report = [&](std::string_view text) {
     const dist::Launch launch = dist::launch_of_environment();
     const bool other = launch.rank > 0;
@@ -184,7 +184,7 @@ int App::run(const std::vector<std::string>& args) {
     report("out of memory; try smaller batches, fewer threads or a smaller model");
   } catch (const std::filesystem::filesystem_error& error) {
     report(fmt::format("{}: {}", error.path1().string(), error.code().message()));
-  } catch (const std::system_error& error) {  // a thread that cannot be started
+  } catch (const std::system_error& error) {  // a thread could not be started
     report(fmt::format("the system refuses a resource: {}; try fewer --threads, or raise ulimit -u and -v",
                        error.code().message()));
   } catch (const std::exception& error) {

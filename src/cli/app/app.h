@@ -1,5 +1,5 @@
-// The program's subcommands: each is one file NAME_command.cpp that adds one Command, and commands.cpp lists them all.
-// Parsing, help, completion and the reference in docs/ come from this registry and from nothing else.
+// The program's subcommands: each is a file NAME_command.cpp that adds one Command; commands.cpp lists them all.
+// Parsing, help, completion and the reference in docs/ are all generated from this registry.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,10 @@ constexpr int exit_success = 0, exit_failure = 1, exit_usage = 2;
 
 class App;
 
-/// What a command may want to know besides its own options.
+/// What a command may use besides its own options.
 struct Invocation {
   const App& app;
-  const Fields& fields;  ///< the command's own; they know what was given: fields.given("vocab")
+  const Fields& fields;  ///< the command's own, including what was given: fields.given("vocab")
   bool quiet;            ///< --quiet: no progress line
 };
 
@@ -27,26 +27,26 @@ struct Example {
   std::string does;  ///< "BLEU and chrF of one file"
 };
 
-/// One subcommand. `fields` point into an options struct that `run` keeps alive:
+/// A subcommand. `fields` point into an options struct that `run` keeps alive:
 ///
 ///   void add_eval(App& app) {
 ///     auto o = std::make_shared<EvalOptions>();
 ///     app.add({.name = "eval", ..., .fields = fields_of(*o), .run = [o](const Invocation&) { return evaluate(*o); }});
 ///   }
 struct Command {
-  std::string name;         ///< "train"; two words where commands form a family: "bench train"
+  std::string name;         ///< "train"; two words in a family of commands: "bench train"
   std::string summary;      ///< one line, no full stop
   std::string description;  ///< a paragraph for --help; may be empty
   std::vector<Example> examples;
   Fields fields;
   bool reads_config = false;  ///< takes --config FILE (YAML, the same names) and --dump-config
-  /// Whether options may stand in the environment as well: --queue-size is TRIL_QUEUE_SIZE there, a list's values apart by
-  /// white space. Flags win over it, it over the file.
+  /// Whether options can also be set by environment variables: TRIL_QUEUE_SIZE for --queue-size, with a list's values
+  /// separated by white space. Flags override the environment, which overrides the file.
   bool reads_environment = false;
-  /// Where there is a field "preset": called once its value stands, before any other value is set, so that flags and
-  /// file both win over the preset.
+  /// With a field "preset": called when its value is set, before any other value, so that flags and file override the
+  /// preset.
   std::function<void()> apply_preset;
-  /// Does the work and returns the exit code.
+  /// Does the work. @return the exit code
   std::function<int(const Invocation& invocation)> run;
 };
 
@@ -56,10 +56,10 @@ class App {
 
   const std::vector<Command>& commands() const { return commands_; }
   std::vector<std::string> names() const;
-  /// @throws Error(usage) that names the nearest subcommand
+  /// @throws Error(usage) naming the nearest subcommand
   const Command& at(std::string_view name) const;
 
-  /// Runs `args` (without the program's name): prints errors to stderr and returns the exit code. Throws nothing.
+  /// Runs `args` (without the program's name): prints errors to stderr and returns the exit code. Never throws.
   int run(const std::vector<std::string>& args);
 
  private:

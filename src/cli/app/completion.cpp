@@ -10,7 +10,7 @@
 namespace tril::cli {
 namespace {
 
-// Calls use(field) for each option of a command, the general ones included.
+// Calls use(field) for each option of a command, including the general ones.
 template <class Use>
 void each_field(const Command& command, Use use) {
   GeneralOptions general;
@@ -19,7 +19,7 @@ void each_field(const Command& command, Use use) {
     for (const Field& field : *fields) use(field);
 }
 
-// Commands of two words by their first one: bench -> train, translate.
+// Two-word commands by their first word: bench -> train, translate.
 std::map<std::string, std::vector<std::string>> families(const App& app) {
   std::map<std::string, std::vector<std::string>> found;
   for (const std::string& name : app.names())
@@ -28,7 +28,7 @@ std::map<std::string, std::vector<std::string>> families(const App& app) {
   return found;
 }
 
-// What may stand right behind "tril": each first word once.
+// The words that may follow "tril": each first word once.
 std::vector<std::string> first_words(const App& app) {
   std::vector<std::string> list;
   for (const std::string& name : app.names())
@@ -45,7 +45,7 @@ std::string words(const std::vector<std::string>& list) {
   return fmt::format("{}", fmt::join(list, " "));
 }
 
-// Text inside single quotes of a shell.
+// Escapes text for a shell's single quotes.
 std::string quoted(std::string_view text, std::string_view quote_escape) {
   std::string out = "'";
   for (const char c : text) {
@@ -57,7 +57,7 @@ std::string quoted(std::string_view text, std::string_view quote_escape) {
   return out + "'";
 }
 
-// zsh reads brackets and colons of a description as its own.
+// Escapes brackets and colons, which zsh interprets in descriptions.
 std::string zsh_text(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -173,7 +173,7 @@ std::string fish_completion(const App& app) {
     out += fmt::format("complete -c tril -n '__fish_seen_subcommand_from {}' -f -a '{}'\n", first, words(seconds));
   }
   for (const Command& command : app.commands()) {
-    // "bench train" has seen both its words; "train" has seen none that begins a longer name.
+    // "bench train" requires both words; "train" requires that no word that begins a longer name was seen.
     std::string seen = "__fish_seen_subcommand_from " + command.name;
     if (const auto space = command.name.find(' '); space != std::string::npos) {
       seen.replace(seen.find_last_of(' '), 1, "; and __fish_seen_subcommand_from ");

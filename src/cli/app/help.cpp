@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t help_column = 32, help_width = 100;
 
-// `text` in lines of at most help_width, each after the first indented to `column`; the first starts there already.
+// Wraps `text` to help_width, indenting every line after the first to `column`, where the first starts.
 std::string wrapped(const std::string& text, std::size_t column) {
   std::string out;
   std::size_t at = column;
@@ -49,7 +49,7 @@ std::string usage(const Command& command) {
   return line + " [options]";
 }
 
-// Calls heading(group) where a group begins and option(field) for each field.
+// Calls heading(group) at the start of each group and option(field) for each field.
 template <class Heading, class Option>
 void each_option(const Fields& fields, Heading heading, Option option) {
   std::string group;

@@ -1,4 +1,4 @@
-// What the program says about itself, made from the registry: --help, `tril help`, and docs/options.md.
+// The program's help, generated from the registry: --help, `tril help`, and docs/options.md.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ std::string markdown_reference(const App& app);
 
 /// "-i, --input FILE", "--train-sets FILE...", "--[no-]tie".
 std::string flag_text(const Field& field);
-/// "hypotheses kept (at least 1; default 6)". @param fields  those that its help may name
+/// "hypotheses kept (at least 1; default 6)". @param fields  those that its help may mention
 std::string described(const Field& field, const Fields& fields);
 
 }  // namespace tril::cli

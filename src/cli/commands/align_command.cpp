@@ -1,4 +1,4 @@
-// tril align: which words of parallel text translate each other, for `tril train --guided-alignment`.
+// tril align: aligns the words of parallel text, for `tril train --guided-alignment`.
 #include <memory>
 
 #include "base/file.h"

@@ -1,4 +1,4 @@
-// tril attend: what a model's attention looks at in one sentence, as a page and as a picture.
+// tril attend: shows a model's attention in one sentence, as a page and as a picture.
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
@@ -65,7 +65,7 @@ int attend(const AttendOptions& o, const Fields& fields) {
   const auto place = [](const std::string& path) { return std::filesystem::absolute(path).lexically_normal(); };
   if (!o.svg.empty() && (place(o.svg) == place(o.out) || same_file(o.svg, o.out)))
     fail_usage("--svg", "is --out as well", "give them different names");
-  OutputFile page(o.out);  // before the work: a path that cannot be written is known at once
+  OutputFile page(o.out);  // opened first, so that an unwritable path is reported at once
   std::optional<OutputFile> picture;
   if (!o.svg.empty()) picture.emplace(o.svg);
   const auto opened = model::ModelSource::open(o.decoding.model);

@@ -1,6 +1,6 @@
-// tril bench generate: how fast a language model reads a prompt and goes on from it. Prompts are random tokens, or those
-// of a text, and nothing ends a generation, so that any model, of random weights too, does the same work. Where tokens are
-// proposed (decode/batches/speculative.h), it is timed without and with them.
+// tril bench generate: how fast a language model reads a prompt and continues it. Prompts are random tokens, or those
+// of a text, and nothing ends a generation, so that any model does the same work, even with random weights. If tokens
+// are proposed (decode/batches/speculative.h), both variants are timed.
 
 #include <algorithm>
 #include <memory>
@@ -53,7 +53,7 @@ Fields fields_of(BenchOptions& o) {
   return f;
 }
 
-// Bytes of weights that one step reads: every matrix that is multiplied by, and of tables one row a token.
+// Bytes of weights that one step reads: every matrix of a product, and one row per token of embedding tables.
 double weight_bytes(const model::Model& m) {
   double bytes = 0;
   for (const nn::Parameter& p : m.parameters().all()) {
@@ -71,15 +71,15 @@ double weight_bytes(const model::Model& m) {
 
 struct Timing {
   double prompt = 0, generation = 0;             ///< seconds
-  std::vector<std::vector<std::int32_t>> texts;  ///< what was generated
+  std::vector<std::vector<std::int32_t>> texts;  ///< the generated texts
 
-  /// The less of both, part by part.
+  /// The minimum of both timings, part by part.
   void best_of(const Timing& other) {
     prompt = std::min(prompt, other.prompt), generation = std::min(generation, other.generation);
   }
 };
 
-// Greedy, on a step function alone: one call reads the prompts, each of the others adds a token to every row.
+// Greedy decoding on a step function alone: one call reads the prompts, each later call adds a token to every row.
 Timing run(const model::Model& m, Context& c, nn::KvCache* cache, const std::vector<std::int32_t>& prompts,
            std::size_t batch, std::int64_t new_tokens) {
   cache->reorder({});
@@ -104,7 +104,7 @@ Timing run(const model::Model& m, Context& c, nn::KvCache* cache, const std::vec
   return timing;
 }
 
-// The same with proposed tokens. Reading ends with the last prompt's first token, proposals for what follows included.
+// Likewise with proposed tokens. Reading ends with the last prompt's first token, including proposals for what follows.
 Timing run_with_proposals(search::Session& session, const std::vector<std::int32_t>& prompts, std::size_t batch,
                           std::int64_t new_tokens) {
   std::vector<search::Request> requests;
@@ -150,7 +150,7 @@ std::vector<std::int32_t> prompts_of(const BenchOptions& o, const model::ModelSo
   return ids;
 }
 
-// What proposals come to, against the same without them.
+// The effect of proposals, compared to a run without them.
 nlohmann::ordered_json speculation_json(const search::Speculation& s, const Timing& with, const Timing& without,
                                         double made) {
   std::size_t same = 0;
@@ -206,7 +206,7 @@ int bench(const BenchOptions& o) {
   const auto read = static_cast<double>(prompts.size());
   const auto made = static_cast<double>(batch) * static_cast<double>(o.new_tokens - 1);
   const double bytes = weight_bytes(*model), steps = static_cast<double>(o.new_tokens - 1) / best.generation;
-  const double peak = peak_mib();  // of the work, not of what it is compared with
+  const double peak = peak_mib();  // of the measured run, not of the comparison
   const double bandwidth = o.new_tokens > 1 ? train::measure_read_bandwidth(c.kernels(), c.threads()) : 0;
   nlohmann::ordered_json result{
       {"prompt_tokens_per_second", read / best.prompt},

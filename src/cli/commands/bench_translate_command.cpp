@@ -1,6 +1,6 @@
-// tril bench translate: how fast a model decodes text. Tokenising and loading are not timed. A --min-length that equals
-// --max-length makes every output that long, end token or not, so that a model of random weights does the same work
-// everywhere; the model directory's forced end token is then left out.
+// tril bench translate: how fast a model decodes text. Tokenising and loading are not timed. A --min-length equal to
+// --max-length gives every output that length, whatever the end token, so that a model of random weights does the same
+// work everywhere; the model directory's forced end token is then ignored.
 
 #include <algorithm>
 #include <chrono>
@@ -53,7 +53,7 @@ double percentile(std::vector<double> values, double p) {
   return values[rank];
 }
 
-// Where the time of one worker goes, by op; "rest" is in no op: the search itself, and waiting.
+// One worker's time by op; "rest" is time outside of ops: the search itself, and waiting.
 nlohmann::ordered_json profile_of(const model::Model& model, const search::ParallelOptions& o,
                                   std::span<const std::vector<std::int32_t>> sources,
                                   std::span<const search::Request> requests) {
@@ -107,7 +107,7 @@ int bench_translate(const TranslateBench& o) {
   search::check_tokenizer(*model, *tokenizer);
   search::TranslatorOptions options = translator_options(o.decoding, source.generation(), *model, *tokenizer);
   if (options.min_length == options.max_length) options.decoding.search.forced_eos_id = -1;
-  options.decoding.refill = 1;  // a job is a batch, so that its time is a batch's
+  options.decoding.refill = 1;  // a job is one batch, so that its time is that of a batch
   check(model->max_positions() == 0 || options.max_length <= model->max_positions(), "--max-length",
         "{} tokens, the model has {} positions", options.max_length, model->max_positions());
 
@@ -123,7 +123,7 @@ int bench_translate(const TranslateBench& o) {
   const std::vector<search::Request> requests(
       sources.size(), {model->special_ids().decoder_start, options.min_length, options.max_length});
 
-  // Sentences one at a time come one after the other, for their latency; larger batches are shared out to workers.
+  // Single sentences are decoded one after the other, for latency; larger batches are shared among workers.
   search::ParallelDecoder decoder(*model, options.decoding);
   double fastest = 0;
   std::int64_t tokens = 0;

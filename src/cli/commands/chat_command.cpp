@@ -1,4 +1,4 @@
-// tril chat: a talk with a language model, turn after turn. What has been read stays read: a turn costs its own tokens.
+// tril chat: a conversation with a language model. Earlier turns stay in the cache: a turn costs only its own tokens.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
@@ -45,7 +45,7 @@ struct ChatOptions {
   std::string system, format = "auto", template_file, load;
 };
 
-/// What /set may change while one talks.
+/// The options that /set may change during the conversation.
 Fields talk_fields(ChatOptions& o) {
   Fields f;
   f.group("Answers");
@@ -89,7 +89,7 @@ ChatTemplate published_template(const std::string& source, const std::string& mo
   }
 }
 
-/// Turns as text that the model reads, and what ends an answer besides the end token.
+/// Formats turns as text for the model, and knows what ends an answer besides the end token.
 class Format {
  public:
   Format(const ChatOptions& o, const Tokenizer& tokenizer) {
@@ -165,7 +165,7 @@ class Chat {
       if (terminal_) write_stdout("> ");
       std::optional<std::string> line = interrupt_.read_line();
       ++line_;
-      while (line && line->ends_with('\\')) {  // goes on in the next line
+      while (line && line->ends_with('\\')) {  // continues on the next line
         if (terminal_) write_stdout("  ");
         const std::optional<std::string> more = interrupt_.read_line();
         if (!more) break;
@@ -196,12 +196,12 @@ class Chat {
   }
 
  private:
-  /// @throws Error where what was said last is no text
+  /// @throws Error if the user's text is not UTF-8
   void check_text(const std::string& said) const {
     const auto fault = find_utf8_fault(said);
     if (!fault) return;
     const std::size_t newline = said.substr(0, fault->offset).rfind('\n');
-    const std::size_t begin = newline == said.npos ? 0 : newline + 1;  // of the line that has it
+    const std::size_t begin = newline == said.npos ? 0 : newline + 1;  // of the invalid line
     const std::string_view behind = std::string_view(said).substr(begin);
     fail(fmt::format("standard input: line {}", line_ - std::count(behind.begin(), behind.end(), '\n')),
          fmt::format("is not valid UTF-8 (byte 0x{:02X} at column {})", fault->byte, find_utf8_fault(behind)->column));
@@ -322,7 +322,7 @@ class Chat {
     }
   }
 
-  /// The talk as tokens. Where it leaves no room for an answer, the oldest turns are left out.
+  /// The conversation as tokens. If it leaves no room for an answer, the oldest turns are dropped.
   std::vector<std::int32_t> prompt(std::int64_t room) {
     const std::int64_t positions = model_->max_positions();
     for (std::size_t left_out = 0;; ++left_out) {
@@ -352,7 +352,7 @@ class Chat {
 
   search::SearchPlan search_options(const search::GeneratorOptions& g, std::vector<std::string>& stops) const {
     search::SearchPlan s = g.decoding.search;
-    if (s.has_beam()) {  // of a directory: an answer is written as it comes
+    if (s.has_beam()) {  // set by the directory: answers are streamed
       s.beam_size = 1;
       s.alternatives = false;
     }
@@ -429,9 +429,9 @@ class Chat {
   std::unique_ptr<search::PromptSession> kept_;
   Json messages_;
   std::string last_said_;
-  std::int64_t line_ = 0;  ///< of standard input, the last that was read
+  std::int64_t line_ = 0;  ///< the last line read from standard input
   std::int64_t answers_ = 0, new_tokens_ = 0, read_ = 0, reused_ = 0;
-  std::uint64_t asked_ = 0;  ///< which random numbers are drawn next: each answer has its own
+  std::uint64_t asked_ = 0;  ///< the index of the next answer's random numbers
   double seconds_ = 0;
 };
 

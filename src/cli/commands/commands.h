@@ -1,5 +1,4 @@
-// The one list of subcommands: declare add_NAME here, call it in make_app() (commands.cpp), define it in
-// NAME_command.cpp.
+// The list of subcommands: declare add_NAME here, call it in make_app() (commands.cpp), define it in NAME_command.cpp.
 #pragma once
 
 #include "cli/app/app.h"
@@ -30,6 +29,6 @@ void add_bench_train(App& app);
 void add_signature(App& app);
 void add_demo(App& app);
 void add_completion(App& app);
-void add_help(App& app);  // last: it speaks of all the others
+void add_help(App& app);  // last: it describes all others
 
 }  // namespace tril::cli

@@ -1,4 +1,4 @@
-// tril completion: the script that teaches a shell the program's options.
+// tril completion: a script that completes the program's options in a shell.
 #include <memory>
 
 #include "cli/app/completion.h"

@@ -1,5 +1,5 @@
-// tril demo: the main job from start to end on text that is made on the spot. It runs the commands that it shows, so
-// that whoever has seen it knows how to do the same with text of his own.
+// tril demo: the main task from start to end on synthetic text. It prints the commands that it runs, so that users can
+// repeat them with their own text.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ std::vector<DemoKind> kinds_of(const std::string& only) {
   return {DemoKind::dates, DemoKind::times, DemoKind::numbers};
 }
 
-/// Where things lie under --out.
+/// The paths under --out.
 struct Places {
   explicit Places(const std::string& folder) : out(folder) {}
   std::string out;
@@ -89,7 +89,7 @@ void write_part(const Places& places, const std::string& part, const std::vector
   write_file_atomic(places.text(part, "tgt"), std::string_view(targets));
 }
 
-// A directory that holds something else is not written into.
+// Refuses a directory that holds something else.
 void prepare_folder(const Places& places) {
   namespace fs = std::filesystem;
   const bool foreign =
@@ -108,8 +108,8 @@ std::vector<std::string> words(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-// A small model without dropout: the text is clean, and there is enough of it for what is to be learned. Small batches:
-// what decides here is the number of updates.
+// A small model without dropout: the text is clean, and there is enough of it. Small batches: what matters here is the
+// number of updates.
 std::vector<std::string> train_arguments(const DemoOptions& o, const Places& at) {
   const std::int64_t updates = o.updates.value_or(6'000);
   std::vector<std::string> args{"train", "--model", at.model(), "--vocab", at.spm()};
@@ -124,7 +124,7 @@ std::vector<std::string> train_arguments(const DemoOptions& o, const Places& at)
   return args;
 }
 
-// Says what it does, does it, and returns its exit code.
+// Prints a command, runs it, and returns its exit code.
 int run_shown(const App& app, const DemoOptions& o, std::vector<std::string> args, bool quiet) {
   if (!o.json) print_stdout("$ tril {}\n", fmt::join(args, " "));
   if (quiet || o.json) args.emplace_back("--quiet");
@@ -145,7 +145,7 @@ std::vector<std::string> translations(const DemoOptions& o, const Places& places
   return found;
 }
 
-/// How this program was reached: "build/tril" from within the project.
+/// The path by which this program was called: "build/tril" from within the project.
 std::string program_path() {
   namespace fs = std::filesystem;
   std::error_code failed;
@@ -214,7 +214,7 @@ int demo_of_dates(const DemoOptions& o, const Invocation& invocation) {
 
 // --- the other tasks: text, the configuration and one command ---
 
-// A language model's lines go on from their beginnings, so they are one text.
+// A language model's lines continue from their beginnings, so they form one text.
 void write_text(const Places& places, const std::string& part, const std::vector<DemoPair>& pairs) {
   std::string text, beginnings;
   for (const DemoPair& pair : pairs) text += pair.source + pair.target + "\n", beginnings += pair.source + "\n";
@@ -238,7 +238,7 @@ std::vector<std::string> task_arguments(const DemoOptions& o, const DemoTask& ta
   return args;
 }
 
-/// What came of a task: its figures by name, and for each line what was found.
+/// The result of a task: its figures by name, and the output for each line.
 struct TaskResult {
   std::vector<std::pair<std::string, double>> figures;
   std::vector<std::string> found;
@@ -257,7 +257,7 @@ TaskResult measure_pairs(const DemoOptions& o, const Places& places, const std::
   return r;
 }
 
-// Goes on from each beginning by drawing tokens, up to the end of the line.
+// Continues each beginning by sampling, up to the end of the line.
 TaskResult measure_stories(const DemoOptions& o, const Places& places, const std::vector<DemoPair>& test) {
   const auto source = model::ModelSource::open(places.model());
   const std::unique_ptr<model::Model> m = model::load(source);

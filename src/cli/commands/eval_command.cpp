@@ -1,4 +1,4 @@
-// tril eval: translations against references, in the scores that papers quote.
+// tril eval: scores translations against references with the metrics that papers quote.
 #include <fmt/format.h>
 
 #include <memory>
@@ -24,7 +24,7 @@ struct EvalOptions {
   bool lowercase = false, json = false;
 };
 
-// "bleu,chrf" as one argument and "bleu chrf" as two mean the same.
+// Accepts "bleu,chrf" as one argument and "bleu chrf" as two.
 std::vector<std::string> metrics_of(const std::vector<std::string>& texts) {
   const std::vector<std::string> known{"bleu", "chrf"};
   std::vector<std::string> metrics;

@@ -1,4 +1,4 @@
-// tril export: a model in another form: a directory as a GGUF file, which llama.cpp runs, or a GGUF file as a directory.
+// tril export: converts a model: a directory to a GGUF file, which llama.cpp runs, or a GGUF file to a directory.
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
@@ -51,7 +51,7 @@ std::string name_of(const ExportOptions& o) {
   return as_utf8(model.has_filename() ? model.stem().string() : model.parent_path().filename().string());
 }
 
-// What llama.cpp is to write texts with, and to sample as the publisher would.
+// Metadata for llama.cpp: the tokenizer, and the publisher's sampling settings.
 GgufMetadata text_metadata(const model::ModelSource& source, std::int64_t vocab_size) {
   const model::GenerationConfig& published = source.generation();
   GgufMetadata metadata = model::gguf_sampling(published);
@@ -70,7 +70,7 @@ GgufMetadata text_metadata(const model::ModelSource& source, std::int64_t vocab_
 void write_gguf(const ExportOptions& o) {
   const auto source = model::ModelSource::open(o.model);
   const auto m = model::make(source);
-  // Refuses what has no architecture first.
+  // Refuses unsupported architectures first.
   const std::string warning = model::gguf_header_of(nlohmann::json::parse(m->config_json())).warning;
   if (!warning.empty()) spdlog::warn("{}", warning);
   model::export_gguf(*m, source.weights(),
@@ -93,7 +93,7 @@ void export_directory(const ExportOptions& o, const Fields& fields) {
   write_directory(o.to, "config.json", [&](const std::string& to) {
     m = model::load(source);
     if (tokenizer) save_tokenizer(*tokenizer, to);
-    // What its publisher asks of generation goes along: several end tokens, sampling, beams.
+    // Keeps the publisher's generation settings: several end tokens, sampling, beams.
     model::save(*m, to);
     write_file_atomic((fs::path(to) / "generation_config.json").string(), source.published_generation().dump(2) + "\n");
   });

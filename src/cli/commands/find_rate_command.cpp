@@ -1,4 +1,4 @@
-// tril find-rate: which --learn-rate a run should have, tried out before it.
+// tril find-rate: finds a --learn-rate for a run by a short test.
 #include <algorithm>
 #include <cmath>
 #include <memory>

@@ -1,4 +1,4 @@
-// tril generate: what a language model goes on with behind given texts.
+// tril generate: continues given texts with a language model.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -97,8 +97,8 @@ Fields fields_of(GenerateOptions& o) {
 
 constexpr std::string_view separator = "---\n";  // between generations
 
-// Prints the generations of a window of prompts in their order, the one whose turn it is as it comes, the others once
-// it is their turn.
+// Prints the generations of a window of prompts in order: the current one is streamed, the others are printed when
+// their turn comes.
 class Printer {
  public:
   Printer(const std::vector<std::string>& prompts, std::size_t samples, bool echo, bool first)
@@ -137,7 +137,7 @@ class Printer {
 
 using Json = nlohmann::ordered_json;
 
-/// How probable tokens were, where --logprobs asks for it.
+/// Prints token probabilities, if --logprobs is given.
 class LogProbs {
  public:
   LogProbs(const GenerateOptions& o, const Tokenizer& tokenizer) : on_(o.logprobs.has_value()), tokenizer_(&tokenizer) {
@@ -157,7 +157,7 @@ class LogProbs {
     return list;
   }
 
-  /// A line for each token: what it adds to the text, and behind tabs the likeliest.
+  /// A line for each token: its text, then the most probable tokens, separated by tabs.
   std::string lines(const search::Generation& g) const {
     std::string out;
     for (std::size_t i = 0; i < g.token_scores.size(); ++i) {
@@ -176,7 +176,7 @@ class LogProbs {
   std::string line(const search::Candidate& c) const {
     return fmt::format("{:.4f} {}", c.log_prob, json_text(Json(text_of(c.token))));
   }
-  // A special token, and a part of a character, by the name that it has in the vocabulary.
+  // A special token, or part of a character, by its name in the vocabulary.
   std::string text_of(std::int32_t token) const {
     if (token >= static_cast<std::int32_t>(bytes_.size())) return "";
     const std::string& bytes = bytes_[static_cast<std::size_t>(token)];
@@ -188,7 +188,7 @@ class LogProbs {
   std::vector<std::string> bytes_;  ///< by token
 };
 
-/// @param prompt  null: it is left out
+/// @param prompt  null: omitted
 std::string json_line(std::int64_t number, const std::string* prompt, const std::vector<search::Generation>& list,
                       const LogProbs& log_probs) {
   Json generations = Json::array();
@@ -206,7 +206,7 @@ std::string json_line(std::int64_t number, const std::string* prompt, const std:
   return json_text(line) + "\n";
 }
 
-// What is said at the end: how much there was, and why it ended.
+// The final report: how much was generated, and why generations ended.
 void report(const search::Generator& generator, const std::map<search::Finish, std::int64_t>& finishes,
             const model::Model& m) {
   const std::map<search::Finish, std::string> reasons{{search::Finish::end_token, "at an end token"},
@@ -233,7 +233,7 @@ void report(const search::Generator& generator, const std::map<search::Finish, s
                  generator.first_refusal());
 }
 
-/// The prompt's keys and values in a file, where --prompt-cache names one.
+/// The prompt's keys and values in the file of --prompt-cache.
 class PromptCache {
  public:
   PromptCache(const GenerateOptions& o, const model::Model& model, const search::GeneratorOptions& options)
@@ -249,12 +249,12 @@ class PromptCache {
                  "leave it out");
     if (!options.decoding.ensemble.others.empty() || options.decoding.speculative.on())
       fail_usage("--prompt-cache", "is of one model, and several are at work", "leave one of them out");
-    if (!leave_) const AtomicFile possible(path_);  // told now, not once the prompt is read
+    if (!leave_) const AtomicFile possible(path_);  // reports an unwritable path before the prompt is read
     team_ = search::team_of_one(model, options.decoding.threads);
     context_.set_team(team_.get());
     kept_.emplace(context_, model, options.decoding.cache, model_identity(o.decoding));
   }
-  /// Reads the prompt, what the file has of it from there; null where there is no file.
+  /// Reads the prompt, taking from the file what it has; null if there is no file.
   search::PromptSession* read(const std::vector<std::int32_t>& prompt, const std::stop_token& stop) {
     if (!kept_) return nullptr;
     if (std::filesystem::exists(path_))
@@ -280,7 +280,7 @@ class PromptCache {
 int generate(GenerateOptions o, const Fields& fields, bool quiet) {
   if (!o.prompt_file.empty()) {
     o.prompts = {read_document(o.prompt_file, std::int64_t{1} << 30)};
-    for (const char c : {'\n', '\r'})  // the end of the last line, as editors write it
+    for (const char c : {'\n', '\r'})  // the line end that editors add
       if (o.prompts[0].ends_with(c)) o.prompts[0].pop_back();
   }
   const StopSignal stop;
@@ -305,7 +305,7 @@ int generate(GenerateOptions o, const Fields& fields, bool quiet) {
   const ModelSet others(o.others, o.decoding, *model, tokenizer.get());
   others.give_to(options.decoding);
   const bool from_file = !fields.given("prompt") && o.prompt_file.empty();
-  options.pass_over_refused = from_file;  // a line of many
+  options.pass_over_refused = from_file;  // one bad line does not end the others
   search::Generator generator(*model, tokenizer, options);
   PromptCache cache(o, *model, options);
   search::PromptSession* const kept =

@@ -1,4 +1,4 @@
-// tril inspect: what a model directory holds, read from its files alone, without loading the weights.
+// tril inspect: describes a model directory from its files, without loading the weights.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -60,7 +60,7 @@ Stored stored(const WeightFiles& files) {
   return s;
 }
 
-// The tokenizer's side of the story, or why there is none.
+// The tokenizer's description, or why there is none.
 nlohmann::ordered_json tokenizer_json(const model::ModelSource& source) {
   try {
     const auto tokenizer = source.tokenizer();
@@ -79,8 +79,8 @@ nlohmann::ordered_json tokenizer_json(const model::ModelSource& source) {
   }
 }
 
-// Every weight that the configuration asks for is in the files, with its shape, and the tokenizer's ids, where there is a
-// tokenizer, fit the vocabulary: what loading would say.
+// Checks that every weight of the configuration is in the files with its shape, and that the tokenizer's ids, if there
+// is one, fit the vocabulary: the error that loading would give.
 std::string problem_of(const model::Model& m, const WeightFiles& files, const nlohmann::ordered_json& tokenizer) {
   try {
     for (const nn::Parameter& p : m.parameters().all()) model::find_weight(m, p, files);
@@ -103,10 +103,10 @@ std::string human(double bytes) {
   return u == 0 ? fmt::format("{:.0f} bytes", bytes) : fmt::format("{:.1f} {}", bytes, units[u]);
 }
 
-// A size by the names that configurations have for it, those of both sides or of the one.
+// A size, under the names that configurations use for it, for both sides or one.
 struct Size {
   const char* name;
-  std::vector<std::array<const char*, 2>> keys;  ///< encoder's and decoder's; "": one number for both
+  std::vector<std::array<const char*, 2>> keys;  ///< the encoder's and the decoder's; "": one number for both
 };
 
 const std::vector<Size>& sizes() {
@@ -142,13 +142,13 @@ std::string size_of(const Size& size, const nlohmann::ordered_json& config, bool
     if (*decoder == 0) return config[encoder].dump();
     if (two_sides) return fmt::format("{} + {}", config[encoder].dump(), config[decoder].dump());
   }
-  // A multiple of the width, in one family.
+  // In one family, a multiple of the width.
   if (size.name == std::string_view("feed-forward") && has("forward_expansion") && has("d_model"))
     return fmt::format("{}", config["forward_expansion"].get<std::int64_t>() * config["d_model"].get<std::int64_t>());
   return "";
 }
 
-// "46 ids for both sides, eos 0, pad 45, decoder starts from 45", of the special ids those that there are.
+// "46 ids for both sides, eos 0, pad 45, decoder starts from 45", with only those special ids that exist.
 std::string tokenizer_text(const nlohmann::ordered_json& t) {
   if (t.contains("problem")) return message_text(t["problem"].get<std::string>());
   std::string text = fmt::format("{} ids{}", t["target_vocabulary"].dump(), t["shared"] ? " for both sides" : "");
@@ -157,7 +157,7 @@ std::string tokenizer_text(const nlohmann::ordered_json& t) {
   return text;
 }
 
-// The images of `tril pack` that are there, and what they are worth.
+// The existing images of `tril pack`, and their state.
 std::vector<std::pair<std::string, std::string>> packed_images(const model::ModelSource& model) {
   std::vector<std::pair<std::string, std::string>> images;
   for (const nn::Precision p : {nn::Precision::fp32, nn::Precision::bf16, nn::Precision::int8, nn::Precision::int4})

@@ -1,4 +1,4 @@
-// tril pack: what serving makes of a model's weights, kept beside them to be mapped.
+// tril pack: stores a model's packed weights for serving beside the model, to be mapped.
 #include <spdlog/spdlog.h>
 
 #include "cli/commands/commands.h"

@@ -2,8 +2,8 @@
 //
 //   cross-entropy = - sum of log p / tokens              perplexity = exp(cross-entropy)
 //
-// A token is what the vocabulary makes it, so figures of models of different vocabularies compare by what does not
-// depend on one: words, characters and bytes take the place of tokens, as they stand in the text.
+// Tokens depend on the vocabulary, so models of different vocabularies are compared per word, character or byte of the
+// text instead.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -60,10 +60,10 @@ Fields fields_of(PerplexityOptions& o) {
   return f;
 }
 
-/// What was scored of a text, and how probable it was.
+/// How much of a text was scored, and how probable it was.
 struct Measure {
   std::int64_t tokens = 0, words = 0, characters = 0, bytes = 0;
-  double log_prob = 0, squares = 0;  ///< sums over the tokens of log p and of its square
+  double log_prob = 0, squares = 0;  ///< sums over the tokens of log p and of (log p)^2
 
   Measure& operator+=(const Measure& other) {
     tokens += other.tokens, words += other.words, characters += other.characters, bytes += other.bytes;
@@ -71,7 +71,7 @@ struct Measure {
     return *this;
   }
   double cross_entropy() const { return -log_prob / static_cast<double>(tokens); }
-  /// Of the mean, as if tokens were drawn one by one: a text's own correlations make it larger.
+  /// Of the mean, as if tokens were independent: correlations within a text make the true error larger.
   double standard_error() const {
     const auto n = static_cast<double>(tokens);
     return n < 2 ? 0 : std::sqrt(std::max(0.0, squares / n - cross_entropy() * cross_entropy()) / (n - 1));
@@ -79,7 +79,7 @@ struct Measure {
   double per(std::int64_t units) const { return -log_prob / static_cast<double>(units); }
 };
 
-// Runs of anything but white space.
+// Maximal runs without white space.
 std::int64_t count_words(std::string_view text) {
   constexpr std::string_view spaces = " \t\n\r\f\v";
   std::int64_t words = 0;
@@ -89,17 +89,17 @@ std::int64_t count_words(std::string_view text) {
   return words;
 }
 
-/// A text as ids, and where what is scored of it begins and ends in the text.
+/// A text as ids, and the part of the text that is scored.
 struct Encoded {
   std::vector<std::int32_t> ids;
   std::string_view scored;
-  std::int64_t unknown = 0;  ///< tokens for characters that the vocabulary lacks
+  std::int64_t unknown = 0;  ///< tokens for unknown characters
 };
 
 Encoded encode(const PerplexityOptions& o, const model::Model& model, const Tokenizer& tokenizer,
                const std::string& text) {
   Encoded e{tokenizer.frame(Side::target).prefix, text};
-  const bool framed = !e.ids.empty();  // by what the tokenizer's models expect in front of a text, which is given
+  const bool framed = !e.ids.empty();  // with the tokens that models expect before a text; these are given, not scored
   if (o.begin && !framed) {
     const std::int32_t begin =
         model.special_ids().bos >= 0 ? model.special_ids().bos : tokenizer.special(Side::target).bos;

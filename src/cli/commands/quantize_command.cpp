@@ -1,4 +1,4 @@
-// tril quantize: a model directory with matrices of 8 or 4 bits.
+// tril quantize: writes a model directory with matrices of 8 or 4 bits.
 #include <spdlog/spdlog.h>
 
 #include <filesystem>

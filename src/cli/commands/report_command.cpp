@@ -1,4 +1,4 @@
-// tril report: one page of the curves, samples and options of a run, or of several over one another.
+// tril report: a page with the curves, samples and options of a run, or of several runs in the same plots.
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
@@ -27,7 +27,7 @@ Fields fields_of(ReportOptions& o) {
   return f;
 }
 
-// A page may go into a run's directory, but into the place of nothing of the run.
+// A page may go into a run's directory, but must not replace any of its files.
 void check_place(const ReportOptions& o) {
   if (takes_a_stream(o.out)) return;
   const std::filesystem::path out = std::filesystem::weakly_canonical(o.out);

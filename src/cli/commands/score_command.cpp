@@ -1,4 +1,4 @@
-// tril score: how probable a model finds given translations, or given texts.
+// tril score: how probable given translations or texts are for a model.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -79,7 +79,7 @@ Fields fields_of(ScoreOptions& o) {
   return f;
 }
 
-// All lines together.
+// Totals over all lines.
 struct Totals {
   std::int64_t lines = 0, tokens = 0, characters = 0;
   double log_prob = 0;
@@ -115,7 +115,7 @@ struct Totals {
   }
 };
 
-// What stands at the end: the result where nothing else is printed, otherwise a message.
+// The final line: the result if nothing else is printed, otherwise a message.
 void report(const ScoreOptions& o, const Totals& totals) {
   if (o.summary)
     write_stdout((o.json ? totals.json() : totals.text()) + "\n");
@@ -123,7 +123,7 @@ void report(const ScoreOptions& o, const Totals& totals) {
     spdlog::info("{}", totals.text());
 }
 
-// Pairs of lines as ids, a window at a time.
+// Reads pairs of lines as ids, a window at a time.
 class PairIds {
  public:
   PairIds(const ScoreOptions& o, const model::ModelSource& opened, const model::Model& model,
@@ -141,16 +141,16 @@ class PairIds {
     warn_of_assumed_language(o.decoding.model, tokenizer, languages_);
   }
 
-  std::vector<std::vector<std::int32_t>> sources, targets;  ///< ids, EOS included, of the pairs that are valid
+  std::vector<std::vector<std::int32_t>> sources, targets;  ///< ids, including EOS, of the valid pairs
   std::vector<std::int64_t> target_characters;              ///< of the same pairs
   std::vector<bool> valid;                                  ///< of every pair of the window
-  std::int64_t unknown = 0;  ///< tokens so far that stand for characters that the vocabulary lacks
+  std::int64_t unknown = 0;                                 ///< unknown tokens so far
 
-  /// What the model's decoder starts with.
+  /// The decoder's start token.
   std::int32_t start_of(const model::Model& model) const {
     return search::decoder_start(model, tokenizer_, languages_.target);
   }
-  /// Reads up to `pairs` pairs in place of those before; false where there are no more.
+  /// Replaces the pairs by up to `pairs` new ones; false at the end.
   bool next(std::size_t pairs) {
     sources.clear(), targets.clear(), target_characters.clear(), valid.clear();
     std::string source, target;
@@ -195,8 +195,8 @@ class PairIds {
   LineReader source_, target_;
 };
 
-// @param tokens  those that are scored
-// @param source  what they translate
+// @param tokens  the scored ones
+// @param source  the text that they translate
 std::string line_of(const ScoreOptions& o, const Tokenizer& tokenizer, std::int64_t number,
                     std::span<const std::int32_t> tokens, const search::Score& score,
                     std::span<const std::int32_t> source = {}) {
@@ -226,7 +226,7 @@ std::string line_without_score(const ScoreOptions& o, std::int64_t number) {
   return std::string("nan") + (o.word_scores ? " |||" : "") + (o.alignment.alignment.empty() ? "" : " |||") + "\n";
 }
 
-// A language that the model is not told of changes nothing.
+// Refuses a language that would have no effect on the model.
 void check_language(std::string_view target, const model::Model& model, const Tokenizer& tokenizer) {
   const std::vector<std::string> known = tokenizer.languages();
   if (target.empty() || known.empty() || search::starts_with_language(model, tokenizer)) return;
@@ -255,7 +255,7 @@ int score_pairs(const ScoreOptions& o, const model::ModelSource& opened, const m
     const std::vector<search::Score> scores = search::score_all(workers, model, pairs.sources, pairs.targets, batch,
                                                                 {others.ensemble(), attention, pairs.start_of(model)});
     std::string out;
-    std::size_t i = 0;  // of the pairs that have a score
+    std::size_t i = 0;  // of the scored pairs
     for (const bool valid : pairs.valid) {
       ++number;
       out += valid ? line_of(o, tokenizer, number, pairs.targets[i], scores[i], pairs.sources[i])
@@ -275,7 +275,7 @@ int score_pairs(const ScoreOptions& o, const model::ModelSource& opened, const m
   return exit_success;
 }
 
-// What is scored of a text, as ids with what is given in front, and its characters.
+// The scored part of a text, as ids with the given prefix, and its number of characters.
 struct TextIds {
   std::vector<std::int32_t> ids;
   std::int64_t characters = 0, unknown = 0;
@@ -302,7 +302,7 @@ int score_texts(const ScoreOptions& o, const model::Model& model, const Tokenize
   search::check_language_model(model, tokenizer);
   search::WindowOptions windows = o.windows;
   windows.batch_size = o.decoding.batch_size;
-  search::settled(windows, model);  // a mistake is told before anything is read
+  search::settled(windows, model);  // reports mistakes before anything is read
   search::WorkerPool workers(thread_count(o.decoding.threads));
   Totals totals;
   std::int64_t number = 0, invalid = 0, unknown = 0;

@@ -1,4 +1,4 @@
-// tril serve: models over HTTP, to many at once.
+// tril serve: serves models over HTTP to many clients at once.
 #include <spdlog/spdlog.h>
 
 #include <atomic>
@@ -39,7 +39,7 @@ struct ServeOptions {
   bool deterministic = false;
   ServeOptions() {
     decoding.batch_size = 48;
-  }  // what joins at a step costs less by the sentence than with tril translate's 32
+  }  // requests that join at a step cost less per sentence than batches of tril translate's 32
 
   std::string host = "127.0.0.1", api_key_file, admin_key_file, tls_certificate, tls_key, access_log = "-";
   std::int64_t port = 8080, http_threads = 0, max_connections = 1024, max_body_kib = 4096, max_texts = 256,
@@ -132,7 +132,7 @@ Fields fields_of(ServeOptions& o) {
   return f;
 }
 
-// "de=models/de" -> {"de", "models/de"}; a directory alone is called as its last part is.
+// "de=models/de" -> {"de", "models/de"}; a directory without a name is named by its last component.
 std::pair<std::string, std::string> named(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals != std::string::npos) return {serve::model_name(text.substr(0, equals)), text.substr(equals + 1)};
@@ -141,7 +141,7 @@ std::pair<std::string, std::string> named(const std::string& text) {
   return {serve::model_name(path.filename().string()), text};
 }
 
-// A name stands once: which of two values it has would be anybody's guess.
+// Refuses a name that is given twice: its value would be ambiguous.
 void check_names(const std::vector<std::string>& values, const std::string& flag) {
   std::map<std::string, std::string> known;
   for (const std::string& value : values)
@@ -152,12 +152,12 @@ void check_names(const std::vector<std::string>& values, const std::string& flag
                  "give each a name of its own: NAME=VALUE");
 }
 
-// The languages that a model is said to translate between.
+// The source and target language given for a model.
 struct LanguagePair {
   std::string model, from, to;
 };
 
-// "de=en:de" -> {"de", "en", "de"}. @throws Error(usage) for anything else, quoting it
+// "de=en:de" -> {"de", "en", "de"}. @throws Error(usage), quoting it, for anything else
 LanguagePair language_pair(const std::string& text) {
   const auto [model, pair] = named(text);
   const std::size_t colon = pair.find(':');
@@ -170,7 +170,7 @@ LanguagePair language_pair(const std::string& text) {
   return {model, pair.substr(0, colon), pair.substr(colon + 1)};
 }
 
-// The pairs of --languages, which are all sound before anything is loaded.
+// The pairs of --languages, all checked before anything is loaded.
 std::vector<LanguagePair> language_pairs(const std::vector<std::string>& values) {
   std::vector<LanguagePair> pairs;
   for (const std::string& text : values) pairs.push_back(language_pair(text));
@@ -210,7 +210,7 @@ bool is_own_machine(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
-// What a directory's tokenizer_config.json says of languages.
+// The value of a language key in a directory's tokenizer_config.json.
 std::string language(const std::string& directory, const char* key) {
   const std::string path = directory + "/tokenizer_config.json";
   if (!std::filesystem::exists(path)) return "";
@@ -218,8 +218,8 @@ std::string language(const std::string& directory, const char* key) {
   return config.contains(key) && config[key].is_string() ? config[key].get<std::string>() : "";
 }
 
-// Renders a chat with the template of the model's directory; empty where there is none. A template that cannot be read gives
-// a warning at once and an error for each chat request; the model's other routes work.
+// Renders a chat by the template of the model's directory; empty if there is none. An invalid template causes a warning
+// at once and an error for each chat request; the model's other routes work.
 std::function<std::string(const nlohmann::ordered_json&, bool)> chat_of(const Tokenizer& tokenizer,
                                                                         const std::string& directory) {
   const std::optional<std::string> source = tokenizer.chat_template();
@@ -256,7 +256,7 @@ serve::Loaded load(const ServeOptions& o, const std::string& name, const std::st
     decoding = t.decoding;
     l.text = t;
     l.source_language = language(directory, "source_lang");
-    // Of a model with tags it says what the file calls them all, "roa", which puts none in front of a text.
+    // For a model with tags, the file gives one code for all of them ("roa"), which puts no tag before a text.
     if (tagged_languages(*l.tokenizer).empty()) l.target_language = language(directory, "target_lang");
   } else {
     d.search.beam_size.reset();
@@ -283,7 +283,7 @@ serve::Loaded load(const ServeOptions& o, const std::string& name, const std::st
   return l;
 }
 
-// An error of one thread's that is another one's to end by.
+// An error of one thread that another thread ends with.
 class Refused {
  public:
   void say(std::exception_ptr error) {
@@ -300,7 +300,7 @@ class Refused {
   std::exception_ptr error_;
 };
 
-// What ends the server's work, by a thread that is there from the start: at the end there may be none to be had.
+// Drains the server, on a thread created at the start: at the end no thread might be available.
 class Drainer {
  public:
   explicit Drainer(std::function<void()> drain) : drain_(std::move(drain)), thread_([this] { run(); }) {}
@@ -330,7 +330,7 @@ class Drainer {
   std::thread thread_;
 };
 
-// A cache in which nothing has room that says no more than its text is a mistake.
+// A cache without room for anything but its text is a mistake.
 void check_cache(const serve::Loaded& l, const std::string& name, const ServeOptions& o) {
   if (o.cache_tokens == 0) return;
   const int workers = serve::Engine::workers_of(*l.model, l.engine);
@@ -342,7 +342,7 @@ void check_cache(const serve::Loaded& l, const std::string& name, const ServeOpt
              fmt::format("{} hold its longest", needs.most * workers));
 }
 
-// Languages that are told of a model and change nothing are a mistake.
+// Languages given for a model that they have no effect on are a mistake.
 void check_languages(const serve::Loaded& l, const std::string& name, const ServeOptions& o) {
   for (const std::string& text : o.languages) {
     const LanguagePair pair = language_pair(text);
@@ -365,8 +365,8 @@ void check_languages(const serve::Loaded& l, const std::string& name, const Serv
   }
 }
 
-// Whether a model has become ready. A server that cannot load any model ends with an error; one that
-// has served goes on without the models that it loses. @throws Error where none was, and none is coming
+// Whether a model has become ready. If no model can be loaded, the server ends with an error; after one has served, it
+// continues without the models that it loses. @throws Error if none was ready and none is coming
 bool has_begun(const serve::Models& models) {
   using State = serve::Models::State;
   const std::vector<serve::Models::Status> list = models.status();
@@ -412,7 +412,7 @@ int serve(const ServeOptions& o) {
     } catch (const Error& error) {
       fail_usage("--model", error.what());
     }
-    // Models are loaded while the server is up; what their first loading shows to be refused ends it.
+    // Models are loaded while the server runs; one that its first loading refuses ends the server.
     loaders.push_back({name, [o, &refused, first = true, n = name, d = directory]() mutable {
                          const bool at_start = std::exchange(first, false);
                          serve::Loaded l = load(o, n, d);
@@ -431,7 +431,7 @@ int serve(const ServeOptions& o) {
     if (std::none_of(loaders.begin(), loaders.end(), [&](const serve::ModelLoader& l) { return l.name == pair.model; }))
       fail_usage("--languages", "there is no model " + pair.model + " among those of --model");
 
-  // They have little to do beside the decoding, and each one more takes a core from it more often.
+  // They have little work compared to decoding, and each additional one competes more for the cores.
   const int http_threads = o.http_threads > 0 ? static_cast<int>(o.http_threads)
                                               : std::clamp(thread_count(o.decoding.threads) / 4, 1, most_http_threads);
   serve::Models models(std::move(loaders));
@@ -463,7 +463,7 @@ int serve(const ServeOptions& o) {
     if (signal == SIGHUP) {
       spdlog::info("loading the models again");
       models.reload();
-      // What is no good any more is told, and what was there before stays.
+      // An invalid new value is reported, and the old one stays.
       const auto again = [](const auto& read) {
         try {
           read();
@@ -482,7 +482,7 @@ int serve(const ServeOptions& o) {
     begun = begun || has_begun(models);
   }
 
-  // What was begun is ended; a second signal does not wait for it.
+  // Requests in progress are finished; a second signal does not wait for them.
   spdlog::info("ending what was begun");
   service.stop_taking();
   drainer.begin();

@@ -1,4 +1,4 @@
-// tril shortlist: which target tokens translate each source token, from parallel text, for `tril translate --shortlist`.
+// tril shortlist: learns from parallel text which target tokens translate each source token, for `tril translate --shortlist`.
 #include <spdlog/spdlog.h>
 
 #include <memory>
@@ -47,7 +47,7 @@ Fields fields_of(ShortlistCommandOptions& o) {
   return f;
 }
 
-// Asked here, where the option that it concerns has another name than where a model is trained.
+// Checked here, where the option has another name than in training.
 void check_counts_words(const Tokenizer& tokenizer) {
   try {
     check_marks_words(tokenizer);
@@ -61,7 +61,7 @@ int make_shortlist(ShortlistCommandOptions o) {
         counted(o.train_sets.size(), "file"));
   for (const std::string& file : {o.train_sets[0], o.train_sets[1], o.alignments})
     check(!same_file(file, o.out), "--out", "{} is an input too", o.out);
-  OutputFile out(o.out);  // before the work: a path that cannot be written is known at once
+  OutputFile out(o.out);  // opened first, so that an unwritable path is reported at once
   const std::shared_ptr<const Tokenizer> tokenizer = model::ModelSource::open(o.model).tokenizer();
   if (!o.alignments.empty() && o.units == AlignmentUnits::words) check_counts_words(*tokenizer);
   CorpusOptions corpus;

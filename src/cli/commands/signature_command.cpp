@@ -1,7 +1,7 @@
-// tril signature: one number for everything that the program computes. A small model learns to reverse words made on
-// the spot, with a fixed seed, one thread and the plainest kernels, and translates some; the losses, rounded so that
-// the last bits of another compiler or library do not count, and the ids that come out are hashed. A change that alters
-// no results leaves it alone; one that does states the new one.
+// tril signature: one number for everything that the program computes. A small model learns to reverse synthetic words,
+// with a fixed seed, one thread and the generic kernels, and translates some. The losses, rounded so that the last bits
+// of another compiler or library do not matter, and the resulting ids are hashed. A change that does not alter results
+// keeps the signature; one that does states the new one.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// tril train: two files of sentences -> a model directory.
+// tril train: from two files of sentences to a model directory.
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -44,11 +44,11 @@ std::vector<std::string> translations(const TrainOptions& o, const model::Model&
   search::Translator translator(m, tokenizer, t);
   std::vector<std::string> texts;
   for (const auto& n_best : translator.translate(sources, {}, {.on_partial = {}, .stop = stop}))
-    texts.push_back(n_best.empty() ? std::string() : n_best.front().text);  // none once it was stopped
+    texts.push_back(n_best.empty() ? std::string() : n_best.front().text);  // empty after a stop
   return texts;
 }
 
-// The progress line, whose length is known from the start (8000u) or once an epoch is done (30e).
+// The progress line, whose total is known from the start (8000u) or after the first epoch (30e).
 class TrainProgress {
  public:
   TrainProgress(const TrainOptions& o, bool quiet) : after_(parse_amounts(o.learning.after, "--after")), quiet_(quiet) {
@@ -90,7 +90,7 @@ class TrainProgress {
   }
 
  private:
-  // Updates in all, as far as they are known when this part of the running epoch is done; 0: not yet.
+  // The total number of updates, estimated after this part of the current epoch; 0: unknown.
   std::int64_t total_at(const Position& p, double part) const {
     if (epochs_ == 0 || p.epochs == 0) return total_;
     const double each = static_cast<double>(p.updates) / (static_cast<double>(p.epochs) + part);
@@ -140,7 +140,7 @@ std::string summary_text(const TrainOptions& o, const TrainingSummary& s) {
   return text;
 }
 
-// Why a run that goes on had nothing to do.
+// Why a resumed run had nothing to do.
 std::string nothing_to_do(const TrainOptions& o, const TrainingSummary& s) {
   const std::string at = fmt::format("nothing left to do at update {} (epoch {})", format_count(s.position.updates),
                                      s.position.epochs + 1);
@@ -167,8 +167,8 @@ void remove_model(const std::string& dir) {
   sync_directory(dir);
 }
 
-// The tokenizer of a run. One that begins has it from the first rank, which leaves nothing of a run before in the directory:
-// its weights beside another vocabulary would translate nonsense.
+// The tokenizer of a run. A new run gets it from the first rank, which removes everything of an earlier run from the
+// directory: old weights with another vocabulary would translate nonsense.
 std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_on, CheckpointStore& store,
                                               dist::Ranks& ranks, const StopSignal& stop, bool quiet) {
   const std::string& dir = o.run.model;
@@ -177,7 +177,7 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_o
   ranks.by_first([&] {
     check_texts(o);
     tokenizer = make_tokenizer(o);
-    // A mistake in the sizes or the files is told before anything is removed or written.
+    // Mistakes in sizes or files are reported before anything is removed or written.
     static_cast<void>(o.tune.init_from.empty() ? build_model(o.model, *tokenizer) : build_tuned_model(o));
     read_validation_set(o, tokenizer);
     if (!is_language_model(o.model)) check_corpus(given_corpus(o), *tokenizer);
@@ -185,8 +185,8 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_o
     if (learns_alignments(o.data)) check_marks_words(*tokenizer);
     for (const std::string& teacher : o.learning.teacher) load_teacher(teacher, *tokenizer, o.data.max_length);
   });
-  // In this order, since a process may be killed between any two: a model without a state is somebody's whom the next
-  // command must not touch, and a finished run's state without its model has nothing left to do.
+  // The order matters, since the process may be killed at any point: a model without a checkpoint belongs to a user,
+  // and the next command must not touch it; a finished run's checkpoint without its model has nothing left to do.
   store.abandon();
   ranks.by_first([&] { remove_model(dir); });
   store.clear();
@@ -199,7 +199,7 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_o
   return tokenizer ? tokenizer : load_tokenizer(dir);
 }
 
-// Configurations that were removed while their weights are there. They do not depend on the weights' values.
+// Restores missing configurations of existing weights; they do not depend on the weights' values.
 void restore_configs(const model::Model& m, const TrainOptions& o) {
   const LostFiles lost = lost_files(o.run.model, o.tune);
   if (!lost.weights.empty() || lost.configs.empty()) return;
@@ -208,10 +208,10 @@ void restore_configs(const model::Model& m, const TrainOptions& o) {
     spdlog::warn("{}/{}: is gone or empty, and is written anew", o.run.model, name);
 }
 
-// What a run has come to in this process before it lost ranks.
+// The progress of a run in this process before it lost ranks.
 struct RunSoFar {
-  bool begun = false;  ///< it has a state of its own in the directory
-  std::string lost;    ///< the names of the ranks lost since all were under way; "": none was
+  bool begun = false;  ///< it has a checkpoint of its own in the directory
+  std::string lost;    ///< names of the ranks lost since all were running; "": none
   void get_under_way() {
     begun = true;
     lost.clear();
@@ -238,7 +238,7 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
     if (!o.run.overwrite && !store.has_state() && std::filesystem::exists(dir + "/config.json"))
       fail_usage(dir, "holds a model but no state of its training to go on from",
                  "choose another --model, or pass --overwrite");
-    // Before anything in the directory is given up.
+    // Checked before anything in the directory is removed.
     if (const std::string& start = o.tune.init_from; !start.empty() && same_file(start, dir))
       fail_usage("--init-from", start + " is --model as well", "choose another directory for the new model");
     for (const std::string& teacher : o.learning.teacher)
@@ -344,7 +344,7 @@ int train_as_rank(TrainOptions& o, const Fields& fields, bool quiet) {
     spdlog::set_level(ranks->first() ? told : std::max(told, spdlog::level::warn));
     try {
       return train_model(o, quiet, stop, ranks, so_far);
-    } catch (const dist::RankLost&) {  // those that are left do what the same command would do
+    } catch (const dist::RankLost&) {  // the remaining ranks do what the same command would do
     }
   }
 }

@@ -1,4 +1,4 @@
-// tril translate: lines of text in, their translations out, in the same order.
+// tril translate: translates lines of text, keeping their order.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -127,12 +127,12 @@ std::string json_line(const TranslateOptions& o, const Tokenizer& tokenizer, std
   return json_text(nlohmann::ordered_json{{"line", number}, {"source", source}, {"translations", translations}}) + "\n";
 }
 
-// What stands behind a translation's text.
+// The alignment column after a translation's text.
 std::string alignment_of(const TranslateOptions& o, const search::Translation& t) {
   return o.alignment.alignment.empty() ? "" : " ||| " + alignment_text(o.alignment, t.attention, t.tokens.size());
 }
 
-// What befell the best translations, for warnings at the end.
+// Counts of what happened to the best translations, for warnings at the end.
 struct Tally {
   std::int64_t late = 0, stuck = 0, too_long = 0, unsatisfied = 0;
   void add(const search::Translation& best) {
@@ -143,7 +143,7 @@ struct Tally {
   }
 };
 
-// The search's options; minimum Bayes risk draws what it chooses from.
+// The search's options; minimum Bayes risk decoding samples its candidates.
 DecodingOptions sampled(const TranslateOptions& o) {
   DecodingOptions d = o.decoding;
   if (o.mbr == 0) return d;
@@ -191,7 +191,7 @@ std::shared_ptr<const search::Terminology> terminology_of(const TranslateOptions
   return terminology;
 }
 
-// All that the flags and the directory say, but for other models.
+// The options from flags and directory, except for other models.
 search::TranslatorOptions settled(const TranslateOptions& o, const model::GenerationConfig& published,
                                   const model::Model& m, const Tokenizer& tokenizer, const Languages& languages) {
   search::TranslatorOptions t = translator_options(sampled(o), published, m, tokenizer);
@@ -207,7 +207,7 @@ search::TranslatorOptions settled(const TranslateOptions& o, const model::Genera
   return t;
 }
 
-// What befell some of the lines.
+// Warns about lines that were not translated as they are.
 void warn_of_lines(const search::Translator& translator, const Tally& tally, const model::Model& m,
                    std::int64_t invalid) {
   if (translator.truncated() > 0)
@@ -229,13 +229,13 @@ void warn_of_lines(const search::Translator& translator, const Tally& tally, con
   if (invalid > 0) spdlog::warn("lines that were not UTF-8, taken for empty ones: {}", format_count(invalid));
 }
 
-// What lines are told, and what they have to say where they are told nothing.
+// The languages of the lines, and the requirement on lines if none is given.
 struct LineLanguages {
   Languages said;
   TargetLanguage target;
 };
 
-// What is printed for lines of text, window by window.
+// Formats the output for lines of text, window by window.
 class LineTranslator {
  public:
   LineTranslator(const TranslateOptions& o, const LineLanguages& languages, search::Translator& translator,
@@ -247,7 +247,7 @@ class LineTranslator {
         tokenizer_(tokenizer),
         stop_(std::move(stop)) {}
 
-  /// @param first  the number of the first of these lines in the whole text, from 0
+  /// @param first  the number of the first line in the whole text, from 0
   std::string translate(const std::vector<std::string>& texts, const std::vector<std::string>& prefixes,
                         std::int64_t first) {
     for (std::size_t i = 0; i < texts.size(); ++i)
@@ -262,7 +262,7 @@ class LineTranslator {
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const std::vector<search::Translation>& list = translations[i];
       if (list[0].cut == search::Cut::cancelled) {
-        // Behind a line that is missing others would stand beside the wrong ones, but for objects, which have numbers.
+        // After a missing line the others would be misaligned, except for JSON objects, which are numbered.
         if (!o_.json) break;
         continue;
       }
@@ -280,7 +280,7 @@ class LineTranslator {
     return out;
   }
   const Tally& tally() const { return tally_; }
-  /// Lines so far, without those whose search was stopped.
+  /// Lines so far, except those whose search was stopped.
   std::int64_t lines() const { return lines_; }
 
  private:
@@ -294,7 +294,7 @@ class LineTranslator {
   std::int64_t lines_ = 0;
 };
 
-// What decides the translation of a text that processes share, and must be the same in all of them.
+// Everything that affects the translation of a shared text, and must be the same in all processes.
 WorkPlan work_plan(const TranslateOptions& o, const Fields& fields, const std::string& directory) {
   WorkPlan plan{.directory = directory,
                 .input = o.input,
@@ -320,7 +320,7 @@ WorkPlan work_plan(const TranslateOptions& o, const Fields& fields, const std::s
   return plan;
 }
 
-// The text as a stream, by this process alone. @return how many lines were not UTF-8; none: stopped
+// Translates the text as a stream, in this process alone. @return the number of lines that were not UTF-8; none: stopped
 std::optional<std::int64_t> translate_stream(const TranslateOptions& o, std::size_t window, const Passage& passage,
                                              LineTranslator& lines_to_text, const search::Translator& translator,
                                              const StopSignal& stop, bool quiet) {
@@ -379,7 +379,7 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   search::Translator translator(*model, tokenizer, options);
   LineTranslator lines(o, languages, translator, *tokenizer, stop.token());
 
-  // Enough lines at a time that batches of like lengths can be cut from them for every worker.
+  // Enough lines at a time to form batches of similar lengths for every worker.
   const std::size_t window = std::max<std::size_t>(1024, 32 * static_cast<std::size_t>(options.decoding.batch_size) *
                                                              static_cast<std::size_t>(options.decoding.threads));
   std::int64_t invalid = 0;

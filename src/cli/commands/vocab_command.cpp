@@ -77,7 +77,7 @@ Fields fields_of(VocabOptions& o) {
   return f;
 }
 
-// Rows of the weights for the new ids; a directory that is a tokenizer alone has none.
+// Adds rows for the new ids to the weights; a directory with only a tokenizer has none.
 void grow_model(const VocabOptions& o, const ExtendedTokenizer& more, const std::filesystem::path& to) {
   const std::filesystem::path from(o.extend);
   if (!std::filesystem::exists(from / "config.json")) return;
@@ -86,7 +86,7 @@ void grow_model(const VocabOptions& o, const ExtendedTokenizer& more, const std:
   if (!marian) fail_usage(o.extend, fmt::format("is a {} model, only marian models can grow", model->family()));
   model::save(
       *model::with_more_words(*marian, {more.old_source, more.source_parts}, {more.old_target, more.target_parts}), to);
-  if (std::filesystem::exists(from / "generation_config.json"))  // its ids stay
+  if (std::filesystem::exists(from / "generation_config.json"))  // its ids stay valid
     write_file_atomic((to / "generation_config.json").string(),
                       read_text((from / "generation_config.json").string(), 1 << 20));
 }
@@ -121,7 +121,7 @@ int extend(const VocabOptions& o) {
 int learn(const VocabOptions& o) {
   for (const std::string& file : o.train_sets)
     check(!same_file(file, o.out), "--out", "{} is a text to learn from", o.out);
-  OutputFile file(o.out);  // before the work: a path that cannot be written is known at once
+  OutputFile file(o.out);  // opened first, so that an unwritable path is reported at once
   std::vector<TextSource> sources;
   for (const std::string& path : o.train_sets) {
     sources.push_back({path, o.tsv ? 0 : -1});

@@ -1,4 +1,4 @@
-// Alignments learned from a corpus, with progress and a line that says what came of it.
+// Learns alignments from a corpus, with progress and a final line.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace tril::cli {
 
-/// align_corpus() for people, which a signal ends after the iteration. @param files  one for each set
+/// align_corpus() with messages; a signal ends it after the current iteration. @param files  one for each set
 void learn_alignments(const CorpusOptions& corpus, const std::vector<std::string>& files, const StopSignal& stop,
                       bool quiet, const WordAlignerOptions& options = {}, const Tokenizer* tokenizer = nullptr);
 

@@ -13,7 +13,7 @@
 namespace tril::cli {
 namespace {
 
-// How far all are, as this process sees it: by the blocks' files, which it looks at now and then, and its own lines.
+// Progress over all processes as seen from this one: from the blocks' files, checked now and then, and its own lines.
 class Together {
  public:
   Together(WorkDirectory& directory, bool shown)
@@ -47,7 +47,7 @@ std::vector<std::string> part(const std::vector<std::string>& lines, std::size_t
   return {begin, begin + static_cast<std::ptrdiff_t>(count)};
 }
 
-// Blocks as this process reads and writes them.
+// Reads and writes blocks in this process.
 class Worker {
  public:
   Worker(const CorpusWork& work, WorkDirectory& directory, const StopSignal& stop)
@@ -59,7 +59,7 @@ class Worker {
     if (work.plan.target_prefix) beginnings_.emplace(*work.plan.target_prefix, ReadOptions{.refuse_empty = false});
   }
 
-  /// Its result is in its place; false where the program is to stop first.
+  /// Writes a block's result to its place; false if the program is to stop first.
   bool write(std::size_t number) {
     const TextBlock& block = directory_.manifest().blocks[number];
     const std::vector<std::string> lines = texts_.read(block);
@@ -72,7 +72,7 @@ class Worker {
       file.write(work_.translate(part(lines, at, count), part(prefixes, at, count),
                                  block.first + static_cast<std::int64_t>(at)));
     }
-    if (stop_.came()) return false;  // what there is of the block goes with the file beside
+    if (stop_.came()) return false;  // the finished part of the block is discarded with the temporary file
     file.commit();
     return true;
   }
@@ -96,14 +96,14 @@ CorpusResult work_on_corpus(const CorpusWork& work, const StopSignal& stop) {
   CorpusResult result;
   {
     Worker worker(work, directory, stop);
-    // Declared within the loop's condition, so that a claim ends before the next is made.
+    // Declared in the loop's condition, so that a claim ends before the next is made.
     while (const auto claim = directory.claim(stop.token())) {
       try {
         if (!worker.write(claim->block)) break;
         ++blocks;
       } catch (const Error&) {
-        // A machine that was cut off from a shared file system has lost the lock: by now another may have done the block,
-        // and put the output together.
+        // A machine that lost its connection to a shared file system has lost the lock: by now another may have done
+        // the block and assembled the output.
         if (!directory.is_done(claim->block)) throw;
       }
     }

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds between_looks{200};
 constexpr std::size_t most_blocks = 100'000;
-constexpr std::int64_t whole = 0, present = 1, first_block = 2;  // numbers of locks
+constexpr std::int64_t whole = 0, present = 1, first_block = 2;  // lock numbers
 constexpr std::string_view ended = "ended-";
 
 bool is_there(const std::string& path) {
@@ -46,20 +46,20 @@ void WorkDirectory::enter(const std::stop_token& stop) {
     state_.emplace(plan_.directory + "/state");
     const auto lock = lock_whole(stop);
     if (!lock) return;
-    if (!state_->is_there()) continue;  // somebody was through just now, and removed the directory
+    if (!state_->is_there()) continue;  // another process has just finished and removed the directory
     presence_.emplace(*state_->try_share(present));
     return make_or_join(stop);
   }
 }
 
-// A directory that somebody took for an empty one is not to be filled.
+// Refuses a directory that already has other contents.
 void WorkDirectory::check_nothing_else_there() const {
   if (is_there(plan_.directory + "/state")) return;
   std::error_code problem;
   for (fs::directory_iterator entry(plan_.directory, problem); !problem && entry != fs::directory_iterator();
        entry.increment(problem)) {
     const std::string name = entry->path().filename().string();
-    if (name == "state" || name.starts_with("manifest.json") || name == "blocks") continue;  // of one that is quicker
+    if (name == "state" || name.starts_with("manifest.json") || name == "blocks") continue;  // of a faster process
     fail("--work-dir", fmt::format("{} is neither empty nor of tril translate: it has {}", plan_.directory, name),
          "name a directory of its own");
   }
@@ -115,7 +115,7 @@ void WorkDirectory::make_manifest(const std::stop_token& stop) {
       check(lines(manifest_.prefixes) == manifest_.lines(), *plan_.target_prefix, "has {}, the text has {}",
             counted(lines(manifest_.prefixes), "line"), manifest_.lines());
   }
-  if (stop.stop_requested()) return manifest_.blocks.clear();  // half a plan is none
+  if (stop.stop_requested()) return manifest_.blocks.clear();  // an incomplete plan is discarded
   create_directories(plan_.directory + "/blocks");
   write_file_atomic(plan_.directory + "/manifest.json", to_json(manifest_));
   state_->set_word("planned");
@@ -131,7 +131,7 @@ std::optional<WorkDirectory::Claim> WorkDirectory::claim(const std::stop_token& 
         waits = true;
         continue;
       }
-      // Only with the lock: whoever had it before may have done the block, or its file may be in the output and gone.
+      // Checked under the lock: its last owner may have done the block, or even moved it into the output.
       if (is_done(b))
         done_[b] = true;
       else
@@ -159,7 +159,7 @@ bool WorkDirectory::assemble(const std::stop_token& stop) {
       fail(plan_.output, fmt::format("is not there any more, though the work in {} is done", plan_.directory),
            "to translate the text anew, remove that directory");
   } else if (!plan_.output.empty()) {
-    AtomicFile output(behind_links(plan_.output));  // what is asked for is the file, not the link
+    AtomicFile output(behind_links(plan_.output));  // replaces the file, not a link to it
     for (std::size_t b = 0; b < manifest_.blocks.size(); ++b) {
       if (stop.stop_requested()) return false;
       output.write(MappedFile::open(path_of(b)).bytes());
@@ -167,22 +167,22 @@ bool WorkDirectory::assemble(const std::stop_token& stop) {
     output.commit();
     state_->set_word("done");
   }
-  if (!plan_.output.empty()) {  // they are in the output, or were left by one that ended here
+  if (!plan_.output.empty()) {  // the blocks are in the output, or are leftovers of an ended process
     std::error_code ignored;
     fs::remove_all(plan_.directory + "/blocks", ignored);
   }
   return true;
 }
 
-// One that starts late must find that all is done, and not an empty place where it would begin anew. So the directory
-// stays until all of some start have been there, and until nobody else is in it: one of an earlier start, say, whose
-// launcher was killed.
+// A process that starts late must find that everything is done, not an empty place where it would start again. So the
+// directory stays until all processes of one start have been there and nobody else is in it (for example of an earlier
+// start whose launcher was killed).
 void WorkDirectory::leave(const dist::Launch& ranks) {
   if (!plan_.temporary) return;
   const auto lock = lock_whole({});
   write_file_atomic(fmt::format("{}/{}{}-{}-{}", plan_.directory, ended, ranks.job, ranks.size, ranks.rank), "");
   std::vector<fs::path> own{plan_.directory + "/manifest.json"};
-  std::map<std::string, std::int64_t> through;  // by what a start's processes have in common
+  std::map<std::string, std::int64_t> through;  // by the identity that processes of one start share
   for (const auto& entry : fs::directory_iterator(plan_.directory)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(ended)) continue;
@@ -191,8 +191,8 @@ void WorkDirectory::leave(const dist::Launch& ranks) {
   }
   const auto is_complete = [](const auto& start) { return start.first.ends_with(fmt::format("-{}", start.second)); };
   if (std::none_of(through.begin(), through.end(), is_complete) || !state_->try_lock(present)) return;
-  own.emplace_back(plan_.directory + "/state");  // last: it says whose directory this is
-  std::error_code ignored;                       // what somebody else put there stays, and the directory with it
+  own.emplace_back(plan_.directory + "/state");  // last: it identifies the directory
+  std::error_code ignored;                       // foreign files stay, and so does the directory
   for (const fs::path& path : own) fs::remove(path, ignored);
   fs::remove(plan_.directory, ignored);
 }

@@ -30,7 +30,7 @@ TextBlock block_of(const Json& j) {
   return b;
 }
 
-// Names are of this program, values may be anything, a file's name that is not UTF-8 among them.
+// Names are the program's own; values may be anything, including a file name that is not UTF-8.
 Json json_of(const Values& values) {
   Json j = Json::object();
   for (const auto& [name, value] : values) j[name] = value;
@@ -76,9 +76,9 @@ std::string to_json(const WorkManifest& m) {
                   {"options", json_of(m.options)},
                   {"contents", json_of(m.contents)}};
   std::string text = json_text(head, 1);
-  text.resize(text.size() - 2);  // its last line, "}"
+  text.resize(text.size() - 2);  // removes the last line, "}"
   text += ",\n \"blocks\": [";
-  for (std::size_t i = 0; i < m.blocks.size(); ++i) {  // a line each
+  for (std::size_t i = 0; i < m.blocks.size(); ++i) {  // one line each
     Json j{{"file", block_file(i)}};
     j.update(json_of(m.blocks[i]));
     if (!m.prefixes.empty()) j["prefix"] = json_of(m.prefixes[i]);
@@ -103,7 +103,7 @@ WorkManifest read_work_manifest(const std::string& path) {
     }
     return m;
   } catch (const Json::exception& problem) {
-    // What it says begins with a name of its own: "[json.exception.parse_error.101] ".
+    // The library's messages begin with "[json.exception.parse_error.101] ".
     const std::string_view said = problem.what();
     fail(path,
          fmt::format("is no manifest of `tril translate --work-dir`: {}",

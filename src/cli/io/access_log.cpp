@@ -70,7 +70,7 @@ void AccessLog::put(const std::string& lines) {
       write_stdout(lines);
     else if (!(file_ << lines << std::flush))
       fail(path_, "cannot be written");
-  } catch (const std::exception& error) {  // serving is worth more than its log
+  } catch (const std::exception& error) {  // serving matters more than its log
     spdlog::error("the access log has stopped, serving continues: {}", error.what());
     const std::lock_guard lock(mutex_);
     lost_ = true;

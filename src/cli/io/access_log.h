@@ -1,5 +1,5 @@
-// The lines of a server's access log, from whatever thread: they are gathered and written together, several times a
-// second, by a thread of the log's own, so that nobody who answers waits for a disk.
+// A server's access log. Any thread may add lines; the log's own thread writes them several times a second, so that
+// request threads never wait for a disk.
 #pragma once
 
 #include <condition_variable>
@@ -12,15 +12,15 @@ namespace tril::cli {
 
 class AccessLog {
  public:
-  /// @param path  a file, at whose end they come; "-": standard output; empty: nowhere
-  /// @throws Error where it cannot be written
+  /// @param path  a file to append to; "-": standard output; empty: no log
+  /// @throws Error if it cannot be written
   explicit AccessLog(const std::string& path);
-  /// Writes what is left.
+  /// Writes the remaining lines.
   ~AccessLog();
   AccessLog(const AccessLog&) = delete;
   AccessLog& operator=(const AccessLog&) = delete;
 
-  /// Adds a line, given without its end. Where lines come faster than they can be written they are left out.
+  /// Adds a line, without its line end. Lines that come faster than they can be written are dropped.
   void write(const std::string& line);
 
  private:

@@ -1,6 +1,6 @@
-// Signals that are blocked in every thread and waited for in one, instead of being caught by a handler: a handler runs on
-// the stack of whichever thread it interrupts, and the matrix products' generated code keeps other things than a stack in
-// the stack pointer, so that a handler's frame would overwrite them.
+// Signals that are blocked in every thread and awaited in one, instead of handled: a handler runs on the stack of
+// whichever thread it interrupts, but generated code of matrix products uses the stack pointer for other data, which a
+// handler's frame would overwrite.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace tril::cli {
 
 class BlockedSignals {
  public:
-  /// Blocks them in this thread, and in those that it begins from here on.
+  /// Blocks the signals in this thread, and in threads that it starts afterwards.
   explicit BlockedSignals(std::initializer_list<int> signals) {
     sigemptyset(&set_);
     for (const int s : signals) sigaddset(&set_, s);
@@ -22,13 +22,13 @@ class BlockedSignals {
   BlockedSignals(const BlockedSignals&) = delete;
   BlockedSignals& operator=(const BlockedSignals&) = delete;
 
-  /// The next one, or 0 where none comes within less than a second.
+  /// The next signal, or 0 after `most`, which must be below one second.
   int wait(std::chrono::milliseconds most) const {
     const timespec moment{0, static_cast<long>(std::chrono::nanoseconds(most).count())};
     const int signal = sigtimedwait(&set_, nullptr, &moment);
     return signal > 0 ? signal : 0;
   }
-  /// Ends the process by the signal.
+  /// Ends the process with the signal.
   void end_by(int signal) const {
     std::signal(signal, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &set_, nullptr);

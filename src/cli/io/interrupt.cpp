@@ -49,7 +49,7 @@ void Interrupt::watch() {
     if (signal == 0) continue;
     const std::lock_guard lock(mutex_);
     if (answer_ && answer_->stop_requested()) {
-      if (Clock::now() - stopped_at < std::chrono::seconds(1)) continue;  // the same wish, sent twice
+      if (Clock::now() - stopped_at < std::chrono::seconds(1)) continue;  // a duplicate of the same request
       signals_.end_by(signal);
     }
     if (answer_) {

@@ -11,7 +11,7 @@
 
 namespace tril::cli {
 
-// Shared with the reading thread, which may outlive the stream: a read from a terminal cannot be called off.
+// Shared with the reading thread, which may outlive the stream: a read from a terminal cannot be cancelled.
 struct LineStream::State {
   std::mutex mutex;
   std::condition_variable_any changed;
@@ -67,7 +67,7 @@ std::int64_t LineStream::invalid() const {
 }
 
 std::vector<std::string> LineStream::next(std::size_t most, const std::stop_token& stop) {
-  constexpr std::chrono::milliseconds pause{20};  // a writer that is silent for so long is waiting for an answer
+  constexpr std::chrono::milliseconds pause{20};  // a writer that pauses this long is waiting for an answer
   State& s = *state_;
   std::vector<std::string> window;
   std::unique_lock lock(s.mutex);

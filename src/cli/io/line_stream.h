@@ -1,5 +1,5 @@
-// Lines of a file or of standard input, read ahead by another thread, handed out in windows: a file comes in full
-// windows, a person's or a pipe's lines come as soon as the writer pauses.
+// Lines of a file or of standard input, read ahead by another thread and returned in windows: a file gives full
+// windows, while interactive or piped lines are returned as soon as the writer pauses.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace tril::cli {
 
-/// Which lines of a text: so many from this one on, counted from 0.
+/// A range of lines of a text: the first, counted from 0, and their number.
 struct Passage {
   std::int64_t first = 0, count = std::numeric_limits<std::int64_t>::max();
 };
@@ -22,17 +22,17 @@ struct Passage {
 class LineStream {
  public:
   /// @param path      "-" is standard input
-  /// @param capacity  lines that may be read ahead
-  /// @param options   with skip_invalid, a line that is not UTF-8 comes as an empty one
-  /// @param passage   the other lines are passed over, unchecked
+  /// @param capacity  lines to read ahead
+  /// @param options   with skip_invalid, a line that is not UTF-8 is returned as an empty one
+  /// @param passage   other lines are skipped unchecked
   LineStream(const std::string& path, std::size_t capacity, const ReadOptions& options, const Passage& passage = {});
   ~LineStream();
   LineStream(const LineStream&) = delete;
   LineStream& operator=(const LineStream&) = delete;
 
-  /// The next lines, at most `most`, at least one unless the text is at its end: waits for the first, and then for
-  /// others as long as they keep coming. An error in the text is thrown once the lines before it have been handed out.
-  /// Once `stop` asks for it, what there is, or nothing.
+  /// The next lines, at most `most`, and at least one unless the text has ended: waits for the first, then for others
+  /// while they keep coming. An error in the text is thrown after the lines before it have been returned. If `stop` is
+  /// requested, returns the lines so far, or none.
   std::vector<std::string> next(std::size_t most, const std::stop_token& stop = {});
   /// Lines so far that were not UTF-8.
   std::int64_t invalid() const;

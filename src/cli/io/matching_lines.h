@@ -1,4 +1,4 @@
-// Lines of a text of which each goes with one of another text, which is read first.
+// Lines of a text that correspond to the lines of another text, which is read first.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@ namespace tril::cli {
 
 class MatchingLines {
  public:
-  /// The arguments are those of LineStream.
+  /// Arguments as for LineStream.
   MatchingLines(const std::string& path, std::size_t capacity, const Passage& passage);
 
-  /// As many as are asked for. @throws Error where there are fewer
+  /// @return exactly `count` lines. @throws Error if there are fewer
   std::vector<std::string> next(std::size_t count);
-  /// @throws Error where there are more
+  /// @throws Error if there are more lines
   void check_end();
 
  private:

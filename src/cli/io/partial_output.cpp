@@ -17,7 +17,7 @@ PartialOutput::PartialOutput(const std::string& path) : path_(path) {
     return;
   }
   check_output(path_);
-  path_ = behind_links(path_);  // what is asked for is the file, not the link
+  path_ = behind_links(path_);  // replaces the file, not a link to it
   file_.emplace(path_ + ".partial");
 }
 

@@ -1,5 +1,5 @@
-// Where results go: a file that comes into being whole, or standard output, a pipe or a device as they come. Of work that is
-// stopped the file's beginning is left beside it.
+// The destination of results: a file, written atomically, or standard output, a pipe or a device, written as results
+// come. If work is stopped, a file's beginning is left under another name.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace tril::cli {
 
-/// @throws Error where results could not go there: to be asked before anything long is begun
+/// @throws Error if results cannot be written there: call it before long work
 void check_output(const std::string& path);
 
 class PartialOutput {
@@ -19,7 +19,7 @@ class PartialOutput {
 
   void write(const std::string& text);
   void commit();
-  /// What there is stays, under the name that is returned.
+  /// Keeps the results so far. @return the name of their file
   std::string leave();
 
  private:

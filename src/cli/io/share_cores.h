@@ -1,4 +1,4 @@
-// How many threads a process may have where several are on one machine.
+// The number of threads of a process if several run on one machine.
 #pragma once
 
 #include <unistd.h>
@@ -11,8 +11,8 @@
 
 namespace tril::cli {
 
-/// Where --threads was left to us: the cores of a machine are shared by the ranks on it, unless their launcher has dealt them
-/// out itself.
+/// If --threads is not given: divides a machine's cores among its ranks, unless the launcher has assigned cores
+/// already.
 inline void share_cores(train::RunOptions& run, const dist::Ranks& ranks) {
   if (run.threads > 0 || ranks.size() == 1) return;
   const int own = thread_count(0), all = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));

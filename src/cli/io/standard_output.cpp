@@ -22,7 +22,7 @@ void write_stdout(std::string_view text) {
     if (error == EPIPE) throw ReaderGone("standard output");
     pollfd room{STDOUT_FILENO, POLLOUT, 0};
     if ((error == EAGAIN || error == EWOULDBLOCK) && ::poll(&room, 1, -1) >= 0)
-      continue;  // of a parent that does not wait
+      continue;  // the parent uses non-blocking output
     fail("standard output", fmt::format("cannot be written ({})", std::strerror(error)));
   }
 }

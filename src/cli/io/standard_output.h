@@ -1,8 +1,8 @@
-// Results on standard output, and nothing else there: what could not be written was not done, and the message says why.
+// Writes results to standard output, and nothing else there; a failed write is an error with its reason.
 //
-// SIGPIPE is ignored (main.cpp), so that a reader that leaves (`tril translate | head`) is an error like others, which ends
-// threads and removes half files on its way up. App::run knows it by its type and ends the program as the signal would have
-// done; a server's log, which serving does not depend on, catches it. Messages to standard error that nobody reads are lost.
+// SIGPIPE is ignored (main.cpp), so that a closed pipe (`tril translate | head`) is an ordinary error, which ends
+// threads and removes partial files. App::run recognises it by its type and ends the program like the signal would; a
+// server's log, which is not essential, catches it. Messages to a closed standard error are lost.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,10 +12,10 @@
 
 namespace tril::cli {
 
-constexpr int exit_reader_gone = 141;  ///< what a shell says of a program that SIGPIPE ended: nobody reads its results
+constexpr int exit_reader_gone = 141;  ///< a shell's exit code for SIGPIPE: nobody reads the results
 
-/// Writes `text` at once, so that a reader sees it.
-/// @throws Error for a full disk, a closed stream; ReaderGone for a pipe that nobody reads any more
+/// Writes and flushes `text`.
+/// @throws Error for a full disk or a closed stream; ReaderGone for a pipe without a reader
 void write_stdout(std::string_view text);
 
 template <class... Args>

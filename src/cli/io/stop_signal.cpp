@@ -8,7 +8,7 @@
 namespace tril::cli {
 namespace {
 
-// The signals are the process's own, so what came of them is too; objects within another one's life share its watcher.
+// Signals belong to the process, and so does this state; objects whose lifetimes overlap share one watcher.
 std::atomic<bool> signal_came = false;
 std::atomic<int> alive = 0;
 std::stop_source stop_source;
@@ -19,7 +19,7 @@ StopSignal::StopSignal(std::string announcement) : announcement_(std::move(annou
   if (alive.fetch_add(1) > 0) return;
   signal_came = false;
   stop_source = std::stop_source();
-  // A terminal that is closed ends the work as they do, unless nohup or a like has it ignored.
+  // A closed terminal ends the work too, unless nohup or the like ignores the signal.
   struct sigaction hang_up {};
   if (sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler == SIG_IGN)
     signals_.emplace({SIGINT, SIGTERM, SIGUSR1});
@@ -54,9 +54,9 @@ void StopSignal::watch() {
       stop_source.request_stop();
       if (!announcement_.empty()) spdlog::info("{}", announcement_);
     }
-    // Some senders signal both the process and its group: what follows within a second is the same wish.
+    // Some senders signal both the process and its group: signals within a second are one request.
     if (Clock::now() - first < std::chrono::seconds(1)) continue;
-    // A later one: whoever sends it does not want to wait.
+    // A later signal ends the program at once.
     signals_->end_by(signal);
   }
 }

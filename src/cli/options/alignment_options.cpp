@@ -9,7 +9,7 @@
 namespace tril::cli {
 namespace {
 
-// Of "0.2"; nothing for "soft" and "hard".
+// The threshold in "0.2"; nothing for "soft" and "hard".
 std::optional<float> threshold_of(const std::string& alignment) {
   if (alignment == "soft" || alignment == "hard") return std::nullopt;
   float value = 0;
@@ -19,7 +19,7 @@ std::optional<float> threshold_of(const std::string& alignment) {
   return value;
 }
 
-// 1 is "hard", as Marian has it.
+// 1 means "hard", as in Marian.
 Alignment points_of(const AlignmentOptions& o, std::span<const float> attention, std::size_t tokens) {
   const float threshold = threshold_of(o.alignment).value_or(1);
   return threshold == 1 ? hard_alignment(attention, tokens) : alignment_above(attention, tokens, threshold);

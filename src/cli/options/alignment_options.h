@@ -1,4 +1,4 @@
-// The options by which `translate` and `score` tell what tokens were made from.
+// Options of `translate` and `score` for printing alignments.
 #pragma once
 
 #include <optional>
@@ -13,18 +13,18 @@
 namespace tril::cli {
 
 struct AlignmentOptions {
-  std::string alignment, layer;  ///< "": none; "": as the model says
+  std::string alignment, layer;  ///< "": no alignment; "": the model's default layer
 };
 
 /// --alignment, --alignment-layer.
 void add_alignment_fields(Fields& f, AlignmentOptions& o);
 
-/// Throws Error(usage) where they do not fit the model. `wanted`: whether something else needs attention too.
+/// @throws Error(usage) if they do not fit the model. @param wanted  whether attention is also needed otherwise
 search::AttentionOptions attention_options(const AlignmentOptions& o, const model::Model& m, bool wanted);
 
-/// What --alignment prints behind the text: "0-0 1-1", or weights.
+/// The output of --alignment after the text: "0-0 1-1", or weights.
 std::string alignment_text(const AlignmentOptions& o, std::span<const float> attention, std::size_t tokens);
-/// The same as JSON: [[0, 0], [1, 1]], or rows of weights.
+/// Likewise as JSON: [[0, 0], [1, 1]], or rows of weights.
 std::string alignment_json(const AlignmentOptions& o, std::span<const float> attention, std::size_t tokens);
 /// ["\u2581a", "</s>"]
 std::vector<std::string> pieces_of(std::span<const std::int32_t> ids, const Tokenizer& tokenizer, Side side);

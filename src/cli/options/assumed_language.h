@@ -1,4 +1,4 @@
-// The languages of a text and its translation where no option says them.
+// The languages of a text and its translation if no option gives them.
 #pragma once
 
 #include <string>
@@ -11,26 +11,26 @@
 
 namespace tril::cli {
 
-/// Warns where a model has tokens of languages and neither an option nor its directory says which one the text is in: the
-/// tokenizer takes one all the same, as that of `transformers` does.
+/// Warns if a model has language tokens, and neither an option nor its directory gives the language of the text: the
+/// tokenizer then assumes one, like that of `transformers`.
 /// @param directory  of the model
 void warn_of_assumed_language(const std::string& directory, const Tokenizer& tokenizer, const Languages& languages);
 
-/// Where neither an option nor the directory says into which of several languages a model translates: nowhere, then, that it
-/// happens on.
+/// Checks that an option, the directory or the text gives the target language of a multilingual model, whose choice
+/// would otherwise be arbitrary.
 class TargetLanguage {
  public:
   /// @param said    --target-language
   /// @param forced  whether the directory forces a first token
   TargetLanguage(const model::Model& model, const Tokenizer& tokenizer, std::string_view said, bool forced);
-  /// @throws Error(usage) for a model with tokens of languages
+  /// @throws Error(usage) for a model with language tokens
   void check_tokens() const;
-  /// @throws Error(usage) naming `where` for one with tags, where the text begins with none
+  /// @throws Error(usage) naming `where` for a model with tags, if the text begins with none
   void check_tag(std::string_view text, const std::string& where) const;
 
  private:
   const Tokenizer* tokenizer_;
-  std::vector<std::string> tokens_, tags_;  // to choose from; none: it is settled
+  std::vector<std::string> tokens_, tags_;  // the choices; empty: the language is known
 };
 
 }  // namespace tril::cli

@@ -46,7 +46,7 @@ std::shared_ptr<const search::Constraint> make_constraint(const ConstraintOption
     if (!form.notes.empty()) spdlog::warn("{}: {}", printable(o.json_schema, 400), form.notes.text());
     return form.constraint;
   } catch (const Error& error) {
-    throw error.within(printable(o.json_schema, 400)).as_failure();  // what a file says wrong
+    throw error.within(printable(o.json_schema, 400)).as_failure();  // the fault is in a file
   }
 }
 

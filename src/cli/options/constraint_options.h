@@ -1,4 +1,4 @@
-// What generated text must be, as `generate` and `chat` are asked for it.
+// Options of `generate` and `chat` that constrain the generated text.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ struct ConstraintOptions {
 
 /// --json-schema, --json-object, --regex, --json-space.
 void add_constraint_fields(Fields& f, ConstraintOptions& o);
-/// The constraint that the options ask for, none where they ask for none.
+/// The constraint of the options; null if there is none.
 /// @throws Error(usage) naming what is not supported, or what the vocabulary cannot spell
 std::shared_ptr<const search::Constraint> make_constraint(const ConstraintOptions& o, const Tokenizer& tokenizer);
 

@@ -116,7 +116,7 @@ Passage passage_of(const CorpusOptions& o, const std::string& input, const std::
     const std::int64_t others = count_lines(*beside);
     check(others == lines, *beside, "has {}, the text has {}", counted(others, "line"), lines);
   }
-  const auto begin = [&](std::int64_t part) {  // part * lines / N, without the product
+  const auto begin = [&](std::int64_t part) {  // part * lines / N without overflow
     return lines / shard.of * part + lines % shard.of * part / shard.of;
   };
   return {.first = begin(shard.number - 1), .count = begin(shard.number) - begin(shard.number - 1)};

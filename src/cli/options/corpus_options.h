@@ -1,4 +1,4 @@
-// How a text is shared out among processes: by hand, a shard for each, or by a directory in which they work together.
+// How a text is divided among processes: manually by shards, or by a directory in which they work together.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ struct CorpusOptions {
 /// --shard, --work-dir, --block-lines, --keep-blocks.
 void add_corpus_fields(Fields& f, CorpusOptions& o);
 
-/// The directory to work in: --work-dir, or OUTPUT.work where a launcher started several; none where this process
+/// The shared directory: --work-dir, or OUTPUT.work if a launcher started several processes; none if this process
 /// translates alone.
-/// @param beside  a text of which each line goes with one of the input, or none
-/// @throws Error(usage) where input and output are not what processes can share
+/// @param beside  a text whose lines correspond to those of the input, or none
+/// @throws Error(usage) if processes cannot share the input and output
 std::optional<std::string> work_directory(const CorpusOptions& o, const dist::Launch& ranks, const std::string& input,
                                           const std::optional<std::string>& beside, const std::string& output);
 
-/// The lines of --shard, all without it.
+/// The lines of --shard; all lines without it.
 Passage passage_of(const CorpusOptions& o, const std::string& input, const std::optional<std::string>& beside);
 
 }  // namespace tril::cli

@@ -139,7 +139,7 @@ bool keeps_int8(const DecodingOptions& o, const model::Model& m) {
 
 namespace {
 
-// How it is decoded, and what the command line alone says of the search.
+// Sets how to decode, and search options that only the command line has.
 void set_decoding(const DecodingOptions& o, const model::Model& m, const Tokenizer& tokenizer,
                   search::ParallelOptions& p) {
   check_all_used(o.search, p.search);

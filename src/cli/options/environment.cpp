@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::string_view prefix = "TRIL_";
 
-// Variables of tril that are no options: of the kernels, of the server's keys, and of tests and scripts; a name that ends in
-// an underscore is all that begin so.
+// Variables of tril that are no options: for kernels, the server's keys, tests and scripts; a name that ends in an
+// underscore stands for all names with that prefix.
 constexpr std::array<std::string_view, 10> others{"INSTRUCTION_SET", "API_KEY",     "BROWSER", "SCREENSHOTS",
                                                   "EXPORT_DIR",      "GOLDEN_DIR",  "FUZZ_",   "SOAK_",
                                                   "KILLS",           "SLOW_CLIENTS"};

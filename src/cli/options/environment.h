@@ -1,4 +1,4 @@
-// Options that stand in the environment: --queue-size is TRIL_QUEUE_SIZE there.
+// Options from environment variables: TRIL_QUEUE_SIZE sets --queue-size.
 #pragma once
 
 #include <span>
@@ -10,14 +10,14 @@
 
 namespace tril::cli {
 
-/// What the environment says of the fields; a list's values stand apart by white space.
+/// The fields' values in the environment; a list's values are separated by white space.
 std::vector<GivenValue> read_environment(const Fields& fields);
 
-/// What is wrong with those of these settings ("TRIL_PROT=80") whose names begin as an option's do and are nobody's: "TRIL_PROT
-/// is no option; did you mean TRIL_PORT?". What other parts of tril read, its tests among them, is theirs.
+/// Errors for settings ("TRIL_PROT=80") with the prefix of options that are not known: "TRIL_PROT is no option; did you
+/// mean TRIL_PORT?". Ignores variables of other parts of tril, including its tests.
 std::vector<std::string> unknown_settings(const Fields& fields, std::span<const std::string> settings);
 
-/// All that the process was given.
+/// All environment variables of the process.
 std::vector<std::string> settings_of_process();
 
 }  // namespace tril::cli

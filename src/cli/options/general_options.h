@@ -1,4 +1,4 @@
-// The options that every command takes besides its own.
+// Options that every command has.
 #pragma once
 
 #include <string>

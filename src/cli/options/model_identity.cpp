@@ -21,7 +21,7 @@ void add_file(Hash& hash, const std::string& path) {
   hash.add(static_cast<std::int64_t>(content_hash(MappedFile::open(path).bytes())));
 }
 
-// Of all files in a directory that `takes` by their names, or of the one file.
+// A hash of all files in a directory whose names satisfy `takes`, or of a single file.
 template <class Takes>
 std::uint64_t hash_of_files(const std::string& path, const Takes& takes) {
   namespace fs = std::filesystem;

@@ -1,4 +1,4 @@
-// Whether two directories hold the same model.
+// Identifies models by their contents.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace tril::cli {
 
-/// A text that differs where config.json, any byte of the weight files, or --precision differ. Reads them all, once.
+/// A text that differs if config.json, any byte of the weight files, or --precision differs. Reads all of them once.
 std::string model_identity(const DecodingOptions& o);
 
-/// A text that differs where anything differs that decoding reads of a model's directory, its tokenizer and
-/// generation_config.json too; or of a single file.
+/// A text that differs if anything that decoding reads from a model's directory differs, including its tokenizer and
+/// generation_config.json; also for a single file.
 std::string directory_identity(const std::string& path);
 
 }  // namespace tril::cli

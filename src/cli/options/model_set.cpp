@@ -80,7 +80,7 @@ const model::Model* ModelSet::load(const DecodingOptions& options, const std::st
       (tokenizer && !same_vocabulary(*source.tokenizer(), *tokenizer)))
     fail_usage(flag, fmt::format("{} does not have the vocabulary of --model", options.model),
                "take models that were trained with the same --vocab");
-  // A draft that continues text proposes nothing where its positions end.
+  // A draft model that continues text proposes nothing beyond its positions.
   const bool reads_all = flag == "--models" || first.has_encoder();
   if (reads_all && m.max_positions() > 0 && (first.max_positions() == 0 || m.max_positions() < first.max_positions()))
     fail_usage(flag, fmt::format("{} has {} positions, fewer than --model", options.model, m.max_positions()),

@@ -1,4 +1,4 @@
-// The options that name models besides the one that decodes, and those models: an ensemble's, and one that proposes tokens.
+// Options for models besides the main one, and these models: those of an ensemble, and a draft model.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ struct ModelSetOptions {
   std::vector<std::string> weights;  ///< numbers
   std::string ensemble_mean = "log-probabilities";
   std::string draft_model;
-  std::optional<std::string> draft_precision;  ///< none: that of --model
+  std::optional<std::string> draft_precision;  ///< none: as for --model
   double draft_min_prob = 0.4;
   std::int64_t prompt_lookup = 0;
   std::optional<std::int64_t> draft_tokens;
@@ -32,13 +32,12 @@ void add_speculative_fields(Fields& f, ModelSetOptions& o);
 
 class ModelSet {
  public:
-  /// Loads what the options name, in the precision of --model unless they say another, whose options, model and tokenizer
-  /// the others are.
-  /// @param tokenizer  null: vocabularies are compared by their sizes alone
-  /// @throws Error(usage) where vocabularies differ, or the search is not one that tokens can be proposed to
+  /// Loads the models of the options, by default with the precision of --model. The other arguments are the main model's.
+  /// @param tokenizer  null: vocabularies are compared only by size
+  /// @throws Error(usage) if vocabularies differ, or the search does not support proposed tokens
   ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, const model::Model& first,
            const Tokenizer* tokenizer);
-  /// The options of decoding by these models, which must outlive whoever gets them.
+  /// Adds these models, which must outlive their users, to the decoding options.
   void give_to(search::ParallelOptions& p) const;
   const search::EnsembleOptions& ensemble() const { return ensemble_; }
   const search::SpeculativeOptions& speculative() const { return speculative_; }
@@ -52,7 +51,7 @@ class ModelSet {
   search::SpeculativeOptions speculative_;
 };
 
-/// Says what came of proposed tokens, where there were any.
+/// Reports how many proposed tokens were accepted, if any were proposed.
 void report_speculation(const search::Speculation& s);
 
 }  // namespace tril::cli

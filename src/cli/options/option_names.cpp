@@ -7,7 +7,7 @@
 namespace tril::cli {
 namespace {
 
-// What lower folders call things that several options ask for.
+// Names in libraries that correspond to several options.
 const std::vector<std::pair<std::string_view, std::vector<std::string_view>>>& other_names() {
   static const std::vector<std::pair<std::string_view, std::vector<std::string_view>>> list{
       {"n_best", {"n-best", "n"}},

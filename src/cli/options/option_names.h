@@ -1,4 +1,4 @@
-// Libraries name the fields of what was asked, `beam_size`; these are the options that set them, --beam-size.
+// Maps the field names of libraries' errors, such as `beam_size`, to options, such as --beam-size.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace tril::cli {
 
-/// The option that sets what lower folders call "beam_size" or "beam groups"; "" where none does.
+/// The option for a library's "beam_size" or "beam groups"; "" if there is none.
 std::string option_of(const Fields& fields, std::string_view called);
 
-/// `text` with each field in backquotes that an option sets as that option: "`beam_size` 4" is "--beam-size 4".
+/// Replaces each field in backquotes that has an option: "`beam_size` 4" becomes "--beam-size 4".
 std::string with_options(const Fields& fields, std::string text);
 
-/// The same error by the options' names, in its place as well ("valid_sets: a.txt" is "--valid-sets: a.txt"). A value of an
-/// option is no field: a file that is called as a field keeps its name.
+/// The same error with options' names, also in its place ("valid_sets: a.txt" becomes "--valid-sets: a.txt"). Values
+/// are not replaced: a file with the name of a field keeps its name.
 Error with_options(const Fields& fields, const Error& error);
 
 }  // namespace tril::cli

@@ -22,15 +22,15 @@ CLI::Option* add_option(CLI::App& parser, const Field& field) {
     if (field.is_list())
       option->allow_extra_args()->expected(1, field.exact_values() ? static_cast<int>(field.exact_values()) : -1);
   }
-  // Twice the same option reaches Field::set as two values, which says so in our words.
+  // A repeated option reaches Field::set as two values, whose error is in our words.
   return option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-// CLI11 takes a list's "[a]" apart as if it were "a"; behind this byte the brackets are text like any other.
+// CLI11 splits a list's "[a]" as if it were "a"; after this byte brackets are plain text.
 constexpr char shield = '\x01';
 
-// The arguments last first, as CLI11 wants them, with an empty value where `--input=` gives one (CLI11 would take the
-// next argument for it) and brackets shielded.
+// The arguments in reverse, as CLI11 expects them, with an empty value for `--input=` (CLI11 would take the next
+// argument) and brackets shielded.
 std::vector<std::string> prepared(const std::vector<std::string>& args) {
   std::vector<std::string> reversed;
   for (auto arg = args.rbegin(); arg != args.rend(); ++arg) {
@@ -61,7 +61,7 @@ const Field* named_by(const std::string& arg, const std::vector<const Fields*>& 
   return nullptr;
 }
 
-// "--input --json": a value was forgotten, and the next option is not meant for one.
+// In "--input --json" a value is missing; the next option is not its value.
 void check_values(const std::vector<std::string>& args, const std::vector<const Fields*>& fields) {
   for (std::size_t i = 0; i + 1 < args.size(); ++i) {
     if (args[i] == "--") return;
@@ -73,7 +73,7 @@ void check_values(const std::vector<std::string>& args, const std::vector<const 
   }
 }
 
-// The argument that no option took, told as the mistake that it most likely is.
+// Explains an argument that no option took by the most probable mistake.
 [[noreturn]] void fail_on_extra(const std::vector<std::string>& extras, const std::vector<const Fields*>& fields) {
   const auto dash = std::find_if(extras.begin(), extras.end(), [](const std::string& e) { return e.starts_with("-"); });
   if (dash == extras.end()) fail_usage("\"" + extras.front() + "\"", "this argument belongs to no option");
@@ -103,7 +103,7 @@ std::vector<GivenValue> parse_arguments(const std::vector<const Fields*>& fields
   try {
     parser.parse(prepared(args));
   } catch (const CLI::ParseError& problem) {
-    // CLI11 begins its text with the option: "--size: 1 required TEXT".
+    // CLI11's text begins with the option: "--size: 1 required TEXT".
     const std::string text = problem.what();
     for (const auto& [field, option] : options)
       if (text.starts_with(dashed(*field) + ":") || text.starts_with(dashed(*field) + " "))
@@ -117,7 +117,7 @@ std::vector<GivenValue> parse_arguments(const std::vector<const Fields*>& fields
   for (const auto& [field, option] : options) {
     if (option->count() == 0) continue;
     given.push_back({field->name(), unshielded(option->results()), dashed(*field)});
-    // "--regex $UNSET" is a mistake; texts that may be empty are called TEXT.
+    // "--regex $UNSET" is a mistake; options with the placeholder TEXT may be empty.
     const std::vector<std::string>& texts = given.back().texts;
     const bool may_be_empty =
         !field->names_files() && (field->kind() != FieldKind::text || field->shown_value() == "TEXT");

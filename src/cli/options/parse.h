@@ -1,4 +1,4 @@
-// The command line by CLI11: arguments -> which option got which texts. What the texts mean is the fields' affair.
+// Parses the command line with CLI11: which option got which texts. Fields interpret the texts.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ struct GivenValue {
   std::string where;               ///< "--size", "run.yml: line 3: size"
 };
 
-/// @param fields  one or more lists of options that this command line may name
-/// @throws Error(usage) for an option that is not there (naming the nearest), a missing value, a superfluous argument
+/// @param fields  one or more lists of options of this command line
+/// @throws Error(usage) for an unknown option (naming the nearest), a missing value, a superfluous argument
 std::vector<GivenValue> parse_arguments(const std::vector<const Fields*>& fields, const std::vector<std::string>& args);
 
 }  // namespace tril::cli

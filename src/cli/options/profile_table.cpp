@@ -14,13 +14,13 @@ using train::StepRow;
 
 constexpr double giga = 1e9, mega = 1e6;
 
-// Three digits that mean something, or nothing where there is nothing.
+// Three significant digits, or nothing for zero.
 std::string digits(double value) {
   if (value == 0) return "";
   return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.{}f}", value, value >= 10 ? 1 : 2);
 }
 
-// "bf16 2900 GFLOP/s": what holds the row up.
+// "bf16 2900 GFLOP/s": the limit of the row.
 std::string roof_text(const StepRow& row, const Roofline& roof) {
   if (row.bound == Roofline::Bound::nothing) return "";
   if (row.bound == Roofline::Bound::memory) return fmt::format("{} GB/s", digits(roof.bytes / giga));

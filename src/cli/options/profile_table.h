@@ -1,4 +1,4 @@
-// The account of a training step, for people and for programs.
+// The profile of a training step, as a table and as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace tril::cli {
 
-/// A table of fixed columns, one line for each row, its roof beside it.
+/// A table of fixed columns with one line for each row, including its roofline.
 std::string profile_table(const train::StepProfile& p);
 
 /// {"threads", "updates", "milliseconds", "roof": {...}, "rows": [{"name", "calls", ...}]}; rates in GFLOP/s and GB/s.

@@ -15,7 +15,7 @@
 namespace tril::cli {
 namespace {
 
-constexpr std::uint64_t largest_file = 1 << 20;  // bytes: a thousand times what options need
+constexpr std::uint64_t largest_file = 1 << 20;  // bytes: a thousand times as much as options need
 
 std::string text_of(const YAML::Node& value, const std::string& where) {
   if (value.Tag() != "tag:yaml.org,2002:binary") return value.Scalar();
@@ -36,7 +36,7 @@ std::vector<std::string> texts_of(const YAML::Node& value, const std::string& wh
   return texts;
 }
 
-// Counts documents, and knows where the latest begins.
+// Counts documents, and records where the latest begins.
 struct Documents : YAML::EventHandler {
   int count = 0;
   int line = 0;
@@ -51,7 +51,7 @@ struct Documents : YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
-// The only document of a file; YAML::Load() leaves out those behind the first. (YAML::LoadAll() may have no end.)
+// The only document of a file; YAML::Load() ignores further ones. (YAML::LoadAll() may never end.)
 YAML::Node only_document(const std::string& text, const std::string& path) {
   const YAML::Node root = YAML::Load(text);
   std::istringstream stream(text);
@@ -64,7 +64,7 @@ YAML::Node only_document(const std::string& text, const std::string& path) {
   return root;
 }
 
-// Plain where YAML cannot take it for anything else, quoted otherwise; a name of bytes that are no text as YAML has bytes.
+// Plain if YAML reads it as the same text, otherwise quoted; a name that is not UTF-8 as YAML's binary type.
 std::string yaml_text(const std::string& text) {
   if (!is_utf8(text))
     return std::string("!!binary ") +

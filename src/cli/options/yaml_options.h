@@ -1,4 +1,4 @@
-// Options from and to YAML, with the names that the flags have.
+// Reads and writes options as YAML, under the names of the flags.
 #pragma once
 
 #include <string>
@@ -9,13 +9,12 @@
 
 namespace tril::cli {
 
-/// The values in a YAML file, one key an option, each with its file, line and key for errors.
-/// @throws Error  the file cannot be read, is not YAML, is not a map of options to values, or names an option twice; a
-/// key
-///                that `fields` lacks is answered with the nearest one
+/// The values of a YAML file, each key an option, with its file, line and key for errors.
+/// @throws Error if the file cannot be read, is not YAML, is not a map of options to values, or repeats an option; for
+///   an unknown key it suggests the nearest in `fields`
 std::vector<GivenValue> read_yaml(const std::string& path, const Fields& fields);
 
-/// All values as YAML that read_yaml takes back, under their headings, each with its help; what is unset is a comment.
+/// All values as YAML for read_yaml(), under their headings, each with its help; unset options are comments.
 std::string to_yaml(const Fields& fields);
 
 }  // namespace tril::cli
