@@ -26,7 +26,7 @@ bool unpack_if_small(HttpRequest& request, std::size_t most) {
 void check_where_fields_are(const HttpRequest& request, bool takes_forms, Warnings& warnings) {
   const bool as_form = is_read_as_form(request);
   if (takes_forms && as_form) return;
-  // What a client calls a form without a thought of it (`curl -d '{...}'`) is JSON.
+  // A body that is a form only by a client's default (`curl -d '{...}'`) is JSON.
   if (as_form && is_form(request.header("content-type").value_or("")) && !trim(request.body).starts_with('['))
     throw HttpError(415, "this route takes JSON, and the body is a form");
   for (const auto& [key, value] : request.query) {
@@ -60,14 +60,14 @@ std::string key_of_body(const HttpRequest& request) {
 
 std::string body_without_key(const HttpRequest& request) {
   const auto has = [&](std::string_view part) { return request.body.find(part) != std::string::npos; };
-  if (!has("api_key") && !has("%") && !has("\\u")) return request.body;  // however its name is written
+  if (!has("api_key") && !has("%") && !has("\\u")) return request.body;  // in any spelling of the name
   try {
     Json body = body_of(request);
     if (!body.contains("api_key")) return request.body;
     body["api_key"] = "...";
     return json_text(body);
   } catch (const HttpError&) {
-    return "";  // it may be a key all the same
+    return "";  // it may still contain a key
   }
 }
 

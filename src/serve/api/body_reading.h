@@ -1,6 +1,5 @@
-// What is read of a request's body before a route looks into it: what it is packed from, a key that it may bring, and what of
-// it the log may have. A body that is small takes a moment; a large one takes so long that it is read beside the server's
-// threads, whatever of it is to be read (Service::handle).
+// Reads a request's body before its route does: its compression, an API key in it, and the part that may be logged. A small
+// body is read at once; a large one takes so long that it is read outside of the server's threads (Service::handle).
 #pragma once
 
 #include <cstddef>
@@ -11,24 +10,24 @@
 
 namespace tril::serve {
 
-/// Unpacks the body (content_coding.h) where it is small, packed and unpacked: cutting a text of that size into tokens takes a
-/// millisecond or two. @return whether it is; a large one stays as it came
-/// @param most  bytes that it may come to
-/// @throws HttpError as unpack_body()
+/// Unpacks the body (content_coding.h) if it is small both packed and unpacked, since tokenising a text of that size
+/// takes a millisecond or two. @return whether it is small; a large body is unchanged
+/// @param most  limit of the unpacked size in bytes
+/// @throws HttpError like unpack_body()
 bool unpack_if_small(HttpRequest& request, std::size_t most);
 
-/// Tells of fields where the route does not look: those in the address of a request whose body is JSON.
-/// @param takes_forms  whether the route does: those of a form, and in the address beside one or alone
-/// @throws HttpError: 415 for a form where it does not, 400 as Warnings::pass_over()
+/// Warns of fields where the route does not look: those in the address of a request with a JSON body.
+/// @param takes_forms  whether the route accepts fields in a form and in the address, beside a form or alone
+/// @throws HttpError: 415 for a form that is not accepted, 400 like Warnings::pass_over()
 void check_where_fields_are(const HttpRequest& request, bool takes_forms, Warnings& warnings);
 
-/// The key in the head or in the address of a request; empty: there is none.
+/// The key in a request's headers or address; empty if none.
 std::string key_of_head(const HttpRequest& request);
-/// The key in a body that is not packed, as LibreTranslate has it (`api_key`); empty: there is none, or the body is none that can
-/// be read.
+/// The key in an unpacked body, as in LibreTranslate (`api_key`); empty if there is none or the body is
+/// malformed.
 std::string key_of_body(const HttpRequest& request);
 
-/// The body, which is not packed, as the log may have it: without a key. Empty where it may have one that cannot be told.
+/// An unpacked body for the log, without a key. Empty if it might contain a key that cannot be found.
 std::string body_without_key(const HttpRequest& request);
 
 }  // namespace tril::serve

@@ -60,13 +60,13 @@ constexpr std::array<Named, 253> references{
      {"xi", 958},      {"yacute", 253},  {"yen", 165},      {"yuml", 255},    {"zeta", 950},     {"zwj", 8205},
      {"zwnj", 8204}}};
 
-// What numbers from 128 to 159 stand for.
+// The characters for numbers from 128 to 159.
 constexpr std::array<char32_t, 32> windows_1252{0x20ac, 0x81,   0x201a, 0x192,  0x201e, 0x2026, 0x2020, 0x2021,
                                                 0x2c6,  0x2030, 0x160,  0x2039, 0x152,  0x8d,   0x17d,  0x8f,
                                                 0x90,   0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
                                                 0x2dc,  0x2122, 0x161,  0x203a, 0x153,  0x9d,   0x17e,  0x178};
 
-constexpr std::size_t longest_name = 31;  // of HTML 5
+constexpr std::size_t longest_name = 31;  // in HTML 5
 
 const Named* find_name(std::string_view name) {
   const auto* const found = std::lower_bound(references.begin(), references.end(), name,
@@ -82,7 +82,7 @@ bool is_digit(char c) {
 }
 
 struct Number {
-  std::size_t bytes = 0;  // with "&#", without a semicolon; 0: it is none
+  std::size_t bytes = 0;  // including "&#", without a semicolon; 0: no reference
   std::uint32_t code = 0;
 };
 Number number_at(std::string_view text) {
@@ -131,7 +131,7 @@ std::size_t other_reference(std::string_view text) {
   std::size_t end = 1;
   while (end < text.size() && end <= longest_name && (is_letter(text[end]) || is_digit(text[end]))) ++end;
   if (end < text.size() && text[end] == ';') return end + 1;
-  // Latin-1's names, and those of markup, are read without a semicolon too, also in front of further letters.
+  // Names of Latin-1 and of markup are also read without a semicolon, even before further letters.
   for (std::size_t n = end; n > 2; --n)
     if (const Named* const old = find_name(text.substr(1, n - 1)); old && old->code < 0x100 && old->code != '\'')
       return n;

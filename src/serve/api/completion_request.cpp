@@ -47,7 +47,7 @@ Fields fields_of(CompletionRequest& r, bool chat) {
   return f;
 }
 
-// What of OpenAI's API there is not, and what makes another answer: refused where it is asked for.
+// Features of OpenAI's API that are not supported and would change the answer: refused if requested.
 void refuse_unsupported(const Json& body) {
   for (const char* name :
        {"suffix", "tools", "functions", "tool_choice", "function_call", "audio", "web_search_options"}) {
@@ -60,7 +60,7 @@ void refuse_unsupported(const Json& body) {
     throw HttpError(400, "modalities: only [\"text\"] is supported", "modalities");
 }
 
-// What an answer is the same without: who asks and for what, how it is accounted, kept, sped up or sent.
+// Fields that do not change the answer: user, purpose, accounting, storage, speed, delivery.
 const std::vector<std::string>& harmless() {
   static const std::vector<std::string> names{"user",
                                               "metadata",
@@ -74,7 +74,7 @@ const std::vector<std::string>& harmless() {
   return names;
 }
 
-// What OpenAI's models are told of how they answer, and what those that are served here have no way to obey.
+// Settings for the behaviour of OpenAI's models, which models served here cannot obey.
 const std::vector<std::string>& not_obeyed() {
   static const std::vector<std::string> names{"reasoning_effort", "verbosity"};
   return names;
@@ -86,7 +86,7 @@ void tell_not_obeyed(const Json& body, Warnings& warnings) {
       warnings.pass_over(name, name + ": not supported by the models here");
 }
 
-// What others than the fields read.
+// Fields that other code reads.
 std::vector<std::string> others(bool chat) {
   std::vector<std::string> names{"response_format", "logit_bias",         "stream_options", "suffix",
                                  "tools",           "functions",          "tool_choice",    "function_call",
@@ -271,7 +271,7 @@ std::vector<Prompt> prompts_of(const Json& body, const ServedModel& m) {
 
 namespace {
 
-// The text of a message; nothing where it has none, which an answer that calls tools may do without.
+// The text of a message; nothing if it has none, which is allowed beside tool calls.
 std::optional<std::string> content_of(const Json& message, const std::string& within, Warnings& warnings) {
   const auto given = message.find("content");
   if (given == message.end() || given->is_null()) return std::nullopt;
@@ -289,7 +289,7 @@ std::optional<std::string> content_of(const Json& message, const std::string& wi
   return content;
 }
 
-// OpenAI's clients send a call's arguments as a text of JSON, templates want the object.
+// OpenAI's clients send a call's arguments as JSON text; templates expect the object.
 void open_arguments(Json& calls) {
   if (!calls.is_array()) throw HttpError(400, "messages: tool_calls: expected a list", "messages");
   for (Json& call : calls) {
@@ -300,7 +300,7 @@ void open_arguments(Json& calls) {
       Json object = parse_object(arguments->get<std::string>());
       *arguments = std::move(object);
     } catch (const HttpError&) {
-      continue;  // it stays the text that the model wrote
+      continue;  // invalid JSON from the model stays text
     }
   }
 }

@@ -1,4 +1,4 @@
-// What an OpenAI client asks for: the fields of a completion or a chat, read and checked, and the prompts that they come to.
+// An OpenAI client's request: the fields of a completion or chat, read and checked, and the resulting prompts.
 #pragma once
 
 #include <optional>
@@ -30,23 +30,23 @@ struct Prompt {
   std::vector<std::int32_t> ids;
 };
 
-/// @param chat  whether it is a chat's, in which "logprobs" is a choice and not a number
-/// @param warnings  where it is told what of the request is passed over
-/// @throws HttpError (400) naming the field that is not what it should be, or that would make another answer than comes
+/// @param chat  whether it is a chat, in which "logprobs" is a flag, not a number
+/// @param warnings  receives what is ignored
+/// @throws HttpError (400) naming a field that is invalid, or unsupported and would change the answer
 CompletionRequest read_completion_request(const Json& body, bool chat, Warnings& warnings);
-/// What it may hold, for the API's description.
+/// The request's schema, for the API's description.
 Json completion_schema(bool chat);
 
-/// Those prompts that are texts, as they stand in the request.
+/// The prompts that are texts, as given in the request.
 std::vector<std::string> texts_of_prompts(const Json& body);
 /// "prompt": a text, ids, or a list of either.
 std::vector<Prompt> prompts_of(const Json& body, const ServedModel& m);
-/// "messages", checked: [{"role": ..., "content": a text}, ...], with whatever else a template may look for; the content of
-/// an assistant's that calls tools may be null or absent, and what a tool is called with is an object.
+/// "messages", checked: [{"role": ..., "content": a text}, ...], with any other fields that a template may use; the
+/// content of an assistant's message with tool calls may be null or absent, and arguments of calls are objects.
 Json messages_of(const Json& body, Warnings& warnings);
-/// What they come to, to be held against limits.
+/// The texts in messages, to be checked against limits.
 std::vector<std::string> texts_of_messages(const Json& messages);
-/// What the model's template makes of a chat; its special tokens are spelt out in it.
+/// The chat as rendered by the model's template, with special tokens spelt out.
 Prompt chat_prompt(const ServedModel& m, const Json& messages);
 
 }  // namespace tril::serve

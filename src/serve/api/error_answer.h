@@ -1,4 +1,4 @@
-// What an error comes to for whoever asked: the status of the answer and what it tells.
+// The answer to a failed request: its status and contents.
 #pragma once
 
 #include <exception>
@@ -11,16 +11,16 @@ namespace tril::serve {
 
 struct ErrorAnswer {
   int status = 500;
-  std::string message, type;    ///< the latter is OpenAI's name of its kind
+  std::string message, type;    ///< the type is OpenAI's name for the kind of error
   std::string parameter, code;  ///< see HttpError; may be empty
   Headers headers;
 };
 
-/// What is no fault of the request is noted in the program's log.
+/// Errors that are no fault of the request are logged.
 /// @param path  of the request, for the log
 ErrorAnswer error_answer(const std::exception_ptr& error, const std::string& path);
 
-/// {"message": ..., "type": ..., "param": ..., "code": ...}, as OpenAI's clients read it.
+/// {"message": ..., "type": ..., "param": ..., "code": ...}, OpenAI's error format.
 Json openai_error(const ErrorAnswer& answer);
 
 }  // namespace tril::serve

@@ -16,22 +16,22 @@ namespace tril::serve {
 namespace {
 
 constexpr std::string_view multipart = "multipart/form-data", url_encoded = "application/x-www-form-urlencoded";
-constexpr std::size_t most_head_bytes = 4096, most_boundary = 70;  // the latter is RFC 2046's
-constexpr std::size_t most_names = 200;                            // of fields; no route has so many
+constexpr std::size_t most_head_bytes = 4096, most_boundary = 70;  // most_boundary is from RFC 2046
+constexpr std::size_t most_names = 200;                            // fields; no route has that many
 constexpr std::size_t longest_number = 64;
-constexpr int deepest_value = 64;  // arrays and objects inside each other
+constexpr int deepest_value = 64;  // nesting of arrays and objects
 
 HttpError malformed(const std::string& what) {
   return HttpError(400, "the form is not well formed: " + what);
 }
 
-// What stands in front of the parameters of a header's value, in small letters.
+// The part of a header's value before its parameters, in lower case.
 std::string kind_of(std::string_view value) {
   return lower(trim(value.substr(0, value.find(';'))));
 }
 
-// A parameter of a header's value: name=token or name="text", in which a backslash takes a quote or itself for what it is.
-// Nothing where it is not there. @throws HttpError where quotes do not end
+// A parameter of a header's value: name=token or name="text", in which a backslash escapes a quote or itself. Nothing
+// if it is missing. @throws HttpError for an unclosed quote
 std::optional<std::string> parameter_of(std::string_view value, std::string_view name) {
   std::size_t at = std::min(value.find(';'), value.size());
   while (at < value.size()) {
@@ -60,7 +60,7 @@ std::optional<std::string> parameter_of(std::string_view value, std::string_view
   return std::nullopt;
 }
 
-// The head of a part, "Name: value" a line. @return the name of the field
+// The headers of a part, one "Name: value" a line. @return the name of the field
 std::string field_of(std::string_view head) {
   std::optional<std::string> field;
   while (!head.empty()) {
@@ -107,7 +107,7 @@ Json value_of(const std::string& text, const Json& properties, const std::string
     if (type == "number" && !parsed.is_number()) return text;
     return parsed;
   } catch (const Error&) {
-    return text;  // the field says what it expects
+    return text;  // the field's own error says what it expects
   }
 }
 
@@ -128,15 +128,15 @@ FormFields read_multipart(std::string_view content_type, std::string_view body) 
     throw malformed(fmt::format("its Content-Type has no boundary of 1 to {} characters", most_boundary));
   const std::string dashes = "--" + boundary, separator = "\r\n" + dashes;
   FormFields fields;
-  // In front of the first part there may be lines that are nobody's.
+  // Lines before the first part are ignored.
   std::size_t at = body.starts_with(dashes) ? dashes.size() : body.find(separator);
   if (at == std::string_view::npos) throw malformed("its boundary is not in the body");
   if (!body.starts_with(dashes)) at += separator.size();
   for (;;) {
-    if (body.substr(at).starts_with("--")) return fields;  // what follows is nobody's either
+    if (body.substr(at).starts_with("--")) return fields;  // everything after the end is ignored too
     while (at < body.size() && (body[at] == ' ' || body[at] == '\t')) ++at;
     if (!body.substr(at).starts_with("\r\n")) throw malformed("a boundary is not followed by a line end");
-    // A head's last line end is the first of the empty line; a part without a head begins with that line.
+    // The last header's line end also begins the empty line; a part without headers begins with the empty line.
     const std::size_t head_end = body.substr(0, at + most_head_bytes).find("\r\n\r\n", at);
     if (head_end == std::string_view::npos)
       throw malformed(fmt::format("the header of a part does not end within {} bytes", most_head_bytes));
@@ -150,7 +150,7 @@ FormFields read_multipart(std::string_view content_type, std::string_view body) 
 
 FormFields read_form(const HttpRequest& request) {
   FormFields fields = read_url_encoded(request.query_text);
-  std::erase_if(fields, [](const auto& field) { return field.first == "api_key"; });  // it is not for the route
+  std::erase_if(fields, [](const auto& field) { return field.first == "api_key"; });  // not for the route
   const std::string type = request.header("content-type").value_or("");
   FormFields more = kind_of(type) == multipart ? read_multipart(type, request.body) : read_url_encoded(request.body);
   fields.insert(fields.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
@@ -165,7 +165,7 @@ Json json_of_form(const FormFields& fields, const Json& properties) {
   for (const auto& [name, value] : fields) {
     if (!is_utf8(name)) throw malformed("the name of a field is not UTF-8");
     const auto property = properties.find(name);
-    if (times[name] > 1 && property != properties.end() && property->contains("type"))  // a list has oneOf
+    if (times[name] > 1 && property != properties.end() && property->contains("type"))  // lists have oneOf
       throw HttpError(400, fmt::format("{}: given {} times, expected once", name, times[name]), name);
     Json one = value_of(value, properties, name);
     if (times[name] == 1)

@@ -1,5 +1,5 @@
-// Bodies of requests that are forms: application/x-www-form-urlencoded, and multipart/form-data [RFC 7578] whose parts are
-// fields, as `curl -F` and browsers send them. Files are not taken.
+// Reads form bodies: application/x-www-form-urlencoded, and multipart/form-data [RFC 7578] with fields as its parts, as
+// sent by `curl -F` and browsers. Files are refused.
 #pragma once
 
 #include <string>
@@ -11,25 +11,25 @@
 
 namespace tril::serve {
 
-/// Names and values in their order; a name may come several times.
+/// Names and values in order; names may repeat.
 using FormFields = std::vector<std::pair<std::string, std::string>>;
 
-/// Whether a body of this type is a form.
+/// Whether this content type is a form.
 bool is_form(std::string_view content_type);
 
-/// "a=1&b=x%20y". @throws HttpError (400) where it is not well formed
+/// "a=1&b=x%20y". @throws HttpError (400) if malformed
 FormFields read_url_encoded(std::string_view text);
 
-/// @param content_type  whose boundary parts the body
-/// @throws HttpError: 400 where it is not well formed, 415 for a file, or for a part that is no plain text in UTF-8
+/// @param content_type  contains the boundary between parts
+/// @throws HttpError: 400 if malformed, 415 for a file, or for a part that is not plain UTF-8 text
 FormFields read_multipart(std::string_view content_type, std::string_view body);
 
-/// The fields of a request's form: those behind the ? of its address, where some clients put them, then those of its body.
+/// All fields of a request's form: those after the ? of its address, which some clients use, then those of its body.
 FormFields read_form(const HttpRequest& request);
 
-/// The same as JSON would say it. All that a form has are texts: those of fields that are numbers, true or false, or objects
-/// by `properties` (of schema_of()) become such where they can be read as such. A name that comes several times is a list.
-/// @throws HttpError (400) where it is that of a field which is none
+/// The form as JSON. All values of a form are texts: those of fields that `properties` (of schema_of()) declares as
+/// numbers, booleans or objects are converted if possible. A repeated name becomes a list.
+/// @throws HttpError (400) for a repeated name whose field is no list
 Json json_of_form(const FormFields& fields, const Json& properties);
 
 }  // namespace tril::serve

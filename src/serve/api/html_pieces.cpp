@@ -1,4 +1,4 @@
-// What of HTML is text to be translated.
+// Finds the translatable text in HTML.
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
@@ -18,18 +18,18 @@ bool is_space(char c) {
 }
 
 struct Tag {
-  std::string name;  ///< in small letters; empty: a comment or declaration
+  std::string name;  ///< lower case; empty: a comment or declaration
   bool closing = false, alone = false, kept = false;
   std::size_t size = 0;
 };
 
-// Where tags end: of each byte the next '>' behind it that is in no quotes, where the byte is in none itself. Made once, from
-// the end to the beginning, so that a text of many '<' without an end costs no more than another.
+// The ends of tags: for each byte outside of quotes, the next '>' that is not in quotes. Computed once from end to
+// start, so that a text of many unclosed '<' takes no longer than others.
 class TagEnds {
  public:
   static constexpr std::size_t none = std::string_view::npos;
   explicit TagEnds(std::string_view html) : unquoted_(html.size() + 1, none) {
-    std::size_t in_single = none, in_double = none;  // the same for a byte that is in quotes
+    std::size_t in_single = none, in_double = none;  // likewise, for a byte within quotes
     for (std::size_t at = html.size(); at-- > 0;) {
       const std::size_t outside = unquoted_[at + 1];
       unquoted_[at] = html[at] == '>' ? at : html[at] == '"' ? in_double : html[at] == '\'' ? in_single : outside;
@@ -43,14 +43,14 @@ class TagEnds {
   std::vector<std::size_t> unquoted_;
 };
 
-// A text of HTML and where its tags end.
+// An HTML text and the ends of its tags.
 struct Html {
   explicit Html(std::string_view t) : text(t), ends(t) {}
   std::string_view text;
   TagEnds ends;
 };
 
-// Whether attributes, in small letters, have translate=no, with whatever quotes and spaces.
+// Whether attributes, in lower case, include translate=no, with any quotes and spaces.
 bool says_translate_no(std::string_view attributes) {
   constexpr std::string_view name = "translate", no = "no";
   for (std::size_t at = attributes.find(name); at != std::string_view::npos; at = attributes.find(name, at + 1)) {
@@ -65,7 +65,7 @@ bool says_translate_no(std::string_view attributes) {
   return false;
 }
 
-// The tag at byte `begin`, or nothing where there is none.
+// The tag at byte `begin`, if there is one.
 std::optional<Tag> tag_at(const Html& html, std::size_t begin) {
   const std::string_view text = html.text;
   if (begin + 3 > text.size() || text[begin] != '<') return std::nullopt;
@@ -85,7 +85,7 @@ std::optional<Tag> tag_at(const Html& html, std::size_t begin) {
   if (text[at] == '/') tag.closing = true, ++at;
   if (!std::isalpha(static_cast<unsigned char>(text[at]))) return std::nullopt;
   const std::size_t end = html.ends.of(at);
-  if (end == TagEnds::none) return std::nullopt;  // never closed: it is text
+  if (end == TagEnds::none) return std::nullopt;  // unclosed: it is text
   const std::size_t name = at;
   while (at < end && !is_space(text[at]) && text[at] != '/') ++at;
   tag.name = lower(text.substr(name, at - name));
@@ -99,16 +99,16 @@ std::optional<Tag> tag_at(const Html& html, std::size_t begin) {
 bool is_one_of(const std::string& name, std::initializer_list<std::string_view> list) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
-// Elements that have no end.
+// Elements without an end tag.
 bool is_void(const std::string& name) {
   return is_one_of(
       name, {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"});
 }
 
-// How long the element is whose opening tag is `first`, at byte `begin`.
+// The size of the element whose opening tag is `first`, at byte `begin`.
 std::size_t element_size(const Html& html, std::size_t begin, const Tag& first) {
   const std::string_view text = html.text;
-  const bool raw = is_one_of(first.name, {"script", "style"});  // nothing in them is a tag but their own end
+  const bool raw = is_one_of(first.name, {"script", "style"});  // their contents have no tags except their own end
   int depth = 1;
   for (std::size_t at = text.find('<', begin + first.size); at != std::string_view::npos; at = text.find('<', at)) {
     const bool may_end = text.substr(at, 2) == "</" && lower(text.substr(at + 2, first.name.size())) == first.name;
@@ -121,7 +121,7 @@ std::size_t element_size(const Html& html, std::size_t begin, const Tag& first) 
   return text.size() - begin;
 }
 
-// Text with its references as characters, and where each byte of it comes from.
+// Text with references replaced by characters, and the origin of each byte.
 struct Unescaped {
   explicit Unescaped(std::string_view html) {
     for (std::size_t i = 0; i < html.size();) {
@@ -133,7 +133,7 @@ struct Unescaped {
     from.push_back(static_cast<std::uint32_t>(html.size()));
   }
   std::string text;
-  std::vector<std::uint32_t> from;  ///< of each byte of the text, and of its end, the place in the HTML
+  std::vector<std::uint32_t> from;  ///< for each byte of the text, and its end, the position in the HTML
 };
 
 }  // namespace

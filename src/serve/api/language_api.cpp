@@ -1,4 +1,4 @@
-// What LibreTranslate's clients look at first:
+// The routes that LibreTranslate's clients query first:
 //   GET /languages   POST /detect   GET /frontend/settings
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 namespace tril::serve {
 namespace {
 
-// BCP 47's code of a language that is not known.
+// BCP 47's code for an unknown language.
 constexpr const char* unknown_language = "und";
 
 void add(std::vector<std::string>& list, const std::vector<std::string>& more) {
@@ -45,7 +45,7 @@ void Service::add_language_routes() {
        .handle = [this](const CallPtr& call) { call->send(languages_of(models_)); },
        .errors = ErrorStyle::libretranslate});
 
-  // Whoever asks takes the first language of the answer for what the text is in, so that there is none.
+  // Clients take the first language of the answer for the text's language, so the list is empty.
   routes_.push_back(
       {.method = "POST",
        .path = "/detect",

@@ -27,7 +27,7 @@ std::string LogprobsForm::bytes_of(std::int32_t id) const {
   return at < bytes_.size() ? bytes_[at] : "";
 }
 
-// Of a token that might have been chosen: what it would have added, and of one without text its name in the vocabulary.
+// A candidate token: the text that it would have added; without text, its name in the vocabulary.
 std::string LogprobsForm::name_of(std::int32_t id) const {
   const std::string bytes = bytes_of(id);
   if (!bytes.empty()) return told_text(bytes);
@@ -53,8 +53,8 @@ Json LogprobsForm::of_chat(std::span<const ScoredToken> tokens) const {
   return {{"content", std::move(content)}, {"refusal", nullptr}};
 }
 
-// An object by texts, the likeliest first, the chosen token among them. A text that a likelier token has is no name for
-// another one, whose id is.
+// An object keyed by text, most probable first, including the chosen token. If a more probable token has the same text,
+// the token is keyed by its id.
 Json LogprobsForm::tops_of(const ScoredToken& token) const {
   Json tops = Json::object();
   bool chosen = false;

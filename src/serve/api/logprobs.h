@@ -1,4 +1,4 @@
-// How log-probabilities of tokens are told, in the two forms that OpenAI has for them: of completions and of chats.
+// Formats log-probabilities of tokens in OpenAI's two forms: for completions and for chats.
 #pragma once
 
 #include <span>
@@ -10,28 +10,28 @@
 
 namespace tril::serve {
 
-/// A token of an answer or a prompt, and how probable it was.
+/// A token of an answer or a prompt, with its log-probability.
 struct ScoredToken {
   search::AnswerToken token;
   search::TokenScore score;
-  bool first = false;  ///< of a prompt: it follows nothing, so that there is no telling
+  bool first = false;  ///< the first token of a prompt: it has no log-probability
 };
 
-/// Tokens as answers call them: the text that they add where it is whole characters, else "bytes:" and each byte in
-/// hexadecimal ("bytes:\xe2\x80"), so that nothing of them is lost.
+/// A token's text in answers: what it adds if that is whole characters, else "bytes:" and each byte in hexadecimal
+/// ("bytes:\xe2\x80"), so that nothing is lost.
 std::string told_text(const std::string& bytes);
 
 class LogprobsForm {
  public:
-  /// Both must outlive it. @param bytes  by id, what tokens add to a text (tokenizer/files/token_bytes.h)
+  /// Both must outlive this object. @param bytes  by id, what tokens add to a text (tokenizer/files/token_bytes.h)
   LogprobsForm(const Tokenizer& tokenizer, std::span<const std::string> bytes)
       : tokenizer_(&tokenizer), bytes_(bytes) {}
 
   /// {"content": [{"token", "logprob", "bytes", "top_logprobs": [...]}, ...]}
   Json of_chat(std::span<const ScoredToken> tokens) const;
   /// {"tokens", "token_logprobs", "top_logprobs", "text_offset"}, a list each.
-  /// @param offset  characters before the text that the tokens' offsets count in
-  /// @param tops    whether the likeliest were asked for; where not, there is null in their place
+  /// @param offset  characters of the text before the first token
+  /// @param tops    whether the most probable tokens were requested; otherwise null takes their place
   Json of_completion(std::span<const ScoredToken> tokens, std::size_t offset, bool tops) const;
 
  private:

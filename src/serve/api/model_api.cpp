@@ -1,4 +1,4 @@
-// What a model thinks of texts, without generating any:
+// Routes that apply a model to texts without generating:
 //   POST /score   POST /tokenize   POST /detokenize   POST /attention
 #include <cmath>
 
@@ -26,14 +26,14 @@ Json pieces(std::span<const std::int32_t> ids, const Tokenizer& tokenizer, Side 
   return list;
 }
 
-// What a request says of languages (told_languages()).
+// The language fields of a request (told_languages()).
 void add_language_fields(Fields& f, std::string& source, std::string& target) {
   f.add("source-language", &source, "language of the source, of a model with tokens of languages");
   f.add("target-language", &target,
         "language of the translation, of a model that is told it; unset: as its directory says");
 }
 
-// A model that continues text is told no languages.
+// A model that continues text takes no languages.
 void refuse_languages(const std::string& source, const std::string& target) {
   for (const auto& [name, value] : {std::pair("source_language", &source), std::pair("target_language", &target)})
     if (!value->empty()) throw HttpError(400, fmt::format("{}: is for translations", name), name);
@@ -53,17 +53,18 @@ Fields fields_of(ScoreRequest& r) {
   return f;
 }
 
-// Which of a field's texts is wrong, counted from 1, and how.
+// An error naming which of a field's texts is wrong, counted from 1, and why.
 HttpError wrong_text(const std::string& field, std::size_t number, const std::string& what) {
   return {400, fmt::format("{} {}: {}", field, number, what), field};
 }
 
-// A source as the model reads it.
+// A source as the model reads it, after its tag.
 std::string behind_tag(const ServedModel& m, const Languages& languages, const std::string& source) {
   return TagsOfText(m, languages.prefix, "target_language").put_before(source);
 }
 
-// Ids that fit the model, of a field's texts, each in the frame of a sentence. An empty text is one: its end alone.
+// The ids of a field's texts, each in a sentence frame, checked against the model. An empty text is valid: it has only
+// its end token.
 std::vector<std::vector<std::int32_t>> ids_of(const std::vector<std::string>& texts, Side side,
                                               const Languages& languages, const ServedModel& m) {
   const bool source = side == Side::source;
@@ -110,7 +111,7 @@ void score_texts(Service& service, const CallPtr& call, const ModelPtr& m, const
     const auto list = search::score_texts(worker, m->model(), texts, {.batch_size = 4});
     Json scores = Json::array();
     for (std::size_t i = 0; i < list.size(); ++i) {
-      // The first token follows nothing. Its null keeps the two lists alike, as in an echoed prompt of completions.
+      // The first token has no predecessor. Its null aligns the two lists, as in an echoed prompt of completions.
       Json of_tokens = rounded(list[i].token_log_probs);
       if (!texts[i].empty()) of_tokens.insert(of_tokens.begin(), nullptr);
       scores.push_back({{"log_prob", list[i].log_prob},

@@ -8,7 +8,7 @@
 namespace tril::serve {
 namespace {
 
-enum class Fit : std::uint8_t { no, perhaps, yes };  // perhaps: the model does not say its languages
+enum class Fit : std::uint8_t { no, perhaps, yes };  // perhaps: the model's languages are unknown
 
 bool has(const std::vector<std::string>& list, const std::string& one) {
   return std::find(list.begin(), list.end(), one) != list.end();
@@ -26,7 +26,7 @@ std::string code_of(std::string_view name) {
   return std::string(name);
 }
 
-// "auto" leaves the source to whoever answers; nothing could say into what a text is to be translated.
+// "auto" as a source leaves the choice to the server; as a target it would be meaningless.
 std::string code_of_source(const std::string& name) {
   return name == "auto" ? "" : code_of(name);
 }
@@ -47,7 +47,7 @@ HttpError being_loaded() {
   return error;
 }
 
-// Models that may do what is wished, in the server's order.
+// Models that may satisfy the request, in the server's order.
 std::vector<ModelPtr> candidates(Service& service, const TranslationWish& wish) {
   std::vector<ModelPtr> list;
   std::vector<std::string> pairs;
@@ -61,7 +61,7 @@ std::vector<ModelPtr> candidates(Service& service, const TranslationWish& wish) 
   }
   if (!list.empty()) return list;
   if (service.models().loading()) throw being_loaded();
-  service.find_model("", true);  // says so where there is none at all
+  service.find_model("", true);  // throws if there is no model at all
   const auto said = [](const std::string& code) { return code.empty() ? "any language" : printable(code); };
   throw HttpError(400,
                   fmt::format("no model here translates from {} into {}; there are: {}", said(wish.source),
@@ -69,7 +69,7 @@ std::vector<ModelPtr> candidates(Service& service, const TranslationWish& wish) 
                   wish.target.empty() ? "source" : "target");
 }
 
-// The named one, held against the languages that are wished.
+// The named model, checked against the requested languages.
 ModelPtr named_model(Service& service, const CallPtr& call, const TranslationWish& wish) {
   ModelPtr model = service.model_for(call, wish.model, true);
   const auto check = [&](const char* field, const char* way, const std::vector<std::string>& has,
@@ -85,7 +85,7 @@ ModelPtr named_model(Service& service, const CallPtr& call, const TranslationWis
   return model;
 }
 
-// The one language that the texts can be in; "" where the one model does not say. @throws HttpError where there are several
+// The only language that the texts can be in; "" if the only model does not say. @throws HttpError if there are several
 std::string only_source(const std::vector<ModelPtr>& models, const std::string& field = "source") {
   std::set<std::string> known;
   std::vector<std::string> silent;
@@ -103,7 +103,8 @@ std::string only_source(const std::vector<ModelPtr>& models, const std::string& 
   return known.empty() ? "" : *known.begin();
 }
 
-// One that has several targets and none of its own translates into whichever it happens on. Texts may begin with their tags.
+// Refuses a model with several targets and no default, which would translate into an arbitrary one. Texts may begin
+// with their tags.
 void check_target(const ServedModel& model, const std::string& target, const std::string& field = "target") {
   if (target.empty() && model.languages().wants_target && !model.languages().tagged)
     throw HttpError(400,

@@ -1,4 +1,4 @@
-// Text that goes on, as OpenAI's clients ask for it:
+// Continues text for OpenAI's clients:
 //   POST /v1/completions   POST /v1/chat/completions   GET /v1/models
 #include <algorithm>
 #include <mutex>
@@ -30,7 +30,7 @@ std::string finish_reason(search::Finish finish) {
   }
 }
 
-// A request on its way.
+// A request in progress.
 class Completing : public std::enable_shared_from_this<Completing> {
  public:
   Completing(Service& service, CallPtr call, ModelPtr model, CompletionRequest r, std::vector<Prompt> prompts)
@@ -58,7 +58,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
       throw HttpError(400, fmt::format("at most {} answers in all", service_.options().most_hypotheses), "n");
     set_lengths();
 
-    // A beam is for who asks for one: without it the likeliest tokens, or drawn ones, are taken.
+    // Beam search only on request: by default tokens are chosen greedily or sampled.
     SearchOptions wanted = r_.search;
     const bool beamed = wanted.beam_size.value_or(1) > 1;
     if (!beamed) wanted.beam_size = 1;
@@ -74,12 +74,12 @@ class Completing : public std::enable_shared_from_this<Completing> {
     check_biases();
     if (r_.format == CompletionRequest::Format::text && (!r_.logprobs || model_->knows_bytes_of_tokens()))
       return settle(std::move(s));
-    // A schema may take seconds to be made into masks, and a vocabulary one to be gone through: nobody else is to wait.
+    // Compiling a schema into masks, or scanning a vocabulary for one, may take seconds: no other request should wait.
     service_.aside(call_, [self = shared_from_this(), s = std::move(s)](search::WorkerPool&) { self->settle(s); });
   }
 
  private:
-  // What is left to be said of the search; then it begins.
+  // Completes the search plan, then begins.
   void settle(search::SearchPlan s) {
     set_constraint(s);
     s = model_->continuation().completed(std::move(s), lengths_);
@@ -102,12 +102,12 @@ class Completing : public std::enable_shared_from_this<Completing> {
     }
   }
 
-  // What is decoded as one row.
+  // A choice, decoded as one row.
   struct Choice {
     std::unique_ptr<search::TextStream> stream;    ///< without log-probabilities
-    std::unique_ptr<search::AnswerTokens> tokens;  ///< with them
+    std::unique_ptr<search::AnswerTokens> tokens;  ///< with log-probabilities
     std::vector<search::TokenScore> scores;        ///< of the tokens so far
-    std::vector<ScoredToken> told;                 ///< of an answer that is no stream
+    std::vector<ScoredToken> told;                 ///< for an answer that is not streamed
     search::Generation result;
   };
 
@@ -135,7 +135,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
         lengths_.max_new_tokens = std::max(*lengths_.max_new_tokens, *lengths_.min_new_tokens);
     }
   }
-  // The shortest text of the format may be longer than what may come.
+  // The shortest text of the format may exceed the token limit.
   void check_format_fits(const search::Request& request) const {
     if (!options_->constraint) return;
     const std::int64_t least = options_->constraint->least_tokens() + (options_->eos_ids.empty() ? 0 : 1);
@@ -165,7 +165,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
         throw HttpError(400, fmt::format("logit_bias: there is no token {}", id), "logit_bias");
   }
 
-  // What the answer must be, what must not be in it, and what is more or less likely to be.
+  // Sets the answer's format, forbidden tokens and biases.
   void set_constraint(search::SearchPlan& s) {
     for (const auto& [id, bias] : r_.logit_bias) search::add_bias(id, bias, s);
     if (r_.format == CompletionRequest::Format::text) return;
@@ -238,14 +238,14 @@ class Completing : public std::enable_shared_from_this<Completing> {
     return std::find(options_->eos_ids.begin(), options_->eos_ids.end(), token) != options_->eos_ids.end();
   }
 
-  // How many choices the answer has. The likeliest tokens are the same n times, so that they are found once and told n times.
+  // The number of choices in the answer. Greedy decoding gives the same tokens n times, so they are computed once and repeated.
   std::size_t places() const { return prompts_.size() * static_cast<std::size_t>(r_.n); }
   std::size_t row_of(std::size_t place) const {
     const auto n = static_cast<std::size_t>(r_.n), rows = static_cast<std::size_t>(rows_);
     return place / n * rows + std::min(place % n, rows - 1);
   }
 
-  // One token more of a stream.
+  // Streams one more token.
   void tell(std::size_t prompt, const search::NewToken& t) {
     const std::size_t row = choice_of(prompt, t.sample);
     Choice& choice = choices_[row];
@@ -264,8 +264,8 @@ class Completing : public std::enable_shared_from_this<Completing> {
       if (row_of(place) == row) event(chunk(place, told));
   }
 
-  // Takes a token (-1: none) and returns those whose text has become certain, and that text; of those that end an answer
-  // only such as have one.
+  // Takes a token (-1: none) and returns the tokens whose text has become final, with that text; of tokens that end an
+  // answer, only those with text.
   std::vector<ScoredToken> scored(Choice& choice, std::int32_t token, const search::TokenScore* score, bool ended,
                                   std::string& text) const {
     std::vector<ScoredToken> tokens;
@@ -315,9 +315,9 @@ class Completing : public std::enable_shared_from_this<Completing> {
     }
   }
 
-  // --- what is told ---
+  // --- the answer ---
 
-  // Of the tokens of an answer to this prompt; those of a prompt have its number too.
+  // Of the tokens of an answer to this prompt; those of a prompt also have its number.
   Json logprobs_of(std::span<const ScoredToken> tokens, std::size_t prompt, bool of_prompt = false) const {
     if (!r_.logprobs) return nullptr;
     const LogprobsForm form(model_->tokenizer(), *bytes_);
@@ -325,7 +325,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     return form.of_completion(tokens, of_prompt ? 0 : characters_in(prompts_[prompt].text), *r_.logprobs > 0);
   }
 
-  // The first token of a prompt follows nothing.
+  // The first token of a prompt has no predecessor.
   std::vector<ScoredToken> prompt_tokens(std::size_t prompt) const {
     std::vector<ScoredToken> tokens;
     if (!r_.logprobs) return tokens;
@@ -386,7 +386,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     return {{"prompt_tokens", read}, {"completion_tokens", made}, {"total_tokens", read + made}};
   }
 
-  // Called where nobody waits for what it throws.
+  // Called where no caller can handle an exception.
   void finish() {
     try {
       if (error_) std::rethrow_exception(error_);
@@ -406,7 +406,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     call_->send(std::move(json));
   }
 
-  // The last event says what was passed over.
+  // The last event contains the warnings.
   void end_stream() {
     for (std::size_t place = 0; place < places(); ++place) {
       Json json = chunk(place, {.finish = finish_reason(choices_[row_of(place)].result.finish)});
@@ -452,8 +452,8 @@ class Completing : public std::enable_shared_from_this<Completing> {
   search::ContinuationOptions lengths_;
   std::shared_ptr<const search::SearchPlan> options_;
   std::vector<std::vector<search::TokenScore>> prompt_scores_;
-  std::shared_ptr<const std::vector<std::string>> bytes_;  ///< by token, with log-probabilities
-  std::vector<Choice> choices_;  ///< prompt after prompt; each written by the one thread that decodes its prompt
+  std::shared_ptr<const std::vector<std::string>> bytes_;  ///< by token; for log-probabilities
+  std::vector<Choice> choices_;  ///< prompt after prompt; each is written only by the thread that decodes its prompt
   std::int64_t draws_ = 1, rows_ = 1;
   bool nothing_new_ = false;
   std::atomic<std::size_t> left_ = 0;
@@ -507,7 +507,7 @@ void Service::add_openai_routes() {
               {"owned_by", "tril"},
               {"translates", model.translates()}};
     if (!model.translates()) return told;
-    // Those that a request may choose among, and so the page: a model that is told nothing has one of each at most.
+    // The choices of a request, and of the page: a model without language selection has at most one of each.
     const ServedModel::Languages& l = model.languages();
     told["sources"] = l.from_each ? l.targets : std::vector<std::string>(l.source.empty() ? 0 : 1, l.source);
     told["targets"] = l.targets;

@@ -1,11 +1,11 @@
-// The API's description in OpenAPI 3, made of the table of routes that requests are answered by.
+// The API's description in OpenAPI 3, generated from the same table of routes that serves requests.
 #include "base/version.h"
 #include "serve/api/service.h"
 
 namespace tril::serve {
 namespace {
 
-// Of the answer to a request that is refused.
+// The schema of an error's answer.
 Json error_schema(ErrorStyle style) {
   const Json text{{"type", "string"}}, text_or_null{{"type", "string"}, {"nullable", true}};
   const Json error{{"type", "object"},

@@ -1,4 +1,4 @@
-// The page at /: one HTML document with its style and script, which are the files of page/ compiled in.
+// The web page at /: one HTML document with its style and script, compiled in from the files of page/.
 #pragma once
 
 #include <string_view>
@@ -7,11 +7,11 @@
 
 namespace tril::serve {
 
-/// The page; scripts and styles that are not its own do not run in it (a Content-Security-Policy with a number that is
-/// another one each time).
+/// The page. A Content-Security-Policy with a fresh nonce each time keeps scripts and styles of others from
+/// running.
 HttpResponse web_page();
 
-/// A file of page/ by its name.
+/// A file of page/ by name.
 std::string_view web_page_part(std::string_view name);
 
 }  // namespace tril::serve

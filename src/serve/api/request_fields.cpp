@@ -22,7 +22,7 @@ std::string key_of(const Field& field) {
   throw HttpError(400, fmt::format("{}: expected {}", key, expected), key);
 }
 
-// A value as the text that Field::set() reads.
+// A value as text for Field::set().
 std::string text_of(const Field& field, const std::string& key, const Json& value) {
   const std::string expected = field.expected();
   switch (field.kind()) {
@@ -31,7 +31,7 @@ std::string text_of(const Field& field, const std::string& key, const Json& valu
       return value.get<bool>() ? "true" : "false";
     case FieldKind::number:
       if (!value.is_number()) refuse(key, expected);
-      if (value.is_number_float()) {  // 5.0 is a whole number to many a client
+      if (value.is_number_float()) {  // many clients send integers as 5.0
         const double x = value.get<double>();
         if (x == static_cast<double>(static_cast<std::int64_t>(std::clamp(x, -1e15, 1e15))))
           return std::to_string(static_cast<std::int64_t>(x));

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double most_beam = 64, most_length = 100'000, most_length_factor = 1000;
 
-// LibreTranslate's clients say "alternatives" where they count them.
+// LibreTranslate's clients call the number of alternatives "alternatives".
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> other_names{
     {{"alternatives", "branch"}, {"min_alternative_prob", "min_branch_probability"}}};
 
@@ -25,7 +25,7 @@ std::string unset_text(std::string_view field, std::string_view) {
   return "";
 }
 
-// A field's error, as a request's.
+// Converts a field's error to a request's.
 HttpError of_request(const Error& error) {
   std::string field = error.where();
   for (const auto& [ours, theirs] : other_names)

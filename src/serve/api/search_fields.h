@@ -1,5 +1,5 @@
-// The search's part of a request: its fields as clients name them, and the plan that they come to with those that the model is
-// served with.
+// The search options of a request: its fields under the clients' names, and the plan that results from them and the
+// model's defaults.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace tril::serve {
 
-/// The fields of settings/search_options.h that a request may have. A server bounds beams more tightly: they share its memory.
-/// @param translates  whether it is for a model that translates, with the fields that only those have
+/// The fields of settings/search_options.h that a request may have. A server limits beams more tightly, since requests
+/// share its memory. @param translates  whether to include fields that only translation has
 void add_search_fields(Fields& f, SearchOptions& asked, bool translates);
 
-/// @param n  hypotheses wanted; a request that sets no beam size gets a beam that has them
-/// @throws HttpError (400) naming the field that contradicts another
+/// @param n  hypotheses wanted; without a beam size in the request, the beam gets this size
+/// @throws HttpError (400) naming a field that contradicts another
 search::SearchPlan search_plan(SearchOptions asked, std::int64_t n, const ServedModel& model);
 
 }  // namespace tril::serve

@@ -35,7 +35,7 @@ std::string now_as_text() {
 
 namespace {
 
-// What every answer says, so that a browser makes no more of it than it is.
+// Headers of every answer that keep browsers from misinterpreting it.
 const Headers& security_headers() {
   static const Headers headers{{"X-Content-Type-Options", "nosniff"},
                                {"X-Frame-Options", "DENY"},
@@ -45,14 +45,14 @@ const Headers& security_headers() {
   return headers;
 }
 
-// The key's place among these, from 1 on; 0 where it is none of them.
+// The key's position in the list, from 1 on; 0 if it is not in it.
 std::size_t place_of(const std::string& key, const std::vector<std::string>& keys) {
   std::size_t place = 0;
   for (std::size_t i = 0; i < keys.size(); ++i) place = equal_in_constant_time(keys[i], key) ? i + 1 : place;
   return key.empty() ? 0 : place;
 }
 
-// Whether the route is for this path; one that ends in {name} is for all that have something there.
+// Whether the route matches this path; a final {name} matches any non-empty text.
 bool is_at(const Route& route, std::string_view path) {
   const std::size_t name = route.path.find('{');
   if (name == std::string::npos) return route.path == path;
@@ -90,7 +90,7 @@ std::shared_ptr<const Keys> Service::keys_now() const {
 }
 
 void Service::drain() {
-  reading_.drain();  // some of it is for the side worker and for the models yet
+  reading_.drain();  // its jobs may still use the side worker and the models
   side_.drain();
   models_.drain();
 }
@@ -116,7 +116,7 @@ void Service::authorise(Call& call, const Route& route, const std::string& key) 
   const std::size_t admin = place_of(key, keys->admin), api = place_of(key, keys->api);
   call.admin = admin > 0;
   const bool known = admin > 0 || api > 0;
-  // A client is known by its key; without one, by its address.
+  // A client is identified by its key, or else by its address.
   if (known) call.caller->client = admin > 0 ? fmt::format("admin-key-{}", admin) : fmt::format("key-{}", api);
   if (route.who == Route::Who::admins && !call.admin)
     throw HttpError(403, "this needs the key of an administrator", "", "permission_error");
@@ -126,7 +126,7 @@ void Service::authorise(Call& call, const Route& route, const std::string& key) 
         .with_code(key.empty() ? "" : "invalid_api_key");
 }
 
-// The beginning of the access log's.
+// The beginning of a line of the access log.
 std::string Service::begun_line(const HttpRequest& request, const std::string& id) const {
   if (!options_.log) return "";
   return fmt::format(R"({{"time":"{}","id":"{}","address":"{}","method":{},"path":{})", now_as_text(), id,
@@ -182,8 +182,8 @@ void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) 
   }
 }
 
-// Whom the head alone refuses is answered at once, however large the body is. Until a large body has been read for a key, its
-// client is an address.
+// A request that its headers disqualify is refused at once, however large the body is. Until a large body has been
+// searched for a key, its client is identified by address.
 void Service::take(const CallPtr& call, const Route& route) {
   const auto keys = keys_now();
   const bool wants_key = !keys->api.empty() || !keys->admin.empty();
@@ -256,7 +256,7 @@ ModelPtr Service::find_model(const std::string& name, std::optional<bool> transl
 
 namespace {
 
-// Tells once the gate is open.
+// Calls back once the gate is open.
 template <class Told>
 std::function<void(Told)> behind(const std::shared_ptr<std::mutex>& gate, std::function<void(Told)> tell) {
   if (!tell) return {};
@@ -319,7 +319,7 @@ void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<Wor
 }
 
 void Service::push(SideWorker& worker, const CallPtr& call, std::function<void(search::WorkerPool&)> job) {
-  // While it waits, whoever asked may go away; what it begins says for itself what is to be done then.
+  // The client may go away while the job waits; later stages handle that themselves.
   const auto gone = std::make_shared<std::atomic<bool>>(false);
   call->out->on_gone([gone] { *gone = true; });
   const bool taken = worker.push(call->client(), [this, call, gone, job = std::move(job)](search::WorkerPool& pool) {

@@ -1,6 +1,5 @@
-// What the server answers: the table of its routes, who may ask, how errors are told, and the log of who asked what. The
-// routes themselves are in files of their own (translate_api.cpp, language_api.cpp, openai_api.cpp,
-// model_api.cpp, status_api.cpp).
+// The server's core: the table of its routes, authorisation, error answers, and the access log. The routes themselves
+// are in separate files (translate_api.cpp, language_api.cpp, openai_api.cpp, model_api.cpp, status_api.cpp).
 #pragma once
 
 #include <atomic>
@@ -23,40 +22,40 @@
 namespace tril::serve {
 
 struct Keys {
-  std::vector<std::string> api;    ///< one of them must come with a request; none: anybody may ask
-  std::vector<std::string> admin;  ///< who may load and unload models; none: nobody
+  std::vector<std::string> api;    ///< a request needs one of them; empty: open to all
+  std::vector<std::string> admin;  ///< may load and unload models; empty: nobody may
 };
 
 struct ServiceOptions {
   Keys keys;
   OriginOptions origins;
-  bool log_texts = false;  ///< whether the access log holds what was asked
-  /// A line of the access log, without its end; empty: none is kept.
+  bool log_texts = false;  ///< whether the access log contains request texts
+  /// Writes a line of the access log, without its line end; empty: no log.
   std::function<void(const std::string& line)> log;
-  UnknownFields unknown_fields = UnknownFields::warn;       ///< of a request
-  std::size_t most_body_bytes = std::size_t{4} << 20;       ///< of a request's body once it is unpacked
-  double request_seconds = 120;                             ///< then what is decoded for a request is cut
-  std::size_t most_texts = 256, most_characters = 200'000;  ///< of a request
+  UnknownFields unknown_fields = UnknownFields::warn;       ///< in requests
+  std::size_t most_body_bytes = std::size_t{4} << 20;       ///< of a request's unpacked body
+  double request_seconds = 120;                             ///< after which a request's decoding is cut off
+  std::size_t most_texts = 256, most_characters = 200'000;  ///< per request
   std::int64_t most_hypotheses = 1024, most_new_tokens = 4096;
 };
 
-/// Who asks and what answers. The access log tells it when the call may be gone.
+/// The client and the model of a call. Separate, since the access log may outlive the call.
 struct CallIdentity {
-  std::string client;  ///< whose turn it is: "key-2", the second of the keys, or an address
-  std::string model;   ///< its name; empty: none was chosen
+  std::string client;  ///< for fair scheduling: "key-2", the second of the keys, or an address
+  std::string model;   ///< its name; empty: none chosen
   std::optional<std::string>
-      body;  ///< as the log may have it, once it was read; nothing: it was not, or is not for the log
+      body;  ///< for the access log, once it was read; nothing: it is unread, or must not be in the log
 };
 
-/// One request on its way through the service.
+/// A request in progress.
 struct Call {
   HttpRequest request;
   std::shared_ptr<Responder> out;
   std::shared_ptr<CallIdentity> caller = std::make_shared<CallIdentity>();
   bool admin = false;
   Clock::time_point begun = Clock::now(), deadline;
-  std::string id;     ///< also told to whoever asked
-  Warnings warnings;  ///< what the answer tells besides
+  std::string id;     ///< also sent to the client
+  Warnings warnings;  ///< included in the answer
 
   const std::string& client() const { return caller->client; }
   void send(Json body, int status = 200) {
@@ -66,13 +65,13 @@ struct Call {
 };
 using CallPtr = std::shared_ptr<Call>;
 
-/// How errors of a route look.
+/// The format of a route's errors.
 enum class ErrorStyle : std::uint8_t { openai, libretranslate };
 
 struct Route {
   std::string method, path, summary;
-  Json request_schema;   ///< of the body; null: it has none
-  std::string response;  ///< what comes back, in words
+  Json request_schema;   ///< of the body; null: no body
+  std::string response;  ///< a description of the answer
   std::function<void(const CallPtr&)> handle;
   ErrorStyle errors = ErrorStyle::openai;
   enum class Who : std::uint8_t { anybody, keyholders, admins } who = Who::keyholders;
@@ -81,20 +80,20 @@ struct Route {
 
 class Service {
  public:
-  /// The models must outlive it.
+  /// The models must outlive this object.
   Service(const ServiceOptions& options, Models& models);
   ~Service();
 
-  /// For the server: answers, now or later.
+  /// For the server: answers, immediately or later.
   void handle(HttpRequest request, std::shared_ptr<Responder> responder);
-  /// From now on requests get 503, and /ready says so; those that were taken go on.
+  /// From now on requests get 503, and /ready reports it; accepted requests continue.
   void stop_taking() { draining_ = true; }
-  /// Returns once what goes on has ended. Nothing more may be taken.
+  /// Returns once accepted requests have ended. No new ones may arrive.
   void drain();
 
-  /// Requests from now on need one of these.
+  /// From now on requests need one of these keys.
   void set_keys(Keys keys);
-  /// Who knows how many connections are open, for /metrics.
+  /// Sets a source for the number of open connections, for /metrics.
   void set_connections(std::function<std::size_t()> count);
 
   const std::vector<Route>& routes() const { return routes_; }
@@ -105,25 +104,25 @@ class Service {
 
   // --- for the routes ---
 
-  /// The model of this name, or, without one, the first that does what is asked (translates, or continues text).
-  /// @throws HttpError where there is none, or it is not ready
+  /// The model with this name or, without a name, the first that does the task (translates, or continues text).
+  /// @throws HttpError if there is none, or it is not ready
   ModelPtr find_model(const std::string& name, std::optional<bool> translates) const;
-  /// The same, which is going to answer the call.
+  /// Likewise, and records it as the model that answers the call.
   ModelPtr model_for(const CallPtr& call, const std::string& name, std::optional<bool> translates) const;
-  /// Refuses, before it is read, a request whose client can have nothing more waiting: with any model that translates, or
-  /// continues text; with this one. @throws HttpError (429)
+  /// Refuses a request before it is parsed if its client may queue nothing more: with any model for the task; with this model.
+  /// @throws HttpError (429)
   void check_room(const CallPtr& call, bool translates) const;
   void check_room(const CallPtr& call, const ServedModel& model) const;
-  /// Gives works to a model's engine (portions.h); a request that goes away cancels them.
-  /// @param begin  called once all of them are taken, and before anything is told of one of them; may be empty
-  /// @throws HttpError where there is no room
+  /// Submits works to a model's engine (portions.h); if the client goes away, they are cancelled.
+  /// @param begin  called once all works are accepted, before any of their callbacks; may be empty
+  /// @throws HttpError if there is no room
   void submit(const CallPtr& call, const ModelPtr& model, std::vector<WorkPtr> works,
               const std::function<void()>& begin = {});
-  /// Does something longer than a moment away from the server's threads; what it throws is the answer.
+  /// Runs a longer job outside of the server's threads; an exception becomes the answer.
   void aside(const CallPtr& call, std::function<void(search::WorkerPool& worker)> job) {
     push(side_, call, std::move(job));
   }
-  /// Answers with what went wrong.
+  /// Answers with the error.
   void fail(const CallPtr& call, const std::exception_ptr& error) const;
   void check_texts(const std::vector<std::string>& texts, const std::string& name) const;
 
@@ -154,10 +153,10 @@ class Service {
   std::function<std::size_t()> connections_;                      ///< guarded by mutex_
   Histogram seconds_;
   SideWorker side_;
-  SideWorker reading_;  ///< of large bodies (body_reading.h)
+  SideWorker reading_;  ///< for large bodies (body_reading.h)
 };
 
-/// Whether two texts are the same, in a time that tells nothing of where they differ.
+/// Whether two texts are equal, in a time that does not depend on where they differ.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 
 /// "2026-11-21T22:04:05.123Z"

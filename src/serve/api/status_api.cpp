@@ -1,4 +1,4 @@
-// How the server is:
+// The server's status and administration:
 //   GET / (the page)   GET /health   GET /ready   GET /metrics   GET /openapi.json   POST /admin/models/load|unload|reload
 #include "serve/api/page.h"
 #include "serve/api/service.h"
@@ -52,7 +52,7 @@ void Service::add_status_routes() {
                      .handle = [](const CallPtr& call) { call->out->send(web_page()); },
                      .who = Route::Who::anybody,
                      .response_type = "text/html"});
-  // Whether the process does what it should, for whoever would start it anew.
+  // Liveness: whether the process works, for a supervisor that restarts it.
   routes_.push_back(
       {.method = "GET",
        .path = "/health",
@@ -65,7 +65,7 @@ void Service::add_status_routes() {
              call->send({{"status", loading ? "loading" : "ok"}, {"models", states()}}, loading ? 503 : 200);
            },
        .who = Route::Who::anybody});
-  // Whether requests should be sent here, for whoever shares them out.
+  // Readiness: whether requests should be sent here, for a load balancer.
   routes_.push_back({.method = "GET",
                      .path = "/ready",
                      .summary = "Whether requests are taken: 503 while models are loaded, and before the server stops",
@@ -117,7 +117,7 @@ void Service::add_status_routes() {
                            },
                        .who = Route::Who::admins});
   };
-  // Only what the server was started with: no path comes from a request.
+  // Only models that the server was started with: no path comes from a request.
   const auto load = [this](const std::string& name) { return !name.empty() && models_.reload(name); };
   admin("load", "Loads a model that was unloaded", load);
   admin("reload", "Loads a model's directory again; the one before serves until then", load);

@@ -19,7 +19,7 @@ void cut_line(std::string_view line, bool sentences, const std::function<void(st
     const std::string_view sentence = rest.substr(0, sentences ? sentence_end(rest) : rest.size());
     add_some(sentence, true);
     rest.remove_prefix(sentence.size());
-    const auto spaces = static_cast<std::size_t>(trim(rest).data() - rest.data());  // none are at its end
+    const auto spaces = static_cast<std::size_t>(trim(rest).data() - rest.data());  // the line has none at its end
     add_some(rest.substr(0, spaces), false);
     rest.remove_prefix(spaces);
   }

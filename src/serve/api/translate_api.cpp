@@ -1,4 +1,4 @@
-// Translation as LibreTranslate's clients ask for it, with every option of the search besides:
+// Translates for LibreTranslate's clients, with all search options as further fields:
 //   POST /translate
 #include <algorithm>
 #include <array>
@@ -52,7 +52,7 @@ Fields fields_of(TranslateRequest& r) {
 }
 
 TranslateRequest read_request(const Json& body, Warnings& warnings) {
-  // "secret" is what LibreTranslate's own page sends.
+  // LibreTranslate's own page sends "secret".
   thread_local RequestForm<TranslateRequest> form([](TranslateRequest& r) { return fields_of(r); },
                                                   {"terminology", "secret"});
   TranslateRequest r = form.read(body, warnings);
@@ -93,7 +93,7 @@ std::shared_ptr<const search::Terminology> terminology_of(const Json& body) {
   return std::make_shared<const search::Terminology>(std::move(terms));
 }
 
-// A request on its way: its texts' pieces, and of each piece that is translated its translations.
+// A request in progress: the pieces of its texts, and the translations of each translated piece.
 class Translating : public std::enable_shared_from_this<Translating> {
  public:
   Translating(CallPtr call, ModelChoice choice, TranslateRequest request, bool list)
@@ -124,7 +124,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     std::string tag;
     if (model_->languages().told) {
       const bool from_each = model_->languages().from_each;
-      // Of a model with tokens the search obeys the directory itself.
+      // For a model with language tokens, the search follows the directory's default by itself.
       const bool by_standard = choice_.target.empty() && !from_each;
       const Languages languages =
           choose_languages(model_->tokenizer(), from_each ? choice_.source : "",
@@ -157,8 +157,8 @@ class Translating : public std::enable_shared_from_this<Translating> {
   struct Text {
     std::vector<TextPiece> pieces;
     std::vector<std::vector<search::Translation>> translations;  ///< of each piece
-    std::string told;                                            ///< of a stream
-    Clock::time_point next_told = {};                            ///< not before then
+    std::string told;                                            ///< of a stream: what has been sent
+    Clock::time_point next_told = {};                            ///< the next event is not sent before
   };
 
   void set_lengths() {
@@ -184,7 +184,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
         "max_length");
   }
 
-  // What the options of the search depend on: all that the request says, but for what is each text's own.
+  // A key of everything that affects the search options: the whole request except what differs by text.
   std::string key_of(const Json& body) const {
     static constexpr std::array own{"q",          "source",     "target",     "format",     "api_key",
                                     "model",      "split",      "prefix",     "scores",     "stream",
@@ -192,13 +192,13 @@ class Translating : public std::enable_shared_from_this<Translating> {
                                     "terminology"};
     static const Json known = schema()["properties"];
     std::string key = text_.terminology ? "terms" : "plain";
-    for (const auto& [name, schema] : known.items())  // in one order, whatever the request's is
+    for (const auto& [name, schema] : known.items())  // in a fixed order, whatever the request's is
       if (body.contains(name) && std::find(own.begin(), own.end(), name) == own.end())
         key += "," + json_text(Json(name)) + ":" + json_text(body[name]);
     return key;
   }
 
-  // Of piece p of text i; none where there is nothing in it to translate.
+  // The work for piece p of text i; null if the piece has nothing to translate.
   WorkPtr work_for(std::size_t i, std::size_t p, TagsOfText& tags, std::uint64_t number,
                    const search::SearchPlan& search, std::shared_ptr<const search::SearchPlan> options) {
     auto prepared = std::make_shared<search::TextToTranslate>(model_->translation().prepare(
@@ -236,7 +236,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
 
   void event(const Json& json) { call_->out->write("data: " + json_text(json) + "\n\n"); }
 
-  // Each event has the whole text as far as it is there, so that a long one is told less often.
+  // Each event contains the whole text so far, so a long text is sent less often.
   void tell(std::size_t i, std::size_t p, const search::TextToTranslate& prepared,
             std::span<const std::int32_t> tokens) {
     const std::lock_guard lock(mutex_);
@@ -266,7 +266,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     if (--left_ == 0) finish();
   }
 
-  // Alternative `n` of a text: its pieces in a row. `so_far` stands for piece p, what is not there yet is left out.
+  // Alternative `n` of a text: its concatenated pieces. `so_far` is used for piece p; unfinished pieces are left out.
   std::string assembled(std::size_t i, std::size_t n, std::size_t p = 0, const std::string* so_far = nullptr) const {
     std::string text;
     const Text& t = texts_[i];
@@ -284,7 +284,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     return text;
   }
 
-  // Different texts of all alternatives but the first.
+  // The distinct texts of all alternatives except the first.
   Json alternatives_of(std::size_t i) const {
     std::size_t most = 1;
     for (const auto& list : texts_[i].translations) most = std::max(most, list.size());
@@ -335,7 +335,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     return pieces;
   }
 
-  // Called where nobody waits for what it throws.
+  // Called where no caller can handle an exception.
   void finish() {
     try {
       if (error_) std::rethrow_exception(error_);
@@ -360,7 +360,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     if (r_.alternatives > 0) body["alternatives"] = shaped(alternatives);
     if (r_.scores || r_.alignment) body["details"] = shaped(details);
     if (!choice_.assumed.empty()) {
-      // Clients expect the former of whoever was asked for "auto"; that nothing was detected, its confidence says.
+      // Clients expect the detected language after "auto"; a confidence of 0 shows that nothing was detected.
       const Json assumed{{"confidence", 0}, {"language", choice_.assumed}};
       body["detectedLanguage"] = list_ ? Json(std::vector<Json>(texts_.size(), assumed)) : assumed;
       body["sourceAssumed"] = choice_.assumed;

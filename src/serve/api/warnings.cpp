@@ -12,7 +12,7 @@ namespace tril::serve {
 namespace {
 
 constexpr std::size_t most_told = 16;
-constexpr std::size_t longest_told_name = 64;  // bytes; nobody misspells more than that
+constexpr std::size_t longest_told_name = 64;  // bytes; enough for any misspelling
 
 }  // namespace
 

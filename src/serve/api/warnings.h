@@ -1,4 +1,4 @@
-// What an answer tells besides: of the request, what was passed over. "warnings" of the answer's object.
+// Warnings in an answer about ignored parts of the request: "warnings" of the answer's object.
 #pragma once
 
 #include <cstddef>
@@ -12,37 +12,37 @@ namespace tril::serve {
 
 using Json = nlohmann::ordered_json;
 
-/// What becomes of a field of a request that nobody reads.
+/// How unknown fields of a request are handled.
 enum class UnknownFields : std::uint8_t {
   refuse,  ///< the request gets 400
   warn,    ///< the answer says so
-  ignore   ///< nothing
+  ignore   ///< silently
 };
-/// The names by which options know them.
+/// Their names in options.
 const std::vector<std::pair<std::string, UnknownFields>>& unknown_fields_names();
 
 class Warnings {
  public:
   explicit Warnings(UnknownFields on_unknown = UnknownFields::warn) : on_unknown_(on_unknown) {}
 
-  /// What of the request is not obeyed: said in the answer, or what refuses it, as the server is told to.
+  /// Records that a part of the request is not obeyed: as a warning, or as an error if the server is configured so.
   /// @param parameter  the field, for an error
   /// @throws HttpError (400)
   void pass_over(const std::string& parameter, const std::string& message);
-  /// What the answer says in any case: "FIELD: what there is to know".
+  /// Adds a warning in any case: "FIELD: message".
   void tell(const std::string& message);
-  /// The same as pass_over() of each key that is not among the known ones, with the one that may have been meant. Null is as if absent, and
-  /// any request may bring its api_key.
-  /// @param within  whose keys they are ("response_format."); empty: the request's own
+  /// pass_over() for each unknown key, suggesting the nearest known one. Null counts as absent, and api_key is always
+  /// valid.
+  /// @param within  the prefix of nested keys ("response_format."); empty: the request's own
   void check_keys(const Json& object, const std::vector<std::string>& known, const std::string& within = {});
 
-  /// Gives an answer's object "warnings", a list of texts, where there are any.
+  /// Adds "warnings", a list of texts, to an answer's object, if there are any.
   void put_into(Json& answer) const;
 
  private:
   UnknownFields on_unknown_;
   std::vector<std::string> messages_;
-  std::size_t left_out_ = 0;  ///< that are beyond those which are told
+  std::size_t left_out_ = 0;  ///< warnings beyond the limit
 };
 
 }  // namespace tril::serve

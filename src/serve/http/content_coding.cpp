@@ -18,11 +18,11 @@ namespace tril::serve {
 namespace {
 
 constexpr std::size_t step_bytes = 64 * 1024;
-constexpr int gzip_bits = 15 + 16, zlib_bits = 15, bare_bits = -15;  // of inflateInit2()
+constexpr int gzip_bits = 15 + 16, zlib_bits = 15, bare_bits = -15;  // for inflateInit2()
 constexpr char gzip_begins = '\x1f';
 
-// "deflate" is zlib's form, but some send the bare one (RFC 9110, 8.4.1.2). Two bytes tell: zlib's begin with a method of
-// 8 and are a multiple of 31.
+// "deflate" means the zlib format, but some clients send raw deflate (RFC 9110, 8.4.1.2). The first two bytes tell:
+// zlib's begin with method 8 and are a multiple of 31.
 bool is_zlib(std::string_view body) {
   if (body.size() < 2) return false;
   const unsigned first = static_cast<unsigned char>(body[0]), second = static_cast<unsigned char>(body[1]);
@@ -38,13 +38,13 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  // One stream behind the other, as gzip has them; nothing where they come to more.
+  // Unpacks concatenated streams, as gzip allows; nothing if the result exceeds `most`.
   std::optional<std::string> unpack(std::string_view packed, std::size_t most) {
     std::string out;
     std::array<char, step_bytes> step;
-    // zlib reads there alone, but its type says so only where ZLIB_CONST is defined.
+    // zlib only reads there, but its type says so only if ZLIB_CONST is defined.
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-    stream_.avail_in = static_cast<uInt>(packed.size());  // bodies have 64 MiB at most
+    stream_.avail_in = static_cast<uInt>(packed.size());  // bodies have at most 64 MiB
     for (;;) {
       stream_.next_out = reinterpret_cast<Bytef*>(step.data());
       stream_.avail_out = static_cast<uInt>(step.size());
@@ -72,8 +72,7 @@ class Inflater {
   z_stream stream_{};
 };
 
-// The codings that a body has, in small letters and in their order; identity is none. Elements of a list may be empty
-// (RFC 9110, 5.6.1).
+// The codings of a body, in lower case and in order, without identity. List elements may be empty (RFC 9110, 5.6.1).
 std::vector<std::string> codings_of(const HttpRequest& request) {
   std::vector<std::string> codings;
   for (const auto& [name, value] : request.headers) {

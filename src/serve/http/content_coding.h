@@ -1,4 +1,4 @@
-// Bodies of requests that come packed (RFC 9110, 8.4): gzip and deflate are unpacked, what else there is, is refused.
+// Compressed request bodies (RFC 9110, 8.4): gzip and deflate are unpacked, other codings refused.
 #pragma once
 
 #include <cstddef>
@@ -7,16 +7,16 @@
 
 namespace tril::serve {
 
-/// The codings that are understood, as a head lists them.
+/// The supported codings, as listed in a header.
 inline constexpr const char* accepted_codings = "gzip, deflate";
 
-/// Unpacks the body where the request says that it is packed, and takes the head's line for it away.
-/// @param most  bytes that it may come to, whatever it is packed into; no more memory than that is taken
-/// @throws HttpError 415 for another coding, or several; 413 for a larger body; 400 for one that is broken
+/// Unpacks the body if its header says that it is packed, and removes that header.
+/// @param most  limit of the unpacked size in bytes, also of the memory used
+/// @throws HttpError 415 for another coding, or several; 413 for a larger body; 400 for a broken one
 void unpack_body(HttpRequest& request, std::size_t most);
 
-/// The same, but a body that comes to more stays as it is. @return whether it does not
-/// @throws HttpError 415 and 400, as the above
+/// Likewise, but a body that would exceed the limit is unchanged. @return whether it was within it
+/// @throws HttpError 415 and 400, as above
 bool unpack_body_within(HttpRequest& request, std::size_t most);
 
 }  // namespace tril::serve

@@ -70,7 +70,7 @@ std::string lower(std::string_view text) {
 
 namespace {
 
-// The byte that "%41" at i is; nothing where no two hexadecimal digits follow.
+// The byte of "%41" at i; nothing if no two hexadecimal digits follow.
 std::optional<char> escaped_byte(std::string_view text, std::size_t i) {
   if (i + 2 >= text.size()) return std::nullopt;
   const int high = hex_digit(text[i + 1]), low = hex_digit(text[i + 2]);
@@ -78,7 +78,7 @@ std::optional<char> escaped_byte(std::string_view text, std::size_t i) {
   return static_cast<char>(high * 16 + low);
 }
 
-// As a form has it.
+// Decodes text of a form.
 std::string form_decoded(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -1,4 +1,4 @@
-// What an HTTP request says, and how it is answered. Handlers know no sockets, and the server (http_server.h) no models.
+// HTTP requests and answers. Handlers know no sockets, and the server (http_server.h) knows no models.
 #pragma once
 
 #include <functional>
@@ -17,12 +17,12 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 struct HttpRequest {
   std::string method;                        ///< "GET"
   std::string path;                          ///< "/v1/models", decoded, without the query
-  std::map<std::string, std::string> query;  ///< decoded; of a name that comes twice, the last
-  std::string query_text;                    ///< as it came, without its ?
+  std::map<std::string, std::string> query;  ///< decoded; the last value of a repeated name
+  std::string query_text;                    ///< raw, without its ?
   Headers headers;                           ///< names in lower case
   std::string body;
-  std::string address;  ///< of the other end, without its port
-  bool secure = false;  ///< whether it came by TLS
+  std::string address;  ///< of the client, without its port
+  bool secure = false;  ///< whether it came over TLS
 
   /// The first header of this name (in lower case), or nothing.
   std::optional<std::string> header(std::string_view name) const;
@@ -35,18 +35,17 @@ struct HttpResponse {
   Headers headers = {};
 };
 
-/// Answers one request, from whatever thread: send(), or begin(), any number of write() and finish(). What comes after that
-/// is nothing. One that goes without an answer answers 500.
+/// Answers one request, from any thread: send(), or begin(), any number of write() and finish(). Later calls have no
+/// effect. If it is destroyed without an answer, it answers 500.
 class Responder {
  public:
   virtual ~Responder() = default;
   virtual void send(HttpResponse response) = 0;
-  /// A stream, whose body is written as it comes; `response.body` is its beginning.
+  /// Begins a stream, whose body is sent as it is written; `response.body` is its beginning.
   virtual void begin(HttpResponse response) = 0;
   virtual void write(std::string_view more) = 0;
   virtual void finish() = 0;
-  /// Calls `f` once if the other end goes away before the answer is complete, or has gone already; one at a time, the last
-  /// one given.
+  /// Calls `f` once if the client goes away before the answer is complete, or has gone already. Only the last `f` is kept.
   virtual void on_gone(std::function<void()> f) = 0;
 };
 
@@ -54,14 +53,14 @@ using Handler = std::function<void(HttpRequest request, std::shared_ptr<Responde
 
 /// "Not Found"
 std::string_view reason_of(int status);
-/// ASCII letters in small ones.
+/// Converts ASCII letters to lower case.
 std::string lower(std::string_view text);
-/// A path: "%41" -> "A"; nothing where it is not well formed.
+/// Decodes a path: "%41" -> "A"; nothing if it is malformed.
 std::optional<std::string> url_decoded(std::string_view text);
-/// "a=1&b=x%20y": names and values, decoded, in their order. As in browsers (WHATWG URL, 5.1) a % that no two hexadecimal
-/// digits follow is itself.
+/// "a=1&b=x%20y": names and values, decoded, in order. As in browsers (WHATWG URL, 5.1), a % without two hexadecimal
+/// digits is literal.
 std::vector<std::pair<std::string, std::string>> url_encoded_fields(std::string_view text);
-/// The same by name; of a name that occurs twice, the last value.
+/// Likewise by name, with the last value of a repeated name.
 std::map<std::string, std::string> parse_query(std::string_view text);
 
 }  // namespace tril::serve

@@ -21,16 +21,16 @@ using net::ip::tcp;
 using Parser = http::request_parser<http::string_body>;
 
 constexpr std::size_t read_bytes = 16 * 1024;
-constexpr std::size_t most_ahead = 64 * 1024;  // bytes of later requests that are read while one is answered
+constexpr std::size_t most_ahead = 64 * 1024;  // bytes of later requests read while one is answered
 
 std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
-// What a message asks for; nothing where its address is not well formed.
+// Converts a message to a request; nothing if its address is malformed.
 std::optional<HttpRequest> request_of(http::request<http::string_body> message) {
   std::string_view target(message.target().data(), message.target().size());
-  // A proxy may be asked by the whole address (RFC 9112, 3.2.2).
+  // Requests to a proxy may contain the full address (RFC 9112, 3.2.2).
   for (const std::string_view scheme : {"http://", "https://"})
     if (target.starts_with(scheme)) {
       target.remove_prefix(std::min(target.size(), target.find('/', scheme.size())));
@@ -53,8 +53,8 @@ std::optional<HttpRequest> request_of(http::request<http::string_body> message) 
   return request;
 }
 
-// What is wrong with how a message says where its body ends: whoever else has read it, a proxy say, must not have read
-// another end (RFC 9112, 6.1 and 6.3). Null: nothing.
+// The fault in how a message marks the end of its body, null if none: another reader, such as a proxy, must not see
+// another end (RFC 9112, 6.1 and 6.3).
 const char* unclear_body(const http::request<http::string_body>& message) {
   const auto codings = message.count(http::field::transfer_encoding);
   if (codings > 0 && (codings > 1 || !beast::iequals(message[http::field::transfer_encoding], "chunked")))
@@ -75,13 +75,13 @@ std::string head_of(const HttpResponse& r, bool keep_alive, std::optional<std::s
   return head;
 }
 
-// What may stand in quotes.
+// Replaces characters that cannot be in quotes.
 std::string quotable(std::string text) {
   std::erase_if(text, [](unsigned char c) { return c < 0x20 || c == '"' || c == '\\' || c > 0x7e; });
   return text;
 }
 
-// One connection. All of it but the responders runs in its strand.
+// One connection. Everything except the responders runs in its strand.
 class Connection : public HttpConnection, public std::enable_shared_from_this<Connection> {
  public:
   Connection(std::shared_ptr<HttpHost> server, std::unique_ptr<Transport> transport)
@@ -166,7 +166,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
 
   void read() {
     reading_ = true;
-    // Into room of its own: what is in the buffer is parsed, and moves, while this waits.
+    // Reads into separate memory: the buffer is parsed, and moves, in the meantime.
     transport_->read_some(net::buffer(fresh_), [self = shared_from_this()](error_code error, std::size_t n) {
       self->reading_ = false;
       self->buffer_.commit(net::buffer_copy(self->buffer_.prepare(n), net::buffer(self->fresh_, n)));
@@ -174,8 +174,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     });
   }
 
-  // What has come may have been taken from the socket, and its read not have been told yet: the read that is given up
-  // says whether it was.
+  // Bytes may have been taken from the socket before their read was reported: the cancelled read tells whether there were any.
   void stop_reading(std::function<void(bool)> tell) {
     if (!reading_ || has_unread()) return tell(false);
     giving_place_ = std::move(tell);
@@ -236,7 +235,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
       }
     }
     if (parser_->is_done()) return dispatch();
-    // Of a body what stays is the line in front of a chunk, or the fields behind the last one, until their end is there.
+    // While a body is read, the buffer holds only an incomplete chunk header or trailer.
     if (parser_->is_header_done() && buffer_.size() > options().most_head_bytes)
       return refuse(431, "what stands between the parts of the request's body is too large");
     if (!reading_) read();
@@ -248,7 +247,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
 
   void send(std::uint64_t number, HttpResponse r) {
     if (number != number_ || state_ != State::answering) return;
-    if (begun_) {  // a stream that cannot go on: the other end must not take it for whole
+    if (begun_) {  // the client must not take an incomplete stream for complete
       if (!complete_) close();
       return;
     }
@@ -269,7 +268,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
   void more(std::uint64_t number, std::string_view text) {
     if (number != number_ || state_ != State::answering || !stream_ || text.empty() || head_only_) return;
     if (out_.size() + in_flight_.size() - in_flight_sent_ + text.size() > options().most_unsent_bytes)
-      return close();  // it does not listen
+      return close();  // the client does not read
     if (chunked_) out_ += fmt::format("{:x}\r\n", text.size());
     out_ += text;
     if (chunked_) out_ += "\r\n";
@@ -280,7 +279,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     if (chunked_ && !head_only_) out_ += "0\r\n\r\n";
     complete();
   }
-  // A stream that nobody will finish: the other end must not take it for whole.
+  // Aborts a stream that will not be finished: the client must not take it for complete.
   void abandon(std::uint64_t number) {
     if (number == number_ && state_ == State::answering) close();
   }
@@ -293,7 +292,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
   void write() {
     if (writing_ || state_ == State::closed) return;
     if (out_.empty()) {
-      if (state_ == State::answering && !complete_) no_deadline();  // it is our turn
+      if (state_ == State::answering && !complete_) no_deadline();  // the next step is the server's
       if (complete_) answered();
       return;
     }
@@ -317,7 +316,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
                            });
   }
 
-  // The whole answer is on its way.
+  // The whole answer has been sent.
   void answered() {
     complete_ = begun_ = stream_ = false;
     if (state_ != State::answering && state_ != State::reading) return close();
@@ -326,7 +325,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     end();
   }
 
-  // An answer to what is no request; the connection is of no more use.
+  // Answers an invalid request; the connection is unusable afterwards.
   void refuse(int status, const std::string& why) {
     state_ = State::answering;
     ++number_;
@@ -337,12 +336,12 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     send(number_, {.status = status, .body = body});
   }
 
-  // Sends no more, and waits a moment for the other end to have read all, which it might not if the socket were closed
-  // on what it is still sending.
+  // Sends no more, and waits a moment for the client to read everything: closing the socket while the client is still
+  // sending could discard the answer.
   void end() {
     state_ = State::ending;
     transport_->end_sending();
-    deadline(refused_ ? 2 : 0.2);  // of a request that was read as a whole little more can be on its way
+    deadline(refused_ ? 2 : 0.2);  // after a complete request, little more can be in transit
     buffer_.consume(buffer_.size());
     if (!reading_) read();
   }
@@ -358,19 +357,19 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
 
   std::shared_ptr<HttpHost> server_;
   std::unique_ptr<Transport> transport_;
-  net::any_io_executor strand_;  ///< the socket's, which was accepted into a strand of its own
+  net::any_io_executor strand_;  ///< the strand into which the socket was accepted
   net::steady_timer timer_;
   std::uint64_t timer_number_ = 0;
   std::string address_;
   std::atomic<State> state_ = State::opening;
   std::atomic<std::chrono::steady_clock::time_point> begun_reading_ = {};
-  std::function<void(bool)> giving_place_;  ///< who is to be told whether an idle one was closed; mostly nobody
-  std::array<char, read_bytes> fresh_;      ///< what is being read
-  beast::flat_buffer buffer_;               ///< what was read and is still to be parsed; most_ahead and a read at most
+  std::function<void(bool)> giving_place_;  ///< receives whether an idle connection was closed; usually empty
+  std::array<char, read_bytes> fresh_;      ///< the read in progress
+  beast::flat_buffer buffer_;               ///< read but not yet parsed; at most most_ahead and one read
   std::optional<Parser> parser_;
   bool reading_ = false, told_to_go_on_ = false;
 
-  std::uint64_t number_ = 0;  // of the request that is answered
+  std::uint64_t number_ = 0;  // of the request being answered
   bool keep_alive_ = false, chunked_ = false, head_only_ = false;
   bool begun_ = false, stream_ = false, complete_ = false, writing_ = false, refused_ = false;
   std::string out_, in_flight_;
@@ -378,7 +377,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
   std::function<void()> on_gone_;
 };
 
-// The handler's end of an answer: every call goes to the connection's strand.
+// The handler's side of an answer: every call is forwarded to the connection's strand.
 class Connection::Answer : public Responder {
  public:
   Answer(std::shared_ptr<Connection> connection, std::uint64_t number)
@@ -432,7 +431,7 @@ void Connection::dispatch() {
   chunked_ = message.version() >= 11;
   head_only_ = message.method() == http::verb::head;
   std::optional<HttpRequest> request = request_of(std::move(message));
-  if (!reading_ && buffer_.size() < most_ahead) read();  // to see whether it goes away
+  if (!reading_ && buffer_.size() < most_ahead) read();  // detects when the client goes away
   if (!request) {
     answer->send({.status = 400,
                   .body = R"({"error":{"message":"the address is not well formed","type":"invalid_request_error"}})"});

@@ -1,4 +1,4 @@
-// What a request is refused with.
+// The error with which a request is refused.
 #pragma once
 
 #include <optional>
@@ -12,27 +12,27 @@ inline constexpr const char* invalid_request = "invalid_request_error";
 
 class HttpError : public std::runtime_error {
  public:
-  /// @param message  for whoever asked
-  /// @param parameter  of the request, what is wrong; may be empty
+  /// @param message  for the client
+  /// @param parameter  the part of the request that is wrong; may be empty
   HttpError(int status, const std::string& message, std::string parameter = {}, std::string type = invalid_request)
       : std::runtime_error(message), status_(status), parameter_(std::move(parameter)), type_(std::move(type)) {}
 
   int status() const { return status_; }
   const std::string& parameter() const { return parameter_; }
   const std::string& type() const { return type_; }
-  /// The same with a code, for what is thrown where it is made.
+  /// The same error with a code, for use in a throw expression.
   HttpError with_code(std::string name) && {
     code = std::move(name);
     return std::move(*this);
   }
 
-  /// OpenAI's name of what is wrong, such as "model_not_found"; empty: there is none.
+  /// OpenAI's code, such as "model_not_found"; empty: none.
   std::string code;
-  /// Seconds after which to try again; nothing: it would not help.
+  /// Seconds after which to try again; nothing: a retry would not help.
   std::optional<int> retry_after;
-  /// Methods that the address is for; empty: that is not what is wrong.
+  /// Methods that the address accepts; empty: the method is not the problem.
   std::string allow;
-  /// Codings that a body may come in; empty: its coding is not what is wrong.
+  /// Codings that are accepted for a body; empty: the coding is not the problem.
   std::string accept_encoding;
 
  private:

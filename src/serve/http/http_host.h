@@ -1,5 +1,5 @@
-// A server as its connections see it: what they are allowed, who answers their requests, whether it is draining, and
-// who else is there. A connection keeps it, and so what the server's sockets run on.
+// A server as its connections see it: limits, request handler, whether it is draining, and the other connections. A
+// connection keeps it alive, and with it what the server's sockets run on.
 #pragma once
 
 #include <atomic>
@@ -26,11 +26,11 @@ class HttpHost {
   const HttpServerOptions options;
   const Handler handle;
 
-  /// No connection takes another request.
+  /// True if connections must take no further requests.
   bool draining() const { return draining_; }
   void begin_draining() { draining_ = true; }
 
-  /// Has f called in `strand`, unless stop_posting() was called.
+  /// Calls f in `strand`, unless stop_posting() was called.
   template <class F>
   void post(const boost::asio::any_io_executor& strand, F f) {
     const std::shared_lock lock(gate_);
@@ -41,13 +41,13 @@ class HttpHost {
   void add(const std::shared_ptr<HttpConnection>& connection);
   void forget(HttpConnection* connection);
   std::size_t size() const;
-  /// The one that came first first.
+  /// Oldest first.
   std::vector<std::shared_ptr<HttpConnection>> all() const;
 
  private:
   std::atomic<bool> draining_ = false;
   std::shared_mutex gate_;
-  bool stopped_ = false;  ///< guarded by gate_: nothing more is queued
+  bool stopped_ = false;  ///< guarded by gate_: no more calls are queued
   mutable std::mutex mutex_;
   std::list<std::pair<HttpConnection*, std::weak_ptr<HttpConnection>>> connections_;
 };

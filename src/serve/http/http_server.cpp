@@ -79,7 +79,7 @@ class HttpServer::Implementation : public HttpHost, public std::enable_shared_fr
   std::vector<std::shared_ptr<HttpConnection>> in_phase(HttpConnection::Phase phase) const;
 
   net::io_context io_;
-  std::uint16_t port_ = 0;  // which it keeps when it listens no more
+  std::uint16_t port_ = 0;  // kept after listening ends
   tcp::acceptor acceptor_;
   net::steady_timer pause_;
   net::executor_work_guard<net::io_context::executor_type> work_;
@@ -98,7 +98,7 @@ void HttpServer::Implementation::run() {
 void HttpServer::Implementation::accept() {
   acceptor_.async_accept(net::make_strand(io_), [self = this](error_code error, Socket socket) {
     if (self->draining() || error == net::error::operation_aborted) return;
-    if (error) {  // no more files may be open, say: others will be closed
+    if (error) {  // perhaps too many open files: closing others helps
       self->pause_.expires_after(std::chrono::milliseconds(50));
       self->pause_.async_wait([self](error_code stopped) {
         if (!stopped) self->accept();
@@ -110,11 +110,11 @@ void HttpServer::Implementation::accept() {
   });
 }
 
-// Somebody for whom there is no place yet.
+// A new connection for which there is no place yet.
 struct HttpServer::Implementation::Newcomer {
   Socket socket;
-  HttpConnection::Phase phase = HttpConnection::Phase::idle;  ///< of those who are asked for theirs
-  std::vector<std::shared_ptr<HttpConnection>> others = {};   ///< who is asked next is the last
+  HttpConnection::Phase phase = HttpConnection::Phase::idle;  ///< of the connections that are asked to make room
+  std::vector<std::shared_ptr<HttpConnection>> others = {};   ///< the next to ask is the last
 };
 
 void HttpServer::Implementation::take(Socket socket) {
@@ -125,8 +125,8 @@ void HttpServer::Implementation::take(Socket socket) {
   make_room(newcomer);
 }
 
-// Whoever has nothing to say makes room for one who has, the oldest first; where all are saying something, the one that has
-// been at it for longest without coming to an end. Each is asked in its own strand, since it may have begun meanwhile.
+// Idle connections make room for new ones, the oldest first; if none is idle, the connection whose request has been
+// arriving for the longest. Each is asked in its own strand, since its state may have changed meanwhile.
 void HttpServer::Implementation::make_room(const std::shared_ptr<Newcomer>& newcomer) {
   using Phase = HttpConnection::Phase;
   if (newcomer->others.empty() && newcomer->phase == Phase::idle) {
@@ -150,7 +150,7 @@ void HttpServer::Implementation::make_room(const std::shared_ptr<Newcomer>& newc
   });
 }
 
-// The one that came first, or whose request has been coming for longest, last.
+// Sorted so that the oldest, or the one whose request has been arriving for the longest, is last.
 std::vector<std::shared_ptr<HttpConnection>> HttpServer::Implementation::in_phase(HttpConnection::Phase phase) const {
   std::vector<std::shared_ptr<HttpConnection>> list = all();
   std::erase_if(list, [&](const auto& connection) { return connection->phase() != phase; });
@@ -181,7 +181,7 @@ void HttpServer::Implementation::stop() {
   for (std::thread& t : threads_) t.join();
   threads_.clear();
   stop_posting();
-  // What is queued holds connections, which hold this: it is done here, or nobody would ever free them.
+  // Queued calls hold connections, which hold this object: they run here, since otherwise they would never be freed.
   io_.restart();
   io_.poll();
 }

@@ -1,11 +1,11 @@
-// HTTP/1.1 for many clients by a few threads: nothing here waits for one of them. Whoever is too slow, says too much or
-// stays too long is sent away:
-//   * a request's head must have come within head_seconds of its first byte, its body within body_seconds more;
-//   * a connection without a request is closed after idle_seconds, sooner where others need its place;
-//   * an answer of which nothing is taken for write_seconds, or of which more than most_unsent bytes of a stream are
-//     waiting to be taken, is given up;
-//   * heads and bodies have their greatest sizes, connections their greatest number.
-// The reading side of a connection is watched while it is answered, so that a client that goes away is noticed at once.
+// HTTP/1.1 for many clients with few threads: nothing here blocks on a client. Limits for clients that are slow, send
+// too much or stay too long:
+//   * a request's head must arrive within head_seconds of its first byte, its body within body_seconds more;
+//   * a connection without a request is closed after idle_seconds, sooner if others need its place;
+//   * an answer is aborted if the client takes none of it for write_seconds, or if more than most_unsent bytes of a stream
+//     are waiting;
+//   * heads and bodies have maximum sizes, connections a maximum number.
+// The read side of a connection is watched during an answer, so that a client's departure is noticed at once.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ namespace tril::serve {
 
 struct HttpServerOptions {
   std::string address = "127.0.0.1";
-  std::uint16_t port = 8080;  ///< 0: any that is free
+  std::uint16_t port = 8080;  ///< 0: any free port
   int threads = 2;
-  std::string certificate_file, key_file;  ///< PEM; with both, TLS 1.2 or later and nothing else is spoken
+  std::string certificate_file, key_file;  ///< PEM; with both, only TLS 1.2 or later is accepted
 
   std::size_t most_connections = 1024;
   std::size_t most_head_bytes = 16 * 1024;
@@ -29,15 +29,15 @@ struct HttpServerOptions {
   std::size_t most_unsent_bytes = std::size_t{1} << 20;  ///< of a stream
   double head_seconds = 10, body_seconds = 30, idle_seconds = 75, write_seconds = 30;
 
-  /// Whether who comes now has to wait anyway. While it says so, each thread looks at sockets some hundred times a second
-  /// only, for all that came meanwhile: each look takes a core from those who work on answers. Unset: never.
+  /// True if new requests have to wait anyway. Then each thread polls its sockets only about a hundred times a second,
+  /// since each poll takes a core away from decoding. Unset: never.
   std::function<bool()> crowded = {};
 };
 
 class HttpServer {
  public:
-  /// Listens, and calls `handler` from its threads for each request; it must not wait for anything long.
-  /// @throws Error where the address cannot be listened on, or the certificate is none
+  /// Listens, and calls `handler` from its threads for each request; the handler must not block for long.
+  /// @throws Error if the address cannot be listened on, or the certificate is invalid
   HttpServer(const HttpServerOptions& options, Handler handler);
   /// Closes all connections.
   ~HttpServer();
@@ -46,10 +46,10 @@ class HttpServer {
 
   std::uint16_t port() const;
   std::size_t connections() const;
-  /// Takes no more connections, and ends each that is there when its request is answered.
+  /// Accepts no more connections, and ends each existing one after its current answer.
   void drain();
-  /// Reads certificate and key again, for connections from now on; where they are no good the old ones stay.
-  /// @throws Error saying what is wrong with them
+  /// Reads certificate and key again, for new connections; if they are invalid, the old ones stay.
+  /// @throws Error naming the fault
   void reload_certificate();
 
  private:

@@ -1,5 +1,5 @@
-// An answer on its way out, of which it is noted what became of it: it gets the headers of every answer, and when it is over its
-// status, size and time are told.
+// An answer whose outcome is recorded: adds the headers of every answer and, when it is over, reports its status, size
+// and time.
 #pragma once
 
 #include <atomic>
@@ -12,17 +12,17 @@
 
 namespace tril::serve {
 
-/// What became of an answer.
+/// The outcome of an answer.
 struct Answered {
-  int status = 500;       ///< 499: the other end went away
+  int status = 500;       ///< 499: the client went away
   std::size_t bytes = 0;  ///< of its body
   double seconds = 0;     ///< from the request to its end
 };
 
 class NotedResponder : public Responder, public std::enable_shared_from_this<NotedResponder> {
  public:
-  /// @param headers  of every answer; one that the answer has itself goes before
-  /// @param on_end   called once, when the answer is over or nobody can give one any more
+  /// @param headers  of every answer; the answer's own headers override them
+  /// @param on_end   called once, when the answer is over or can no longer be given
   NotedResponder(std::shared_ptr<Responder> out, Headers headers, std::function<void(const Answered&)> on_end)
       : out_(std::move(out)), headers_(std::move(headers)), on_end_(std::move(on_end)) {}
   ~NotedResponder() override { end(); }

@@ -11,7 +11,7 @@
 namespace tril::serve {
 namespace {
 
-// "localhost:8080", "127.0.0.1", "[::1]:8080": names that no one else can give to this machine.
+// "localhost:8080", "127.0.0.1", "[::1]:8080": names that only this machine can have.
 bool is_own_name(std::string_view host) {
   if (host.starts_with('[')) return true;
   const std::string name = lower(host.substr(0, host.find(':')));
@@ -24,7 +24,7 @@ bool is_own_name(std::string_view host) {
 Headers cors_headers(const HttpRequest& request, const OriginOptions& o) {
   const auto origin = request.header("origin");
   if (!origin) return {};
-  // A page that may ask may bring what it likes: OpenAI's client has a dozen heads of its own.
+  // An allowed page may send any headers: OpenAI's client has a dozen of its own.
   const std::string heads =
       request.header("access-control-request-headers").value_or("Authorization, Content-Type, X-API-Key");
   for (const std::string& allowed : o.allowed)
@@ -37,8 +37,8 @@ Headers cors_headers(const HttpRequest& request, const OriginOptions& o) {
   return {};
 }
 
-// A browser asks for any page that is open in it, and says for which. A name that leads to this machine's own address
-// (DNS rebinding) would make another's page one of this server's, so that without keys names have to be known.
+// A browser sends requests for any open page, and names the page. A foreign name that resolves to this machine (DNS
+// rebinding) would make another's page look like one of this server's, so without keys only known names are accepted.
 void check_origin(const HttpRequest& request, const OriginOptions& o) {
   const auto host = request.header("host"), origin = request.header("origin");
   const auto is_allowed = [&](std::string_view page) {

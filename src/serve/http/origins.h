@@ -1,4 +1,4 @@
-// Which pages a browser may ask from, and by which names the server may be asked.
+// Cross-origin rules: which pages may send requests, and the names under which the server may be addressed.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 namespace tril::serve {
 
 struct OriginOptions {
-  std::vector<std::string> allowed;  ///< pages from there may ask too; "*": from anywhere
-  bool own_names_only = false;       ///< whoever asks by a name that is not this machine's own is refused
+  std::vector<std::string> allowed;  ///< origins of other allowed pages; "*": any
+  bool own_names_only = false;       ///< refuse requests to a name that is not this machine's own
 };
 
-/// What an answer tells the browser of a page that may ask; nothing for others.
+/// The headers that allow a page to read the answer; none for other pages.
 Headers cors_headers(const HttpRequest& request, const OriginOptions& options);
 
-/// @throws HttpError (403) for a page that may not ask, or a name that the server does not go by
+/// @throws HttpError (403) for a page that is not allowed, or a name that is not the server's
 void check_origin(const HttpRequest& request, const OriginOptions& options);
 
 }  // namespace tril::serve

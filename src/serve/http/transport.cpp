@@ -33,7 +33,7 @@ class Tls : public Transport {
   bool secure() const override { return true; }
 
  private:
-  std::shared_ptr<TlsContext> context_;  // outlives the stream, whatever becomes of the server's
+  std::shared_ptr<TlsContext> context_;  // kept alive for the stream, even if the server replaces its own
   net::ssl::stream<Socket> stream_;
 };
 

@@ -1,4 +1,4 @@
-// A socket to a client, with TLS or without. Nothing here waits: what is begun tells when it is done.
+// A socket to a client, with or without TLS. Nothing here blocks: operations call back when done.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -20,20 +20,20 @@ class Transport {
 
   virtual ~Transport() = default;
   virtual Socket& socket() = 0;
-  /// What comes before the first byte of either side.
+  /// The exchange before the first byte of either side.
   virtual void handshake(OnDone f) = 0;
   virtual void read_some(boost::asio::mutable_buffer buffer, OnBytes f) = 0;
   virtual void write_some(boost::asio::const_buffer buffer, OnBytes f) = 0;
   virtual bool secure() const = 0;
-  /// Says that no more is sent.
+  /// Declares that no more is sent.
   void end_sending();
 };
 
-/// Certificate and key of a server, in PEM; null where neither is named. TLS 1.2 or later.
-/// @throws Error where one of them is missing or no good
+/// A server's certificate and key, in PEM; null if neither is given. TLS 1.2 or later.
+/// @throws Error if one is missing or invalid
 std::shared_ptr<TlsContext> tls_context(const std::string& certificate_file, const std::string& key_file);
 
-/// @param tls  null: without
+/// @param tls  null: no TLS
 std::unique_ptr<Transport> make_transport(Socket socket, std::shared_ptr<TlsContext> tls);
 
 }  // namespace tril::serve

@@ -69,10 +69,10 @@ $('key').onchange = () => { sessionStorage.setItem('tril-key', $('key').value); 
 
 // --- models ---
 let ready = false;
-// By the model: the languages that it may be told to read and to write. "left-" and "right-" are the sides that are compared.
+// By model: the languages that it can be told to read and to write. "left-" and "right-" are the sides of a comparison.
 let languages = {};
 const languageNames = new Intl.DisplayNames(['en'], {type: 'language', fallback: 'none'});
-const languageTag = code => code.replace('_XX', '').replace('_', '-');  // as documents have it
+const languageTag = code => code.replace('_XX', '').replace('_', '-');  // as in documents
 const languageName = code => {
   let name;
   try { name = languageNames.of(languageTag(code)); } catch (none) { /* no code: it stands for itself */ }
@@ -89,11 +89,11 @@ const offerLanguages = side => {
   }
 };
 const chosenLanguages = side => ({source: $(side + 'from').value || undefined, target: $(side + 'into').value || undefined});
-// Nobody detects what a text is in: of a model that reads several languages it has to be said.
+// There is no language detection: for a model of several source languages it must be chosen.
 const needLanguage = side => {
   if ($(side + 'from').options.length > 1 && !$(side + 'from').value) throw new Error('Choose the language of the text under "From".');
 };
-// The tokens of languages in front of sentences and behind them are no words of theirs: ">>de<<", "__de__", "de_DE".
+// Language tokens before and after sentences are no words: ">>de<<", "__de__", "de_DE".
 const isLanguage = token => {
   const code = token.replace(/^>>(.*)<<$|^__(.*)__$/, '$1$2');
   return (code !== token || token.includes('_')) && (languages[$('model').value] || {into: []}).into.includes(code);
@@ -117,14 +117,14 @@ const begin = async () => {
   if (!ready) setTimeout(begin, 2000);
 };
 
-// --- translating while one types ---
+// --- translating while typing ---
 let running = null, timer = 0, found = null;
 const terms = () => {
   const list = $('terms').value.split('\n').map(l => l.split('=').map(s => s.trim())).filter(p => p.length === 2 && p[0] && p[1]);
   return list.length ? Object.fromEntries(list) : undefined;
 };
 const settings = () => ({model: $('model').value || undefined, ...chosenLanguages(''), beam_size: +$('beam').value || undefined, length_penalty: $('length-penalty').value === '' ? undefined : +$('length-penalty').value, terminology: terms()});
-// The same for what looks at a translation that is there.
+// The request fields for scoring or attention of an existing translation.
 const scored = () => ({model: $('model').value || undefined, source_language: $('from').value || undefined, target_language: $('into').value || undefined});
 const translate = async () => {
   if (running) running.abort();
@@ -153,7 +153,7 @@ $('source').oninput = later;
 for (const id of ['from', 'into', 'beam', 'length-penalty', 'terms']) $(id).onchange = translate;
 $('model').onchange = () => { offerLanguages(''); translate(); };
 
-// The tokens of a text by words: those that begin with the mark of a space begin one.
+// A text's tokens grouped into words: a token that begins with the space mark begins a word.
 const wordsOf = tokens => {
   const words = [];
   tokens.forEach((t, i) => {
@@ -163,7 +163,7 @@ const wordsOf = tokens => {
   });
   return words;
 };
-// Source and translation as words; the gaps between them are those of the texts.
+// Source and translation as words, with the gaps of the texts between them.
 const draw = whole => {
   let at = 0, nodes = [];
   found.pieces.forEach((piece, p) => {
@@ -200,7 +200,7 @@ const draw = whole => {
   $('source-words').replaceChildren(...list);
   $('source-words').hidden = !list.length;
 };
-// What a word was made from.
+// Highlights the source words of a target word.
 const light = (p, n) => {
   for (const piece of found ? found.pieces : []) for (const s of piece.sources || []) s.span.style.backgroundColor = '';
   if (p < 0 || !found) return;
@@ -210,7 +210,7 @@ const light = (p, n) => {
     s.span.style.backgroundColor = `rgba(var(--mark), ${Math.min(0.7, weight).toFixed(2)})`;
   }
 };
-// How sure the model is, word by word.
+// The model's certainty, word by word.
 const confidence = async signal => {
   const mine = found;
   if (!mine || !mine.pieces.length) return;
@@ -227,7 +227,7 @@ const confidence = async signal => {
     });
   });
 };
-// Other ways to go on from a word.
+// Alternative continuations from a word.
 let opener = null;
 const closeMenu = () => { $('choices').hidden = true; $('choices').replaceChildren(); if (opener) opener.removeAttribute('aria-expanded'); opener = null; };
 const branch = async (p, n, begin, button) => {
@@ -257,7 +257,7 @@ const branch = async (p, n, begin, button) => {
     trouble(null);
   } catch (error) { trouble(error); }
 };
-// The chosen one takes the sentence's place, with what it was made from told anew.
+// The chosen alternative replaces the sentence, and its alignment is requested again.
 const take = async (p, text) => {
   closeMenu();
   const piece = found.pieces[p], whole = $('target').textContent;
@@ -357,7 +357,7 @@ $('write').onclick = async () => {
     });
     trouble(null);
   } catch (error) { trouble(error); }
-  // A turn that was refused is none: the next one goes on from the one before.
+  // A refused turn does not count: the next one continues after its predecessor.
   if (chat && answer.textContent) said.push({role: 'assistant', content: answer.textContent});
   else if (chat) said.pop();
   $('stop').disabled = true, $('write').disabled = false;
