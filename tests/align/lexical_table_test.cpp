@@ -39,7 +39,7 @@ struct Scene {
   CorpusOptions corpus;
 };
 
-// The example of [Brown et al. 1993]: words that stand together in other places tell each other apart.
+// The example of [Brown et al. 1993]: words are distinguished by the other contexts in which they occur.
 TEST(LexicalTable, ExpectationFindsWhatTranslatesWhat) {
   const Scene s;
   const std::vector<Batch> batches = read_batches(s.corpus, s.tokenizer);
@@ -60,9 +60,9 @@ TEST(LexicalTable, ExpectationFindsWhatTranslatesWhat) {
   for (const auto& list : few.of_source) EXPECT_LE(list.size(), 1u);
 }
 
-// One step from even weights, by hand: "d" stands alone once and beside "a" once. In the pair (d, D) D comes from d or NULL, by
-// halves; in (a d, D A) each target comes from a, d or NULL, by thirds: c(D|d) = 1/2 + 1/3, c(A|d) = 1/3, once t is even in
-// each row; the rows of d, a and NULL have 2, 4 and 4 targets.
+// One step from uniform weights, by hand: "d" occurs once alone and once beside "a". In the pair (d, D), D comes from d
+// or NULL, one half each; in (a d, D A) each target comes from a, d or NULL, one third each: c(D|d) = 1/2 + 1/3, c(A|d)
+// = 1/3, since t is uniform in each row; the rows of d, a and NULL have 2, 4 and 4 targets.
 TEST(LexicalTable, OneIterationByHand) {
   const Scene s;
   const LexicalTable table =

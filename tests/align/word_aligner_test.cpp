@@ -1,4 +1,4 @@
-// Alignments of words: found again in text that was made of them, in both directions, joined as the literature has it.
+// Word alignments: recovered from synthetic text, in both directions, and combined as in the literature.
 #include "align/word_aligner.h"
 
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@
 namespace tril {
 namespace {
 
-// A language of 300 words, some more frequent, each with one translation; two neighbours in ten change places; one word in
-// ten has no translation, and one in ten of the other side comes from none.
+// A language of 300 words, some more frequent, each with one translation; two of ten neighbours swap places; one word
+// in ten has no translation, and one in ten of the other side has no source.
 struct MadeText {
   ParallelWords text;
   std::vector<Alignment> truth;
@@ -67,7 +67,7 @@ Quality quality(const std::vector<Alignment>& found, const std::vector<Alignment
 
 TEST(WordAligner, FindsWhatATextWasMadeOf) {
   const MadeText made(2000);
-  // A word from none that stands where a source word has no translation cannot be told from one.
+  // A target word without source, at the place of a source word without translation, looks like its translation.
   for (const auto& [how, precision] : {std::pair(Symmetrization::grow_diag_final_and, 0.9),
                                        {Symmetrization::grow_diag, 0.9},
                                        {Symmetrization::intersection, 0.99}}) {
@@ -79,7 +79,7 @@ TEST(WordAligner, FindsWhatATextWasMadeOf) {
     EXPECT_GT(q.precision, precision);
     EXPECT_GT(q.recall, 0.98);
   }
-  WordAlignerOptions one;  // the first iteration knows no word: the diagonal alone
+  WordAlignerOptions one;  // in the first iteration only the diagonal prior matters
   one.iterations = 1;
   one.symmetrization = Symmetrization::forward;
   WordAlignerOptions five = one;
@@ -121,7 +121,7 @@ TEST(WordAligner, SymmetrizationByHand) {
   EXPECT_EQ(joined(Symmetrization::grow_diag_final_and), "0-0 1-1 1-2 2-2 4-5 5-4 7-7");
   EXPECT_EQ(joined(Symmetrization::forward), to_text(forward));
   EXPECT_EQ(joined(Symmetrization::backward), to_text(backward));
-  // Of two neighbours that exclude each other the direct one counts, on either side.
+  // Of two exclusive neighbours the direct one is chosen, on either side.
   EXPECT_EQ(to_text(symmetrized({{0, 0}, {1, 1}}, {{0, 1}, {1, 1}}, Symmetrization::grow_diag)), "0-0 0-1 1-1");
   EXPECT_EQ(to_text(symmetrized({{1, 1}, {2, 2}}, {{1, 1}, {1, 2}}, Symmetrization::grow_diag)), "1-1 1-2 2-2");
 }
@@ -193,8 +193,8 @@ TEST(AlignCorpus, TellsOfPairsThatGetNoAlignment) {
   EXPECT_EQ(read_lines(dir.path("b.align")), (std::vector<std::string>{"0-0", "", ""}));
 }
 
-// What training counts are the words of pieces: a blank that does not part words for one who reads bytes does for a vocabulary
-// that makes a space of it, and what is left out is no word.
+// Training counts the words of pieces: a character that is no space in bytes may be one for a vocabulary that
+// normalises it, and characters that are left out form no word.
 TEST(AlignCorpus, CountsWordsAsTheTokenizerDoes) {
   const TemporaryDirectory dir;
   std::string source, target;

@@ -1,4 +1,4 @@
-// Directories that are written whole or not at all.
+// Directories that are written atomically.
 #include "base/atomic_directory.h"
 
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ TEST_F(AtomicDirectory, WhatIsThereStaysBeside) {
   EXPECT_EQ(list(), (FileNames{"link", "old"}));
   EXPECT_EQ(list("old"), (FileNames{"config.json", "notes", "vocab.json"}));
   EXPECT_EQ(read_text(path("old/vocab.json"), 10), "after");
-  create_directories(path("empty"));  // its place is kept too, which may be another disk's
+  create_directories(path("empty"));  // the path is kept: it may be on another disk
   struct stat before {
   }, after{};
   ASSERT_EQ(::stat(path("empty").c_str(), &before), 0);
@@ -114,7 +114,7 @@ TEST_F(AtomicDirectory, TheNextOneClearsUpBehindTheKilled) {
   EXPECT_FALSE(fs::exists(path("new")));
   write_directory(path("new"), "config.json", [&](const std::string& beside) {
     EXPECT_EQ(list().size(), 1u);
-    // One that is at work at the same time is left alone.
+    // A write in progress is left alone.
     write_directory(path("new"), "config.json", [](const std::string& other) { put(other + "/a", "1"); });
     put(beside + "/config.json", "{}");
   });

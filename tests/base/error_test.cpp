@@ -57,7 +57,7 @@ TEST(Nearest, PrefersTheFewestEdits) {
   EXPECT_EQ(nearest("abcdef", {"abcxyf", "abdcef"}), "abdcef");
 }
 
-// Who leaves out the other words of a name is nearer to it than to a short name that differs in half of its letters.
+// A query that leaves out the other words of a name is nearer to it than to a short name that differs in half of its letters.
 TEST(Nearest, MayBeginWithTheWord) {
   EXPECT_EQ(nearest("beem", {"seed", "beam_size", "beam_groups"}), "beam_size");
   EXPECT_EQ(nearest("beam", {"seed", "beam_size"}), "beam_size");

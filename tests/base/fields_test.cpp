@@ -163,7 +163,7 @@ TEST(Fields, WriteJson) {
   EXPECT_NE(json.find(R"("precision": "fp32")"), std::string::npos) << json;
 }
 
-// Names of files are bytes, and JSON has none: what was written is known again all the same.
+// File names are bytes, which JSON cannot hold: what was written must still be recognised.
 TEST(Fields, NamesThatAreNotUtf8AreWrittenAndKnownAgain) {
   struct Names {
     std::string file = "a\xff", text;

@@ -1,4 +1,4 @@
-// Files: what is written arrives whole or not at all, and every way to fail says what and where.
+// Files: writes are atomic, and every failure says what and where.
 #include "base/file.h"
 
 #include <fcntl.h>
@@ -127,7 +127,7 @@ TEST_F(FileTest, ReadTextRefusesWhatIsTooLong) {
   EXPECT_EQ(error_of([&] { read_text(path("a"), 999); }),
             path("a") +
                 ": has 1000 bytes, at most 999 are expected of such a file; check that it is the file that was meant");
-  // Files whose size the system does not tell beforehand are read to their end, within the limit all the same.
+  // Files whose size the system does not report are read to their end, within the limit.
   EXPECT_GT(read_text("/proc/self/status", 1 << 20).size(), 100u);
   EXPECT_NE(error_of([&] { read_text("/proc/self/status", 100); }), "");
 }
@@ -249,7 +249,7 @@ TEST_F(FileTest, APointerOfGitLfsIsNotTheFile) {
     EXPECT_EQ(error_of([&] { MappedFile::open(path("model.safetensors")); }), expected);
     EXPECT_EQ(error_of([&] { read_text(path("model.safetensors"), 1000); }), expected);
   }
-  // Texts about pointers, and longer ones, are what they are.
+  // Texts about pointers, and longer texts, are ordinary files.
   for (const std::string& text : {pointer.substr(0, 43), "x" + pointer, pointer.substr(0, pointer.find("size")),
                                   pointer.substr(0, pointer.find("1003")), pointer + std::string(1000, 'x')}) {
     put("a", text);
@@ -280,12 +280,12 @@ TEST_F(FileTest, KilledBeforeTheRenameLeavesTheOldFileAndTheNextWriterClearsUp) 
   });
   EXPECT_EQ(status, -SIGKILL);
   EXPECT_EQ(read("a"), "old");
-  EXPECT_EQ(list().size(), 3u);  // a, what the dead writer left, and a.tmp-backup
+  EXPECT_EQ(list().size(), 3u);  // a, the dead writer's leftover, and a.tmp-backup
   { AtomicFile elsewhere(path("b")); }
   EXPECT_EQ(list().size(), 3u);
   {
     AtomicFile file(path("a"));
-    EXPECT_EQ(list().size(), 3u);  // the dead writer's is gone, this one's is there
+    EXPECT_EQ(list().size(), 3u);  // the dead writer's file is gone, this one's exists
   }
   EXPECT_EQ(list(), (Names{"a", "a.tmp-backup"}));
   EXPECT_EQ(read("a"), "old");
@@ -343,7 +343,7 @@ TEST_F(FileTest, NoPermission) {
   fs::create_directory(path("closed"));
   fs::permissions(path("secret"), fs::perms::none);
   fs::permissions(path("closed"), fs::perms::owner_read | fs::perms::owner_exec);
-  // Root may do everything: then a child gives that up and looks.
+  // Root may write anywhere: then a child process drops its rights first.
   const auto look = [&]() -> int {
     if (::geteuid() == 0) {
       fs::permissions(directory_, fs::perms::all);

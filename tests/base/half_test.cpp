@@ -48,8 +48,8 @@ TEST(Half, EveryPatternHasItsValueAndComesBack) {
     }
 }
 
-// Between each value and the next one away from zero: a tie goes to the even pattern, a float more or less to its side.
-// The value after the largest is where infinity begins: as if the exponents went on.
+// Between each value and the next one away from zero: a tie rounds to the even pattern, the floats next to it to their
+// side. After the largest value comes infinity, as if the exponents went on.
 TEST(Half, RoundsToNearestTiesToEven) {
   for (const Format& f : kFormats) {
     const unsigned infinity = ((1u << f.exponent_bits) - 1) << f.fraction_bits;

@@ -1,4 +1,4 @@
-// Results where a person asks for them: files whole or not at all, everything else as it comes.
+// Results at the paths that the user gives: files are written atomically, everything else is streamed.
 #include "base/streams.h"
 
 #include <fcntl.h>
@@ -75,7 +75,7 @@ TEST_F(OutputFileTest, APipeThatNobodyReadsAnyMoreIsToldByType) {
   ::close(ends[1]);
 }
 
-// What stands in an open file stays: a name of it is not opened anew.
+// An open file of the process is not truncated: it is not reopened by name.
 TEST_F(OutputFileTest, AnOpenFileOfTheProcessGoesOnWhereItIs) {
   const int fd = ::open(path("log").c_str(), O_RDWR | O_CREAT | O_APPEND, 0600);
   ASSERT_GE(fd, 0);

@@ -56,7 +56,7 @@ TEST(Team, AnExceptionEndsTheRoundAndNotTheTeam) {
   }
 }
 
-// Whoever comes late to a round finds its parts done, and takes none of the next round by mistake.
+// A thread that comes late to a round finds its parts done, and takes none of the next round.
 TEST(Team, EachPartIsDoneOnceWhoeverComes) {
   for (const int size : {1, 2, 3, 6}) {
     Team team(size);

@@ -31,7 +31,7 @@ TEST(Utf8, EveryCodePointIsASequenceAndSurrogatesAreNot) {
   EXPECT_EQ(utf8_sequence(""), 0u);
 }
 
-// As many sequences are valid as there are code points: so there is no second way to write any of them.
+// There are as many valid sequences as code points: so none can be written in a second way.
 TEST(Utf8, NothingElseIsASequence) {
   int two = 0, three = 0;
   for (unsigned bits = 0; bits < 1u << 24; ++bits) {

@@ -1,4 +1,4 @@
-// The cost model of bench/ranks against numbers that are known otherwise.
+// The cost model of bench/ranks against independently known numbers.
 #include "ranks/cost_model.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(CostModel, AStepOfOneRankHasNoMessages) {
   const double together = step_cost(s).total();
   s.overlap = false;
   EXPECT_LT(together, step_cost(s).total());
-  // Nothing but the last walk's 2/3 hides anything.
+  // Only the last 2/3 of the backward pass hides communication.
   EXPECT_NEAR(step_cost(s).total() - together, 2.0 / 3, 0.01);
 }
 

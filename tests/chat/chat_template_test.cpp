@@ -1,4 +1,5 @@
-// Chat templates: what `transformers` makes of the same conversations, what is refused, and that nothing runs on and on.
+// Chat templates: equal to `transformers` on the same conversations, unsupported features refused, and everything
+// bounded in time.
 #include "chat/chat_template.h"
 
 #include <gtest/gtest.h>
@@ -137,7 +138,7 @@ TEST(ChatTemplate, WhatIsNotSupportedIsRefusedByNameAndLine) {
   for (const auto& [source, part] : cases) EXPECT_TRUE(contains(says(source), part)) << source << ": " << says(source);
 }
 
-// Whoever loads a model hears of it then, not with the first talk.
+// Reported when the model is loaded, not at the first conversation.
 TEST(ChatTemplate, WhatNoTalkCouldRenderIsRefusedWhenItIsRead) {
   const std::vector<std::array<std::string, 2>> cases = {
       {"a\nb{% include 'x' %}", "line 2: {% include %} is not supported"},
@@ -160,11 +161,11 @@ TEST(ChatTemplate, WhatNoTalkCouldRenderIsRefusedWhenItIsRead) {
     const std::string found = error_of([&text = source] { ChatTemplate{text}; });
     EXPECT_TRUE(contains(found, part)) << source << ": " << found;
   }
-  // Jinja looks up such a name when the branch is taken.
+  // Jinja looks up such a name only when the branch is taken.
   EXPECT_EQ(rendered("{% if false %}{{ 1 | nosuch }}{% endif %}{{ (1 is prime) if false else 'ok' }}"), "ok");
 }
 
-// What a hostile template might do with what is made when it is asked for.
+// Lazy values in the hands of a hostile template.
 TEST(ChatTemplate, GeneratorsAndFormatsStayWithinTheirBounds) {
   const std::vector<std::string> sources = {
       "{% set ns = namespace(g=[1]) %}{% for i in range(1000) %}{% set ns.g = ns.g | map('string') %}{% endfor %}",
@@ -201,7 +202,7 @@ TEST(ChatTemplate, MembersThatAreNullAreNotThere) {
                          "{{ 'content' in messages[0] }}{{ messages[0].get('content', 'x') }}{{ messages[0].content }}")
                 .render(input),
             "FalseFalseFalsex");
-  // What stands deeper, and what is no message, is as it was given.
+  // Nulls at deeper levels, and outside of messages, are kept.
   input.messages = Json::parse(R"([{"role": "user", "content": [{"text": null}]}])");
   input.tools = Json::parse(R"([{"a": null}])");
   EXPECT_EQ(ChatTemplate("{{ messages[0].content[0].text is none }}{{ tools[0].a is none }}").render(input),
@@ -252,7 +253,7 @@ TEST(ChatTemplate, WhatHasNoEndIsStopped) {
   for (const std::string& source : sources) EXPECT_NE(says(source), "") << source.substr(0, 60);
 }
 
-// Each does far more than any template has to, by loops, by what is written or by what is compared.
+// Each does far more than any real template, by loops, by output or by comparisons.
 TEST(ChatTemplate, WhatTakesLongIsStoppedWithinASecond) {
   const std::string nest = "{% for a in range(100000) %}{% for b in range(100000) %}",
                     ends = "{% endfor %}{% endfor %}";
@@ -295,12 +296,12 @@ TEST(ChatTemplate, WhatTakesLongIsStoppedWithinASecond) {
     SCOPED_TRACE(source.substr(source.size() > 200 ? source.size() - 200 : 0));
     const std::clock_t begun = std::clock();
     EXPECT_TRUE(contains(says(source), "it does too much")) << says(source);
-    // Of the processor's time, which sanitizers make ten times as long.
+    // Processor time, which sanitizers multiply by ten.
     EXPECT_LT(static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC, 15);
   }
 }
 
-// To search a text takes as long as it is, whoever asks for it.
+// Searching a text costs its length, whatever operation searches.
 TEST(ChatTemplate, SearchesPayForWhatTheyLookThrough) {
   ChatInput input;
   input.messages = Json::array({{{"role", "user"}, {"content", std::string(1 << 20, 'a')}}});
@@ -329,7 +330,7 @@ TEST(ChatTemplate, OneThatIsFarTooLargeIsNotRead) {
       contains(error_of([&] { of_size((4 << 20) + 1); }), "big: has 4194305 bytes; a chat template has at most"));
 }
 
-// The same of mappings with many members, the one in the other's order turned round.
+// Likewise for mappings with many members, compared with one in reverse order.
 TEST(ChatTemplate, WhatTakesLongOfLargeMappingsIsStoppedWithinASecond) {
   constexpr int members = 6000;
   ChatInput input;
@@ -364,7 +365,7 @@ TEST(ChatTemplate, MappingsAndViewsAreEqualWhateverTheirOrder) {
                      "{{ a.items() == b.items() }}{{ a.items() == {'b': {}, 'a': [2]}.items() }}"
                      "{{ {('k', 1): 0}.keys() == {'k': 1}.items() }}{{ a.values() == b.values() }}"),
             "TrueTrueFalseTrueFalse");
-  // No integer is rounded where it is compared with a float.
+  // No integer is rounded when it is compared with a float.
   EXPECT_EQ(rendered("{{ 9007199254740993 == 9007199254740992.0 }}{{ 9007199254740993 > 9007199254740992.0 }}"
                      "{{ 9223372036854775807 < 9223372036854775808.0 }}{{ 2 == 2.0 }}{{ -3 < -2.5 }}{{ -2 < -2.5 }}"),
             "FalseTrueTrueTrueTrueFalse");

@@ -1,4 +1,4 @@
-// `tril attend`: its page as a browser shows it, whose weights are those that the probe sees, and its picture.
+// `tril attend`: the page in a browser, with the weights that the probe sees, and the picture.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 using search::AttentionMaps;
 
-// A model that has seen a few updates: its weights are no longer even. `more` goes to tril train.
+// A model after a few updates: its weights are no longer uniform. `more` goes to tril train.
 std::string trained(const ScratchFolder& folder, const std::string& name, const std::vector<std::string>& more) {
   RandomSequence random(7, 3);
   std::string lines;
@@ -57,7 +57,7 @@ std::vector<AttentionMaps> maps_of(const std::string& directory, const std::stri
   return search::all_attention_maps(c, *model, *tokenizer, source, target, {.tokens = 100, .heads = 100});
 }
 
-// What the page's script holds of one attention, and what the document shows of one head of it.
+// Checks the page script's data of one attention, and the document's view of one head.
 void expect_maps(Browser& browser, const AttentionMaps& maps, std::size_t section) {
   const Json shown = browser.evaluate("sections[" + std::to_string(section) + "].queries.concat(sections[" +
                                       std::to_string(section) + "].keys)");
@@ -106,7 +106,7 @@ TEST_F(AttendPage, ShowsTheWeightsThatTheProbeSees) {
     EXPECT_TRUE(title.starts_with(maps[0].queries[i / keys] + " ← " + maps[0].keys[i % keys] + ": ")) << title;
     EXPECT_NEAR(std::stod(title.substr(title.rfind(' '))), layer.weights[size + i], 0.00051);
   }
-  // What the first token reads most.
+  // The token with the largest weight in the first row.
   const auto row = layer.weights.begin() + static_cast<std::ptrdiff_t>(size);
   const auto most = std::max_element(row, row + static_cast<std::ptrdiff_t>(keys));
   EXPECT_EQ(browser->evaluate("document.querySelectorAll('#reading b')[1].textContent").get<std::string>(),
@@ -192,7 +192,7 @@ TEST_F(AttendPage, ScreenshotsInBothColourSchemesAndThePicture) {
   EXPECT_TRUE(colours.contains(0x08306b)) << "the strongest weight of each map";
   // Three attentions: their means and all heads.
   EXPECT_EQ(browser->evaluate("document.querySelectorAll('g').length"), 3 + 2 * (1 + 2 + 2));
-  // Nothing stands outside of the picture.
+  // Nothing is outside of the picture.
   EXPECT_EQ(
       browser->evaluate(
           "(() => { const all = document.documentElement.getBoundingClientRect(); "

@@ -1,4 +1,4 @@
-// tril bench train, and the account that --profile gives, from outside.
+// tril bench train, and the profile of --profile, from outside.
 #include <gtest/gtest.h>
 
 #include <algorithm>

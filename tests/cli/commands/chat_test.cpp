@@ -60,7 +60,7 @@ class Chat : public ::testing::Test {
     EXPECT_EQ(trained.code, 0) << trained.err;
     return folder->at(name);
   }
-  /// Its answers can be so long that a signal comes in time, however busy the machine is.
+  /// A model whose answers are long enough for a signal to arrive in time, however busy the machine is.
   static const std::string& long_winded() {
     static const std::string directory = train_model("long", folder->at("train"), "16384");
     return directory;
@@ -101,7 +101,7 @@ TEST_F(Chat, AnswersRemembersAndObeysCommands) {
   EXPECT_EQ(ran.out, answers);
   EXPECT_NE(ran.err.find("3 answers of "), std::string::npos) << ran.err;
 
-  // What was read stays read: of the second turn and the third only what is new.
+  // The cache keeps what was read: the second and third turn read only new tokens.
   const Ran long_talk = chat("how are you, and you, and you, and you?\n1\n2\n");
   const auto number = [&](const char* behind) {
     const std::size_t at = long_talk.err.find(behind);
@@ -126,7 +126,7 @@ TEST_F(Chat, AnswersRemembersAndObeysCommands) {
   EXPECT_EQ(chat("how are you?\n", {"--load", saved}).code, 0);
 }
 
-// A chat template that cannot be read is told of when the model is loaded, not with the first talk.
+// An invalid chat template is reported when the model is loaded, not at the first conversation.
 TEST_F(Chat, ATemplateThatCannotBeReadIsToldOfAtOnce) {
   const std::string directory = folder->at("include"), words = "chat template: line 2: {% include %} is not supported";
   std::filesystem::copy(model, directory, std::filesystem::copy_options::recursive);
@@ -139,7 +139,7 @@ TEST_F(Chat, ATemplateThatCannotBeReadIsToldOfAtOnce) {
   const Ran plain = run_tril({"chat", "--model", directory, "--format", "plain", "--max-new-tokens", "3"}, "how?\n");
   EXPECT_EQ(plain.code, 0) << plain.err;
 
-  // A server has other uses for the model.
+  // A server has other uses for the model, so it only warns.
   const std::string said = folder->at("said");
   Launch launch;
   launch.before = [&] { dup2(open(said.c_str(), O_WRONLY | O_CREAT, 0600), 2); };
@@ -228,7 +228,7 @@ TEST_F(Chat, GoesOnWhenThePositionsAreFull) {
   EXPECT_NE(ran.err.find("12 answers of "), std::string::npos) << ran.err;
 }
 
-// Ctrl-C ends an answer, and the talk goes on; at the prompt it ends the program.
+// Ctrl-C ends an answer, and the conversation continues; at the prompt it ends the program.
 TEST_F(Chat, ASignalEndsTheAnswerAndAtThePromptTheProgram) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -258,7 +258,7 @@ TEST_F(Chat, ASignalEndsTheAnswerAndAtThePromptTheProgram) {
       wait_for([&] { return size() > before; });
       kill(child, SIGINT);
       wait_for([&] { return lines() >= turn; });
-      std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // what follows at once would be the same wish
+      std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // sooner it would count as the same request
     }
     kill(child, SIGINT);
   };
@@ -271,7 +271,7 @@ TEST_F(Chat, ASignalEndsTheAnswerAndAtThePromptTheProgram) {
   close(ends[0]), close(ends[1]);
 }
 
-// A terminal of its own: what a person types is written to it, what a person sees is read from it.
+// A terminal: the test types into it and reads what a user would see.
 class Terminal {
  public:
   Terminal() : end_(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
@@ -279,19 +279,19 @@ class Terminal {
     name_ = ptsname(end_);
   }
   ~Terminal() { close(end_); }
-  /// In the new process: its terminal is this one, and Ctrl-C there is for it.
+  /// In the new process: makes this its controlling terminal, so that Ctrl-C reaches it.
   void become_ours() const {
     setsid();
     const int other = open(name_.c_str(), O_RDWR);
     ioctl(other, TIOCSCTTY, 0);
     termios mode{};
     tcgetattr(other, &mode);
-    mode.c_lflag &= ~static_cast<tcflag_t>(ECHO);  // so that what is seen is the program's own
+    mode.c_lflag &= ~static_cast<tcflag_t>(ECHO);  // no echo, so that everything seen is the program's output
     tcsetattr(other, TCSANOW, &mode);
     dup2(other, 0), dup2(other, 1);
   }
   void type(const std::string& text) const { EXPECT_EQ(write(end_, text.data(), text.size()), std::ssize(text)); }
-  /// Reads up to `text`; what comes behind it is for the next call.
+  /// Reads up to `text`; the rest is left for the next call.
   void see(const std::string& text) {
     const auto begun = std::chrono::steady_clock::now();
     for (;;) {
@@ -321,13 +321,13 @@ TEST_F(Chat, TalksInATerminal) {
   launch.before = [&] { terminal.become_ours(); };
   launch.meanwhile = [&](pid_t) {
     terminal.see("> ");
-    terminal.type("/rest\n");  // a mistake ends nothing
+    terminal.type("/rest\n");  // an error does not end the program
     terminal.see("> ");
     terminal.type("/set max-new-tokens 4\n/set\n");
     terminal.see("max-new-tokens 4");
     terminal.see("> ");
     terminal.type("/set max-new-tokens 16000\nyou?\n");
-    terminal.see("a");  // the answer comes while it is made
+    terminal.see("a");  // the answer is streamed
     terminal.type("\x03");
     terminal.see("> ");
     terminal.type("/save " + folder->at("terminal.json") + "\n");
@@ -346,7 +346,7 @@ TEST_F(Chat, TalksInATerminal) {
   EXPECT_LT(answer.size(), 15800u) << "as far as it came";
 }
 
-// Ctrl-C ends a generation with what it is by then.
+// Ctrl-C ends a generation, keeping the text so far.
 TEST_F(Chat, ASignalEndsAGeneration) {
   const std::string out = folder->write("generated", "");
   Launch launch;

@@ -1,5 +1,5 @@
-// A text that several processes translate, by shards or in one directory: whatever happens to them, the output is that of
-// one process, byte for byte. TRIL_SOAK_LINES asks for more lines (make soak: a million).
+// Several processes translate a text, by shards or in one directory: whatever happens to them, the output equals that
+// of one process, byte for byte. TRIL_SOAK_LINES asks for more lines (make soak: a million).
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -35,7 +35,7 @@ Words operator+(Words a, const Words& b) {
   return a;
 }
 
-/// A run of the program beside others. What is left of it when it goes out of scope is killed.
+/// A background run of the program. If still running at the end of the scope, it is killed.
 class Process {
  public:
   explicit Process(Words args, const std::function<void()>& before = {}) : err_(folder_.at("err")) {
@@ -69,14 +69,14 @@ class Process {
     ended_ = true;
     return WIFEXITED(status_) ? WEXITSTATUS(status_) : -WTERMSIG(status_);
   }
-  /// Asks it to stand still, and waits until it does. False: it has ended.
+  /// Pauses the process, and waits until it is paused. False: it has ended.
   bool stop() const {
     signal(SIGSTOP);
     siginfo_t info{};
     return waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT) == 0 &&
            info.si_code == CLD_STOPPED;
   }
-  /// The same, of a process that must end soon.
+  /// Likewise, for a process that must end soon.
   int wait_for(int seconds) {
     for (int i = 0; i < seconds * 100 && alive(); ++i) pause(10);
     if (alive()) signal(SIGKILL);
@@ -108,7 +108,7 @@ class Corpus : public ::testing::Test {
   static Words together(const std::string& in, const std::string& out, const Words& more = {}) {
     return command(Words{"-i", in, "-o", out, "--work-dir", work()} + more);
   }
-  /// What one process makes of it.
+  /// The output of a single process.
   static std::string whole(const std::string& in, const Words& more = {}) {
     const Ran ran = run_tril(command(Words{"-i", in} + more));
     EXPECT_EQ(ran.code, 0) << ran.err;
@@ -277,7 +277,7 @@ TEST_F(Corpus, OtherWorkIsRefused) {
   expect_error(run_tril(command({"-i", in, "--block-lines", "3"})), 2, "--block-lines");
 }
 
-// A long sentence a block takes long enough to be met at work.
+// Long sentences, so that a process can be caught while it works on a block.
 std::string slow_lines(int blocks) {
   std::string text;
   for (int i = 0; i < blocks * 400; ++i) text += "a dog runs in the snow and two men play with a red ball\n";
@@ -303,7 +303,7 @@ TEST_F(Corpus, ASignalGivesTheBlockBack) {
   EXPECT_EQ(file_text(out), whole(in, {"--json"}));
 }
 
-// Makes it stand still in the midst of a block, when some are done.
+// Pauses a process in the middle of a block, when some blocks are done.
 bool stop_at_work(const Process& one, const std::string& blocks) {
   const auto some_of = [&](bool done) {
     std::error_code none;
@@ -320,7 +320,7 @@ bool stop_at_work(const Process& one, const std::string& blocks) {
   return false;
 }
 
-// Others wait for one that stands still, since it may go on; one that is killed they do not wait for.
+// Others wait for a paused process, since it may continue; they do not wait for a killed one.
 TEST_F(Corpus, OneThatStandsStillDoesNoHarm) {
   const std::string in = folder->write("slow", slow_lines(20)), out = folder->at("out"),
                     expected = whole(in, {"--json"});
@@ -342,7 +342,7 @@ TEST_F(Corpus, OneThatStandsStillDoesNoHarm) {
   }
 }
 
-// A file server takes locks away from a machine that it does not hear of: two then do the same block.
+// A file server revokes the locks of a machine that it lost: two processes then do the same block.
 TEST_F(Corpus, OneThatLostItsLockDoesNoHarm) {
   const std::string in = folder->write("slow", slow_lines(8)), out = folder->at("out"),
                     expected = whole(in, {"--json"});
@@ -371,7 +371,7 @@ TEST_F(Corpus, OneThatLostItsLockDoesNoHarm) {
   }
 }
 
-// A file system that takes no more ends one process; its block is another one's.
+// A full disk ends one process; another takes its block.
 TEST_F(Corpus, AFullDiskEndsOneProcessAlone) {
   const std::string in = folder->write("slow", slow_lines(20)), out = folder->at("out");
   fs::remove(out);
@@ -391,7 +391,7 @@ TEST_F(Corpus, AFullDiskEndsOneProcessAlone) {
   EXPECT_TRUE(file_text(out) == whole(in, {"--json"}));
 }
 
-// The same where blocks have room and all of them together have not.
+// Likewise if the disk has room for the blocks but not for the assembled output.
 TEST_F(Corpus, AFullDiskLeavesTheBlocks) {
   const std::string in = folder->write("text", some_lines(400)), out = folder->at("out");
   fs::remove(out);
@@ -410,7 +410,7 @@ TEST_F(Corpus, AFullDiskLeavesTheBlocks) {
   EXPECT_TRUE(file_text(out) == expected);
 }
 
-// What mpirun says in the environment is enough.
+// The launcher's environment variables suffice.
 TEST_F(Corpus, ALaunchersProcessesShareTheTextByThemselves) {
   const std::string in = folder->write("text", some_lines(300)), out = folder->at("launched");
   const auto rank = [](int r) {
@@ -433,7 +433,7 @@ TEST_F(Corpus, ALaunchersProcessesShareTheTextByThemselves) {
     EXPECT_FALSE(fs::exists(out + ".work"));
     EXPECT_TRUE(file_text(out) == whole(in));
   }
-  {  // one whose launcher was killed is still at work when the same command begins anew
+  {  // a process whose launcher was killed is still working when the same command starts again
     const auto of_job = [&](const char* job, const char* of) {
       return [=] {
         setenv("PMI_RANK", "0", 1);
@@ -464,7 +464,7 @@ TEST_F(Corpus, ALaunchersProcessesShareTheTextByThemselves) {
   EXPECT_EQ(run_tril(command({"--shard", "1/1"}), launch).code, 0);
 }
 
-// Processes are killed at any point, stopped for a while, and others begin, until all is done.
+// Processes are killed at any point, paused for a while, and restarted, until all is done.
 TEST_F(Corpus, SoakOfKilledProcesses) {
   const char* const wanted = std::getenv("TRIL_SOAK_LINES");
   const std::int64_t lines = wanted ? std::atoll(wanted) : 6000;
@@ -486,7 +486,7 @@ TEST_F(Corpus, SoakOfKilledProcesses) {
   const auto begin_together = Clock::now();
   for (bool done = false; !done;) {
     while (running.size() < most) running.push_back(std::make_unique<Process>(args)), ++starts;
-    // Long enough that some blocks are done in between, short enough that there are many kills.
+    // Long enough that some blocks get done, short enough that there are many kills.
     pause(static_cast<int>(random.below(static_cast<std::uint64_t>(took * 1000 / (wanted ? 100 : 10)) + 30)));
     const std::size_t which = random.below(running.size());
     if (random.below(4) == 0 && running.size() > 1) {
@@ -496,7 +496,7 @@ TEST_F(Corpus, SoakOfKilledProcesses) {
       ++stops;
     } else if (running[which]->alive()) {
       running[which]->signal(SIGKILL);
-      kills += running[which]->wait() == -SIGKILL ? 1 : 0;  // else it was just through
+      kills += running[which]->wait() == -SIGKILL ? 1 : 0;  // otherwise it had just finished
     }
     for (std::size_t i = 0; i < running.size();) {
       if (running[i]->alive()) {

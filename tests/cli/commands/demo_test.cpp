@@ -28,7 +28,7 @@ TEST(Demo, TrainsAndTranslatesWhatItHasNotSeen) {
        {"model.safetensors", "config.json", "vocab.json", "source.spm", "report.html", "train.jsonl"})
     EXPECT_TRUE(std::filesystem::exists(out + "/model/" + file)) << file;
 
-  // The model is one for every other command: what the demo measured comes out again.
+  // The model works with every other command: translating gives the demo's measured result again.
   const Ran translated = run_tril({"translate", "--model", out + "/model", "-i", out + "/test.src"});
   ASSERT_EQ(translated.code, 0) << translated.err;
   std::istringstream found(translated.out), wanted(file_text(out + "/test.tgt"));
@@ -38,7 +38,7 @@ TEST(Demo, TrainsAndTranslatesWhatItHasNotSeen) {
   EXPECT_NEAR(100.0 * right / lines, result["exact_match"].get<double>(), 1e-9);
 }
 
-// The applications, with as much training as a test may take: enough that what was learned is told from what was not.
+// The applications, with as little training as the test can afford: just enough to tell learning from no learning.
 struct Application {
   const char* name;
   const char* lines;
@@ -49,7 +49,7 @@ struct Application {
 
 void PrintTo(const Application& a, std::ostream* out) {
   *out << a.name;
-}  // and not its bytes
+}  // instead of its bytes
 
 class DemoApplication : public ::testing::TestWithParam<Application> {};
 
@@ -69,7 +69,7 @@ TEST_P(DemoApplication, LearnsItsTask) {
     EXPECT_TRUE(std::filesystem::exists(file)) << file;
 }
 
-// Without training BLEU and exact match are 0, and a letter of a story costs 4 bits by its frequency alone.
+// Without training, BLEU and exact match are 0, and a letter of a story costs 4 bits by its frequency.
 INSTANTIATE_TEST_SUITE_P(Demo, DemoApplication,
                          ::testing::Values(Application{"translation", "4000", "150", "bleu", 20, 100},
                                            Application{"reading", "8000", "300", "exact_match", 6, 100},

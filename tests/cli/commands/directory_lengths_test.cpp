@@ -1,4 +1,4 @@
-// What a model's directory says of how long translations are, and how wide a beam is.
+// A directory's settings for the length of translations and the size of the beam.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -54,7 +54,7 @@ TEST_F(DirectoryLengths, AreCountedAsTransformersCountsThem) {
   EXPECT_EQ(options("{}").max_counts, Counted::output);
 }
 
-// transformers: of a directory's lengths that contradict each other the greatest holds. What a user asks for goes before it.
+// As in transformers: of a directory's contradictory lengths the greatest wins. The user's settings take precedence.
 TEST_F(DirectoryLengths, TheGreatestOfADirectoryHoldsAgainstItsLeast) {
   const auto lengths = [&](const char* generation, const DecodingOptions& o = {}, const std::string& prefix = "") {
     const search::TranslatorOptions t = options(generation, o);
@@ -104,7 +104,7 @@ TEST_F(DirectoryLengths, AWishForALengthGoesBeforeTheFactor) {
   ASSERT_GT(positions, 14);
   EXPECT_EQ(options(R"({"max_length": 13})").max_length_factor, 0);
   EXPECT_EQ(options(R"({"max_new_tokens": 13})").max_length_factor, 0);
-  // All positions are how far the model goes, which is no wish.
+  // A maximum equal to all positions is the model's limit, not a setting.
   const std::string all = R"({"max_length": )" + std::to_string(positions) + "}";
   EXPECT_EQ(options(all.c_str()).max_length_factor, 3);
   EXPECT_EQ(options("{}").max_length_factor, 3);

@@ -1,5 +1,5 @@
-// Commands that write a model's directory and fail in the middle: nothing stays that looks like a model, and what was there
-// before is as it was.
+// Commands that write a model directory and fail halfway: nothing that looks like a model is left, and earlier contents
+// are unchanged.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -24,7 +24,7 @@ class Directories : public ::testing::Test {
   static void TearDownTestSuite() { delete folder; }
 
   static std::string at(const std::string& name) { return folder->at(name); }
-  // Runs a command that is to fail, with an empty place to write to and with one that has a file.
+  // Runs a command that must fail, with an empty output directory and with one that has a file.
   static void fails(const std::vector<std::string>& args, const std::string& option, const std::string& says,
                     std::uint64_t largest_file, bool may_be_there) {
     const std::string places = at("places");
@@ -70,7 +70,7 @@ TEST_F(Directories, AFullDiskLeavesNone) {
         fs::file_size(model + "/model.safetensors") - 1, true);
 }
 
-// Other files stay; one that would be replaced, or read as a part of the model, is told of before anything is done.
+// Other files are kept; a file that would be replaced, or read as part of the model, is reported before anything is written.
 TEST_F(Directories, FilesOfOtherModelsAreNotReplaced) {
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"export", "-m", model, "--to"}, {"quantize", "-m", model, "-o"}})

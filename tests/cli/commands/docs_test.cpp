@@ -1,5 +1,5 @@
-// What the documents say exists, exists: every `tril ...` command line in them names a command and its options, every
-// `make ...` a target, every path and link a file.
+// The documents name only what exists: every `tril ...` command line has a known command and options, every `make ...`
+// a target, every path and link a file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,8 +28,8 @@ std::vector<fs::path> documents() {
   return list;
 }
 
-/// What a document says in code: the lines of its fenced blocks without a language (joined where they end in a
-/// backslash; where some begin with "$ ", these alone, for the others are what a program prints) and its `inline` code.
+/// The code in a document: lines of fenced blocks without a language (joined after a final backslash; if some begin
+/// with "$ ", only these, since the others are output), and `inline` code.
 struct Document {
   std::vector<std::string> code;
   std::string prose;

@@ -1,4 +1,4 @@
-// `tril find-rate`: a sweep over the options of a training that is to come.
+// `tril find-rate`: a sweep with the options of a future training run.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// tril generate from outside: what it writes, by what it is told, and how it says so.
+// tril generate from outside: its output, options and messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace tril {
 namespace {
 
-// A vocabulary of characters that has neither { nor "; what it can spell keeps to the form, greedily, drawn and in a beam.
+// A character vocabulary with neither { nor ": what it can spell still follows the format, greedily, sampled and in a beam.
 TEST_F(LanguageModel, WritesWhatARegularExpressionOrASchemaAllows) {
   const std::string schema = folder->write("schema.json", R"({"enum": [10, 100, 1]})");
   for (const std::vector<std::string>& more :
@@ -127,7 +127,7 @@ TEST_F(LanguageModel, SaysHowProbableTokensWere) {
   }
   EXPECT_NEAR(sum, g["log_prob"].get<double>(), 1e-4);
   EXPECT_EQ(text, g["text"]);
-  // Proposed tokens change nothing; sampled ones are not always the likeliest.
+  // Proposed tokens do not change results; sampled tokens are not always the most probable.
   const auto proposed = nlohmann::json::parse(with({"--json", "--prompt-lookup", "2"}).out)["generations"][0];
   ASSERT_EQ(proposed["logprobs"].size(), g["logprobs"].size());
   for (std::size_t i = 0; i < proposed["logprobs"].size(); ++i) {
@@ -236,7 +236,7 @@ TEST_F(LanguageModel, ATokenHasOneBias) {
   refused({"o=2", std::to_string(id) + "=1"}, "are both for token " + std::to_string(id));
 }
 
-// Each has memory of its own, and together they must leave some for everything else.
+// Each thread has its own memory, and together they must leave some for everything else.
 TEST_F(LanguageModel, ThousandsOfThreadsMayWork) {
   const std::vector<std::string> args{"-p", "the d", "--max-new-tokens", "3"};
   std::vector<std::string> many = args;
@@ -265,7 +265,7 @@ TEST_F(LanguageModel, AnObjectMayBeWithoutItsPrompt) {
   EXPECT_EQ(nlohmann::json::parse(ran.out), whole);
 }
 
-// What lower folders call by other names is told by the option that asked for it.
+// Names used in libraries are replaced by the option that sets them.
 TEST_F(LanguageModel, ErrorsNameOptions) {
   const auto refused = [&](std::vector<std::string> args, const std::string& message) {
     args.insert(args.begin(), {"-p", "the d"});

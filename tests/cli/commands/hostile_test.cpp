@@ -1,5 +1,5 @@
-// The real program on hostile input: each a clear message and an exit code (2 for misuse, 1 for a world that is
-// wrong), never a signal, and no half file left behind.
+// The real program on hostile input: a clear message and an exit code (2 for misuse, 1 for bad files or a bad
+// environment), never a signal, and no partial file.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -159,7 +159,7 @@ struct ConfigCase {
   nlohmann::json value;
 };
 
-// A config.json of a few bytes can ask for anything: it gets an answer with numbers, at once and without the memory.
+// A config.json of a few bytes can ask for anything: it is refused at once, with numbers, and without using the memory.
 TEST_F(Hostile, ConfigurationsThatCannotBe) {
   const std::vector<ConfigCase> cases{{"d_model", 1'000'000},
                                       {"d_model", 47},
@@ -200,13 +200,13 @@ TEST_F(Hostile, StandardStreamsThatAreClosedOrFull) {
                  "standard output: cannot be written (No space left on device)");
   expect_refusal(shell("exec \"$1\" inspect \"$2\" >&-"), 1, "standard output: cannot be written");
   expect_refusal(shell("exec \"$1\" help </dev/null >/dev/full"), 1, "No space left on device");
-  // With every stream closed the vocabulary's file gets none of their numbers, and no message ends up in it.
+  // With every stream closed, the vocabulary's file gets none of their descriptors, and no message ends up in it.
   EXPECT_EQ(shell("exec \"$1\" vocab --train-sets \"$3\" --size 50 -o \"$4\" <&- >&- 2>&-").code, 0);
   EXPECT_EQ(file_text(folder->at("new")), file_text(model + "/source.spm"));
   fs::remove(folder->at("new"));
 }
 
-// What somebody has is not given up for a mistake.
+// A mistake must not destroy the user's files.
 TEST_F(Hostile, NothingIsWrittenOverWhatIsRead) {
   const std::string text = folder->write("text", file_text(corpus)), run = folder->at("run"),
                     log = run + "/train.jsonl";
@@ -261,7 +261,7 @@ TEST_F(Hostile, StatesThatCannotBe) {
   const std::string state = run + "/checkpoint/" + file_text(run + "/checkpoint/last").substr(0, 14) + "/state.json";
   const nlohmann::json whole = nlohmann::json::parse(file_text(state));
   nlohmann::json good = whole;
-  good.erase("checksum");  // as older versions wrote it: each value is held against what it can be
+  good.erase("checksum");  // as in older versions: each value is checked by its range
   const auto refused = [&](const nlohmann::json& bad, const std::string& message) {
     std::ofstream(state) << bad.dump();
     expect_refusal(run_tril(args), 1, message);
@@ -287,7 +287,7 @@ TEST_F(Hostile, OptionsThatAreNotUtf8) {
                  2, "their sum is too large");
 }
 
-// What a file says wrong is no misuse, and the file is named.
+// An error in a file is no misuse, and the file is named.
 TEST_F(Hostile, SmallFilesThatAreWrong) {
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"translate", "-m", model, "-b", "2", "--max-length", "3", "-i", corpus});
@@ -309,7 +309,7 @@ TEST_F(Hostile, SmallFilesThatAreWrong) {
   expect_refusal(damaged, 1, "manifest.json: is no manifest of `tril translate --work-dir`: parse error at line 1");
 }
 
-// Before anything long is done.
+// Reported before long work starts.
 TEST_F(Hostile, PlacesThatCannotBeWrittenAreKnownFirst) {
   const std::string nowhere = folder->at("no/x"), none = folder->at("none");
   const std::vector<std::vector<std::string>> commands{
@@ -326,7 +326,7 @@ TEST_F(Hostile, PlacesThatCannotBeWrittenAreKnownFirst) {
 }
 
 TEST_F(Hostile, AFullDiskLeavesNoHalfFile) {
-  // A limit on the size of files is the full disk that every machine has.
+  // A file-size limit acts like a full disk, on any machine.
   expect_refusal(shell("ulimit -f 1; exec \"$1\" vocab --train-sets \"$3\" --size 50 -o \"$4\""), 1, "File too large");
   for (const auto& entry : fs::directory_iterator(folder->at("")))
     EXPECT_FALSE(entry.path().filename().string().starts_with("new")) << entry.path();

@@ -1,4 +1,4 @@
-// tril inspect: what it tells of every family, and of what is no model.
+// tril inspect: its output for every family, and for directories that are no model.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Texts measured from outside: tril score, perplexity and the benchmarks of language models.
+// Scoring texts from outside: tril score, perplexity and the benchmarks of language models.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace tril {
 namespace {
 
-// Beside `tril score` and the sums of its definitions, for several texts, from a pipe, and cut short.
+// Compared with `tril score` and the sums of its definitions, for several texts, from a pipe, and truncated.
 TEST_F(LanguageModel, PerplexityOfTexts) {
   const auto perplexity = [&](std::vector<std::string> args, const std::string& input = "") {
     args.insert(args.begin(), {"perplexity", "--model", model, "--json"});

@@ -1,5 +1,5 @@
-// Language models from outside: trained, resumed, written in other forms; and what they and translation models refuse of
-// each other's options.
+// Language models from outside: trained, resumed, exported; and how they and translation models refuse each other's
+// options.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ TEST_F(LanguageModel, TrainsResumesGeneratesAndIsScored) {
   EXPECT_LT(totals["perplexity"].get<double>(), 2) << "most of the text can be foretold";
   EXPECT_NEAR(totals["bits_per_character"].get<double>(), std::log2(totals["perplexity"].get<double>()), 1e-9)
       << "a token is a character";
-  // Windows side by side are the blocks that validation measures.
+  // Adjacent windows equal the blocks of validation.
   const std::string log = file_text(model + "/train.jsonl");
   double best = 1e9;
   for (const std::string& line : lines_of(log)) {
@@ -45,8 +45,8 @@ TEST_F(LanguageModel, TrainsResumesGeneratesAndIsScored) {
   EXPECT_NEAR(totals["cross_entropy"].get<double>(), best, 1e-4) << log;
 }
 
-// A family of our own whose memory does not grow: trained, continued, looked at, served with fewer bits; and what its states
-// cannot do is refused by name.
+// Our own family whose state does not grow: trained, continued, inspected, served with fewer bits; unsupported uses are
+// refused by name.
 TEST_F(LanguageModel, LinearAttentionIsAFamilyToo) {
   const std::string linear = folder->at("linear");
   std::vector<std::string> args = training(linear, "150u");
@@ -114,7 +114,7 @@ TEST_F(LanguageModel, BecomesAGgufFileAndADirectoryAgain) {
   EXPECT_LT(file_text(at("half.gguf")).size(), file_text(at("model.gguf")).size() * 3 / 4);
   EXPECT_NE(file_text(at("half.gguf")).find("dogs"), std::string::npos);
 
-  // A name in capitals is one of a GGUF file too, and of ends that it has no keys for the user is told.
+  // A GGUF file is recognised by an upper-case name too, and the user is warned of end tokens for which it has no keys.
   std::filesystem::copy(model, at("ends"), std::filesystem::copy_options::recursive);
   std::ofstream(at("ends") + "/generation_config.json") << R"({"eos_token_id": [1, 2, 3, 4, 5]})";
   const Ran ends = run_tril({"export", "-m", at("ends"), "--to", at("ends.GGUF")});
@@ -123,7 +123,7 @@ TEST_F(LanguageModel, BecomesAGgufFileAndADirectoryAgain) {
   EXPECT_NE(ends.err.find("a GGUF file names three ends of a text"), std::string::npos) << ends.err;
   EXPECT_EQ(text_of(at("ends.GGUF")).empty(), false);
 
-  // What a publisher asks of generation goes along from directory to directory.
+  // The publisher's generation settings are copied from directory to directory.
   std::filesystem::copy(model, at("published"), std::filesystem::copy_options::recursive);
   std::ofstream(at("published") + "/generation_config.json") << R"({"eos_token_id": [1, 2], "temperature": 0.5})";
   ASSERT_EQ(run_tril({"export", "-m", at("published"), "--to", at("further")}).code, 0);
@@ -169,7 +169,7 @@ TEST_F(LanguageModel, InspectShowsItsSizes) {
   EXPECT_NE(ran.out.find("feed-forward   64\n"), std::string::npos) << ran.out;
 }
 
-// Fewer bits bring a cache of 8 bits along, but not where there is to be none.
+// Fewer bits imply an 8-bit cache, unless caching is off.
 TEST_F(LanguageModel, FewerBitsNeedNoCache) {
   const std::vector<std::string> args{"--prompt", "the d", "--max-new-tokens", "8", "--precision", "int8"};
   std::vector<std::string> more = args;
@@ -179,7 +179,7 @@ TEST_F(LanguageModel, FewerBitsNeedNoCache) {
   EXPECT_EQ(without.out, with.out);
 }
 
-// What would be passed over in silence, or cannot be, is refused with exit code 2 and a message that says why.
+// Options without effect, and impossible ones, are refused with exit code 2 and a message that says why.
 TEST_F(LanguageModel, UselessAndContradictoryOptionsAreRefused) {
   const auto refused = [](const Ran& ran, const std::string& what, const std::string& why) {
     EXPECT_EQ(ran.code, 2) << what << ran.err;
@@ -236,7 +236,7 @@ TEST_F(LanguageModel, UselessAndContradictoryOptionsAreRefused) {
   refused(run_tril({"perplexity", "--model", translating, "-i", valid_text}), "marian model translates", "tril score");
 }
 
-// Asked of the option that has them here, not of training's.
+// The message names this command's option, not training's.
 TEST_F(LanguageModel, AlignmentsOfWordsThatCannotBeCountedAreTold) {
   const std::string alignments = folder->write("alignments", "0-0\n");
   const Ran ran = run_tril(

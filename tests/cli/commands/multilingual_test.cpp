@@ -1,5 +1,5 @@
-// Several corpora in one training, from the command line: a model of two languages obeys its tag, and a run with
-// everything on that varies from epoch to epoch ends with the same bits however often it is killed.
+// Training on several corpora from the command line: a model of two languages obeys its tag, and a run with every
+// per-epoch variation ends bit-identical however often it is killed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -88,12 +88,12 @@ TEST(Multilingual, ATagDecidesTheLanguage) {
   const Ran bb = translate(test.source, {"--target-language", ">>bb<<"});
   EXPECT_GE(lines_equal(aa.out, test.aa), 45) << aa.err << aa.out;
   EXPECT_GE(lines_equal(bb.out, test.bb), 45) << bb.err << bb.out;
-  // The tag may as well stand in the text.
+  // The tag may also be in the text.
   std::string tagged;
   std::istringstream lines(test.source);
   for (std::string line; std::getline(lines, line);) tagged += ">>bb<< " + line + "\n";
   EXPECT_EQ(translate(tagged, {}).out, bb.out);
-  // One of the two has to say it.
+  // Either the option or the text must give it.
   const Ran silent = translate(">>aa<< one\n\ntwo\n", {});
   EXPECT_EQ(silent.code, 2);
   EXPECT_TRUE(contains(silent.err,
@@ -104,7 +104,7 @@ TEST(Multilingual, ATagDecidesTheLanguage) {
   const Ran unknown = translate(test.source, {"--target-language", "cc"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_TRUE(contains(unknown.err, "the model's vocabulary has no >>cc<<; it has aa, bb")) << unknown.err;
-  // A model is surer of a translation in the language that it is told.
+  // A model is more certain of a translation into the given language.
   const std::string source = data.folder.write("s", test.source), target = data.folder.write("t", test.bb);
   const auto score = [&](const std::string& language) {
     const Ran ran = run_tril({"score", "--model", data.folder.at("model"), "--source", source, "--target", target,
@@ -184,7 +184,7 @@ TEST(Multilingual, AModelGrowsByPiecesAndTags) {
   const Ran grown = run_tril(args);
   ASSERT_EQ(grown.code, 0) << grown.err;
   EXPECT_TRUE(contains(grown.err, "7 new tokens of the source")) << grown.err;
-  // What it knew it still does, and the new tag is a token.
+  // The old behaviour is kept, and the new tag is a token.
   const std::string lines = make_texts(20, 3).source;
   const Ran before = run_tril({"translate", "--model", model, "-b", "1"}, lines);
   const Ran after = run_tril({"translate", "--model", wider, "-b", "1"}, lines);

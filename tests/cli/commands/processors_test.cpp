@@ -1,4 +1,4 @@
-// The program on processors that lack what this one has, which QEMU plays: it uses no instruction that they do not know.
+// The program on less capable processors, emulated by QEMU: it uses none of the instructions that they lack.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ std::vector<double> losses(const std::string& log) {
 
 struct Processor {
   const char* name;             ///< as QEMU calls it
-  const char* instruction_set;  ///< the best one that tril has for it
+  const char* instruction_set;  ///< the best supported by tril
 };
 
 class ProcessorsTest : public testing::TestWithParam<Processor> {};
@@ -63,7 +63,7 @@ TEST_P(ProcessorsTest, TrainAndTranslateAsThisOneDoes) {
       EXPECT_NEAR(got[i], expected[i], precision == "fp32" ? 1e-4 : 1e-2) << precision;
   }
   const Launch input{.input = "aa b c\n", .before = [] {
-                       setenv("TRIL_INSTRUCTION_SET", GetParam().instruction_set, 1);  // refused where it is not there
+                       setenv("TRIL_INSTRUCTION_SET", GetParam().instruction_set, 1);  // an error if it does not exist
                      }};
   for (const char* precision : {"fp32", "bf16", "int8", "int4"}) {
     const Ran ran = there({"translate", "--model", folder.at("here-fp32"), "--precision", precision, "--threads", "1",

@@ -123,7 +123,7 @@ TEST(Program, NamesTheMistakeAndTheRemedy) {
   }
 }
 
-// Which of two values would count is nobody's guess, whatever the option.
+// A repeated option is ambiguous, so it is refused, whatever the option.
 TEST(Program, NoOptionOfOneValueIsTakenTwice) {
   const App app = cli::make_app();
   int seen = 0;
@@ -158,7 +158,7 @@ TEST(Program, FailsWhereItsOutputCannotBeWritten) {
 }
 
 TEST(Program, EndsQuietlyWhenItsReaderLeaves) {
-  // A pipe nobody reads any more, under a parent that ignores SIGPIPE: the program must not inherit that.
+  // A pipe without a reader, under a parent that ignores SIGPIPE: the program must not inherit that.
   const ScratchFolder folder;
   const std::string script = "trap '' PIPE; { sleep 0.2; '" + test::tril_program() + "' help --markdown; echo $? >'" +
                              folder.at("code") + "'; } 2>'" + folder.at("err") + "' | true";
@@ -167,7 +167,7 @@ TEST(Program, EndsQuietlyWhenItsReaderLeaves) {
   EXPECT_EQ(file_text(folder.at("err")), "");
 }
 
-// What is written past it may be lost without a word.
+// Output that bypasses it might be lost silently.
 TEST(Program, OneFunctionWritesResults) {
   namespace fs = std::filesystem;
   const std::regex others("std::cout|fmt::print\\(|std::printf|std::puts|std::putchar|[( ,]stdout[),;]");

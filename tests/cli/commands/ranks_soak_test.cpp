@@ -1,6 +1,6 @@
-// A run of several processes that everything happens to: one of them is killed, stopped for a while or for good, or its disk
-// is full; the number of processes changes. It ends with the bits of the run that nothing disturbed.
-// TRIL_SOAK_RANK_SECONDS asks for as many seconds of it (make soak: 1,200).
+// A run of several processes with all kinds of trouble: one is killed, paused for a while or for good, or its disk is
+// full; the number of processes changes. The result is bit-identical to an undisturbed run. TRIL_SOAK_RANK_SECONDS sets
+// its duration in seconds (make soak: 1,200).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 enum class Trouble : std::uint8_t { none, killed, paused, stopped, full };
 
-// What an attempt ended with, and how often each trouble there was.
+// How attempts ended, and how often each trouble occurred.
 struct Soak {
   ScratchFolder folder;
   RandomSequence random;
@@ -74,7 +74,7 @@ struct Soak {
             "3"};
   }
 
-  // Every kind comes before one comes again.
+  // Every kind occurs before any repeats.
   Trouble next_trouble() {
     if (to_come.empty()) to_come = {Trouble::killed, Trouble::paused, Trouble::stopped, Trouble::full};
     const auto which = to_come.begin() + static_cast<std::ptrdiff_t>(random.below(to_come.size()));
@@ -86,7 +86,7 @@ struct Soak {
   std::string saved() const { return file_text(folder.at("troubled/checkpoint/last")); }
   bool begun() const { return saved().starts_with("state-") && saved() != "state-00000000\n"; }
 
-  // One start of the command. Returns whether it came to its end.
+  // Starts the command once. @return whether it completed
   bool attempt(int accumulate, int first_ranks, bool in_peace) {
     ++attempts;
     const std::string before = saved();
@@ -108,7 +108,7 @@ struct Soak {
             std::this_thread::sleep_for(milliseconds(static_cast<int>(random.below(600))));
             job.send(rank, SIGCONT);
             continue;
-          case Trouble::stopped:  // who has not met the others yet is nobody's to miss
+          case Trouble::stopped:  // before the ranks have connected, nobody can miss it
             if (!wait_until([&] { return job.ended() || saved() != before; })) ADD_FAILURE() << "nothing was saved";
             job.send(rank, SIGSTOP);
             break;
@@ -123,7 +123,7 @@ struct Soak {
         "trouble " + std::to_string(static_cast<int>(last)) + ", " + std::to_string(ranks) + " ranks: " + ran.err;
     if (last == Trouble::none || last == Trouble::paused) {
       EXPECT_EQ(ran.code, 0) << what;
-    } else if (ran.code != 0 && saved() != before) {  // else they may not have met before it came
+    } else if (ran.code != 0 && saved() != before) {  // otherwise the ranks may not have connected before
       const char* expected = last == Trouble::stopped ? "has given no sign of life"
                              : last == Trouble::full  ? "File too large"
                                                       : "";
@@ -132,7 +132,7 @@ struct Soak {
     return ran.code == 0;
   }
 
-  // One run from its beginning to its end, with up to so many starts in trouble.
+  // One run from beginning to end, with at most this many disturbed starts.
   void round(int most_troubled) {
     ++rounds;
     const int ranks = std::array{2, 4}[random.below(2)];

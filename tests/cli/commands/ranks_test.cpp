@@ -1,4 +1,4 @@
-// `mpirun tril train` as a person meets it: what several processes make of a run, killed, stopped, misconfigured.
+// `mpirun tril train` as a user sees it: several processes, killed, stopped, misconfigured.
 #include <fmt/format.h>
 
 #include "support/rank_runs.h"
@@ -15,7 +15,7 @@ TEST_F(RanksTest, InFixedOrderAnyNumberOfRanksMakesTheSameBits) {
   EXPECT_TRUE(contains(told, "4 ranks of 1 thread")) << told;
   EXPECT_EQ(count_of(told, "done: 40 updates"), 1) << "one rank speaks for all: " << told;
 
-  // As many as there are go on: four, then three, then one alone.
+  // Any number can resume: four, then three, then one alone.
   run_ranks(4, fixed("changing", 4, {"--after", "13u"}));
   run_ranks(3, fixed("changing", 4, {"--after", "27u"}));
   EXPECT_TRUE(std::filesystem::exists(folder.at("changing/checkpoint/state-00000027/moments-2-of-3.safetensors")));
@@ -25,7 +25,7 @@ TEST_F(RanksTest, InFixedOrderAnyNumberOfRanksMakesTheSameBits) {
               file("alone", "checkpoint/state-00000040/weights.safetensors"));
 }
 
-// With what keeps more state, and with ranks that have nothing to do.
+// With optimizers of larger state, and with ranks that have nothing to do.
 TEST_F(RanksTest, StateOfEveryKindGoesOnWithAnyNumberOfRanks) {
   const std::vector<Words> kinds{{"--optimizer", "muon", "--ema", "0.9", "--threads", "2"},
                                  {"--optimizer", "adafactor", "--average-checkpoints", "3", "--clip-norm", "0.1"}};
@@ -45,7 +45,7 @@ TEST_F(RanksTest, StateOfEveryKindGoesOnWithAnyNumberOfRanks) {
   }
 }
 
-// Sums in another order are other roundings.
+// Sums in another order round differently.
 TEST_F(RanksTest, RanksTrainWhatOneTrainsUpToRounding) {
   write_pairs(folder.at("text"), 200, 3);
   const std::vector<Words> kinds{
@@ -114,7 +114,7 @@ TEST_F(RanksTest, TranslationsForBleuAreSharedOut) {
   EXPECT_TRUE(contains(file("four", "train.jsonl"), "\"bleu\""));
 }
 
-// Waits until a state is saved that is newer than what there was.
+// Waits for a new checkpoint.
 void wait_for_progress(const RankJob& job, const ScratchFolder& folder, const std::string& model) {
   const auto last = [&] { return file_text(folder.at(model + "/checkpoint/last")); };
   const std::string before = last();
@@ -163,7 +163,7 @@ TEST_F(RanksTest, OthersGoOnWithoutOneThatIsKilledToTheSameBits) {
   }
 }
 
-// Before anything was saved besides the beginning, until one is left.
+// From a point where only the initial checkpoint exists, until one rank is left.
 TEST_F(RanksTest, TheLastOneGoesOnAlone) {
   const auto args = [&](const char* batches) {
     return train(batches, {"--deterministic", "--accumulate", batches, "--after", "300u", "--save-freq", "1000u",
@@ -171,7 +171,7 @@ TEST_F(RanksTest, TheLastOneGoesOnAlone) {
   };
   run_alone(args("3"));
   const Ran ran = RankJob(folder, 3).with({"--with-ft", "ulfm"}).run(args("1"), [&](RankJob& job) {
-    int begun = 0;  // how often it has been, this time included
+    int begun = 0;  // the number of starts, including this one
     for (int rank : {0, 2}) {
       ++begun;
       EXPECT_TRUE(wait_until([&] {
@@ -188,7 +188,7 @@ TEST_F(RanksTest, TheLastOneGoesOnAlone) {
   expect_same_run("1", "3");
 }
 
-// What is wrong with one may be with all: nobody goes on without a rank that ends with an error.
+// An error in one rank may be in all: the run does not continue without a rank that ended with an error.
 TEST_F(RanksTest, AnErrorOfOneEndsAllThatOutliveADeath) {
   const Ran ran =
       RankJob(folder, 2).with({"--with-ft", "ulfm"}).run(fixed("full", 2, {"--after", "100000u"}), [&](RankJob& job) {
@@ -206,7 +206,7 @@ TEST_F(RanksTest, AnErrorOfOneEndsAllThatOutliveADeath) {
 TEST_F(RanksTest, OneThatIsToldToStopSavesAndEndsAll) {
   run_alone(fixed("alone", 1, {"--after", "400u"}));
   const Words args = fixed("stopped", 2, {"--after", "400u"});
-  constexpr int launcher = -1;  // which passes on what does not end it
+  constexpr int launcher = -1;  // it passes on signals that do not end it
   for (const auto& [rank, signal] : {std::pair(1, SIGTERM), {0, SIGTERM}, {1, SIGUSR1}, {launcher, SIGUSR1}}) {
     const Ran ran = RankJob(folder, 2).run(args, [&, rank = rank, signal = signal](RankJob& job) {
       wait_for_progress(job, folder, "stopped");
@@ -237,7 +237,7 @@ TEST_F(RanksTest, OneThatGivesNoSignOfLifeIsNamed) {
         contains(ran.err, "rank " + std::to_string(rank) + " (" + host + "): has given no sign of life for 2 s"))
         << ran.err;
   }
-  // One that comes back in time is waited for.
+  // A rank that returns in time is waited for.
   const Ran ran = RankJob(folder, 2).run(train("slept", {"--rank-timeout", "30", "--after", "60u"}), [&](RankJob& job) {
     wait_for_progress(job, folder, "slept");
     job.send(1, SIGSTOP);
@@ -259,7 +259,7 @@ TEST_F(RanksTest, OtherFilesOnOneRankAreToldByName) {
       contains(other.err, "rank 1 (" + host + "): has other sentences in this update than rank 0 (" + host + ")"))
       << other.err;
 
-  // One that lacks a file, or has another number of lines, says so itself: it is the only one that knows.
+  // A rank that lacks a file, or has another number of lines, reports it itself: only it knows.
   std::filesystem::remove(folder.at("1/train.tgt"));
   const Ran missing = job.run(train("missing", {"--train-sets", "train.src", "train.tgt"}));
   EXPECT_NE(missing.code, 0);
@@ -286,7 +286,7 @@ TEST_F(RanksTest, AMistakeIsToldOnceAndExitsAsUsage) {
     EXPECT_EQ(count_of(ran.err, "tril train: "), 1) << part << ": " << ran.err;
     EXPECT_TRUE(contains(ran.err, part)) << ran.err;
   }
-  // As is what only shows when all have met.
+  // So are errors that only show once all have connected.
   run_ranks(2, train("model", {"--after", "2u"}));
   const Ran changed = RankJob(folder, 2).run(train("model", {"--after", "4u", "--seed", "9"}));
   EXPECT_EQ(changed.code, 2) << changed.err;

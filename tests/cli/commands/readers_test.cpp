@@ -1,5 +1,5 @@
-// Readers of the program's output that leave, and disks that are full, with real processes and pipes: filters end, a server and
-// training go on, and no result is lost silently.
+// Readers of the program's output that leave, and full disks, with real processes and pipes: filters end, a server and
+// training continue, and no result is lost silently.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A pipe in the place of this stream that nobody reads, in the process that is to become the program.
+// In the process that becomes the program: replaces this stream by a pipe without a reader.
 void lose_reader(int stream) {
   int ends[2];
   if (pipe(ends) != 0) _exit(126);
@@ -40,7 +40,7 @@ class Readers : public LanguageModel {
     lines = folder->write("lines", many);
   }
 
-  /// Commands that print results, each a quick one.
+  /// Quick commands that print results.
   static std::vector<std::vector<std::string>> printing() {
     return {{"--version"},
             {"--help"},
@@ -109,13 +109,13 @@ TEST_F(Readers, OneLeavesInTheMiddle) {
   const Ran some = behind(tril + "help --markdown", "head -c 5000");
   EXPECT_EQ(some.out.size(), 5000u);
   EXPECT_EQ(file_text(code), "141\n");
-  // One that reads all of it.
+  // A reader that reads everything.
   const Ran all = behind(tril + "help --markdown", "cat");
   EXPECT_EQ(all.out, run_tril({"help", "--markdown"}).out);
   EXPECT_EQ(file_text(code), "0\n");
 }
 
-// Results go into a file: what is said besides may have no reader.
+// Results go to a file; messages may have no reader.
 TEST_F(Readers, MessagesMayHaveNone) {
   for (const bool closed : {false, true}) {
     const std::string out = folder->at("out"), directory = folder->at(closed ? "closed" : "lost");
@@ -133,7 +133,7 @@ TEST_F(Readers, MessagesMayHaveNone) {
   }
 }
 
-// The status line of an answer to GET /health at this port of this machine; "" where nobody answers.
+// The status line of the answer to GET /health at this local port; "" if nothing answers.
 std::string health(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -152,7 +152,7 @@ std::string health(int port) {
   return answer.substr(0, answer.find('\r'));
 }
 
-// One that nobody listens to now.
+// A port that is free now.
 int free_port() {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -187,7 +187,7 @@ TEST_F(Readers, AServerOutlivesTheReadersOfItsLogAndOfItsMessages) {
           at = std::stoi(said.substr(where + before.size()));
       }
       for (int i = 0; i < 500 && health(at).empty(); ++i) std::this_thread::sleep_for(20ms);
-      for (int i = 0; i < 4; ++i, std::this_thread::sleep_for(120ms))  // longer than the log gathers lines
+      for (int i = 0; i < 4; ++i, std::this_thread::sleep_for(120ms))  // longer than the log's writing interval
         asked += health(at).find("HTTP/1.1 ") == 0;
       kill(child, SIGTERM);
     };
@@ -202,7 +202,7 @@ TEST_F(Readers, AServerOutlivesTheReadersOfItsLogAndOfItsMessages) {
   }
 }
 
-// Where results go and what is read may be a pipe: process substitution, FIFOs.
+// Input and output paths may be pipes: process substitution, FIFOs.
 TEST_F(Readers, PipesAreReadAndWrittenByName) {
   const auto bash = [&](const std::string& script) {
     return run_words(

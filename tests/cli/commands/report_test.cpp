@@ -79,7 +79,7 @@ TEST_F(ReportPage, OneRunInABrowser) {
   EXPECT_TRUE(contains(dom, "id=\"chart-chrf\" hidden")) << "no chrF was measured";
   EXPECT_EQ(count(between(dom, "id=\"chart-other-group_norms\"", "</figure>"), "class=\"curve\""), 2);
 
-  // Repeated translations are one line; what came new is marked.
+  // Repeated translations are one line; changes are marked.
   const std::string samples = between(dom, "id=\"samples\"", "</section>");
   EXPECT_TRUE(contains(samples, "20–30 (2×)")) << samples;
   EXPECT_EQ(count(samples, "<ins>"), 1);
@@ -131,8 +131,8 @@ TEST_F(ReportPage, SeveralRunsInABrowser) {
   EXPECT_EQ(count(between(one, "id=\"chart-loss\"", "</figure>"), "class=\"curve"), 2);
 }
 
-// Smoothing a constant rounds it in its last bit: an axis of that height has no ticks that differ. Nor has a part of the axis
-// that is narrower than numbers can tell apart.
+// Smoothing a constant changes its last bit: an axis of that height has no distinct ticks. Nor has a range too narrow
+// for floating point.
 TEST_F(ReportPage, CurvesWithoutHeightAndPartsWithoutWidth) {
   const std::string page = page_of(folder, {write_run(folder, "first", {})});
   for (const char* choice :
@@ -145,7 +145,7 @@ TEST_F(ReportPage, CurvesWithoutHeightAndPartsWithoutWidth) {
 }
 
 TEST_F(ReportPage, HostileTextIsOnlyText) {
-  RunFiles r;  // texts as they stand in JSON
+  RunFiles r;  // texts as escaped in JSON
   const std::string attack =
       R"(</script><img src=x onerror=\"document.body.dataset.hacked=1\"> 'q' & \u202Eevil\u0007)";
   r.source = attack;
@@ -178,7 +178,7 @@ TEST_F(ReportPage, NothingToShowYet) {
 
 // --- a run of the program itself ---
 
-/// Words and the same words backwards, for a model that trains in a moment.
+/// Words and the same words in reverse, for a model that trains in a moment.
 void write_pairs(const ScratchFolder& folder, const std::string& prefix, int lines, std::uint64_t seed) {
   RandomSequence random(seed, 3);
   std::string source, target;
@@ -224,7 +224,7 @@ std::vector<Json> records(const std::string& file, const std::string& type) {
   return list;
 }
 
-/// The first number behind `before`, with its thousands' commas.
+/// The first number after `before`, which may have thousands separators.
 double number_behind(const std::string& text, const std::string& before) {
   const std::size_t at = text.find(before);
   if (at == std::string::npos) return std::nan("");
@@ -235,7 +235,7 @@ double number_behind(const std::string& text, const std::string& before) {
   return digits.empty() ? std::nan("") : std::stod(digits);
 }
 
-/// "training from 8.5 to 2.6 at 60 updates": what a chart says of the curve `label`, and what its picture shows.
+/// "training from 8.5 to 2.6 at 60 updates": checks a chart's summary of the curve `label`, and its picture.
 void expect_curve(const std::string& dom, const std::string& chart, const std::string& label,
                   const std::vector<Json>& of, const char* key) {
   SCOPED_TRACE(chart + ", " + label);
@@ -249,7 +249,7 @@ void expect_curve(const std::string& dom, const std::string& chart, const std::s
   expect(" to ", of.back()[key].get<double>());
   expect(" at ", of.back()["update"].get<double>());
   const std::regex point("[ML]-?[0-9.]+ -?[0-9.]+");
-  bool drawn = false;  // a point for each record
+  bool drawn = false;  // one point per record
   for (std::size_t at = 0; (at = figure.find("class=\"curve\"", at)) != std::string::npos; ++at) {
     const std::size_t begin = figure.rfind("<path", at);
     const std::string path = figure.substr(begin, figure.find("></path>", at) - begin);
@@ -277,7 +277,7 @@ TEST_F(ReportPage, ShowsWhatARunWrote) {
   expect_curve(dom, "gradient_norm", "norm", train, "gradient_norm");
   expect_curve(dom, "tokens_per_second", "tokens/s", train, "tokens_per_second");
 
-  // Every translation of every validation, the newest first.
+  // Every distinct translation of every validation, the newest first.
   const std::string shown = words_of(between(dom, "id=\"samples\"", "</section>"));
   std::size_t sentences = 0;
   for (const Json& sample : samples.back()["samples"]) {
@@ -297,7 +297,7 @@ TEST_F(ReportPage, ShowsWhatARunWrote) {
   ASSERT_EQ(codes.size(), 2 * queries * keys) << "two heads";
   EXPECT_TRUE(contains(dom, "id=\"map-title\">layer 2, head 1<"));
   const std::string map = between(dom, "id=\"map\"", "</svg>");
-  const auto markup = [](std::string text) {  // of the tokens, "</s>" has signs that a document writes in another way
+  const auto markup = [](std::string text) {  // of tokens: "</s>" has characters that a document escapes
     for (const auto& [sign, entity] : {std::pair{"<", "&lt;"}, {">", "&gt;"}})
       for (std::size_t at = 0; (at = text.find(sign, at)) != std::string::npos;) text.replace(at, 1, entity);
     return text;
@@ -361,7 +361,7 @@ TEST_F(ReportPage, ScreenshotsInBothColourSchemesAndInANarrowWindow) {
   look("light", 0xffffff, 520);
 }
 
-// Text that is cut off, that lies over other text or is too small to read is found by its boxes.
+// Text that is clipped, overlaps other text or is too small is detected by its boxes.
 TEST_F(ReportPage, NothingOverlapsOrIsCutOff) {
   const std::string measure = R"JS((() => {
     const wrong = [];

@@ -1,4 +1,4 @@
-// `tril serve` as a process that is asked by its port: what its options make of requests, and how it ends without a model.
+// `tril serve` as a process, queried over its port: the effect of its options, and how it ends without a model.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -26,8 +26,8 @@ bool has_ended(pid_t child) {
   return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
 }
 
-// Runs `tril serve`, calls `ask` with its port once `ready` is among its messages, and tells it to end. What has not ended or come
-// so far after a minute ends there.
+// Runs `tril serve`, calls `ask` with its port once `ready` is among its messages, and stops it. Gives up after a
+// minute.
 Ran serve(std::vector<std::string> args, const std::string& ready, const std::function<void(std::uint16_t)>& ask) {
   using namespace std::chrono_literals;
   const ScratchFolder folder;
@@ -57,7 +57,7 @@ Ran serve(std::vector<std::string> args, const std::string& ready, const std::fu
   return ran;
 }
 
-// One that waits until the server has ended by itself.
+// Waits until the server has ended by itself.
 Ran serve_in_vain(const std::vector<std::string>& args) {
   return serve(args, "never said", [](std::uint16_t) { ADD_FAILURE() << "it goes on"; });
 }
@@ -99,7 +99,7 @@ TEST(ServeRun, UnknownFieldsAreRefusedToldOfOrIgnored) {
   EXPECT_NE(misspelt.err.find("--unknown-fields"), std::string::npos) << misspelt.err;
 }
 
-// A seed draws the same texts in both, of each prompt and sample.
+// A seed gives the same texts in both, for each prompt and sample.
 TEST_F(LanguageModel, AServerDrawsWhatGenerateDraws) {
   ASSERT_EQ(trained.code, 0) << trained.err;
   const Ran generated = generate({"-p", "the dog ", "one ", "--temperature", "1.2", "--top-k", "6", "--seed", "5",
@@ -137,7 +137,7 @@ TEST(ServeRun, WithoutAnyModelItEnds) {
   EXPECT_EQ(two.code, 1) << two.err;
   EXPECT_NE(two.err.find("tril serve: --model: none of the 2 can be loaded; de: " + broken), std::string::npos)
       << two.err;
-  // One that can be loaded is served.
+  // If one model can be loaded, it is served.
   const Ran some =
       serve({"-m", "de=" + broken, "fr=" + sound, "--threads", "1"}, "model fr is ready", [](std::uint16_t port) {
         std::this_thread::sleep_for(std::chrono::milliseconds(300));  // it looks every 100
@@ -149,7 +149,7 @@ TEST(ServeRun, WithoutAnyModelItEnds) {
   EXPECT_EQ(some.code, 0) << some.err;
 }
 
-// Each has addresses of its own, which thousands share; a machine that gives fewer threads says how many.
+// Each thread has its own address space, for thousands of them; a machine with fewer threads reports how many.
 TEST(ServeRun, ThousandsOfThreadsAreStartedOrRefusedByName) {
   const ScratchFolder folder;
   bool answered = false;

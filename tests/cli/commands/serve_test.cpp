@@ -1,4 +1,4 @@
-// How `tril serve` begins: what of its settings it refuses, and what it warns of.
+// The start of `tril serve`: settings that it refuses, and warnings.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -18,7 +18,7 @@ TEST(Serve, ACacheThatHoldsNoRequestIsRefused) {
   const ScratchFolder folder;
   const std::string model = write_tiny_marian(folder);
   const auto serve = [&](const std::string& tokens) {
-    // It is asked to stop after a while, where it has not stopped by itself.
+    // Stopped after a while, in case it has not ended by itself.
     return run_words({"/usr/bin/timeout", "--preserve-status", "-s", "TERM", "10", test::tril_program(), "serve", "-m",
                       "de=" + model, "--port", "0", "--threads", "2", "--beam-size", "4", "--cache-tokens", tokens,
                       "--access-log", "none"});
@@ -55,7 +55,7 @@ TEST(Serve, ANameStandsOnce) {
           "--languages: \"de=en:de\" and \"de=en:fr\" are both called \"de\"");
 }
 
-// Before anything is loaded, whichever model it is of, and from the environment too.
+// Checked before anything is loaded, for any model, and from the environment too.
 TEST(Serve, ALanguagePairIsTwoCodesWithAColonBetweenThem) {
   const ScratchFolder folder;
   const std::string model = write_tiny_marian(folder);
@@ -79,7 +79,7 @@ TEST(Serve, ALanguagePairIsTwoCodesWithAColonBetweenThem) {
   EXPECT_NE(ran.err.find("expected NAME=FROM:TO, got \"de=en-de\""), std::string::npos) << ran.err;
 }
 
-// What a model is, its directory says: a pair that would change nothing of it is refused.
+// The directory determines what a model does: a pair without effect is refused.
 TEST(Serve, ALanguagePairHasAnEffectOrIsRefused) {
   namespace testing = serve::testing;
   const ScratchFolder folder;
@@ -134,7 +134,7 @@ TEST(Serve, OnlyNamesThatNobodyReadsAreToldOf) {
             std::vector<std::string>{"TRIL_APIKEY is no option; did you mean TRIL_API_KEY?"})
       << "without what may be a secret";
   EXPECT_EQ(said({"TRIL_SOMETHING_ELSE=secret"}), std::vector<std::string>{"TRIL_SOMETHING_ELSE is no option"});
-  // Whatever is read anywhere in the sources is known.
+  // Every variable that the sources read is known.
   namespace fs = std::filesystem;
   const std::regex literal("\"(TRIL_[A-Z_]+)\"");
   int seen = 0;

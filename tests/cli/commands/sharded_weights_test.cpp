@@ -1,4 +1,4 @@
-// `mpirun tril train --shard-weights`: no process has all weights, and what is trained is the same.
+// `mpirun tril train --shard-weights`: no process has all weights, and the result is the same.
 #include "support/rank_runs.h"
 
 namespace tril {
@@ -37,14 +37,14 @@ TEST_F(ShardedWeightsTest, TrainWhatWholeOnesTrainUpToRounding) {
   }
 }
 
-// Twice the same job: sums are made in the ranks' order, whatever comes first.
+// The same job twice: sums are in the ranks' order, whatever arrives first.
 TEST_F(ShardedWeightsTest, TheSameJobMakesTheSameBits) {
   for (const char* model : {"one", "two"})
     run_ranks(3, train(model, {"--shard-weights", "--threads", "2", "--dec-depth", "2"}));
   expect_same_run("two", "one");
 }
 
-// A state is each rank's part of weights and moments, and any number of ranks goes on from it, sharded or not.
+// A checkpoint has each rank's part of weights and moments, and any number of ranks resumes from it, sharded or not.
 TEST_F(ShardedWeightsTest, AnyoneGoesOnFromAnyState) {
   const auto args = [&](const std::string& model, const char* after, bool sharded, const char* accumulate) {
     Words more{"--after", after, "--accumulate", accumulate, "--valid-freq", "10u"};
@@ -66,7 +66,7 @@ TEST_F(ShardedWeightsTest, AnyoneGoesOnFromAnyState) {
   EXPECT_LT(apart("model", "alone", "first"), 1e-2);
 }
 
-// With fewer batches than ranks, some have nothing to compute and give what they own.
+// With fewer batches than ranks, some compute nothing but still send what they own.
 TEST_F(ShardedWeightsTest, RanksWithNothingToComputeWalkAlong) {
   run_alone(train("model", {"--accumulate", "2", "--after", "6u"}));
   run_ranks(4, train("model", {"--accumulate", "2", "--after", "12u", "--shard-weights"}));
@@ -75,7 +75,7 @@ TEST_F(ShardedWeightsTest, RanksWithNothingToComputeWalkAlong) {
   EXPECT_LT(apart("model", "alone", "first"), 1e-3);
 }
 
-// Ranks on machines of different sizes take their batches in different numbers of passes.
+// Ranks on machines of different sizes split their batches into different numbers of passes.
 TEST_F(ShardedWeightsTest, RanksOfDifferentThreadsTakeTheSameSteps) {
   const Words args = train("model", {"--shard-weights", "--threads", "OWN", "--after", "20u"});
   RankJob job(folder, 3,
@@ -104,7 +104,7 @@ TEST_F(ShardedWeightsTest, WhatWantsAllWeightsIsRefused) {
   }
 }
 
-// Peak memory of a rank, in MiB, of a model that is nearly all layers.
+// Peak memory of a rank, in MiB, for a model that consists nearly only of layers.
 TEST_F(ShardedWeightsTest, TakeLessMemory) {
   std::ofstream(folder.at("text")) << std::string(4000, 'a') + "bcdefgh\n";
   const auto peak = [&](const Words& more) {

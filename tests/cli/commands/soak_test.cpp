@@ -1,6 +1,6 @@
-// A run that everything happens to: a learning rate that breaks its first updates, processes killed at random points, a
-// disk that takes no more. It ends with the bits of the run that nothing disturbed but the rate. TRIL_SOAK_UPDATES asks
-// for more updates (make soak: 10,000).
+// A run with all kinds of trouble: a learning rate that breaks its first updates, processes killed at random points,
+// full disks. The result is bit-identical to a run disturbed only by the rate. TRIL_SOAK_UPDATES sets the number of
+// updates (make soak: 10,000).
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -78,7 +78,7 @@ TEST(Soak, KilledLimitedAndDivergedRunsEndWithTheSameModel) {
                                     "0",
                                     "--lr-schedule",
                                     "constant",
-                                    "--optimizer",  // every weight grows a thousandfold, until products are infinite
+                                    "--optimizer",  // every weight grows a thousandfold, until products overflow
                                     "adafactor",
                                     "--learn-rate",
                                     "1000",
@@ -123,7 +123,7 @@ TEST(Soak, KilledLimitedAndDivergedRunsEndWithTheSameModel) {
     }
     ASSERT_EQ(last.code, 1) << last.err;
     ASSERT_GT(trouble.largest_file, 0) << last.err;
-    // What it says goes to a file, too, which may be as large as any.
+    // Its messages go to a file too, which may reach the limit.
     const bool cut = static_cast<std::int64_t>(last.err.size()) >= trouble.largest_file;
     ASSERT_TRUE(cut || last.err.find("File too large") != std::string::npos) << last.err;
     ++limits;

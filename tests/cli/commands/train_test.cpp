@@ -1,4 +1,4 @@
-// `tril train` as a person meets it: killed and started again, told to stop, misconfigured.
+// `tril train` as a user sees it: killed and restarted, told to stop, misconfigured.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -47,7 +47,7 @@ struct Data {
     write_pairs(folder, "train", 300, 1);
     write_pairs(folder, "valid", 30, 2);
   }
-  /// The arguments of a small run; `more` ("--after", "1u") comes instead of what stands here under the same name.
+  /// The arguments of a small run; `more` ("--after", "1u") replaces the defaults of the same name.
   std::vector<std::string> train(const std::string& model, const std::vector<std::string>& more = {}) const {
     const std::vector<std::vector<std::string>> usual{{"--model", folder.at(model)},
                                                       {"--train-sets", folder.at("train.src"), folder.at("train.tgt")},
@@ -78,7 +78,7 @@ struct Data {
 
 // Starts the program, sends `signal` when `wait` returns, and returns how it ended.
 Ran run_with_signal(std::vector<std::string> args, int signal, const std::function<void()>& wait) {
-  const auto before = [] { std::signal(SIGHUP, SIG_DFL); };  // which nohup has ignored
+  const auto before = [] { std::signal(SIGHUP, SIG_DFL); };  // nohup sets it to be ignored
   return run_tril(std::move(args), {.input = {}, .stdout_to = {}, .before = before, .meanwhile = [&](pid_t child) {
                                       wait(), kill(child, signal);
                                     }});
@@ -88,7 +88,7 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// Waits until a file has this in it, and not that: what the program does is under way.
+// Waits until a file contains `part`, and not `but`: the program has started its work.
 void wait_for(const std::string& file, const std::string& part, const std::string& but = "nothing") {
   const auto start = std::chrono::steady_clock::now();
   for (std::string text; !contains(text, part) || contains(text, but); text = file_text(file)) {
@@ -97,7 +97,7 @@ void wait_for(const std::string& file, const std::string& part, const std::strin
   }
 }
 
-// What the lines of train.jsonl or samples.jsonl say that no clock decides.
+// The lines of train.jsonl or samples.jsonl without anything that depends on the clock.
 std::vector<std::string> records(const std::string& file) {
   std::vector<std::string> list;
   std::istringstream lines(file_text(file));
@@ -137,7 +137,7 @@ TEST(Train, KilledAtRandomPointsEndsWithTheSameBits) {
       EXPECT_EQ(records(data.folder.at("killed" + file)), expected) << file << " after " << killed << " kills";
     }
   };
-  // A run that comes to its end is compared, and another begins.
+  // A finished run is compared, and another begins.
   while (killed < kills && finished < kills + 10) {
     const double delay = random.uniform() * seconds * 0.4;
     last = run_with_signal(data.train("killed"), SIGKILL,
@@ -173,7 +173,7 @@ TEST(Train, TermIntAndHangUpSaveAndExitWithZero) {
   const Data data;
   for (int signal : {SIGTERM, SIGINT, SIGHUP}) {
     const std::string model = "signal" + std::to_string(signal);
-    // A first run makes the state, so that the signal falls into training and not into making the vocabulary.
+    // A first run makes the checkpoint, so that the signal arrives during training and not while the vocabulary is learned.
     ASSERT_EQ(run_tril(data.train(model, {"--after", "1u"})).code, 0);
     const Ran ran = run_with_signal(data.train(model, {"--after", "100000u", "--save-freq", "0"}), signal,
                                     [&] { wait_for(data.folder.at(model + "/train.jsonl"), "\"update\":20,"); });
@@ -185,7 +185,7 @@ TEST(Train, TermIntAndHangUpSaveAndExitWithZero) {
   }
 }
 
-// An update of very many batches does not hold up who wants to stop, and is made anew by who goes on.
+// An update of very many batches does not delay a stop; it is repeated on resume.
 TEST(Train, ASignalBreaksOffALongUpdate) {
   const Data data;
   for (const bool in_order : {false, true}) {
@@ -201,7 +201,7 @@ TEST(Train, ASignalBreaksOffALongUpdate) {
   }
 }
 
-// Whoever stops a run and goes on with it has the figures of one that was never stopped.
+// A run that was stopped and resumed reports the figures of an uninterrupted one.
 TEST(Train, FiguresAreThoseOfAnUndisturbedRunHoweverOftenItWasStopped) {
   const Data data;
   const auto args = [&](const std::string& model) {
@@ -214,7 +214,7 @@ TEST(Train, FiguresAreThoseOfAnUndisturbedRunHoweverOftenItWasStopped) {
     const std::string last = data.folder.at("stopped/checkpoint/last");
     const Ran ran = run_with_signal(args("stopped"), SIGTERM, [&] { wait_for(last, until, "state-00000000"); });
     ASSERT_EQ(ran.code, 0) << ran.err;
-    if (!contains(ran.err, "stopped and saved")) continue;  // it was at its end
+    if (!contains(ran.err, "stopped and saved")) continue;  // it had just finished
     ++stopped;
     EXPECT_TRUE(contains(ran.err, "signal received")) << ran.err;
     EXPECT_TRUE(contains(file_text(data.folder.at("stopped/train.jsonl")), "\"interval\":\"unfinished\""))
@@ -267,7 +267,7 @@ TEST(Train, ARefusedFirstRunLeavesNothing) {
   }
 }
 
-// What a first reading of the texts finds is told before a vocabulary is learned from them.
+// Errors in the texts are reported before a vocabulary is learned from them.
 TEST(Train, TextsThatDoNotGoTogetherAreToldOfFirst) {
   const Data data;
   const std::string source = data.folder.at("train.src"), target = data.folder.at("train.tgt");
@@ -366,7 +366,7 @@ TEST(Train, OverwriteLooksBeforeItRemoves) {
   EXPECT_EQ(run_tril({"translate", "--model", data.folder.at("model")}, "ab c\n").code, 0);
 }
 
-// What fails later has nothing beside its new vocabulary that could translate.
+// After a later failure, no weights are left beside the new vocabulary.
 TEST(Train, OverwriteLeavesNoOldWeightsBesideANewVocabulary) {
   const Data data;
   ASSERT_EQ(run_tril(data.train("model", {"--after", "2u"})).code, 0);
@@ -381,7 +381,7 @@ TEST(Train, OverwriteLeavesNoOldWeightsBesideANewVocabulary) {
   EXPECT_NE(unequal.code, 0);
   EXPECT_TRUE(contains(unequal.err, "has 300 lines")) << unequal.err;
   EXPECT_TRUE(std::filesystem::exists(data.folder.at("model/config.json"))) << "a mistake that is seen in time";
-  // The disk has room for a vocabulary, and for no weights.
+  // The disk has room for a vocabulary, but not for weights.
   const auto little_room = [&] {
     const rlimit limit{std::filesystem::file_size(data.folder.at("model/model.safetensors")) - 1, RLIM_INFINITY};
     setrlimit(RLIMIT_FSIZE, &limit);
@@ -396,7 +396,7 @@ TEST(Train, OverwriteLeavesNoOldWeightsBesideANewVocabulary) {
   EXPECT_EQ(run_tril(data.train("model", {"--vocab-size", "50", "--after", "2u", "--overwrite"})).code, 0);
 }
 
-// Whatever ends a run while it makes room for itself, the same command finds something to begin from.
+// Whatever interrupts a run while it clears the directory, the same command can start again.
 TEST(Train, TheModelIsRemovedBeforeTheStatesAre) {
   const Data data;
   ASSERT_EQ(run_tril(data.train("model", {"--after", "2u"})).code, 0);
@@ -419,7 +419,7 @@ TEST(Train, TheModelIsRemovedBeforeTheStatesAre) {
   EXPECT_EQ(run_tril({"translate", "--model", data.folder.at("model")}, "ab c\n").code, 0);
 }
 
-// A run is read with its own vocabulary, whatever kind the one before it in the directory had.
+// A run is read with its own vocabulary, whatever kind its predecessor in the directory had.
 TEST(Train, OverwriteLeavesNoOldTokenizer) {
   const Data data;
   const std::string model = data.folder.at("model");
@@ -462,7 +462,7 @@ TEST(Train, OverwriteLeavesNoOldTokenizer) {
   ran = run_tril({"generate", "--model", model, "--max-new-tokens", "2"}, "a");
   EXPECT_EQ(ran.code, 0) << ran.err;
 
-  // What --vocab names stays, though another tokenizer is made of it.
+  // The files of --vocab stay, even if another tokenizer is made from them.
   std::filesystem::remove_all(model);
   ASSERT_EQ(run_tril(data.train("first", {"--after", "1u"})).code, 0);
   std::filesystem::create_directory(model);
@@ -473,7 +473,7 @@ TEST(Train, OverwriteLeavesNoOldTokenizer) {
   EXPECT_TRUE(std::filesystem::exists(given));
 }
 
-// Whatever was wrong with the first command, the one that is put right begins.
+// After a mistake in the first command, the corrected one begins.
 TEST(Train, AMistakeBeforeTheFirstUpdateIsNotARunToGoOnWith) {
   const Data data;
   const std::string blank = data.folder.write("blank", "\n\n");
@@ -590,7 +590,7 @@ TEST(Train, SaysWhereNothingIsLeftToDo) {
       << again.err;
 }
 
-// The directory of a finished run, of which somebody has removed or emptied something.
+// The directory of a finished run from which someone has removed or emptied a file.
 TEST(Train, GoingOnWritesAnewWhatTheModelHasLost) {
   const Data data;
   const std::vector<std::vector<std::string>> kinds{
@@ -646,7 +646,7 @@ TEST(Train, ALostBestModelThatNoStateHasIsToldOf) {
   EXPECT_EQ(run_tril(data.train("model", stalls)).code, 0);
 }
 
-// A model that a run without validation has lost is written when the next one is due, also where the run is stopped before.
+// A missing model of a run without validation is written when the next one is due, even if the run is stopped before.
 TEST(Train, ALostModelThatIsToComeAgainIsNoFailure) {
   const Data data;
   std::vector<std::string> args = data.train("model", {"--after", "7u"});

@@ -88,7 +88,7 @@ TEST_F(Translate, BenchSaysWhereTheTimeWent) {
   EXPECT_EQ(profile.at("rows").back().at("name"), "rest");
 }
 
-// What translation says a translation was made from is what scoring says of the same pair, in every form.
+// Translation and scoring give the same alignments for the same pair, in every format.
 TEST_F(Translate, AlignmentsOfTranslationAndOfScoring) {
   const std::string sources = "a dog runs\nthe red ball\ntwo men\n";
   const auto objects = lines_of(translate({"-b", "3", "--alignment", "soft", "--json"}, sources).out);
@@ -123,7 +123,7 @@ TEST_F(Translate, AlignmentsOfTranslationAndOfScoring) {
     EXPECT_EQ(some[i], plain[i] + " ||| " + text_of(above));
     EXPECT_TRUE(best[2 * i].starts_with(std::to_string(i) + " ||| " + hard[i] + " ||| ")) << best[2 * i];
   }
-  // A translation that ends by itself, scored.
+  // Scores a translation that ends with its end token.
   const std::string source = folder->write("aligned.src", sources);
   const std::string target = folder->write("aligned.tgt", plain[0] + "\n" + plain[1] + "\n" + plain[2] + "\n");
   const Ran scored = run_tril({"score", "-m", model, "-s", source, "-t", target, "--alignment", "soft", "--json"});
@@ -131,7 +131,7 @@ TEST_F(Translate, AlignmentsOfTranslationAndOfScoring) {
   for (std::size_t i = 0; i < 3; ++i) {
     const auto a = nlohmann::json::parse(lines_of(scored.out)[i]),
                b = nlohmann::json::parse(objects[i]).at("translations")[0];
-    if (a.at("pieces") != b.at("pieces")) continue;  // it was cut another way, or reached its bound
+    if (a.at("pieces") != b.at("pieces")) continue;  // it was tokenised differently, or reached its limit
     const auto x = a.at("alignment").get<std::vector<std::vector<double>>>(),
                y = b.at("alignment").get<std::vector<std::vector<double>>>();
     for (std::size_t t = 0; t < x.size(); ++t)
@@ -141,7 +141,7 @@ TEST_F(Translate, AlignmentsOfTranslationAndOfScoring) {
       lines_of(run_tril({"score", "-m", model, "-s", source, "-t", target, "--alignment", "hard"}).out);
   ASSERT_EQ(text_lines.size(), 3u);
   EXPECT_NE(text_lines[0].find(" ||| "), std::string::npos) << text_lines[0];
-  // Another layer looks elsewhere; the last is the one that is asked where nothing is said.
+  // Another layer has other alignments; the last is the default.
   EXPECT_EQ(lines_of(translate({"-b", "3", "--alignment", "hard", "--alignment-layer", "last"}, sources).out), hard);
   EXPECT_NE(translate({"-b", "3", "--alignment", "soft", "--alignment-layer", "1"}, sources).out,
             translate({"-b", "3", "--alignment", "soft"}, sources).out);

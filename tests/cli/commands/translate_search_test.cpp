@@ -1,4 +1,4 @@
-// tril translate from outside: how it searches, and what a translation is held to.
+// tril translate from outside: search options, and constraints on translations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ TEST_F(Translate, ATranslationBeginsWithItsPrefix) {
   EXPECT_TRUE(lines[3].starts_with("two ") && !lines[3].starts_with("two  ")) << lines[3];
   EXPECT_GT(lines[3].size(), 4u);
 
-  // What greedy search says comes again behind the beginning of it.
+  // With the beginning of the greedy result as a prefix, the rest follows again.
   const std::string best = lines_of(translate({"-b", "1"}, "a dog runs\n").out)[0];
   const std::string beginning = best.substr(0, best.find(' ', best.size() / 2));
   const Ran again =
@@ -199,7 +199,7 @@ TEST_F(Translate, TheLeastRiskyOfManySamples) {
   EXPECT_EQ(translate({"--mbr", "2", "--n-best", "3"}, text).code, 2);
 }
 
-// A table from text, and the search over what it lists.
+// A table learned from text, and the search over its lists.
 TEST_F(Translate, AShortlistIsLearnedAndUsed) {
   const std::string source = folder->write("learn.en", "a dog runs\nthe red ball\ntwo men\n"),
                     target = folder->write("learn.de", "the dog\na red ball\nmen play\n"), table = folder->at("lex");
@@ -226,7 +226,7 @@ TEST_F(Translate, AShortlistIsLearnedAndUsed) {
     EXPECT_EQ(refused.code, 2);
     EXPECT_NE(refused.err.find("--shortlist"), std::string::npos) << refused.err;
   }
-  // Counted instead; a wrong alignment is named by its file.
+  // Counted from alignments instead; an error in these names the file.
   const std::string alignment = folder->write("align", "0-0 1-1\n1-1\n0-0 9-1\n");
   ran = learn({"--alignments", alignment});
   EXPECT_EQ(ran.code, 1);
@@ -243,7 +243,7 @@ TEST_F(Translate, UnknownTokensAreReplacedAndCoverageCounts) {
     EXPECT_EQ(ran.code, 0) << ran.err;
     return nlohmann::json::parse(ran.out).at("translations")[0];
   };
-  // The vocabulary's unknown token and one that the model says trade places: now it says the unknown one.
+  // Swaps the unknown token with one that the model generates: now it generates the unknown token.
   const auto plain = best({"-b", "1", "--json", "--alignment", "hard"});
   const auto source_pieces = plain.at("source_pieces").get<std::vector<std::string>>();
   std::string said;

@@ -1,4 +1,4 @@
-// tril translate from outside: lines in and out, signals, forms of output, mistakes.
+// tril translate from outside: lines in and out, signals, output formats, mistakes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ TEST_F(Translate, TheWayOfDecodingDoesNotMatter) {
   }
 }
 
-// Ctrl-C loses no line that is done, and a file is not there before it is whole.
+// Ctrl-C loses no finished line, and a file appears only when complete.
 TEST_F(Translate, ASignalLeavesWhatIsTranslated) {
   std::string many;
   for (int i = 0; i < 10'000; ++i) many += text;
@@ -61,7 +61,7 @@ TEST_F(Translate, ASignalLeavesWhatIsTranslated) {
 
   launch.stdout_to.clear();
   launch.meanwhile = [&](pid_t child) {
-    const auto begun = [&] {  // its temporary file is there
+    const auto begun = [&] {  // its temporary file exists
       const std::filesystem::directory_iterator files(std::filesystem::path(out).parent_path());
       return std::any_of(begin(files), end(files), [&](const auto& file) {
         return file.path().filename().string().find("stopped.partial") != std::string::npos;
@@ -169,7 +169,7 @@ TEST_F(Translate, WhatCannotBeSaidIsTold) {
   warns(translate({"-b", "2", "--terminology", folder->write("terms", "")}, "a dog\n"), "has no phrases");
 }
 
-// A term of a part that is not read is not wanted.
+// Terms in a part that is cut off are not required.
 TEST_F(Translate, TermsBeyondTheCutAreLeftOut) {
   std::string line;
   for (int i = 0; i < 200; ++i) line += "dog ";
@@ -204,7 +204,7 @@ TEST_F(Translate, MistakesAreNamed) {
   expect(run_tril({"translate", "--model", model, "-b", "1"}, text, "/dev/full"), 1, "standard output");
 }
 
-// A model with tokens of languages takes one for the text where nobody says which, and that is told once.
+// A model with language tokens assumes one for the text if none is given, and warns once.
 TEST(TranslateLanguages, TheOneThatIsAssumedIsTold) {
   const ScratchFolder folder;
   const std::string model = folder.at("model"), golden = test::test_dir() + "/golden/hf/";

@@ -1,4 +1,4 @@
-// Options from the command line and from YAML: what arrives in the struct, and what wins.
+// Options from the command line and from YAML: the resulting values, and which source wins.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -37,7 +37,7 @@ Fields fields_of(Options& o) {
   return f;
 }
 
-// The options after `args`, through the App as the program has it; messages in `err`.
+// The options after parsing `args` by the program's App; messages in `err`.
 Options after(const std::vector<std::string>& args, std::string* err = nullptr, std::string* out = nullptr) {
   auto o = std::make_shared<Options>();
   App app;
@@ -147,7 +147,7 @@ TEST(Config, NamesFileLineAndKey) {
   EXPECT_NE(err.find("is a directory, expected a regular file"), std::string::npos) << err;
 }
 
-// Bytes that are no options end in an Error and in nothing else: mutations of a good file, and nests too deep for a
+// Bytes that are no options only cause an Error: mutations of a valid file, and nesting too deep for a
 // stack.
 TEST(Config, SurvivesHostileFiles) {
   const ScratchFolder folder;
@@ -201,7 +201,7 @@ TEST(Config, DumpReadsBackAsTheSame) {
   for (const std::string& text : texts) {
     std::string yaml, again;
     std::vector<std::string> args{"--preset", "base", "--no-tie", "--vocab=" + text, "--dump-config"};
-    args.insert(args.end(), {"--dir=" + text, "--sets", "s"});  // of which none may be empty, unlike a text
+    args.insert(args.end(), {"--dir=" + text, "--sets", "s"});  // these must not be empty, unlike a text
     if (!text.empty()) args.push_back(text.starts_with("-") ? "t" : text);
     const Options o = after(args, nullptr, &yaml);
     const Options read = after({"--config", folder.write("dump.yml", yaml)});
