@@ -37,7 +37,7 @@ TEST(AlignmentText, OfWeights) {
   EXPECT_TRUE(hard_alignment({}, 0).empty() && alignment_above({}, 0, 0).empty() && soft_alignment({}, 0).empty());
 }
 
-// Letters that the vocabulary has, and "Q", "Z", "5", which it has not.
+// A vocabulary without the letters "Q", "Z" and "5".
 std::shared_ptr<const Tokenizer> tokenizer(const TemporaryDirectory& dir) {
   std::string text;
   for (int i = 0; i < 50; ++i) text += "ab abc cab bca . ba ( ac ) cc\n";
@@ -73,13 +73,13 @@ TEST(AlignmentText, UnknownTokensBecomeSourceWords) {
   Ids source = t->encode(source_text, Side::source);
   source.push_back(t->special(Side::source).eos);
   const std::vector<std::int32_t> word = words_of(source, *t, Side::source);
-  // Each token of `text` looks at the first token of source word looks[its word].
+  // Each token of `text` attends to the first token of source word looks[its word].
   const auto replaced = [&](const std::string& text, const std::vector<std::int32_t>& looks) {
     const Ids ids = t->encode(text, Side::target);
     const std::vector<std::int32_t> of = words_of(ids, *t, Side::target);
     std::vector<float> attention(ids.size() * source.size(), 0.0f);
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      attention[i * source.size() + source.size() - 1] = 0.9f;  // the end of the sentence is no word
+      attention[i * source.size() + source.size() - 1] = 0.9f;  // the end of the sentence is not a word
       const auto at = std::find(word.begin(), word.end(), looks[static_cast<std::size_t>(of[i])]) - word.begin();
       attention[i * source.size() + static_cast<std::size_t>(at)] = 0.5f;
     }
@@ -103,7 +103,7 @@ TEST(AlignmentText, WordsBecomeTheirTokens) {
   EXPECT_TRUE(contains(error_of([&] { tokens_of_words({{1, 0}}, source, target, 1, "here"); }), "here"));
 }
 
-// From files to batches: cut into tokens, cropped, shared out to parts.
+// From files to batches: tokenised, cropped, split into parts.
 TEST(AlignmentText, ComesWithBatches) {
   const TemporaryDirectory dir;
   const auto t = tokenizer(dir);
@@ -141,7 +141,7 @@ TEST(AlignmentText, ComesWithBatches) {
     }
     EXPECT_EQ(seen, 8u);
   }
-  // Cropped to three ids, of which the last is the end: what is cut off is aligned to nothing.
+  // Cropped to three ids including the end: tokens that are cut off have no alignment.
   o.tags.clear();
   o.max_length = 3;
   o.too_long = TooLong::crop;

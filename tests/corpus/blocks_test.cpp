@@ -1,4 +1,4 @@
-// Blocks of a text are its lines, in whatever order they are read.
+// The blocks of a text give its lines, in whatever order they are read.
 #include "corpus/blocks.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What varies from epoch to epoch and from set to set: mixtures, weights, tags, subwords that are sampled.
+// What varies between epochs and sets: mixtures, weights, tags, subword sampling.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -252,7 +252,7 @@ TEST(Mixture, EpochsHoldTheSharesAskedFor) {
     }
     EXPECT_NEAR(pairs[1], 180, 2);  // half of 360
     EXPECT_NEAR(pairs[0], 180, 12);
-    EXPECT_EQ(times.size(), 360u);  // through four epochs each had its turn
+    EXPECT_EQ(times.size(), 360u);  // within four epochs each occurred
   }
 }
 

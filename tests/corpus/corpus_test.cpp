@@ -20,7 +20,7 @@
 namespace tril {
 namespace {
 
-// A word is an id: "7 12 7" -> 7 12 7. The stream is what is tested here, not the subwords.
+// A word is an id: "7 12 7" -> 7 12 7. The tests are about the stream, not about subwords.
 class Words : public Tokenizer {
  public:
   using Tokenizer::decode;
@@ -92,7 +92,7 @@ std::int64_t cost(const Batch& batch) {
   return sum;
 }
 
-// What holds for every batch.
+// Invariants of every batch.
 void expect_sound(const Batch& batch, const CorpusOptions& options) {
   ASSERT_GT(batch.sentences(), 0);
   ASSERT_EQ(batch.source.count(), batch.sentences());
@@ -166,7 +166,7 @@ TEST_P(AnyMemory, GoesOnExactlyFromAnyBatch) {
   }
   const auto total = static_cast<std::int64_t>(batches.size());
   for (std::int64_t killed = 0; killed < total; ++killed) {
-    // Through JSON, and with another amount of work ahead: the threads' timing must not matter.
+    // Through JSON, and with another prefetch: the threads' timing must not matter.
     CorpusState state = nlohmann::json::parse(nlohmann::json(states[static_cast<std::size_t>(killed)]).dump());
     ASSERT_EQ(state, states[static_cast<std::size_t>(killed)]);
     CorpusOptions other = options;
@@ -309,7 +309,7 @@ TEST(Corpus, CountsWhatItLeavesOut) {
   EXPECT_TRUE(contains(statistics.report(), "2 longer than the limit (cropped)"));
 }
 
-// Of several corpora the line is of the file that it stands in, whichever chunk it is read with.
+// With several corpora, the line refers to its own file, whichever chunk it is in.
 TEST(Corpus, SaysWhereTheFirstPairStandsThatItLeavesOut) {
   const TemporaryDirectory at;
   CorpusOptions options;
@@ -389,7 +389,7 @@ TEST(Corpus, SaysBothCountsOfUnequalFiles) {
       const auto run = [&] { take(corpus, 1'000); };
       const std::string error = error_of(run);
       EXPECT_TRUE(contains(error, "has 380 lines") && contains(error, "has 400")) << error;
-      EXPECT_EQ(error_of([&] { corpus.next(); }), error);  // and it stays wrong
+      EXPECT_EQ(error_of([&] { corpus.next(); }), error);  // the error persists
     }
 }
 
@@ -432,7 +432,7 @@ TEST(Corpus, RefusesAStateOfAnother) {
     EXPECT_TRUE(contains(error_of([&] { nlohmann::json::parse(bad).get<CorpusState>(); }), "corpus state")) << bad;
 }
 
-// A text that was changed is another, even where its size is the same; a state of before that was told fits any.
+// A changed text is another corpus, even at the same size; a checkpoint without this hash matches any.
 TEST(Corpus, RefusesAStateOfOtherText) {
   const TemporaryDirectory at;
   CorpusOptions options = options_for(at, 100);
@@ -457,7 +457,7 @@ TEST(Corpus, RefusesAStateOfOtherText) {
   EXPECT_NO_THROW(Corpus(options, words, old.get<CorpusState>()));
 }
 
-// What a checkout without git-lfs leaves behind is no text, whoever reads it.
+// A checkout without git-lfs leaves pointer files, which no reader accepts.
 TEST(Corpus, RefusesAPointerOfGitLfs) {
   const TemporaryDirectory at;
   const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 77\n",
@@ -473,15 +473,15 @@ TEST(Corpus, RefusesAPointerOfGitLfs) {
   EXPECT_EQ(line, "version https://git-lfs.github.com/spec/v1");
 }
 
-// Of a large file 64 stretches are looked at, the first at its beginning and the last at its end. Old versions rounded
-// where they begin, and had one more at the end: a state of theirs goes on.
+// A large file is sampled in 64 stretches, the first at its start and the last at its end. Old versions rounded the
+// offsets, and had one more stretch at the end: their checkpoints still match.
 TEST(Corpus, LargeFilesAreToldApartByStretches) {
   const TemporaryDirectory dir;
   constexpr std::size_t size = (std::size_t{256} << 20) + (1 << 20) + 77, stretch = 4 << 20, last = size - stretch;
   std::string text;
   for (int i = 0; i < 2000; ++i) text += "a b c\n";
   const std::string path = dir.write("large", text);
-  std::filesystem::resize_file(path, size);  // zeros, which take no room
+  std::filesystem::resize_file(path, size);  // zeros, which take no space
   CorpusOptions options;
   options.source = {path}, options.target = {path};
   options.max_tokens = 100, options.max_length = 100, options.prefetch = 0;
@@ -506,7 +506,7 @@ TEST(Corpus, LargeFilesAreToldApartByStretches) {
   EXPECT_TRUE(contains(error_of([&] { Corpus(options, words, state); }), "but other text"));
 }
 
-// Points of tokens are numbered as scoring numbers them, what stands around a sentence counted; those of words are not.
+// Token alignments are numbered as in scoring, which counts frame tokens; word alignments are not.
 TEST(Corpus, AlignmentsGoWithTheFramesOfSentences) {
   const TemporaryDirectory dir;
   dir.write("sentencepiece.bpe.model",

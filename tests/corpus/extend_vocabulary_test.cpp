@@ -68,7 +68,7 @@ TEST_P(Extension, KeepsOldIdsAndCutsNewTextIntoFewerPieces) {
   EXPECT_GT(pieces_before, 15u);
   EXPECT_EQ(after.encode(">>de<< kiwi").front(), size + 14);
 
-  // What a piece was cut into before says how its row begins.
+  // The former pieces of a new piece determine its initial row.
   ASSERT_EQ(more.source_parts.size(), 15u);
   EXPECT_TRUE(more.source_parts.back().empty());
   for (std::size_t i = 0; i < 14; ++i) {
@@ -121,7 +121,7 @@ TEST(BytePairs, TooLittleTextGivesFewerPieces) {
   EXPECT_LT(pieces.size(), 10u);
 }
 
-// The text is chosen as that of a new vocabulary is.
+// The text is selected as for a new vocabulary.
 TEST_P(Extension, ReadsTheTextThatItIsTold) {
   request.source = {{at.write("more", "\xff\n" + text(new_words, 300, 2))}};
   request.count = 14;

@@ -1,4 +1,4 @@
-// The blocks of a text: every token predicted once an epoch, elsewhere cut each time, and resumed at any batch.
+// The blocks of a text: every token predicted once an epoch, with different cuts each time, and resumable at any batch.
 #include "corpus/lm_corpus.h"
 
 #include <gtest/gtest.h>
@@ -124,7 +124,7 @@ TEST(LmCorpus, WhatCannotBeLearnedFromIsSaid) {
   o = t.options;
   o.memory_bytes = 500;
   says(o, "500");
-  o.memory_bytes = 2000;  // holds the text and not its ids
+  o.memory_bytes = 2000;  // enough for the text but not for its ids
   says(o, "memory");
   o = t.options;
   o.max_tokens = 8;

@@ -31,7 +31,7 @@ TEST(Reader, ReadsGzipByItsBytes) {
   EXPECT_EQ(plain.size(), 50'000u);
   EXPECT_EQ(read_lines(at.write("text.gz", gzip(text))), plain);
   EXPECT_EQ(read_lines(at.write("no_extension", gzip(text))), plain);
-  const std::size_t middle = text.size() / 2;  // two members, as `cat a.gz b.gz` makes, and padding behind them
+  const std::size_t middle = text.size() / 2;  // two members, as in `cat a.gz b.gz`, then padding
   EXPECT_EQ(
       read_lines(at.write("two.gz", gzip(text.substr(0, middle)) + gzip(text.substr(middle)) + std::string(100, '\0'))),
       plain);
@@ -129,7 +129,7 @@ TEST(Reader, HandsOutThePipesLinesAsTheyCome) {
   LineReader reader(pipe);
   opener.join();
   std::string line;
-  EXPECT_EQ(reader.next(line), Line::text);  // though the writer has not closed
+  EXPECT_EQ(reader.next(line), Line::text);  // although the writer has not closed the pipe
   EXPECT_EQ(line, "first");
   writer << "second" << std::flush;
   writer.close();
@@ -138,7 +138,7 @@ TEST(Reader, HandsOutThePipesLinesAsTheyCome) {
   EXPECT_EQ(reader.next(line), Line::end);
 }
 
-// Whatever the bytes are: lines of valid UTF-8, or an Error; never a crash.
+// For any bytes: lines of valid UTF-8, or an Error; never a crash.
 TEST(Reader, SurvivesMutatedFiles) {
   const TemporaryDirectory at;
   std::string text;

@@ -192,7 +192,7 @@ TEST(Vocabulary, NamesBadInput) {
 
 using Lines = std::vector<std::string>;
 
-// What SentencePiece's trainer would pass over without a word.
+// Lines that SentencePiece's trainer would skip silently.
 TEST_P(EveryModel, LearnsFromLinesOfAnyLength) {
   const std::vector<std::string> russian = {"\u043f\u0440\u0438\u0432\u0435\u0442",
                                             "\u0441\u043e\u0431\u0430\u043a\u0430", "\u0431\u0435\u0436\u0438\u0442",

@@ -1,4 +1,4 @@
-// The demo's generator: numbers in words by hand, normal forms that are what the lines say, no line twice.
+// The demo's generator: number words checked by hand, canonical forms that match the lines, no duplicate lines.
 #include "demo/demo_corpus.h"
 
 #include <gtest/gtest.h>
@@ -113,7 +113,7 @@ TEST(DemoCorpus, TargetsAreNormalForms) {
   }
 }
 
-// Lines that a person has read: where a form's arithmetic is wrong, one of them is missing or has another target.
+// Lines checked by a person: if a form's arithmetic is wrong, one of them is missing or has another target.
 TEST(DemoCorpus, SaysWhatTheLinesSay) {
   std::map<std::string, std::string> targets;
   for (const DemoKind kind : {DemoKind::dates, DemoKind::times, DemoKind::numbers})
@@ -150,7 +150,7 @@ TEST(DemoCorpus, SaysWhatTheLinesSay) {
       {"2,5", "2.5"},
   };
   for (const auto& [source, target] : read) {
-    const auto at = targets.find(source);  // so common that 200,000 draws have met each of them
+    const auto at = targets.find(source);  // so common that each occurs in 200,000 draws
     ASSERT_NE(at, targets.end()) << source;
     EXPECT_EQ(at->second, target) << source;
   }

@@ -1,4 +1,4 @@
-// The text of the applications: what is made is right, by rules that are told again here, and can be told apart.
+// The text of the applications is right, by independent rules, and unambiguous.
 #include "demo/demo_tasks.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(DemoTasks, GiveAsManyLinesAsTheDemoTrainsOn) {
 }
 
 TEST(DemoTasks, GermanSentencesAgree) {
-  // What may stand in front of nouns of known gender, an adjective aside.
+  // Possible articles before nouns of known gender, adjectives aside.
   const std::map<std::string, std::set<std::string>> articles{{"Mann", {"der", "den", "ein", "einen"}},
                                                               {"Frau", {"die", "eine"}},
                                                               {"Kind", {"das", "ein"}},

@@ -1,4 +1,4 @@
-// A process that no launcher has started is a job of its own; what needs several is in under_mpirun/.
+// A process without a launcher is a job of its own; tests of several processes are in under_mpirun/.
 #include "dist/ranks.h"
 #include "dist/launch.h"
 
@@ -12,7 +12,7 @@
 namespace tril::dist {
 namespace {
 
-// The environment with a variable as it is to be, for as long as this lives.
+// Sets an environment variable during its lifetime.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) {

@@ -38,7 +38,7 @@ class GgufTest : public ::testing::Test {
     std::ofstream(path(), std::ios::binary) << bytes;
     return path();
   }
-  // What opening these bytes says; "" where they are accepted.
+  // The error from opening these bytes; "" if they are accepted.
   std::string error_of(const std::string& bytes) const {
     try {
       GgufFile::open(put(bytes));
@@ -58,7 +58,7 @@ class GgufTest : public ::testing::Test {
   std::string directory_;
 };
 
-// Two tensors and an entry of each kind that has a form of its own.
+// Two tensors, and a metadata entry of each kind that is encoded differently.
 RawGguf small() {
   RawGguf f;
   f.entries = {raw_entry("general.architecture", 8, raw_text("llama")), raw_entry("n", 4, raw<std::uint32_t>(7)),
@@ -153,7 +153,7 @@ TEST_F(GgufTest, HostileHeadersAreRefused) {
   expect_error(with_entry(raw_entry("k", 9, raw(9u) + raw<std::uint64_t>(1))), "array of arrays");
   for (const std::uint32_t kind : {0u, 6u, 8u, 10u})
     expect_error(with_entry(raw_entry("k", 9, raw(kind) + raw(huge))), "more than the file");
-  for (const std::uint32_t kind : {6u, 10u})  // a count that overflows once it is bytes
+  for (const std::uint32_t kind : {6u, 10u})  // the count overflows when converted to bytes
     expect_error(with_entry(raw_entry("k", 9, raw(kind) + raw((huge >> 2) + 1))), "more than the file");
   for (const std::uint32_t alignment : {0u, 24u, 1u << 21})
     expect_error(with_entry(raw_entry("general.alignment", 4, raw(alignment))), "power of two");
@@ -194,7 +194,7 @@ TEST_F(GgufTest, HostileTensorsAreRefused) {
   expect_error(twice, "has the tensor w.a twice");
 }
 
-// What must be true of any file that is accepted.
+// Invariants of any accepted file.
 void check_accepted(const GgufFile& f, std::size_t size) {
   std::size_t bytes = 0;
   for (const GgufTensor& t : f.tensors()) {
@@ -218,7 +218,7 @@ void check_accepted(const GgufFile& f, std::size_t size) {
 TEST_F(GgufTest, CutAtEveryByteIsAnError) {
   const std::string whole = small().bytes();
   for (std::size_t n = 0; n < whole.size(); ++n) EXPECT_NE(error_of(whole.substr(0, n)), "") << n;
-  EXPECT_EQ(error_of(whole + std::string(3, 'x')), "");  // as llama.cpp has it, what follows does not matter
+  EXPECT_EQ(error_of(whole + std::string(3, 'x')), "");  // as in llama.cpp, trailing bytes are ignored
 }
 
 TEST_F(GgufTest, MutatedFilesAreErrorsOrRightAnswers) {

@@ -1,5 +1,5 @@
-// Damaged files: whatever the bytes, the answer is an Error or a right one, in memory bounded by the file's own size.
-// TRIL_FUZZ_RUNS sets the number of mutated files (2,000 where unset), TRIL_FUZZ_SEED repeats a run.
+// Damaged files: whatever the bytes, the result is an Error or correct, within memory bounded by the file's size.
+// TRIL_FUZZ_RUNS sets the number of mutated files (default 2,000), TRIL_FUZZ_SEED repeats a run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ std::string small_file() {
                   39));
 }
 
-// Opens the bytes as a file; true where it is accepted, and then all that must be true of an accepted file is.
+// Opens the bytes as a file; true if they are accepted, after checking all invariants.
 bool accepts(const TemporaryDirectory& directory, const std::string& bytes) {
   const std::string path = directory.put("f.safetensors", bytes);
   const AllocationMeter meter;
@@ -67,13 +67,13 @@ bool accepts(const TemporaryDirectory& directory, const std::string& bytes) {
     EXPECT_EQ(std::string(e.what()).find(path), 0u) << e.what();
     EXPECT_LT(std::string(e.what()).size(), 2000u);
   }
-  const std::size_t constant = bytes.size() < 10'000 ? 64 << 10 : 2 << 20;  // the latter: 10,000 texts of metadata
+  const std::size_t constant = bytes.size() < 10'000 ? 64 << 10 : 2 << 20;  // the latter for 10,000 entries of metadata
   EXPECT_LT(meter.largest_bytes(), 3 * bytes.size() + constant);
   EXPECT_LT(meter.peak_bytes(), 12 * bytes.size() + constant);
   return accepted;
 }
 
-// Changes up to four things: bits, bytes, digits, pieces cut, doubled or swapped, so that JSON often stays JSON.
+// Applies up to four changes: bits, bytes, digits, pieces cut, doubled or swapped, so that JSON often stays JSON.
 std::string mutated(std::string bytes, RandomSequence& random) {
   const auto anywhere = [&] { return bytes.empty() ? 0 : static_cast<std::size_t>(random.below(bytes.size())); };
   for (std::uint64_t n = 1 + random.below(4); n > 0 && !bytes.empty(); --n) {
@@ -104,7 +104,7 @@ std::string mutated(std::string bytes, RandomSequence& random) {
       default:
         bytes.insert(at, std::string(length * 10, "[{\"9, "[random.below(6)]));
     }
-    // Half of the time the length field is made right again, or nothing behind it would ever be reached.
+    // Half of the time the length field is corrected, since otherwise nothing after it would be reached.
     if (bytes.size() >= 8 && random.below(2)) {
       const std::size_t end = bytes.rfind('}');
       if (end != bytes.npos && end >= 8) bytes.replace(0, 8, testing::length_field(end - 8 + 1));

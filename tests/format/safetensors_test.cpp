@@ -1,4 +1,4 @@
-// safetensors: golden files read as they are, what is written reads back, and each way to be wrong has its error.
+// safetensors: golden files are read, written files read back, and each kind of damage has its error.
 #include "format/safetensors.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
-// Every safetensors file under tests/golden against a plain reading of its header.
+// Every safetensors file under tests/golden against a simple parse of its header.
 TEST(Safetensors, GoldenFilesReadAsTheirHeadersSay) {
   int files = 0, tensors = 0;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(test::test_dir()) / "golden")) {

@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a config.json (tests/support/config_harness.h). An Error is fine; a crash, a hang, or a model that is
-// not what the file says is not.
+// libFuzzer: any bytes as a config.json (tests/support/config_harness.h). An Error is fine; a crash, a hang, or a model
+// that differs from the file is not.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
-  // The golden directories have not all families: one is put in now and then.
+  // The golden directories do not cover all families: others are injected now and then.
   static const std::vector<std::string> small = tril::testing::small_configs();
   if (const std::string& text = small[seed / 50 % small.size()]; seed % 50 == 0 && text.size() <= most) {
     std::copy(text.begin(), text.end(), data);

@@ -13,7 +13,7 @@
 
 namespace {
 
-// Reads a key as everything that it may be.
+// Reads a key as every possible type.
 void read_key(const tril::GgufFile& file, const std::string& key) {
   const auto attempt = [&]<class T>(T*) {
     try {

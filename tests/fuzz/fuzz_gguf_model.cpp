@@ -1,5 +1,5 @@
 // libFuzzer: any bytes as a GGUF file that is a model. An Error is fine; what is accepted must be a model with all its
-// weights, whose config.json makes the same model. The corpus begins with small models of several architectures.
+// weights, whose config.json gives the same model. The corpus starts with small models of several architectures.
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

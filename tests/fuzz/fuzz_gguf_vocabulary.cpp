@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a GGUF file with a vocabulary. An Error is fine; what is accepted must encode and decode, be the
-// same tokenizer after it was written into a file and read again, and have files for a model directory.
+// libFuzzer: any bytes as a GGUF file with a vocabulary. An Error is fine; what is accepted must encode and decode,
+// must be the same tokenizer after it is written and read again, and must have files for a model directory.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -53,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const tril::TokenizerFile& f : tokenizer->files())
       if (f.name == "tokenizer.json")
         must_read("its own tokenizer.json", [&] { return tril::read_tokenizer_json(f.bytes, f.name); });
-    const tril::GgufVocabulary written = tril::gguf_vocabulary(d, tokens);  // an Error: there is no such form
+    const tril::GgufVocabulary written = tril::gguf_vocabulary(d, tokens);  // an Error: not expressible
     const auto copy = must_read("its own GGUF file", [&] {
       return tokenizer_of(tril::read_gguf_vocabulary(tril::GgufFile::open(memory_file(gguf_of(written.metadata)))));
     });

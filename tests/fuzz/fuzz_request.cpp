@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   return 0;
 }
 
-// A body of JSON stays JSON below its line; connections, forms, and one request in eight are bytes.
+// JSON bodies stay JSON; connections, forms, and one request in eight are mutated as bytes.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
   static const std::vector<std::string> words{
       // of requests

@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   return 0;
 }
 
-// One mutation in two changes the header as JSON, with its length put right.
+// Every second mutation changes the header as JSON, and corrects its length.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
   static const std::vector<std::string> texts{"dtype", "shape", "data_offsets", "__metadata__", "format",        "pt",
                                               "F64",   "F32",   "F16",          "BF16",         "I64",           "I32",

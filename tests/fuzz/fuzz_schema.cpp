@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a JSON schema, or behind a first '/' as a regular expression. An Error is fine; what is
-// accepted must have a text, and texts drawn from it must be allowed, JSON, and valid (tests/support/schema_validator.h).
+// libFuzzer: any bytes as a JSON schema, or after an initial '/' as a regular expression. An Error is fine; what is accepted
+// must have a text, and texts sampled from it must be allowed, JSON, and valid (tests/support/schema_validator.h).
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,7 +24,7 @@ namespace {
 using tril::fuzz::must;
 using tril::search::Constraint;
 
-// A token for each byte, and one that ends.
+// A token for each byte, and an end token.
 std::shared_ptr<const tril::search::TokenTrie> bytes() {
   std::vector<std::string> list;
   for (int b = 0; b < 256; ++b) list.emplace_back(1, static_cast<char>(b));
@@ -32,7 +32,7 @@ std::shared_ptr<const tril::search::TokenTrie> bytes() {
   return std::make_shared<tril::search::TokenTrie>(list);
 }
 
-// Tokens at random from those that may follow, and the shortest way where it gets long.
+// Random tokens among those that may follow, then the shortest ending once the text gets long.
 std::string draw(const Constraint& constraint, tril::RandomSequence& random) {
   const std::int64_t room = constraint.least_tokens() + static_cast<std::int64_t>(random.below(60));
   std::vector<std::int32_t> tokens;
@@ -53,7 +53,7 @@ std::string draw(const Constraint& constraint, tril::RandomSequence& random) {
   return text;
 }
 
-// What the validator finds wrong; nothing where the standard library does not know the expressions, or the validator the
+// The validator's complaint; empty if the standard library does not know the expressions, or the validator the
 // references.
 std::string fault_of(const std::string& text, const nlohmann::json& schema) {
   const auto value = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);

@@ -1,5 +1,5 @@
 // libFuzzer: any bytes as a tokenizer.json. An Error is fine; what is accepted must encode into ids of its vocabulary,
-// decode, and be the same tokenizer after it was written and read again.
+// decode, and be the same tokenizer after it is written and read again.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,5 +1,5 @@
-// What a fuzzer does to a GGUF file so that it stays one: a value, a key, a tensor's name, shape or type is another, or
-// one of them goes or comes twice; all lengths and offsets are put right. One mutation in four is of bytes all the same.
+// Mutates a GGUF file so that it stays one: changes a value, a key, or a tensor's name, shape or type, or removes or
+// repeats one of them; corrects all lengths and offsets. One mutation in four changes bytes instead.
 #pragma once
 
 #include <algorithm>
@@ -22,10 +22,10 @@ namespace tril::fuzz {
 
 class GgufMutator {
  public:
-  /// @param texts  what a string may become
+  /// @param texts  replacements for strings
   GgufMutator(unsigned seed, const std::vector<std::string>& texts) : random_(seed), texts_(texts) {}
 
-  /// @param file  the bytes, opened; changes them, as LLVMFuzzerCustomMutator has it
+  /// @param file  the bytes, opened; mutates them like LLVMFuzzerCustomMutator
   std::size_t operator()(const GgufFile& file, std::uint8_t* data, std::size_t size, std::size_t most) {
     if (one_in(4)) return LLVMFuzzerMutate(data, size, most);
     std::vector<Entry> entries;
@@ -86,7 +86,7 @@ class GgufMutator {
       case 1:
         e.key = one_in(2) && !texts_.empty() ? texts_[below(texts_.size())] : entries[below(entries.size())].key + "x";
         return;
-      case 2: {  // under the name of another key, which it may then stand beside
+      case 2: {  // under another key's name, perhaps beside that key
         Entry copy = e;
         if (!texts_.empty()) copy.key = texts_[below(texts_.size())];
         entries.push_back(std::move(copy));
@@ -177,7 +177,7 @@ class GgufMutator {
     return file.bytes();
   }
 
-  // What the file is to have for the tensor, where that is little and its type is one; else what it has.
+  // The bytes that the file should have for the tensor, if they are few and its type is known; else those that it has.
   static std::size_t bytes_needed(const Lies& t, std::size_t otherwise) {
     std::uint64_t count = 1;
     for (const std::uint64_t n : t.dims)

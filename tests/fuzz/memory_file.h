@@ -1,4 +1,4 @@
-// Bytes as a file that has a path and is on no disk.
+// Bytes as a file with a path that is not on a disk.
 #pragma once
 
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 
 namespace tril::fuzz {
 
-/// The same file for all calls: what was mapped of it before must be gone.
+/// All calls reuse the same file: earlier mappings of it must be gone.
 inline std::string memory_file(std::string_view bytes) {
   static const int descriptor = ::memfd_create("fuzz", 0);
   if (::ftruncate(descriptor, 0) != 0 ||

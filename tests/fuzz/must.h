@@ -1,4 +1,4 @@
-// What a fuzzer holds true of input that was accepted: where it does not hold, the run ends with the reason.
+// Assertions of a fuzzer about accepted input: if one fails, the run ends with the reason.
 #pragma once
 
 #include <cstdio>
@@ -15,7 +15,7 @@ inline void must(bool ok, const std::string& what) {
   std::abort();
 }
 
-/// f(), in which an Error is a finding: of what was read before, and was written by us.
+/// Calls f(), where an Error is a finding: the input was accepted before, and written by us.
 template <class F>
 auto must_read(const std::string& what, const F& f) {
   try {

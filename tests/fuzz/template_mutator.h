@@ -1,5 +1,5 @@
-// What is done to chat templates so that tags stay tags: bytes changed at random hardly ever make one. Statements are
-// put in whole, tags are dropped and doubled, words in them become others. One mutation in four is of bytes all the same.
+// Mutates chat templates so that tags stay tags: random bytes hardly ever form one. Inserts whole statements, drops and
+// doubles tags, replaces words in them. One mutation in four changes bytes instead.
 #pragma once
 
 #include <algorithm>
@@ -169,7 +169,7 @@ class TemplateMutator {
     return list;
   }
 
-  // Tags, and what stands between them.
+  // Tags, and the text between them.
   static std::vector<std::string> parts_of(std::string_view text) {
     std::vector<std::string> parts;
     for (std::size_t at = 0; at < text.size();) {
@@ -191,7 +191,7 @@ class TemplateMutator {
     const auto place = [&](std::size_t i) { return parts.begin() + static_cast<std::ptrdiff_t>(i); };
     const std::size_t at = below(parts.size() + 1), kind = below(6);
     if (kind == 0 || at == parts.size()) {
-      // Apart, so that what it opens can be closed elsewhere.
+      // Separately, so that the statement can be closed elsewhere.
       const std::vector<std::string> added = parts_of(statements()[below(statements().size())]);
       parts.insert(place(at), added.begin(), added.end());
     } else if (kind == 1) {

@@ -1,6 +1,6 @@
 // Ragged attention of every instruction set against plain loops in double: values, log-sum-exp, weights and gradients,
-// for all masks, both conventions, and a bias by distance; the loops' own gradient against finite differences; the cached form against the
-// ragged.
+// for all masks, both conventions, and a bias by distance; the loops' own gradient against finite differences; the
+// cached form against the ragged one.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -47,7 +47,7 @@ struct Data {
     for (auto [q_len, k_len] : c.rows) n += static_cast<std::size_t>(queries ? q_len : k_len);
     return n;
   }
-  /// From -(the longest k_len - 1) to the longest q_len - 1: no more than is promised.
+  /// From -(the longest k_len - 1) to the longest q_len - 1: the minimum that callers provide.
   static std::size_t distances(const Case& c) {
     int q = 1, k = 1;
     for (auto [q_len, k_len] : c.rows) q = std::max(q, q_len), k = std::max(k, k_len);
@@ -95,7 +95,7 @@ struct Data {
       allow.resize(rows.size() * a.allow_row_stride);
       RandomSequence random(9, 9);
       for (auto& x : allow) x = random.below(3) != 0;
-      for (std::size_t i = 0; i < allow.size(); i += a.allow_query_stride) {  // some queries see nothing, some little
+      for (std::size_t i = 0; i < allow.size(); i += a.allow_query_stride) {  // some queries see no or few keys
         const auto kind = random.below(6);
         for (std::size_t j = 0; j < max_k && kind < 2; ++j) allow[i + j] = kind == 1 && j == max_k / 2;
       }
@@ -118,7 +118,7 @@ bool visible(const Attention& a, std::size_t r, std::size_t h, int i, int j) {
   return false;
 }
 
-/// Biases [heads, distances], of which `zero` is distance 0.
+/// Biases [heads, distances], where `zero` is distance 0.
 struct Biases {
   std::vector<double> x;
   std::size_t zero = 0, stride = 0;
@@ -206,7 +206,7 @@ Biases biases(const Data& d) {
   return {{d.bias.data(), d.bias.data() + d.bias.size()}, d.bias_zero, d.a.bias.stride};
 }
 
-/// A result matrix with a wider stride; what no row owns keeps its first value.
+/// A result matrix with a wider stride; elements outside of rows keep their initial value.
 struct Result {
   std::size_t cols, stride;
   Floats32 x;
@@ -216,7 +216,7 @@ struct Result {
     fill_normal(x, 77);
     before.assign(x.data(), x.data() + x.size());
   }
-  /// expected [rows, cols] in the tokens [begin, end), and what was there elsewhere
+  /// Expects [rows, cols] in the tokens [begin, end), and unchanged values elsewhere.
   void expect(const std::vector<double>& expected, std::size_t begin, std::size_t end, bool accumulate,
               double tolerance, const std::string& what) const {
     std::vector<double> all = before;
@@ -397,7 +397,7 @@ TEST(AttentionTwin, GradientIsThatOfFiniteDifferences) {
 TEST_P(AttentionTest, BlindQueriesGiveZerosOrTheMean) {
   for (bool minus : {false, true}) {
     Case c{.name = "blind", .heads = 1, .kv_heads = 1, .d_k = 4, .d_v = 1, .rows = {{5, 3}}};
-    c.mask = MaskKind::causal, c.minus_1e9 = minus;  // the first two of five queries stand before all three keys
+    c.mask = MaskKind::causal, c.minus_1e9 = minus;  // the first two of five queries precede all three keys
     Data d(c, 1);
     Floats32 scratch(k.attention_scratch(4, 1)), out(d.q_tokens), lse(d.q_tokens);
     k.attention(d.a, out, 1, lse, scratch);
@@ -408,7 +408,7 @@ TEST_P(AttentionTest, BlindQueriesGiveZerosOrTheMean) {
       EXPECT_NEAR(out[i], minus ? mean : 0.0f, 1e-6);
       EXPECT_EQ(lse[i], minus ? -1e9f : -std::numeric_limits<float>::infinity());
     }
-    EXPECT_NEAR(out[first + 2], d.a.v[key * d.v_stride], 1e-6);  // the third sees the first key alone
+    EXPECT_NEAR(out[first + 2], d.a.v[key * d.v_stride], 1e-6);  // the third sees only the first key
   }
 }
 

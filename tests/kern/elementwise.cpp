@@ -209,7 +209,7 @@ TEST_P(Elementwise, BrainFloatsAreTheNearestOnesAndComeBackExactly) {
     for (std::size_t slack = 0; slack < 4; ++slack) {
       Floats32 x(n, slack), back(n, slack ^ 1);
       fill_normal(x, n);
-      for (std::size_t i = 0; i < n; i += 7)  // ties, the largest float, what is no number, and the smallest
+      for (std::size_t i = 0; i < n; i += 7)  // ties, the largest float, NaN, and the smallest
         x[i] = std::bit_cast<float>(
             std::array<std::uint32_t, 5>{0x3f808000u, 0x3f818000u, 0x7f7fffffu, 0xff800001u, 1u}[i / 7 % 5]);
       Guarded<std::uint16_t> y(n, slack);

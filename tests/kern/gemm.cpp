@@ -1,4 +1,4 @@
-// Matrix products against three loops of doubles: every transposition, strides, sums into the output, sizes around one.
+// Matrix products against three loops in double: every transposition, strides, accumulation, sizes around one.
 #include "kern/gemm.h"
 
 #include "kern/support.h"
@@ -44,7 +44,7 @@ TEST(Gemm, EqualsItsTwin) {
             g.b = b;
             g.c = c;
             gemm(g);
-            // Partial sums grow with the square root of the terms, and so does the number of roundings that count.
+            // Partial sums grow with the square root of the number of terms, and so does the number of relevant roundings.
             expect_close(c, expected, 1.2e-7 * (static_cast<double>(k) + 8),
                          "gemm " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) +
                              (transpose_a ? " A^T" : "") + (transpose_b ? " B^T" : "") + (accumulate ? " added" : ""));

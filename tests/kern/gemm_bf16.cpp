@@ -1,4 +1,4 @@
-// Products of bfloat16 on every table against three loops of doubles over operands that were rounded one by one.
+// Products of bfloat16 on every table against three loops in double over individually rounded operands.
 #include "kern/gemm_bf16.h"
 
 #include <fmt/format.h>
@@ -125,7 +125,7 @@ TEST_P(GemmBf16, FinishesWithBiasActivationDropoutAndResidual) {
             }
 }
 
-// Past the caches or through them: the same bits, where lines begin with rows and where they do not.
+// Streaming stores or cached ones: the same bits, whether rows are aligned to cache lines or not.
 TEST_P(GemmBf16, StreamedResultsAreTheSame) {
   struct alignas(64) Line {
     float values[16];
@@ -163,7 +163,7 @@ TEST_P(GemmBf16, StreamedResultsAreTheSame) {
 }
 
 TEST_P(GemmBf16, RoundsAsTheStandardDoesAndKeepsWhatIsNotANumber) {
-  // One value times one: what comes out is the value as it was packed, on either side.
+  // One value times one: the result is the value as packed, on either side.
   std::vector<float> values{0.0f,
                             -0.0f,
                             1.0f,

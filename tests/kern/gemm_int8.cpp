@@ -1,4 +1,4 @@
-// Products of quantised weights on every table against whole numbers that were rounded and multiplied one by one.
+// Products of quantised weights on every table against integers that are rounded and multiplied one by one.
 #include "kern/gemm_int8.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 
 class GemmInt8 : public KernelTest {};
 
-// A weight [n, k], rounded, as files hold it and packed, and its values as whole numbers times scales.
+// A weight [n, k]: rounded, stored as in files, packed, and its values as integers times scales.
 struct Weight {
   std::size_t n, k;
   int bits;
@@ -64,7 +64,7 @@ struct Size {
   std::size_t m, n, k;
 };
 
-// The largest integers of both signs, -128 among the weights, in sums that all point one way: nothing saturates.
+// The largest integers of both signs, including -128 among the weights, in sums of one sign: nothing saturates.
 TEST_P(GemmInt8, TheLargestIntegersAreExact) {
   constexpr std::size_t n = 36, depth = 128;
   for (const std::size_t m : {1, 2, 3, 4, 5, 33})
@@ -314,7 +314,7 @@ TEST_P(GemmInt8, RowsThatAreNotNumbersSaySo) {
   EXPECT_TRUE(std::isnan(values[2]));
 }
 
-// As of 8 bits: whoever computes with the row sees that there is no number.
+// As for 8 bits: the row's results are then not finite, so the fault is visible.
 TEST(QuantizeInt4, ARowThatIsNotFiniteHasNoScale) {
   for (const float odd : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     std::vector<float> w(3 * 37, 0.5f);

@@ -1,4 +1,4 @@
-// Blocks of GGUF files: every value by a formula of its own in double, and by what the gguf package says of random
+// Blocks of GGUF files: every value by an independent formula in double, and by the gguf package's results for random
 // blocks (tests/golden/make_gguf.py).
 #include "kern/gguf_blocks.h"
 
@@ -30,7 +30,7 @@ struct Bits {
   int whole(int byte) const { return static_cast<std::int8_t>(p[byte]); }
 };
 
-// Scale and least value of group g of Q4_K and Q5_K, whose 12 bytes begin at byte 4.
+// Scale and minimum of group g of Q4_K and Q5_K, whose 12 bytes begin at byte 4.
 std::pair<int, int> scales_of(Bits b, int g) {
   if (g < 4) return {b.at(4 + g, 0, 6), b.at(8 + g, 0, 6)};
   return {b.at(8 + g, 0, 4) + 16 * b.at(g, 6, 2), b.at(8 + g, 4, 4) + 16 * b.at(4 + g, 6, 2)};

@@ -82,7 +82,7 @@ struct Strided {
     for (std::size_t i = 0; i < rows; ++i) m.insert(m.end(), x.data() + i * stride, x.data() + i * stride + cols);
     return m;
   }
-  /// What a call should leave here: `result` (added where told), and the padding as it was.
+  /// The expected memory after a call: `result` (added if requested), and unchanged padding.
   Matrix after(const Matrix& result, bool accumulate) const {
     Matrix m(x.data(), x.data() + x.size());
     for (std::size_t i = 0; i < rows; ++i) {
@@ -155,7 +155,7 @@ TEST_P(LinearAttentionTest, MatchesTheQuadraticForm) {
 }
 
 TEST_P(LinearAttentionTest, GradientStaysExactInLongRows) {
-  const Shape s{1, 16, 16, true, {{3000, 3000}}};  // S is taken back chunk by chunk: the first tokens show what is lost
+  const Shape s{1, 16, 16, true, {{3000, 3000}}};  // S is undone chunk by chunk: the first tokens show any loss
   const Data d(s, 0);
   const Twin twin(d.a, d.q->dense(), d.k->dense(), d.v->dense(), d.d_out->dense());
   Floats32 scratch(k.linear_attention_scratch(16, 16)), dq(3000 * 16), dk(3000 * 16), dv(3000 * 16);

@@ -1,5 +1,5 @@
-// The gradients of a linear map in mixed precision on every table, against loops of doubles over operands that were
-// rounded one by one.
+// The gradients of a linear map in mixed precision on every table, against loops in double over individually rounded
+// operands.
 #include "kern/linear_gradient.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Attention to a packed memory on every table against loops of doubles over keys and values that were rounded one by one.
+// Attention to a packed memory on every table against loops in double over individually rounded keys and values.
 #include "kern/memory_attention.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ struct Sizes {
   std::size_t heads, kv_heads, d_k, d_v;
 };
 
-// Each head's part of a row as it comes back from where it was rounded to.
+// Each head's part of a row, rounded and converted back.
 std::vector<float> rounded(const float* x, std::size_t n, MemoryForm form) {
   std::vector<float> y;
   float most = 0;

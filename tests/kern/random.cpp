@@ -1,5 +1,5 @@
-// Are the bits that dropout uses random enough? Each statistic is compared with its distribution under true randomness,
-// at five standard deviations; the streams are fixed, so a pass stays a pass.
+// The quality of dropout's random bits: each statistic is compared with its distribution under true randomness, at five
+// standard deviations; the streams are fixed, so results never vary.
 #include <bit>
 
 #include "kern/support.h"
@@ -10,8 +10,8 @@ namespace {
 constexpr std::uint32_t draws = 1u << 18;
 constexpr double n = draws;
 
-/// Keys as they come in practice: neighbouring streams, seeds and parts. (Keys that somebody invents, {0, 0} and {0,
-/// 1}, say, make related streams: the mixing of keys is random_key's work.)
+/// Realistic keys: neighbouring streams, seeds and parts. (Arbitrary keys such as {0, 0} and {0, 1} give related
+/// streams: random_key does the mixing of keys.)
 std::vector<RandomKey> keys() {
   return {random_key(1, 0),
           random_key(1, 1),
@@ -39,8 +39,8 @@ TEST(RandomBits, HaveTheMeanAndVarianceOfUniformNumbers) {
   }
 }
 
-/// Over all draws: within 2^15 of them bits 5 and 20 of some keys agree in 51.5% of the cases, which is what two
-/// multiplications leave, and what a comparison with a threshold does not see.
+/// Over all draws: within 2^15 of them bits 5 and 20 of some keys agree in 51.5% of the cases, which is the limit of
+/// two multiplications, and has no effect on comparisons with a threshold.
 TEST(RandomBits, AreBalancedAndPairwiseIndependent) {
   for (const RandomKey key : keys()) {
     int ones[32] = {}, same[32][32] = {};

@@ -70,7 +70,7 @@ TEST_P(RowKernels, TransposeAndStridedCopies) {
     expect_close(y, expected, 0, "transpose");
 
     if (rows == 0) return;
-    const std::size_t wide = cols + 3;  // between the rows of the copy stands what stood there
+    const std::size_t wide = cols + 3;  // the gaps between rows must be unchanged
     Floats32 to(rows * wide - 3, slack ^ 2);
     fill_normal(to, 2);
     auto copied = doubles(to);

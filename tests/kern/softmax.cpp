@@ -1,4 +1,4 @@
-// Softmax, the losses on it and the choice of the largest, against doubles.
+// Softmax, losses on it and the argmax, against doubles.
 #include <algorithm>
 #include <numeric>
 
@@ -177,7 +177,7 @@ TEST_P(Softmax, RDrop) {
       }
 }
 
-/// By sorting everything: largest first, NaN last, of equals the smaller index first.
+/// By a full sort: largest first, NaN last, the smaller index first on ties.
 std::vector<std::int32_t> sorted(const float* x, std::size_t cols) {
   std::vector<std::int32_t> order(cols);
   std::iota(order.begin(), order.end(), 0);
@@ -197,7 +197,7 @@ TEST_P(Softmax, TopK) {
           if (kind == 1) x[i] = std::round(x[i]);   // many equal
           if (kind == 2 && i % 3 != 1) x[i] = NAN;  // mostly NaN
           if (kind == 3) x[i] = i % 5 == 4 ? -inf : i % 7 == 5 ? inf : NAN;
-          if (kind == 4) x[i] = static_cast<float>(i);  // every value better than all before
+          if (kind == 4) x[i] = static_cast<float>(i);  // every value larger than all before
         }
         for (const std::size_t n :
              {std::size_t{1}, std::size_t{2}, std::size_t{5}, std::size_t{16}, std::size_t{64}, cols}) {

@@ -1,5 +1,5 @@
-// What the tests of kernels share: every table of this processor as a parameter, memory that ends at a page that may
-// not be touched, sizes around the vectors' lengths, and comparison with doubles.
+// Shared by the kernel tests: every table of this processor as a parameter, memory that ends at an inaccessible page,
+// sizes around the vectors' lengths, and comparison with doubles.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ inline const std::vector<std::size_t>& sizes() {
 }
 
 /// n values that end `slack` (0 to 3) before a page without access, so that their alignment varies with n and slack.
-/// The values around them are marked; intact() says that nobody wrote there.
+/// The surrounding values are marked; intact() tells whether they are unchanged.
 template <class T>
 class Guarded {
  public:

@@ -1,4 +1,4 @@
-// BLEU, chrF and the 13a tokenization against sacrebleu's numbers on odd corpora (eval_cases/, made by
+// BLEU, chrF and the 13a tokenization against sacrebleu's results on unusual corpora (eval_cases/, made by
 // make_eval_cases.py).
 #include <gtest/gtest.h>
 
@@ -71,7 +71,7 @@ TEST(LowerCase, EqualsPythonsOnOddLines) {
   for (const auto& pair : cases()["lower"]) EXPECT_EQ(lower_case(pair[0].get<std::string>()), pair[1]) << pair[0];
 }
 
-// What Python's str.lower() gives, in whose place the rule of The Unicode Standard, table 3-17, stands.
+// Results of Python's str.lower(), by the rule of The Unicode Standard, table 3-17.
 TEST(LowerCase, ASigmaIsFinalWhereAWordEnds) {
   for (const auto& [upper, lower] : std::vector<std::pair<std::string, std::string>>{
            {"\u039f\u03a3", "\u03bf\u03c2"},                // ends a word
@@ -92,7 +92,7 @@ TEST(Bleu, KnowsThePaperByHand) {
   EXPECT_EQ(s.brevity_penalty, 1);
   // Twice as long a reference: exp(1 - 8/4).
   EXPECT_NEAR(bleu({"a b c d"}, std::vector<Lines>{{"a b c d e f g h"}}).score, 100 * std::exp(-1.0), 1e-9);
-  // A word repeated counts no more often than the reference has it.
+  // A repeated word counts at most as often as in the reference.
   EXPECT_EQ(bleu({"the the the the"}, std::vector<Lines>{{"the cat is the"}}).matched[0], 2);
 }
 

@@ -1,5 +1,5 @@
-// What a few bytes of config.json may ask for: sizes out of all bounds, numbers that float32 does not hold and ids beyond
-// the vocabulary are errors that say so, before memory is spent on them.
+// Huge requests in a small config.json: sizes beyond all bounds, numbers that float32 cannot hold and ids beyond the
+// vocabulary are clear errors, before memory is used.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -64,7 +64,7 @@ TEST(ConfigBounds, SizesOfFamiliesWithoutAPublisher) {
       says({{"d_ff", 2147483647}}, "d_ff: 2147483647 is not from 1 to the 16777216");
     if (padded)
       says({{"pad_idx", 13}}, "pad_idx: 13 is not an id of the vocabulary of 13");
-    else if (std::string_view(architecture) == "linear_decoder")  // of no greatest length
+    else if (std::string_view(architecture) == "linear_decoder")  // has no maximum length
       says({{"eos_token_id", 13}}, "eos_token_id: 13 is not an id of the vocabulary of 13");
     else
       says({{"max_length", 1 << 25}}, "max_length: 33554432 is not from 1 to the 16777216");
@@ -120,7 +120,7 @@ TEST(ConfigBounds, AModelLargerThanMemoryIsRefusedWithNumbers) {
 }
 
 TEST(ConfigBounds, AFileLargerThanMemoryIsMapped) {
-  // 1 TiB of zeros, which take no memory.
+  // 1 TiB of zeros, which take no space.
   const int descriptor = ::memfd_create("large", 0);
   ASSERT_GE(descriptor, 0);
   const std::int64_t bytes = std::int64_t{1} << 40;

@@ -1,5 +1,5 @@
-// Configurations of every family, changed at random: an error or a right model. What tests/fuzz/fuzz_config.cpp does under
-// clang for long, here for some thousand changes without it. TRIL_FUZZ_RUNS sets their number, TRIL_FUZZ_SEED repeats a run.
+// Randomly mutated configurations of every family: an error or a correct model. A short version, for any compiler, of
+// tests/fuzz/fuzz_config.cpp. TRIL_FUZZ_RUNS sets the number of mutations, TRIL_FUZZ_SEED repeats a run.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -56,7 +56,7 @@ TEST(ConfigFuzz, MutatedConfigurationsAreErrorsOrRightModels) {
         reinterpret_cast<std::uint8_t*>(text.data()), size, most));
     const std::int64_t before = harness.accepted();
     ASSERT_EQ(harness.say(text), "") << "run " << run << " of seed " << seed << ": " << text;
-    // Some of what is accepted is changed on: wrong values meet others. Each family keeps its place.
+    // Some accepted texts are mutated further, so that wrong values are combined. Each family keeps its place.
     if (harness.accepted() > before) texts[which] = below(8) == 0 ? whole[which] : text;
   }
   EXPECT_GT(harness.accepted(), static_cast<std::int64_t>(whole.size()));

@@ -1,4 +1,4 @@
-// The weights of a directory: one file or shards, and nothing from outside the directory.
+// The weights of a directory: one file or shards, and nothing outside of the directory.
 #include <gtest/gtest.h>
 
 #include "model_io/model_source.h"
@@ -46,12 +46,12 @@ TEST(DirectoryReader, ShardsOfAnIndex) {
   EXPECT_EQ(weights.file_of("b"), directory.path("model-1.safetensors"));
   const WeightFiles moved = std::move(weights);
   EXPECT_EQ(value(moved, "a"), 2);
-  // A single file beside an index is the one that counts, as the library that writes both has it.
+  // A single file takes precedence over an index, as in the library that writes both.
   directory.put("model.safetensors", one_byte("c", 3));
   EXPECT_EQ(model::ModelSource::open(directory.path()).weights().names(), std::vector<std::string>{"c"});
 }
 
-// All that the shards hold counts, wherever it lies and whether it is listed or not.
+// All tensors in the shards count, whichever shard they are in and whether the index lists them or not.
 TEST(DirectoryReader, TensorsThatTheIndexDoesNotList) {
   const TemporaryDirectory directory;
   const std::string both = raw_safetensors(
@@ -67,7 +67,7 @@ TEST(DirectoryReader, TensorsThatTheIndexDoesNotList) {
   EXPECT_EQ(value(weights, "b"), 2);
   EXPECT_EQ(value(weights, "c"), 3);
   EXPECT_EQ(weights.file_of("c"), directory.path("x.safetensors"));
-  // Twice the same is one, twice another is an error.
+  // Equal copies count once, different copies are an error.
   directory.put(
       "y.safetensors",
       raw_safetensors(
@@ -112,7 +112,7 @@ TEST(DirectoryReader, AShardMayBeALinkToAFileAndToNothingElse) {
     std::filesystem::create_symlink(to, directory.path("x.safetensors"));
   };
   directory.put("model.safetensors.index.json", R"({"weight_map":{"a":"x.safetensors"}})");
-  // Caches of downloads lay models out like this; whoever makes links in a directory may put files there as well.
+  // Download caches use such links; whoever can create links in a directory could put files there as well.
   link(blobs.put("blob", one_byte("a", 1)));
   EXPECT_EQ(value(model::ModelSource::open(directory.path()).weights(), "a"), 1);
   const auto says = [&](const std::string& to, const std::string& part) {

@@ -1,5 +1,5 @@
-// GGUF files as models: what is written of a directory is read as the same model, for every family that there is an
-// architecture for; and files that are no model are refused by name.
+// GGUF files as models: an exported directory is read back as the same model, for every family with an architecture;
+// and files that are no model are refused by name.
 #include "model_io/gguf_weights.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ std::vector<float> logits_of(const Model& m, const std::vector<std::int32_t>& id
   return host_copy<float>(logits(c, m, m.decode(c, {.ids = ids, .rows = rows})));
 }
 
-// Directories of decoders that llama.cpp has an architecture for.
+// Directories of decoders for which llama.cpp has an architecture.
 std::vector<fs::path> directories() {
   std::vector<fs::path> found;
   for (const fs::path& d : test::golden_model_directories("decoder-only"))
@@ -71,14 +71,14 @@ TEST(GgufWeights, AFileOfFloatsIsTheModelThatItWasMadeOf) {
     std::string path;
     try {
       path = export_to(to, directory, GgufType::f32);
-    } catch (const Error& e) {  // windows and the like that llama.cpp does not have
+    } catch (const Error& e) {  // windows and other features that llama.cpp lacks
       std::cout << directory.filename() << " is refused: " << e.what() << "\n";
       EXPECT_EQ(e.kind(), ErrorKind::usage);
       continue;
     }
     ++models;
     const auto original = load(ModelSource::open(directory)), again = load(ModelSource::open(path));
-    // Norms that are stored with one added are rounded once more.
+    // Norms that are stored plus one are rounded once more.
     EXPECT_LT(distance(logits_of(*again, kIds), logits_of(*original, kIds)), 1e-5);
     EXPECT_EQ(again->parameters().names(), original->parameters().names());
   }
@@ -86,7 +86,8 @@ TEST(GgufWeights, AFileOfFloatsIsTheModelThatItWasMadeOf) {
 }
 
 TEST(GgufWeights, FewerBitsAreNear) {
-  // The largest share of the logits' spread that each type may change: matrices of 48 columns are F16 in blocks of 32.
+  // The largest change that each type may cause, relative to the logits' spread: matrices of 48 columns are F16 for
+  // blocks of 32.
   for (const auto& [type, share] :
        {std::pair{GgufType::f16, 0.01}, {GgufType::bf16, 0.05}, {GgufType::q8_0, 0.05}, {GgufType::q4_0, 0.8}})
     for (const fs::path& directory : directories()) {
@@ -105,8 +106,8 @@ TEST(GgufWeights, FewerBitsAreNear) {
     }
 }
 
-// Blocks that llama.cpp's Q4_K_M is made of: transformers, which takes them apart by the gguf package, has the same logits
-// and the same likeliest tokens.
+// The block types of llama.cpp's Q4_K_M: transformers, which decodes them with the gguf package, has the same logits
+// and the same most probable tokens.
 TEST(GgufWeights, AFileOfSuperBlocksIsWhatOthersMakeOfIt) {
   const std::string folder = test::test_dir() + "/golden/gguf/";
   const auto expected = nlohmann::json::parse(read_text(folder + "model_q4_k.json", 1 << 20));
@@ -128,13 +129,13 @@ TEST(GgufWeights, AFileOfSuperBlocksIsWhatOthersMakeOfIt) {
 }
 
 TEST(GgufWeights, RowsOfRotatedHeadsComeBack) {
-  // Two heads of 6 rows: a pair (i, i + 3) stands together.
+  // Two heads of 6 rows: a pair (i, i + 3) is adjacent.
   std::vector<std::int64_t> rows;
   for (std::int64_t r = 0; r < 12; ++r) rows.push_back(unrotated_row(r, 6));
   EXPECT_EQ(rows, (std::vector<std::int64_t>{0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11}));
 }
 
-// A gpt2 of one layer, to be made wrong.
+// A gpt2 of one layer, to be damaged.
 class GgufModelFile : public ::testing::Test {
  protected:
   GgufModelFile() {
@@ -258,7 +259,7 @@ TEST_F(GgufModelFile, WhatChangesResultsAndIsNotKnownIsRefused) {
   expect_error("blk.1.ffn_up.weight");
 }
 
-// What a llama's file says of its rotary positions, as config.json would.
+// The config.json of a llama file's rotary positions.
 nlohmann::json rope_of(const std::vector<std::pair<std::string, float>>& numbers, const std::string& type = "") {
   test::RawGguf file;
   file.entries.push_back(raw_entry("general.architecture", 8, raw_text("llama")));

@@ -56,7 +56,7 @@ TEST(GrowVocabulary, NewRowsAreMeansAndTheRestStays) {
     }
 }
 
-// Rows beyond the vocabulary that a model was padded with are used first.
+// Padding rows beyond the vocabulary are used first.
 TEST(GrowVocabulary, FillsRowsThatAreThere) {
   Marian old(config_of(true, true));
   old.parameters().allocate();

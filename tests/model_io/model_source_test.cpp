@@ -54,7 +54,7 @@ TEST(ModelSource, ThreadsThatAskAtOnceGetOneAnswer) {
   for (const WeightFiles* one : seen) EXPECT_EQ(one, &source.weights());
 }
 
-// A part that cannot be read does not keep others from being read, and is read once it can be.
+// An unreadable part does not prevent reading others, and can be read once it is repaired.
 TEST(ModelSource, PartsAreReadWhenTheyAreAskedFor) {
   const tril::TemporaryDirectory directory;
   const auto source = ModelSource::open(directory.path());
@@ -85,7 +85,7 @@ TEST(ModelSource, KeepsItsOwnFilesBesideTheModel) {
             directory.path("m.gguf") + ".packed-int8.tril");
 }
 
-// Errors speak of the key and the tensor as the file calls them.
+// Errors use the file's names for keys and tensors.
 TEST(ModelSource, NamesAreThoseOfTheFile) {
   const auto gguf = ModelSource::open(gguf_model());
   EXPECT_EQ(gguf.config().name_of("hidden_size"), "llama.embedding_length");

@@ -1,4 +1,4 @@
-// A model served out of its image is the model that made it; an image of anything else is not used.
+// A model served from its image equals the model that made it; other images are not used.
 #include "model_io/packed_image.h"
 
 #include <gtest/gtest.h>
@@ -45,17 +45,17 @@ TEST_P(PackedImage, ServesTheSameNumbers) {
   EXPECT_TRUE(is_adopted());
   const std::unique_ptr<Model> m = load(ModelSource::open(root), GetParam());
   EXPECT_EQ(logits_of(*m), made);
-  // It goes on after the file is gone, as a file that is replaced would be.
+  // It keeps working after the file is removed or replaced.
   fs::remove(path);
   EXPECT_EQ(logits_of(*m), made);
-  // Where a model is trained or saved, the files themselves are read.
+  // A model to be trained or saved reads the files themselves.
   write_packed_image(ModelSource::open(root), GetParam());
   EXPECT_EQ(logits_of(*load(ModelSource::open(root))), logits_of(*load(ModelSource::open(root), Precision::fp32)));
 }
 
 TEST_P(PackedImage, OfOtherWeightsIsNotUsed) {
   write_packed_image(ModelSource::open(root), GetParam());
-  // One value of one matrix, as fine-tuning changes them all.
+  // A change of one value in one matrix, like fine-tuning.
   const std::unique_ptr<Model> m = load(ModelSource::open(root));
   std::vector<float> flat = host_copy<float>(m->parameters().flat());
   flat[0] += 1;
@@ -94,7 +94,7 @@ TEST_P(PackedImage, WhatIsDamagedIsNotUsed) {
   }
 }
 
-// Every byte counts: the image's are looked at in a sample before it is served (of a small one all), and all on request.
+// Every byte counts: before serving a sample of the image is checked (all of a small one), and all of it on request.
 TEST_P(PackedImage, ADamagedBodyIsNotUsed) {
   EXPECT_FALSE(packed_image_state(ModelSource::open(root), GetParam()));
   write_packed_image(ModelSource::open(root), GetParam());

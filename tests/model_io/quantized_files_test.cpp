@@ -1,5 +1,5 @@
-// Quantised directories: what is read from them is what rounding at load makes of the original, and what is wrong with
-// them is said.
+// Quantised directories: reading them gives the same values as quantising the original on loading, and damage is
+// reported.
 #include "model_io/quantized_files.h"
 
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ TEST_P(QuantizedFiles, MistakesAreNamed) {
   EXPECT_NE(error_of([&] { quantize(ModelSource::open(root / "q"), root / "again", GetParam()); }).find("already"),
             std::string::npos);
 
-  // Another shape of scales, as files of another model would have.
+  // Scales of another shape, as in files of another model.
   const SafetensorsFile file = SafetensorsFile::open((root / "q/model.safetensors").string());
   std::vector<WeightView> tensors = file.tensors();
   for (WeightView& t : tensors)
@@ -98,7 +98,7 @@ TEST_P(QuantizedFiles, MistakesAreNamed) {
   EXPECT_NE(text.find("q_proj.weight_scale"), std::string::npos) << text;
   EXPECT_NE(text.find("[1, 64]"), std::string::npos) << text;
 
-  // A matrix whose scales are gone is none of floats.
+  // A matrix without its scales is no matrix of floats.
   std::erase_if(tensors, [](const WeightView& t) { return t.name.ends_with("_scale"); });
   write_safetensors((root / "wrong/model.safetensors").string(), tensors, {});
   EXPECT_NE(error_of([&] { load(ModelSource::open(root / "wrong"), precision()); }), "");
@@ -110,7 +110,7 @@ TEST_P(QuantizedFiles, MistakesAreNamed) {
   }
 }
 
-// Rewrites model.safetensors of a directory, each F32 tensor whose name ends so changed by `change`.
+// Rewrites model.safetensors of a directory: `change` is applied to each F32 tensor whose name has this suffix.
 template <class Change>
 void change_floats(const fs::path& directory, const std::string& end, Change change) {
   const fs::path path = directory / "model.safetensors";
@@ -140,14 +140,14 @@ TEST_P(QuantizedFiles, ScalesThatAreNoneAreRefused) {
               std::string::npos)
         << text;
   }
-  // A row of zeros has no other.
+  // Only a row of zeros may have that scale.
   change_floats(root / "floats", "decoder.layers.0.fc1.weight",
                 [](std::vector<float>& v) { std::fill_n(v.begin() + 64, 64, 0.0f); });
   quantize(ModelSource::open(root / "floats"), root / "again", GetParam());
   EXPECT_EQ(error_of([&] { load(ModelSource::open(root / "again"), precision()); }), "");
 }
 
-// Of what is no number fewer bits would make one, and a packed image is never looked at again.
+// Quantisation would turn NaN into a number, and a packed image is never checked again.
 TEST_P(QuantizedFiles, WeightsThatAreNoNumbersAreRefusedByName) {
   for (const float odd : {std::nanf(""), INFINITY, -INFINITY})
     for (const char* name : {"decoder.layers.0.fc1.weight", "encoder.layers.0.fc1.bias"}) {
@@ -167,7 +167,7 @@ TEST_P(QuantizedFiles, WeightsThatAreNoNumbersAreRefusedByName) {
     }
 }
 
-// Names out of files reach a terminal as what they are.
+// Names from files are escaped for a terminal.
 TEST_P(QuantizedFiles, NamesAreShownWithoutTheirControlBytes) {
   const SafetensorsFile file = SafetensorsFile::open((root / "floats/model.safetensors").string());
   std::vector<WeightView> tensors = file.tensors();

@@ -1,4 +1,4 @@
-// Model directories: every family written and read again; what is wrong with a directory is said by name.
+// Model directories: every family is written and read again; errors name what is wrong with a directory.
 #include "model_io/registry.h"
 #include "model_io/model_source.h"
 
@@ -134,7 +134,7 @@ TEST_F(Registry, EveryFamilyIsReadAsItWasWritten) {
   EXPECT_EQ(seen, all) << "a family without a case";
 }
 
-// The first cells of the tables of a page: "| `name` |".
+// The first cells of a page's tables: "| `name` |".
 std::vector<std::string> first_cells(const std::string& page) {
   std::ifstream in(fs::path(test::test_dir()).parent_path() / "docs" / page);
   std::vector<std::string> names;
@@ -166,7 +166,7 @@ TEST_F(Registry, MissingFiles) {
   expect_in(error_of([&] { load(ModelSource::open(directory)); }), "model.safetensors");
 }
 
-// What a checkout without git-lfs and an emptied cache of downloads leave behind.
+// Leftovers of a checkout without git-lfs and of an emptied download cache.
 TEST_F(Registry, FilesThatWereNotFetched) {
   const auto m = testing::small_marian();
   save(*m, directory);
@@ -216,7 +216,7 @@ TEST_F(Registry, WeightsOfAnotherConfiguration) {
   expect_in(text, "has no such weight");
 }
 
-// Weights of another configuration are the world's fault, whoever reads them.
+// Weights of another configuration are a failure of the files, whoever reads them.
 TEST_F(Registry, WhatFilesSayWrongIsNoWrongRequest) {
   const auto m = testing::small_marian();
   save(*m, directory);

@@ -1,4 +1,4 @@
-// Self-attention through a cache, whatever the way in which the tokens come, equals self-attention of the whole.
+// Self-attention through a cache equals self-attention over the whole text, however the tokens are split.
 #include "nn/attention.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ const Attention::Options kinds[] = {
     {.d_model = 10, .num_heads = 2, .d_k = 4, .d_v = 7},
 };
 
-// Rows grow by random numbers of tokens at once; now and then they fork, reorder, leave and come, or are cut back.
+// Rows grow by random numbers of tokens at once; sometimes they fork, reorder, leave, join, or are truncated.
 void feed_in_any_way(const KvCache::Options& kept, bool probe = false) {
   const ops::Mask mask = ops::Mask::causal(kept.window, kept.sinks);
   const double tolerance = kept.precision == KvCache::Precision::int8 ? 0.05 : 3e-5;
@@ -126,7 +126,7 @@ TEST(CachedSelfAttention, AnyWayOfFeedingEqualsTheWhole) {
 }
 
 TEST(CachedSelfAttention, SoDoWindowsAndSinks) {
-  // A layer with a narrower window of its own has no sinks, one with a wider window has those of the call.
+  // A layer with a narrower window of its own has no sinks; one with a wider window uses the call's window and sinks.
   for (const std::int32_t own : {2, 5, 9}) {
     const Attention::Options o{.d_model = 12, .num_heads = 2, .window = own};
     Made m(o);
@@ -215,7 +215,7 @@ TEST(CachedSelfAttention, Errors) {
   EXPECT_THROW(Attention(p, "b", {.d_model = 12, .num_heads = 3, .num_kv_heads = 2}), Error);
 }
 
-// q_kv is the cross-attention's fused form: the same weights laid apart give the same numbers.
+// q_kv is the cross-attention's fused form: the same weights stored separately give the same numbers.
 TEST(CrossAttention, FusedKeysAndValuesEqualSeparateOnes) {
   Made fused({.d_model = 12, .num_heads = 3, .projections = Projections::q_kv}), apart({.d_model = 12, .num_heads = 3});
   const auto kv = host_copy<float>(fused.p.find("layer.self_attn.kv_proj.weight")->value);
@@ -239,7 +239,7 @@ TEST(CrossAttention, FusedKeysAndValuesEqualSeparateOnes) {
   expect_near(results[0], results[1]);
 }
 
-// However they are kept, queries, keys and values begin as one matrix of them all would.
+// However they are stored, queries, keys and values are initialised like a single matrix.
 TEST(Attention, ProjectionsBeginAsPartsOfOneMatrix) {
   const double bound = std::sqrt(6.0 / (48 + 3 * 48));
   for (const Projections kept : {Projections::separate, Projections::qkv, Projections::q_kv}) {

@@ -1,4 +1,4 @@
-// KvCache against the plainest cache there is: for each row, the values themselves.
+// KvCache against the simplest cache: a list of values for each row.
 #include "nn/kv_cache.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t layers = 2, key_size = 3, value_size = 2;
 
-// What a row holds: a number for each token, from which its keys and values follow.
+// The contents of a row: a number for each token, which determines its keys and values.
 using Row = std::vector<std::int32_t>;
 
 float key_of(std::int32_t token, std::int64_t layer, std::int64_t j) {
@@ -123,7 +123,7 @@ TEST(KvCache, HeldSlotsOutliveTheirRowsAndBeginOthers) {
   const std::vector<std::int32_t> held = cache.hold(0, 0, 4), later = cache.hold(0, 4, 6);
   cache.reorder({});
   EXPECT_EQ(cache.used_slots(), 6);
-  cache.add_row(held);  // two rows go on from the same beginning, each in its own way
+  cache.add_row(held);  // two rows continue the same prefix differently
   cache.add_row(held);
   model.assign(2, Row(whole.begin(), whole.begin() + 4));
   extend(c, cache, model, {3, 5}, next);
@@ -142,7 +142,7 @@ TEST(KvCache, HeldSlotsOutliveTheirRowsAndBeginOthers) {
   EXPECT_THROW(cache.hold(0, 0, 0), Error);
 }
 
-// A row of linear attention is one state: zeros when it begins, a copy of its own when another goes on from the same.
+// A row of linear attention has one state: zeros at first, and a copy of its own when it is forked.
 TEST(KvCache, StatesAreCopiedWhereRowsPart) {
   constexpr std::int64_t size = 3;
   Arena arena;
@@ -158,7 +158,7 @@ TEST(KvCache, StatesAreCopiedWhereRowsPart) {
       sums.resize(sums.size() + 2, std::vector<float>(size * layers, 0));
       read.resize(sums.size(), 0);
     }
-    if (random.below(3) == 0 && !sums.empty()) {  // some go on several times, some end
+    if (random.below(3) == 0 && !sums.empty()) {  // some fork, some end
       std::vector<std::int32_t> parents(random.below(6));
       for (auto& p : parents) p = static_cast<std::int32_t>(random.below(sums.size()));
       cache.reorder(parents);
@@ -225,7 +225,7 @@ TEST(KvCache, ErrorsLeaveItAsItWas) {
   expect_same(cache, model);
 }
 
-// Where memory ends while it grows, what it holds stays, and it goes on.
+// If memory runs out while it grows, its contents stay intact and usable.
 TEST(KvCache, SurvivesTheEndOfMemory) {
   Arena arena(std::size_t{1} << 17);
   Context c(arena);

@@ -1,4 +1,4 @@
-// Positions: what the paper says of its sinusoids, beyond the kept table too; learned ones end where their table ends.
+// Positions: the paper's sinusoids, also beyond the cached table; learned positions end with their table.
 #include "nn/positions.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(SinusoidalPositions, TheFormula) {
   }
 }
 
-// The authors' code, which fairseq follows: frequencies from 1 down to 1/10000 itself; and positions from another number.
+// The authors' code, which fairseq follows: frequencies from 1 down to exactly 1/10000; and positions with an offset.
 TEST(SinusoidalPositions, OfTensor2Tensor) {
   const std::int64_t d = 6;
   const SinusoidalPositions pe(d, Layout::tensor2tensor, 4, 2);
@@ -48,7 +48,7 @@ TEST(SinusoidalPositions, OfTensor2Tensor) {
     }
 }
 
-// PE(p + k) = R_k PE(p), R_k the same for all p: the property for which the authors chose sinusoids. R_k is found from
+// PE(p + k) = R_k PE(p), with R_k the same for all p: the reason why the authors chose sinusoids. R_k is computed from
 // two positions, pair by pair, and must then hold for all others.
 TEST(SinusoidalPositions, AStepIsARotation) {
   const std::int64_t d = 16;

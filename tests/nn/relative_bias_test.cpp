@@ -1,4 +1,4 @@
-// T5's bias by distance: its buckets, what attention makes of it with and without a cache, and other such biases.
+// T5's bias by distance: its buckets, its use in attention with and without a cache, and other such biases.
 #include "nn/relative_bias.h"
 
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 namespace tril::nn {
 namespace {
 
-// First distance, walking away from the query, of every bucket of the authors' code for 32 buckets up to 128, computed
-// by PyTorch.
+// The first distance of every bucket, away from the query, in the authors' code for 32 buckets up to 128, computed by
+// PyTorch.
 TEST(RelativeBias, BucketsAreTheAuthors) {
   const std::vector<std::int64_t> both{0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91},
       before{0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
@@ -48,7 +48,7 @@ TEST(RelativeBias, ATableOfDistances) {
   EXPECT_THROW(RelativeBias(others, "few", {.num_buckets = 2}), Error);
 }
 
-// ALiBi [Press et al. 2022]: a table of its own gives what adding slope * distance to each score gives.
+// ALiBi [Press et al. 2022] as a table gives the same as adding slope * distance to each score.
 TEST(RelativeBias, SlopesAreOneToo) {
   Arena arena;
   Context c(arena);

@@ -1,4 +1,4 @@
-// Rotary positions: a score depends on the distance alone; kept or not, tables say the same; rows by their own lengths.
+// Rotary positions: a score depends only on the distance; cached and computed tables agree; rows use their own lengths.
 #include "nn/rotary.h"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST(Rotary, ScoresDependOnTheDistanceAlone) {
   }
 }
 
-// A row beyond the original length has other angles than one within it, whatever its company.
+// A row beyond the original length has other angles than a shorter one, whatever is in its batch.
 TEST(Rotary, RowsCountByTheirOwnLength) {
   for (const Scaling scaling : {Scaling::dynamic, Scaling::longrope}) {
     const RotaryPositions rotary(
@@ -88,7 +88,7 @@ TEST(Rotary, RowsCountByTheirOwnLength) {
   }
 }
 
-// A token's length is that of what its row was given, and behind that its own place, however the row comes.
+// The length for a token is that of its row's prompt, or its own position after that, however the row is split.
 TEST(Rotary, TokensAreTurnedForWhatTheirRowWasGiven) {
   const RotaryPositions rotary({.dim = 4, .scaling = Scaling::dynamic, .factor = 2, .original = 8});
   const std::vector<std::int32_t> given{12};
@@ -97,7 +97,7 @@ TEST(Rotary, TokensAreTurnedForWhatTheirRowWasGiven) {
   for (const auto& [length, start] : {std::pair{5, 0}, {1, 5}, {6, 6}})
     for (const auto& token : table_of(rotary, one_row(length, start), given)) parts.push_back(token);
   EXPECT_EQ(parts, whole);
-  // Two that follow, together and one by one.
+  // Two following tokens, together and one by one.
   const auto both = table_of(rotary, one_row(2, 12), given);
   EXPECT_EQ(both[0], table_of(rotary, one_row(1, 12))[0]);
   EXPECT_EQ(both[1], table_of(rotary, one_row(1, 13))[0]);
@@ -107,7 +107,7 @@ TEST(Rotary, TokensAreTurnedForWhatTheirRowWasGiven) {
 TEST(Rotary, LongropeDoesNotGrowAcrossItsBound) {
   RotaryOptions options{
       .dim = 4, .scaling = Scaling::longrope, .original = 8, .short_factors = {1, 2}, .long_factors = {3, 4}};
-  // Of all families but one the keys of a cache stay as they are, and tokens beyond the bound are turned as such.
+  // In all families but one, cached keys keep their angles, and tokens beyond the bound use the long ones.
   const RotaryPositions grows(options);
   EXPECT_EQ(table_of(grows, one_row(1, 8), {3}), table_of(grows, one_row(1, 8), {9}));
   EXPECT_NE(table_of(grows, one_row(1, 7), {3}), table_of(grows, one_row(1, 7), {9}));

@@ -1,4 +1,4 @@
-// Weights for serving alone: in every precision they are those that were set, whether they lie alone or in a stack.
+// Weights for serving: in every precision they equal those that were set, stored separately or stacked.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -127,7 +127,7 @@ OpCase attention_case(const Setting& s) {
   return op;
 }
 
-// Two ragged rows of themselves, and rows of other keys than queries (one with none).
+// Two ragged rows of self-attention, and rows with other keys than queries (one with none).
 const std::vector<RowSpan> self_rows{{0, 3, 0, 3}, {3, 0, 3, 0}, {3, 5, 3, 5}},
     cross_rows{{0, 2, 0, 5}, {2, 3, 5, 1}, {5, 1, 6, 4}};
 
@@ -201,7 +201,7 @@ TEST(Attention, SoftCapsOfScores) {
 TEST(Attention, WindowAndContinuedRows) {
   check_op(attention_case(
       {.name = "window 2", .spans = {{0, 7, 0, 7}}, .heads = 2, .kv_heads = 2, .mask = ops::Mask::causal(2)}));
-  // Queries are the last of more keys, as with a cache.
+  // Queries are the last of a longer list of keys, as with a cache.
   check_op(attention_case(
       {.name = "causal, continued", .spans = {{0, 2, 0, 6}, {2, 1, 6, 3}}, .mask = ops::Mask::causal()}));
 }
@@ -248,7 +248,7 @@ TEST(Attention, ExplicitMasksInBothConventions) {
 }
 
 TEST(Attention, CausalRowsThatSeeNothing) {
-  for (bool minus_1e9 : {false, true}) {  // more queries than keys: the first stand before every key
+  for (bool minus_1e9 : {false, true}) {  // more queries than keys: the first precede every key
     Setting s{.name = "causal, more queries than keys", .spans = {{0, 5, 0, 3}}, .mask = ops::Mask::causal()};
     s.mask.masked_is_minus_1e9 = minus_1e9;
     check_op(attention_case(s));
@@ -256,7 +256,7 @@ TEST(Attention, CausalRowsThatSeeNothing) {
 }
 
 TEST(Attention, KeysSharedByRowsAndTokensOfNone) {
-  // Two rows against the same keys; query 2 and keys 3 and 4 are of no row: zeros, and no gradient.
+  // Two rows share the same keys; query 2 and keys 3 and 4 are in no row: zeros, and no gradient.
   check_op(attention_case(
       {.name = "shared keys", .spans = {{0, 2, 0, 3}, {3, 2, 0, 3}, {5, 1, 5, 2}}, .heads = 2, .kv_heads = 2}));
   check_op(attention_case({.name = "shared keys, long", .spans = {{0, 90, 0, 3}, {90, 2, 0, 3}}}));
@@ -474,7 +474,7 @@ TEST(LinearAttention, AnswersEveryQuestion) {
   check_op(linear_attention_case({{0, 130, 0, 130}}, 1, 3, 2, true));
   check_op(linear_attention_case({{0, 70, 0, 130}}, 1, 3, 2, false));
   check_op(linear_attention_case({{0, 2, 0, 3}, {3, 2, 0, 3}, {5, 1, 4, 2}}, 2, 3, 2,
-                                 false));  // shared keys, tokens of no row
+                                 false));  // shared keys, and tokens outside of rows
 }
 
 TEST(LinearAttention, StepByStepEqualsAllAtOnce) {
@@ -494,7 +494,7 @@ TEST(LinearAttention, StepByStepEqualsAllAtOnce) {
       for (std::int32_t step = 0; *std::min_element(at.begin(), at.end()) < T; ++step) {
         Rows next;
         std::vector<std::int32_t> tokens;
-        for (std::int32_t b = 0; b < B; ++b) {  // one each, or none of one row and some of another
+        for (std::int32_t b = 0; b < B; ++b) {  // one each, or none of one row and several of another
           auto& begin = at[static_cast<std::size_t>(b)];
           const std::int32_t n = std::min(static_cast<std::int32_t>(T) - begin, step % 3 == 0 ? 1 : (b + step) % 5);
           next.append(n);
@@ -511,7 +511,7 @@ TEST(LinearAttention, StepByStepEqualsAllAtOnce) {
     }
 }
 
-// Whoever looks sees what a query takes of each value.
+// A probe sees how much a query takes of each value.
 TEST(LinearAttention, ItsWeightsMixTheValues) {
   const std::int64_t heads = 2, d_k = 5, d_v = 3;
   for (const bool causal : {true, false}) {

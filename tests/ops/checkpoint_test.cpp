@@ -1,4 +1,4 @@
-// checkpoint: the value and the gradients of the block itself, with less kept in between.
+// checkpoint: the same value and gradients as the block itself, with less kept for the backward pass.
 #include "support/op_case.h"
 
 namespace tril::test {

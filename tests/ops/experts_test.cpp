@@ -1,4 +1,4 @@
-// A mixture of experts: who goes where, how results are weighed and joined, how evenly the work lies.
+// Mixture of experts: routing, weighting and combining of results, and load balance.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -15,7 +15,7 @@ struct Setting {
   float dropout = 0;
 };
 
-// Inputs: x, W, then b and the residual where they are.
+// Inputs: x, W, then b and the residual if present.
 OpCase linear_case(const Setting& s) {
   OpCase op;
   op.name = fmt::format("linear N {} in {} out {} f {} bias {} residual {} transposed {} mixed {} dropout {}", s.N,
@@ -26,7 +26,8 @@ OpCase linear_case(const Setting& s) {
   op.columns = {0};
   op.training = s.dropout > 0;
   op.tolerance = op.gradient_tolerance = 1e-5 * std::sqrt(static_cast<double>(s.in + s.N + s.out) + 1);
-  // An operand rounded to bfloat16 is off by 2^-8 of itself at most, and errors of a sum add up as its terms' root.
+  // An operand rounded to bfloat16 is off by at most 2^-8 of itself, and errors of a sum grow with the square root of
+  // its terms.
   if (s.mixed)
     op.tolerance = op.gradient_tolerance = 1.6e-2 * std::sqrt(static_cast<double>(std::max({s.in, s.N, s.out})));
   op.run = [s](Context& c, std::span<const Tensor> x) {
@@ -48,7 +49,7 @@ OpCase linear_case(const Setting& s) {
         double z = s.bias ? x[2][static_cast<std::size_t>(j)] : 0;
         for (std::int64_t k = 0; k < s.in; ++k) z += at(x[0], i, k, s.in) * at(x[1], j, k, s.in);
         double v = activation(s.f, z);
-        // Dropout's streams are those of blocks of 256 rows.
+        // Dropout uses one stream for each block of 256 rows.
         if (s.dropout > 0)
           v *= dropout_factor(s.dropout, sub_key(key, static_cast<std::uint64_t>(i / 256)),
                               static_cast<std::size_t>(i % 256 * s.out + j));

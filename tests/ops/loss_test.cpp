@@ -1,4 +1,4 @@
-// cross_entropy, the same fused with its projection, log-probabilities of targets, R-Drop, distillation.
+// cross_entropy, also fused with its projection, log-probabilities of targets, R-Drop, distillation.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -33,7 +33,7 @@ struct Setting {
   std::int32_t ignore = -1;
   double normalizer = 0;
   bool weights = false;
-  float softcap = 0;  // of logits that losses make by themselves
+  float softcap = 0;  // of logits computed inside the loss
 };
 
 double weight_of(std::int64_t i) {
@@ -105,12 +105,12 @@ ops::Weight weight_of_output(Context& c, const Tensor& w, bool in_bf16) {
   return in_bf16 ? mixed(c, w) : ops::Weight{w};
 }
 
-// In mixed precision a logit is off by 2^-7 of its terms, and so are a gradient's: some hundredths of a normal value.
+// In mixed precision a logit is off by 2^-7 of its terms, and so is a gradient: some hundredths of a typical value.
 double gradient_rounding(const Setting& s, std::int64_t D) {
   return 3e-3 * std::sqrt(static_cast<double>(std::max({D, s.V, s.N})));
 }
 
-// Inputs: x [N, D], W [V, D], and b [V] where it is.
+// Inputs: x [N, D], W [V, D], and b [V] if present.
 OpCase projected_case(const Setting& s, std::int64_t D, bool bias, bool in_bf16 = false) {
   return {.name = fmt::format("projected_cross_entropy N {} V {} D {} bias {} mixed {}", s.N, s.V, D, bias, in_bf16),
           .shapes = bias ? std::vector<Shape>{{s.N, D}, {s.V, D}, {s.V}} : std::vector<Shape>{{s.N, D}, {s.V, D}},
@@ -139,21 +139,21 @@ TEST(CrossEntropy, FusedInMixedPrecision) {
   for (const Setting& s : settings)
     for (bool bias : {false, true})
       if (s.V < 100) check_op(projected_case(s, 5, bias, true));
-  // Beyond a tile, a panel, a strip, a group of columns, and the rows that are packed at a time.
+  // Beyond a tile, a panel, a strip, a group of columns, and the rows packed at a time.
   check_op(projected_case({.N = 40, .V = 70, .smoothing = 0.1f, .ignore = 3}, 33, true, true));
   check_op(projected_case({.N = 33, .V = 300, .smoothing = 0.1f}, 3, false, true));
-  check_op(projected_case({.N = 3, .V = 5}, 300, false, true));  // deeper than a product of blocks goes in one
+  check_op(projected_case({.N = 3, .V = 5}, 300, false, true));  // deeper than one block of a product
   check_op(projected_case({.N = 1100, .V = 40, .smoothing = 0.1f, .ignore = 2}, 2, true, true));
   check_op(projected_case({.N = 33, .V = 300, .smoothing = 0.1f, .softcap = 3}, 3, true, true));
 }
 
-// Whole blocks of dx and dW that are added to, over several groups of words and of rows.
+// Whole blocks of dx and dW that accumulate, over several groups of words and of rows.
 TEST(CrossEntropy, FusedInMixedPrecisionWholeBlocks) {
   check_op(projected_case({.N = 513, .V = 257, .smoothing = 0.1f}, 32, false, true));
 }
 
-// Logits of row i and word v: slope_v i + bias_v, exact in bfloat16, so that rows come near the end of float32's range at
-// different words.
+// Logits of row i and word v: slope_v i + bias_v, exact in bfloat16, so that different words of a row come near the
+// limit of float32.
 struct FarApart {
   std::string name;
   std::function<float(std::int64_t)> slope, bias;
@@ -170,7 +170,7 @@ TEST(CrossEntropy, FusedInMixedPrecisionWithLogitsFarApart) {
       {"behind other groups of nothing", none, [](std::int64_t v) { return v < 290 ? -1e29f : 0.0f; }},
       {"behind the lowest", none, [](std::int64_t v) { return v < 290 ? -std::numeric_limits<float>::max() : 0.0f; }},
       {"beyond e's range from each other", none, [](std::int64_t v) { return static_cast<float>(v % 2) * 80; }},
-      // What came before the shift follows still weighs: 128 words at 40 beside as many at 45, below them some at 0.
+      // What was summed before a shift still counts: 128 words at 40 beside as many at 45, and some at 0.
       {"a sum that is carried on", none,
        [](std::int64_t v) {
          return v < 128 ? 0.0f : v < 256 ? 40.0f : v < 384 ? 45.0f : 44.0f;
@@ -180,7 +180,7 @@ TEST(CrossEntropy, FusedInMixedPrecisionWithLogitsFarApart) {
   for (const kern::Kernels* kernels : kern::tables())
     for (const FarApart& k : cases)
       for (const float smoothing : {0.0f, 0.1f}) {
-        if (smoothing > 0 && k.bias(0) < -1e20f) continue;  // the mean over all words drowns what is looked at
+        if (smoothing > 0 && k.bias(0) < -1e20f) continue;  // the mean over all words would hide the effect
         SCOPED_TRACE(k.name + " on " + std::string(kernels->name));
         const Setting s{.N = N, .V = V, .smoothing = smoothing};
         Arena arena;

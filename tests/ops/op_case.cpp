@@ -25,7 +25,7 @@ Tensor place(Context& c, const std::vector<float>& values, const Shape& shape, L
   }
   if (layout == Layout::columns) {
     const std::int64_t width = left + shape[1] + right;
-    std::vector<float> wide(static_cast<std::size_t>(shape[0] * width), 1e30f);  // whoever reads it will be noticed
+    std::vector<float> wide(static_cast<std::size_t>(shape[0] * width), 1e30f);  // any read of it will be noticed
     for (std::int64_t i = 0; i < shape[0]; ++i)
       for (std::int64_t j = 0; j < shape[1]; ++j)
         wide[static_cast<std::size_t>(i * width + left + j)] = values[static_cast<std::size_t>(i * shape[1] + j)];
@@ -53,8 +53,8 @@ void expect_near(const std::vector<float>& got, const Doubles& expected, double 
 struct Expected {
   Doubles value;
   std::vector<float> dy;
-  std::vector<std::vector<std::size_t>> probed;  // by input: which of its values were moved
-  std::vector<Doubles> gradients;                // by input, of those
+  std::vector<std::vector<std::size_t>> probed;  // by input: the indices of its probed values
+  std::vector<Doubles> gradients;                // by input, of the probed values
 };
 
 // Central differences: with doubles and a step of 1e-5 the error is about 1e-10 of the third derivative.
@@ -105,7 +105,7 @@ struct Asked {
     return op.run(c, x);
   }
 
-  // Gradients by input, those wanted; where twice is asked, of y + y computed by two calls.
+  // Gradients by input, if wanted; with `twice`, those of y + y computed by two calls.
   std::vector<std::vector<float>> gradients(const std::vector<std::size_t>& wanted, bool twice,
                                             std::vector<float>* value = nullptr) {
     Tape tape;
@@ -123,7 +123,7 @@ struct Asked {
       const Tensor g = grads.get(x[k]);
       EXPECT_TRUE(g) << "no gradient for input " << k;
       found.push_back(g ? host_copy<float>(g) : std::vector<float>());
-      if (g && !x[k].covers_storage() && x[k].count() > 0) {  // around the columns nothing may stand but zeros
+      if (g && !x[k].covers_storage() && x[k].count() > 0) {  // outside of its columns everything must be zero
         double outside = 0, inside = 0;
         const std::int64_t width = x[k].row_stride();
         const std::vector<float> all = host_copy<float>(whole(g, x[k].size(0), width));

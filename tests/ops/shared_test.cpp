@@ -1,5 +1,5 @@
-// What a team of threads makes of an op is what one thread makes of it: the same bits where sums are of whole numbers or
-// go by the same kernel, and up to the order of sums where the library picks another one for fewer columns.
+// A team of threads computes the same as one thread: the same bits if sums are of integers or use the same kernel, and
+// up to the order of sums if the library picks another kernel for fewer columns.
 #include <cmath>
 #include <numeric>
 
@@ -88,7 +88,7 @@ class Shared : public testing::TestWithParam<const kern::Kernels*> {
   std::vector<std::int8_t> padded_;
 };
 
-constexpr std::int64_t in = 257, out = 421;  // neither a whole tile nor a whole panel; worth sharing
+constexpr std::int64_t in = 257, out = 421;  // no multiple of a tile or panel; large enough to share
 
 TEST_P(Shared, Linear) {
   for (const std::int64_t rows : {1, 2, 5, 37, 300})

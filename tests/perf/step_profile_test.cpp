@@ -1,4 +1,4 @@
-// The account of a training step: its rows against the model's formulas, and that they are the whole of the step.
+// The profile of a training step: its rows against the model's formulas, and their completeness.
 #include "perf/step_profile.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using test::LetterTokenizer;
 
-/// Updates of a small model, and what is known of its sizes.
+/// Updates of a small model of known sizes.
 struct Scene {
   Scene(int threads, nn::Precision precision, bool profile = true) {
     test::write_reversals(dir, "train", 100, 1);
@@ -58,8 +58,8 @@ std::map<std::string, ProfileRow> by_name(const Profile& p) {
   return rows;
 }
 
-// One layer a side [Vaswani et al. 2017]: q, k, v and o of each attention, two maps of each feed-forward. Cross-attention
-// makes k and v of the source and q and o of the target.
+// One layer on each side [Vaswani et al. 2017]: q, k, v and o of each attention, two maps of each feed-forward.
+// Cross-attention computes k and v of the source, and q and o of the target.
 TEST(StepProfile, ProductsAreThoseOfTheFormulas) {
   for (const nn::Precision precision : {nn::Precision::fp32, nn::Precision::bf16})
     for (const int threads : {1, 2}) {

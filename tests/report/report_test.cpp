@@ -1,4 +1,4 @@
-// The lines that a run leaves, and the page that is made of them; tests/cli/commands/report_test.cpp looks at it in a browser.
+// The lines that a run writes, and the page made of them; tests/cli/commands/report_test.cpp checks it in a browser.
 #include "report/report.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ std::vector<std::string> records(const std::string& path) {
   return list;
 }
 
-// The object that a page holds.
+// The JSON object in a page.
 Json data_in(const std::string& page) {
   const std::string begin = "<script type=\"application/json\" id=\"data\">";
   const std::size_t from = page.find(begin) + begin.size();
@@ -95,7 +95,7 @@ TEST(Report, ThePageOfADirectory) {
   EXPECT_EQ(run["samples"][0]["samples"][0]["hypothesis"], "b a");
 }
 
-// Told before it was due, for whoever looks meanwhile; the run that goes on tells of these updates again.
+// Reported early, for readers in the meantime; the resumed run reports these updates again.
 TEST(Report, AnUnfinishedLineIsForgottenOnceTheRunGoesOn) {
   const TemporaryDirectory dir;
   const std::string path = dir.path("train.jsonl");
@@ -129,7 +129,7 @@ TEST(Report, AnUnfinishedLineIsForgottenOnceTheRunGoesOn) {
   EXPECT_TRUE(contains(file_text(path), R"("interval":"since update 13")"));
 }
 
-// As a power cut may leave it.
+// Possible after a power failure.
 TEST(Report, NulBytesBehindTheLinesAreACutTail) {
   const TemporaryDirectory dir;
   const std::string good = json_line(trained(5)) + "\n";
@@ -158,7 +158,7 @@ TEST(Report, WhatIsNoRunIsTold) {
   EXPECT_TRUE(contains(error_of([&] { read_run(dir.path()); }), "train.jsonl"));  // and nobody waits
 }
 
-// Killed at any byte of either file and begun again from any state: no line twice, none missing, none cut.
+// Killed at any byte of either file and resumed from any checkpoint: no line is repeated, missing or truncated.
 TEST(Report, WhatIsKeptAndWrittenAgainIsWhatAnUndisturbedRunWrites) {
   const TemporaryDirectory dir;
   const auto write_from = [&](RunLog& log, std::int64_t from, std::int64_t to) {
@@ -180,8 +180,8 @@ TEST(Report, WhatIsKeptAndWrittenAgainIsWhatAnUndisturbedRunWrites) {
                     samples = file_text(dir.path("whole/samples.jsonl"));
   EXPECT_EQ(records(dir.path("whole/samples.jsonl")).size(), 5u);
 
-  for (const std::int64_t state : {-1, 0, 7, 35, 40, 60, 99}) {  // the state that the run goes on from
-    for (std::size_t cut : {0u, 1u, 40u, 200u}) {  // bytes that the kill took from what was written after it
+  for (const std::int64_t state : {-1, 0, 7, 35, 40, 60, 99}) {  // the checkpoint from which the run resumes
+    for (std::size_t cut : {0u, 1u, 40u, 200u}) {  // bytes lost by the kill from what was written after it
       std::filesystem::create_directory(dir.path("killed"));
       RunLog before(dir.path("killed"));
       begin(before, -1, -1);
@@ -206,7 +206,7 @@ TEST(Report, WhatIsKeptAndWrittenAgainIsWhatAnUndisturbedRunWrites) {
   }
 }
 
-// The state may be from a save between two validations: what was validated after it is validated again.
+// The checkpoint may be between two validations: those after it are repeated.
 TEST(Report, AValidationAfterTheStateIsForgotten) {
   const TemporaryDirectory dir;
   RunLog log(dir.path());
@@ -279,13 +279,13 @@ TEST(Report, ThePageNeedsNothingElse) {
   const std::string page = report_page({&run, 1});
   for (const char* outside : {"https://", "<link", "@import", "src=", "fetch(", "XMLHttpRequest"})
     EXPECT_EQ(page.find(outside), std::string::npos) << outside;
-  std::string rest = page;  // the name of SVG is no address that is visited
+  std::string rest = page;  // the SVG namespace is no address that is visited
   for (std::size_t at; (at = rest.find("http://www.w3.org/2000/svg")) != std::string::npos;) rest.erase(at, 26);
   EXPECT_EQ(rest.find("http://"), std::string::npos);
   EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
 }
 
-// Numbers under keys of another day are drawn, too: the page takes every column.
+// Unknown numeric keys are drawn too: the page takes every column.
 TEST(Report, UnknownNumbersBecomeColumnsAndLongRunsAreThinned) {
   RunLines run{"dir", {}, {}};
   for (int u = 1; u <= 5000; ++u) {
@@ -408,7 +408,7 @@ TEST(AttentionMaps, AreBounded) {
   ASSERT_EQ(maps.layers.size(), 2u) << "the last two of three: 5 heads hold 2 of 2";
   EXPECT_TRUE(contains(maps.layers[1].name, "layers.2.")) << maps.layers[1].name;
   EXPECT_FALSE(c.probing());
-  // As many tokens on both sides: self-attention has the same shape and does not slip in.
+  // Equally many tokens on both sides: self-attention then has the same shape, but must not be included.
   EXPECT_EQ(search::attention_maps(c, *m, tokenizer, "abc", "cba").layers.size(), 3u);
 }
 

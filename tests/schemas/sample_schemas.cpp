@@ -1,11 +1,11 @@
-// What check_schemas.py asks tril: schemas come in, one a line, and what their grammars write goes out.
+// The program that check_schemas.py runs: reads schemas, one a line, and writes samples of their grammars.
 //
 //   in   {"schema": "...", "samples": 5, "seed": 1, "texts": ["...", ...]}      schema and texts are JSON in a string
-//   out  {"error": "..."}                                                       where the schema is refused
+//   out  {"error": "..."}                                                       if the schema is refused
 //        {"samples": ["...", ...], "accepted": [true, ...], "seconds": 0.01, "states": 100, "notes": "..."}
 //
-// A sample is a walk over the grammar by bytes: at each step one that may follow, and now and then the shortest way to an
-// end, so that texts are neither empty nor without end.
+// A sample is a walk over the grammar by bytes: a random allowed byte at each step, and sometimes the shortest ending,
+// so that texts are neither empty nor endless.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -27,7 +27,7 @@ using tril::search::Constraint;
 
 constexpr std::int64_t longest_sample = 4000;  // bytes beyond the shortest
 
-// A token for each byte, and one that ends.
+// A token for each byte, and an end token.
 std::shared_ptr<const tril::search::TokenTrie> bytes() {
   std::vector<std::string> list;
   for (int b = 0; b < 256; ++b) list.emplace_back(1, static_cast<char>(b));

@@ -1,5 +1,5 @@
-// What several processes do together: every rank runs the same tests in the same order (see tests/CMakeLists.txt). One that
-// fails before a message leaves the others waiting, which the program's time limit ends.
+// Operations of several processes: every rank runs the same tests in the same order (see tests/CMakeLists.txt). If one
+// fails before a message, the others wait until the program's time limit.
 #include "dist/ranks.h"
 #include "dist/launch.h"
 
@@ -56,7 +56,7 @@ TEST(Ranks, EachIsItselfAndKnowsTheOthers) {
 
 TEST(Ranks, GatherPartsOfAnySize) {
   for (const std::size_t unit : {0, 1, 1000, 300'000}) {
-    const auto size_of = [&](int rank) { return unit * static_cast<std::size_t>(rank); };  // the first gives nothing
+    const auto size_of = [&](int rank) { return unit * static_cast<std::size_t>(rank); };  // the first sends nothing
     const auto all = ranks->all_gather(message(ranks->rank(), unit, size_of(ranks->rank())));
     ASSERT_EQ(all.size(), static_cast<std::size_t>(ranks->size()));
     for (int r = 0; r < ranks->size(); ++r)
@@ -127,7 +127,7 @@ TEST(Ranks, WhatSeveralThreadsHaveUnderWayIsNotMixedUp) {
         out.push_back({r, given[i], static_cast<int>(thread)});
         in.push_back({r, came[i * n + static_cast<std::size_t>(r)], static_cast<int>(thread)});
       }
-      // Those that come and those that go together, or each apart.
+      // Receives and sends in one call, or in separate calls.
       if (i % 2) {
         tickets.push_back(ranks->start(out, in));
       } else {
@@ -146,7 +146,7 @@ TEST(Ranks, WhatSeveralThreadsHaveUnderWayIsNotMixedUp) {
   for (std::thread& t : team) t.join();
 }
 
-// A small message does not overtake the large one before it.
+// A small message does not overtake an earlier large one.
 TEST(Ranks, MessagesOfOneTagKeepTheirOrder) {
   constexpr std::size_t count = 40;
   const auto size_of = [](std::size_t i) { return i % 3 == 0 ? std::size_t{600'000} : std::size_t{9}; };
@@ -162,7 +162,7 @@ TEST(Ranks, MessagesOfOneTagKeepTheirOrder) {
       tickets.push_back(ranks->start({&out, 1}, {}));
     }
   };
-  if (ranks->rank() % 2) give();  // some give before they take
+  if (ranks->rank() % 2) give();  // some send before they receive
   tickets.push_back(ranks->start({}, in));
   if (ranks->rank() % 2 == 0) give();
   for (const Ranks::Ticket& t : tickets) ranks->wait(t);
@@ -186,11 +186,11 @@ TEST(Ranks, WorkTogetherAndLearnOfAFailure) {
       EXPECT_EQ(e.kind(), own ? ErrorKind::usage : ErrorKind::failure) << "only who asked for it can mend it";
     }
   }
-  // An error without words is one.
+  // An exception without a message counts too.
   EXPECT_ANY_THROW(ranks->together([&] {
     if (ranks->rank() == ranks->size() - 1) throw std::runtime_error("");
   }));
-  // Where all fail, each has its own.
+  // If all fail, each keeps its own error.
   try {
     ranks->together([&] { fail("rank", std::to_string(ranks->rank())); });
     FAIL();
@@ -202,7 +202,7 @@ TEST(Ranks, WorkTogetherAndLearnOfAFailure) {
 TEST(Ranks, MeetWhoeverIsLate) {
   const auto now = [] {
     return std::chrono::steady_clock::now().time_since_epoch().count();
-  };  // one clock for the machine
+  };  // one clock for the whole machine
   if (ranks->rank() == ranks->size() - 1) std::this_thread::sleep_for(std::chrono::milliseconds(150));
   const auto came = now();
   ranks->barrier();
@@ -216,7 +216,7 @@ std::vector<pid_t> processes() {
   return list;
 }
 
-// One that has stopped for good: the next rank names it.
+// A rank that stops for good is named by the next.
 int meet_a_silent_rank() {
   const std::vector<pid_t> pids = processes();
   ranks->barrier();
@@ -234,7 +234,7 @@ int meet_a_silent_rank() {
   return 0;
 }
 
-// A machine that sleeps and wakes: nobody has heard anybody, and all go on.
+// The machine sleeps and wakes: no rank was reachable, and all continue.
 int sleep_together() {
   const std::vector<pid_t> pids = processes();
   ranks->barrier();
@@ -258,7 +258,7 @@ int sleep_together() {
   return 0;
 }
 
-// One fails and lets go of memory that a message is on its way to.
+// One rank fails and frees memory into which a message is being received.
 int leave_in_the_middle() {
   if (ranks->first()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -286,7 +286,7 @@ int leave_in_the_middle() {
   return 1;
 }
 
-// What the ranks are doing when some die: large messages to all are on their way, and small ones.
+// Large and small messages to all are in flight when some ranks die.
 void converse() {
   const std::vector<std::byte> given = message(ranks->rank(), 1, std::size_t{1} << 20);
   std::vector<std::vector<std::byte>> came(static_cast<std::size_t>(ranks->size()), given);
@@ -303,7 +303,7 @@ void converse() {
     check(came[static_cast<std::size_t>(r)] == message(r, 1, given.size()), "converse", "other bytes of rank {}", r);
 }
 
-// Converses until those who are told to die have done so, and goes on without them.
+// Communicates until the given ranks have died, and continues without them.
 std::string outlive(const std::vector<int>& dying) {
   const auto start = std::chrono::steady_clock::now();
   try {
@@ -312,14 +312,14 @@ std::string outlive(const std::vector<int>& dying) {
       converse();
     }
   } catch (const RankLost& lost) {
-    ranks->abandon();  // as whoever has messages on their way does; nothing is lost by it
+    ranks->abandon();  // as code with messages in flight does; nothing is lost
     try {
       ranks->barrier();
       fail("outlive", "messages come through before all know who is lost");
     } catch (const RankLost&) {
     }
     std::string names = ranks->shrink();
-    // Of several the rest may be noticed later.
+    // If several die, some may be noticed later.
     while (std::count(names.begin(), names.end(), '(') < static_cast<std::ptrdiff_t>(dying.size())) {
       try {
         ranks->barrier();
@@ -343,7 +343,7 @@ int go_on_without_the_dead() {
   check(sum[0] == 6, "sum", "{} of 3 ranks", sum[0]);
   converse();
 
-  // Two at once, the first among them; the other one has become the third, and keeps its name.
+  // Two at once, including the first; the remaining last one is now the third, and keeps its name.
   check(ranks->name_of(2) == last, "third", "{} instead of {}", ranks->name_of(2), last);
   lost = outlive({0, 2});
   check(ranks->size() == 1 && ranks->first(), "left", "{} ranks", ranks->size());
@@ -354,7 +354,7 @@ int go_on_without_the_dead() {
   return 0;
 }
 
-// Where one has died and another is silent, nobody can say who is left.
+// If one died and another is silent, nobody can tell who is left.
 int lose_one_and_wait_for_another() {
   ranks->barrier();
   if (ranks->rank() == 1) {
@@ -380,7 +380,7 @@ int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   const bool waits = mode.empty() || mode == "leaves" || mode == "outlives";
   ranks = Ranks::join({std::chrono::seconds(waits ? 60 : 1)});
-  if (mode.empty() && !ranks->first()) {  // one tells what it does; of the others what fails
+  if (mode.empty() && !ranks->first()) {  // one rank reports everything, the others only failures
     auto& listeners = testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());
     class Failures : public testing::EmptyTestEventListener {

@@ -1,5 +1,5 @@
-// Constraints: their masks, their lengths, and searches under them, whose every text must be valid and whole, however short
-// the length is and whatever the logits say.
+// Constraints: masks, lengths, and searches under them, whose every text must be valid and complete, however short the
+// length is and whatever the logits are.
 #include "grammar/automata/constraint.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// Objects of two objects of two objects ...: a few lines that call for more text than could ever be written.
+// Objects of two objects of two objects ...: a few lines that describe more text than could ever be written.
 TEST(Constraint, ATextBeyondAllBoundsIsRefusedBeforeItIsSpelt) {
   const auto trie =
       std::make_shared<TokenTrie>(std::vector<std::string>{"{", "}", "\"", ":", ",", " ", "a", "b", "\":{"});
@@ -40,7 +40,7 @@ TEST(Constraint, ATextBeyondAllBoundsIsRefusedBeforeItIsSpelt) {
   }
 }
 
-// A vocabulary without some characters: what can be written without them is, the rest is refused.
+// A vocabulary without some characters: what it can spell is allowed, the rest is refused.
 TEST(Constraint, KeepsToTheVocabulary) {
   const std::vector<std::string> letters{"a", "b", "{", "}", "\"", ":", ",", " ", "\u00e9", "1", "\xc3", "bb", ""};
   const auto trie = std::make_shared<TokenTrie>(letters);
@@ -58,7 +58,7 @@ TEST(Constraint, KeepsToTheVocabulary) {
   EXPECT_FALSE(regex.allows("abc"));
 }
 
-// Each bit of a mask against the definition: the text with the token's bytes is the beginning of one that is allowed.
+// Each bit of a mask against the definition: the text with the token's bytes is a prefix of an allowed one.
 TEST(Constraint, MasksAreThoseOfTheDefinition) {
   const auto trie = tokens(400);
   const Constraint c(
@@ -91,8 +91,8 @@ TEST(Constraint, MasksAreThoseOfTheDefinition) {
   }
 }
 
-// From every length that the shortest text keeps to, a greedy search of nonsense ends in a text of the constraint's; and with
-// one token less there is none.
+// For every length that the shortest text fits, a greedy search over random logits ends in an allowed text; with one
+// token less there is none.
 TEST(Constraint, EndsWithinAnyLengthThatCanBe) {
   Searches searches(tokens());
   for (
@@ -116,7 +116,7 @@ TEST(Constraint, EndsWithinAnyLengthThatCanBe) {
   }
 }
 
-// What is forgotten is made again.
+// Forgotten states are built again.
 TEST(Constraint, KeepsNoMoreStatesThanItMay) {
   Searches searches(tokens());
   const auto c = std::make_shared<Constraint>(json_object_grammar(), searches.trie);
@@ -139,11 +139,11 @@ TEST(Constraint, WinsOverOtherProcessorsAndIsRefusedBesideSome) {
   o = searches.options(c);
   o.forced_bos_id = 3;
   expect_refused([&] { searches.run(o, 20, 1); }, "forced BOS");
-  // Without an end token a text ends where nothing may follow.
+  // Without an end token, a text ends where nothing may follow.
   o = searches.options(c);
   o.eos_ids.clear();
   EXPECT_TRUE(c->allows(searches.text(searches.run(o, 20, 1)[0])));
-  // One that could go on, but not with what others leave, ends too, and nobody beside it is touched.
+  // A row that other options leave without any token ends too, without effect on other rows.
   const auto any = std::make_shared<Constraint>(regex_grammar("[ab]*"), searches.trie);
   o = searches.options(any);
   o.eos_ids.clear();
@@ -158,7 +158,7 @@ TEST(Constraint, WinsOverOtherProcessorsAndIsRefusedBesideSome) {
   }
 }
 
-// The whole of it: 500 schemas; greedy search, samples, beams and proposals; lengths from the least one on.
+// All combined: 500 schemas; greedy search, samples, beams and proposals; lengths from the minimum on.
 TEST(Constraint, FiveHundredSchemas) {
   Searches searches(tokens());
   RandomSequence random(2024, 11);

@@ -1,4 +1,4 @@
-// Regular expressions as patterns and grammars, against slow and independent judges.
+// Regular expressions as patterns and grammars, against slow, independent matchers.
 #include "grammar/expressions/pattern.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(Pattern, MatchesWhatStandardRegularExpressionsMatch) {
   }
 }
 
-// A regular expression drawn at random, as a tree: what it looks like, and what it matches by the definition.
+// A random regular expression as a tree: its text, and its matches by definition.
 struct Expression {
   enum class Kind : std::uint8_t { letters, sequence, either, repeat };
   Kind kind = Kind::letters;
@@ -46,7 +46,7 @@ struct Expression {
   int least = 0, most = 0;  // of parts[0]; most -1: any number
   std::string text;
 
-  /// Where a match that begins at `i` may end.
+  /// The positions where a match that begins at `i` may end.
   std::set<std::size_t> ends(const std::u32string& on, std::size_t i) const {
     std::set<std::size_t> found;
     if (kind == Kind::letters) {
@@ -68,7 +68,7 @@ struct Expression {
       return now;
     }
     for (int n = 0; n < least; ++n) step(parts[0]);
-    found = now;  // more rounds than there are letters bring nothing new
+    found = now;  // more repetitions than letters find nothing new
     for (int n = least; n < (most < 0 ? least + static_cast<int>(on.size()) + 1 : most); ++n) {
       step(parts[0]);
       found.insert(now.begin(), now.end());
@@ -135,8 +135,8 @@ Expression random_expression(RandomSequence& random, int depth) {
   }
 }
 
-// 500 expressions drawn at random, and the grammars that are made of them, against the definition; no search goes wrong
-// under any of them.
+// 500 random expressions, and their grammars, against the definition; every search under them gives a
+// match.
 TEST(Pattern, MatchesWhatTheDefinitionSays) {
   Searches searches(tokens());
   RandomSequence random(77, 1);

@@ -1,4 +1,4 @@
-// JSON schemas as grammars: what one allows, and what is refused by name.
+// JSON schemas as grammars: what they allow, and what is refused by name.
 #include "grammar/schemas/json_schema.h"
 
 #include <gtest/gtest.h>
@@ -132,13 +132,13 @@ TEST(JsonSchema, RefusesByNameWhatItDoesNotKnow) {
   std::string deep = "{}";
   for (int i = 0; i < 60; ++i) deep = R"({"items":)" + deep + "}";
   EXPECT_NO_THROW(json_schema_grammar(deep));
-  // 2^40 schemas, of which 40 differ.
+  // 2^40 schemas, of which 40 are distinct.
   std::string doubling = R"({"$ref":"#/$defs/d0","$defs":{)";
   for (int i = 0; i < 40; ++i)
     doubling +=
         fmt::format(R"("d{}":{{"allOf":[{{"$ref":"#/$defs/d{}"}},{{"$ref":"#/$defs/d{}"}}]}},)", i, i + 1, i + 1);
   EXPECT_NO_THROW(json_schema_grammar(doubling + R"("d40":{}}})"));
-  // Alternatives that would be 3^40.
+  // 3^40 combinations of alternatives.
   std::string tripling = R"({"type":"object","allOf":[true)";
   for (int i = 0; i < 40; ++i)
     tripling +=

@@ -1,5 +1,5 @@
-// Which keywords count is the draft's to say: what one ignores excludes nothing and evaluates nothing, in what is written and in what
-// is listed alike.
+// The draft decides which keywords count: an ignored keyword excludes and evaluates nothing, both in generated and in
+// listed values.
 #include <gtest/gtest.h>
 
 #include "grammar/schemas/json_schema.h"
@@ -37,7 +37,7 @@ TEST(SchemaDrafts, WhatStandsBesideAReferenceExcludesNothing) {
           R"("type":"array","items":{"enum":[1,"x"]},"maxItems":2,"not":{"contains":{"$ref":"#/definitions/a","minimum":10}})",
       {"[]", R"(["x","x"])"}, {"[1]", R"(["x",1])"});
   expect_none(draft7 + whole + R"("oneOf":[{"$ref":"#/definitions/a","minimum":10},{"minimum":0}],"enum":[5])");
-  // What is written is held to it all the same.
+  // Generated values satisfy it nevertheless.
   expect(draft7 + whole + R"("$ref":"#/definitions/a","minimum":10,"enum":[5,15])", {"15"}, {"5"});
   expect(whole + R"("not":{"$ref":"#/definitions/a","minimum":10},"enum":[5,15])", {"5"}, {"15"});  // the latest draft
 }
@@ -56,7 +56,7 @@ TEST(SchemaDrafts, KeywordsThatADraftHasNotExcludeNothing) {
   expect_none(draft7 + R"("not":{"contains":{"const":1},"minContains":2},"enum":[[1]])");
   expect_none(draft2019 + R"("not":{"prefixItems":[{"const":1}]},"enum":[[1],[2]])");
   expect_none(R"("not":{"dependencies":{"a":["b"]}},"enum":[{"a":1}])");
-  // A truth value is draft 4's.
+  // The boolean form is draft 4's.
   expect(draft4 + R"("not":{"minimum":3,"exclusiveMinimum":true},"enum":[1,3,5])", {"1", "3"}, {"5"});
   expect(draft7 + R"("not":{"minimum":3,"exclusiveMinimum":true},"enum":[1,3,5])", {"1"}, {"3", "5"});
   expect(draft7 + R"("type":"integer","minimum":2,"not":{"minimum":3,"exclusiveMinimum":true})", {"2"}, {"3", "4"});

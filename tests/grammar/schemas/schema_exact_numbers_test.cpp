@@ -1,4 +1,4 @@
-// Numbers of schemas that a double does not tell apart, bounds that are far away, and factors of large numbers.
+// Numbers of schemas that doubles cannot distinguish, distant bounds, and factors of large numbers.
 #include <gtest/gtest.h>
 
 #include "grammar/schemas/exact_number.h"
@@ -55,7 +55,7 @@ TEST(SchemaExactNumbers, ValuesThatADoubleMayHaveRoundedAreNotWritten) {
          {"1.2345678901234568e+29"});
 }
 
-// There are such numbers, and that none is written is what is said.
+// Such numbers exist, but none can be written: the error says so.
 TEST(SchemaExactNumbers, BoundsWithNothingWrittenBetweenThemSaySo) {
   expect_refused([] { json_schema_grammar(R"({"type":"number","minimum":1e-300,"maximum":1e-299})"); },
                  "numbers so close to each other are not supported");

@@ -1,4 +1,4 @@
-// Formats: listed values are held against what their RFCs say, where validators agree; what is written keeps to lengths.
+// Formats: listed values are checked by their RFCs, where validators agree; generated values keep to lengths.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -84,7 +84,7 @@ TEST(SchemaFormats, ListedValuesAreHeldAgainstTheirRfcs) {
   }
 }
 
-// Validators differ in whether a minute may have 61 seconds, and that is what is said.
+// Validators differ on whether a minute may have 61 seconds, and the notes say so.
 TEST(SchemaFormats, ListedValuesOfWhichOneIsNotSureAreTold) {
   expect_refused([] { json_schema_grammar(listing("time", "23:59:60Z")); },
                  "it is not sure that every validator takes \"23:59:60Z\"");
@@ -125,7 +125,7 @@ TEST(SchemaFormats, AddressesThatAreWrittenHaveShortLocalParts) {
   EXPECT_FALSE(email.matches(part + times(3, "." + part) + end)) << "83";
 }
 
-// What is written is of the form that is accepted.
+// Generated values match the accepted form.
 TEST(SchemaFormats, WhatIsWrittenIsAccepted) {
   for (const char* format :
        {"date", "time", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "uri", "uri-reference",

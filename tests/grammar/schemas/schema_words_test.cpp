@@ -1,5 +1,5 @@
-// JSON schema's keywords one by one: texts that a schema's grammar must write, and some that it must not. What is valid is what
-// the specification says (draft 2020-12, core 10 and 11, validation 6; draft 4 to 7 where a schema names them).
+// JSON schema's keywords one by one: texts that a schema's grammar must allow, and some that it must not. Validity
+// follows the specification (draft 2020-12, core 10 and 11, validation 6; draft 4 to 7 where a schema names them).
 #include <gtest/gtest.h>
 
 #include "grammar/expressions/pattern.h"
@@ -28,7 +28,7 @@ void check_cases(const std::vector<Case>& cases) {
   }
 }
 
-// `items` and `additionalProperties` see the words of their own schema alone, whatever stands around it.
+// `items` and `additionalProperties` see only the keywords of their own schema, whatever surrounds it.
 TEST(SchemaWords, EachSchemaHasItsOwnScope) {
   for (
       const char* empty :
@@ -129,7 +129,7 @@ TEST(SchemaWords, Arrays) {
        {R"({"type":"array","allOf":[{"prefixItems":[{"type":"string"},true]}],"unevaluatedItems":{"type":"null"}})",
         {R"(["a",1,null])"},
         {R"(["a",1,1])"}},
-       // What `contains` counts is evaluated, from draft 2020 on.
+       // Items that `contains` matches are evaluated, from draft 2020 on.
        {R"({"type":"array","contains":{"type":"null"},"maxContains":2,"unevaluatedItems":{"const":1}})",
         {"[null]", "[1,null,1,null]"},
         {"[]", "[1]", "[null,2]", "[null,null,null]"}},
@@ -266,7 +266,7 @@ TEST(SchemaWords, WhatIsNotFollowedIsTold) {
             R"(passed over, since no draft defines it: "x-order", "maxLenght" (did you mean "maxLength"?))");
   EXPECT_NE(notes(R"({"type":"string","format":"color"})").find("\"format: color\""), std::string::npos);
   EXPECT_EQ(notes(R"({"properties":{"a":{"enum":["x-order"]},"x-order":{}}})"), "") << "a name is no keyword";
-  // A property that cannot be written is left out, where it may be.
+  // A property that cannot be written is left out, if it is optional.
   const std::string told =
       notes(R"x({"type":"object","properties":{"a":{"$ref":"other.json"},"b":{"pattern":"(?=a)"}}})x");
   EXPECT_NE(told.find("#/properties/a/$ref: \"other.json\" is in another document"), std::string::npos) << told;
@@ -279,7 +279,7 @@ TEST(SchemaWords, WhatIsNotFollowedIsTold) {
             R"({"type":"object","properties":{"a":{"type":"null"}},"not":{"properties":{"b":{}},"additionalProperties":{"type":"null"}}})");
       },
       "an object that must have an unlisted property is not supported");
-  // And once again: what an expression that is not supported says of a name is not known the second time either.
+  // Again: an unsupported expression stays unsupported when it is asked about a name a second time.
   const std::string part =
       R"x({"allOf":[{"type":"object","propertyNames":{"enum":["ab"]},"patternProperties":{"(?=a)":{"type":"integer"}}},)x"
       R"x({"anyOf":[{"required":["ab"]},{"required":["ab"],"m)x";
@@ -290,7 +290,7 @@ TEST(SchemaWords, WhatIsNotFollowedIsTold) {
       "look-ahead");
 }
 
-// What several unique items would take, and that an optional property goes without them.
+// The requirement of several unique items, and that an optional property is left out instead.
 TEST(SchemaWords, UniqueItemsSayWhatTheyTake) {
   const auto notes = [](const std::string& items) {
     return compile_json_schema(R"({"type":"object","properties":{"a":{"type":"array","uniqueItems":true,)" + items +
@@ -307,13 +307,13 @@ TEST(SchemaWords, UniqueItemsSayWhatTheyTake) {
   EXPECT_NE(notes(R"("prefixItems":[{"type":"null"},true],"minItems":2)").find("beside a list of schemas"),
             std::string::npos);
   EXPECT_NE(notes(R"("contains":{"const":1},"minItems":2)").find("arrays without \"contains\""), std::string::npos);
-  // Two that one item may meet, and two that it cannot: of that nothing is left.
+  // Two `contains` that one item may satisfy, and two that it cannot: nothing is left of the latter.
   EXPECT_EQ(notes(R"("contains":{"const":1},"allOf":[{"contains":{"minimum":1}}])"), "");
   EXPECT_NE(notes(R"("contains":{"const":1},"allOf":[{"contains":{"const":2}}])").find("arrays without"),
             std::string::npos);
 }
 
-// A property that is optional, and of which what must hold is not supported, is not lost without a word.
+// An optional property with an unsupported requirement is not dropped silently.
 TEST(SchemaWords, PropertiesThatAreLostAreTold) {
   const auto notes = [](const std::string& schema) { return compile_json_schema(schema).notes.text(); };
   const std::string negation = "the negation of \"format\" is not supported";
@@ -322,20 +322,20 @@ TEST(SchemaWords, PropertiesThatAreLostAreTold) {
       {R"({"type":"object","properties":{"a":{"type":"string","not":{"format":"date"}}}})",
        R"({"type":"object","properties":{"a":{"$ref":"#/$defs/s"}},"$defs":{"s":{"type":"string","not":{"format":"date"}}}})"})
     EXPECT_NE(notes(schema).find(negation), std::string::npos) << schema << notes(schema);
-  // Something of it is left.
+  // A part of it is left.
   EXPECT_EQ(
       notes(
           R"({"type":"object","properties":{"a":{"anyOf":[{"type":"null"},{"type":"string","not":{"format":"date"}}]}}})"),
       "");
-  // It cannot be.
+  // It is impossible anyway.
   EXPECT_EQ(notes(R"({"type":"object","properties":{"a":{"type":"integer","minimum":3,"maximum":2}}})"), "");
-  // Names are values, of which one may not be sure.
+  // Names are values, which may be unsure.
   EXPECT_NE(notes(R"({"type":"object","properties":{"23:59:60Z":{},"12:00:00Z":{}},"propertyNames":{"format":"time"}})")
                 .find("not sure that every validator takes \"23:59:60Z\""),
             std::string::npos);
 }
 
-// Small schemas whose alternatives multiply end, whether they are taken or refused.
+// Small schemas with multiplying alternatives terminate, accepted or refused.
 TEST(SchemaWords, WhatMultipliesEnds) {
   const auto compile = [](const std::string& schema) {
     try {

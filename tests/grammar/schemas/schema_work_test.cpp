@@ -1,5 +1,5 @@
-// How much work a schema may ask for: long lists beside long expressions are taken, since each expression is compiled once, and
-// what multiplies is refused by name. Without that, each of these takes minutes.
+// Limits on a schema's work: long lists with long expressions are accepted, since each expression is compiled once;
+// multiplying combinations are refused by name. Without the limits, each of these takes minutes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,14 +17,14 @@ namespace {
 constexpr int many = 4'000;
 const char* const letters = "^[a-z]{1,9000}$";  // thousands of states
 
-// Different words of four letters.
+// Distinct words of four letters.
 std::string word(int i) {
   std::string text;
   for (int k = 0; k < 4; ++k, i /= 10) text += static_cast<char>('a' + i % 10);
   return text;
 }
 
-// `item` of each number, between commas.
+// `item` of each number, separated by commas.
 template <class Item>
 std::string list(int count, const Item& item) {
   std::string all;
@@ -75,7 +75,7 @@ TEST(SchemaWork, ValuesThatMeetTooManyAlternativesAreRefused) {
                  "take too much work together");
 }
 
-// Each level has twice the alternatives of the one below it. A schema that is refused has no more than 512 MiB until then.
+// Each level doubles the alternatives of the one below. Until a schema is refused it uses at most 512 MiB.
 TEST(SchemaWork, AlternativesThatDoubleAreRefusedBeforeMemoryEnds) {
   if (!test::can_limit_memory()) GTEST_SKIP() << "under a sanitizer";
   std::string doubling = R"({"$ref":"#/$defs/d0","$defs":{"d200":{"type":"string"})";
@@ -86,7 +86,7 @@ TEST(SchemaWork, AlternativesThatDoubleAreRefusedBeforeMemoryEnds) {
   EXPECT_EXIT(test::end_with_little_memory(compile, 512), testing::ExitedWithCode(7), "combine in too many ways");
 }
 
-// The same of oneOf, whose alternatives exclude one another by their expressions.
+// Likewise for oneOf, whose alternatives exclude one another by their expressions.
 TEST(SchemaWork, ExpressionsThatExcludeOneAnotherAreCounted) {
   const auto pattern = [](int i) { return fmt::format(R"({{"type":"string","pattern":"{}"}})", word(i)); };
   expect_refused([&] { compile_json_schema(fmt::format(R"({{"oneOf":[{}]}})", list(2'500, pattern))); },
@@ -104,7 +104,7 @@ TEST(SchemaWork, ComplementsThatComeToNothingAreCounted) {
                  "need more than 2000000 states");
 }
 
-// Objects in which some property is not null, of which none may have its name: each choice of properties is a plan that fails.
+// Objects in which some property is not null, but no property can have its name: each choice of properties is a failing plan.
 std::string failing_plans(const std::function<std::string(int)>& kind) {
   const std::string names = list(10, [](int i) { return fmt::format(R"("{}":{{}})", word(i)); });
   const std::string nots = list(9, [&](int i) { return fmt::format(R"({{"not":{{{}}}}})", kind(i)); });
@@ -124,7 +124,7 @@ TEST(SchemaWork, EqualDemandsAreMetOnce) {
   expect_refused([&] { compile_json_schema(failing_plans(equal)); }, "must have an unlisted property");
 }
 
-// States that a text does not come to cost nothing but their memory.
+// States that a text does not reach cost only memory.
 TEST(SchemaWork, AMatchLooksAtTheStatesOfTheText) {
   const Pattern p = Pattern::of_regex(letters, Pattern::Match::part);
   ASSERT_GT(p.states().size(), 9'000u);

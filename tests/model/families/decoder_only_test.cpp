@@ -1,6 +1,6 @@
-// Every decoder-only family, each as any other: gradients of all its weights, rows in any company, tokens one or several
-// at a time with the cache, layers computed again in the backward pass, weights of fewer bits, directories written and
-// read again, and the spellings of version 4 of `transformers`.
+// The same checks for every decoder-only family: gradients of all weights, rows in any batch, tokens one or several at
+// a time with the cache, gradient checkpointing, weights of fewer bits, directories written and read again, and the
+// spellings of version 4 of `transformers`.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -66,7 +66,7 @@ TEST(DecoderOnly, GradientsAreFiniteDifferences) {
     expect_gradients_are_slopes(*m, loss_of(batch(1)), [&](const std::string& name) {
       return name.ends_with("k_proj.bias") &&
              config.at("model_type") ==
-                 "opt";  // a bias of keys cancels out in the softmax, where no positions turn them
+                 "opt";  // a bias of keys cancels out in the softmax if positions do not rotate them
     });
   });
 }
@@ -87,7 +87,7 @@ TEST(DecoderOnly, ARaggedBatchIsItsRowsOneByOne) {
   });
 }
 
-// Logits of tokens that come `at_once` at a time, as a decoder with a cache sees them.
+// Logits of tokens fed `at_once` at a time, with a cache.
 std::vector<float> step_by_step(Context& c, const Model& m, const Batch& b, std::int32_t at_once,
                                 nn::KvCache::Options kept = {}) {
   const auto cache = m.make_cache(c);
@@ -97,7 +97,7 @@ std::vector<float> step_by_step(Context& c, const Model& m, const Batch& b, std:
   for (std::int32_t t = 0; t < b.rows.longest(); t += at_once) {
     Rows rows;
     Ids ids;
-    for (std::int64_t r = 0; r < b.rows.count(); ++r) {  // a row that is at its end adds nothing
+    for (std::int64_t r = 0; r < b.rows.count(); ++r) {  // a finished row adds nothing
       const std::int32_t more = std::clamp(b.rows.length(r) - t, 0, at_once);
       rows.append(more, cache->length(r));
       for (std::int32_t i = 0; i < more; ++i) ids.push_back(b.ids[static_cast<std::size_t>(b.rows.begin(r) + t + i)]);
@@ -134,7 +134,7 @@ TEST(DecoderOnly, TokensAStepEqualAllAtOnce) {
   });
 }
 
-// A cache that keeps a window alone gives what a mask of that window gives, whatever windows layers have of their own.
+// A windowed cache gives the same results as a mask of that window, whatever the layers' own windows.
 TEST(DecoderOnly, AWindowedCacheIsAWindowedMask) {
   for_each_family([](const nlohmann::json& config) {
     const auto m = random_model(config);
@@ -175,7 +175,7 @@ TEST(DecoderOnly, GradientCheckpointingChangesNoNumber) {
   });
 }
 
-// Widths that stacked matrices must have.
+// The minimum widths for stacked matrices.
 nlohmann::json wider(nlohmann::json config) {
   for (const char* key : {"hidden_size", "n_embd", "d_model"})
     if (config.contains(key)) config[key] = 128;
@@ -217,7 +217,7 @@ TEST(DecoderOnly, ServesWithFewerBits) {
   });
 }
 
-// The same directory, and what the model makes of ids, for check_export.py.
+// Writes the directory and the model's outputs for check_export.py.
 void leave_for_others(const Model& m, Context& c, const std::filesystem::path& root) {
   static int number = 0;
   const auto dir = root / fmt::format("{}_{}", m.family(), ++number);
@@ -230,7 +230,7 @@ void leave_for_others(const Model& m, Context& c, const std::filesystem::path& r
                     {});
 }
 
-// A directory saved is the model that it was, and says so in the same words.
+// A saved directory gives the same model, and the same configuration.
 TEST(DecoderOnly, DirectoriesAreWrittenAndRead) {
   for_each_family([](const nlohmann::json& config) {
     const TemporaryDirectory dir;
@@ -243,12 +243,12 @@ TEST(DecoderOnly, DirectoriesAreWrittenAndRead) {
     Context c(arena);
     const Batch b = batch(7);
     if (const char* root = std::getenv("TRIL_EXPORT_DIR")) leave_for_others(*m, c, root);
-    // Norms that are stored less one may differ in their last bit.
+    // Norms that are stored minus one may differ in their last bit.
     expect_near(host_copy<float>(logits_of(c, *again, b)), host_copy<float>(logits_of(c, *m, b)), 1e-6);
   });
 }
 
-// What version 4 wrote for the same model.
+// The configuration of the same model as version 4 wrote it.
 nlohmann::json as_version_4(nlohmann::json j) {
   const std::string family = j.at("model_type");
   j["torch_dtype"] = j.at("dtype");
@@ -288,7 +288,7 @@ TEST(DecoderOnly, OldSpellingsAreTheSameModel) {
   }
 }
 
-// Keys that mean nothing are passed over, those that might change results are refused by name.
+// Keys without effect are ignored, those that might change results are refused by name.
 TEST(DecoderOnly, UnknownKeysAreRefusedByName) {
   for_each_family([](const nlohmann::json& config) {
     if (config.at("model_type") == "tril") return;
@@ -322,7 +322,7 @@ TEST(DecoderOnly, UnknownKeysAreRefusedByName) {
   });
 }
 
-// What transformers reads of these keys, and what it does not, is what counts; what it fails on is refused.
+// What counts is what transformers does with these keys: what it ignores is ignored; what it fails on is refused.
 TEST(DecoderOnly, KeysThatTransformersDoesNotObey) {
   const auto error = [](const nlohmann::json& config) {
     return error_of([&] { make(JsonObject(config, "config.json")); });

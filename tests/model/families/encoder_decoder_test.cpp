@@ -1,5 +1,5 @@
-// Every encoder-decoder family, each as any other: gradients of all its weights, rows in any company, tokens one or
-// several at a time with the cache, layers computed again in the backward pass, and weights of fewer bits.
+// The same checks for every encoder-decoder family: gradients of all weights, rows in any batch, tokens one or several
+// at a time with the cache, gradient checkpointing, and weights of fewer bits.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -79,7 +79,7 @@ TEST(EncoderDecoder, ARaggedBatchIsItsRowsOneByOne) {
   });
 }
 
-// Logits of tokens that come `at_once` at a time, as a decoder with a cache sees them.
+// Logits of tokens fed `at_once` at a time, with a cache.
 std::vector<float> step_by_step(Context& c, const Model& m, const Batch& b, std::int32_t at_once) {
   const Memory memory = m.encode(c, b.source, b.source_rows);
   const auto cache = m.make_cache(c);
@@ -88,7 +88,7 @@ std::vector<float> step_by_step(Context& c, const Model& m, const Batch& b, std:
   for (std::int32_t t = 0; t < b.target_rows.longest(); t += at_once) {
     Rows rows;
     std::vector<std::int32_t> ids;
-    for (std::int64_t r = 0; r < b.target_rows.count(); ++r) {  // a row that is at its end adds nothing
+    for (std::int64_t r = 0; r < b.target_rows.count(); ++r) {  // a finished row adds nothing
       const std::int32_t more = std::clamp(b.target_rows.length(r) - t, 0, at_once);
       rows.append(more, cache->length(r));
       for (std::int32_t i = 0; i < more; ++i)
@@ -116,7 +116,7 @@ TEST(EncoderDecoder, TokensAStepEqualAllAtOnce) {
   });
 }
 
-// A sink keeps its place in the text, so that its distance grows without end: relative positions have no such bias.
+// A sink keeps its absolute place, so its distance is unbounded: relative positions have no bias for that.
 TEST(EncoderDecoder, SinksAreRefusedWhereOnlyDistancesCount) {
   for_each_family([](const nlohmann::json& config) {
     const auto m = random_model(config);
@@ -153,13 +153,13 @@ TEST(EncoderDecoder, GradientCheckpointingChangesNoNumber) {
   });
 }
 
-// The directory for tests/model_io/check_export.py, which has `transformers` compute the same.
+// The directory for tests/model_io/check_export.py, which computes the same in `transformers`.
 void leave_for_others(const Model& m, Context& c, const std::filesystem::path& root) {
   static int number = 0;
   const auto dir = root / fmt::format("{}_{}", m.family(), ++number);
   save(m, dir);
   const Batch b{{3, 1, 4, 1, 5, 9, 2}, {6, 5, 3, 5, 8}, Rows::rectangle(1, 7), Rows::rectangle(1, 5)};
-  // M2M100 counts positions by the tokens that are no padding.
+  // M2M100 numbers positions without counting padding tokens.
   const std::int32_t pad = m.special_ids().pad;
   Batch used = b;
   for (std::int32_t& id : used.source) id = id == pad ? 10 : id;
@@ -172,7 +172,7 @@ void leave_for_others(const Model& m, Context& c, const std::filesystem::path& r
                     {});
 }
 
-// A directory saved is the model that it was, and says so in the same words.
+// A saved directory gives the same model, and the same configuration.
 TEST(EncoderDecoder, DirectoriesAreWrittenAndRead) {
   for_each_family([](const nlohmann::json& config) {
     const TemporaryDirectory dir;
@@ -189,8 +189,8 @@ TEST(EncoderDecoder, DirectoriesAreWrittenAndRead) {
   });
 }
 
-// The files say whether T5's output is tied, whatever config.json says; in version 4 its `false` also meant that the
-// output is not scaled, which mT5's never is.
+// The files determine whether T5's output is tied, whatever config.json says; in version 4 its `false` also meant that
+// the output is not scaled, which mT5's never is.
 TEST(EncoderDecoder, T5FilesSayWhetherTheOutputIsTied) {
   for (const bool tied : {false, true}) {
     const TemporaryDirectory dir;

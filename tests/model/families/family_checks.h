@@ -1,5 +1,4 @@
-// What holds for every family of models, whatever they are given: checks that tests of encoder-decoders and of decoders
-// alone share.
+// Checks of every family of models, shared by the tests of encoder-decoders and of decoder-only models.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -15,7 +14,7 @@ namespace tril::testing {
 /// The loss of a batch, a scalar.
 using LossOf = std::function<Tensor(Context&, const model::Model&)>;
 
-/// The gradient of each trained weight; zeros where layers are left out.
+/// The gradient of each trained weight; zeros for skipped layers.
 inline std::vector<std::vector<float>> gradients(Context& c, const model::Model& m, const LossOf& loss_of) {
   Tape tape;
   Grads grads;
@@ -33,8 +32,8 @@ inline std::vector<std::vector<float>> gradients(Context& c, const model::Model&
   return list;
 }
 
-/// With every set of kernels: each weight moved along its own gradient g by +-h changes the loss by 2 h |g|. A gradient
-/// that is nothing must be one of those that `vanishes` names.
+/// With every set of kernels: moving a weight along its own gradient g by +-h changes the loss by 2 h |g|. A zero
+/// gradient is accepted only if `vanishes` names it.
 inline void expect_gradients_are_slopes(model::Model& m, const LossOf& loss_of,
                                         const std::function<bool(const std::string& name)>& vanishes) {
   for (const kern::Kernels* kernels : kern::tables()) {

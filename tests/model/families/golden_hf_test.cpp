@@ -1,4 +1,4 @@
-// Hugging Face directories of the families that are read: logits of one forward pass, ragged instead of padded.
+// Hugging Face directories of the supported families: logits of one forward pass, ragged instead of padded.
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/golden.h"
@@ -30,7 +30,7 @@ void expect_logits(const std::filesystem::path& dir) {
   }
 }
 
-// A loop and not a parameter for each case: the cases of another directory are not known when tests are listed.
+// A loop instead of test parameters: the cases of another directory are not known when tests are listed.
 TEST(GoldenHf, Logits) {
   const auto directories = golden_model_directories("encoder-decoder");
   if (directories.empty() && other_golden_directory()) GTEST_SKIP() << "no model in " << golden_directory();
@@ -41,7 +41,7 @@ TEST(GoldenHf, Logits) {
   }
 }
 
-// Tests skip the kinds that another directory lacks; one that has none at all is a mistake.
+// Tests skip the kinds that another directory lacks; a directory without any case is a mistake.
 TEST(GoldenDirectory, HasCases) {
   std::size_t cases =
       golden_model_directories("encoder-decoder").size() + golden_model_directories("decoder-only").size();

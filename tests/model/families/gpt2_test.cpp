@@ -1,4 +1,4 @@
-// GPT-2: logits as `transformers` computes them, the spellings that files of it come in, how it begins, and what it
+// GPT-2: logits equal to `transformers`, the spellings of its files, its initialisation, and what it
 // refuses.
 #include "model/families/gpt2.h"
 
@@ -50,7 +50,7 @@ struct Case {
   std::vector<float> expected;
 };
 
-// A loop and not a parameter for each case: the cases of another directory are not known when tests are listed.
+// A loop instead of test parameters: the cases of another directory are not known when tests are listed.
 TEST(GoldenDecoderOnly, Logits) {
   const auto directories = test::golden_model_directories("decoder-only");
   if (directories.empty() && test::other_golden_directory()) GTEST_SKIP() << "no model in " << test::golden_directory();
@@ -86,7 +86,7 @@ std::unique_ptr<Gpt2> initialised(const Gpt2Config& k) {
   return m;
 }
 
-// Matrices lie [in, out] in files, and a directory saved is the model that it was.
+// Matrices are [in, out] in files, and a saved directory gives the same model.
 TEST(Gpt2, MatricesAreStoredAsConv1D) {
   const TemporaryDirectory dir;
   const auto m = initialised(small());
@@ -102,7 +102,7 @@ TEST(Gpt2, MatricesAreStoredAsConv1D) {
             host_copy<float>(m->parameters().flat()));
 }
 
-// The authors' files: no prefix, and the masks among the weights. Some others: the tied output once more.
+// The authors' files: no prefix, and the masks among the weights. Some others repeat the tied output.
 TEST(Gpt2, OlderSpellingsAreRead) {
   const TemporaryDirectory dir;
   const auto m = initialised(small());
@@ -123,7 +123,7 @@ TEST(Gpt2, OlderSpellingsAreRead) {
             host_copy<float>(m->parameters().flat()));
 }
 
-// The file of an untied model beside a configuration that ties it would be another model without a word.
+// An untied model's file with a configuration that ties it would silently be another model.
 TEST(Gpt2, AnOutputThatDiffersFromTheEmbeddingIsNotPassedOver) {
   const TemporaryDirectory dir;
   Gpt2Config k = small();
@@ -166,7 +166,7 @@ TEST(Gpt2, AnUntiedOutputHasAMatrixOfItsOwn) {
             host_copy<float>(again->parameters().find("transformer.wte.weight")->value));
 }
 
-// [Radford et al. 2019]: normal with 0.02, what ends a sublayer divided by sqrt(2 * layers), norms 1, biases 0.
+// [Radford et al. 2019]: normal with 0.02, output projections of sublayers divided by sqrt(2 * layers), norms 1, biases 0.
 TEST(Gpt2, BeginsAsTheAuthorsDid) {
   const auto m = initialised(small(8));
   for (const nn::Parameter& p : m->parameters().all()) {

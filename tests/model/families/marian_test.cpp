@@ -1,5 +1,5 @@
-// Marian: a ragged batch is its rows one by one, and is the padded rectangle with masks; gradient checkpointing changes
-// no number.
+// Marian: a ragged batch equals its rows one by one, and the padded rectangle with masks; gradient checkpointing
+// changes no number.
 #include "model/families/marian.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(Marian, ARaggedBatchIsItsRowsOneByOne) {
   }
 }
 
-// Filled up with the padding id, `longest` tokens a row.
+// Padded with the padding id to `longest` tokens a row.
 std::vector<std::int32_t> padded(const std::vector<std::int32_t>& ids, const Rows& rows, std::int32_t pad) {
   std::vector<std::int32_t> filled;
   for (std::int64_t r = 0; r < rows.count(); ++r)
@@ -165,7 +165,7 @@ TEST(Marian, OneTokenAStepEqualsAllAtOnce) {
   for (std::int32_t t = 0; t < b.target_rows.longest(); ++t) {
     Rows rows;
     std::vector<std::int32_t> ids;
-    for (std::int64_t r = 0; r < b.target_rows.count(); ++r) {  // a row that is at its end adds nothing
+    for (std::int64_t r = 0; r < b.target_rows.count(); ++r) {  // a finished row adds nothing
       const bool more = t < b.target_rows.length(r);
       rows.append(more ? 1 : 0, cache->length(r));
       if (more) ids.push_back(b.target[static_cast<std::size_t>(b.target_rows.begin(r) + t)]);

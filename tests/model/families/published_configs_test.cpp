@@ -1,5 +1,5 @@
-// The config.json of encoder-decoders and GPT-2s as their publishers have them, of all versions: every key of theirs is
-// known, what would change results is refused by name, and a null is no absent key.
+// Published config.json files of encoder-decoders and GPT-2s, of all versions: every key is known, keys that would
+// change results are refused by name, and null differs from absent.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -32,7 +32,7 @@ std::string error_for(const json& config) {
   return error_of([&] { made(config); });
 }
 
-// What classes of all configurations have written.
+// Keys that all configuration classes wrote.
 const json kAnyone{{"_name_or_path", "x/y"},
                    {"_num_labels", 3},
                    {"architectures", {"X"}},
@@ -83,7 +83,7 @@ json kin(const std::string& model_type, std::int64_t d_model, std::int64_t layer
   return with(j, more);
 }
 
-// The switches that one class of configurations had for the whole kin.
+// The switches that one configuration class had for all related models.
 json switches(bool before, bool embedding, bool fixed) {
   return {{"add_bias_logits", false},
           {"add_final_layer_norm", before},
@@ -235,7 +235,7 @@ TEST(PublishedConfigs, WhatTheFamilyDoesNotComputeIsRefused) {
   refused(with(t5, {{"is_decoder", true}}), "is_decoder");
 }
 
-// transformers 5 takes the second name of a size for the first, whichever value it has.
+// transformers 5 treats the second name of a size as the first, whichever value it has.
 TEST(PublishedConfigs, SizesOfTheEncoderHaveTwoNames) {
   json bart = testing::bart_kin("bart", {{"num_hidden_layers", 2}, {"hidden_size", 8}, {"num_attention_heads", 2}});
   EXPECT_EQ(error_for(bart), "");

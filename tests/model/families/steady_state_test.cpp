@@ -1,5 +1,5 @@
-// A step asks nothing of the system that the steps before it did not ask: the arena stops growing, and a decoding
-// step's own allocations are few.
+// Steps make no new demands on the system: the arena stops growing, and a decoding step makes few allocations of its
+// own.
 #include <gtest/gtest.h>
 
 #include "model/spec/model.h"
@@ -25,8 +25,8 @@ TEST(SteadyState, TrainingStepsOfVaryingBatches) {
     RandomSequence random(1, 1);
     std::vector<Batch> epoch;
     for (int i = 0; i < 60; ++i) epoch.push_back(testing::random_batch(random, 300, 24, 40));
-    // A step lets go of all that it took, so what it needs follows from its batch alone: after one epoch nothing grows,
-    // in whatever order the batches come again; and the first few are near to that already.
+    // A step frees all that it took, so its needs depend only on its batch: after one epoch nothing grows, in any order
+    // of the batches; and the first few batches already come near.
     const std::size_t few = 10;
     Arena::Stats after_few, after_epoch;
     std::size_t live = 0;
@@ -58,8 +58,8 @@ TEST(SteadyState, TrainingStepsOfVaryingBatches) {
   }
 }
 
-// Decodes some batches of sentences one after the other, 30 steps each, in one cache; returns the most calls of
-// operator new that a step made, the first sentences left out.
+// Decodes batches of sentences one after the other, 30 steps each, in one cache; returns the most calls of operator new
+// in a step, without the first sentences.
 std::size_t decode_and_count(std::int64_t decoder_layers) {
   MarianConfig config = testing::small_marian_config();
   config.decoder_layers = decoder_layers;

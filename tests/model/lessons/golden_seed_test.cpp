@@ -1,4 +1,5 @@
-// Every golden case of make_seed.py: outputs, attention weights and gradients, with a tape and without, on each instruction set.
+// Every golden case of make_seed.py: outputs, attention weights and gradients, with and without a tape, on each
+// instruction set.
 #include <functional>
 #include <map>
 
@@ -13,7 +14,7 @@ namespace {
 
 using model::Memory;
 
-// What a case has to say for itself: its weights, the float inputs whose gradients are known, and the way to y.
+// A case's parts: its weights, the float inputs with known gradients, and the computation of y.
 struct Subject {
   nn::Parameters* parameters = nullptr;
   std::map<std::string, Tensor> inputs;
@@ -28,7 +29,7 @@ std::map<std::string, std::vector<float>> probed(Context& c, const Subject& run,
   return seen;
 }
 
-// The case's name of a probed value: "layers.0.self_attn.weights" is "out.self_weights.0" in tiny_decoder's files.
+// The case's name for a probed value: "layers.0.self_attn.weights" is "out.self_weights.0" in tiny_decoder's files.
 std::string tiny_name(const std::string& probe) {
   const std::string layer = probe.substr(7, probe.find('.', 7) - 7);
   return probe.find("self_attn") != std::string::npos ? "self_weights." + layer : "cross_weights." + layer;
@@ -217,7 +218,7 @@ TEST(GoldenSeed, MultiHeadAttention) {
   for_each("multi_head_attention", [](const GoldenCase& golden) {
     const auto& k = golden.config();
     auto parameters = std::make_shared<nn::Parameters>();
-    // The case's names have no common beginning; the module's does, so the names are mapped.
+    // The case's names lack the module's common prefix, so they are mapped.
     nn::Attention::Options options;
     options.d_model = k["d_model"], options.num_heads = k["num_heads"], options.d_v = k["d_v"];
     options.q = "q_linear", options.k = "k_linear", options.v = "v_linear", options.out = "out";

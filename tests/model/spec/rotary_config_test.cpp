@@ -1,4 +1,4 @@
-// Rotary positions in config.json: frequencies as `transformers` computes them, in both spellings, and what is refused.
+// Rotary positions in config.json: frequencies equal to `transformers`, in both spellings, and what is refused.
 #include "model/spec/rotary_config.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(RotaryConfig, FrequenciesAreThoseOfTransformers) {
     SCOPED_TRACE(k.dump());
     const auto original = k.at("original").get<std::int64_t>();
     const nn::RotaryOptions fresh = read({{"rope_parameters", k.at("rope")}}, original);
-    // As version 4 wrote it: rope_theta outside, "type" or "rope_type".
+    // As in version 4: rope_theta outside, "type" or "rope_type".
     Json scaling = k.at("rope");
     scaling.erase("rope_theta");
     const nn::RotaryOptions old =
@@ -61,7 +61,7 @@ TEST(RotaryConfig, PartOfAHead) {
   EXPECT_EQ(read({{"rope_scaling", Json::object()}, {"rope_parameters", {{"rope_theta", 1e5}}}}).theta, 1e5);
 }
 
-// What transformers passes over is passed over, and what it fails on is refused.
+// What transformers ignores is ignored, and what it fails on is refused.
 TEST(RotaryConfig, AFamilyThatTurnsWholeHeadsKnowsNoShare) {
   const auto whole = [](const Json& j) { return read(j, 0, /*turns_part=*/false); };
   EXPECT_EQ(whole({{"partial_rotary_factor", 0.5}, {"rotary_dim", 8}}).dim, 16);
@@ -91,7 +91,7 @@ TEST(RotaryConfig, KeysOfOtherKindsSayNothing) {
             256);
 }
 
-// transformers reads GPT-NeoX's own names alone.
+// transformers reads only GPT-NeoX's own names.
 TEST(RotaryConfig, GptNeoxPassesOverOtherFamiliesNames) {
   Json j = Json::parse(std::ifstream(test::test_dir() + "/golden/hf/gpt_neox/config.json"));
   for (const char* key :
