@@ -32,7 +32,7 @@ void* operator new[](std::size_t size) {
   return operator new(size);
 }
 
-// A sanitizer has its own of these unless they are here, and what it gives cannot be freed below.
+// Sanitizers replace these unless they are defined here, and the memory that they return could not be freed below.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   try {
     return operator new(size);

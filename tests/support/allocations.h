@@ -1,5 +1,5 @@
-// Counts what operator new hands out in this program, for tests that bound memory: this is what replaces the global
-// operator new and delete in all of test_model.
+// Counts the memory from operator new in this program, for tests that limit memory: replaces the global operator new
+// and delete in all of test_model.
 #pragma once
 
 #include <cstddef>

@@ -61,15 +61,15 @@ std::string bytes_of_base64(const std::string& text) {
   return bytes;
 }
 
-// The pipe is to be file 3 (what the browser reads) and file 4 (what it writes): here both ends of one socket, which, other
-// than a pipe, can be written to without a signal when the browser is gone.
+// The browser expects file 3 (which it reads) and file 4 (which it writes): here both are one socket, since writing to
+// it after the browser is gone raises no signal, unlike a pipe.
 Browser::Browser(const std::string& program) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw std::runtime_error("no socket");
   std::vector<std::string> words{program, "--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu",
                                  "--disable-dev-shm-usage", "--disable-extensions", "--disable-sync",
                                  "--disable-background-networking", "--disable-component-update",
-                                 // what nobody sees would otherwise run at low priority, and starve on a loaded machine
+                                 // hidden pages would otherwise run at low priority, and starve on a loaded machine
                                  "--disable-renderer-backgrounding", "--disable-backgrounding-occluded-windows",
                                  "--disable-background-timer-throttling", "--no-first-run", "--hide-scrollbars",
                                  "--user-data-dir=" + folder_.at("profile"), "about:blank"};
@@ -172,7 +172,7 @@ void Browser::open(const std::string& address, int width, int height) {
   call("Emulation.setDeviceMetricsOverride",
        {{"width", width}, {"height", height}, {"deviceScaleFactor", 1}, {"mobile", false}});
   for (const std::string& to :
-       {std::string("about:blank"), address}) {  // from a page to a part of it would be no loading
+       {std::string("about:blank"), address}) {  // going to a fragment of the same page would not load it
     console_.clear();
     const Json going = call("Page.navigate", {{"url", to}});
     if (going.contains("errorText")) throw std::runtime_error(to + ": " + going["errorText"].get<std::string>());

@@ -1,5 +1,5 @@
-// A browser without a window, told what to do over its debugging pipe [Chrome DevTools Protocol: JSON messages, each with a
-// zero behind it]. One browser looks at any number of pages, one after the other.
+// A headless browser, controlled over its debugging pipe [Chrome DevTools Protocol: JSON messages, each terminated by a
+// zero]. One browser opens any number of pages, one after the other.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +12,7 @@
 
 namespace tril {
 
-/// Where a browser that works is; or none, and why.
+/// The path of a working browser; or none, and why.
 struct BrowserProgram {
   std::string path, why_not;
 };
@@ -20,7 +20,7 @@ struct BrowserProgram {
 /// $TRIL_BROWSER ("none": none), or the first of the usual names in the PATH.
 BrowserProgram find_browser();
 
-/// Where the project's own set-up installs a browser, tests without one fail.
+/// Where the project's own set-up installs a browser, tests fail without one.
 bool browser_is_expected();
 
 std::string bytes_of_base64(const std::string& text);
@@ -33,22 +33,22 @@ class Browser {
   Browser& operator=(const Browser&) = delete;
 
   /// Opens an address in a window of this size and waits until it is loaded and its scripts have run.
-  /// @throws std::runtime_error where the browser says no, is gone, or takes minutes
+  /// @throws std::runtime_error if the browser refuses, is gone, or takes minutes
   void open(const std::string& address, int width = 1280, int height = 900);
-  /// The document as it is now.
+  /// The current document.
   std::string document();
-  /// What this script comes to in the page, as JSON.
+  /// The result of this script in the page, as JSON.
   nlohmann::json evaluate(const std::string& script);
-  /// What somebody is told who does not see the page: the nodes of the browser's accessibility tree that are not left
-  /// out, each {"role", "name", "level", "focusable", "parents": roles from the root down}.
+  /// The page as a screen reader gets it: the nodes of the browser's accessibility tree that are not ignored, each
+  /// {"role", "name", "level", "focusable", "parents": roles from the root down}.
   nlohmann::json accessibility_tree();
-  /// Presses and releases a key, as by a hand: "Tab", "Enter", "ArrowDown".
+  /// Presses and releases a key: "Tab", "Enter", "ArrowDown".
   void press(const std::string& key, bool shift = false);
   /// Whether pages are to be dark.
   void prefer_dark(bool dark);
-  /// What the window shows, as PNG.
+  /// A picture of the window, as PNG.
   std::string screenshot();
-  /// What the page has said on its console, errors of scripts and breaches of its policy among it; a line for each.
+  /// The page's console messages, including script errors and policy violations; one a line.
   const std::string& console() const { return console_; }
 
  private:
@@ -63,7 +63,7 @@ class Browser {
   int pipe_ = -1;
   int calls_ = 0;
   std::string session_, received_, console_;
-  std::string loaded_;  // the last loading that came to its end
+  std::string loaded_;  // the last completed load
 };
 
 }  // namespace tril

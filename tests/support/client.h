@@ -1,4 +1,4 @@
-// A client with the manners of a good one, and on demand with bad ones: a socket, what is sent, what comes back.
+// An HTTP client that behaves well, or badly on demand: a raw socket and what is sent and received.
 #pragma once
 
 #include <arpa/inet.h>
@@ -28,13 +28,13 @@ class Client {
  public:
   explicit Client(std::uint16_t port, int receive_buffer = 0) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
     if (receive_buffer > 0) setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof(receive_buffer));
-    const timeval longest_send{60, 0};  // a server that reads nothing fails a test, it does not hold it up
+    const timeval longest_send{60, 0};  // a server that reads nothing fails the test instead of blocking it
     setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &longest_send, sizeof(longest_send));
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_port = htons(port);
     inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
-    // A fuzzer has an alarm, and makes connections faster than the system lets go of their ports.
+    // A fuzzer uses alarms, and makes connections faster than the system frees their ports.
     for (int tries = 0; connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof(to)) != 0 && errno != EISCONN;
          ++tries) {
       if ((errno != EINTR && errno != EALREADY && errno != EADDRNOTAVAIL) || tries == 1000)
@@ -60,15 +60,15 @@ class Client {
     }
     return true;
   }
-  /// Says that no more will be said.
+  /// Declares that no more will be sent.
   void end_sending() { ::shutdown(socket_, SHUT_WR); }
-  /// More of what comes; "" at its end. @throws std::runtime_error where nothing comes for so long
+  /// Receives more bytes; "" at the end. @throws std::runtime_error after this many seconds without any
   std::string receive(double seconds = 60) {
     pollfd p{socket_, POLLIN, 0};
     int ready = 0;
     do {
       ready = poll(&p, 1, static_cast<int>(seconds * 1000));
-    } while (ready < 0 && errno == EINTR);  // a fuzzer has an alarm
+    } while (ready < 0 && errno == EINTR);  // a fuzzer uses alarms
     if (ready <= 0) throw std::runtime_error("nothing comes");
     char buffer[65536];
     const ssize_t n = ::recv(socket_, buffer, sizeof(buffer), 0);
@@ -136,7 +136,7 @@ class Client {
     read_.erase(0, end + 2 + length + 2);
     return chunk;
   }
-  /// The head of a stream, whose chunks follow.
+  /// The head of a stream; its chunks follow.
   std::string head() {
     std::size_t end = 0;
     while ((end = read_.find("\r\n\r\n")) == std::string::npos) more();

@@ -1,6 +1,6 @@
-// What must hold of any config.json: it is an Error, or a model of sizes that memory could have, whose numbers are finite
-// and whose ids are of its vocabulary, and whose own config.json makes the same model. Fuzzer and tests share it. No memory
-// is taken for weights.
+// Invariants of any config.json: it causes an Error, or gives a model of plausible sizes whose numbers are finite,
+// whose ids are in its vocabulary, and whose own config.json gives the same model. Shared by fuzzer and tests. No
+// memory is allocated for weights.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@
 
 namespace tril::testing {
 
-/// The first thing that does not hold; "": all does.
+/// Returns the first violated invariant; "" if none.
 class ConfigHarness {
  public:
   std::string say(std::string_view text) {
@@ -29,9 +29,9 @@ class ConfigHarness {
     return wrong_;
   }
 
-  std::int64_t accepted() const { return accepted_; }  ///< how many texts were models so far
+  std::int64_t accepted() const { return accepted_; }  ///< how many texts were accepted so far
 
-  /// Words that config.json files are made of, for mutations.
+  /// Words from config.json files, for mutations.
   static const std::vector<std::string>& words() {
     static const std::vector<std::string> list = [] {
       std::vector<std::string> words = model::families();

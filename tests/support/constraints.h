@@ -1,4 +1,4 @@
-// What tests of constraints share: a vocabulary as byte pairs give it, steps and proposals of nonsense, searches under them.
+// Shared by tests of constraints: a BPE-like vocabulary, random steps and proposals, searches under constraints.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace tril::search {
 
-// All bytes, and pieces of several of the kind that byte pairs give: they begin and end anywhere, in characters too.
+// All bytes, and pieces of several bytes as BPE makes them: they begin and end anywhere, even within characters.
 inline std::vector<std::string> vocabulary(std::int64_t pieces, std::uint64_t seed) {
   std::vector<std::string> list;
   for (int b = 0; b < 256; ++b) list.emplace_back(1, static_cast<char>(b));
@@ -39,7 +39,7 @@ inline std::shared_ptr<const TokenTrie> tokens(std::int64_t pieces = 600) {
   return std::make_shared<TokenTrie>(vocabulary(pieces, 5));
 }
 
-// A schema's grammar, whatever of the schema it does not follow.
+// A schema's grammar, ignoring its notes.
 inline Grammar json_schema_grammar(std::string_view schema, const JsonStyle& style = {}) {
   return compile_json_schema(schema, style).grammar;
 }
@@ -51,7 +51,7 @@ inline Constraint of_schema(const std::string& schema, JsonSpace space = JsonSpa
   return {json_schema_grammar(schema, {.space = space}), tokens()};
 }
 
-// Logits drawn anew for every token of every row.
+// Random logits, new for every token of every row.
 class RandomStep : public Step {
  public:
   RandomStep(std::int64_t vocab_size, std::uint64_t seed) : vocab_size_(vocab_size), random_(seed, 9) {}
@@ -69,7 +69,7 @@ class RandomStep : public Step {
   RandomSequence random_;
 };
 
-// Proposes whatever comes to mind.
+// Proposes random tokens.
 class RandomProposer : public Proposer {
  public:
   explicit RandomProposer(std::int64_t vocab_size) : vocab_size_(vocab_size), random_(8, 8) {}

@@ -1,4 +1,4 @@
-// A stream of events, put together into what a plain answer to the same request would be.
+// Combines a stream of events into the equivalent plain answer.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace tril::serve::testing {
 
-/// The objects of "data: {...}" events, in their order. The last event must be "[DONE]".
+/// The objects of "data: {...}" events, in order. The last event must be "[DONE]".
 inline std::vector<Json> events_of(const std::string& body) {
   std::vector<Json> events;
   bool done = false;

@@ -18,7 +18,7 @@
 
 namespace tril::test {
 
-/// Whether TRIL_GOLDEN_DIR names another directory of cases than the project's own, one that need not have every kind.
+/// Whether TRIL_GOLDEN_DIR names another directory of cases, which need not have every kind.
 inline bool other_golden_directory() {
   const char* set = std::getenv("TRIL_GOLDEN_DIR");
   return set && *set;
@@ -45,8 +45,9 @@ inline std::vector<std::filesystem::path> golden_files(const std::string& kind) 
   return found;
 }
 
-/// All model directories with expected results below golden_directory() (make_hf.py's layout: flat or under hf/) whose
-/// family there is. @param kind  "encoder-decoder" or "decoder-only"
+/// All model directories of known families with expected results below golden_directory() (make_hf.py's layout: flat or
+/// under hf/).
+/// @param kind  "encoder-decoder" or "decoder-only"
 inline std::vector<std::filesystem::path> golden_model_directories(const std::string& kind) {
   const std::vector<std::string> known = model::families();
   std::vector<std::filesystem::path> found;
@@ -85,7 +86,7 @@ class GoldenCase {
     for (std::int32_t v : ids(name)) values.push_back(static_cast<std::uint8_t>(v));
     return c.upload<std::uint8_t>(values, Shape(shape(name)));
   }
-  /// Fills every weight of a model from w.*; each must be there and of its shape, and none may be left over.
+  /// Sets every weight of a model from w.*; all must exist with the right shape, and none may be left over.
   void fill(nn::Parameters& p) const {
     p.allocate();
     std::size_t weights = 0;
@@ -104,8 +105,8 @@ class GoldenCase {
   nlohmann::json config_;
 };
 
-/// |got - expected| <= absolute + relative * |expected| + noise * max |expected| for every value; the worst is named. The last
-/// is for sums in which large terms cancel: the reference itself, in float32, is that far from the same in float64.
+/// |got - expected| <= absolute + relative * |expected| + noise * max |expected| for every value; reports the worst.
+/// The last term is for sums with cancellation, whose reference in float32 itself differs that much from float64.
 inline void expect_close(const std::string& name, const std::vector<float>& got, const std::vector<float>& expected,
                          double absolute, double relative, double noise = 0) {
   ASSERT_EQ(got.size(), expected.size()) << name;

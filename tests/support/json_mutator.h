@@ -1,5 +1,5 @@
-// What fuzzers and tests do to JSON so that it stays JSON: bytes changed at random mostly end at the parser, and what reads the
-// values sees little of them. One mutation in four is of bytes all the same.
+// Mutates JSON so that it stays JSON: random bytes are mostly rejected by the parser, and never reach the code that
+// reads the values. One mutation in four changes bytes instead.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +19,14 @@ using Json = nlohmann::ordered_json;
 
 class JsonMutator {
  public:
-  /// Changes bytes at random: at most `most` of them, of which it returns how many there are then.
+  /// Changes bytes at random; the result may have `most` bytes. @return its size
   using Bytes = std::function<std::size_t(std::uint8_t* data, std::size_t size, std::size_t most)>;
 
-  /// @param texts  what a string may become beside what the document holds
+  /// @param texts  replacements for strings besides those in the document
   JsonMutator(unsigned seed, const std::vector<std::string>& texts, Bytes bytes)
       : random_(seed), texts_(texts), bytes_(std::move(bytes)) {}
 
-  /// Changes the text in place; its new size.
+  /// Mutates the text in place. @return its new size
   std::size_t operator()(std::uint8_t* data, std::size_t size, std::size_t most) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     if (one_in(4) || is_deep(text)) return bytes_(data, size, most);
@@ -43,7 +43,7 @@ class JsonMutator {
   std::size_t below(std::size_t n) { return n == 0 ? 0 : random_() % n; }
   bool one_in(std::size_t n) { return below(n) == 0; }
 
-  // The library's own walks recurse.
+  // The library's own traversals recurse.
   static bool is_deep(std::string_view text) {
     int depth = 0, deepest = 0;
     for (const char c : text) {
@@ -105,7 +105,7 @@ class JsonMutator {
     } else if (value.is_structured() && !value.empty() && !one_in(4)) {
       mutate_members(value, all);
     } else {
-      Json other = scalar(all);  // may be a copy of what `value` is within
+      Json other = scalar(all);  // may be a copy of what contains `value`
       value = std::move(other);
     }
   }

@@ -1,4 +1,4 @@
-// A language model of the program's own, trained on a small made-up text.
+// A language model trained by the program on a small synthetic text.
 #pragma once
 
 #include <gtest/gtest.h>

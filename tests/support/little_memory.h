@@ -1,4 +1,4 @@
-// What a process does whose memory ends after a few threads' stacks: it is run as a death test, in a process of its own.
+// Tests of a process that runs out of memory after a few threads' stacks: run as a death test, in a process of its own.
 #pragma once
 
 #include <sys/resource.h>
@@ -19,13 +19,13 @@ inline std::int64_t address_space() {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-/// Sanitizers reserve terabytes of addresses, which no limit can be set above.
+/// Sanitizers reserve terabytes of addresses, so no limit can be set.
 inline bool can_limit_memory() {
   return address_space() <= std::int64_t{1} << 40;
 }
 
-/// Lets `work` have `mebibytes` more than there are, and ends the process: with code 7 and the message where it throws an Error,
-/// else with 0.
+/// Limits memory to `mebibytes` more than in use, runs `work`, and ends the process: with code 7 and the message after
+/// an Error, else with 0.
 [[noreturn]] inline void end_with_little_memory(const std::function<void()>& work, std::int64_t mebibytes = 200) {
   const auto most = static_cast<rlim_t>(address_space() + (mebibytes << 20));
   const rlimit limit{most, most};

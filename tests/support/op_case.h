@@ -1,7 +1,7 @@
-// One case of an op, and every question that is asked of it (check_op in ops/op_case.cpp):
+// One case of an op, and the checks made on it (check_op in ops/op_case.cpp):
 //   - the value, against a reference in double, on every instruction set;
 //   - the gradient of every float input, against central differences of that reference, when all are wanted and when
-//   one is;
+//   only one is;
 //   - inputs in foreign, misaligned memory, and as columns of a wider matrix where the op allows it;
 //   - without a tape the same bits as with one;
 //   - used twice, twice the gradient.
@@ -35,7 +35,7 @@ inline constexpr std::uint64_t op_seed = 5;
 
 void check_op(const OpCase& op);
 
-/// The weight w [out, in] with what products in mixed precision read.
+/// The weight w [out, in] in the forms that products in mixed precision read.
 ops::Weight mixed(Context& c, const Tensor& w);
 
 /// Standard normal values, the same for the same stream.
@@ -49,14 +49,14 @@ inline double at(const Doubles& m, std::int64_t i, std::int64_t j, std::int64_t 
 /// f(x) in double, by the formulas of the papers.
 double activation(ops::Activation f, double x);
 
-/// What dropout multiplies element `index` by.
+/// The factor by which dropout multiplies element `index`.
 inline double dropout_factor(float p, RandomKey key, std::size_t index) {
   return random_bits(key, static_cast<std::uint32_t>(index)) < dropout_threshold(p)
              ? 0.0
              : 1.0 / (1.0 - static_cast<double>(p));
 }
 
-/// Expects that `f` throws an Error whose text holds `part`.
+/// Expects that `f` throws an Error whose text contains `part`.
 void expect_error(const std::function<void()>& f, const std::string& part);
 
 }  // namespace tril::test

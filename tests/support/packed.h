@@ -1,4 +1,4 @@
-// Bodies of requests as clients pack them.
+// Compresses request bodies as clients do.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 namespace tril::serve::testing {
 
-/// @param window_bits  zlib's: 31 is gzip, 15 zlib, -15 neither's head
+/// @param window_bits  zlib's: 31 is gzip, 15 zlib, -15 raw deflate
 inline std::string packed(const std::string& text, int window_bits = 31) {
   z_stream stream{};
   EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY), Z_OK);

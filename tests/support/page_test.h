@@ -1,6 +1,5 @@
-// Pages as a browser shows them: Chromium, without a window, runs the page's script, and the document that comes of it, its
-// console and pictures of it are looked at. Where there is no browser these tests are skipped; on Debian, where `make test`
-// installs one, they fail.
+// Tests of pages in a browser: headless Chromium runs the page's script, and the tests check the resulting document, its
+// console and pictures. Without a browser these tests are skipped; on Debian, where `make test` installs one, they fail.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +11,7 @@
 
 namespace tril {
 
-/// What stands between `begin` and the first `end` behind it.
+/// The text between `begin` and the first `end` after it.
 inline std::string between(const std::string& text, const std::string& begin, const std::string& end) {
   const std::size_t from = text.find(begin);
   if (from == std::string::npos) return "";
@@ -53,7 +52,7 @@ class PageTest : public testing::Test {
     GTEST_SKIP() << "no browser to look at the page with: " << program.why_not;
   }
 
-  /// The document after its script ran, without script elements. `page` may go on with "#" and choices.
+  /// The document after its script ran, without script elements. `page` may end with "#" and choices.
   std::string document_of(const std::string& page) {
     browser->open("file://" + page);
     EXPECT_EQ(browser->console(), "");

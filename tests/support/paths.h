@@ -1,5 +1,5 @@
-// Where the sources' tests and the program lie. Only paths.cpp is compiled with these, so that all other tests are the same
-// wherever the project stands, and a compiler cache knows them.
+// Paths of the tests' sources and of the program. Only paths.cpp is compiled with them, so that all other tests do not
+// depend on the project's location, and a compiler cache can reuse them.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Reads a picture of the one kind that browsers write: PNG, eight bits a channel, RGB or RGBA, not interlaced
+// Reads PNG pictures of the kind that browsers write: eight bits a channel, RGB or RGBA, not interlaced
 // [W3C, Portable Network Graphics, sections 5, 9 and 11].
 #pragma once
 

@@ -7,7 +7,7 @@
 
 namespace tril::serve::testing {
 
-// @param target  into what its directory says that it translates; "": it says nothing
+// @param target  the directory's default target language; "": none
 inline Loaded small_polyglot(const std::string& target = "spa_Latn") {
   const ScratchFolder directory;
   directory.write("sentencepiece.bpe.model",

@@ -1,4 +1,4 @@
-// What a test sees of the process that it runs in.
+// A test's view of its own process.
 #pragma once
 #include <unistd.h>
 
@@ -7,8 +7,8 @@
 
 namespace tril::test {
 
-// Whether the address or thread sanitizer is in: it takes the address space for itself and keeps what was freed, so
-// that no bound on memory holds.
+// Whether the address or thread sanitizer is active: it takes the address space for itself and keeps freed memory, so
+// that no limit on memory holds.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool sanitized = true;
 #else

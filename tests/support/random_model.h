@@ -12,7 +12,7 @@
 
 namespace tril::testing {
 
-/// Every weight random: none is at 0 or 1, where a mistake would not show.
+/// Every weight is random: a weight of 0 or 1 could hide a mistake.
 inline std::unique_ptr<model::Model> random_model(const nlohmann::json& config,
                                                   std::optional<nn::Precision> serving = {}) {
   auto m = model::make(JsonObject(config, "config.json"));
@@ -25,7 +25,7 @@ inline std::unique_ptr<model::Model> random_model(const nlohmann::json& config,
     RandomSequence random(5, ++stream);
     std::vector<float> values(static_cast<std::size_t>(p.shape.count()));
     const bool norm = p.init.kind == nn::Init::Kind::constant && p.init.value == 1;
-    // Of a size that leaves scores and activations where rounding is rounding, however wide the model is.
+    // Scaled so that scores and activations are of ordinary size, however wide the model is.
     const double width = p.shape.rank() == 2 ? std::max(8.0, static_cast<double>(p.shape[1])) : 8.0;
     for (float& v : values) v = static_cast<float>((norm ? 1 : 0) + 0.4 * std::sqrt(8 / width) * random.normal());
     if (p.zero_row >= 0) {

@@ -1,4 +1,4 @@
-// Small training runs of several processes, and what became of them.
+// Small training runs of several processes, and their results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ class RanksTest : public testing::Test {
   static bool has(const Words& words, const char* word) {
     return std::find(words.begin(), words.end(), word) != words.end();
   }
-  /// The arguments of a small run, of some ten pieces of weights for the ranks to share; what `more` names comes instead of what stands here.
+  /// The arguments of a small run, with some ten pieces of weights for the ranks to share; `more` replaces the defaults.
   Words train(const std::string& model, const Words& more = {}) const {
     const std::vector<Words> usual{{"--model", folder.at(model)},
                                    {"--train-sets", folder.at("train.src"), folder.at("train.tgt")},
@@ -80,7 +80,7 @@ class RanksTest : public testing::Test {
                                    {"--disp-freq", "1u"},
                                    {"--warmup", "10"}};
     Words args{"train"};
-    // What a model that is there decides, or a language model has not.
+    // Options that an existing model decides, or that a language model does not have.
     const auto decided = [&](const std::string& name) {
       for (const char* size : {"--vocab-size", "--d-model", "--num-heads", "--ffn-dim", "--enc-depth", "--dec-depth"})
         if (name == size && has(more, "--init-from")) return true;
@@ -92,13 +92,13 @@ class RanksTest : public testing::Test {
     args.insert(args.end(), more.begin(), more.end());
     return args;
   }
-  /// The same with --deterministic and 4 batches an update, whatever the ranks.
+  /// Likewise with --deterministic and 4 batches an update, whatever the ranks.
   Words fixed(const std::string& model, int ranks, Words more = {}) const {
     more.insert(more.end(), {"--deterministic", "--accumulate", std::to_string(4 / ranks)});
     return train(model, more);
   }
 
-  /// Runs that are to come to a good end.
+  /// Runs that must succeed.
   void run_alone(const Words& args) const {
     const Ran ran = run_tril(args);
     ASSERT_EQ(ran.code, 0) << ran.err;
@@ -128,7 +128,8 @@ class RanksTest : public testing::Test {
       EXPECT_EQ(state(model)[key], state(expected)[key]) << key << " of " << model;
   }
 
-  /// The lines of train.jsonl without what a clock decides or the number of ranks is, those of runs that went on left out.
+  /// The lines of train.jsonl without anything that depends on the clock or the number of ranks, and without the lines
+  /// of resumes.
   std::vector<json> figures(const std::string& model) const {
     std::vector<json> list;
     for (const std::string& line : lines_of(file(model, "train.jsonl"))) {
@@ -147,8 +148,8 @@ class RanksTest : public testing::Test {
     return all;
   }
 
-  /// Lines of two runs that differ by rounding alone: what is measured may be `later` apart, relative to what it is; in the
-  /// first update, before a weight was stepped, 2e-6.
+  /// Compares lines of two runs that differ only by rounding: measurements may differ by the relative amount `later`;
+  /// in the first update, before any step, by 2e-6.
   void expect_near_figures(const std::string& model, const std::string& expected, double later) const {
     const auto lines = figures(model), others = figures(expected);
     ASSERT_EQ(lines.size(), others.size());
@@ -165,9 +166,9 @@ class RanksTest : public testing::Test {
     }
   }
 
-  /// How far two runs' weights are apart, beside how far they have come since another state. Where a gradient is nothing but
-  /// rounding, an update's size says nothing: Adam and Lion step such a weight by the rate, either way. These are the biases
-  /// of keys, which no attention depends on (they are left out), and the few values that happen to lie near zero.
+  /// The distance between two runs' weights, relative to their distance from another checkpoint. Where a gradient is only
+  /// rounding, the size of an update means nothing: Adam and Lion step such a weight by the rate, in either direction. These
+  /// are the biases of keys, which do not affect attention (they are left out), and the few values near zero.
   double apart(const std::string& model, const std::string& other, const std::string& first) const {
     double apart = 0, come = 0;
     const auto a = weights(model), b = weights(other), start = weights(first);

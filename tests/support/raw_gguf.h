@@ -1,4 +1,4 @@
-// Puts together GGUF files byte by byte, right ones and wrong ones.
+// Builds GGUF files byte by byte, valid and invalid ones.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,23 @@
 
 namespace tril::test {
 
-/// The bytes of a number as it lies in memory.
+/// The bytes of a number in memory.
 template <class T>
 std::string raw(T value) {
   return std::string(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-/// A string as GGUF has it.
+/// A string in GGUF's form.
 inline std::string raw_text(std::string_view text) {
   return raw<std::uint64_t>(text.size()) + std::string(text);
 }
 
-/// An entry of the metadata whose value's bytes are given.
+/// A metadata entry with the given bytes as its value.
 inline std::string raw_entry(std::string_view key, std::uint32_t kind, const std::string& value) {
   return raw_text(key) + raw(kind) + value;
 }
 
-/// A tensor's description; dims in the file's order.
+/// A tensor's description, with dims in the file's order.
 inline std::string raw_tensor(std::string_view name, const std::vector<std::uint64_t>& dims, std::uint32_t type,
                               std::uint64_t offset) {
   std::string bytes = raw_text(name) + raw(static_cast<std::uint32_t>(dims.size()));

@@ -1,4 +1,4 @@
-// Puts together safetensors files by hand, right ones and wrong ones.
+// Builds safetensors files by hand, valid and invalid ones.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace tril::testing {
 
-/// A directory that goes away with the object.
+/// A directory that is removed with the object.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -33,7 +33,7 @@ class TemporaryDirectory {
   std::string path(const std::string& name) const { return (path_ / name).string(); }
   std::string path() const { return path_.string(); }
   std::string put(const std::string& name, std::string_view bytes) const {
-    std::filesystem::remove(path(name));  // some file systems bring a file to disk that is overwritten in place
+    std::filesystem::remove(path(name));  // some file systems sync a file that is overwritten in place
     std::ofstream(path(name), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     return path(name);
   }

@@ -1,7 +1,8 @@
-// A server of two small models to which anything may be said, and what must hold of what it answers. Fuzzer and tests share
-// it. What is said is either
+// A server of two small models that accepts any input, and the invariants of its answers. Shared by fuzzer and tests.
+// An input is either
 //   RAW\n and the bytes of a connection, or
-//   METHOD PATH [TYPE]\n and the body of a request, of this Content-Type; below /admin an administrator's, behind whom all models are loaded again.
+//   METHOD PATH [TYPE]\n and a request's body with this Content-Type; below /admin with an administrator's key, after
+//   which all models are loaded again.
 #pragma once
 
 #include <condition_variable>
@@ -33,7 +34,7 @@ class RequestHarness {
     models_.wait();
   }
 
-  /// What is wrong with the answer; "": nothing.
+  /// The fault of the answer; "" if none.
   std::string say(std::string_view what) {
     const std::string_view line = what.substr(0, what.find('\n'));
     const std::string_view rest = what.substr(std::min(what.size(), line.size() + 1));
@@ -102,7 +103,7 @@ class RequestHarness {
     return "";
   }
 
-  // Has models that were unloaded loaded again.
+  // Loads unloaded models again.
   bool restore() {
     const auto until = Clock::now() + std::chrono::seconds(60);
     for (const char* name : {"de", "plays"})

@@ -1,4 +1,4 @@
-// Runs the real program as a person would: arguments and standard input in; exit code, output and messages out.
+// Runs the real program as a user would: arguments and standard input in; exit code, output and messages out.
 #pragma once
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 namespace tril {
 
-/// A folder that is gone when the test is over.
+/// A folder that is removed after the test.
 class ScratchFolder {
  public:
   ScratchFolder() {
@@ -28,7 +28,7 @@ class ScratchFolder {
     path_ = name;
   }
   ~ScratchFolder() {
-    std::error_code ignored;  // a browser that is going may still write there
+    std::error_code ignored;  // a browser that is ending may still write there
     std::filesystem::remove_all(path_, ignored);
   }
   ScratchFolder(const ScratchFolder&) = delete;
@@ -50,15 +50,15 @@ inline std::string file_text(const std::string& path) {
 }
 
 struct Ran {
-  int code = -1;   ///< exit code, or -1 where a signal ended it
-  int signal = 0;  ///< that signal
+  int code = -1;   ///< exit code, or -1 after a signal
+  int signal = 0;  ///< the signal that ended it
   std::string out, err;
 };
 
-/// What happens around a run.
+/// Settings of a run.
 struct Launch {
-  std::string input;                     ///< what it reads
-  std::string stdout_to;                 ///< another place for its output: "/dev/full"; empty: into Ran::out
+  std::string input;                     ///< its standard input
+  std::string stdout_to;                 ///< another destination of its output, such as "/dev/full"; empty: Ran::out
   std::function<void()> before;          ///< in the new process, right before the program: its limits
   std::function<void(pid_t)> meanwhile;  ///< in the test, while it runs
 };

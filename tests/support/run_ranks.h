@@ -1,4 +1,4 @@
-// Runs the real program as several processes under mpirun, so that a test can do something to one of them.
+// Runs the real program as several processes under mpirun, with access to each of them.
 #pragma once
 
 #include <signal.h>
@@ -21,7 +21,7 @@ inline bool have_mpirun() {
   return !test::mpirun().empty() && access(test::mpirun().c_str(), X_OK) == 0;
 }
 
-/// Polls until `there` is true. False: it has not become so in time.
+/// Polls until `there` is true. False after a timeout.
 inline bool wait_until(const std::function<bool()>& there,
                        std::chrono::milliseconds longest = std::chrono::minutes(1)) {
   const auto start = std::chrono::steady_clock::now();
@@ -35,21 +35,21 @@ inline bool wait_until(const std::function<bool()>& there,
 /// A job of `ranks` processes.
 class RankJob {
  public:
-  /// @param folder  a place for what the job notes of itself
+  /// @param folder  a place for the job's files
   /// @param first_do  shell commands that each rank runs before the program; $RANK is its number
   RankJob(const ScratchFolder& folder, int ranks, std::string first_do = "")
       : ranks_(ranks), pid_files_(folder.at("pid-of-rank-")), first_do_(std::move(first_do)) {}
 
-  /// Whatever mpirun is to be given besides.
+  /// Adds options for mpirun.
   RankJob& with(std::vector<std::string> options) {
     options_ = std::move(options);
     return *this;
   }
 
-  /// Runs the program until all of it has ended. `meanwhile` is given the job.
+  /// Runs the program until all processes have ended; calls `meanwhile` with the job.
   Ran run(const std::vector<std::string>& args, const std::function<void(RankJob&)>& meanwhile = {}) {
     for (int r = 0; r < ranks_; ++r) std::filesystem::remove(pid_files_ + std::to_string(r));
-    // Root may start them, they may be more than the cores, none is tied to a core, and none looks for a network.
+    // Allows root and more processes than cores, and uses neither binding nor network.
     std::vector<std::string> words{"/usr/bin/env",
                                    "OMPI_ALLOW_RUN_AS_ROOT=1",
                                    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
@@ -77,7 +77,7 @@ class RankJob {
   }
 
   int ranks() const { return ranks_; }
-  /// The process of a rank; 0 where it has not begun in time.
+  /// The process of a rank; 0 if it has not started in time.
   pid_t pid(int rank) const {
     pid_t pid = 0;
     wait_until([&] {
@@ -90,19 +90,19 @@ class RankJob {
   void send(int rank, int signal) const {
     if (const pid_t p = pid(rank); p > 0) kill(p, signal);
   }
-  /// To mpirun itself.
+  /// Sends a signal to mpirun itself.
   void send_launcher(int signal) const { kill(mpirun_, signal); }
-  /// From now on the rank cannot write beyond this in any file, as if its disk were full.
+  /// From now on the rank cannot write beyond this size in any file, as if its disk were full.
   void fill_disk(int rank, rlim_t bytes) const {
     const rlimit limit{bytes, RLIM_INFINITY};
     if (const pid_t p = pid(rank); p > 0) prlimit(p, RLIMIT_FSIZE, &limit, nullptr);
   }
-  /// Whether the job is over.
+  /// Whether the job has ended.
   bool ended() const {
     siginfo_t info{};
     return waitid(P_PID, static_cast<id_t>(mpirun_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == mpirun_;
   }
-  /// Waits for the end. False: it has not come in time, and the job is ended.
+  /// Waits for the end. False after a timeout, when the job is killed.
   bool ends_within(std::chrono::milliseconds longest) const {
     if (wait_until([&] { return ended(); }, longest)) return true;
     for (int r = 0; r < ranks_; ++r) send(r, SIGKILL);

@@ -71,7 +71,7 @@ bool has_format(const std::string& text, const std::string& format) {
       if (std::stoi(part) > 255 || (part.size() > 1 && part[0] == '0')) return false;
     return true;
   }
-  return true;  // what is not known annotates
+  return true;  // unknown keywords are annotations
 }
 
 std::string fault_of_object(const json& value, const json& s, const json& root, const std::string& at) {

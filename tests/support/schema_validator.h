@@ -1,4 +1,4 @@
-// A JSON schema validator written for obviousness, apart from the compiler that it checks; and a maker of schemas.
+// A JSON schema validator written for obviousness, independent of the compiler that it checks; and a generator of schemas.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,11 +8,11 @@
 
 namespace tril::search::testing {
 
-/// "" where `value` is valid, else what is wrong and where.
+/// "" if `value` is valid, else the fault and its place.
 std::string fault_of(const nlohmann::json& value, const nlohmann::json& schema, const nlohmann::json& root,
                      const std::string& at = "$");
 
-/// A schema of random parts, of what json_schema.h understands; always one that some value is valid against.
+/// A random schema of features that json_schema.h supports; some value is always valid.
 nlohmann::ordered_json random_schema(RandomSequence& random, int depth = 0);
 
 }  // namespace tril::search::testing

@@ -26,7 +26,7 @@ struct Page : Serving {
     EXPECT_TRUE(comes("document.getElementById('model').options.length === 1")) << browser->console();
   }
   nlohmann::json eval(const std::string& script) { return browser->evaluate(script); }
-  /// Whether the condition comes to hold.
+  /// Whether the condition becomes true in time.
   bool comes(const std::string& condition, double seconds = 60) {
     const auto until = Clock::now() + std::chrono::milliseconds(static_cast<int>(seconds * 1000));
     while (Clock::now() < until) {
@@ -43,7 +43,7 @@ struct Page : Serving {
   void click(const std::string& selector) {
     eval("(() => { document.querySelector(" + nlohmann::json(selector).dump() + ").click(); return 1; })()");
   }
-  /// Kept where TRIL_SCREENSHOTS says.
+  /// Saved to the directory in TRIL_SCREENSHOTS.
   void keep_picture(const std::string& name) {
     const std::string png = browser->screenshot();
     EXPECT_TRUE(png.starts_with("\x89PNG"));

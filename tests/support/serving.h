@@ -33,7 +33,7 @@ struct Serving : ::testing::Test {
         std::vector<ModelLoader>{{"de", [de] { return de; }}, {"plays", [plays] { return plays; }}});
     o.log = [this](const std::string& line) {
       const std::lock_guard lock(mutex);
-      if (log.size() < 10'000) log.push_back(line);  // a soak has a million, which are not the server's to answer for
+      if (log.size() < 10'000) log.push_back(line);  // a soak has a million, whose memory is not the server's
     };
     service = std::make_unique<Service>(o, *models);
     server = std::make_unique<HttpServer>(
@@ -65,7 +65,7 @@ struct Serving : ::testing::Test {
     return Json::parse(a.body);
   }
 
-  /// The number behind a name of /metrics ("tril_waiting{model=\"de\"}"), or -1.
+  /// The value of a metric in /metrics ("tril_waiting{model=\"de\"}"), or -1.
   double metric(const std::string& name) const {
     const std::string text = "\n" + ask("GET", "/metrics").body;
     const std::size_t at = text.find("\n" + name + " ");

@@ -1,4 +1,4 @@
-// A config.json for every decoder-only family that Hugging Face has, and for what they vary, small enough for tests.
+// A config.json for every decoder-only family of Hugging Face, and for their variants, small enough for tests.
 #pragma once
 
 #include <nlohmann/json.hpp>

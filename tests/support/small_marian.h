@@ -53,7 +53,7 @@ inline Batch random_batch(RandomSequence& random, std::int64_t budget, std::int3
   }
 }
 
-/// Of one such batch, for a vocabulary of 40.
+/// The logits of one such batch, for a vocabulary of 40.
 inline std::vector<float> logits_of(const model::Model& m) {
   Arena arena;
   Context c(arena);

@@ -1,4 +1,4 @@
-// Two small models of random weights, to be served: one that translates, one that continues text.
+// Two small models of random weights for serving: one that translates, one that continues text.
 #pragma once
 
 #include "model/families/gpt2.h"
@@ -46,7 +46,7 @@ inline Loaded small_translator() {
   return l;
 }
 
-// A GPT-2 of these characters, whose chats are their messages' texts; with `padding` columns for tokens that are not there.
+// A GPT-2 of these characters, whose chat template concatenates messages; with `padding` columns beyond its tokens.
 inline Loaded small_writer(const std::string& characters, std::int64_t padding = 0) {
   Loaded l;
   l.tokenizer = make_character_tokenizer(characters, 200);
@@ -63,7 +63,7 @@ inline Loaded small_writer(const std::string& characters, std::int64_t padding =
   m->parameters().refresh(kern::best());
   l.model = m;
   l.search.eos_ids = {m->special_ids().eos};
-  for (std::int32_t id = 0; id < tokens; ++id)  // letters alone, not the bytes of others
+  for (std::int32_t id = 0; id < tokens; ++id)  // only letters, no byte tokens
     if (const std::string one = l.tokenizer->decode({&id, 1}, Side::target);
         id != k.eos_token_id && (one.size() != 1 || characters.find(one) == std::string::npos))
       l.search.suppress_ids.push_back(id);

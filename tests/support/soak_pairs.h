@@ -1,4 +1,4 @@
-// What the runs that everything happens to learn from: sentences, and the same with their words in reverse order.
+// Training data of the soak tests: sentences, and the same with their words in reverse order.
 #pragma once
 
 #include <cstdint>

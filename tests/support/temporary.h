@@ -1,4 +1,4 @@
-// Files that a test makes: a directory that goes away with the test, plain and gzip files, and what an error says.
+// Files of a test: a directory that is removed after the test, plain and gzip files, and the messages of errors.
 #pragma once
 
 #include <unistd.h>
@@ -54,7 +54,7 @@ inline std::string gzip(const std::string& bytes) {
   return packed;
 }
 
-/// What the Error thrown by `run` says; "" where none is thrown.
+/// The message of the Error thrown by `run`; "" if none is thrown.
 template <class Run>
 std::string error_of(Run&& run) {
   try {

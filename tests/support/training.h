@@ -1,4 +1,4 @@
-// What the training tests share: a tokenizer that needs no file, small corpora, and runs of the trainer from start to
+// Shared by the training tests: a tokenizer without files, small corpora, and runs of the trainer from start to
 // end.
 #pragma once
 
@@ -39,16 +39,16 @@ class LetterTokenizer : public Tokenizer {
   }();
 };
 
-/// Pairs of random words and the same words backwards, as two files "src" and "tgt" (with a prefix) in `dir`.
+/// Pairs of random words and the same words in reverse, as two files "src" and "tgt" (with a prefix) in `dir`.
 void write_reversals(const TemporaryDirectory& dir, const std::string& prefix, int lines, std::uint64_t seed);
 
 /// The whole of a file.
 std::string file_text(const std::string& path);
 
-/// Options of a model that trains in milliseconds, on the files train.src, train.tgt, valid.src, valid.tgt of `dir`.
+/// Options of a model that trains in milliseconds on the files train.src, train.tgt, valid.src, valid.tgt of `dir`.
 train::TrainOptions small_options(const TemporaryDirectory& dir, const std::string& model = "model");
 
-/// One run from start (or from the state in its directory) to end.
+/// One run from its start, or from its directory's checkpoint, to its end.
 struct Trained {
   std::vector<float> weights;
   train::TrainingSummary summary;
@@ -58,7 +58,7 @@ struct Trained {
 };
 struct RunSettings {
   std::int64_t stop_after = 0;                                            ///< updates of this process; 0: none
-  std::function<void(model::Model&, std::int64_t update)> before_update;  ///< to spoil something
+  std::function<void(model::Model&, std::int64_t update)> before_update;  ///< to spoil the model
 };
 Trained run_trainer(train::TrainOptions options, const RunSettings& settings = {});
 

@@ -1,5 +1,5 @@
-// A "model" whose next-token distribution is a random function of the sentence and of everything generated so far, and
-// a Step over it; and searches over it written for obviousness, which define what the fast ones must give.
+// A "model" whose next-token distribution is a random function of the sentence and all tokens so far, and a Step over
+// it; and reference searches written for obviousness, which define the results of the fast ones.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class TreeModel {
   std::int32_t vocab_size() const { return vocab_size_; }
   /// `history` begins with the start token.
   std::vector<float> logits(std::int32_t sentence, const Ids& history) const;
-  /// The same after log_softmax, in double.
+  /// Likewise after log_softmax, in double.
   std::vector<double> log_probs(std::int32_t sentence, const Ids& history) const;
 
  private:
@@ -32,7 +32,7 @@ class TreeModel {
   double sharpness_, eos_bias_;
 };
 
-/// Feeds the model's logits, following parents; counts what it was asked.
+/// Returns the model's logits, following parents; counts its calls.
 class TreeStep : public Step {
  public:
   explicit TreeStep(const TreeModel& model) : model_(&model) {}
@@ -47,14 +47,14 @@ class TreeStep : public Step {
   std::vector<std::int32_t> sentences_;
 };
 
-/// Beam search as `transformers` describes it, in plain loops over whole sequences: running and finished lists with
-/// -1e9 for what is not there, every candidate of every beam in one list.
-/// @param first  tokens that hypotheses begin with, as if the search had chosen them
+/// Beam search as in `transformers`, in plain loops over whole sequences: lists of running and finished hypotheses,
+/// with -1e9 for missing ones, and every candidate of every beam in one list.
+/// @param first  initial tokens of hypotheses, as if the search had chosen them
 std::vector<Hypothesis> reference_beam_search(const TreeModel& model, std::int32_t sentence, const Request& request,
                                               const SearchPlan& options, const Ids& first = {});
 
-/// Diverse beam search: groups of beams, each penalised for the tokens of those before it. The hypotheses of each group,
-/// best first by their penalised score, with scores that are not penalised.
+/// Diverse beam search: groups of beams, each penalised for the tokens of those before it. Returns each group's
+/// hypotheses, best first by penalised score, with unpenalised scores.
 std::vector<std::vector<Hypothesis>> reference_diverse(const TreeModel& model, std::int32_t sentence,
                                                        const Request& request, const SearchPlan& options);
 
@@ -66,7 +66,7 @@ Hypothesis reference_greedy(const TreeModel& model, std::int32_t sentence, const
 std::vector<Hypothesis> exhaustive(const TreeModel& model, std::int32_t sentence, const Request& request,
                                    const SearchPlan& options);
 
-/// log-probabilities of what may follow, penalised, with what the options forbid at -inf and what they force at 0.
+/// Log-probabilities of the next token, penalised, with forbidden tokens at -inf and forced ones at 0.
 std::vector<double> constrained(const TreeModel& model, std::int32_t sentence, const Ids& history,
                                 const Request& request, const SearchPlan& options);
 

@@ -1,4 +1,4 @@
-// Arena: blocks that do not overlap, that grow together when freed, and a limit that can be survived.
+// Arena: blocks do not overlap and are merged when freed; its limit can be hit without harm.
 #include "tensor/arena.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ bool intact(const Held& h) {
   return true;
 }
 
-// Allocates and frees at random; every block keeps what was written into it.
+// Allocates and frees at random; every block keeps its contents.
 void churn(Arena& arena, std::uint64_t seed, int steps) {
   RandomSequence random(seed, 0);
   std::vector<Held> held;
@@ -63,7 +63,7 @@ TEST(Arena, BlocksKeepWhatIsWrittenAndGrowTogether) {
     const Arena::Stats s = arena.stats();
     EXPECT_EQ(s.live_blocks, 0u);
     EXPECT_EQ(s.live_bytes, 0u);
-    // If everything freed is one block again, one of that size fits without growth.
+    // If all freed memory is one block again, a block of that size fits without growth.
     const StorageRef all(arena.allocate(s.high_water - 1024));
     EXPECT_EQ(arena.stats().growths, s.growths) << "free neighbours did not grow together";
     EXPECT_EQ(arena.stats().high_water, s.high_water);
@@ -113,7 +113,7 @@ TEST(Arena, AFreeBlockAtTheTopIsExtended) {
   Arena arena(1 << 20);
   const Held first = hold(arena, 1000, 1);
   { const Held second = hold(arena, 400000, 2); }
-  const Held longer = hold(arena, 900000, 3);  // fits only where the second one was and beyond
+  const Held longer = hold(arena, 900000, 3);  // fits only at and after the place of the second one
   EXPECT_TRUE(intact(first));
   EXPECT_TRUE(intact(longer));
 }
@@ -157,7 +157,7 @@ TEST(Arena, ThreadsShareIt) {
     EXPECT_EQ(arena.stats().live_blocks, 0u);
     for (std::size_t i = 0; i < 100; ++i) crossing.push_back(hold(arena, 100 + i, i));
   }
-  // What one thread allocated others let go of, the arena being gone already.
+  // Other threads free what one thread allocated, after the arena is gone.
   std::vector<Held> other;
   for (std::size_t i = 0; i < 50; ++i) other.push_back(std::move(crossing.back())), crossing.pop_back();
   std::thread a([&] { crossing.clear(); }), b([&] { other.clear(); });
@@ -179,7 +179,7 @@ TEST(Arena, NamesTheRangeThatCannotBeHad) {
   EXPECT_NE(text.find("`threads`"), std::string::npos) << text;
 }
 
-// Under a limit on addresses (ulimit -v) an arena takes what there is, not all of it, and tells where there is nothing.
+// Under an address-space limit (ulimit -v) an arena takes what is available, but not all of it, and reports when there is none.
 TEST(Arena, AddressSpaceThatIsLimited) {
   if (test::sanitized) GTEST_SKIP() << "a sanitizer needs the addresses itself";
   constexpr std::size_t mib = std::size_t{1} << 20;
@@ -191,7 +191,7 @@ TEST(Arena, AddressSpaceThatIsLimited) {
     {
       Arena first, second;
       hold(first, 100 * mib, 1), hold(second, 50 * mib, 2);
-      const std::vector<char> rest(200 * mib);  // for what is no arena
+      const std::vector<char> rest(200 * mib);  // memory outside of arenas
       failures += rest[mib] == 0 ? 0 : 1;
     }
     limit.rlim_cur = mib;

@@ -1,4 +1,4 @@
-// Profile: whose time it is, what is counted, and that nothing is done where there is none.
+// Profile: attribution of time, counts, and no cost when it is off.
 #include "tensor/profile.h"
 
 #include <gtest/gtest.h>

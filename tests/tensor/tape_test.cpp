@@ -1,4 +1,4 @@
-// Tape and Grads: what is kept, when it is let go, and where gradients land.
+// Tape and Grads: what is kept, when it is freed, and where gradients go.
 #include "tensor/tape.h"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ TEST_F(TapeTest, SavedTensorsGoAsTheWalkPasses) {
   constexpr std::int64_t big = 100000;
   Tensor h = x;
   for (int i = 0; i < layers; ++i) h = twice(c, h, {}, c.empty({big}));
-  // The last node recorded runs first: by the time that the first one runs, the others' tensors are gone.
+  // The last recorded node runs first: when the first one runs, the others' tensors are freed.
   std::size_t live_at_first = 0;
   Tape watched;
   c.set_tape(&watched);
@@ -183,7 +183,7 @@ Tensor sum_of(Context& c, const Tensor& a, const Tensor& b) {
   return y;
 }
 
-// A gradient is announced behind the first op that asked for it, whatever else was asked for and never used.
+// A gradient is announced after the first op that asked for it, even if later ops asked for it without using it.
 TEST_F(TapeTest, GradientsAreAnnouncedAsSoonAsTheyAreComplete) {
   const Tensor late = c.upload<float>({0, 0, 0}), unused = c.upload<float>({0, 0, 0}),
                silent = c.upload<float>({5, 5, 5});
@@ -197,7 +197,7 @@ TEST_F(TapeTest, GradientsAreAnnouncedAsSoonAsTheyAreComplete) {
   }
   grads.restart();
   const Tensor y = sum_of(c, twice(c, x), late);
-  EXPECT_TRUE(tape.wants(unused));  // by an op that then has no gradient for it
+  EXPECT_TRUE(tape.wants(unused));  // by an op that then gives it no gradient
   grads.announce([&](std::uint64_t id) { said.emplace_back(id, tape.size()); });
   tape.backward(c, y, ones, grads);
   expected.emplace_back(silent.id(), 0);
@@ -218,7 +218,7 @@ TEST_F(TapeTest, AGradientThatComesTooLateIsAnError) {
   const Tensor memory = c.upload<float>({0, 0, 0}), p = c.upload<float>({1, 1, 1});
   tape.watch(p);
   grads.bind(p, memory);
-  // An op that gives a gradient that it has not asked for while it was recorded, below one that has.
+  // An op gives a gradient that it did not ask for when it was recorded, before another op that did.
   const Tensor y = c.upload<float>({1, 1, 1});
   tape.record_always("sly", y, [p](Context& k, const Tensor& dy, Grads& d) { d.into(k, p), static_cast<void>(dy); });
   const Tensor z = sum_of(c, y, p);

@@ -1,4 +1,4 @@
-// Damaged maps of characters: found before the SentencePiece library follows them out of its memory.
+// Damaged character maps are detected before the SentencePiece library follows them out of bounds.
 #include "unicode/character_map.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ std::string sound_model() {
   return train_sentencepiece(lines, options);
 }
 
-// Where the map's trie begins: the map follows the name of its rules, a tag and its length; the trie follows its own size.
+// The start of the map's trie: the map follows the name of its rules, a tag and its length; the trie follows its own size.
 std::size_t trie_of(const std::string& model) {
   const std::string name = "\x0a\x08nmt_nfkc\x12";
   std::size_t at = model.find(name);
@@ -47,7 +47,7 @@ TEST(CharacterMap, NamesTheFault) {
   const std::string model = sound_model();
   const std::size_t trie = trie_of(model);
 
-  std::string far_root = model;  // the root's jump leads beyond the trie
+  std::string far_root = model;  // the root's jump leads out of the trie
   far_root.replace(trie, 4, std::string("\x00\x02\xff\xff", 4));
   EXPECT_TRUE(contains(character_map_fault(far_root), "unit 0 of its trie leads to unit"))
       << character_map_fault(far_root);
@@ -65,7 +65,7 @@ TEST(CharacterMap, NamesTheFault) {
                        "x.spm: is not a SentencePiece model: its map of characters is damaged"));
 }
 
-// Whatever passes the check can be used: the library reads every text without leaving its memory.
+// A map that passes the check is safe: the library reads every text within bounds.
 TEST(CharacterMap, WhatPassesIsSafeToUse) {
   const std::string model = sound_model();
   const std::size_t trie = trie_of(model);

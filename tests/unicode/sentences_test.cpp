@@ -1,4 +1,4 @@
-// Where sentences end, in the languages of people who translate; and that time grows as the text does.
+// The ends of sentences in many languages, found in linear time.
 #include "unicode/sentences.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace tril {
 namespace {
 
-// The sentences of a line with | between them; white space around the bars is left out.
+// The sentences of a line with | between them, without white space around the bars.
 std::string cut(std::string_view line) {
   std::string s;
   while (!(line = trim(line)).empty()) {
@@ -22,7 +22,7 @@ std::string cut(std::string_view line) {
   return s;
 }
 
-// A line as it should be cut.
+// Lines with a bar at each expected end.
 void expect(const std::vector<std::string>& lines) {
   for (const std::string& expected : lines) {
     std::string line;
@@ -146,7 +146,7 @@ TEST(Sentences, ScriptsWithMarksOfTheirOwn) {
        "\u1000\u1031\u102c\u1004\u103a\u1038\u1015\u102b\u1010\u101a\u103a\u104b",
        "\u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35 \u0e04\u0e23\u0e31\u0e1a",
        "\uc548\ub155\ud558\uc138\uc694.|\ubc18\uac11\uc2b5\ub2c8\ub2e4."});
-  // Without a space between them.
+  // Without a space in between.
   EXPECT_EQ(cut("\u65e5\u672c\u8a9e\u3002\u6b21\u306e\u6587\u3002"),
             "\u65e5\u672c\u8a9e\u3002|\u6b21\u306e\u6587\u3002");
   EXPECT_EQ(cut("\u672c\u5f53\uff1f\uff01\u306f\u3044\u3002"), "\u672c\u5f53\uff1f\uff01|\u306f\u3044\u3002");
@@ -158,7 +158,7 @@ TEST(Sentences, ScriptsWithMarksOfTheirOwn) {
             "\u0939\u093f\u0928\u094d\u0926\u0940\u0964|\u0926\u0942\u0938\u0930\u093e\u0964");
 }
 
-// Whatever the Unicode version of ICU.
+// Independent of ICU's Unicode version.
 TEST(Sentences, MarksOfNewerUnicodeVersions) {
   for (const char32_t c : {0xfe12, 0xfe15, 0xfe16, 0x2cf9, 0x2cfa, 0x2cfb, 0x1b4e, 0x1b4f, 0x1b7f, 0x113d4, 0x113d5,
                            0x16d6e, 0x16d6f, 0x2e60, 0x2e61}) {
@@ -181,7 +181,7 @@ TEST(Sentences, AParagraphSeparatorEndsOne) {
   EXPECT_EQ(cut("one\u2028two\u0085three"), "one\u2028two\u0085three") << "line ends are white space";
 }
 
-// Every end is one, in characters and not within them, and what is no UTF-8 does no harm.
+// Every end is between characters, not within one, and invalid UTF-8 does no harm.
 TEST(Sentences, StopsWithoutWordsBetweenThemAreSentencesOrParts) {
   for (const char* text : {"a. .", ". .", "z. . b", "A. . ."}) EXPECT_NE(cut(text), "no end") << text;
 }
@@ -201,7 +201,7 @@ TEST(Sentences, AnyTextComesToAnEnd) {
   }
 }
 
-// Texts that would take hours if any of it were looked at again for each sentence.
+// Texts that would take hours if parts were scanned again for each sentence.
 TEST(Sentences, TimeGrowsAsTheTextDoes) {
   for (const std::string part :
        {".", ". ", "? ", "a.", "A. ", "5. ", "! -", "\u00bb ", ".) ", "; ", "\u03b1; ", "\u2029", "a\u2029 "}) {

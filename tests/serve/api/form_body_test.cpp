@@ -1,4 +1,4 @@
-// Forms: what clients send comes out as they meant it, and what is no form is refused.
+// Forms: what clients send is read as they meant it, and anything else is refused.
 #include "serve/api/form_body.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ int status_of(const std::string& content_type, const std::string& body) {
 TEST(FormBody, ReadsWhatClientsSend) {
   EXPECT_EQ(read_multipart(type, field("q", "a dog\r\n--x\r\n runs") + field("q", "") + field("source", "en") + last),
             (FormFields{{"q", "a dog\r\n--x\r\n runs"}, {"q", ""}, {"source", "en"}}));
-  // Lines around the parts are nobody's; names of heads are in any case; a boundary may be in quotes and have spaces behind it.
+  // Lines around the parts are ignored; header names are case-insensitive; a boundary may be quoted, with spaces after it.
   EXPECT_EQ(
       read_multipart("Multipart/Form-Data; charset=utf-8; Boundary=\"a b\"",
                      "hello\r\n--a b \r\ncontent-disposition:form-data;name=q\r\nContent-Type: "
@@ -41,7 +41,7 @@ TEST(FormBody, ReadsWhatClientsSend) {
             (FormFields{{"a\"b;c", "1"}}));
   EXPECT_EQ(read_multipart(type, last), FormFields());
   EXPECT_EQ(read_url_encoded("q=a+b&&q=%41%3d&source"), (FormFields{{"q", "a b"}, {"q", "A="}, {"source", ""}}));
-  // A % that is no byte's is itself, as in browsers.
+  // A % without two hexadecimal digits is literal, as in browsers.
   EXPECT_EQ(read_url_encoded("q=100%&a%=%zz&b=%4&c=%&d=%%41+%4g"),
             (FormFields{{"q", "100%"}, {"a%", "%zz"}, {"b", "%4"}, {"c", "%"}, {"d", "%A %4g"}}));
   EXPECT_TRUE(is_form("application/x-www-form-urlencoded; charset=UTF-8") && is_form(type));
@@ -97,8 +97,8 @@ TEST(FormBody, BecomesWhatItsFieldsAre) {
   EXPECT_THROW(json_of_form({{"\xff", "a"}}, properties), HttpError);
 }
 
-// Fields of any bytes come back as they were, and what is changed anywhere is read or refused.
-// Neither depth nor number may cost more than the form's length.
+// Fields of any bytes come back unchanged, and forms with changed bytes are read or refused. The cost of nesting and
+// number is limited by the form's length.
 TEST(FormBody, HostileSizesAreRefusedOrText) {
   const Json object{{"terminology", {{"type", "object"}}}};
   const std::string deep(1'000'000, '[');
@@ -137,7 +137,7 @@ TEST(FormBody, AnyFieldsComeBackAndAnyBytesAreAnswered) {
     std::string body;
     for (std::uint64_t n = random.below(4); n > 0; --n) {
       std::string value = some();
-      if (("\r\n" + value).find("\r\n------x1") != std::string::npos) continue;  // which no client sends
+      if (("\r\n" + value).find("\r\n------x1") != std::string::npos) continue;  // no client sends this
       fields.emplace_back("f" + std::to_string(n), value);
       body += field(fields.back().first, value);
     }

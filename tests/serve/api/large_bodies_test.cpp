@@ -1,4 +1,4 @@
-// What takes long to read is read beside the server's threads: while it is, everybody else is answered.
+// Large bodies are read outside of the server's threads: meanwhile all other requests are answered.
 #include <condition_variable>
 
 #include "support/packed.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::chrono::seconds longest_wait(60);  // then a test fails
 
-// Holds who comes there until it is opened.
+// Blocks callers until it is opened.
 class Gate {
  public:
   void hold() {
@@ -18,7 +18,7 @@ class Gate {
     changed_.notify_all();
     changed_.wait_for(lock, longest_wait, [&] { return open_; });
   }
-  /// Whether somebody has come.
+  /// Whether a caller has arrived.
   bool wait_until_reached() {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, longest_wait, [&] { return reached_; });
@@ -35,7 +35,7 @@ class Gate {
   bool reached_ = false, open_ = false;
 };
 
-// A server of one thread, with a model whose long chats hold up the thread that reads large bodies.
+// A server with one thread, and a model whose long chats hold up the thread that reads large bodies.
 struct LargeBodies : Serving {
   void serve_slowly(const ServiceOptions& o = {}) {
     Loaded slow = writer;
@@ -50,7 +50,7 @@ struct LargeBodies : Serving {
         [this](HttpRequest r, std::shared_ptr<Responder> out) { service->handle(std::move(r), std::move(out)); });
   }
   void TearDown() override {
-    gate->open();  // however the test has ended
+    gate->open();  // whatever the result of the test
     Serving::TearDown();
   }
   static std::string long_chat() {
@@ -70,14 +70,14 @@ TEST_F(LargeBodies, AreReadWhileOthersAreAnswered) {
   (void)post("/tokenize", {{"text", "a dog"}});
   (void)post("/translate", {{"q", "a dog"}, {"source", "en"}, {"target", "de"}});
   (void)post("/score",
-             {{"source", "a dog"}, {"target", "the ball"}});  // which is worked on aside too, but not behind it
+             {{"source", "a dog"}, {"target", "the ball"}});  // which is also handled aside, but not queued after it
   gate->open();
   const Answer a = client.answer();
   EXPECT_EQ(a.status, 400) << "it has more tokens than the model has positions";
   EXPECT_NE(a.body.find("positions"), std::string::npos) << a.body;
 }
 
-// Nothing of them is done by the server's own threads: they are not unpacked, searched for a key, or written down.
+// The server's own threads do nothing with them: no unpacking, no search for a key, no logging.
 TEST_F(LargeBodies, WaitForTheirReaderPackedOrNot) {
   ServiceOptions o;
   o.keys.api = {"first-key"};
@@ -115,7 +115,7 @@ TEST_F(LargeBodies, WaitForTheirReaderPackedOrNot) {
   }
   EXPECT_NE(metrics.find(all_wait), std::string::npos) << metrics;
 
-  // Whom the head refuses does not wait.
+  // A request that its headers disqualify does not wait.
   EXPECT_EQ(ask("POST", "/tokenize", large("first-key"), "X-API-Key: other-key\r\n").status, 401);
   EXPECT_EQ(ask("POST", "/nothing", large("first-key"), key).status, 404);
   EXPECT_EQ(ask("PUT", "/tokenize", large("first-key"), key).status, 405);
@@ -126,7 +126,7 @@ TEST_F(LargeBodies, WaitForTheirReaderPackedOrNot) {
     EXPECT_EQ(a.status, cases[i].status) << i << " " << a.body;
     EXPECT_EQ(Json::parse(a.body).contains("ids"), a.status == 200) << a.body;
   }
-  // A line is written once its answer is sent.
+  // A log line is written after its answer is sent.
   std::vector<Json> lines;
   const auto answered = Clock::now();
   while (lines.size() < cases.size() + 3 && Clock::now() - answered < longest_wait) {
@@ -150,7 +150,7 @@ TEST_F(LargeBodies, WaitForTheirReaderPackedOrNot) {
   EXPECT_EQ(with_body, 6) << "the others nobody has read: the broken one, and those that did not wait";
 }
 
-// Every route's answer is the same as that of a small body.
+// Every route answers a large body like a small one.
 TEST_F(Serving, LargeBodiesAreAnsweredAsSmallOnes) {
   serve();
   const std::string space(20'000, ' ');
@@ -162,7 +162,7 @@ TEST_F(Serving, LargeBodiesAreAnsweredAsSmallOnes) {
         {"/translate", {{"q", 5}, {"beam_size", "x"}}}}) {
     const Answer small = ask("POST", path, body.dump()), large = ask("POST", path, body.dump() + space);
     EXPECT_EQ(small.status, large.status) << path;
-    if (path == "/v1/completions") continue;  // whose answers have a number
+    if (path == "/v1/completions") continue;  // its answers contain an id
     EXPECT_EQ(small.body, large.body) << path;
   }
   // A stream too.

@@ -1,5 +1,5 @@
-// What one request or one client must not do to the others: hold the server up, end it, change others' answers, or take
-// what is theirs.
+// One request or client must not harm others: hold up the server, end it, change others' answers, or take their
+// share.
 #include "serve/api/text_pieces.h"
 #include "serve/engine/side_worker.h"
 #include "support/serving.h"
@@ -7,7 +7,7 @@
 namespace tril::serve {
 namespace {
 
-// A page of sentences, so many that they cannot all wait at once.
+// A page with more sentences than can wait at once.
 std::string long_text(int sentences) {
   std::string text;
   for (int i = 0; i < sentences; ++i)
@@ -25,7 +25,7 @@ TEST_F(Serving, ATextMayHaveMoreSentencesThanMayWait) {
   for (const TextPiece& piece : pieces_of_text(text, Split::sentences))
     row += piece.translated ? translated(piece.text, 1)[0].text : piece.text;
   EXPECT_EQ(whole, row);
-  // Also while others wait, and where the server is about to stop.
+  // Also while others wait, and while the server is stopping.
   std::vector<std::thread> threads;
   std::atomic<int> right = 0;
   for (int t = 0; t < 3; ++t)
@@ -92,7 +92,7 @@ TEST_F(Serving, WhoGoesAwayLeavesNothing) {
   clients[0]->head();
   clients.clear();
   const auto begun = Clock::now();
-  // Some may be on their way yet: what is asked for is that nothing stays.
+  // Some may still be running: what matters is that nothing stays.
   const auto idle = [&] {
     return plays->engine().waiting() == 0 && plays->engine().running() == 0 &&
            plays->statistics().cache().used_slots == 0;
@@ -124,7 +124,7 @@ TEST_F(Serving, TooManyAreTurnedAway) {
     if (a.status == 200) continue;
     EXPECT_EQ(a.status, 429) << a.body;
     EXPECT_GE(std::stoi(a.headers.at("retry-after")), 1);
-    const Json error = Json::parse(a.body)["error"];  // also of those who asked for a stream
+    const Json error = Json::parse(a.body)["error"];  // also for requests of a stream
     EXPECT_EQ(error["type"], "rate_limit_error");
     EXPECT_EQ(error["code"], "rate_limit_exceeded");
     EXPECT_TRUE(error["param"].is_null());
@@ -134,7 +134,7 @@ TEST_F(Serving, TooManyAreTurnedAway) {
   EXPECT_GE(answered, 1);
 }
 
-// A model may have columns for more tokens than there are; they are never told, in whatever way the answer comes.
+// A model may have columns for more tokens than exist; these never appear in an answer of any form.
 TEST_F(Serving, PaddedVocabulariesTellTokensThatThereAre) {
   Loaded plays = small_writer(letters, 9);
   plays.search.suppress_ids.clear();
@@ -153,7 +153,7 @@ TEST_F(Serving, NoRequestSpeaksForAnother) {
   const Json honest{{"q", "a dog"}, {"source", "auto"}, {"alternatives", 3}, {"beam_size", 6}};
   const Json expected = post("/translate", honest);
   serve();
-  // A field whose name looks like two others', before anybody has asked for these.
+  // A field whose name resembles two others combined, before anyone requests these.
   post("/translate", Json::parse(R"({"q":"x","source":"auto","alternatives:3,beam_size":6})"));
   post("/translate", Json::parse(R"({"q":"x","source":"auto","alternatives\":3,\"beam_size":6})"));
   EXPECT_EQ(post("/translate", honest), expected);
@@ -220,7 +220,7 @@ TEST_F(Serving, OneModelAndWhatAnAddressIsFor) {
   EXPECT_EQ(ask("GET", "http://proxy.example/health").status, 200);
 }
 
-// Whatever was taken is answered, also what is done aside and what of it decodes afterwards.
+// Every accepted request is answered, including work done aside and its decoding.
 TEST_F(Serving, DrainingEndsWhatIsDoneAside) {
   serve();
   std::vector<std::thread> threads;
@@ -237,7 +237,7 @@ TEST_F(Serving, DrainingEndsWhatIsDoneAside) {
       client.send(Client::request("POST", path, body));
       ++taken;
       const Answer a = client.answer();
-      // Whoever was too late is told so; nobody who was taken is.
+      // Late requests are told so; no accepted request is.
       answered +=
           a.status == 200 || a.status == 400 || (a.status == 503 && a.body.find("about to stop") != std::string::npos);
     });
@@ -281,7 +281,7 @@ TEST(SideWorker, ClientsTakeTurnsAndHaveHalfOfThePlaces) {
   EXPECT_EQ(order, (std::vector<std::string>{"b", "a", "c", "a", "a", "a"}));
 }
 
-// Texts that were quadratic: each of these would take minutes.
+// Texts that took quadratic time: each of these would take minutes.
 TEST(TextPieces, ManyTagsWithoutAnEndCostNoMoreThanText) {
   for (const std::string part :
        {"<a", "<a '\"", "</a", "<script>", "<script><a ", "<code><b ", "<!", "<p translate=no", "&"}) {

@@ -1,4 +1,4 @@
-// Log-probabilities of tokens as OpenAI's clients read them: the tokens are the text, and alike whether it is a stream or not.
+// Log-probabilities of tokens for OpenAI's clients: the tokens form the text, streamed or not.
 #include "serve/api/logprobs.h"
 
 #include "support/events.h"
@@ -16,7 +16,7 @@ namespace {
 using testing::events_of;
 using testing::joined;
 
-// The bytes of a token's name: its own, or those that it spells out ("bytes:\xe2\x82").
+// The bytes of a token's name: literal, or spelt out ("bytes:\xe2\x82").
 std::string bytes_of_name(const std::string& name) {
   if (!name.starts_with("bytes:")) return name;
   std::string bytes;
@@ -25,7 +25,7 @@ std::string bytes_of_name(const std::string& name) {
   return bytes;
 }
 
-// Of a list of tokens as completions tell them: bytes joined are the text, offsets say where they stand in it.
+// Checks a list of tokens of a completion: their bytes form the text, and the offsets are their positions in it.
 void expect_tokens_are(const Json& logprobs, const std::string& text, std::size_t offset) {
   std::string bytes;
   for (const Json& token : logprobs["tokens"]) bytes += bytes_of_name(token.get<std::string>());
@@ -40,7 +40,7 @@ void expect_tokens_are(const Json& logprobs, const std::string& text, std::size_
   }
 }
 
-// A writer that draws any byte, so that most of what it writes is no character.
+// A model that samples any bytes, so that most of its output is not valid UTF-8.
 struct LogProbs : Serving {
   static Loaded of_bytes() {
     Loaded l = writer;
@@ -168,7 +168,7 @@ TEST_F(LogProbs, CountFromThePromptsBeginning) {
     EXPECT_TRUE(l["top_logprobs"][0].is_null());
     EXPECT_TRUE(l["token_logprobs"][1].is_number());
     EXPECT_GE(l["top_logprobs"][1].size(), 2u);
-    // Those of the answer are those without the echo.
+    // The answer's tokens are the same as without the echo.
     const std::size_t n = plain["logprobs"]["tokens"].size(), all = l["tokens"].size();
     for (std::size_t i = 0; i < n; ++i) {
       EXPECT_EQ(l["text_offset"][all - n + i], plain["logprobs"]["text_offset"][i]);
@@ -177,7 +177,7 @@ TEST_F(LogProbs, CountFromThePromptsBeginning) {
   }
 }
 
-// "<0x61>" and "a" are one text and two tokens: neither takes the other's place.
+// "<0x61>" and "a" are two tokens of the same text: neither replaces the other.
 TEST_F(LogProbs, TokensOfOneTextAreToldEachByItself) {
   const auto tokenizer = load_tokenizer(test::test_dir() + "/golden/hf/tokenizers/bpe_llama2");
   const std::vector<std::string> bytes = token_bytes(*tokenizer);

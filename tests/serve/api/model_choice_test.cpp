@@ -1,4 +1,4 @@
-// Which model translates what, over sockets: no language is guessed, and what is left to choose is named.
+// Which model translates a request, over sockets: no language is guessed, and ambiguities are named.
 #include <atomic>
 
 #include "support/polyglot.h"
@@ -46,7 +46,7 @@ TEST_F(Choosing, TheOneSourceThatThereIsIsAssumedAndToldAsSuch) {
   const Json list = post("/translate", {{"q", {"a", "b"}}, {"target", "de"}, {"beam_size", 1}});
   EXPECT_EQ(list["detectedLanguage"].size(), 2u);
   EXPECT_EQ(list["detectedLanguage"][1]["confidence"], 0);
-  // Into what, is a choice too.
+  // The target language is a choice too.
   EXPECT_EQ(refused({{"source", "en"}}), "target: the models here translate into de, fr; choose one");
   EXPECT_EQ(translate({{"model", "b"}})["sourceAssumed"], "en");
 }
@@ -59,7 +59,7 @@ TEST_F(Choosing, SeveralSourcesHaveToBeSaid) {
   EXPECT_EQ(translate({{"target", "es"}})["sourceAssumed"], "it");
   EXPECT_EQ(translate({{"model", "b"}, {"target", "de"}})["sourceAssumed"], "fr");
   EXPECT_FALSE(translate({{"source", ">>fr<<"}, {"target", "__de__"}}).contains("sourceAssumed"));
-  // What none has is refused with what there is.
+  // A request that no model satisfies is refused with the possible choices.
   EXPECT_EQ(
       refused({{"source", "en"}, {"target", "es"}}),
       "no model here translates from en into es; there are: a from en into de; b from fr into de; c from it into es");
@@ -84,7 +84,7 @@ TEST_F(Choosing, AModelThatReadsSeveralLanguagesIsTold) {
   EXPECT_EQ(settings["language"]["source"]["code"], "");
 }
 
-// Where nothing says into what, it is not the model that chooses.
+// If nothing gives the target language, the model must not choose it.
 TEST_F(Choosing, AModelWithoutATargetOfItsOwnIsTold) {
   serve_these({{"many", testing::small_polyglot("")}});
   for (const Json& target : {Json(nullptr), Json("")})
@@ -96,7 +96,7 @@ TEST_F(Choosing, AModelWithoutATargetOfItsOwnIsTold) {
   (void)translate({{"source", "fra_Latn"}, {"target", "deu_Latn"}});
 }
 
-// "auto" is for what the text is in.
+// "auto" is only for the source.
 TEST_F(Choosing, NoTargetIsFoundOut) {
   serve_these({{"many", testing::small_polyglot()}, {"de", speaks("en", "de")}});
   for (const Json& model : {Json(nullptr), Json("many"), Json("de")})
@@ -118,7 +118,7 @@ TEST_F(Choosing, AModelThatDoesNotSayItsLanguagesTakesAnyAndComesLast) {
             "choose one");
   const Json languages = Json::parse(ask("GET", "/languages").body);
   EXPECT_EQ(languages.back(), Json::parse(R"({"code":"und","name":"unknown","targets":[]})"));
-  // One alone translates whatever comes, and says nothing of its language.
+  // A single model translates any text, and does not say its language.
   serve_these({{"silent", speaks("", "")}});
   const Json got = translate({{"source", "auto"}, {"target", "de"}});
   EXPECT_FALSE(got.contains("sourceAssumed") || got.contains("detectedLanguage"));
@@ -140,7 +140,7 @@ Loaded tagged(const Loaded& like, const std::vector<std::string>& tags) {
   return l;
 }
 
-// Into which language is said by the request, by the text's own tag, or by the server's options; otherwise nobody knows.
+// The target language is given by the request, the text's own tag, or the server's options; otherwise it is unknown.
 TEST_F(Choosing, ATextForAModelWithSeveralTagsHasOne) {
   const std::vector<std::string> tags{">>de<<", ">>fr<<"};
   serve_these({{"tags", tagged(speaks("en", ""), tags)}});
@@ -174,14 +174,14 @@ TEST_F(Choosing, ATextForAModelWithSeveralTagsHasOne) {
     told["target_language"] = "fr", itself["source"] = ">>fr<< a dog";
     EXPECT_EQ(post(path, told), post(path, itself));
   }
-  // Where the server's options say one, or that there is none.
+  // If the server's options give one, or say that there is none.
   serve_these({{"tags", tagged(speaks("en", "fr"), tags)}});
   EXPECT_EQ(sources("a dog"), Json({">>fr<<"}));
   EXPECT_EQ(sources(">>de<< a dog"), Json({">>fr<<"}));
   serve_these({{"tags", tagged(speaks("en", "-"), tags)}});
   EXPECT_EQ(sources("a dog").size(), 1u);
   EXPECT_NE(sources("a dog")[0].get<std::string>().substr(0, 2), ">>");
-  // One tag leaves no choice, and neither does a first token that the directory forces.
+  // A single tag leaves no choice, and neither does a first token that the directory forces.
   serve_these({{"tags", tagged(speaks("en", ""), {">>de<<"})}});
   EXPECT_NE(sources("a dog")[0], ">>de<<");
   Loaded forced = tagged(speaks("en", ""), tags);
@@ -190,7 +190,7 @@ TEST_F(Choosing, ATextForAModelWithSeveralTagsHasOne) {
   (void)sources("a dog");
 }
 
-// Scores and attention are of the languages that a translation would be of.
+// Scores and attention use the same languages as a translation.
 TEST_F(Choosing, LanguagesOfScoresAreSaidAsThoseOfTranslationsAre) {
   const Json pair{{"source", "a dog"}, {"target", "a dog"}};
   const auto with = [&](const char* source, const char* target) {
@@ -211,7 +211,7 @@ TEST_F(Choosing, LanguagesOfScoresAreSaidAsThoseOfTranslationsAre) {
     EXPECT_EQ(error["param"], "target_language");
     post(path, with("fra_Latn", "deu_Latn"));
   }
-  // What a directory forces is what its translations begin with.
+  // The directory's forced token begins its translations.
   serve_these({{"many", testing::small_polyglot()}});
   for (const char* path : {"/score", "/attention"}) {
     EXPECT_EQ(post(path, with("fra_Latn", nullptr)), post(path, with("fra_Latn", "spa_Latn")));
@@ -219,7 +219,7 @@ TEST_F(Choosing, LanguagesOfScoresAreSaidAsThoseOfTranslationsAre) {
   }
 }
 
-// Also where a vocabulary has but one tag, it is put in front of a text where the target is said.
+// A vocabulary's only tag is put before a text too, if the target is given.
 TEST_F(Choosing, ATagIsPutInFrontOfTexts) {
   for (const std::vector<std::string>& tags : {std::vector<std::string>{">>de<<"}, {">>de<<", ">>fr<<"}}) {
     serve_these({{"tags", tagged(speaks("en", ""), tags)}});
@@ -231,7 +231,7 @@ TEST_F(Choosing, ATagIsPutInFrontOfTexts) {
   }
 }
 
-// While a model is loaded that may change the choice, there is none.
+// While a model that may affect the choice is loading, there is no choice.
 TEST_F(Choosing, NothingIsAssumedBeforeAllModelsAreThere) {
   std::atomic<bool> go = false;
   std::vector<ModelLoader> sources;

@@ -1,5 +1,5 @@
-// Text that goes on, over sockets, with a small model: what comes back is what the library gives, whole or as a stream, and is held
-// to what the request says of it.
+// Continuations over sockets, with a small model: the answers equal the library's results, whole or streamed, and obey
+// the request.
 #include <set>
 
 #include "support/events.h"
@@ -36,7 +36,7 @@ TEST_F(Serving, ContinuesTextAsTheLibraryDoes) {
   const std::string stop = expected.text.substr(std::min<std::size_t>(2, expected.text.size() - 1), 1);
   got = post("/v1/completions", {{"prompt", prompt}, {"max_tokens", 12}, {"temperature", 0}, {"stop", stop}});
   EXPECT_EQ(got["choices"][0]["text"], generated(prompt, 12, {stop}).text);
-  // The same seed gives the same, another one another.
+  // The same seed gives the same text, another seed another.
   const auto drawn = [&](int seed) {
     return post("/v1/completions",
                 {{"prompt", prompt}, {"max_tokens", 20}, {"temperature", 1.5}, {"seed", seed}, {"n", 3}})["choices"];
@@ -169,7 +169,7 @@ TEST_F(Serving, AnswersAreJsonWhereThatIsAskedFor) {
   refused({{"stop", "x"}}, "stop");
   refused({{"max_tokens", 2}}, "allow more");
 
-  // What cannot come is refused before a stream begins, and by the same words.
+  // Impossible requests are refused before a stream begins, with the same message.
   for (const bool is_chat : {false, true})
     for (const bool stream : {false, true}) {
       Json body{{"max_tokens", 1}, {"response_format", any}, {"stream", stream}};
@@ -224,7 +224,7 @@ TEST_F(Serving, ErrorsHaveOpenAisCodes) {
   EXPECT_TRUE(code(key, {{"prompt", "a"}, {"n", 0}}).is_null());
 }
 
-// The same conversation again: its beginning need not be read, and nothing else differs.
+// A repeated conversation: its prefix need not be read again, and nothing else differs.
 TEST_F(Serving, PromptsThatBeginAlikeAreReadOnce) {
   Loaded plays = writer;
   plays.engine.threads = 1;
@@ -265,13 +265,13 @@ TEST_F(Serving, TokensHaveBiases) {
   biased["logit_bias"] = {{std::to_string(ids[0].get<int>()), -100}};
   EXPECT_NE(post("/v1/completions", body)["choices"][0]["text"].get<std::string>().find('a'), std::string::npos);
   EXPECT_EQ(post("/v1/completions", biased)["choices"][0]["text"].get<std::string>().find('a'), std::string::npos);
-  // A hundred more than the others is as good as forced; a chat has biases too.
+  // A bias of a hundred is as good as forced; a chat has biases too.
   biased["logit_bias"] = {{std::to_string(ids[0].get<int>()), 100}};
   EXPECT_EQ(post("/v1/completions", biased)["choices"][0]["text"], std::string(60, 'a'));
   biased.erase("prompt");
   biased["messages"] = {{{"role", "user"}, {"content", "b"}}};
   EXPECT_EQ(post("/v1/chat/completions", biased)["choices"][0]["message"]["content"], std::string(60, 'a'));
-  // A little more is a little more likely.
+  // A small bias makes a token a little more probable.
   const Json one{{"prompt", "ab"}, {"max_tokens", 1}, {"temperature", 1}, {"logprobs", 20}, {"seed", 1}};
   Json more = one;
   const Json tops = post("/v1/completions", one)["choices"][0]["logprobs"]["top_logprobs"][0];
@@ -286,7 +286,7 @@ TEST_F(Serving, TokensHaveBiases) {
   }
 }
 
-// A beam is for who names one: with temperature 0 the likeliest text is the answer, however often it is asked for.
+// Beam search only on request: with temperature 0 the answer is greedy, and the same each time.
 TEST_F(Serving, TheLikeliestTextIsTheSameEveryTime) {
   serve();
   for (const char* prompt : {"abc d", "b", "hg", "fed", "gg h"}) {
@@ -334,14 +334,14 @@ TEST_F(Serving, LengthsThatNoAnswerHasAreRefused) {
   refused({{"min_tokens", 201}}, "min_tokens: 201 is above the model's 200 positions");
   const Json got = post("/v1/completions", {{"prompt", "ab"}, {"min_tokens", 30}, {"seed", 3}});
   EXPECT_EQ(got["usage"]["completion_tokens"], 30) << "more than there are where nothing is said";
-  post("/v1/completions", {{"prompt", "ab"}, {"max_tokens", 1000}});  // as far as the positions go
+  post("/v1/completions", {{"prompt", "ab"}, {"max_tokens", 1000}});  // up to the last position
 }
 
 TEST_F(Serving, AnAnswerIsOfTheSchemaThatIsGiven) {
   std::string characters;
   for (char c = ' '; c <= '~'; ++c) characters += c;
   serve({}, translator, small_writer(characters));
-  // As the schema has them, not by the alphabet.
+  // In the schema's order, not alphabetically.
   Json schema{{"type", "object"}, {"properties", Json::object()}, {"additionalProperties", false}};
   for (const char* name : {"zeta", "alpha", "mid", "beta"}) {
     schema["properties"][name] = {{"const", 1}};
@@ -356,7 +356,7 @@ TEST_F(Serving, AnAnswerIsOfTheSchemaThatIsGiven) {
   EXPECT_EQ(text({{"type", "json_schema"}, {"json_schema", {{"name", "a"}, {"strict", true}, {"schema", schema}}}}),
             expected);
   EXPECT_EQ(text({{"type", "json_object"}, {"schema", schema}}), expected);
-  // What of a schema is not followed is told.
+  // Ignored parts of a schema are reported.
   Json odd = schema;
   odd["propertys"] = Json::object();
   const Json told =
@@ -374,7 +374,7 @@ TEST_F(Serving, AnAnswerIsOfTheSchemaThatIsGiven) {
         << wrong;
 }
 
-// A template sees what a message is: that it has no text, what it calls, who answers.
+// A template sees all of a message: missing content, tool calls, the tool's answers.
 TEST_F(Serving, MessagesReachTheTemplateAsTheyAre) {
   const auto seen = std::make_shared<Json>();
   Loaded plays = writer;

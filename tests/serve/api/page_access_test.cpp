@@ -1,6 +1,6 @@
-// What the page is to somebody who does not see it, has no mouse, or needs strong colours: every view, narrow and wide, light
-// and dark, as the browser tells it to a screen reader (its accessibility tree) and by the keyboard. The rules are those of
-// WCAG 2.2, A and AA, as far as a program can tell [https://www.w3.org/TR/WCAG22]; the success criterion stands at each.
+// Accessibility of the page without sight, without a mouse, or with strong contrast: every view, narrow and wide, light
+// and dark, through the browser's accessibility tree and the keyboard. The rules are those of WCAG 2.2, A and AA, as
+// far as a program can check them [https://www.w3.org/TR/WCAG22]; the success criterion is given at each.
 #include <map>
 #include <set>
 
@@ -14,7 +14,7 @@ namespace {
 using Nodes = std::vector<nlohmann::json>;
 
 struct PageAccess : Page {
-  // Opens a view with everything in it that can be folded out, and some text.
+  // Opens a view with everything unfolded, and some text.
   void show(const std::string& view) {
     click("#tab-" + view);
     eval("(() => { for (const d of document.querySelectorAll('details')) d.open = true; return 1; })()");
@@ -45,28 +45,28 @@ struct PageAccess : Page {
     for (const auto& node : nodes) {
       const std::string role = node["role"], name = node["name"];
       ++count[role];
-      // 1.1.1, 4.1.2: whatever can be used or is a part of the page has a name.
+      // 1.1.1, 4.1.2: every control and every part of the page has a name.
       if (controls.count(role)) {
         EXPECT_NE(trim(name), "") << where << ": a nameless " << role;
       }
-      // 2.1.1: whatever is focused by Tab has a role that says what it is.
+      // 2.1.1: every element that Tab reaches has a role.
       if (node.value("focusable", false) && role != "RootWebArea") {
         EXPECT_TRUE(controls.count(role) || role == "DisclosureTriangle")
             << where << ": " << role << " \"" << name << "\" can be focused and is nothing";
       }
-      // 1.3.1: headings go down one by one.
+      // 1.3.1: heading levels are not skipped.
       if (role == "heading") {
         const int next = node.value("level", 0);
         EXPECT_LE(next, level + 1) << where << ": heading \"" << name << "\"";
         level = next;
       }
-      // 1.3.1, 2.4.1: all text stands in a landmark.
+      // 1.3.1, 2.4.1: all text is in a landmark.
       if (role == "StaticText" && !trim(name).empty()) {
         bool inside = false;
         for (const auto& parent : node["parents"]) inside |= landmarks.count(parent.get<std::string>()) > 0;
         EXPECT_TRUE(inside) << where << ": \"" << name << "\" is in no landmark";
       }
-      // 1.3.1: parts are in their wholes.
+      // 1.3.1: parts are inside their containers.
       const auto within = [&](const char* part, const char* whole) {
         if (role != part) return;
         bool inside = false;
@@ -81,7 +81,7 @@ struct PageAccess : Page {
     EXPECT_EQ(count["tabpanel"], 1) << where << ": one view at a time";
   }
 
-  // 1.4.3 and 1.4.11: the contrast of all text that is shown, and of the borders of what can be filled in.
+  // 1.4.3 and 1.4.11: the contrast of all visible text, and of the borders of input fields.
   void expect_contrast(const std::string& where) {
     const nlohmann::json weak = eval(R"((() => {
       const rgba = c => { const v = c.match(/[\d.]+/g).map(Number); return [v[0], v[1], v[2], v.length > 3 ? v[3] : 1]; };
@@ -113,8 +113,8 @@ struct PageAccess : Page {
     EXPECT_EQ(weak, nlohmann::json::array()) << where;
   }
 
-  // 2.4.3, 2.4.7, 2.1.2, 2.5.8: Tab goes through the view in the order in which it is read and out again; what has the focus
-  // is seen to have it, and is large enough to be hit.
+  // 2.4.3, 2.4.7, 2.1.2, 2.5.8: Tab goes through the view in reading order and out again; the focus is visible, and
+  // targets are large enough.
   void expect_keys(const std::string& where) {
     eval(
         "(() => { document.body.tabIndex = -1; document.body.focus(); document.body.removeAttribute('tabindex'); "
@@ -155,7 +155,7 @@ struct PageAccess : Page {
     keep_picture(picture);
   }
 
-  // What the document itself must hold to.
+  // Checks of the document itself.
   void expect_sound(const std::string& where) {
     EXPECT_EQ(eval(R"((() => {
       const found = [], all = [...document.querySelectorAll('*')];
@@ -199,7 +199,7 @@ TEST_F(PageAccess, EveryViewIsForEverybody) {
   EXPECT_EQ(browser->console(), "");
 }
 
-// With languages to choose among there is more on the page.
+// With several languages the page has more controls.
 TEST_F(PageAccess, LanguagesAreForEverybody) {
   serve({}, testing::small_polyglot());
   for (const int width : {1280, 320}) {
@@ -213,7 +213,7 @@ TEST_F(PageAccess, LanguagesAreForEverybody) {
   EXPECT_EQ(browser->console(), "");
 }
 
-// 2.1.1: what a mouse does, keys do.
+// 2.1.1: the keyboard can do everything that a mouse can.
 TEST_F(PageAccess, KeysAreEnough) {
   open();
   eval("document.getElementById('tab-translate').focus()");

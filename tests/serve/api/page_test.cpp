@@ -1,5 +1,5 @@
-// The page as a browser shows it: typing, streaming, alternatives, attention, comparing, writing, the state of the server,
-// and what happens when it goes away and comes back.
+// The page in a browser: typing, streaming, alternatives, attention, comparing, writing, the server's status, and what
+// happens when the server goes away and comes back.
 #include "support/polyglot.h"
 #include "support/served_page.h"
 
@@ -15,11 +15,11 @@ TEST_F(Page, TranslatesWhileOneTypes) {
   EXPECT_EQ(eval("document.getElementById('target').textContent"), translated(text, 1)[0].text);
   EXPECT_TRUE(comes("[...document.querySelectorAll('#target .word')].every(w => /^\\d+ %$/.test(w.title))"))
       << "how sure it is";
-  // What a word was made from is marked in the source.
+  // The source words of a target word are marked.
   eval("document.querySelector('#target .word').focus()");
   EXPECT_TRUE(comes("[...document.querySelectorAll('#source-words span')].some(s => s.style.backgroundColor)"));
   keep_picture("translate");
-  // Other ways to go on from a word, by keyboard.
+  // Alternative continuations from a word, by keyboard.
   click("#target .word");
   ASSERT_TRUE(comes("document.querySelectorAll('#choices [role=option]').length > 1"));
   EXPECT_EQ(eval("document.activeElement.getAttribute('role')"), "option");
@@ -33,7 +33,7 @@ TEST_F(Page, TranslatesWhileOneTypes) {
   EXPECT_EQ(browser->console(), "");
 }
 
-// What a model of several languages may be told is to be chosen, by keyboard too; where there is nothing to choose nothing is
+// The languages of a multilingual model can be chosen, by keyboard too; without a choice nothing is
 // shown.
 TEST_F(Page, TranslatesFromAndIntoChosenLanguages) {
   open();
@@ -76,10 +76,10 @@ TEST_F(Page, TranslatesFromAndIntoChosenLanguages) {
   EXPECT_EQ(eval("document.getElementById('target').lang"), "deu-Latn");
   EXPECT_EQ(eval("document.getElementById('into').selectedOptions[0].textContent"), "German (Latin) (deu_Latn)");
   keep_picture("languages");
-  // The tokens of languages are no words; how sure it is of each word is asked for the same languages.
+  // Language tokens are no words; the certainty of each word is requested with the same languages.
   EXPECT_TRUE(comes("[...document.querySelectorAll('#target .word')].every(w => /^\\d+ %$/.test(w.title))"));
   EXPECT_EQ(eval("document.getElementById('source-words').textContent.trim()"), text);
-  // By keyboard: from the one to the other, and to another language.
+  // By keyboard: from one list to the other, and to another language.
   eval("document.getElementById('from').focus()");
   browser->press("Tab");
   EXPECT_EQ(eval("document.activeElement.id"), "into");

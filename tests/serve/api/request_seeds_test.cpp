@@ -1,4 +1,4 @@
-// The fuzzer's seeds (tests/fuzz/requests), as they are and with some bytes changed: all of them are answered as they should be.
+// The fuzzer's seeds (tests/fuzz/requests), unchanged and with some bytes changed: all get valid answers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ TEST(RequestFuzz, SeedsAndTheirMutationsAreAnswered) {
   const std::string bytes = "{}[]\",:0123456789.-eE\\u\x00\xff truefalsn\r\n";
   for (int i = 0, n = runs ? std::stoi(runs) : 600; i < n; ++i) {
     std::string text = all[random.below(all.size())].second;
-    const std::size_t line = text.find('\n') + 1;  // what it is for stays
+    const std::size_t line = text.find('\n') + 1;  // keeps the request line
     for (std::uint64_t k = 1 + random.below(4); k > 0 && text.size() > line; --k) {
       const std::size_t at = line + random.below(text.size() - line);
       switch (random.below(4)) {

@@ -1,5 +1,5 @@
-// The whole service over sockets, with small models: what is there is told, who may not is refused, errors are told as clients
-// expect, and models are replaced without anybody's noticing. What each API answers is in files of its own.
+// The whole service over sockets, with small models: listings, authorisation, error formats, and the replacement of
+// models under load. The answers of each API are tested in separate files.
 #include "support/little_memory.h"
 #include "support/serving.h"
 
@@ -24,7 +24,7 @@ TEST_F(Serving, TellsWhatIsThere) {
        {"tril_waiting{model=\"de\"} 0", "tril_sentence_seconds_count{model=\"plays\"}",
         "# TYPE tril_batch_rows histogram", "tril_requests_total{route=\"/languages\",status=\"200\"} 1"})
     EXPECT_NE(metrics.find(name), std::string::npos) << name << "\n" << metrics;
-  // The description names every route and nothing else.
+  // The description names every route and no other.
   const Json api = Json::parse(ask("GET", "/openapi.json").body);
   std::size_t described = 0;
   for (const auto& [path, methods] : api["paths"].items()) described += methods.size();
@@ -46,9 +46,8 @@ TEST_F(Serving, TellsWhatIsThere) {
   EXPECT_EQ(ask("GET", "/../etc/passwd").status, 404);
 }
 
-// What was asked for is what is wrong: the program that served it ends as for a wrong option, and a supervisor need not try
-// it again.
-// A model that leaves needs no thread that might not be there.
+// A wrong setting ends the program like a wrong option, so that a supervisor need not restart it.
+// Removing a model needs no new thread, which might not be available.
 TEST(Models, LeaveWhereNoThreadIsToBeHad) {
   if (!test::can_limit_memory()) GTEST_SKIP() << "a sanitizer reserves more";
   const auto leave = [] {
@@ -113,7 +112,7 @@ TEST_F(Serving, ScoresAndTokens) {
   EXPECT_EQ(post("/score", {{"text", "a"}, {"model", "plays"}})["scores"][0]["token_log_probs"], Json({nullptr}));
   post("/score", {{"source", source}, {"target", {target, target}}}, 400);
   post("/score", Json::object(), 400);
-  // An empty text has an answer of its own, and one that is wrong is named.
+  // An empty text has a valid answer, and an error names its text.
   got = post("/score", {{"text", {"", "ab", ""}}, {"model", "plays"}});
   EXPECT_EQ(got["scores"][0], Json::parse(R"({"log_prob":0.0,"tokens":[],"token_log_probs":[]})"));
   EXPECT_EQ(got["scores"][1], post("/score", {{"text", "ab"}, {"model", "plays"}})["scores"][0]);
@@ -131,7 +130,7 @@ TEST_F(Serving, ScoresAndTokens) {
   post("/detokenize", {{"ids", {100'000}}}, 400);
   got = post("/attention", {{"source", source}, {"target", target}});
   EXPECT_EQ(got["maps"].size(), 3u);
-  // Of a language model, as /score has it; the name of a translation's source does too.
+  // For a language model, as in /score; the field name of a translation's source works too.
   const Json of_text = post("/attention", {{"text", "abc"}})["maps"];
   EXPECT_EQ(of_text[0]["queries"], Json({"a", "b", "c", "<|endoftext|>"}));
   EXPECT_EQ(of_text, post("/attention", {{"source", "abc"}, {"model", "plays"}})["maps"]);
@@ -206,7 +205,7 @@ TEST_F(Serving, KeysOriginsAndLog) {
   EXPECT_EQ(a.headers.at("access-control-allow-origin"), "https://a.example");
   a = ask("OPTIONS", "/translate", "", "Origin: https://b.example\r\n");
   EXPECT_EQ(a.headers.count("access-control-allow-origin"), 0u);
-  // A line is written once its answer is sent, so that another one's may come before it.
+  // A log line is written after its answer is sent, so another one may come first.
   const auto answered = Clock::now();
   std::size_t written = 0;
   while (written < 13 && Clock::now() - answered < std::chrono::seconds(60)) {
@@ -223,7 +222,7 @@ TEST_F(Serving, KeysOriginsAndLog) {
   const Json line = Json::parse(log[2]);
   EXPECT_EQ(line["path"], "/translate");
   EXPECT_EQ(line["status"], 200);
-  // Who asked, as the queue knows it, and what answered.
+  // The client, as the queue knows it, and the model.
   EXPECT_EQ(line["client"], "key-2");
   EXPECT_EQ(line["model"], "de");
   EXPECT_EQ(Json::parse(log[0])["client"], "127.0.0.1");

@@ -1,5 +1,5 @@
-// Clients at their worst: those who read nothing, and those who die at random. The rest is served as ever, and behind them
-// nothing is left. `make soak` runs the long forms: TRIL_SOAK_SECONDS=1800 TRIL_SLOW_CLIENTS=256.
+// The worst clients: some read nothing, some die at random. All others are served as usual, and nothing is left
+// afterwards. `make soak` runs the long forms: TRIL_SOAK_SECONDS=1800 TRIL_SLOW_CLIENTS=256.
 #include "support/process.h"
 #include "support/serving.h"
 
@@ -37,12 +37,12 @@ TEST_F(Serving, SoakOfSlowReadersStallsNobodyElse) {
     EXPECT_EQ(Json::parse(a.body)["translatedText"], expected["translatedText"]);
   }
   EXPECT_LT(longest, 20) << "seconds: less than it takes to give those up who do not read, also under sanitizers";
-  // Whoever reads at last gets all of it.
+  // A client that finally reads gets everything.
   std::string body = clients.front()->answer().body;
   EXPECT_TRUE(body.ends_with("data: [DONE]\n\n")) << body.substr(0, 200);
 }
 
-// One client's life: a request of some kind, of which it may see the end or not.
+// One client: sends some request, and may or may not read the answer.
 void live(std::uint16_t port, RandomSequence& random) {
   static const std::vector<std::pair<std::string, std::string>> requests{
       {"/translate", R"({"q": ["a dog runs in the snow. two men play", "the old dog"], "target": "de"})"},
@@ -58,17 +58,17 @@ void live(std::uint16_t port, RandomSequence& random) {
     Client client(port, random.below(4) == 0 ? 2048 : 0);
     const std::string bytes = Client::request("POST", path, text);
     switch (random.below(5)) {
-      case 0:  // says half of it
+      case 0:  // sends half a request
         client.send(bytes.substr(0, random.below(bytes.size())));
         break;
       case 1:  // asks and goes
         client.send(bytes);
         break;
-      case 2:  // goes in the middle
+      case 2:  // leaves in the middle
         client.send(bytes);
         client.receive();
         break;
-      case 3:  // asks twice at once, and hears one answer
+      case 3:  // sends two requests at once, and reads one answer
         client.send(bytes + bytes);
         client.answer();
         break;
@@ -98,7 +98,7 @@ TEST_F(Serving, SoakWithClientsThatDieAtRandomLeavesNothing) {
         ++lives;
       }
     });
-  // What is held once all has been held once: pools, arenas, caches.
+  // Memory that stays in use once everything was used once: pools, arenas, caches.
   while (seconds_since(begun) < seconds / 2) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   const std::int64_t middle = test::resident_bytes();
   for (std::thread& t : threads) t.join();
@@ -107,7 +107,7 @@ TEST_F(Serving, SoakWithClientsThatDieAtRandomLeavesNothing) {
     EXPECT_LT(growth, (std::int64_t{24} << 20) + middle / 20) << "bytes more than after half of the time";
   }
   EXPECT_GT(lives, 20);
-  // Who is there no more asks for nothing more: what the engines still have is all there will be.
+  // Clients that left send nothing more: the engines have only the remaining work.
   const auto left = Clock::now();
   while (server->connections() > 0 && seconds_since(left) < 60)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -1,4 +1,4 @@
-// How texts are cut: the pieces in a row are the text, sentences end where they do, markup stays.
+// Splitting texts: the concatenated pieces are the text, sentences end at the right places, markup stays.
 #include "serve/api/text_pieces.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace tril::serve {
 namespace {
 
-// Translated pieces in [], the others as they are.
+// Translated pieces in [], the others unchanged.
 std::string shown(const std::vector<TextPiece>& pieces) {
   std::string s;
   for (const TextPiece& p : pieces) s += p.translated ? "[" + p.text + "]" : p.text;
@@ -22,7 +22,7 @@ std::string html(std::string_view text) {
   return shown(pieces_of_html(text, Split::sentences));
 }
 
-// Where sentences end is in tests/unicode/sentences_test.cpp.
+// tests/unicode/sentences_test.cpp tests the ends of sentences.
 TEST(TextPieces, SentencesAndWhatLiesBetween) {
   EXPECT_EQ(sentences("A dog runs."), "[A dog runs.]");
   EXPECT_EQ(sentences(" A dog runs. Two men play!  Why? "), " [A dog runs.] [Two men play!]  [Why?] ");
@@ -48,7 +48,7 @@ TEST(TextPieces, MarkupStays) {
   EXPECT_EQ(html("<span class=notranslate>Tril</span> runs"), "<span class=notranslate>Tril</span> [runs]");
   EXPECT_EQ(html("1 < 2 & 3 &amp; 4 &lt;b&gt; &#228;&#xe4;&auml;&Eacute; &"),
             "[1 < 2 & 3 & 4 <b> \u00e4\u00e4\u00e4\u00c9 &]");
-  // Those of HTML 4 that the standard of today has at another place.
+  // References of HTML 4 that today's standard maps elsewhere.
   EXPECT_EQ(html_unescaped("&lang;x&rang; &#9001;"), "\u27e8x\u27e9 \u2329");
   EXPECT_EQ(html("<p>never closed <b"), "<p>[never closed <b]");
   EXPECT_EQ(html("<style>p{}"), "<style>p{}");
@@ -56,7 +56,7 @@ TEST(TextPieces, MarkupStays) {
   EXPECT_EQ(html_unescaped("&#0;&#xd800;&#x110000;&#;&amp"), "&#0;&#xd800;&#x110000;&#;&amp");
 }
 
-// White space between elements and around what is in them is the page's; one within a sentence is a blank to whoever translates it.
+// White space between elements and around their text belongs to the page; within a sentence it is translated as a blank.
 TEST(TextPieces, WhiteSpaceOfMarkupStays) {
   EXPECT_EQ(html("<ul>\n  <li>ab</li>\r\n\t<li> cd\n</li>\n</ul>\n"),
             "<ul>\n  <li>[ab]</li>\r\n\t<li> [cd]\n</li>\n</ul>\n");
@@ -68,7 +68,7 @@ TEST(TextPieces, WhiteSpaceOfMarkupStays) {
   EXPECT_EQ(on_one_line(""), "");
 }
 
-// What a browser may read as a character and we do not is no text: escaped, it would be something else.
+// References that only browsers read are not translated: escaped, they would change.
 TEST(TextPieces, ReferencesThatAreNotReadStay) {
   EXPECT_EQ(html("a &check; b"), "[a] &check; [b]");
   EXPECT_EQ(html("a &copy b &copyright &#228 c"), "[a] &copy [b] &copy[right] &#228 [c]");
@@ -77,7 +77,7 @@ TEST(TextPieces, ReferencesThatAreNotReadStay) {
   EXPECT_EQ(html_unescaped("&#146;&#x80;&#129;&apos;&zwj;"), "\u2019\u20ac\u0081'\u200d");
 }
 
-// A page as people write it, whose text is translated into itself, is the page.
+// Translating a realistic page into itself gives the same page.
 TEST(TextPieces, WhatIsTranslatedIntoItselfIsTheSamePage) {
   RandomSequence random(9, 1);
   const std::vector<std::string> parts{"A dog. ",
@@ -133,7 +133,7 @@ TEST(TextPieces, InARowTheyAreTheText) {
       std::string markup;
       for (const TextPiece& p : pieces_of_html(text, split)) markup += p.translated ? html_escaped(p.text) : p.text;
       ASSERT_EQ(html_unescaped(markup).size(), html_unescaped(text).size()) << text << "\n" << markup;
-      std::string again;  // once more nothing changes
+      std::string again;  // a second time changes nothing
       for (const TextPiece& p : pieces_of_html(markup, split)) again += p.translated ? html_escaped(p.text) : p.text;
       ASSERT_EQ(again, markup);
     }

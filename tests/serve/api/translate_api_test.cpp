@@ -1,4 +1,4 @@
-// Translations over sockets, with a small model: what comes back is what the library gives, in every form in which it may be asked.
+// Translations over sockets, with a small model: the answers equal the library's results, in every form of request.
 #include "serve/api/text_pieces.h"
 #include "support/polyglot.h"
 #include "support/serving.h"
@@ -21,7 +21,7 @@ TEST_F(Serving, TranslatesAsTheLibraryDoes) {
   for (const auto& t : translated(one, 3))
     if (t.text != translated(one, 3)[0].text) others.push_back(t.text);
   EXPECT_EQ(got["alternatives"][0].get<std::vector<std::string>>(), others);
-  // Sentences are translated each by itself, lines stay.
+  // Sentences are translated separately, lines are kept.
   got = post("/translate",
              {{"q", " A dog runs. Two men play!\n\nthe ball"}, {"source", "en"}, {"target", "de"}, {"beam_size", 1}});
   EXPECT_EQ(got["translatedText"], " " + translated("A dog runs.", 1, 1)[0].text + " " +
@@ -64,7 +64,7 @@ TEST_F(Serving, TakesFormsAndStreams) {
   EXPECT_NE(a.body.find("\"translatedText\":" + Json(translated(text, 1)[0].text).dump()), std::string::npos) << a.body;
 }
 
-// Forms of both kinds, and fields in the address: none of their texts is lost.
+// Forms of both kinds, and fields in the address: no text is lost.
 TEST_F(Serving, FormsSayWhatJsonDoes) {
   serve();
   const std::string one = "a dog runs", two = "the old dog";
@@ -101,7 +101,7 @@ TEST_F(Serving, FormsSayWhatJsonDoes) {
   EXPECT_EQ(got["status"], 415);
   EXPECT_EQ(got["error"], "q: files are not accepted; send the text as a field");
   EXPECT_EQ(form("/translate", multipart, "q=a")["status"], 400);
-  // The other routes take JSON, whatever its type is called.
+  // The other routes accept only JSON, whatever the content type.
   for (const std::string& type : {encoded, multipart}) {
     got = form("/tokenize", type, "text=a&model=plays");
     EXPECT_EQ(got["status"], 415);
@@ -110,7 +110,7 @@ TEST_F(Serving, FormsSayWhatJsonDoes) {
   EXPECT_EQ(form("/tokenize", encoded, R"( {"text": "a", "model": "plays"})")["status"], 200);
 }
 
-// A key that is hidden in how a form writes its name is in no log.
+// A key whose field name is disguised in a form is not logged.
 TEST_F(Serving, KeysOfFormsAreNotLogged) {
   ServiceOptions o;
   o.log_texts = true, o.keys.api = {"some-secret"};
@@ -123,7 +123,7 @@ TEST_F(Serving, KeysOfFormsAreNotLogged) {
         std::to_string(body.size()) + "\r\n\r\n" + body);
     (void)client.answer();
   }
-  server.reset();  // all is logged
+  server.reset();  // flushes the log
   const std::lock_guard lock(mutex);
   ASSERT_EQ(log.size(), 3u);
   for (const std::string& line : log) {
@@ -167,7 +167,7 @@ TEST_F(Serving, MarkupStaysAsItWas) {
   EXPECT_EQ(got["details"][1]["source"], "the ball &");
 }
 
-// What is wrong with a request is said as for any other, and no stream begins.
+// An invalid request gets an ordinary error, and no stream begins.
 TEST_F(Serving, ATranslationThatIsRefusedStreamsNothing) {
   ServiceOptions o;
   o.most_texts = 1;
@@ -195,7 +195,7 @@ TEST_F(Serving, ATranslationThatIsRefusedStreamsNothing) {
   }
 }
 
-// A model that is told its languages translates from each into each, and scores and shows what it looks at for the same.
+// A multilingual model translates between all its languages, and scores and shows attention for the same.
 TEST_F(Serving, TakesTheLanguagesOfModelsThatHaveThem) {
   const Loaded many = testing::small_polyglot();
   serve({}, many);
@@ -220,7 +220,7 @@ TEST_F(Serving, TakesTheLanguagesOfModelsThatHaveThem) {
   EXPECT_EQ(map["keys"][0], "fra_Latn");
   told["target_language"] = "deu";
   EXPECT_NE(post("/score", told, 400).dump().find("target_language"), std::string::npos);
-  // Who has but one pair has no choice.
+  // A model with a single pair leaves no choice.
   serve();
   const Json one = Json::parse(ask("GET", "/v1/models").body)["data"][0];
   EXPECT_EQ(one["sources"], Json({"en"}));

@@ -1,4 +1,4 @@
-// What of a request nobody reads: it is told, refused or ignored, as the server is told to, on every route and at every depth.
+// Unknown fields of a request are reported, refused or ignored, as configured, on every route and at every depth.
 #include "support/events.h"
 #include "support/serving.h"
 
@@ -31,14 +31,14 @@ TEST_F(Serving, WhatNobodyReadsOfARequestIsTold) {
   EXPECT_NE(got["warnings"][1].get<std::string>().find("frobnicate: there is no such field"), std::string::npos);
   EXPECT_EQ(got["warnings"][1].get<std::string>().find("did you mean"), std::string::npos);
   EXPECT_EQ(got["choices"], post("/v1/completions", completion(Json::object()))["choices"]) << "nothing else changes";
-  // Null is as if absent, and many are counted.
+  // Null counts as absent, and many are summarised.
   EXPECT_FALSE(post("/v1/completions", completion({{"temprature", nullptr}})).contains("warnings"));
   Json many = Json::object();
   for (int i = 0; i < 40; ++i) many[fmt::format("zz{}", i)] = i;
   const Json warnings = post("/v1/completions", completion(many))["warnings"];
   EXPECT_LE(warnings.size(), 20u);
   EXPECT_NE(warnings.back().get<std::string>().find("more"), std::string::npos);
-  // Within: of messages, of the format, of the stream's options.
+  // Nested: in messages, the format, the stream's options.
   const auto told = [&](const Json& answer, const std::string& name) {
     std::string all;
     for (const Json& one : answer.value("warnings", Json::array())) all += one.get<std::string>() + "\n";
@@ -52,14 +52,14 @@ TEST_F(Serving, WhatNobodyReadsOfARequestIsTold) {
   told(post("/v1/completions", completion({{"", 1}})), "\"\": there is no field with an empty name");
   told(post("/v1/completions", completion({{"response_format", {{"type", "text"}, {"shema", Json::object()}}}})),
        "response_format.shema");
-  // Of the other routes.
+  // On the other routes.
   told(post("/tokenize", {{"model", "plays"}, {"text", "a"}, {"txt", "b"}}), "txt: there is no such field");
   told(post("/detokenize", {{"model", "plays"}, {"ids", {1}}, {"idz", 1}}), "idz");
   told(post("/score", {{"model", "plays"}, {"text", "ab"}, {"textt", "ab"}}), "textt");
   told(post("/translate", {{"q", "a dog"}, {"target", "de"}, {"bem_size", 2}}), "bem_size");
 }
 
-// Beside a JSON body nobody reads what stands in the address.
+// With a JSON body, fields in the address are not read.
 TEST_F(Serving, FieldsOfTheAddressThatNobodyReadsAreUnknownOnes) {
   serve();
   const std::string body = Json{{"q", "a dog"}, {"source", "en"}, {"beam_size", 1}}.dump();
@@ -126,7 +126,7 @@ TEST_F(Serving, UnknownFieldsAreRefusedOrIgnoredWhereTheServerIsToldTo) {
   EXPECT_FALSE(post("/v1/completions", completion({{"temprature", 2}})).contains("warnings"));
 }
 
-// What an answer is the same without is taken and passed over; what would make another answer is refused.
+// Fields that do not affect the answer are ignored; fields that would are refused.
 TEST_F(Serving, OpenAisOtherFieldsAreTakenOrRefused) {
   ServiceOptions o;
   o.unknown_fields = UnknownFields::refuse;

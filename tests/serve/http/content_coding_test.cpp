@@ -1,4 +1,4 @@
-// Bodies that come packed: what they are is unpacked within limits, what is not understood or broken is refused.
+// Compressed bodies: unpacked within limits; unknown codings and broken data are refused.
 #include "serve/http/content_coding.h"
 
 #include "serve/http/http_error.h"
@@ -46,7 +46,7 @@ TEST(ContentCoding, UnpacksWhatIsWhole) {
     EXPECT_EQ(request.body, text) << coding;
     EXPECT_EQ(request.headers.size(), 1u) << "it is packed no more";
   }
-  HttpRequest two;  // one behind the other are one text
+  HttpRequest two;  // concatenated streams are one text
   two.body = packed("ab", 31) + packed("cd", 31);
   two.headers = {{"content-encoding", "gzip"}};
   unpack_body(two, 100);
@@ -54,7 +54,7 @@ TEST(ContentCoding, UnpacksWhatIsWhole) {
   EXPECT_EQ(status_of("{}", "identity"), 200);
 }
 
-// What comes to more than may be unpacked here is there yet for who unpacks it elsewhere.
+// A body that is too large to unpack here stays packed, for unpacking elsewhere.
 TEST(ContentCoding, ALargerBodyStaysAsItIs) {
   HttpRequest request;
   request.body = packed(std::string(500, 'a'));
@@ -77,7 +77,7 @@ TEST(ContentCoding, RefusesTheRest) {
   EXPECT_EQ(status_of(packed(std::string(100'000'000, 'a'), 31), "gzip", 1 << 20), 413);
   for (std::size_t n = 1; n < whole.size(); n += 3) EXPECT_EQ(status_of(whole.substr(0, n), "gzip"), 400) << n;
   std::string broken = whole;
-  broken[broken.size() - 6] ^= 1;  // of its checksum
+  broken[broken.size() - 6] ^= 1;  // in its checksum
   EXPECT_EQ(status_of(broken, "gzip"), 400);
   EXPECT_EQ(status_of(whole + "x", "gzip"), 400);
   EXPECT_EQ(status_of("{}", "gzip"), 400);
@@ -138,7 +138,7 @@ TEST_F(Serving, TakesBodiesThatArePacked) {
   EXPECT_EQ(other.status, 415);
   EXPECT_EQ(other.headers.at("accept-encoding"), "gzip, deflate");
   EXPECT_EQ(Json::parse(other.body)["error"]["type"], "invalid_request_error");
-  // Another coding would not help a file.
+  // Another coding would not help a file upload.
   const std::string form =
       "--x\r\nContent-Disposition: form-data; name=\"q\"; filename=\"a.txt\"\r\n\r\na dog\r\n--x--\r\n";
   Client client(server->port());

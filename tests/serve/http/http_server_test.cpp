@@ -1,4 +1,4 @@
-// The server's manners with good clients and bad ones: slow, half open, too long, gone, and many.
+// The server with good and bad clients: slow, half-open, oversized, gone, and many.
 #include "serve/http/http_server.h"
 #include "support/little_memory.h"
 
@@ -30,13 +30,13 @@ HttpServerOptions quick() {
   return o;
 }
 
-// Begins a request whose body of one byte does not come, and knows that the server has read that much.
+// Begins a request whose one-byte body does not arrive, and waits until the server has read the rest.
 void begin(Client& client, const std::string& path) {
   client.send("POST " + path + " HTTP/1.1\r\nHost: t\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n");
   EXPECT_EQ(client.receive(), "HTTP/1.1 100 Continue\r\n\r\n");
 }
 
-// Answers with what it was asked.
+// Answers with the request's contents.
 void echo(const HttpRequest& request, const std::shared_ptr<Responder>& out) {
   std::string text = request.method + " " + request.path;
   for (const auto& [name, value] : request.query) text += " " + name + "=" + value;
@@ -66,7 +66,7 @@ TEST(HttpServer, AnswersOneAfterTheOther) {
   }
   const Answer head = client.ask("HEAD", "/h");
   EXPECT_EQ(head.headers.at("content-length"), "8");
-  // Several at once, which are answered in their order.
+  // Several at once, answered in order.
   client.send(Client::request("GET", "/1") + Client::request("POST", "/2", "x") + Client::request("GET", "/3"));
   for (const char* expected : {"GET /1|", "POST /2|x", "GET /3|"}) EXPECT_EQ(client.answer().body, expected);
   // In pieces.
@@ -98,13 +98,13 @@ TEST(HttpServer, RefusesWhatIsTooLargeOrNoHttp) {
             413);
   EXPECT_EQ(status("GET / HTTP/1.1\r\nX: " + std::string(3000, 'x') + "\r\n\r\n"), 431);
   EXPECT_EQ(status("nonsense\r\n\r\n"), 400);
-  // The lines of chunks have limits too, as long as they do not end.
+  // Chunk headers are limited too, even if they never end.
   const std::string chunked = "POST / HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n";
   for (const std::string begin : {"3;", "0", "3\r\nabc\r\n1;", "0\r\nX: ", "3\r\nabc\r\n0\r\nA: b\r\nX: "})
     EXPECT_EQ(status(chunked + begin + std::string(30'000, '0')), 431) << begin;
   const std::string more = ";" + std::string(1000, 'x') + "\r\n";
   EXPECT_EQ(status(chunked + "3" + more + "abc\r\n0" + more + "X: y\r\nConnection: close\r\n\r\n"), 200);
-  // Whoever stands between may have read another end of these: what follows is no request.
+  // Proxies may see another end of these bodies, so what follows must not be taken for a request.
   for (const std::string coding : {"xchunked", "chunked, chunked", "gzip, chunked", "chunked, identity", "identity"})
     EXPECT_EQ(status("POST / HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: " + coding + "\r\n\r\nGET /x HTTP/1.1\r\n\r\n"),
               400)
@@ -125,7 +125,7 @@ TEST(HttpServer, ShedsWhoIsSlowOrSilent) {
   body.send("POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 100\r\n\r\nabc");
   const auto begun = std::chrono::steady_clock::now();
   std::string got;
-  while (std::chrono::steady_clock::now() - begun < std::chrono::seconds(20)) {  // a byte at a time, forever
+  while (std::chrono::steady_clock::now() - begun < std::chrono::seconds(20)) {  // one byte at a time, forever
     if (!loris.send("x")) break;
     try {
       got = loris.receive(0.02);
@@ -172,8 +172,8 @@ TEST(HttpServer, MakesRoomAmongThoseWhoNeverFinish) {
   EXPECT_TRUE(half[0]->is_closed(10));
 }
 
-// A request that has begun to come is not cut off for the sake of another one while somebody is there who says nothing:
-// not even where its first bytes have come and nobody has read them yet.
+// A request that has begun to arrive is not cut off for a new connection while there is an idle one; not even if its
+// first bytes have arrived but are not read yet.
 TEST(HttpServer, MakesRoomAmongThoseWhoHaveNotJustBegun) {
   for (const bool read_before : {false, true}) {
     HttpServerOptions o = quick();
@@ -182,7 +182,7 @@ TEST(HttpServer, MakesRoomAmongThoseWhoHaveNotJustBegun) {
     o.head_seconds = o.idle_seconds = 60;
     std::atomic<bool> held = false, go = false;
     HttpServer server(o, [&](const HttpRequest& request, const std::shared_ptr<Responder>& out) {
-      if (request.path == "/hold") {  // whatever comes meanwhile nobody reads
+      if (request.path == "/hold") {  // bytes that arrive meanwhile are not read
         held = true;
         while (!go) std::this_thread::yield();
       }
@@ -207,7 +207,7 @@ TEST(HttpServer, MakesRoomAmongThoseWhoHaveNotJustBegun) {
   }
 }
 
-// Where all are saying something, the one that has been at it for longest makes room, however long others have been there.
+// If all are sending, the one whose request has been arriving for the longest makes room, whatever the age of the connections.
 TEST(HttpServer, MakesRoomAmongThoseWhoHaveBegunLongAgo) {
   HttpServerOptions o = quick();
   o.most_connections = 2;
@@ -258,7 +258,7 @@ TEST(HttpServer, StreamsAndNoticesWhoGoesAway) {
   const auto begun = std::chrono::steady_clock::now();
   while (gone == 0 && std::chrono::steady_clock::now() - begun < std::chrono::seconds(10)) std::this_thread::yield();
   EXPECT_EQ(gone, 1);
-  std::exchange(held, nullptr)->send({});  // to nobody
+  std::exchange(held, nullptr)->send({});  // the client is gone
   Client old(server.port());
   old.send("GET /stream HTTP/1.0\r\n\r\n");
   EXPECT_EQ(old.answer().body, "apiece 0piece 1piece 2") << "without chunks, which it does not know";
@@ -283,7 +283,7 @@ TEST(HttpServer, ACrowdedOneAnswersAllTheSame) {
       for (int i = 0; i < 20; ++i) EXPECT_EQ(client.ask("GET", "/").body, "abbb");
     });
   for (std::thread& thread : threads) thread.join();
-  // It looks when it has nothing else to do, which may be after the last one was answered.
+  // The server checks when it has nothing else to do, perhaps after the last answer.
   const auto ended = std::chrono::steady_clock::now();
   while (looks == 0 && std::chrono::steady_clock::now() - ended < std::chrono::seconds(60))
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -308,14 +308,14 @@ TEST(HttpServer, ManyWhoDoNotReadStallNobody) {
       out->finish();
     }).detach();
   });
-  constexpr int slow = 64;  // each with more to read than the system would buffer
+  constexpr int slow = 64;  // each with more to read than the system buffers
   std::vector<std::unique_ptr<Client>> clients;
   for (int i = 0; i < slow; ++i) {
     clients.push_back(std::make_unique<Client>(server.port(), 4096));
     clients.back()->send(Client::request("GET", "/slow"));
   }
   Client fast(server.port());
-  for (int i = 0; i < 50; ++i) EXPECT_EQ(fast.ask("GET", "/fast").status, 200);  // in the client's time, or it throws
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(fast.ask("GET", "/fast").status, 200);  // throws after the client's timeout
   const auto begun = std::chrono::steady_clock::now();
   while (gone < slow && std::chrono::steady_clock::now() - begun < std::chrono::seconds(60))
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

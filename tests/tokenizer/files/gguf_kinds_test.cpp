@@ -1,5 +1,5 @@
-// Vocabularies of GGUF files besides llama and gpt2: t5, bert and gemma4 cut the texts of the golden cases as the libraries
-// that they come from did.
+// Vocabularies of GGUF files other than llama and gpt2: t5, bert and gemma4 tokenize the golden cases like the
+// libraries that they come from.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -46,7 +46,7 @@ std::shared_ptr<const Tokenizer> load(const TemporaryDirectory& directory, const
   return test::tokenizer_at(directory.path("v.gguf"));
 }
 
-// tests/golden/hf/tokenizers/spm_unigram, whose ids are those of the SentencePiece library.
+// tests/golden/hf/tokenizers/spm_unigram, with ids of the SentencePiece library.
 TEST(GgufT5, IdsAreThoseOfSentencePiece) {
   const SentencePieceFile model =
       read_sentencepiece_file(read_text(golden_directory("spm_unigram") + "/spm.model", 1 << 28));
@@ -70,14 +70,14 @@ TEST(GgufT5, IdsAreThoseOfSentencePiece) {
   int compared = 0;
   for (const auto& c : Json::parse(read_text(golden_directory("spm_unigram") + "/cases.json", 1 << 28))) {
     const auto text = c["text"].get<std::string>();
-    if (contains(text, "<")) continue;  // may spell a token of its own
+    if (contains(text, "<")) continue;  // might spell a special token
     EXPECT_EQ(t->encode(text), c["ids"].get<Ids>()) << text;
     ++compared;
   }
   EXPECT_GT(compared, 40);
   EXPECT_EQ(t->encode("<extra_id_0>"), Ids{sentinel});
   EXPECT_EQ(t->decode(t->encode("Hello there.")), "Hello there.");
-  EXPECT_EQ(t->frame(Side::source).suffix, Ids{1});  // llama.cpp's own where the file does not say
+  EXPECT_EQ(t->frame(Side::source).suffix, Ids{1});  // llama.cpp's default for a missing key
   EXPECT_TRUE(t->frame(Side::source).prefix.empty());
   m.add("tokenizer.ggml.eos_token_id", std::uint32_t{2});
   m.add("tokenizer.ggml.add_eos_token", false);
@@ -86,7 +86,7 @@ TEST(GgufT5, IdsAreThoseOfSentencePiece) {
   EXPECT_TRUE(bare->frame(Side::source).suffix.empty());
 }
 
-// tests/tokenizer/files/tokenizer_cases/bert, whose ids are those of the tokenizers library.
+// tests/tokenizer/files/tokenizer_cases/bert, with ids of the tokenizers library.
 TEST(GgufBert, IdsAreThoseOfTheTokenizersLibrary) {
   const std::string folder = test::test_dir() + "/tokenizer/files/tokenizer_cases/bert";
   const Json json = Json::parse(read_text(folder + "/tokenizer.json", 1 << 28));
@@ -94,7 +94,7 @@ TEST(GgufBert, IdsAreThoseOfTheTokenizersLibrary) {
   std::vector<std::string> texts(vocab.size());
   for (const auto& [text, id] : vocab) texts[id] = text;
   TokenLists tokens;
-  for (const std::string& text : texts) {  // as llama.cpp's converter writes them
+  for (const std::string& text : texts) {  // in the form of llama.cpp's converter
     const bool control = text.starts_with("[") && text.ends_with("]") && text.size() > 2;
     tokens.put(control                  ? text
                : text.starts_with("##") ? text.substr(2)
@@ -130,7 +130,7 @@ TEST(GgufBert, IdsAreThoseOfTheTokenizersLibrary) {
   EXPECT_EQ(load(directory, stripped)->encode("th\u00e9"), u->encode("the"));
 }
 
-// Byte pairs of characters against a tokenizer.json of the same pieces and merges.
+// BPE of characters against a tokenizer.json of the same pieces and merges.
 TEST(GgufGemma4, IdsAreThoseOfTheTokenizerJson) {
   Json json = Json::parse(read_text(golden_directory("bpe_llama2") + "/tokenizer.json", 1 << 28));
   json["normalizer"] = {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "\u2581"}};
@@ -140,7 +140,7 @@ TEST(GgufGemma4, IdsAreThoseOfTheTokenizerJson) {
   json["decoder"]["decoders"].erase(3);
   Json& vocab = json["model"]["vocab"];
   Json& merges = json["model"]["merges"];
-  for (int n = 1; n <= 4; ++n) {  // runs of newlines, as Gemma has them
+  for (int n = 1; n <= 4; ++n) {  // runs of newlines, as in Gemma
     vocab[std::string(static_cast<std::size_t>(n), '\n')] = vocab.size();
     if (n > 1) merges.push_back({"\n", std::string(static_cast<std::size_t>(n) - 1, '\n')});
   }
@@ -162,7 +162,7 @@ TEST(GgufGemma4, IdsAreThoseOfTheTokenizerJson) {
   m.add("tokenizer.ggml.bos_token_id", std::uint32_t{1});
   m.add("tokenizer.ggml.eos_token_id", std::uint32_t{2});
   m.add("tokenizer.ggml.unknown_token_id", std::uint32_t{0});
-  m.add("tokenizer.ggml.add_bos_token", false);  // llama.cpp passes over it
+  m.add("tokenizer.ggml.add_bos_token", false);  // ignored by llama.cpp
   const auto t = load(directory, m);
   EXPECT_EQ(t->frame(Side::source).prefix, Ids{1});
   GgufWriter(again.path("v.gguf"), {},
@@ -182,7 +182,7 @@ TEST(GgufGemma4, IdsAreThoseOfTheTokenizerJson) {
       ++compared;
     }
   EXPECT_GT(compared, 80);
-  // The same under gpt2 with the name of the way to cut, as other converters write it.
+  // Likewise under gpt2 with the pre-tokenizer's name, as other converters write it.
   GgufMetadata named = tokens.begin("gpt2");
   named.add("tokenizer.ggml.pre", "granite-embed-multi-311m");
   named.add("tokenizer.ggml.merges", pairs);
@@ -190,7 +190,7 @@ TEST(GgufGemma4, IdsAreThoseOfTheTokenizerJson) {
   EXPECT_EQ(load(directory, named)->encode("Hello  there,\n\nyou"), expected->encode("Hello  there,\n\nyou"));
 }
 
-// Files that are damaged anywhere are errors or tokenizers.
+// Damaged files are errors or give working tokenizers.
 TEST(GgufKinds, MutatedFilesAreErrorsOrTokenizers) {
   TokenLists tokens;
   tokens.put("<unk>", PieceType::unknown);

@@ -1,5 +1,5 @@
-// The ways to cut words that llama.cpp has names for: words as an independent implementation of the same expressions finds
-// them (make_gguf_pre_cases.py), and what is not an expression beside the expression.
+// llama.cpp's named pre-tokenizers: the words equal those of an independent implementation of the same expressions
+// (make_gguf_pre_cases.py), and steps without expressions equal the expressions that they replace.
 #include "tokenizer/files/gguf_pre.h"
 
 #include <gtest/gtest.h>
@@ -91,10 +91,10 @@ TEST(GgufPre, NamesAreThoseOfLlamaCppAndOthersAreToldWhatToDo) {
   EXPECT_TRUE(contains(whitespace, "embeddings")) << whitespace;
 }
 
-// Whatever may stand at a number's end, one character at a time, and numbers of every length within other text.
+// Anything that may follow a number, one character at a time, and numbers of every length within other text.
 TEST(DigitGroups, CutAsTheRegularExpressionsDo) {
   std::vector<std::string> texts;
-  const Regex assigned(R"(\P{Cn})", "x");  // of two libraries one may know a newer Unicode
+  const Regex assigned(R"(\P{Cn})", "x");  // the libraries may have different Unicode versions
   for (char32_t c = 0; c < 0x20000; ++c) {
     if (c >= 0xd800 && c < 0xe000) continue;
     std::string character;
@@ -116,7 +116,7 @@ TEST(DigitGroups, CutAsTheRegularExpressionsDo) {
   for (const std::string_view pattern : {number_groups_pattern, bounded_groups_pattern, before_groups_pattern}) {
     const SplitBy split{.pattern = {.text = std::string(pattern), .regex = true}, .behavior = SplitBehavior::isolated};
     ASSERT_TRUE(find_digit_groups(split));
-    SplitBy same = split;  // the same meaning under another spelling
+    SplitBy same = split;  // the same meaning, spelt differently
     same.pattern.text = "(?:" + same.pattern.text + ")";
     ASSERT_FALSE(find_digit_groups(same));
     const PreTokenizers fast({split}, true, "x"), slow({same}, true, "x");

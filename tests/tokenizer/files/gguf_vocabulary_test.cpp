@@ -1,5 +1,5 @@
-// Vocabularies of GGUF files: a tokenizer that is written into one and read again cuts every text of the golden cases as
-// before, as does the tokenizer.json that a training directory keeps of it; and what does not fit together is refused.
+// Vocabularies of GGUF files: a tokenizer that is written and read again tokenizes every golden case as before, and so
+// does the tokenizer.json that a training directory keeps; inconsistent files are refused.
 #include "tokenizer/files/gguf_vocabulary.h"
 
 #include <gtest/gtest.h>
@@ -37,14 +37,14 @@ std::string put(const TemporaryDirectory& directory, const GgufVocabulary& v) {
   return path;
 }
 
-// Both cut, put together and end every text of the cases alike.
+// Checks that both encode, decode and frame every text of the cases alike.
 void expect_same(const Tokenizer& a, const Tokenizer& b, const std::string& cases) {
   EXPECT_EQ(a.frame(Side::target).prefix, b.frame(Side::target).prefix);
   EXPECT_EQ(a.frame(Side::target).suffix, b.frame(Side::target).suffix);
   int compared = 0;
   for (const auto& c : nlohmann::json::parse(read_text(cases, 1 << 28))) {
     const auto text = c["text"].get<std::string>();
-    if (contains(text, "<mask>")) continue;  // takes the spaces before it, which GGUF cannot say
+    if (contains(text, "<mask>")) continue;  // includes the spaces before it, which GGUF cannot express
     SCOPED_TRACE(nlohmann::json(text).dump());
     const Ids ids = b.encode(text);
     EXPECT_EQ(a.encode(text), ids);
@@ -76,11 +76,11 @@ TEST_P(GoldenTokenizerInGguf, IsTheSameThroughAFile) {
   expect_same(*again, *original, cases);
   EXPECT_EQ(again->special(Side::target).bos, test::described(path).settings.special.bos);
 
-  const TemporaryDirectory saved;  // as a training directory keeps it
+  const TemporaryDirectory saved;  // as in a training directory
   save_tokenizer(*again, saved.path());
   expect_same(*test::tokenizer_at(saved.path()), *original, cases);
 
-  const TemporaryDirectory twice;  // a file made of a file
+  const TemporaryDirectory twice;  // a file made from a file
   expect_same(*test::tokenizer_at(put(twice, gguf_vocabulary(test::described(path), size))), *original, cases);
 }
 
@@ -182,7 +182,7 @@ TEST(GgufVocabulary, SaysWhereScoresSayMoreThanAListOfMerges) {
   EXPECT_TRUE(gguf_vocabulary(d, 6).warnings.empty());
 }
 
-// A vocabulary of SentencePiece's byte pairs: merges by score.
+// A SentencePiece BPE vocabulary: merges by score.
 RawGguf small_spm() {
   RawGguf f;
   const std::vector<std::tuple<std::string, float, int>> tokens{
@@ -204,7 +204,7 @@ RawGguf small_spm() {
 TEST(GgufVocabulary, PairsMergeByScore) {
   const TemporaryDirectory directory;
   const auto t = test::tokenizer_at(directory.write("v.gguf", small_spm().bytes()));
-  EXPECT_EQ(t->size(Side::target), 11);     // what is out of use is no token
+  EXPECT_EQ(t->size(Side::target), 11);     // unused tokens do not count
   EXPECT_EQ(t->encode("ab"), (Ids{4, 7}));  // a space comes first; "ab" scores above "\u2581a"
   EXPECT_EQ(t->encode("a"), (Ids{8}));
   EXPECT_EQ(t->encode("a!"), (Ids{8, 0}));  // unknown, as not every byte has a token
@@ -212,7 +212,7 @@ TEST(GgufVocabulary, PairsMergeByScore) {
   EXPECT_EQ(t->encode("<|im_end|>"), (Ids{9}));
   EXPECT_EQ(t->decode(Ids{1, 8, 6, 9}), "ab");
   EXPECT_EQ(t->decode(Ids{8, 10, 8}), "a<user> a");
-  EXPECT_EQ(t->frame(Side::source).prefix, (Ids{1}));  // as llama.cpp has it where the file does not say
+  EXPECT_EQ(t->frame(Side::source).prefix, (Ids{1}));  // llama.cpp's default for a missing key
   EXPECT_TRUE(t->frame(Side::source).suffix.empty());
   EXPECT_EQ(t->special(Side::target).eos, 2);
   EXPECT_EQ(t->model_max_length(), 77);
@@ -238,7 +238,7 @@ TEST(GgufVocabulary, SaysWhatStandsAroundATextAndHowToChat) {
   EXPECT_EQ(t->chat_template(), "{{ bos_token }}{{ messages }}");
   ASSERT_TRUE(t->chat_template("tool_use"));
   EXPECT_EQ(t->chat_template("tool_use"), "tools");
-  const TemporaryDirectory again;  // all of it is written too
+  const TemporaryDirectory again;  // everything is written back too
   const auto u = test::tokenizer_at(put(again, gguf_vocabulary(test::described(path), 13)));
   EXPECT_EQ(u->frame(Side::source).suffix, (Ids{9}));
   EXPECT_EQ(u->chat_template(), t->chat_template());
@@ -257,7 +257,7 @@ TEST(GgufVocabulary, EndsForWhichThereIsNoKeyAreNamed) {
   EXPECT_TRUE(contains(warnings({2, 9, 10, 7, 6})[0], "7 (ab), 6 (b) are each one too"));
 }
 
-// Llama.cpp has ids of its own for what a file of this kind does not say; none is said.
+// llama.cpp has default ids for missing keys of this kind; none of them appears.
 TEST(GgufVocabulary, NoneStaysNone) {
   RawGguf f = small_spm();
   for (const char* name : {"bos", "eos", "unknown"})

@@ -1,4 +1,4 @@
-// GPT-2's tokenizer: ids and text as Hugging Face has them, characters as a vocabulary, and every text back as it was.
+// GPT-2's tokenizer: ids and text equal to Hugging Face's, vocabularies of characters, and lossless decoding.
 #include "tokenizer/files/gpt2_tokenizer.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ nlohmann::json golden(const std::string& name) {
   return nlohmann::json::parse(file);
 }
 
-// The golden tokenizer.json as the two files that GPT-2's directories have.
+// The golden tokenizer.json as the two files of GPT-2's directories.
 std::shared_ptr<const Tokenizer> golden_tokenizer(const TemporaryDirectory& dir) {
   const nlohmann::json json = golden("tokenizer.json");
   nlohmann::json vocab = json["model"]["vocab"];
@@ -38,7 +38,7 @@ TEST(Gpt2Tokenizer, IdsAndTextAreThoseOfHuggingFace) {
   int compared = 0;
   for (const auto& c : golden("cases.json")) {
     const auto text = c["text"].get<std::string>();
-    if (contains(text, "<mask>")) continue;  // an added token of tokenizer.json, which the two files cannot say
+    if (contains(text, "<mask>")) continue;  // an added token of tokenizer.json, which the two files cannot express
     EXPECT_EQ(tokenizer->encode(text), c["ids"].get<Ids>()) << text;
     EXPECT_EQ(tokenizer->decode(c["ids"].get<Ids>()), c["decoded"].get<std::string>()) << text;
     ++compared;

@@ -1,4 +1,4 @@
-// What stands in front of a text for a model of several languages.
+// The prefix of a text for a multilingual model.
 #include "tokenizer/files/language_tag.h"
 
 #include <gtest/gtest.h>

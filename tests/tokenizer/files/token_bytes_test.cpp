@@ -1,5 +1,5 @@
-// What token_bytes() says of single tokens is what decode() makes of them together: of any ids that are not special and
-// whose bytes are UTF-8 together, behind a word, since decode() strips a blank from a text's beginning.
+// token_bytes() of single tokens agrees with decode() of them together: for any non-special ids whose bytes together
+// are UTF-8, after a word, since decode() strips a blank from the start of a text.
 #include "tokenizer/files/token_bytes.h"
 
 #include <gtest/gtest.h>
@@ -24,10 +24,10 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-// Ids that have text; those that are special have none, alone and behind others.
+// Ids with text, and special ids, which have none, alone or after others.
 struct Drawn {
-  std::vector<Ids> words;  // ids whose bytes are whole characters
-  std::int32_t word = -1;  // that is letters alone
+  std::vector<Ids> words;  // ids whose bytes are complete characters
+  std::int32_t word = -1;  // consists only of letters
 };
 
 Drawn draw_from(const Tokenizer& t, const std::vector<std::string>& bytes) {
@@ -40,7 +40,7 @@ Drawn draw_from(const Tokenizer& t, const std::vector<std::string>& bytes) {
     const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
     if (!text.empty() && std::all_of(text.begin(), text.end(), is_letter)) d.word = d.words.back()[0];
   }
-  for (std::size_t at = 0; at < sample.size();) {  // characters that may be several tokens of a byte each
+  for (std::size_t at = 0; at < sample.size();) {  // characters may be several tokens of a byte each
     std::size_t end = at + 1;
     while (end < sample.size() && (static_cast<unsigned char>(sample[end]) & 0xc0) == 0x80) ++end;
     const Ids ids = t.encode(sample.substr(at, end - at), Side::target);
@@ -86,7 +86,7 @@ TEST(TokenBytes, OfEveryKindOfTokenizerAreWhatDecodeMakesOfThemTogether) {
   namespace fs = std::filesystem;
   int kinds = 0;
   const auto check = [&](const std::string& path) {
-    if (cleans_up(path)) return;  // takes blanks away that tokens have
+    if (cleans_up(path)) return;  // removes blanks that belong to tokens
     expect_sums(*test::tokenizer_at(path), path);
     ++kinds;
   };

@@ -1,4 +1,4 @@
-// tokenizer.json: ids, pieces and text as Hugging Face's library has them, and files that are damaged.
+// tokenizer.json: ids, pieces and text equal to Hugging Face's library, and damaged files.
 #include "tokenizer/files/tokenizer_json.h"
 
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ TEST_P(GoldenSentencePiece, IdsPiecesAndTextAreThoseOfTheLibrary) {
 INSTANTIATE_TEST_SUITE_P(Both, GoldenSentencePiece, testing::Values("spm_bpe", "spm_unigram"),
                          [](const auto& one) { return std::string(one.param); });
 
-// Directories with a SentencePiece model alone: the model's ids, numbered as each family numbers them.
+// Directories with only a SentencePiece model: the model's ids, renumbered by each family's rules.
 class SentencePieceDirectory : public testing::Test {
  protected:
   std::shared_ptr<const Tokenizer> load(const char* model, const std::string& file, const nlohmann::json& config) {
@@ -99,13 +99,13 @@ class SentencePieceDirectory : public testing::Test {
     return load_tokenizer(directory_->path());
   }
 
-  // Holds every case of the model, each id made another by `renumber`.
+  // Checks every case of the model, with `renumber` applied to each id.
   template <class Renumber>
   void expect_ids(const Tokenizer& tokenizer, const char* model, const Renumber& renumber) {
     int compared = 0;
     for (const auto& c : parsed(golden_directory(model) + "/cases.json")) {
       const auto text = c["text"].get<std::string>();
-      if (contains(text, "<") || contains(text, "__")) continue;  // may spell tokens of the family's own
+      if (contains(text, "<") || contains(text, "__")) continue;  // might spell the family's own tokens
       Ids expected;
       for (std::int32_t id : c["ids"].get<Ids>()) expected.push_back(renumber(id));
       EXPECT_EQ(tokenizer.encode(text), expected) << text;
@@ -169,7 +169,7 @@ TEST_F(SentencePieceDirectory, TokensThatAFineTuneAddedAreThereAsFarAsTheModelHa
   config["added_tokens_decoder"][std::to_string(size)] = {{"content", end}, {"special", true}};
   config["added_tokens_decoder"][std::to_string(size + 1)] = {{"content", tool}, {"special", false}};
   expect_added(*load("spm_bpe", "tokenizer.model", config));
-  directory_->write("added_tokens.json", nlohmann::json({{pad, size + 2}}).dump());  // the older of the two
+  directory_->write("added_tokens.json", nlohmann::json({{pad, size + 2}}).dump());  // the older of the two files
   EXPECT_EQ(load_tokenizer(directory_->path())->size(Side::target), size + 2);
 }
 
@@ -214,7 +214,7 @@ TEST_F(SentencePieceDirectory, FairseqsFamiliesCountOneFurtherAndHaveLanguages) 
 TEST_F(SentencePieceDirectory, M2M100NumbersPiecesByVocabJson) {
   const SentencePieceFile model = model_file("spm_unigram");
   vocab = {{"<s>", 0}, {"<pad>", 1}, {"</s>", 2}, {"<unk>", 3}};
-  for (std::size_t i = model.pieces.size(); i-- > 0;)  // backwards, so that it matters
+  for (std::size_t i = model.pieces.size(); i-- > 0;)  // in reverse, so that the order matters
     if (model.pieces[i].type == PieceType::normal && i % 7 != 0) vocab[model.pieces[i].text] = vocab.size();
   const auto t = load("spm_unigram", "sentencepiece.bpe.model", {{"tokenizer_class", "M2M100Tokenizer"}});
   expect_ids(*t, "spm_unigram",
@@ -225,7 +225,7 @@ TEST_F(SentencePieceDirectory, M2M100NumbersPiecesByVocabJson) {
   EXPECT_EQ(t->frame(Side::source, "de").prefix, Ids{t->language_id("de")});
 }
 
-// transformers takes the class by the model's family where no file says it.
+// If no file names the class, transformers takes that of the model's family.
 TEST_F(SentencePieceDirectory, TheFamilyIsThatOfTheModelWhereNoFileSaysIt) {
   load("spm_unigram", "sentencepiece.bpe.model", {{"tokenizer_class", "MBartTokenizer"}});
   std::filesystem::remove(directory_->path("tokenizer_config.json"));
@@ -236,7 +236,7 @@ TEST_F(SentencePieceDirectory, TheFamilyIsThatOfTheModelWhereNoFileSaysIt) {
   EXPECT_EQ(load_tokenizer(directory_->path())->languages().size(), 52u);
 }
 
-// vocab.json knows characters that the model lacks, alone and in a row (make_m2m100_cases.py).
+// vocab.json has characters that the model lacks, single and in runs (make_m2m100_cases.py).
 class M2M100Cases : public testing::TestWithParam<std::pair<const char*, std::string>> {};
 
 TEST_P(M2M100Cases, EqualHuggingFace) {
@@ -261,7 +261,7 @@ TEST_P(M2M100Cases, EqualHuggingFace) {
   };
   const auto tokenizer = load_tokenizer(at.path());
   check_all(*tokenizer);
-  const TemporaryDirectory saved;  // as a training directory keeps it
+  const TemporaryDirectory saved;  // as in a training directory
   save_tokenizer(*tokenizer, saved.path());
   check_all(*load_tokenizer(saved.path()));
 }
@@ -289,7 +289,7 @@ TEST_F(SentencePieceDirectory, OtherFamiliesAreRefusedByName) {
   EXPECT_NE(error_of([&] { load("spm_bpe", "sentencepiece.bpe.model", nullptr); }), "");
 }
 
-// Generated text of many scripts (make_tokenizer_cases.py).
+// Synthetic text in many scripts (make_tokenizer_cases.py).
 class ManyScripts : public testing::TestWithParam<const char*> {};
 
 TEST_P(ManyScripts, IdsAndTextAreThoseOfHuggingFace) {
@@ -310,7 +310,7 @@ INSTANTIATE_TEST_SUITE_P(All, ManyScripts,
                          testing::Values("o200k", "metaspace", "unigram_nfkd", "bert", "falcon", "added", "word_level"),
                          [](const auto& one) { return std::string(one.param); });
 
-// The functions for well-known patterns against the regular expressions that they stand for.
+// The functions for well-known patterns against the regular expressions that they replace.
 TEST(WordPatterns, CutAsTheRegularExpressionsDo) {
   const std::vector<std::string> parts = {"a",      "Z",      "\u00e9",     "\u0436", "\u4e16", "\u0301",  "1",
                                           "\u0663", "\u00bd", "'",          "'s",     "'LL",    "'\u017f", "'re",
@@ -348,7 +348,7 @@ nlohmann::json small_file() {
           {"model", {{"type", "BPE"}, {"vocab", {{"a", 0}, {"b", 1}, {"ab", 2}}}, {"merges", {"a b"}}}}};
 }
 
-// As transformers 5 has it.
+// As in transformers 5.
 TEST(TokenizerJson, APostProcessorGoesBeforeWhatTheConfigurationAdds) {
   const nlohmann::json config{{"bos_token", "a"}, {"eos_token", "b"}, {"add_bos_token", true}, {"add_eos_token", true}};
   const auto frame = [&](const nlohmann::json& post_processor) {
@@ -384,7 +384,7 @@ TEST(TokenizerJson, TokensOfTheConfigurationBehindTheVocabularyAreAddedAsFarAsTh
   EXPECT_EQ(tokenizer->size(Side::target), 4);
 }
 
-// A published directory may hold a tokenizer.json and nothing else of a tokenizer.
+// A published directory may have tokenizer.json as its only tokenizer file.
 TEST(TokenizerJson, IdsThatOnlyTheModelsFilesNameAreTaken) {
   const TemporaryDirectory directory;
   const nlohmann::json file = parsed(golden_directory("unigram_t5") + "/tokenizer.json");
@@ -408,7 +408,7 @@ TEST(TokenizerJson, IdsThatOnlyTheModelsFilesNameAreTaken) {
   directory.write("generation_config.json", R"({"eos_token_id": 1000000})");
   EXPECT_EQ(ids().eos, -1) << "no piece of the vocabulary";
   directory.write("generation_config.json", R"({"eos_token_id": 1})");
-  // Where the tokenizer has a configuration, that counts; an end that it does not name is still known.
+  // If the tokenizer has a configuration, that counts; an end token that it does not name is still known.
   directory.write("tokenizer_config.json", nlohmann::json({{"eos_token", t->piece(9, Side::source)}}).dump());
   EXPECT_EQ(ids().eos, 9);
   EXPECT_EQ(ids().bos, -1);
@@ -417,7 +417,7 @@ TEST(TokenizerJson, IdsThatOnlyTheModelsFilesNameAreTaken) {
   EXPECT_EQ(ids().bos, -1);
   for (const char* broken :
        {"[]", "{", R"({"eos_token_id": "1"})", R"({"eos_token_id": -3})", R"({"eos_token_id": []})"}) {
-    directory.write("generation_config.json", broken);  // which their own reader tells
+    directory.write("generation_config.json", broken);  // their own reader reports it
     EXPECT_EQ(ids().eos, 5) << broken;
   }
 }
@@ -469,14 +469,14 @@ TEST(TokenizerJson, WhatIsNotSupportedIsRefusedByName) {
   EXPECT_NE(error_of([] { read_tokenizer_json(std::string(100'000, '['), "file"); }), "");
 }
 
-// A file with damage is an error, or a tokenizer that works.
+// A damaged file is an error, or gives a working tokenizer.
 TEST(TokenizerJson, DamagedFilesAreErrorsOrTokenizers) {
   RandomSequence random(5, 5);
   const std::string sample = "Hello, W\u00f6rld! 123\n\u4e16\u754c <s> \U0001f600  x";
   int worked = 0;
   for (const char* name : {"bpe_metaspace", "bytelevel_llama3", "unigram_t5"}) {
     nlohmann::json json = parsed(golden_directory(name) + "/tokenizer.json");
-    for (const char* key : {"vocab", "merges"})  // a small one, so that damage hits what matters
+    for (const char* key : {"vocab", "merges"})  // a small one, so that damage hits the important parts
       if (nlohmann::json& list = json["model"][key]; list.is_array() && list.size() > 30)
         list.erase(list.begin() + 30, list.end());
     const std::string source = json.dump();

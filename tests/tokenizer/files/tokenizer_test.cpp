@@ -34,7 +34,7 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const std::string& model) {
   return make_marian_tokenizer({.source_spm = spm, .target_spm = spm, .source_lang = "en", .target_lang = "de"});
 }
 
-// A directory of tests/tokenizer/files/marian_cases with the SentencePiece models that it was made with.
+// A directory of tests/tokenizer/files/marian_cases, with the SentencePiece models that made it.
 void fill(const TemporaryDirectory& at, const std::string& name) {
   std::filesystem::copy(test_file("tokenizer/files/marian_cases/" + name), at.path(),
                         std::filesystem::copy_options::recursive);
@@ -50,7 +50,7 @@ TEST_P(Golden, CutsTextIntoTheSamePieces) {
   for (const auto& c : read_json(golden(GetParam()) + "/cases.json")) {
     const auto text = c["text"].get<std::string>();
     if (contains(text, "</s>") || contains(text, "<unk>") || contains(text, "<pad>"))
-      continue;  // special to Marian alone
+      continue;  // special only to Marian
     Ids expected;
     bool unknown = false;
     for (const auto& piece : c["tokens"]) {
@@ -155,8 +155,8 @@ TEST(MarianTokenizer, NamesWhatIsWrongWithADirectory) {
   }
 }
 
-// What a checkout without git-lfs and an emptied cache of downloads leave behind, in place of any file, whether a tokenizer
-// needs it or not.
+// Leftovers of a checkout without git-lfs and of an emptied download cache, in place of any file, required or
+// not.
 TEST(TokenizerFiles, ThatWereNotFetchedAreNamed) {
   const auto refused = [](const TemporaryDirectory& at, const std::string& name) {
     const std::string path = at.path(name), kept = at.path("kept");
@@ -212,7 +212,7 @@ TEST(MarianTokenizer, ServesManyThreads) {
   EXPECT_EQ(different, 0);
 }
 
-// Every mutated model either is refused or still cuts text and joins it.
+// Every mutated model is refused or still encodes and decodes.
 TEST(SentencePieceModel, SurvivesMutatedBytes) {
   const std::string model = read_text(golden("spm_bpe") + "/spm.model", 1 << 24);
   RandomSequence random(5, 1);

@@ -1,4 +1,4 @@
-// SentencePiece models by tril itself against the library: the same ids for any text, and time that grows as the text does.
+// tril's SentencePiece models against the library: the same ids for any text, in linear time.
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
@@ -37,7 +37,7 @@ std::string learned(SubwordKind kind, Normalization normalization, bool bytes = 
   return train_sentencepiece(lines, options);
 }
 
-// What the library makes of a text, in the tokenizer's ids.
+// The library's result for a text, in the tokenizer's ids.
 Ids by_library(const SentencePiece& model, const Tokenizer& tokenizer, const std::string& text) {
   std::vector<std::string> pieces;
   EXPECT_TRUE(model.Encode(text, &pieces).ok());
@@ -102,7 +102,7 @@ std::vector<std::pair<std::string, std::string>> models() {
       list.emplace_back(name + " bytes", learned(kind, n, true));
       list.emplace_back(name + " spaces", learned(kind, n, false, true));
     }
-  // The same pieces, as those of a model of words: the last that a file says of its algorithm counts.
+  // The same pieces as a model of words: the file's last algorithm field counts.
   list.emplace_back("words", learned(SubwordKind::bpe, Normalization::nmt_nfkc) + "\x12\x02\x18\x03");
   list.emplace_back("words of unigrams", golden_spm("spm_unigram") + "\x12\x02\x18\x03");
   return list;
@@ -121,7 +121,7 @@ TEST(SentencePieceByItself, MarianIdsAreTheLibrarys) {
   }
 }
 
-// A joint vocabulary knows whole what this side's model does not, also characters in a row that are one unknown piece.
+// A joint vocabulary has pieces that this side's model lacks, including runs of characters that are one unknown piece.
 TEST(SentencePieceByItself, UnknownsInARowAreLookedUpTogether) {
   for (const SubwordKind kind : {SubwordKind::bpe, SubwordKind::unigram}) {
     const std::string spm = learned(kind, Normalization::nmt_nfkc);
@@ -137,8 +137,8 @@ TEST(SentencePieceByItself, UnknownsInARowAreLookedUpTogether) {
   }
 }
 
-// The library joins unknown pieces one by one: 3 MB of them would take it minutes, and so would a search for a
-// special token through all the rest of the text at each other one.
+// The library joins unknown pieces one by one: 3 MB of them would take minutes, and so would a search for a special
+// token through the rest of the text at each occurrence of another.
 TEST(SentencePieceByItself, TimeGrowsAsTheTextDoes) {
   std::string unknown, special;
   while (unknown.size() < 3'000'000) unknown += "\ud55c";

@@ -64,7 +64,7 @@ std::string learned(SubwordKind model, bool byte_fallback = false) {
 
 // --- byte pairs ---
 
-// A dropout that is positive and below what one draw of 32 bits can tell from 0: every merge is made.
+// A dropout that is positive but indistinguishable from 0 in a 32-bit draw: every merge is applied.
 constexpr double almost_none = 1e-12;
 
 TEST(BpeDropout, WithoutDropoutEqualsSentencePiece) {
@@ -111,7 +111,7 @@ SentencePieceFile merges_of(const std::vector<std::string>& pieces) {
   return file;
 }
 
-// The distribution over segmentations that algorithm 1 of the paper defines, by following every draw.
+// The distribution over segmentations that algorithm 1 of the paper defines, by enumerating all draws.
 using Segmentation = std::vector<std::string>;
 void follow(const SubwordPieces& model, const Segmentation& symbols, double probability, double p,
             std::map<Segmentation, double>& result) {
@@ -119,7 +119,7 @@ void follow(const SubwordPieces& model, const Segmentation& symbols, double prob
   for (std::size_t i = 0; i + 1 < symbols.size(); ++i)
     if (const auto* piece = model.find(symbols[i] + symbols[i + 1])) merges.emplace_back(-piece->score, i);
   std::sort(merges.begin(), merges.end());
-  for (const auto& [rank, i] : merges) {  // made where all better ones are dropped and it is not
+  for (const auto& [rank, i] : merges) {  // applied if all better ones are dropped and it is not
     Segmentation next = symbols;
     next[i] += next[i + 1];
     next.erase(next.begin() + static_cast<std::ptrdiff_t>(i) + 1);

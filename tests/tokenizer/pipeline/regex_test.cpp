@@ -7,7 +7,7 @@
 namespace tril {
 namespace {
 
-// What the compiler would unroll is bounded: repetitions within one another multiply, side by side they add up.
+// The unrolled size is limited: nested repetitions multiply, adjacent ones add up.
 TEST(Regex, RepetitionsAreBoundedByWhatTheyUnrollTo) {
   for (const char* pattern : {"(?:a{1000}b){2000}", "((a{100}){100}){200}", "[a-z]{1000}{2000}",
                               R"((\p{N}{3000}\s{2}){400})", "a{2000000}", R"(((\{{3000}){2}x){200})"})

@@ -1,5 +1,5 @@
-// Grads::announce: whoever is told that a gradient is complete may send it on while the walk still runs. Asked of every family
-// of models, and of everything in training that changes what the walk passes.
+// Grads::announce: a gradient that is announced as complete may be sent while the backward pass still runs. Tested for
+// every family of models, and for all training features that affect the backward pass.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -31,10 +31,10 @@ Batch random_pairs(std::uint64_t seed, bool language_model) {
 
 struct Said {
   std::vector<std::string> names;          // in order
-  std::vector<std::size_t> nodes_to_come;  // of the tape, when it was said
+  std::vector<std::size_t> nodes_to_come;  // of the tape, at that time
 };
 
-// Walks back through two passes, as an update does, and checks what is said of the second.
+// Runs two backward passes, as an update does, and checks the announcements of the second.
 Said expect_told_what_comes_out(model::Model& m, const LossSettings& settings, std::uint64_t seed,
                                 const std::function<void(Batch&)>& change = {}) {
   const nn::Parameters& weights = m.parameters();
@@ -90,7 +90,7 @@ Said expect_told_what_comes_out(model::Model& m, const LossSettings& settings, s
   return said;
 }
 
-// Decoders to a memory that somebody else makes are not trained, nor what has no token that a target begins with.
+// Excludes decoders that attend to an external memory, which are not trained, and models without a start token for targets.
 bool trains(const std::string& config) {
   for (const char* architecture : {"padded_decoder", "learned_position_decoder", "tied_decoder", "full_transformer"})
     if (config.find(architecture) != config.npos) return false;
@@ -106,7 +106,7 @@ void for_each_family(const std::function<void(model::Model&, const std::string&)
 
 TEST(Announced, EveryFamilysGradientsAreCompleteAndMostOfThemEarly) {
   for_each_family([](model::Model& m, const std::string&) {
-    for (std::uint64_t seed = 1; seed <= 4; ++seed) {  // layers are left out here and there
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {  // layers are sometimes skipped
       const Said said = expect_told_what_comes_out(
           m, {.label_smoothing = 0.1, .router_aux_loss = m.experts_per_token() > 0 ? 0.01 : 0}, seed);
       const auto early =

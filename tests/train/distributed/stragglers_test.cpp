@@ -5,7 +5,7 @@
 namespace tril::train {
 namespace {
 
-// What a hundred updates of these times tell.
+// The result after a hundred updates of these times.
 std::vector<Stragglers::Slow> hundred(Stragglers& s, const std::vector<double>& seconds) {
   for (int i = 1; i < 100; ++i) EXPECT_TRUE(s.add(seconds).empty()) << "before the window is full";
   return s.add(seconds);

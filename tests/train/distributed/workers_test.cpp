@@ -91,7 +91,7 @@ TEST(Workers, PassesDrawTheirOwnDropout) {
   const double loss = a.workers->update({&a.batches[0], 1}, 1, 1e-3).loss;
   EXPECT_EQ(loss, b.workers->update({&b.batches[0], 1}, 1, 1e-3).loss);
   EXPECT_EQ(loss, other.workers->update({&other.batches[0], 1}, 1, 1e-3).loss) << "threads do not decide";
-  // Twice the same pair, a pass each: with one stream for both passes, their losses would be equal.
+  // The same pair twice, one pass each: if both passes used the same stream, their losses would be equal.
   Batch twice;
   for (std::int64_t line = 0; line < 2; ++line)
     twice.append(a.batches[0].source_row(0), a.batches[0].target_row(0), line);
@@ -101,7 +101,7 @@ TEST(Workers, PassesDrawTheirOwnDropout) {
   EXPECT_NE(one.workers->update({&once, 1}, 1, 0).loss, two.workers->update({&twice, 1}, 1, 0).loss);
 }
 
-// A pair of weight 2 counts as two, one of weight 0 gives nothing, and a common factor is one of loss and gradient.
+// A pair of weight 2 counts twice, one of weight 0 has no effect, and a common factor scales loss and gradient.
 TEST(Workers, WeightsMultiplyThePairsLosses) {
   const auto update = [](const std::function<void(Batch&)>& change, int parts = 2) {
     Scene s(parts, parts);
@@ -165,7 +165,7 @@ TEST(Workers, RDropsTwoPassesDiffer) {
     Scene s(1, 1, 0.3, 0, alpha);
     return s.workers->update({&s.batches[0], 1}, 1, 0).loss;
   };
-  // The same masks whatever alpha is: the loss grows by alpha times what divides the passes.
+  // The same masks whatever alpha is: the loss grows by alpha times the divergence of the passes.
   const double at_1 = loss(1), at_2 = loss(2), at_5 = loss(5);
   EXPECT_GT(at_2 - at_1, 1e-4);
   EXPECT_NEAR(at_5 - at_1, 4 * (at_2 - at_1), 1e-4);
@@ -238,7 +238,7 @@ TEST(Workers, EvaluationIsTheUnsmoothedMeanForAnyNumberOfThreads) {
   EXPECT_NEAR(a.perplexity(), std::exp(a.cross_entropy), 1e-9);
 }
 
-// The model must know something first: where it guesses, the smoothed loss and the other are nearly one.
+// The model must be trained first: while it guesses, the smoothed loss and the plain one are nearly equal.
 TEST(Workers, EvaluationOfATrainedModelIsTheMeanOfItsScores) {
   Scene s(2, 2);
   for (std::int64_t u = 1; u <= 60; ++u)

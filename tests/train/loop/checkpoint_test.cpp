@@ -1,5 +1,5 @@
-// States that are written beside the updates that follow: what is written is what was there when it was begun, and the
-// state before counts until it is whole.
+// Checkpoints that are written during the following updates: they have the values from the start of the save, and the
+// previous checkpoint stays current until they are complete.
 #include "train/loop/checkpoint.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ struct Trained {
       host_write<float>(t.value, values);
     }
   }
-  // What is kept of it: moments of what is not trained, such as a padding id's row, are nobody's.
+  // The values that are saved: moments of untrained values, such as a padding id's row, belong to no rank.
   std::vector<std::vector<float>> values() const {
     std::vector<std::vector<float>> all{host_copy<float>(model->parameters().flat())};
     for (const StateSlice& s : optimizer->own_state())
@@ -95,7 +95,7 @@ TEST(Checkpoint, TheOneBeforeCountsUntilTheNextIsWhole) {
     store.save(state_at(9), second.model->parameters(), *second.optimizer);
     while (!store.is_ready()) std::this_thread::yield();
     EXPECT_EQ(store.read_state().position.updates, 5) << "all is written, and nothing counts yet";
-    // What is left in the middle is left: as if killed here.
+    // Abandoned in the middle, as if killed here.
   }
   CheckpointStore store(dir.path("model"), 1);
   EXPECT_EQ(store.read_state().position.updates, 5);
@@ -136,7 +136,7 @@ std::string with_byte_changed(std::string bytes, std::size_t at) {
   return bytes;
 }
 
-// Whatever changes a byte of it: a state is as it was written, or it is told.
+// If any byte changes, the checkpoint is unaffected or the change is reported.
 TEST(Checkpoint, AChangedByteIsTold) {
   const TemporaryDirectory dir;
   const Trained first(1), read(2);
@@ -162,7 +162,7 @@ TEST(Checkpoint, AChangedByteIsTold) {
   write_file_atomic(json, with_byte_changed(text, text.find("2.5")));  // 3.5
   const std::string error = error_of([&] { store.read_state(); });
   EXPECT_TRUE(contains(error, "state.json: is damaged")) << error;
-  nlohmann::json old = nlohmann::json::parse(text);  // as older versions have written it
+  nlohmann::json old = nlohmann::json::parse(text);  // as in older versions
   old.erase("checksum"), old.erase("report_sums");
   write_file_atomic(json, old.dump());
   EXPECT_EQ(store.read_state().sums.since, 5);
@@ -196,7 +196,7 @@ TEST(Checkpoint, HasTheSumsOfTheNextReport) {
   EXPECT_FALSE(sums.since);
 }
 
-// What was refused before it did anything leaves nothing behind; what was there before stays.
+// A run that is refused before it does anything leaves nothing behind; existing files stay.
 TEST(Checkpoint, OneThatSavesNothingLeavesNothing) {
   const TemporaryDirectory dir;
   { const CheckpointStore store(dir.path("model"), 1); }
@@ -217,7 +217,7 @@ TEST(Checkpoint, OneThatSavesNothingLeavesNothing) {
   EXPECT_TRUE(std::filesystem::exists(dir.path("model/checkpoint/state-00000005")));
 }
 
-// A nearly full disk has room for one state more, not for two.
+// A nearly full disk has room for one more checkpoint, not for two.
 TEST(Checkpoint, WhatAKilledProcessHadNotFinishedGivesItsRoom) {
   const TemporaryDirectory dir;
   const Trained trained(1);
@@ -263,11 +263,11 @@ TEST(Checkpoint, WhatCannotBeWrittenIsToldAndTheOneBeforeCounts) {
   store.save(state_at(5), trained.model->parameters(), *trained.optimizer);
   finish(store);
   store.save(state_at(9), trained.model->parameters(), *trained.optimizer);
-  // Whatever of it is there by now, and whatever comes while this is removed.
+  // Whatever exists by now, and whatever is created during the removal.
   std::error_code again;
   do std::filesystem::remove_all(store.path() + "/state-00000009.new", again);
   while (again);
-  store.wait_until_read();  // and nobody waits for ever
+  store.wait_until_read();  // and does not wait forever
   EXPECT_THROW(finish(store), Error);
   EXPECT_FALSE(store.saving());
   EXPECT_EQ(store.read_state().position.updates, 5);

@@ -133,7 +133,7 @@ TEST(FineTune, MergedAdaptersGiveTheSameLogitsInAPlainDirectory) {
   }
   EXPECT_GT(moved, 0.05) << "or the test shows nothing";
 
-  // PEFT's files hold the adapters alone, under its names.
+  // PEFT's files hold only the adapters, under PEFT's names.
   const SafetensorsFile file = SafetensorsFile::open(base.dir.path("merged/adapter/adapter_model.safetensors"));
   EXPECT_EQ(file.names().size(), adapters);
   const WeightView& a = file.at("base_model.model.model.encoder.layers.0.self_attn.q_proj.lora_A.weight");
@@ -157,7 +157,7 @@ TEST(FineTune, WhatThePublisherSaysOfGeneratingStays) {
   EXPECT_EQ(g.eos_token_ids, std::vector{9}) << "the publisher's goes before the model's own";
 }
 
-// A directory that names no beams is searched greedily, as by transformers; one that tril trained says what it is searched by.
+// A directory without beams is decoded greedily, as in transformers; one trained by tril names its beams.
 TEST(FineTune, AModelOfOursNamesItsBeams) {
   const Base base;
   const TrainOptions o = base.options();
@@ -256,7 +256,7 @@ TEST(FineTune, FrozenWeightsStayBitIdentical) {
   }
 }
 
-// R-Drop wants two passes that differ: by the model's own dropout, or by that of adapters.
+// R-Drop needs two passes that differ: by the model's own dropout, or by that of adapters.
 TEST(FineTune, RDropKnowsWhatDropsOut) {
   const TemporaryDirectory dir;
   nlohmann::json config{{"model_type", "llama"},   {"vocab_size", 40},       {"hidden_size", 16},
@@ -278,14 +278,14 @@ TEST(FineTune, RDropKnowsWhatDropsOut) {
   EXPECT_FALSE(refused());
 }
 
-// Of the family that is tuned, not of the one whose options it is tuned by.
+// Decided by the family that is tuned, not by the one whose options are used.
 TEST(FineTune, RDropKnowsThatTheModelHasNoDropout) {
   const TemporaryDirectory dir;
   dir.write("config.json",
             R"({"model_type": "llama", "vocab_size": 40, "hidden_size": 16, "intermediate_size": 12,
                 "num_hidden_layers": 1, "num_attention_heads": 2})");
   TrainOptions o = small_options(dir);
-  o.model.arch = "gpt2", o.model.attention_dropout = 0.1, o.model.dropout = 0;  // as --arch gpt2 has them
+  o.model.arch = "gpt2", o.model.attention_dropout = 0.1, o.model.dropout = 0;  // as set by --arch gpt2
   o.tune.init_from = dir.path(""), o.data.max_length = 32;
   o.learning.r_drop = 1;
   EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o); }), "r_drop"));

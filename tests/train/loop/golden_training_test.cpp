@@ -1,6 +1,5 @@
 // Ten AdamW steps of the reference (tests/golden/README.md, training_steps; llama_steps.safetensors and
-// mixtral_steps.safetensors are of the same kind, made by make_decoder_steps.py): every loss, gradient norm and final
-// weight.
+// mixtral_steps.safetensors are of the same kind, made by make_decoder_steps.py): every loss, gradient norm and final weight.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,9 +15,9 @@ namespace {
 
 using test::GoldenCase;
 
-/// How far from the reference each precision may be. In bfloat16 an operand is off by 2^-8 of itself at most: a loss and a
-/// gradient's norm, means over many of them, by less; of the way that a weight goes in ten steps of Adam, whose size does
-/// not depend on the gradient's, a share is chance wherever a gradient is small beside its own rounding.
+/// The tolerance of each precision. In bfloat16 an operand is off by at most 2^-8 of itself: a loss and a gradient
+/// norm, means over many operands, by less. The distance that a weight moves in ten steps of Adam does not depend on
+/// the gradient's size, so part of it is chance wherever a gradient is small compared to its rounding.
 struct Bounds {
   double loss, norm, way;
 };
@@ -90,9 +89,9 @@ void run_case(const GoldenCase& g, model::Model& m, nn::Precision precision) {
     p.refresh(k);
   }
   for (const nn::Parameter& w : p.all()) {
-    // Adam divides a gradient by its own size. Where all gradients are nothing but rounding (keys' biases) the steps
-    // are chance; where the first ones are, a value may come out elsewhere than the rest: so the weight counts as a
-    // whole, by its distance from the reference's beside the way that this has gone.
+    // Adam divides a gradient by its own size. Where all gradients are only rounding (biases of keys), the steps are
+    // chance; where the first ones are, single values may end elsewhere. So each weight is compared as a whole: its
+    // distance from the reference, relative to the distance that the reference has moved.
     const std::vector<float> got = host_copy<float>(w.value), expected = g.floats("out.final." + w.name),
                              start = g.floats("w." + w.name);
     const bool keys_bias_inside = w.name.ends_with("attn.qkv.bias");
@@ -132,7 +131,7 @@ TEST_P(GoldenTraining, TenStepsOfAdamWForLlama) {
   run_case(g, *m, GetParam());
 }
 
-// In float32 alone: where two experts are nearly alike for a token, a rounded state may go to the other one.
+// Only in float32: if two experts are nearly equal for a token, rounding may route it to the other one.
 TEST(GoldenTrainingOfExperts, TenStepsOfAdamWForMixtralAndItsBalance) {
   const GoldenCase g(test::test_dir() + "/train/loop/mixtral_steps.safetensors");
   const auto m = model::make(JsonObject(g.config().at("model"), "config.json"));

@@ -1,4 +1,4 @@
-// Training a language model: it learns, resumes bit for bit, and is measured as documented.
+// Training a language model: it learns, resumes bit for bit, and its validation loss is as documented.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -62,7 +62,7 @@ TEST(LanguageModel, ResumedRunsEqualUndisturbedOnesBitForBit) {
   const Trained whole = run_trainer(options("whole"));
   EXPECT_GT(whole.summary.position.epochs, 0) << "or the test shows less than it should";
   Trained last;
-  // The last piece may have its validation broken off, which the next one makes.
+  // The last piece's validation may be broken off; the next one repeats it.
   for (int piece = 0; piece < 50 && (piece == 0 || last.summary.ending == Ending::stopped); ++piece)
     last = run_trainer(options("pieces"), {.stop_after = 1 + piece % 3, .before_update = {}});
   EXPECT_EQ(last.summary.position.updates, 20);
@@ -70,8 +70,8 @@ TEST(LanguageModel, ResumedRunsEqualUndisturbedOnesBitForBit) {
   EXPECT_EQ(last.summary.best, whole.summary.best);
 }
 
-// The validation's loss is the mean over all tokens of the text but its first, each predicted from what stands before it
-// in its block of --max-length tokens.
+// The validation loss is the mean over all tokens of the text except the first, each predicted from the preceding
+// tokens in its block of --max-length tokens.
 TEST(LanguageModel, TheValidationLossIsTheMeanOverConsecutiveBlocks) {
   const Text text;
   TrainOptions o = text.options("m");
@@ -123,7 +123,7 @@ TEST(LanguageModel, WhatOnlyTranslationHasIsRefused) {
   says([](TrainOptions& o) { o.learning.lr_min = 0.1; }, "lr_min");
 }
 
-// AdamW's decay [Loshchilov & Hutter 2019] on matrices alone: with a gradient of zero norms and biases stay.
+// AdamW's decay [Loshchilov & Hutter 2019] only on matrices: with a zero gradient, norms and biases stay unchanged.
 TEST(LanguageModel, DecayMayLeaveNormsAndBiasesAlone) {
   const Text text;
   TrainOptions o = text.options("m");

@@ -118,7 +118,7 @@ TEST(TrainOptions, UnknownMetricAndUnitAreErrors) {
   EXPECT_THROW(f.set_from_text("after", "30x", ""), Error);
   for (const char* share : {"0", "-1", "inf", "x", "1e999"})
     EXPECT_THROW(f.set_from_text("corpus-weights", share, ""), Error) << share;
-  for (const char* share : {"0.5", "1e-320"}) {  // the second is less than all normal doubles
+  for (const char* share : {"0.5", "1e-320"}) {  // the second is below all normal doubles
     EXPECT_NO_THROW(f.set_from_text("corpus-weights", share, "")) << share;
     o.data.corpus_weights = {share};
     EXPECT_EQ(corpus_shares(o.data), std::vector<double>{std::strtod(share, nullptr)});

@@ -17,7 +17,7 @@ TEST(RateFinder, RatesRiseByAFactor) {
     EXPECT_NEAR(sweep_rate(sweep, i), std::pow(10, static_cast<double>(i) - 4), 1e-9);
 }
 
-// A loss that stands, falls fastest at 1e-2 and turns at 1e-1.
+// A loss that is flat, falls fastest at 1e-2 and turns at 1e-1.
 TEST(RateFinder, SuggestsWhereTheLossFallsFastest) {
   RateSweep sweep;
   for (int i = 0; i <= 400; ++i) {

@@ -56,7 +56,7 @@ TEST(Trainer, LearnsAndReports) {
   EXPECT_GT(run.models_written, 0);
 }
 
-// The heart of the matter: stopped anywhere, with everything on that has a state.
+// The central property: a run stopped anywhere resumes exactly, with every stateful feature on.
 TEST(Trainer, ResumedRunsEqualUndisturbedOnesBitForBit) {
   const Files files;
   for (const std::string variant :
@@ -100,7 +100,7 @@ TEST(Trainer, ResumedRunsEqualUndisturbedOnesBitForBit) {
   }
 }
 
-// What a report says but its clock's.
+// A report without anything that depends on the clock.
 std::string figures_of(const TrainingReport& r) {
   std::string text = fmt::format("{} {} {} {} {} {}", r.loss, r.rate, r.gradient_norm, r.noise_scale.value_or(-1),
                                  r.skipped, r.since.value_or(-1));
@@ -108,7 +108,7 @@ std::string figures_of(const TrainingReport& r) {
   return text;
 }
 
-// Means are over all updates since the report before, in whichever process they were made.
+// Means are over all updates since the last report, whichever process made them.
 TEST(Trainer, ResumedRunsReportTheSameMeans) {
   const Files files;
   for (const bool guarded : {false, true}) {
@@ -120,7 +120,7 @@ TEST(Trainer, ResumedRunsReportTheSameMeans) {
       if (guarded) o.learning.nan_guard = NanGuard::skip;
       return o;
     };
-    // An update that is left out counts in no mean; it comes once, however often the run is begun.
+    // A skipped update counts in no mean; it occurs once, however often the run is restarted.
     const auto poison = [&](model::Model& m, std::int64_t update) {
       if (!guarded) return;
       nn::Parameter& bias = *m.parameters().find("final_logits_bias");
@@ -148,7 +148,7 @@ TEST(Trainer, ResumedRunsReportTheSameMeans) {
     }
     EXPECT_EQ(got, expected);
 
-    // What a killed process had told is told again from its last state.
+    // What a killed process had reported is reported again from its last checkpoint.
     for (const std::int64_t at : {5, 9, 17, 22, 33}) {
       const TrainOptions o = options("killed" + std::to_string(at));
       const auto kill = [&](model::Model& m, std::int64_t update) {
@@ -165,7 +165,7 @@ TEST(Trainer, ResumedRunsReportTheSameMeans) {
   }
 }
 
-// A validation may take long, and whoever was asked to stop meanwhile makes no update more.
+// A validation may take long; after a stop request during it, no further update is made.
 TEST(Trainer, AStopDuringAValidationIsNotPrecededByAnotherUpdate) {
   const Files files;
   TrainOptions o = files.validating();
@@ -183,7 +183,7 @@ TEST(Trainer, AStopDuringAValidationIsNotPrecededByAnotherUpdate) {
   EXPECT_EQ(summary.position.updates, 4);
 }
 
-// Wherever within an update of several batches: it is left out, and the run that goes on makes it as one that never stopped.
+// At any point within an update of several batches: it is discarded, and the resumed run repeats it exactly.
 TEST(Trainer, AStopBreaksOffAnUpdateOfSeveralBatches) {
   const Files files;
   for (const bool in_order : {false, true}) {
@@ -220,7 +220,7 @@ TEST(Trainer, AStopBreaksOffAnUpdateOfSeveralBatches) {
   }
 }
 
-// A run that is told to stop while it translates for a validation, and gone on with.
+// A run that is stopped while it translates for a validation, and then resumed.
 TEST(Trainer, AValidationThatAStopBreaksOffComesAgain) {
   const Files files;
   for (const std::string variant : {"plain", "average", "early"}) {
@@ -249,7 +249,7 @@ TEST(Trainer, AValidationThatAStopBreaksOffComesAgain) {
       hooks.stop = [&] { return stop.load(); };
       hooks.save_model = [&] { ++last.models_written; };
       hooks.on_validation = [&](const ValidationReport& r) { validations.push_back(r), ++validated; };
-      // The second validation of each process is broken off: by what the loss, the texts or the samples ask.
+      // Each process's second validation is broken off: by the polls of the loss, the texts or the samples.
       hooks.translate = [&](std::span<const std::string> sources) {
         if (validated == 1) stop = true;
         return std::vector<std::string>(sources.begin(), sources.end());
@@ -277,7 +277,7 @@ TEST(Trainer, AValidationThatAStopBreaksOffComesAgain) {
   }
 }
 
-// The end falls on a save and not on a validation: what the last one finds out belongs to the state that is there.
+// The end coincides with a save but not a validation: the final validation's results are stored in the existing checkpoint.
 TEST(Trainer, AFinishedRunRemembersItsLastValidation) {
   const Files files;
   for (const std::int64_t average : {1, 3}) {
@@ -418,7 +418,7 @@ TEST(Trainer, GoesBackToTheLastStateAndOnWithOtherData) {
   EXPECT_NE(run.updates[7].loss, run.updates[5].loss) << "other data";
   for (float w : run.weights) ASSERT_TRUE(std::isfinite(w));
 
-  // Stopped after the rollback and gone on with: the same bits.
+  // Stopped after the rollback and resumed: bit-identical.
   o.run.model = files.dir.path("again");
   run_trainer(o, {.stop_after = 8, .before_update = poison_once(8, nan)});
   const Trained rest = run_trainer(o);
@@ -456,7 +456,7 @@ TEST(Trainer, SpikesAreGuardedLikeWhatIsNotANumber) {
   }
 }
 
-// The loss that would tell is that of an update which never comes.
+// The overflow would only show in the loss of an update that never comes.
 TEST(Trainer, WeightsThatTheLastUpdateBrokeAreNotSaved) {
   const Files files;
   for (const bool validates : {false, true}) {
@@ -473,7 +473,7 @@ TEST(Trainer, WeightsThatTheLastUpdateBrokeAreNotSaved) {
   }
 }
 
-// One that fails before its first update may be of any size.
+// A checkpoint from before the first update may have other sizes.
 TEST(Trainer, AStateWithoutUpdatesIsNotGoneOnFrom) {
   const Files files;
   TrainOptions o = files.options("anew"), whole = files.options("whole");
@@ -511,7 +511,7 @@ TEST(Trainer, AFullDiskLosesNothing) {
   {
     TrainOptions o = files.options("small/model");
     o.run.save_freq = "1u";
-    o.run.keep_checkpoints = 100;  // never makes room
+    o.run.keep_checkpoints = 100;  // never removes old ones
     text = error_of([&] { run_trainer(o); });
     const CheckpointStore store(o.run.model, 1);
     const std::unique_ptr<model::Model> m = build_model(o.model, test::LetterTokenizer());

@@ -1,4 +1,4 @@
-// The texts that BLEU and chrF are measured on: those of the pairs that the validation's loss is measured on.
+// The texts for BLEU and chrF belong to the same pairs as the validation loss.
 #include "train/loop/validation.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace tril::train {
 namespace {
 
-// One that knows two language tags.
+// A tokenizer with two language tags.
 class TaggedLetters : public test::LetterTokenizer {
  public:
   using LetterTokenizer::encode;
@@ -48,7 +48,7 @@ TEST(ValidationSet, SourcesHaveTheTagOfTheirSet) {
   EXPECT_EQ(shown, (std::vector<std::string>{">>de<< ab", ">>fr<< cd", "ef"}));
 }
 
-// Whoever compares figures must know of which pairs they are.
+// Figures are comparable only if it is known which pairs they cover.
 TEST(ValidationSet, TellsWhatTheMeasuresAreWithout) {
   const TemporaryDirectory dir;
   TrainOptions o = measured_by_bleu(dir);

@@ -1,5 +1,5 @@
-// Guided alignment as a whole: the loss that is minimised, its gradient through the model, what it does to attention, and that
-// passes, threads, checkpointing and stops do not matter to it.
+// Guided alignment end to end: its loss, its gradient through the model, its effect on attention, and independence of
+// passes, threads, checkpointing and stops.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using test::LetterTokenizer;
 
-// Words backwards: token j of n belongs to source token n - 1 - j, the end to the end.
+// Words in reverse: token j of n aligns to source token n - 1 - j, the end to the end.
 std::string write_alignments(const TemporaryDirectory& dir, const std::string& prefix) {
   std::string text;
   for (const std::string& word : read_lines(dir.path(prefix + ".src"))) {
@@ -81,7 +81,7 @@ TEST(GuidedAlignment, AddsToTheLossWhatAttentionSays) {
     LossSettings without = s.settings;
     without.guided.reset();
     const Batch& batch = s.batches[0];
-    // By hand: what the decoder's last layer, first head looks at, pair by pair.
+    // Computed by hand from the attention of the decoder's last layer, first head, pair by pair.
     search::AttentionOptions wanted;
     wanted.on = true, wanted.heads = {0};
     std::vector<std::vector<std::int32_t>> sources, targets;
@@ -156,7 +156,7 @@ TEST(GuidedAlignment, PassesPartsAndCheckpointingDoNotMatter) {
        {result([](TrainOptions&, WorkersOptions&w) { w.pass_values = 600; }),
         result([](TrainOptions&, WorkersOptions&w) { w.threads = w.parts = 3; }),
         result([](TrainOptions&o, WorkersOptions&) { o.model.gradient_checkpointing = true; }),
-        result([](TrainOptions&, WorkersOptions&w) { w.loss.r_drop = 1; })}) {  // without dropout: the same loss twice
+        result([](TrainOptions&, WorkersOptions&w) { w.loss.r_drop = 1; })}) {  // without dropout: twice the same loss
     EXPECT_NEAR(other.loss, whole.loss, 1e-5 * whole.loss);
     EXPECT_NEAR(other.gradient_norm, whole.gradient_norm, 1e-4 * whole.gradient_norm);
   }
@@ -164,7 +164,7 @@ TEST(GuidedAlignment, PassesPartsAndCheckpointingDoNotMatter) {
   EXPECT_GT(whole.loss, without.loss + 0.01);
 }
 
-// The layer that learns alignments is not left out; its loss is there in every update.
+// The layer that learns alignments is never skipped; its loss is part of every update.
 TEST(GuidedAlignment, LayerDropSparesItsLayer) {
   Scene s([](TrainOptions& o, WorkersOptions&) { o.model.layer_drop = 0.9; });
   for (std::int64_t u = 1; u <= 5; ++u) EXPECT_TRUE(s.update(u).finite);
@@ -197,7 +197,7 @@ TEST(GuidedAlignment, TeachesAttentionAndItsLayerIsWritten) {
     return static_cast<double>(right) / static_cast<double>(all);
   };
   EXPECT_LT(share_right(), 0.5);
-  // How soon it is learned hangs on the last bits of sums, so on the processor: mostly by 600 updates.
+  // The speed of learning depends on the last bits of sums, and so on the processor: usually 600 updates suffice.
   double share = 0;
   for (std::int64_t u = 1; u <= 6000 && share <= 0.8; ++u) {
     s.update(u, 4e-3, static_cast<std::size_t>(u) % s.batches.size());

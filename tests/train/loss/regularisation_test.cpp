@@ -1,5 +1,5 @@
-// What keeps a model from learning its training set by heart, as a whole: teachers, layer drop, dropout that sets in,
-// starts scaled by depth; and that accumulated batches are the large one.
+// Regularisation end to end: teachers, layer drop, dropout warm-up, initialisation scaled by depth; and accumulated
+// batches equal the large batch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ struct Scene {
 
 void plain(TrainOptions&, WorkersOptions&) {}
 
-// Models of the scene's sizes with their weights by `seeds`, and a dropout that teaching must not meet.
+// Models of the scene's sizes, initialised by `seeds`, with a dropout that must be off when they teach.
 std::shared_ptr<const Teachers> teachers(const std::vector<std::uint64_t>& seeds) {
   std::vector<std::unique_ptr<model::Model>> models;
   for (std::uint64_t seed : seeds) {
@@ -96,7 +96,7 @@ TEST(Teachers, MustShareTheVocabulary) {
                "no such directory"));
 }
 
-// A student would learn nothing but NaN from it, and the loss would be blamed.
+// A student would learn only NaN from it, and seem to be at fault.
 TEST(Teachers, OfWeightsThatAreNotFiniteAreRefused) {
   const TemporaryDirectory dir;
   test::write_reversals(dir, "train", 60, 1);
@@ -174,7 +174,7 @@ TEST(DropoutWarmup, FollowsTheCurriculum) {
   };
   EXPECT_NEAR(loss(0.5, 1'000'000'000, 1), loss(0, 0, 1), 1e-4);   // none yet
   EXPECT_EQ(loss(0.5, 10, 100), loss(0.5, 0, 100));                // all of it
-  EXPECT_GT(std::abs(loss(0.5, 100, 7) - loss(0.5, 0, 7)), 1e-4);  // on the way
+  EXPECT_GT(std::abs(loss(0.5, 100, 7) - loss(0.5, 0, 7)), 1e-4);  // partly
 }
 
 TEST(DepthScaledInit, DividesByTheRootOfTheDepth) {
@@ -195,7 +195,7 @@ TEST(DepthScaledInit, DividesByTheRootOfTheDepth) {
   EXPECT_EQ(matrices, 3 * (4 + 2) + 3 * (8 + 2));
 }
 
-// The gradient of an update, as the first moment of a fresh Adam holds it, which is its first state: m = (1 - beta1) g.
+// The gradient of an update, from the first moment of a fresh Adam, which is its first state: m = (1 - beta1) g.
 std::vector<float> gradient_of(Scene& s, std::span<const Batch> batches) {
   s.workers->update(batches, 1, 1e-3);
   return host_copy<float>(s.optimizer->state().front().value);

@@ -1,4 +1,4 @@
-// The load-balancing loss of mixtures of experts beside the loss of the targets.
+// The load-balancing loss of mixtures of experts, added to the loss of the targets.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ const nlohmann::json mixtral{{"model_type", "mixtral"},  {"vocab_size", 40},    
                              {"num_key_value_heads", 1}, {"num_local_experts", 4}, {"initializer_range", 0.5},
                              {"num_experts_per_tok", 2}};
 
-// A text as language models learn it: each token's target is the next.
+// A text as for language models: each token's target is the next token.
 Batch some_text() {
   Batch b;
   const std::vector<std::int32_t> first{5, 9, 3, 7, 11}, next{9, 3, 7, 11, 2}, other{8, 1, 30}, after{1, 30, 6};

@@ -1,4 +1,4 @@
-// Whose what is: every trained value is stepped once, travels to where it is stepped, and its state is kept there.
+// Ownership of weights: every trained value is stepped once, is sent to its owner, and has its state there.
 #include "train/optim/division.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 constexpr OptimizerKind kinds[] = {OptimizerKind::adam, OptimizerKind::adamw, OptimizerKind::lion,
                                    OptimizerKind::adafactor, OptimizerKind::muon};
 
-// Weights of odd sizes, some frozen, two with a row that stays zero: at an end and in the middle.
+// Weights of odd sizes: some are frozen, two have a row that stays zero, at an end and in the middle.
 struct Fixture {
   nn::Parameters p;
 
@@ -149,7 +149,7 @@ TEST(Division, BucketsAreTheWindowAndHoldWhatTheirOwnersStep) {
     for (std::size_t s = 0; s < one.stretches().size(); ++s)
       for (std::size_t i = 0; i < one.stretches()[s].count; ++i)
         ASSERT_EQ(sent_to[one.stretches()[s].begin - one.window_begin() + i], one.owner_of(s)) << s;
-    // What is frozen stays at home, but for gaps that are shorter than a message is worth.
+    // Frozen values are not sent, except for gaps that cost less than another message.
     const auto frozen =
         static_cast<std::size_t>(f.p.offset_of(*const_cast<nn::Parameters&>(f.p).find("frozen_between")));
     const auto sent = std::count_if(sent_to.begin() + static_cast<std::ptrdiff_t>(frozen - one.window_begin()),
@@ -189,8 +189,8 @@ TEST(Division, LoadsAreDealtOutEvenly) {
   EXPECT_EQ(dealt_out({7}, 3), std::vector<std::size_t>{0});
 }
 
-// An optimiser on one rank and those of several that see the same gradients: each keeps, of what it says is its own, what the
-// one has; and nothing that the one has is nobody's.
+// A single-rank optimizer and several ranks' optimizers with the same gradients: each rank has the same values in its
+// own parts of the state, and the parts cover everything.
 TEST(Division, OptimizersOfSeveralRanksKeepWhatOneKeeps) {
   const kern::Kernels& k = kern::best();
   for (const OptimizerKind kind : kinds)

@@ -15,7 +15,7 @@
 namespace tril::train {
 namespace {
 
-// Weights of odd sizes over more than one piece, one of them frozen, one with a row that stays zero.
+// Weights of odd sizes over more than one piece: one is frozen, one has a row that stays zero.
 struct Fixture {
   nn::Parameters p;
   nn::Parameter *big, *frozen, *tall, *table, *small;
@@ -56,7 +56,7 @@ Tensor tensor_of(const std::vector<float>& values) {
   return t;
 }
 
-// The papers' algorithms, value by value or matrix by matrix, in double.
+// The papers' algorithms, by value or by matrix, in double.
 struct Twin {
   const Fixture& f;
   OptimizerOptions o;
@@ -287,7 +287,7 @@ std::string name_of_kind(const testing::TestParamInfo<OptimizerKind>& info) {
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, OptimizerTwin, testing::ValuesIn(all_kinds), name_of_kind);
 
-// What a run keeps beside its weights: Adam's two moments, Lion's one, Adafactor's rows and columns.
+// The optimizer state: Adam's two moments, Lion's one, Adafactor's rows and columns.
 TEST(Optimizer, StatesAreAsSmallAsTheirPapersSay) {
   const auto values = [](OptimizerKind kind) {
     const Fixture f;

@@ -54,7 +54,7 @@ TEST(SumOrder, AShareIsWholeBranchesAndFewOfThem) {
       }
 }
 
-// What one process adds up, and what several do, each the branches of its share: the same bits.
+// One process's sum, and that of several, each summing the branches of its share: the same bits.
 TEST(SumOrder, AnyNumberOfRanksMakesTheSameSum) {
   std::size_t unlike_a_running_sum = 0;
   for (std::size_t count = 1; count <= 40; ++count) {
