@@ -131,7 +131,7 @@ TEST_F(Decode, ConstraintsAreThoseOfTransformers) {
 TEST_F(Decode, ABeamAsWideAsTheSpaceFindsTheBest) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const TreeModel model(seed, 4, eos, 2, 0);
-    SearchPlan o = options(81);  // 3 tokens go on at each of the first 4 steps
+    SearchPlan o = options(81);  // 3 tokens continue at each of the first 4 steps
     o.early_stopping = EarlyStopping::never;
     const Request request{start, 0, 5};
     TreeStep step(model);
@@ -198,7 +198,7 @@ TEST_F(Decode, ManySentencesAreDecodedAsEachAlone) {
     std::vector<Request> requests;
     for (std::int32_t i = 0; i < 40; ++i) requests.push_back({start, i % 4, 4 + i % 13});
 
-    // Sentence i alone: the step tells sentences apart by number, so the others are asked for nothing.
+    // Sentence i alone: the step identifies sentences by number, so the others are never queried.
     std::vector<std::vector<Hypothesis>> alone;
     for (std::int32_t i = 0; i < 40; ++i)
       alone.push_back(beam_size == 1 ? std::vector{reference_greedy(model, i, requests[static_cast<std::size_t>(i)], o)}

@@ -1,4 +1,4 @@
-// Searches that look for hypotheses that differ: groups of beams, and alternatives at a position.
+// Diverse searches: beam groups, and alternatives at a position.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ SearchPlan options(std::int32_t beam_size, std::int32_t groups, double penalty) 
   return o;
 }
 
-// The best of each group, then the second best of each, none twice; of these `n`, by score.
+// The best of each group, then the second best of each, without duplicates; of these `n`, by score.
 std::vector<Hypothesis> in_rounds(const std::vector<std::vector<Hypothesis>>& groups, std::size_t n) {
   std::vector<Hypothesis> list;
   std::set<Ids> seen;
@@ -89,7 +89,7 @@ TEST_F(Diverse, OneGroupIsABeam) {
   }
 }
 
-// With a penalty above any difference of log-probabilities, no two groups say the same at the same place.
+// With a penalty above any difference of log-probabilities, no two groups have the same token at the same position.
 TEST_F(Diverse, AHighPenaltyKeepsGroupsApart) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     const TreeModel model(seed, 30, eos, 1, -3);
@@ -167,7 +167,7 @@ TEST_F(Diverse, BehindAPrefixThatEndsAWordAnotherBegins) {
       const auto bound = search(model, request, o);
       for (const Hypothesis& h : bound)
         EXPECT_TRUE((h.tokens[0] >= 5 && h.tokens[0] <= 7) || h.tokens == Ids{eos}) << "seed " << seed;
-      SearchPlan same = o;  // what a search would find that never heard of words
+      SearchPlan same = o;  // a search that knows of no words
       same.begins_word.clear();
       request.new_word = false;
       for (std::int32_t id = 0; id < 20; ++id)

@@ -1,4 +1,4 @@
-// Logits processors and warpers, one by one and all together, against those of `transformers` on the same logits
+// Logits processors and warpers, separately and combined, equal those of `transformers` on the same logits
 // (tests/golden/make_search.py).
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ SearchPlan options_of(const nlohmann::json& setting, std::int32_t eos) {
   return o;
 }
 
-// All of the settings, as a search applies them.
+// Applies all settings, like a search.
 std::vector<float> processed(const std::vector<float>& logits, const std::vector<Ids>& rows, std::size_t prompt,
                              const nlohmann::json& setting, std::int32_t eos) {
   Arena arena;
@@ -90,7 +90,7 @@ TEST(GoldenProcessors, AreThoseOfTransformers) {
     std::vector<Ids> seen = rows;
     const std::size_t length = cases[i].value("length", static_cast<std::size_t>(T));
     for (Ids& row : seen) row.resize(length);
-    // A case about the very beginning has a start token and no prompt.
+    // A case about the first token has a start token and no prompt.
     const std::size_t given = cases[i].contains("forced_bos_token_id") ? 1 : std::min(prompt, length);
     const std::vector<float> got = processed(logits, seen, given, cases[i], std::stoi(*file.find_metadata("eos")));
     for (std::size_t j = 0; j < got.size(); ++j)

@@ -1,4 +1,4 @@
-// Phrases that a beam search must say, against exhaustive search and in hostile circumstances.
+// Forced phrases in beam search, against exhaustive search and under hostile conditions.
 #include "search/phrases.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ SearchPlan options(std::int32_t beam_size) {
   return o;
 }
 
-// Places of the phrase whose next token does not go on with its last word, looked for one by one.
+// Positions of the phrase where the next token does not continue its last word, found one by one.
 std::int32_t places(const Ids& phrase, const Ids& text, const SearchPlan& o) {
   std::int32_t n = 0;
   for (std::size_t i = 0; i + phrase.size() <= text.size(); ++i) {
@@ -49,7 +49,7 @@ std::int32_t places(const Ids& phrase, const Ids& text, const SearchPlan& o) {
   return n;
 }
 
-// Every phrase as often as it is listed, and once more for each listed one that contains it.
+// Whether every phrase occurs as often as it is listed, plus once for each listed phrase that contains it.
 bool holds_all(const Ids& text, const std::vector<Ids>& phrases, const SearchPlan& o) {
   for (const Ids& phrase : phrases) {
     std::int32_t wanted = 0;
@@ -83,7 +83,7 @@ TEST(Phrases, AStateIsWhatTheWholeTextSays) {
       EXPECT_EQ(phrases.missing(state) == 0, wanted == Ids{eos});
       EXPECT_EQ(phrases.missing(state) == 0, holds_all(text, request.phrases, o)) << "seed " << seed << ", token " << t;
       EXPECT_EQ(phrases.missing(state) == 0, phrases.unsatisfied(state).empty());
-      // One of them brings it on, unless each would go on with the last word of a phrase that has just come.
+      // One of them advances the phrase, unless each would continue the last word of a phrase just completed.
       std::int32_t best = 0;
       for (std::int32_t id : wanted) {
         phrases.advance(state, id, next);
@@ -116,7 +116,7 @@ TEST_F(PhrasesInABeam, ABeamAsWideAsTheSpaceFindsTheBestThatHoldsThem) {
     auto all = exhaustive(model, 0, request, o);
     const Hypothesis free = all[0];
     std::erase_if(all, [&](const Hypothesis& h) { return !holds_all(h.tokens, request.phrases, o); });
-    // Two phrases for which there is room apart are asked for; less room than that is not looked at.
+    // Two phrases with room for both separately; less room is not tested.
     const auto got = search(model, request, o);
     ASSERT_FALSE(all.empty());
     ASSERT_EQ(got.size(), 3u);
@@ -130,7 +130,7 @@ TEST_F(PhrasesInABeam, ABeamAsWideAsTheSpaceFindsTheBestThatHoldsThem) {
   EXPECT_GT(constrained, 20);
 }
 
-// However small the beam, and however improbable the phrases: they come.
+// However small the beam, and however improbable the phrases, they occur.
 TEST_F(PhrasesInABeam, TheyAlwaysComeWhereThereIsRoom) {
   int alone = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
@@ -150,7 +150,7 @@ TEST_F(PhrasesInABeam, TheyAlwaysComeWhereThereIsRoom) {
       if (seed % 2) request.phrases.back()[0] = 2 + static_cast<std::int32_t>(random.below(13));  // begins a word
       if (random.below(4) == 0) request.phrases.push_back(request.phrases.back());
     }
-    for (const Ids& phrase : request.phrases)  // room for those within others, too
+    for (const Ids& phrase : request.phrases)  // with room even for phrases within others
       for (const Ids& other : request.phrases)
         request.max_length +=
             (phrase == other ? 0 : places(phrase, other, o)) * static_cast<std::int32_t>(phrase.size());
@@ -181,7 +181,8 @@ TEST_F(PhrasesInABeam, WhatCannotBeSaidIsNamed) {
   EXPECT_GT(places({3, 4}, got.tokens, o), 0);
   EXPECT_GT(places({7}, got.tokens, o), 0);
 
-  // What only turns out on the way: a pair of tokens that may not come twice. The search ends all the same, with one.
+  // An obstacle that appears only during the search: a pair of tokens that may not repeat. The search still ends, with
+  // one phrase.
   o = options(4);
   o.n_best = 2;
   o.no_repeat_ngram = 2;

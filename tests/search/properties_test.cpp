@@ -1,6 +1,5 @@
-// What holds of every search, whatever is asked of it: options are drawn at random, and each result is held against what
-// the options say, in words of its own. And a soak: sentences without end take no more memory than the first of them.
-// TRIL_SOAK_SENTENCES asks for more of them (make soak: 200,000).
+// Invariants of every search: options are random, and each result is checked against them by independent code. Also a soak:
+// endless sentences take no more memory than the first ones. TRIL_SOAK_SENTENCES sets their number (make soak: 200,000).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +17,7 @@ namespace {
 
 constexpr std::int32_t eos = 1, start = 0, vocab = 14;
 
-// One search of any kind, with anything that constrains it.
+// A search of any kind, with any constraints.
 struct Asked {
   SearchPlan options;
   Request request;
@@ -62,7 +61,7 @@ Asked draw(RandomSequence& random) {
   return a;
 }
 
-// The places where `word` ends in `text`, counted from behind the first `given` tokens on.
+// The positions where `word` ends in `text`, counted after the first `given` tokens.
 std::size_t ends_in(const Ids& text, std::size_t given, const Ids& word) {
   std::size_t n = 0;
   for (auto at = text.begin();; ++at) {
@@ -103,7 +102,7 @@ void expect_constraints(const Asked& a, const Hypothesis& h) {
 
 void expect_list(const SearchPlan& o, const std::vector<Hypothesis>& list) {
   EXPECT_LE(list.size(), static_cast<std::size_t>(o.n_best));
-  if (!o.has_beam()) return;  // samples come in their own order, and may be the same
+  if (!o.has_beam()) return;  // samples are unordered, and may be equal
   std::set<Ids> texts, firsts;
   for (std::size_t i = 0; i < list.size(); ++i) {
     EXPECT_TRUE(texts.insert(list[i].tokens).second) << "each but once";
@@ -147,7 +146,7 @@ std::unique_ptr<model::Marian> small_translator() {
   return m;
 }
 
-// Greedy search, beams and samples, of two workers, over sentences that differ in number and length from call to call.
+// Greedy search, beams and samples, with two workers, over sentences whose number and length differ from call to call.
 TEST(Soak, DecodingTakesNoMoreMemory) {
   const char* const wanted = std::getenv("TRIL_SOAK_SENTENCES");
   const std::int64_t sentences = wanted ? std::atoll(wanted) : 4000;

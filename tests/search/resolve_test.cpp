@@ -1,4 +1,4 @@
-// Options of several authors, and the plan that they come to.
+// Search options from several sources, and the resulting plan.
 #include "search/resolve.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(Resolve, TheUpperAuthorWins) {
   EXPECT_EQ(plan.length_penalty, 2);
 }
 
-// A field that overlay() forgot would be lost on its way from a request.
+// A field that overlay() forgot would be lost from requests.
 TEST(Resolve, EveryFieldOfTheTableIsTaken) {
   const auto fields_of = [](SearchOptions& o) {
     const auto unset = [](std::string_view, std::string_view) { return std::string(); };
@@ -76,7 +76,7 @@ TEST(Resolve, DrawingTakesThePlaceOfTheLowerBeam) {
   request.top_p = 0.9;
   const SearchPlan plan = resolve(overlay(publisher, settled(request)));
   EXPECT_TRUE(plan.sampling.on);
-  EXPECT_EQ(plan.sampling.temperature, 1);  // the publisher's 0 said that nothing is drawn
+  EXPECT_EQ(plan.sampling.temperature, 1);  // the publisher's 0 means no sampling
   EXPECT_EQ(plan.sampling.top_k, 50);
   EXPECT_EQ(plan.beam_size, 1);
   EXPECT_EQ(plan.beam_groups, 1);
@@ -90,7 +90,7 @@ TEST(Resolve, ABeamOrTemperatureZeroEndsTheLowerDrawing) {
   EXPECT_FALSE(resolve(overlay(publisher, settled(beam))).sampling.on);
   EXPECT_TRUE(resolve(overlay(publisher, settled(greedy))).is_greedy());
   SearchOptions one;
-  one.beam_size = 1;  // asks for no beam: the publisher's drawing stays
+  one.beam_size = 1;  // without a beam the publisher's sampling stays
   EXPECT_TRUE(resolve(overlay(publisher, settled(one))).sampling.on);
 }
 
@@ -136,7 +136,7 @@ TEST(Resolve, WhatHasNoEffectIsNamedWhereItIsChecked) {
   EXPECT_EQ(unused(seed), "no error");
 }
 
-// What the vocabulary knows stays, numbers are replaced.
+// Token-specific settings stay, numbers are replaced.
 TEST(Resolve, KeepsWhatIsKnownOfTokens) {
   SearchPlan known;
   known.eos_ids = {2}, known.beam_size = 7, known.patience = 3;

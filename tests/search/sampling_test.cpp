@@ -1,4 +1,4 @@
-// Sampling: the frequencies of what is drawn, and what it may depend on; prefixes, stops and the tokens told on the way.
+// Sampling: the frequencies of samples, and what they may depend on; prefixes, stops and streamed tokens.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -66,7 +66,7 @@ TEST_F(Sampling, IsAFunctionOfSeedRequestSampleAndPosition) {
     const auto again = decode(c, step, requests, sampled(3), live);
     for (std::size_t i = 0; i < requests.size(); ++i) EXPECT_EQ(tokens_of(again[i]), tokens_of(all[i])) << live;
   }
-  // One sample is the first of three; another seed gives others; no two samples are alike.
+  // One sample equals the first of three; another seed gives others; no two samples are equal.
   TreeStep one_step(model), seed_step(model);
   const auto one = decode(c, one_step, requests, sampled(1)), other = decode(c, seed_step, requests, sampled(3, 2));
   std::set<Ids> different;
@@ -96,7 +96,7 @@ TEST_F(Sampling, NarrowedToOneTokenIsGreedy) {
       if (way == 1) o.sampling.top_p = 0;
       if (way == 2) o.sampling.min_p = 1;
       if (way == 3) o.sampling.temperature = 1e-6;
-      if (way == 4) o.sampling.temperature = 1e-308;  // by which no logit can be divided
+      if (way == 4) o.sampling.temperature = 1e-308;  // no logit can be divided by it
       TreeStep step(model);
       const auto got = decode(c, step, std::vector{request}, o)[0][0];
       const Hypothesis expected = reference_greedy(model, 0, request, o);
@@ -139,7 +139,7 @@ TEST_F(Sampling, NumbersThatAreNoneAreAnError) {
   } broken;
   EXPECT_THROW(decode(c, broken, std::vector{Request{start, 0, 4}}, sampled(1)), Error);
 
-  // What is forbidden is better than what is no number, and must not be taken for the end of all.
+  // Forbidden tokens rank above NaN, and must not be taken for a dead end.
   struct AllBroken : Broken {
     StepOutput step(Context& context, const StepInput&) override {
       return {.logits = context.upload<float>(std::vector<float>{NAN, NAN, NAN}, {1, 3})};
@@ -154,7 +154,7 @@ TEST_F(Sampling, NumbersThatAreNoneAreAnError) {
     }
 }
 
-// Nor may a constraint take it for a row of which nothing is left, however much it allows.
+// Nor may a constraint take such a row for an empty one, however much it allows.
 TEST_F(Sampling, NumbersThatAreNoneAreLeftByAMask) {
   for (const std::size_t allowed : {4u, 300u, 600u}) {
     std::vector<std::uint64_t> mask(10, 0);

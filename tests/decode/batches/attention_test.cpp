@@ -1,5 +1,5 @@
-// The attention of generated tokens: what the probe sees when the same tokens are given to the decoder, whatever the search
-// and however its batches are cut; and the coverage penalty that is made of it.
+// The attention of generated tokens equals what the probe sees when the decoder is fed the same tokens, whatever the
+// search and its batches; and the coverage penalty computed from it.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ std::vector<Ids> sources(int count) {
   return list;
 }
 
-// [tokens, source] by the probe: the mean over `heads` (none: all) of decoder layer `layer`.
+// [tokens, source] from the probe: the mean over `heads` (none: all) of decoder layer `layer`.
 std::vector<float> probed(const model::Model& m, const Ids& source, const Ids& tokens, std::int64_t layer,
                           std::vector<std::int32_t> heads) {
   Arena arena;
@@ -92,7 +92,7 @@ TEST(TokenAttention, IsThatOfTheProbe) {
       }
 }
 
-// Where the memory is packed for products of fewer bits, the layer's keys are made once more for those who ask.
+// If the memory is packed for products of fewer bits, the layer's keys are computed once more on request.
 TEST(TokenAttention, OfModelsServedWithFewerBits) {
   const auto m = testing::small_marian();
   const std::filesystem::path folder =
@@ -197,7 +197,7 @@ TEST(CoveragePenalty, IsPartOfTheScoreAndOfTheRank) {
                   1e-9);
     EXPECT_TRUE(std::is_sorted(after[i].begin(), after[i].end(),
                                [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; }));
-    // The plain search's best, scored with the penalty, is not above what the covering search has found.
+    // The plain search's best, scored with the penalty, is not better than the result of the covering search.
     const Hypothesis& best = before[i][0];
     EXPECT_LE(best.score + coverage_penalty(best.attention, best.tokens.size(), 2), after[i][0].score + 1e-9);
     changed += best.tokens != after[i][0].tokens ? 1 : 0;

@@ -1,5 +1,5 @@
-// Sentences of all kinds that share a running batch, coming and going at random, get what each of them gets alone; what
-// they held returns when they go.
+// Sentences of all kinds that join and leave a running batch at random get the same results as alone; their resources
+// are returned when they leave.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::int32_t vocab = 40, eos = 1, start = 2;
 using Options = std::shared_ptr<const SearchPlan>;
 
-// Searches of many kinds, some of them with options of their own.
+// Searches of many kinds, some with options of their own.
 std::vector<Options> kinds() {
   std::vector<Options> list;
   const auto add = [&](auto change) {
@@ -96,7 +96,7 @@ TEST(ContinuousBatch, SentencesOfAnyOptionsComeAndGo) {
     TreeStep step(model);
     ContinuousBatch batch(step);
     std::map<std::int32_t, std::vector<Hypothesis>> got;
-    std::map<std::int32_t, std::int32_t> steps_left;  // of those that will be cut
+    std::map<std::int32_t, std::int32_t> steps_left;  // of sentences that will be cut off
     std::size_t waiting = 0, most = 0;
     while (waiting < jobs.size() || !batch.empty()) {
       for (std::uint64_t n = random.below(6); n > 0 && waiting < jobs.size(); --n, ++waiting) {
@@ -125,7 +125,7 @@ TEST(ContinuousBatch, SentencesOfAnyOptionsComeAndGo) {
       const std::vector<Hypothesis>& list = got[static_cast<std::int32_t>(i)];
       ASSERT_FALSE(list.empty());
       if (list[0].cut == Cut::cancelled) continue;
-      struct Numbered : TreeStep {  // the sentence's number decides what a TreeModel says
+      struct Numbered : TreeStep {  // the sentence's number determines the TreeModel's output
         Numbered(const TreeModel& m, std::int32_t n) : TreeStep(m), number(n) {}
         StepOutput step(Context& k, const StepInput& input) override {
           const std::vector<std::int32_t> numbers(input.sentences.size(), number);
@@ -206,15 +206,15 @@ std::unique_ptr<model::Gpt2> gpt2() {
   return m;
 }
 
-// Lets the jobs come and go in a session and compares them with a session that has each of them alone. The kernels are
-// those whose results do not depend on what shares a batch; products of fewer bits still round by it.
+// Jobs join and leave a session at random, and are compared with a session for each alone. The kernels are those whose
+// results do not depend on the batch; products of fewer bits still round depending on it.
 void compare(const model::Model& m, const std::vector<Job>& jobs, const ContinuousSessionOptions& options,
              std::uint64_t seed, double tolerance = 1e-5) {
   Arena arena;
   Context c(arena, kern::batch_invariant(kern::best()));
   ContinuousSession open(c, m, options);
   RandomSequence random(seed, 17);
-  std::map<std::int32_t, std::size_t> job_of;  // of sentences' numbers, which are used again
+  std::map<std::int32_t, std::size_t> job_of;  // by sentence number; numbers are reused
   std::vector<std::vector<Hypothesis>> got(jobs.size());
   std::vector<bool> cancelled(jobs.size(), false);
   std::size_t waiting = 0, done = 0;
@@ -277,7 +277,7 @@ TEST(ContinuousSession, PromptsAreReadInPortionsBesideOthers) {
   compare(*m, jobs_of(20, 8, false, 30), again, 4);
 }
 
-// Prompts that begin as others did get what they get without that.
+// Prompts with a cached prefix give the same results as without the cache.
 TEST(ContinuousSession, BeginningsThatWereReadBeforeChangeNothing) {
   const auto m = gpt2();
   for (const std::int64_t kept : {16, 64, 4000})
@@ -320,7 +320,7 @@ TEST(ContinuousSession, ATalkGoesOnFromWhatWasReadAndSaid) {
     return text;
   };
   std::vector<std::int32_t> talk(50, 7);
-  talk = say(talk);  // with the start token 51 tokens and 20 more, of which the last was never read
+  talk = say(talk);  // with the start token 51 tokens and 20 more; the last was never read
   EXPECT_EQ(read, 51u);
   EXPECT_EQ(open.prefix_tokens(), 64);
   EXPECT_EQ(open.used_slots(), 0);
@@ -328,11 +328,11 @@ TEST(ContinuousSession, ATalkGoesOnFromWhatWasReadAndSaid) {
   talk = say(talk);
   EXPECT_EQ(remembered, 64u);
   EXPECT_EQ(read, 1 + 50 + 20 + 3 - 64u);
-  say(std::vector<std::int32_t>(100, 9));  // what was used least recently goes
+  say(std::vector<std::int32_t>(100, 9));  // the least recently used is dropped
   EXPECT_LE(open.prefix_tokens(), 160);
   say(std::vector<std::int32_t>(100, 9));
   EXPECT_EQ(remembered, 96u);
-  say(std::vector<std::int32_t>(15, 9));  // the last token is read in any case
+  say(std::vector<std::int32_t>(15, 9));  // the last token is always read
   EXPECT_EQ(remembered, 0u);
   EXPECT_EQ(read, 16u);
 }

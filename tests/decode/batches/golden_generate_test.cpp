@@ -1,5 +1,5 @@
-// Continuation with the directories of decoder-only families: greedy and beam search, token for token and score for
-// score what `transformers` generates.
+// Continuations by published decoder-only families: greedy and beam search, equal to `transformers` token for token and
+// score for score.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,11 +17,11 @@ using Ids = std::vector<std::int32_t>;
 
 struct Case {
   std::vector<Request> requests;
-  std::vector<Ids> greedy, beam;  ///< what is generated, up to the first EOS
+  std::vector<Ids> greedy, beam;  ///< generated tokens up to the first EOS
   std::vector<float> beam_scores;
 };
 
-// @param prefix  of the tensors: "" for one row, "batch_" for several, padded on the left
+// @param prefix  of the tensors: "" for one row, "batch_" for several, left-padded
 Case read_case(const SafetensorsFile& file, const std::string& prefix, std::int32_t eos, std::int32_t max_length) {
   Case found;
   const WeightView& view = file.at(prefix + "input_ids");

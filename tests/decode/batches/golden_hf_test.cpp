@@ -1,5 +1,5 @@
-// Translation with directories of the encoder-decoder families: greedy and beam search, token for token and score for
-// score what `transformers` generates; and the ways of decoding that must not matter to the result.
+// Translation by published encoder-decoder families: greedy and beam search, equal to `transformers` token for token
+// and score for score; and ways of decoding that must not affect the result.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ struct Reference {
   Context c{arena};
 };
 
-// A loop and not a parameter for each case: the cases of another directory are not known when tests are listed.
+// A loop instead of test parameters: the cases of another directory are not known when tests are listed.
 void for_each_model(const std::function<void(Reference&)>& test) {
   const auto directories = test::golden_model_directories("encoder-decoder");
   if (directories.empty() && test::other_golden_directory()) GTEST_SKIP() << "no model in " << test::golden_directory();
@@ -129,7 +129,7 @@ TEST(GoldenEncoderDecoder, BeamSearchIsThatOfTransformers) {
   });
 }
 
-// Sentences in any company, by any number of workers, give the same hypotheses.
+// Sentences in any batch, with any number of workers, give the same hypotheses.
 TEST(GoldenEncoderDecoder, BatchesAndWorkersDoNotMatter) {
   for_each_model([](Reference& m) {
     std::vector<Ids> many;
@@ -159,7 +159,7 @@ TEST(GoldenEncoderDecoder, BatchesAndWorkersDoNotMatter) {
   });
 }
 
-// Where nothing is forbidden or forced, what a search sums up is what scoring its output gives.
+// If nothing is forbidden or forced, a search's score equals that of scoring its output.
 TEST(GoldenEncoderDecoder, ScoringAgreesWithSearching) {
   for_each_model([](Reference& m) {
     SearchPlan o = m.options(4);
@@ -184,7 +184,7 @@ TEST(GoldenEncoderDecoder, ScoringAgreesWithSearching) {
   });
 }
 
-// After the first sentences, decoding asks the system for no more memory.
+// After the first sentences, decoding takes no more memory from the system.
 TEST(GoldenEncoderDecoder, SteadyDecodingTakesNoMoreMemory) {
   for_each_model([](Reference& m) {
     {

@@ -1,5 +1,5 @@
-// Models whose rotary positions depend on how long a text is (dynamic, longrope): what comes of a prompt is the same
-// however it was read: in portions, with or without a cache, beside others, behind texts that began alike, with proposals.
+// Models whose rotary positions depend on the length of the text (dynamic, longrope): the result does not depend on how
+// a prompt is read: in portions, with or without a cache, in a batch, after a cached prefix, with proposals.
 #include <gtest/gtest.h>
 
 #include "decode/batches/continuous_session.h"
@@ -36,7 +36,7 @@ std::unique_ptr<model::Model> longrope() {
                {"rope_scaling", {{"type", "longrope"}, {"short_factor", {1.0, 1.1}}, {"long_factor", {3.0, 5.0}}}}}));
 }
 
-// Which reads nothing anew: of this family, as of all but phi3, keys that a cache holds keep their angles.
+// Does not read prompts again: in this family, and all but phi3, cached keys keep their angles.
 std::unique_ptr<model::Model> longrope_of_llama() {
   return model_of(testing::llama_kin("llama", {{"vocab_size", 30},
                                                {"max_position_embeddings", 128},
@@ -64,7 +64,7 @@ Request request_of(const Ids& ids, std::int32_t most) {
   return {.start_id = ids[0], .max_length = most, .prefix = {ids.begin() + 1, ids.end()}};
 }
 
-// Within the bound, up to it, across it by what is generated, beyond it.
+// Within the bound, exactly at it, crossing it during generation, beyond it.
 std::vector<Request> requests() {
   std::vector<Request> list;
   for (const int length : {3, bound - 10, bound - 1, bound, bound + 1, bound + 20, 2 * bound + 10})
@@ -87,7 +87,7 @@ void expect_same(const std::vector<Hypothesis>& got, const std::vector<Hypothesi
   }
 }
 
-// All of it in one step, no cache.
+// Everything in one step, without a cache.
 std::vector<std::vector<Hypothesis>> plain(const model::Model& m, std::span<const Request> list, const SearchPlan& o) {
   Arena arena;
   Context c(arena);
@@ -117,7 +117,7 @@ TEST(LengthDependence, PortionsOfAPromptDoNotMatter) {
   }
 }
 
-// A prompt beyond the bound is turned by other angles than its beginning would be: the tests here could see it.
+// A prompt beyond the bound has other angles than its prefix would have: so these tests can detect mistakes.
 TEST(LengthDependence, BeginningsOfLongTextsAreOthers) {
   for (const Kind& kind : kinds) {
     const auto m = kind.make();
@@ -193,7 +193,7 @@ TEST(LengthDependence, ProposalsDoNotMatter) {
   SessionOptions o;
   o.speculative.lookup = 2;
   const auto m = dynamic();
-  // A text that repeats itself gives much to propose.
+  // A repetitive text gives many proposals.
   std::vector<Request> list = requests();
   for (const int times : {3, 6}) {
     Ids text;

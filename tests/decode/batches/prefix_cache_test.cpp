@@ -1,5 +1,5 @@
-// Beginnings of texts against a list of all that was kept: the longest whole blocks that it knows, within its bound, the
-// least recently used gone first.
+// Prefix cache against a list of all kept texts: it finds the longest prefix of whole blocks, keeps its limit, and
+// drops the least recently used first.
 #include "decode/batches/prefix_cache.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct Kept : ::testing::Test {
   Context c{arena};
   nn::KvCache cache{c, {1, 1, 1}};
 
-  // A row that has read so many tokens.
+  // A row that has read this many tokens.
   void read(std::size_t n) {
     cache.reorder({});
     cache.add_rows(1);
@@ -50,7 +50,7 @@ TEST_F(Kept, FindsTheLongestBeginning) {
   Text other = text_of(1, 70);
   other[40] = 99;
   EXPECT_EQ(prefixes.find(other).size(), 32u);
-  keep(prefixes, other);  // the blocks that both have are there once
+  keep(prefixes, other);  // shared blocks are stored once
   EXPECT_EQ(prefixes.tokens(), 64 + 32);
   EXPECT_EQ(cache.used_slots(), 64 + 32);
   const Text whole = prefixes.find(text_of(1, 70)), mixed = prefixes.find(other);

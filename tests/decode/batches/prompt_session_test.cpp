@@ -1,4 +1,4 @@
-// A text that stays read: what comes of it is what comes of reading it anew, whatever was read before; and its file, which
+// A kept prompt: results equal those of reading the text from scratch, whatever was read before; and its file, which
 // belongs to one model and one precision.
 #include "decode/batches/prompt_session.h"
 
@@ -68,7 +68,7 @@ void expect_same(const std::vector<Hypothesis>& got, const std::vector<Hypothesi
   }
 }
 
-// Turns of a talk, a change in its middle, something else, and the same again.
+// Turns of a conversation, a change in the middle, something else, and the same again.
 TEST(PromptSession, GivesWhatReadingAnewGives) {
   Small small;
   for (const SearchPlan& o : ways())
@@ -89,7 +89,7 @@ TEST(PromptSession, GivesWhatReadingAnewGives) {
       expect_same(first, anew(request_of(text, 10, 1)));
       EXPECT_EQ(kept.reused(), stays ? 8 : 0) << "all but the last, which is asked for what follows";
 
-      // The answer and another turn: of those only what was not generated is read.
+      // The answer and another turn: only tokens that were not generated are read.
       text.insert(text.end(), first[0].tokens.begin(), first[0].tokens.end());
       const auto so_far = static_cast<std::int64_t>(text.size());
       for (const std::int32_t id : some_ids(2, 4)) text.push_back(id);
@@ -106,7 +106,7 @@ TEST(PromptSession, GivesWhatReadingAnewGives) {
     }
 }
 
-// A search reads at most so many tokens at a time: what is there may end in any portion.
+// A search reads a limited number of tokens at a time: the kept part may end within any portion.
 TEST(PromptSession, LongTextsAreReadInPortionsBehindWhatIsThere) {
   constexpr int portion = ContinuousBatch::default_prompt_tokens;
   Small small(3, 2 * portion + 100);
@@ -204,7 +204,7 @@ TEST(PromptSession, IsSavedAndLoaded) {
   }
 }
 
-// A file that is cut or changed anywhere is an error, or is what it was; what was kept before is gone then, not mixed.
+// A truncated or changed file is an error, or has no effect; earlier contents are then dropped, not mixed in.
 TEST(PromptSession, RefusesFilesThatAreNotWhole) {
   Small small;
   const Folder folder;
@@ -224,7 +224,7 @@ TEST(PromptSession, RefusesFilesThatAreNotWhole) {
     const std::size_t at = random.below(i % 2 == 0 ? whole.size() : std::min<std::size_t>(whole.size(), 1200));
     const char before = changed[at];
     changed[at] = static_cast<char>(changed[at] ^ (1 << random.below(8)));
-    const bool blank = before == ' ' || changed[at] == ' ';  // behind the header's end
+    const bool blank = before == ' ' || changed[at] == ' ';  // after the header's end
     std::ofstream(folder.at("changed"), std::ios::binary) << changed;
     try {
       kept.load(folder.at("changed"));
@@ -248,7 +248,7 @@ TEST(PromptSession, AWindowKeepsNoOldText) {
   Ids text = some_ids(11, 9);
   const Folder folder;
   kept.read(text);
-  expect_refused([&] { kept.save(folder.at("text")); }, "window");  // also before anything has left the window
+  expect_refused([&] { kept.save(folder.at("text")); }, "window");  // also before any token has left the window
   const auto first = kept.decode(request_of(text), greedy());
   text.insert(text.end(), first[0].tokens.begin(), first[0].tokens.end());
   expect_same(kept.decode(request_of(text), greedy()),

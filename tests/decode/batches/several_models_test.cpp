@@ -1,6 +1,6 @@
-// What several models, or several drafts of one, come to: proposed tokens leave greedy search as it is, ensembles are
-// the mean that a loop in double computes, the least risky sample is the one that plain chrF finds, and in the
-// deterministic mode nothing beside a sentence changes a bit of it.
+// Several models, or several drafts of one: proposed tokens do not change greedy search, an ensemble equals the mean
+// computed in double, the least risky sample equals that of plain chrF, and in deterministic mode a sentence's bits do
+// not depend on its batch.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -88,7 +88,7 @@ void expect_tokens(const Found& got, const Found& expected) {
 
 // --- speculative decoding ---
 
-// Proposes what the search will say, with mistakes at random.
+// Proposes the search's result, with random mistakes.
 class HalfRight : public Proposer {
  public:
   HalfRight(const Found& truth, std::vector<std::size_t> given) : truth_(truth), given_(std::move(given)) {}
@@ -112,7 +112,7 @@ class HalfRight : public Proposer {
   RandomSequence random_{5, 5};
 };
 
-// A step that answers every token, of a model whose logits depend on everything before.
+// A step that verifies every token, for a model whose logits depend on everything before.
 class TreeVerifier : public Step {
  public:
   explicit TreeVerifier(const testing::TreeModel& model) : model_(&model) {}
@@ -144,7 +144,7 @@ class TreeVerifier : public Step {
   std::vector<Ids> histories_;
 };
 
-// Long texts that are given are read in portions, beside others; between them time is looked at.
+// Long prefixes are read in portions, together with other rows; deadlines are checked in between.
 TEST(Speculative, LongPrefixesComeInPortions) {
   Arena arena;
   Context c(arena);
@@ -257,7 +257,7 @@ TEST(Speculative, DraftsAndLookupGiveWhatGreedySearchGives) {
       }
 }
 
-// Behind a token that the draft finds less probable than min_prob it proposes nothing, so fewer proposals are in vain.
+// After a token that the draft finds less probable than min_prob it proposes no more, so fewer proposals are rejected.
 TEST(Speculative, ADraftEndsBehindAnImprobableToken) {
   const auto m = marian(1), small = marian(2, 16, 1);
   const std::vector<Ids> sources = sources_of(23);
@@ -329,7 +329,7 @@ TEST(Speculative, Errors) {
   EXPECT_THROW(ParallelDecoder(*m, o), Error) << "two who propose";
 }
 
-// What reads sources and outputs beside a model must reach as far.
+// Models used beside the main one must support the same lengths.
 TEST(SeveralModels, OfFewerPositionsAreRefused) {
   const auto a = marian(1);
   model::MarianConfig k;

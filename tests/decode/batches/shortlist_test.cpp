@@ -1,5 +1,5 @@
-// A shortlist: with the whole vocabulary on it the search is the same; with less, the result is that of a model whose other
-// logits are -inf, whatever shares a batch.
+// A shortlist of the whole vocabulary does not change the search; with a smaller one, the result equals that of a model
+// whose other logits are -inf, whatever the batch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -98,7 +98,7 @@ TEST(Shortlist, OfTheWholeVocabularyChangesNothing) {
   }
 }
 
-// As if everything that is not on a sentence's list were suppressed for that sentence alone and the rest renormalised.
+// As if all tokens not on a sentence's list were suppressed for that sentence, and the rest renormalised.
 TEST(Shortlist, IsTheVocabularyOfItsSentence) {
   const auto m = testing::small_marian();
   const std::vector<Ids> from = sources(12);
@@ -123,7 +123,7 @@ TEST(Shortlist, IsTheVocabularyOfItsSentence) {
   }
 }
 
-// However an output matrix is kept that is not the embedding's: as it is, turned, packed or quantised.
+// For an output matrix separate from the embedding, in every form: plain, transposed, packed or quantised.
 TEST(Shortlist, TakesColumnsOfWhateverTheOutputIs) {
   const TemporaryDirectory directory;
   const auto trained = model::make(JsonObject(testing::t5_kin("t5", {{"vocab_size", vocab},
@@ -143,18 +143,18 @@ TEST(Shortlist, TakesColumnsOfWhateverTheOutputIs) {
       const auto without = decoded(*m, o, from, 5);
       o.shortlist = std::make_shared<Shortlist>(random_table(1), ShortlistOptions{.first = vocab}, o);
       const auto with = decoded(*m, o, from, 5);
-      if (precision == nn::Precision::int8) {  // products with the columns alone are float32's
+      if (precision == nn::Precision::int8) {  // products with only the columns are in float32
         ASSERT_EQ(with.size(), without.size());
         EXPECT_NEAR(with[0][0].score, without[0][0].score, 0.1);
       } else {
-        const double bound = precision == nn::Precision::fp32 ? 1e-4 : 0.15;  // of which x is rounded
+        const double bound = precision == nn::Precision::fp32 ? 1e-4 : 0.15;  // because x is rounded
         for (std::size_t i = 0; i < from.size(); ++i) EXPECT_NEAR(with[i][0].score, without[i][0].score, bound) << i;
       }
     }
   }
 }
 
-// Models that decide together have the lists in common, and the first one's attention is told.
+// The models of an ensemble share the lists, and the first one's attention is reported.
 TEST(Shortlist, OfAnEnsemble) {
   const auto a = testing::small_marian(), b = testing::small_marian();
   b->parameters().initialise(77);
@@ -197,7 +197,7 @@ TEST(Shortlist, WhatItDoesNotGoWith) {
   EXPECT_THROW(ParallelDecoder(*m, p), Error);
 }
 
-// Lists of fewer tokens than a beam looks at.
+// Lists shorter than the beam's candidates.
 TEST(Shortlist, OfLessThanABeam) {
   const auto m = testing::small_marian();
   SearchPlan o = options(6);

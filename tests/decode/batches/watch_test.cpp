@@ -1,5 +1,5 @@
-// Searches that are ended before their end, by time, by another thread or by an error: what they give, and that nothing
-// they held stays held.
+// Searches that are ended early, by time, another thread or an error: their results, and that they release everything
+// they held.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -26,7 +26,7 @@ SearchPlan options(std::int32_t beam_size) {
   return o;
 }
 
-// Takes its time, or does something else at each step.
+// A slow step, or one that does something else each time.
 struct SlowStep : TreeStep {
   SlowStep(const TreeModel& model, std::function<void(std::int64_t call)> at_step)
       : TreeStep(model), at_step_(std::move(at_step)) {}
@@ -55,7 +55,7 @@ TEST_F(Watched, ATimeLimitGivesTheBestSoFar) {
     for (std::size_t i = 0; i < 3; ++i) {
       ASSERT_EQ(got[i].size(), static_cast<std::size_t>(beam_size));
       for (const Hypothesis& h : got[i]) EXPECT_EQ(h.cut, Cut::time_limit);
-      // The first tokens are those of a search that is made to end there.
+      // The first tokens equal those of a search with that length.
       SearchPlan same = options(beam_size);
       const auto n = static_cast<std::int32_t>(got[i][0].tokens.size());
       const Request shorter{start, 0, n};
@@ -184,7 +184,7 @@ TEST_F(Watched, WhoeverThrowsWhenToldOfACutEndsOneSentence) {
   EXPECT_TRUE(batch.empty());
 }
 
-// All that may follow is forbidden: what there is by then is the result, and says so.
+// No token may follow: the result is the text so far, with its stop reason.
 TEST_F(Watched, ADeadEndIsTold) {
   const TreeModel model(4, 6, 5, 1, 1);
   for (const std::int32_t beam_size : {1, 3}) {
@@ -201,7 +201,7 @@ TEST_F(Watched, ADeadEndIsTold) {
   }
 }
 
-// A small language model, whose cache is looked at.
+// A small language model with access to its cache.
 struct WatchedModel : ::testing::Test {
   WatchedModel() {
     model::Gpt2Config k;
@@ -250,7 +250,7 @@ TEST_F(WatchedModel, WhateverEndsASearchTheCacheIsEmptyBehindIt) {
     };
     for (const auto& list : session.decode({}, requests, o, 5, watch)) EXPECT_EQ(list[0].cut, Cut::cancelled);
     EXPECT_EQ(session.cache()->used_slots(), 0);
-    // And the next search finds what it would have found before.
+    // The next search finds the same as before.
     std::vector<Request> shorter = requests;
     for (Request& r : shorter) r.max_length = 6;
     Session fresh(c, *m);
@@ -270,7 +270,7 @@ TEST_F(WatchedModel, AnotherThreadEndsAllWorkers) {
     std::stop_source source;
     std::atomic<int> steps{0};
     Watch watch{.stop = source.get_token()};
-    watch.on_partial = [&](const Partial&) {  // which must not come to the end by itself
+    watch.on_partial = [&](const Partial&) {  // it must not end by itself
       if (++steps > 10 * round + 100)
         while (!source.stop_requested()) std::this_thread::yield();
     };

@@ -1,5 +1,5 @@
-// What a text is does not depend on how it comes: token by token, as a whole, or with each token told by itself. Of every kind
-// of tokenizer, and of any tokens: broken characters, special ones, blanks, behind prompts that end anywhere.
+// A text does not depend on how it is delivered: token by token, as a whole, or with each token separately. For every
+// kind of tokenizer, and any tokens: invalid characters, special tokens, blanks, after prompts that end anywhere.
 #include "decode/texts/answer_tokens.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ std::map<std::string, TokenizerPtr> load_all() {
   return all;
 }
 
-// Ids of a vocabulary, where those that are parts of characters, blanks or nothing come as often as all others together.
+// Samples ids of a vocabulary; parts of characters, blanks and empty tokens are as frequent as all others together.
 class Drawing {
  public:
   Drawing(const Tokenizer& tokenizer, const std::vector<std::string>& bytes) {
@@ -97,7 +97,7 @@ void for_each_case(const std::function<void(const TokenizerPtr&, const std::vect
   }
 }
 
-// A text that may well stand in another one: some characters of it.
+// Some characters of a text, likely to occur in others.
 std::string part_of(const std::string& text, RandomSequence& random) {
   std::vector<std::string> characters;
   for (std::size_t at = 0; at < text.size();) {
@@ -155,7 +155,7 @@ TEST(AnswerTokens, TheirBytesAreTheTextAndTheirOffsetsWhereTheyStand) {
           if (!stopping) {
             ASSERT_EQ(told.size(), ids.size());
           }
-          // A token stands before the character that its first byte is of.
+          // A token's position is before the character of its first byte.
           std::string in_front;
           for (const AnswerToken& token : told) {
             std::size_t characters = 0;
@@ -169,7 +169,7 @@ TEST(AnswerTokens, TheirBytesAreTheTextAndTheirOffsetsWhereTheyStand) {
       });
 }
 
-// A text is read into tokens, of which the bytes are the text again.
+// A text is tokenised, and its tokens' bytes are the text again.
 TEST(AnswerTokens, OfAPromptAreItsText) {
   for (const char* name : {"bytelevel_gpt2", "bytelevel_llama3", "bpe_llama2", "bpe_metaspace"}) {
     SCOPED_TRACE(name);
@@ -190,7 +190,7 @@ TEST(AnswerTokens, OfAPromptAreItsText) {
   }
 }
 
-// One byte that is no character takes nothing from those beside it, and counts once.
+// An invalid byte does not affect the characters around it, and counts once.
 TEST(AnswerTokens, ABrokenByteTakesNoCharacterWithIt) {
   const TokenizerPtr t = load_tokenizer(test::test_dir() + "/golden/hf/tokenizers/bpe_llama2");
   Ids ids;
@@ -201,7 +201,7 @@ TEST(AnswerTokens, ABrokenByteTakesNoCharacterWithIt) {
   add("\U0001f600");
   add("\x99");
   add("\U0001f601");
-  add("\xe2\x82");  // of one character, which does not come
+  add("\xe2\x82");  // of a character that is never completed
   EXPECT_EQ(t->decode(ids), "\U0001f600\ufffd\U0001f601\ufffd");
   TextStream stream(t, {});
   std::string all;
@@ -210,7 +210,7 @@ TEST(AnswerTokens, ABrokenByteTakesNoCharacterWithIt) {
   EXPECT_EQ(all + stream.finish(), t->decode(ids));
 }
 
-// Of a prompt that ends within a character, the text that follows is the same streamed and not, and holds nothing of it.
+// If a prompt ends within a character, the following text is the same streamed or not, and has no part of it.
 TEST(AnswerTokens, ACharacterThatAPromptBeginsIsNotEndedByTheAnswer) {
   Gpt2Parts parts;
   for (int b = 0; b < 256; ++b) parts.table.add(gpt2_letters(std::string(1, static_cast<char>(b))));
@@ -222,7 +222,7 @@ TEST(AnswerTokens, ACharacterThatAPromptBeginsIsNotEndedByTheAnswer) {
   for (const std::int32_t id : ids) all += stream.push(id);
   EXPECT_EQ(all + stream.finish(), "\ufffd\ufffdb");
   EXPECT_EQ(plain_text(*t, before, ids), "\ufffd\ufffdb");
-  // A stop that no text shows is none, wherever the search begins to look.
+  // A stop string that no text can show has no effect, wherever the search begins.
   const auto ends = stop_test(t, {"\ufffd"});
   Ids euros;
   for (int i = 0; i < 30; ++i) {
@@ -231,7 +231,7 @@ TEST(AnswerTokens, ACharacterThatAPromptBeginsIsNotEndedByTheAnswer) {
       EXPECT_FALSE(ends(Ids{'a'}, euros)) << i << ", also within a character";
     }
   }
-  // Bytes that have become none are U+FFFD, as the stream tells them.
+  // Invalid bytes are U+FFFD, as in the stream.
   euros.push_back(0xe2);
   EXPECT_FALSE(ends(Ids{'a'}, euros));
   euros.push_back('b');

@@ -1,5 +1,5 @@
-// From prompts to text with a small language model: what must not matter to the result, where it ends, what is told on
-// the way, and how texts are scored.
+// From prompts to text with a small language model: what must not affect the result, how generation ends, what is
+// reported during it, and how texts are scored.
 #include "decode/texts/generator.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ struct LanguageModel {
     k.vocab_size = tokenizer->size(Side::target) + 3;  // three rows that no token has
     k.n_positions = positions;
     k.n_embd = 32, k.n_layer = 2, k.n_head = 4;
-    k.initializer_range = 0.5;  // so that what comes next depends on what came before
+    k.initializer_range = 0.5;  // so that the next token depends on the previous ones
     k.bos_token_id = k.eos_token_id = tokenizer->special(Side::target).eos;
     m = std::make_unique<model::Gpt2>(k);
     m->parameters().allocate();
@@ -103,7 +103,7 @@ TEST(Generator, CacheBatchesAndWorkersDoNotMatter) {
       o.decoding.batch_size = batch, o.decoding.threads = threads, o.decoding.cache.use = cache;
       expect_same(Generator(*lm.m, lm.tokenizer, o).generate(texts), alone);
     }
-    // Prompts that come one by one are numbered on.
+    // Prompts passed one by one are numbered consecutively.
     Generator later(*lm.m, lm.tokenizer, o);
     Results one_by_one;
     for (const std::string& text : texts) one_by_one.push_back(later.generate(std::span(&text, 1))[0]);
@@ -111,8 +111,8 @@ TEST(Generator, CacheBatchesAndWorkersDoNotMatter) {
   }
 }
 
-// Linear attention keeps a state a text in place of keys and values: texts, beams and samples are those of computing all
-// anew, whatever shares their batch and however their prompts are read.
+// Linear attention keeps one state per text instead of keys and values: texts, beams and samples equal full
+// recomputation, whatever the batch and however prompts are read.
 TEST(Generator, StatesAreThoseOfFullRecomputation) {
   const LanguageModel lm;
   model::LinearDecoderConfig k;
@@ -123,7 +123,7 @@ TEST(Generator, StatesAreThoseOfFullRecomputation) {
   linear.parameters().allocate();
   linear.parameters().initialise(3);
   for (nn::Parameter& p : linear.parameters().all())
-    if (p.shape.rank() == 2) {  // so that what comes next depends on what came before
+    if (p.shape.rank() == 2) {  // so that the next token depends on the previous ones
       std::vector<float> values = host_copy<float>(p.value);
       for (float& v : values) v *= 3;
       linear.parameters().set(kern::best(), p, values);
@@ -162,7 +162,7 @@ TEST(Generator, StatesAreThoseOfFullRecomputation) {
   expect_refused(refusal([](auto& o) { o.speculative.lookup = 2; }), "cannot take back");
 }
 
-// Prompts read in small chunks, with and without a window, are as if they were read and computed at once.
+// Prompts read in small chunks, with and without a window, give the same results as in one step.
 TEST(Generator, ChunksAndWindowsAreThoseOfFullRecomputation) {
   const LanguageModel lm;
   const std::vector<std::string> texts = prompts();
@@ -288,7 +288,7 @@ TEST(Generator, EndsWhereThePositionsAreFull) {
   const Generation g = Generator(*lm.m, lm.tokenizer, o).generate(std::span(texts).first(1))[0][0];
   EXPECT_EQ(g.tokens.size(), 7u);
   EXPECT_EQ(g.finish, Finish::length);
-  o.max_length = 24;  // as directories say it
+  o.max_length = 24;  // as in directories
   EXPECT_EQ(Generator(*lm.m, lm.tokenizer, o).generate(std::span(texts).first(1))[0][0].finish, Finish::positions);
   o.max_length = 2;
   EXPECT_EQ(Generator(*lm.m, lm.tokenizer, o).generate(std::span(texts).first(1))[0][0].tokens.size(), 1u);
@@ -333,7 +333,7 @@ TEST(Generator, TheLeastLengthIsOfTheWholeTextWhereNothingElseIsSaid) {
   const std::vector<std::string> texts{"abcabc"};
   GeneratorOptions o = lm.options();
   o.decoding.search.eos_ids.push_back(lm.tokenizer->encode("a", Side::target)[0]);
-  o.decoding.search.logit_bias = {{o.decoding.search.eos_ids[1], 50.0f}};  // the end, as soon as it may come
+  o.decoding.search.logit_bias = {{o.decoding.search.eos_ids[1], 50.0f}};  // the end token, as early as possible
   EXPECT_EQ(Generator(*lm.m, lm.tokenizer, o).generate(texts)[0][0].tokens.size(), 1u);
   o.min_length = 10;
   EXPECT_EQ(Generator(*lm.m, lm.tokenizer, o).generate(texts)[0][0].tokens.size(), 5u) << "the end behind ten";
@@ -360,7 +360,7 @@ TEST(Generator, TokensWithoutTextNeverCome) {
     for (std::int32_t id : g.tokens) EXPECT_LT(id, lm.tokenizer->size(Side::target));
 }
 
-// Pieces of SentencePiece carry the blank in front of them, which a text's beginning does not show.
+// SentencePiece pieces include the preceding blank, which is hidden at the start of a text.
 TEST(TextStream, AStopMayBeginWithABlank) {
   const std::shared_ptr<const Tokenizer> tokenizer = test::small_tokenizer();
   const auto ids = [&](const std::string& text) {
@@ -378,7 +378,7 @@ TEST(TextStream, AStopMayBeginWithABlank) {
   EXPECT_FALSE(stop_test(tokenizer, {" runs"})(given, ids("snow")));
 }
 
-// Bytes one by one: text comes in whole characters, and all of it together is what decoding gives.
+// Byte by byte: the stream delivers whole characters, and in total equals decoding.
 TEST(TextStream, HoldsBackWhatMayGoOn) {
   Gpt2Parts parts;
   for (int b = 0; b < 256; ++b) parts.table.add(gpt2_letters(std::string(1, static_cast<char>(b))));
@@ -407,7 +407,7 @@ TEST(TextStream, HoldsBackWhatMayGoOn) {
   }
 }
 
-// log p of what follows `context` tokens, read from position 0.
+// log p of the token after `context`, read from position 0.
 double log_prob_of(const LanguageModel& lm, std::span<const std::int32_t> context, std::int32_t next) {
   Arena arena;
   Context c(arena);
@@ -438,7 +438,7 @@ TEST(TextScore, EveryTokenIsScoredOnceBehindTheContextThatItsWindowHas) {
       ASSERT_EQ(scores[i].token_log_probs.size(), ids.empty() ? 0 : ids.size() - 1);
       double sum = 0;
       for (std::size_t t = 1; t < ids.size(); ++t) {
-        std::size_t begin = 0;  // of the first window that reaches token t
+        std::size_t begin = 0;  // of the first window that includes token t
         while (begin + 8 < t) begin += step;
         const double expected = log_prob_of(lm, std::span(ids).subspan(begin, t - begin), ids[t]);
         EXPECT_NEAR(scores[i].token_log_probs[t - 1], expected, 1e-4) << "token " << t << " of " << ids.size();

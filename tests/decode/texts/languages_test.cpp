@@ -1,4 +1,4 @@
-// What translation models with tokens of languages read and begin with: the frames of BART, mBART, M2M100 and NLLB.
+// Language tokens of translation models: the frames of BART, mBART, M2M100 and NLLB.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using Ids = std::vector<std::int32_t>;
 
 class LanguageTokens : public ::testing::Test {
  protected:
-  // A directory of this class of tokenizers, and a model of its vocabulary.
+  // A directory with this tokenizer class, and a model of its vocabulary.
   void load(const nlohmann::json& config, const std::string& first_language = "") {
     const TemporaryDirectory directory;
     directory.write("sentencepiece.bpe.model",
@@ -60,7 +60,7 @@ TEST_F(LanguageTokens, InFrontOfSourceAndTranslation) {
   EXPECT_TRUE(prepared(o).request.prefix.empty());
   EXPECT_EQ(prepared(o).request.forced_first, language("deu_Latn"));
   EXPECT_EQ(prepared({}).request.forced_first, -1);
-  // In the place of the directory's, and in front of a prefix, where it is given.
+  // Replaces the directory's, and precedes a prefix, if given.
   EXPECT_EQ(prepared(o, "Guten").request.forced_first, -1);
   EXPECT_EQ(prepared(o, "Guten", language("ace_Arab")).request.prefix, joined({language("deu_Latn")}, text("Guten")));
   EXPECT_EQ(prepared({}, "Guten", language("ace_Arab")).request.prefix, joined({language("ace_Arab")}, text("Guten")));
@@ -94,7 +94,7 @@ TEST_F(LanguageTokens, AreCutLastAndABlankTextIsBlank) {
   EXPECT_FALSE(prepared({}).is_empty());
 }
 
-// A language of the request and one of the directory are one and the same, in all that is told of a translation.
+// A language from the request or from the directory gives the same translation.
 TEST_F(LanguageTokens, ARequestsIsAsADirectorys) {
   load({{"tokenizer_class", "NllbTokenizer"}});
   const std::vector<std::string> texts{"Hello there", "", "A man sees the red house."};
@@ -143,7 +143,7 @@ TEST_F(LanguageTokens, ARequestsIsAsADirectorys) {
   }
 }
 
-// Alternatives differ in the token behind the language: it leaves no choice.
+// Alternatives differ in the token after the language token, which is fixed.
 TEST_F(LanguageTokens, AlternativesBranchBehindThem) {
   load({{"tokenizer_class", "NllbTokenizer"}});
   TranslatorOptions o;
@@ -163,8 +163,8 @@ TEST_F(LanguageTokens, AlternativesBranchBehindThem) {
   EXPECT_EQ(std::unique(second.begin(), second.end()), second.end());
 }
 
-// transformers: max_length is of the whole of what the decoder has, and max_new_tokens of all behind its start. A language
-// is in both of them, whoever asks for it.
+// In transformers, max_length counts all of the decoder's tokens, and max_new_tokens all after the start token. Both
+// include a language token, whoever sets it.
 TEST_F(LanguageTokens, LengthsCountThemAsTheyAreAskedTo) {
   load({{"tokenizer_class", "NllbTokenizer"}});
   const std::string prefix = "Guten Tag";
@@ -180,12 +180,12 @@ TEST_F(LanguageTokens, LengthsCountThemAsTheyAreAskedTo) {
     return std::pair(r.min_length, r.max_length);
   };
   using Pair = std::pair<std::int32_t, std::int32_t>;
-  // What is forced is generated, and counts by itself.
+  // A forced token is generated, and counts as such.
   for (const Counted counted : {Counted::output, Counted::first, Counted::all})
     EXPECT_EQ(lengths(counted, "deu_Latn", ""), Pair(7, 20));
   EXPECT_EQ(lengths(Counted::first, "", "", language("ace_Arab")), Pair(7, 20));
   EXPECT_EQ(lengths(Counted::all, "", "", language("ace_Arab")), Pair(7, 20));
-  // In front of a beginning it is given.
+  // Before a prefix it is part of the given tokens.
   EXPECT_EQ(lengths(Counted::output, "", prefix, language("ace_Arab")), Pair(7, 20));
   EXPECT_EQ(lengths(Counted::first, "", prefix, language("ace_Arab")), Pair(6, 19));
   EXPECT_EQ(lengths(Counted::all, "", prefix, language("ace_Arab")), Pair(std::max(0, 6 - beginning), 19 - beginning));

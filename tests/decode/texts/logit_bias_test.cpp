@@ -1,4 +1,4 @@
-// A logit bias: a search under it is one of a model whose logits are so; where it stands among the processors.
+// Logit bias: a search with it equals a search over a model with biased logits; its order among the processors.
 #include <gtest/gtest.h>
 
 #include "decode/batches/decode.h"

@@ -1,4 +1,4 @@
-// Terminology from text to text: which phrases of a source are found, and that their targets are in every translation.
+// Terminology in texts: which phrases of a source are found, and that their targets are in every translation.
 #include "decode/texts/terminology.h"
 
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ struct Translates : ::testing::Test {
   static inline std::unique_ptr<model::Model> model;
 };
 
-// Places of a phrase among the words of a text, punctuation set apart: another way to look than the program's.
+// Positions of a phrase among a text's words, with punctuation split off: independent of the program's search.
 std::size_t places(const std::string& phrase, const std::string& text) {
   const auto words_of = [](const std::string& s) {
     std::vector<std::string> words(1);

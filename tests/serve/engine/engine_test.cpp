@@ -1,5 +1,5 @@
-// The engine under load: what it gives is what decoding each request alone gives, who is cancelled or late is gone at
-// once, bounds hold, and behind it nothing is left.
+// The engine under load: results equal decoding each request alone, cancelled or late requests end at once, limits
+// hold, and nothing is left afterwards.
 #include "serve/engine/engine.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ Options options(std::int32_t beam, bool endless = false) {
   return std::make_shared<const search::SearchPlan>(o);
 }
 
-// Asks and waits.
+// Submits a request and waits for it.
 struct Asked {
   WorkPtr work = std::make_shared<Work>();
   std::promise<Outcome> promise;
@@ -137,7 +137,7 @@ TEST(Engine, WhoGoesAwayIsGoneWithinAStepWhereverItIs) {
   o.batch_size = 2;
   Engine engine(gpt2(20'000), o, statistics);
   Asked a(options(1, true), 15'000), b(options(1, true), 15'000), waits(options(1, true), 15'000);
-  int at_end = 0;  // b's tokens when a ends, told by the engine's own thread, whenever this one is woken
+  int at_end = 0;  // b's tokens when a ends, recorded by the engine's own thread
   a.work->on_end = [&, tell = a.work->on_end](Outcome&& o2) {
     at_end = b.tokens;
     tell(std::move(o2));
@@ -160,7 +160,7 @@ TEST(Engine, WhoGoesAwayIsGoneWithinAStepWhereverItIs) {
   EXPECT_EQ(statistics.cancelled.value(), 3u);
 }
 
-// Beams that fill a step keep others out for a moment, not until they end; many who wait let the batch grow at once.
+// Beams that fill a step delay others only briefly, not until they end; a long queue makes the batch grow at once.
 TEST(Engine, ATranslationDoesNotWaitForTheEndOfLongOnes) {
   Statistics statistics;
   EngineOptions o;
@@ -191,7 +191,7 @@ TEST(Engine, ATranslationDoesNotWaitForTheEndOfLongOnes) {
   engine.drain();
 }
 
-// A full queue is told before anything is read; where places are few, those who wait still get them all.
+// A full queue is reported before anything is read; even with few places, all waiting requests get one.
 TEST(Engine, TellsWhetherThereIsRoom) {
   Statistics statistics;
   EngineOptions o;
@@ -227,7 +227,7 @@ TEST(Engine, DeadlinesHoldForThoseWhoRunAndThoseWhoWait) {
   o.batch_size = 1;
   Asked runs(options(1, true), 15'000), waits(options(1, true), 15'000);
   std::atomic<bool> asked = false;
-  runs.work->on_token = [&](const search::NewToken&) {  // it is late as soon as the other one has been
+  runs.work->on_token = [&](const search::NewToken&) {  // becomes late after the other one's first token
     if (++runs.tokens < 2) return;
     while (!asked) std::this_thread::yield();
     if (waits.ends > 0) runs.work->deadline = Clock::now();
@@ -253,7 +253,7 @@ TEST(Engine, RefusesWhatItHasNoRoomFor) {
   o.batch_size = 4;
   o.queue_size = 4;
   o.cache_tokens = 250;
-  std::atomic<bool> go = false;  // before the engine, whose thread looks at it
+  std::atomic<bool> go = false;  // declared before the engine, whose thread reads it
   Engine engine(gpt2(20'000), o, statistics);
   Asked too_long(options(1), 300);
   EXPECT_THROW(engine.submit({&too_long.work, 1}), Error);
@@ -262,7 +262,7 @@ TEST(Engine, RefusesWhatItHasNoRoomFor) {
   for (int i = 0; i < 12; ++i) {
     asked.push_back(std::make_unique<Asked>(options(1, true), 100));
     asked.back()->work->client = std::to_string(i);
-    asked.back()->work->on_token = [&go](const search::NewToken&) {  // nobody ends before all have asked
+    asked.back()->work->on_token = [&go](const search::NewToken&) {  // none ends before all are submitted
       while (!go) std::this_thread::yield();
     };
     full += engine.submit({&asked.back()->work, 1}) == Engine::Answer::full;

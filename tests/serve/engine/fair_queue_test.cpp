@@ -1,4 +1,4 @@
-// Who is next: shares of tokens, priorities, order within a client, bounds, and that nothing is lost.
+// Scheduling order: shares of tokens, priorities, order within a client, limits, and that nothing is lost.
 #include "serve/engine/fair_queue.h"
 
 #include <gtest/gtest.h>

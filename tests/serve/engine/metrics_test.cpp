@@ -1,4 +1,4 @@
-// What /metrics tells is what happens, and docs/serving.md and docs/grafana.json name what it tells.
+// /metrics reports what happens, and docs/serving.md and docs/grafana.json name its metrics.
 #include <regex>
 #include <set>
 #include <sstream>
@@ -46,7 +46,7 @@ TEST_F(Serving, MetricsCountConnectionsAndTheCache) {
     busy.head();
     const double reserved = metric("tril_cache_tokens_reserved{model=\"plays\"}"),
                  used = metric("tril_cache_tokens{model=\"plays\"}");
-    // It may have come to its end by then, on a machine that is busy with something else.
+    // It may have ended by then, on a busy machine.
     if (reserved != 0) {
       EXPECT_EQ(reserved, 1 + 1 + 2 * 150) << "all that it may come to";
       EXPECT_LE(used, reserved);
@@ -77,7 +77,7 @@ TEST_F(Serving, MetricsCountWhatIsDoneAside) {
   EXPECT_EQ(side.waiting() + side.running(), 0u);
 }
 
-// The least cache is that of the shortest request that says nothing but its text.
+// The minimum cache fits the shortest request that has only a text.
 TEST_F(Serving, ACacheHasItsLeast) {
   const CacheNeeds de = cache_needs(translator, 100), plays = cache_needs(writer, 100);
   EXPECT_EQ(de.most, 1 + 3 * 24) << "a beam of 3, 24 tokens";
@@ -92,7 +92,7 @@ TEST_F(Serving, ACacheHasItsLeast) {
   post("/v1/completions", {{"prompt", "ab"}}, 400);
 }
 
-// Names of models are whatever directories are called: no bytes of theirs break what is told.
+// Model names are directory names: none of their bytes may break the output.
 TEST_F(Serving, AnyNameOfAModelIsTold) {
   const std::vector<std::string> names{"m\xff", "m\xfe", "a\"b\\c\nd", "\u00e9"};
   server.reset(), service.reset();
@@ -112,7 +112,7 @@ TEST_F(Serving, AnyNameOfAModelIsTold) {
   post("/v1/completions", {{"prompt", "a"}, {"max_tokens", 2}});
   const std::string text = ask("GET", "/metrics").body;
   EXPECT_TRUE(is_utf8(text));
-  // A line is a name, labels in quotes, and a number; those of the models differ.
+  // A line is a name, labels in quotes, and a number; lines of different models differ.
   const std::regex line(R"re([a-z_]+(\{[a-z]+="([^"\\\n]|\\["\\n])*"(,[a-z]+="([^"\\\n]|\\["\\n])*")*\})? [^ ]+)re");
   std::istringstream lines(text);
   std::set<std::string> ready;
@@ -124,7 +124,7 @@ TEST_F(Serving, AnyNameOfAModelIsTold) {
     }
   }
   EXPECT_EQ(ready.size(), names.size());
-  // They are the same name wherever they are told, and asked for.
+  // The names are the same wherever they are reported or requested.
   const Json list = Json::parse(ask("GET", "/v1/models").body)["data"];
   ASSERT_EQ(list.size(), names.size());
   for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(list[i]["id"], model_name(names[i]));
