@@ -107,10 +107,9 @@ Tensor combine_experts(Context& c, std::span<const Tensor> results, const Tensor
     }
   if (!c.tape()) return y;
   std::vector<Tensor> saved(results.begin(), results.end());
-  bool any = c.tape()->wants(weights);
-  for (const Tensor& r : saved) any |= c.tape()->wants(r);
-  if (!any) return y;
-  c.tape()->record_always("combine_experts", y, [saved, weights, w, routing](Context& x, const Tensor& dy, Grads& d) {
+  std::vector<const Tensor*> inputs{&weights};
+  for (const Tensor& r : saved) inputs.push_back(&r);
+  c.tape()->record("combine_experts", inputs, y, [saved, weights, w, routing](Context& x, const Tensor& dy, Grads& d) {
     const std::int64_t width = dy.size(1);
     x.worked([&] { return Work{.bytes = static_cast<double>(3 * routing.k) * bytes_of(dy)}; });
     std::vector<float> dw(w.size());
@@ -154,9 +153,10 @@ Tensor load_balancing_loss(Context& c, std::span<const Tensor> logits, std::int6
   }
   const Tensor y = c.upload<float>({static_cast<float>(loss)});
   if (!c.tape()) return y;
-  std::vector<Tensor> inputs(logits.begin(), logits.end());
-  const auto wanted = [&](const Tensor& l) { return c.tape()->wants(l); };
-  if (std::none_of(inputs.begin(), inputs.end(), wanted)) return y;
+  const std::vector<Tensor> saved(logits.begin(), logits.end());
+  std::vector<const Tensor*> inputs;
+  for (const Tensor& l : saved) inputs.push_back(&l);
+  if (std::none_of(inputs.begin(), inputs.end(), [&](const Tensor* l) { return c.tape()->wants(*l); })) return y;
   for (std::vector<float>& softmaxes : P)  // become the gradients of a loss whose own is one
     for (std::size_t t = 0; t < softmaxes.size(); t += z(E)) {
       double mean = 0;
@@ -164,14 +164,14 @@ Tensor load_balancing_loss(Context& c, std::span<const Tensor> logits, std::int6
       for (std::size_t e = 0; e < z(E); ++e)
         softmaxes[t + e] = static_cast<float>(factor * static_cast<double>(softmaxes[t + e]) * (f[e] - mean));
     }
-  c.tape()->record_always("load_balancing_loss", y,
-                          [inputs, gradients = std::move(P)](Context& x, const Tensor& dy, Grads& d) {
-                            for (std::size_t i = 0; i < inputs.size(); ++i) {
-                              const Tensor dl = x.upload<float>(gradients[i], inputs[i].shape());
-                              scale_by(x, dl, dy);
-                              pass_on(x, dl, d.into(x, inputs[i]));
-                            }
-                          });
+  c.tape()->record("load_balancing_loss", inputs, y,
+                   [saved, gradients = std::move(P)](Context& x, const Tensor& dy, Grads& d) {
+                     for (std::size_t i = 0; i < saved.size(); ++i) {
+                       const Tensor dl = x.upload<float>(gradients[i], saved[i].shape());
+                       scale_by(x, dl, dy);
+                       pass_on(x, dl, d.into(x, saved[i]));
+                     }
+                   });
   return y;
 }
 

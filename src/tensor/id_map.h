@@ -11,20 +11,13 @@ namespace tril {
 template <class Value>
 class IdMap {
  public:
-  Value* find(std::uint64_t id) {
-    if (slots_.empty()) return nullptr;
-    for (std::size_t i = home(id);; i = (i + 1) & (slots_.size() - 1)) {
-      if (slots_[i].id == id) return &slots_[i].value;
-      if (slots_[i].id == 0) return nullptr;
-    }
-  }
-  const Value* find(std::uint64_t id) const { return const_cast<IdMap*>(this)->find(id); }
+  Value* find(std::uint64_t id) { return value_in(slots_, id); }
+  const Value* find(std::uint64_t id) const { return value_in(slots_, id); }
 
   Value& operator[](std::uint64_t id) {
     if (Value* v = find(id)) return *v;
     if ((used_ + 1) * 2 > slots_.size()) grow();
-    std::size_t i = home(id);
-    while (slots_[i].id != 0) i = (i + 1) & (slots_.size() - 1);
+    const std::size_t i = place(slots_, id);
     ++used_;
     slots_[i].id = id;
     return slots_[i].value;
@@ -40,13 +33,28 @@ class IdMap {
     for (Slot& s : slots_)
       if (s.id) f(s.id, s.value);
   }
+  template <class F>
+  void for_each(F&& f) const {
+    for (const Slot& s : slots_)
+      if (s.id) f(s.id, s.value);
+  }
 
  private:
   struct Slot {
     std::uint64_t id = 0;  // 0: free
     Value value{};
   };
-  std::size_t home(std::uint64_t id) const { return (id * 0x9e3779b97f4a7c15ull >> 20) & (slots_.size() - 1); }
+  // Where the id is, or the free place that it would take.
+  static std::size_t place(const std::vector<Slot>& slots, std::uint64_t id) {
+    std::size_t i = (id * 0x9e3779b97f4a7c15ull >> 20) & (slots.size() - 1);
+    while (slots[i].id != id && slots[i].id != 0) i = (i + 1) & (slots.size() - 1);
+    return i;
+  }
+  template <class Slots>
+  static auto* value_in(Slots& slots, std::uint64_t id) {
+    auto* const slot = slots.empty() ? nullptr : &slots[place(slots, id)];
+    return slot && slot->id == id ? &slot->value : nullptr;
+  }
   void grow() {
     std::vector<Slot> old(slots_.empty() ? 64 : 2 * slots_.size());
     old.swap(slots_);

@@ -11,6 +11,11 @@ Grads::Slot* Grads::find(std::uint64_t id) {
   return slot ? slot : passing_.find(id);
 }
 
+const Grads::Slot* Grads::find(std::uint64_t id) const {
+  const Slot* slot = bound_.find(id);
+  return slot ? slot : passing_.find(id);
+}
+
 Grads::Target Grads::into(Context& c, const Tensor& x) {
   if (!c.tape() || !c.tape()->wants(x)) return {};
   Slot* found = find(x.id());
@@ -34,7 +39,7 @@ bool Grads::hand_over(Context& c, const Tensor& x, const Tensor& dy) {
 }
 
 Tensor Grads::get(const Tensor& x) const {
-  const Slot* slot = const_cast<Grads*>(this)->find(x.id());
+  const Slot* slot = find(x.id());
   return slot && slot->memory && slot->written ? x.over(slot->memory) : Tensor();
 }
 
@@ -65,11 +70,11 @@ void Grads::complete(Context& c, std::uint64_t id) {
   complete_(id);
 }
 
-// What is watched, the first used last; what nobody has asked for, or may yet, at the end of all.
+// What is watched, the first used last; what no op uses, or one that is left out may, at the end of all.
 std::vector<std::pair<std::int32_t, std::uint64_t>> Tape::watched_by_first_use() const {
   std::vector<std::pair<std::int32_t, std::uint64_t>> list;
   wanted_.for_each([&](std::uint64_t id, std::int32_t first) {
-    if (first != made_here) list.emplace_back(left_out_ ? not_asked : first, id);
+    if (first != made_here) list.emplace_back(left_out_ ? not_used : first, id);
   });
   std::sort(list.rbegin(), list.rend());
   return list;

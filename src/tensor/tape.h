@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <memory>
 #include <new>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -60,6 +61,7 @@ class Grads {
     bool written = false, complete = false;
   };
   Slot* find(std::uint64_t id);
+  const Slot* find(std::uint64_t id) const;
   void complete(Context& c, std::uint64_t id);
 
   IdMap<Slot> bound_;    // parameters: their memory stays
@@ -75,25 +77,25 @@ class Tape {
   Tape& operator=(const Tape&) = delete;
 
   /// Asks for the gradient of x, which no op made: a parameter or an input.
-  void watch(const Tensor& x) { wanted_[x.id()] = not_asked; }
-  /// Whether the gradient of x is wanted: what every op asks of each of its inputs while it is recorded. The first to ask is
-  /// the last in the walk back, behind which the gradient of what is watched is complete.
-  bool wants(const Tensor& x) const {
-    std::int32_t* first = x ? wanted_.find(x.id()) : nullptr;
-    if (first && *first == not_asked) *first = static_cast<std::int32_t>(nodes_.size());
-    return first != nullptr;
-  }
+  void watch(const Tensor& x) { wanted_[x.id()] = not_used; }
+  /// Whether the gradient of x is wanted: x is watched, or comes of what is.
+  bool wants(const Tensor& x) const { return x && wanted_.find(x.id()); }
 
   /// Records one op. `backward(Context&, const Tensor& dy, Grads&)` is kept only if an input's gradient is wanted; when
-  /// it runs, dy belongs to it alone and may be overwritten.
+  /// it runs, dy belongs to it alone and may be overwritten. It gives gradients to `inputs` alone: the first op that uses a
+  /// watched tensor is the last in the walk back, behind which its gradient is complete.
   template <class Backward>
-  void record(std::string_view name, std::initializer_list<const Tensor*> inputs, const Tensor& y, Backward backward) {
+  void record(std::string_view name, std::span<const Tensor* const> inputs, const Tensor& y, Backward backward) {
     bool any = false;
-    for (const Tensor* x : inputs) any |= wants(*x);
+    for (const Tensor* x : inputs) any |= uses(*x);
     if (any) record_always(name, y, std::move(backward));
   }
+  template <class Backward>
+  void record(std::string_view name, std::initializer_list<const Tensor*> inputs, const Tensor& y, Backward backward) {
+    record(name, std::span(inputs.begin(), inputs.size()), y, std::move(backward));
+  }
 
-  /// The same for an op whose closure finds out for itself whose gradients are wanted.
+  /// Records an op whoever wants what. It gives gradients to nothing that is watched, unless the tape leaves ops out.
   template <class Backward>
   void record_always(std::string_view name, const Tensor& y, Backward backward) {
     wanted_[y.id()] = made_here;
@@ -113,7 +115,7 @@ class Tape {
   void clear();
   /// Starts recording anew with the same watched tensors as `other`: for a part that is recomputed, within its walk.
   void watch_as(const Tape& other) { wanted_ = other.wanted_, inner_ = true; }
-  /// Says that ops are left out which will ask only when they are recomputed: gradients are complete at the walk's end.
+  /// Says that ops are left out and recorded only when they are recomputed: gradients are complete at the walk's end.
   void leave_out() { left_out_ = true; }
 
   std::size_t size() const { return nodes_.size(); }
@@ -129,13 +131,19 @@ class Tape {
     void (*run)(void*, Context&, const Tensor&, Grads&);
     void (*destroy)(void*);
   };
+  // The op that is recorded next gives x a gradient if it is wanted, which is the answer.
+  bool uses(const Tensor& x) {
+    std::int32_t* first = x ? wanted_.find(x.id()) : nullptr;
+    if (first && *first == not_used) *first = static_cast<std::int32_t>(nodes_.size());
+    return first != nullptr;
+  }
   void* space(std::size_t bytes);
   std::vector<std::pair<std::int32_t, std::uint64_t>> watched_by_first_use() const;
 
-  static constexpr std::int32_t not_asked = -1, made_here = -2;
+  static constexpr std::int32_t not_used = -1, made_here = -2;
 
   std::vector<Node> nodes_;
-  mutable IdMap<std::int32_t> wanted_;  // the number of the node that first asked for it, if it is watched
+  IdMap<std::int32_t> wanted_;  // the number of the node that first uses it, if it is watched
   bool inner_ = false, left_out_ = false;
   std::vector<std::unique_ptr<std::byte[]>> pages_;  // closures lie here; kept from step to step
   std::size_t page_ = 0, used_ = 0;
