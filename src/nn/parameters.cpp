@@ -39,6 +39,25 @@ bool has_copies(const Parameter& p) {
   return p.in_products && p.shape.rank() == 2;
 }
 
+TensorAt tensors_in(std::shared_ptr<std::byte> memory) {
+  return [memory = std::move(memory)](std::size_t begin, const Shape& shape, DType type) {
+    return foreign_tensor(memory.get() + begin, shape, type, memory);
+  };
+}
+
+// Of stacks that a serving model keeps as one matrix.
+void fill_stacked_biases(const kern::Kernels& kernels, const std::deque<Stack>& stacks) {
+  for (const Stack& s : stacks) {
+    if (s.from.empty()) continue;
+    std::int64_t at = 0;
+    for (const Parameter* b : s.biases) {
+      const Tensor part = s.from[0].bias.rows(at, at + b->shape[0]);
+      kernels.scale(1.0f, b->value.data<float>(), part.data<float>(), static_cast<std::size_t>(b->shape[0]));
+      at += b->shape[0];
+    }
+  }
+}
+
 }  // namespace
 
 Init Init::xavier(std::int64_t in, std::int64_t out) {
@@ -73,21 +92,75 @@ std::vector<std::string> Parameters::names() const {
   return names;
 }
 
-std::size_t Parameters::place_values(const std::shared_ptr<std::byte>& memory) {
+std::size_t Parameters::value_bytes(std::optional<Precision> serving) const {
   std::int64_t total = 0;
-  for (Parameter& p : list_) {
-    if (!keeps_value(p)) continue;
-    if (memory)
-      p.value =
-          foreign_tensor(memory.get() + static_cast<std::size_t>(total) * sizeof(float), p.shape, DType::f32, memory);
-    total += padded(p.shape.count());
-  }
-  if (memory) flat_ = foreign_tensor(memory.get(), {total}, DType::f32, memory);
+  for (const Parameter& p : list_)
+    if (!serving || is_kept_in_floats(p, *serving)) total += padded(p.shape.count());
   return static_cast<std::size_t>(total) * sizeof(float);
 }
 
+void Parameters::place_values(const TensorAt& at) {
+  std::int64_t begin = 0;
+  for (Parameter& p : list_) {
+    if (serving_ && !is_kept_in_floats(p, *serving_)) continue;
+    p.value = at(static_cast<std::size_t>(begin) * sizeof(float), p.shape, DType::f32);
+    begin += padded(p.shape.count());
+  }
+  flat_ = at(0, {begin}, DType::f32);
+}
+
 void Parameters::allocate() {
-  place_values(lasting_memory(place_values({})));
+  place_values(tensors_in(lasting_memory(value_bytes({}))));
+}
+
+std::size_t Parameters::serving_bytes(Precision precision) const {
+  return value_bytes(precision) + lay_out_matrices(list_, stacks_, precision).bytes;
+}
+
+void Parameters::allocate_serving(Precision precision) {
+  const std::size_t bytes = serving_bytes(precision);
+  const auto memory = lasting_memory(bytes);
+  place_image(precision, tensors_in(memory));
+  image_ = {memory.get(), bytes};
+}
+
+void Parameters::adopt_serving_image(Precision precision, std::span<const std::byte> image,
+                                     std::shared_ptr<const void> keep) {
+  const std::size_t bytes = serving_bytes(precision);
+  check(image.size() == bytes, "serving image", "{} bytes for a model of {}", image.size(), bytes);
+  // Tensors can be written to; those of a model that serves are not.
+  place_image(precision, tensors_in({std::move(keep), const_cast<std::byte*>(image.data())}));
+  image_ = image;
+}
+
+void Parameters::place_image(Precision precision, const TensorAt& at) {
+  serving_ = precision_ = precision;
+  place_values(at);
+  const std::size_t values = value_bytes(precision);
+  const ServingMatrices matrices = lay_out_matrices(
+      list_, stacks_, precision,
+      [&](std::size_t begin, const Shape& shape, DType type) { return at(values + begin, shape, type); });
+  for (Parameter& p : list_) {
+    const auto form = matrices.forms.find(&p);
+    if (form == matrices.forms.end()) continue;
+    p.transposed = form->second.transposed, p.packed = form->second.packed, p.quantized = form->second.quantized;
+  }
+  for (std::size_t i = 0; i < stacks_.size(); ++i) stacks_[i].from = matrices.stacks[i];
+}
+
+const Stack* Parameters::stack(std::vector<Parameter*> weights, std::vector<Parameter*> biases) {
+  assert(!flat_ && "weights are declared before they are allocated");
+  return &stacks_.emplace_back(Stack{std::move(weights), std::move(biases), {}});
+}
+
+void Parameters::set(const kern::Kernels& kernels, Parameter& p, std::span<const float> values) {
+  check(values.size() == static_cast<std::size_t>(p.shape.count()), p.name, "{} values for {}", values.size(), p.shape);
+  if (p.value) host_write<float>(p.value, values);
+  if (serving_ && p.shape.rank() == 2) fill_forms(kernels, p, values);
+}
+
+void Parameters::set(const kern::Kernels& kernels, Parameter& p, const QuantizedRows& rows) {
+  fill_forms(kernels, p, rows);
 }
 
 void Parameters::initialise(std::uint64_t seed, const std::function<void(const Parameter&)>& each) {
@@ -161,7 +234,7 @@ void Parameters::make_copies(bool small_pages) {
 }
 
 void Parameters::refresh(const kern::Kernels& kernels) {
-  if (serving_) return fill_stacked_biases(kernels);
+  if (serving_) return fill_stacked_biases(kernels, stacks_);
   make_copies();
   refresh(kernels, 0, 1);
 }

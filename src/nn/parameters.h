@@ -7,66 +7,16 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "ops/ops.h"
+#include "nn/parameter.h"
+#include "nn/serving.h"
 
 namespace tril::nn {
-
-/// How a weight starts out.
-struct Init {
-  enum class Kind : std::uint8_t { constant, normal, uniform } kind = Kind::constant;
-  double value = 0;  ///< the constant, the standard deviation, or the bound of [-value, value]
-
-  static Init zeros() { return {Kind::constant, 0}; }
-  static Init ones() { return {Kind::constant, 1}; }
-  static Init normal(double deviation) { return {Kind::normal, deviation}; }
-  /// Uniform with variance 2 / (in + out) [Glorot & Bengio 2010, eq. 16].
-  static Init xavier(std::int64_t in, std::int64_t out);
-};
-
-struct Lora;  // lora.h
-
-struct Parameter {
-  std::string name;
-  Shape shape;
-  Init init;
-  std::int32_t zero_row = -1;  ///< a row that is zero and stays so (padding); -1: none
-  bool trainable = true;
-  bool hidden_matrix = false;  ///< of a linear layer between hidden states: what Muon steps
-  Tensor value;
-  bool in_products = false;  ///< a matrix [out, in] of linear maps: gets the copies that products read
-  bool gathered = false;     ///< a table whose rows are read by number
-  Tensor transposed, packed, packed_transposed;  ///< see ops::Weight
-  ops::QuantizedMatrix quantized;
-  std::shared_ptr<const Lora> lora;  ///< what is trained in its place
-  bool is_adapter = false;           ///< half of such: no part of the model's files
-
-  ops::Weight weight() const { return {value, transposed, packed, packed_transposed, quantized, shape}; }
-};
-
-/// What products compute with; sums and everything else are float32 in all. Only the first two train.
-enum class Precision : std::uint8_t { fp32, bf16, int8, int4 };
-
-/// Matrices over one input that serving keeps one below the other, so that one product takes the place of several.
-struct Stack {
-  std::vector<Parameter*> weights, biases;
-  struct Part {
-    ops::Weight weight;
-    Tensor bias;
-  };
-  /// from[i]: matrix i and those below it. Empty in float32, and where the sizes do not fit.
-  std::vector<Part> from;
-};
-
-/// A quantised matrix as files hold it (kern::PackQuantized says how).
-struct QuantizedRows {
-  int bits = 8;
-  std::span<const std::uint8_t> rows, multipliers;
-  std::span<const float> scales;
-};
 
 class Parameters {
  public:
@@ -88,8 +38,8 @@ class Parameters {
   void allocate_serving(Precision precision);
   /// What allocate_serving laid out, as one block that depends on nothing but the weights and the precision.
   std::span<const std::byte> serving_image() const { return image_; }
-  /// Its bytes. Says, as those who call it go on to do, that the model serves in `precision`.
-  std::size_t serving_bytes(Precision precision);
+  /// The bytes of such a block.
+  std::size_t serving_bytes(Precision precision) const;
   /// Serves in `precision` out of such a block, which is only read: nothing is to be set, and no refresh() to follow.
   void adopt_serving_image(Precision precision, std::span<const std::byte> image, std::shared_ptr<const void> keep);
   /// Declares that matrices (and their biases, or none) are multiplied with one input.
@@ -132,19 +82,16 @@ class Parameters {
   void watch(Tape& tape) const;
 
  private:
-  static void pack(const kern::Kernels& kernels, Parameter& p, const kern::PackQuantized& rows,
-                   std::span<const float> scales);
-  void fill_stacked_biases(const kern::Kernels& kernels);
-  // Bytes of the values, or of a serving model's matrices, which lie in `memory` if there is any.
-  std::size_t place_values(const std::shared_ptr<std::byte>& memory);
-  std::size_t place_matrices(const std::shared_ptr<std::byte>& memory);
-  void place_image(const std::shared_ptr<std::byte>& memory, std::size_t bytes);
-  bool keeps_value(const Parameter& p) const;
-  std::vector<Stack*> usable_stacks();
+  // Of all values, or of those that a model which serves keeps in floats.
+  std::size_t value_bytes(std::optional<Precision> serving) const;
+  // Puts the values at the beginning of a block.
+  void place_values(const TensorAt& at);
+  // Begins to serve out of a block: values first, matrices behind them.
+  void place_image(Precision precision, const TensorAt& at);
 
   std::deque<Parameter> list_;
   std::deque<Stack> stacks_;
-  bool serving_ = false;
+  std::optional<Precision> serving_;  // of a model that only serves
   std::span<const std::byte> image_;
   Tensor flat_;
   Precision precision_ = Precision::fp32;

@@ -1,11 +1,9 @@
-// Weights as a model serves with them: matrices in the one form that products read, those over one input below each
-// other.
+#include "nn/serving.h"
+
 #include <algorithm>
 
 #include "kern/gemm_bf16.h"
 #include "kern/quantize_int4.h"
-#include "nn/serving.h"
-#include "tensor/lasting.h"
 
 namespace tril::nn {
 namespace {
@@ -16,19 +14,19 @@ bool is_quantized(Precision precision) {
   return precision == Precision::int8 || precision == Precision::int4;
 }
 
-// Takes pieces of memory one after the other; counts alone where there is none yet.
+// Takes pieces of a block one after the other; counts alone where there is none yet.
 class Layout {
  public:
-  explicit Layout(std::shared_ptr<std::byte> memory = nullptr) : memory_(std::move(memory)) {}
+  explicit Layout(const TensorAt& at) : at_(at) {}
   Tensor take(std::int64_t count, DType type) {
     const std::size_t begin = bytes_;
     bytes_ += (static_cast<std::size_t>(count) * size_of(type) + 63) / 64 * 64;
-    return memory_ ? foreign_tensor(memory_.get() + begin, {count}, type, memory_) : Tensor();
+    return at_ ? at_(begin, {count}, type) : Tensor();
   }
   std::size_t bytes() const { return bytes_; }
 
  private:
-  std::shared_ptr<std::byte> memory_;
+  const TensorAt& at_;
   std::size_t bytes_ = 0;
 };
 
@@ -77,6 +75,46 @@ ops::Weight part_of(const ops::Weight& all, std::int64_t begin, std::int64_t end
   return w;
 }
 
+// Whether a stack's matrices can lie below each other.
+bool fits(const Stack& s, Precision precision) {
+  if (precision == Precision::fp32) return false;
+  const auto fits_below = [&](const Parameter* p) {
+    return p->shape[0] % panel == 0 && p->shape[1] == s.weights[0]->shape[1] && p->hidden_matrix && !p->lora;
+  };
+  return std::all_of(s.weights.begin(), s.weights.end(), fits_below) &&
+         std::find(s.biases.begin(), s.biases.end(), nullptr) == s.biases.end();
+}
+
+// One matrix of all of a stack, its parts and the forms of its weights.
+std::vector<Stack::Part> place_stack(Layout& layout, const Stack& s, Precision precision, ServingMatrices& matrices) {
+  std::int64_t out = 0;
+  for (const Parameter* p : s.weights) out += p->shape[0];
+  const Parameter& first = *s.weights[0];
+  const ops::Weight all = place(layout, out, first.shape[1], precision, quantized_bits(first, precision));
+  const Tensor bias = s.biases.empty() ? Tensor() : layout.take(out, DType::f32);
+  std::vector<Stack::Part> from;
+  std::int64_t begin = 0;
+  for (const Parameter* p : s.weights) {
+    const std::int64_t end = begin + p->shape[0];
+    matrices.forms[p] = part_of(all, begin, end);
+    from.push_back({part_of(all, begin, out), bias ? bias.rows(begin, out) : Tensor()});
+    begin = end;
+  }
+  return from;
+}
+
+// Packs quantised rows, which say where they are and how they were made, into the form that products read.
+void pack(const kern::Kernels& kernels, Parameter& p, const kern::PackQuantized& rows, std::span<const float> scales) {
+  ops::QuantizedMatrix& q = p.quantized;
+  kern::PackQuantized all = rows;
+  all.n = static_cast<std::size_t>(p.shape[0]), all.k = static_cast<std::size_t>(p.shape[1]), all.bits = q.bits;
+  all.values = q.values.data<std::uint8_t>();
+  all.multipliers = q.multipliers ? q.multipliers.data<std::uint8_t>() : nullptr;
+  all.sums = q.sums.data<std::int32_t>();
+  kernels.pack_quantized(all);
+  host_write<float>(q.scales.rows(0, p.shape[0]), scales);
+}
+
 }  // namespace
 
 int quantized_bits(const Parameter& p, Precision precision) {
@@ -84,87 +122,30 @@ int quantized_bits(const Parameter& p, Precision precision) {
   return precision == Precision::int4 && p.hidden_matrix ? 4 : 8;
 }
 
-const Stack* Parameters::stack(std::vector<Parameter*> weights, std::vector<Parameter*> biases) {
-  assert(!flat_ && "weights are declared before they are allocated");
-  return &stacks_.emplace_back(Stack{std::move(weights), std::move(biases), {}});
-}
-
-bool Parameters::keeps_value(const Parameter& p) const {
-  if (!serving_ || p.shape.rank() != 2) return true;
-  if (is_quantized(precision_)) return !p.in_products && !p.gathered;
+bool is_kept_in_floats(const Parameter& p, Precision precision) {
+  if (p.shape.rank() != 2) return true;
+  if (is_quantized(precision)) return !p.in_products && !p.gathered;
   return !p.in_products || p.gathered;
 }
 
-// Those whose matrices can lie below each other.
-std::vector<Stack*> Parameters::usable_stacks() {
-  std::vector<Stack*> list;
-  for (Stack& s : stacks_) {
-    bool fits = precision_ != Precision::fp32;
-    for (const Parameter* p : s.weights)
-      fits &= p->shape[0] % panel == 0 && p->shape[1] == s.weights[0]->shape[1] && p->hidden_matrix && !p->lora;
-    for (const Parameter* p : s.biases) fits &= p != nullptr;
-    if (fits) list.push_back(&s);
+ServingMatrices lay_out_matrices(const std::deque<Parameter>& list, const std::deque<Stack>& stacks,
+                                 Precision precision, const TensorAt& at) {
+  Layout layout(at);
+  ServingMatrices matrices;
+  for (const Stack& s : stacks) {
+    std::vector<Stack::Part>& from = matrices.stacks.emplace_back();
+    if (fits(s, precision)) from = place_stack(layout, s, precision, matrices);
   }
-  return list;
-}
-
-std::size_t Parameters::place_matrices(const std::shared_ptr<std::byte>& memory) {
-  Layout layout(memory);
-  std::vector<const Parameter*> stacked;
-  for (Stack* s : usable_stacks()) {
-    std::int64_t out = 0;
-    for (const Parameter* p : s->weights) out += p->shape[0];
-    const ops::Weight all =
-        place(layout, out, s->weights[0]->shape[1], precision_, quantized_bits(*s->weights[0], precision_));
-    const Tensor bias = s->biases.empty() ? Tensor() : layout.take(out, DType::f32);
-    std::int64_t begin = 0;
-    for (Parameter* p : s->weights) {
-      stacked.push_back(p);
-      if (!memory) continue;
-      const std::int64_t end = begin + p->shape[0];
-      const ops::Weight w = part_of(all, begin, end);
-      p->packed = w.packed, p->quantized = w.quantized;
-      s->from.push_back({part_of(all, begin, out), bias ? bias.rows(begin, out) : Tensor()});
-      begin = end;
-    }
+  for (const Parameter& p : list) {
+    const bool has_form = p.shape.rank() == 2 && (p.in_products || (p.gathered && is_quantized(precision)));
+    if (has_form && !matrices.forms.contains(&p))
+      matrices.forms[&p] = place(layout, p.shape[0], p.shape[1], precision, quantized_bits(p, precision));
   }
-  for (Parameter& p : list_) {
-    const bool has_form = p.shape.rank() == 2 && (p.in_products || (p.gathered && is_quantized(precision_)));
-    if (!has_form || std::find(stacked.begin(), stacked.end(), &p) != stacked.end()) continue;
-    const ops::Weight w = place(layout, p.shape[0], p.shape[1], precision_, quantized_bits(p, precision_));
-    p.transposed = w.transposed, p.packed = w.packed, p.quantized = w.quantized;
-  }
-  return layout.bytes();
+  matrices.bytes = layout.bytes();
+  return matrices;
 }
 
-std::size_t Parameters::serving_bytes(Precision precision) {
-  serving_ = true, precision_ = precision;
-  return place_values({}) + place_matrices({});
-}
-
-void Parameters::place_image(const std::shared_ptr<std::byte>& memory, std::size_t bytes) {
-  const std::size_t values = place_values(memory);
-  place_matrices({memory, memory.get() + values});
-  image_ = {memory.get(), bytes};
-}
-
-void Parameters::allocate_serving(Precision precision) {
-  const std::size_t bytes = serving_bytes(precision);
-  place_image(lasting_memory(bytes), bytes);
-}
-
-void Parameters::adopt_serving_image(Precision precision, std::span<const std::byte> image,
-                                     std::shared_ptr<const void> keep) {
-  const std::size_t bytes = serving_bytes(precision);
-  check(image.size() == bytes, "serving image", "{} bytes for a model of {}", image.size(), bytes);
-  // Tensors can be written to; those of a model that serves are not.
-  place_image({std::move(keep), const_cast<std::byte*>(image.data())}, bytes);
-}
-
-void Parameters::set(const kern::Kernels& kernels, Parameter& p, std::span<const float> values) {
-  check(values.size() == static_cast<std::size_t>(p.shape.count()), p.name, "{} values for {}", values.size(), p.shape);
-  if (p.value) host_write<float>(p.value, values);
-  if (!serving_ || p.shape.rank() != 2) return;
+void fill_forms(const kern::Kernels& kernels, Parameter& p, std::span<const float> values) {
   const auto n = static_cast<std::size_t>(p.shape[0]), k = static_cast<std::size_t>(p.shape[1]);
   if (p.transposed) kernels.transpose(values.data(), p.transposed.data<float>(), n, k);
   if (p.packed)
@@ -189,7 +170,7 @@ void Parameters::set(const kern::Kernels& kernels, Parameter& p, std::span<const
   }
 }
 
-void Parameters::set(const kern::Kernels& kernels, Parameter& p, const QuantizedRows& q) {
+void fill_forms(const kern::Kernels& kernels, Parameter& p, const QuantizedRows& q) {
   const auto n = static_cast<std::size_t>(p.shape[0]), k = static_cast<std::size_t>(p.shape[1]);
   const std::size_t row = q.bits == 8 ? k : (k + 1) / 2;
   check(p.quantized && p.quantized.bits == q.bits, p.name, "is not served with {} bits", q.bits);
@@ -198,29 +179,6 @@ void Parameters::set(const kern::Kernels& kernels, Parameter& p, const Quantized
   check(q.bits == 8 || q.multipliers.size() == n * ((k + kern::int4_group - 1) / kern::int4_group), p.name,
         "{} multipliers for {}", q.multipliers.size(), p.shape);
   pack(kernels, p, {.rows = q.rows.data(), .row_bytes = row, .row_multipliers = q.multipliers.data()}, q.scales);
-}
-
-void Parameters::pack(const kern::Kernels& kernels, Parameter& p, const kern::PackQuantized& rows,
-                      std::span<const float> scales) {
-  const ops::QuantizedMatrix& q = p.quantized;
-  kern::PackQuantized all = rows;
-  all.n = static_cast<std::size_t>(p.shape[0]), all.k = static_cast<std::size_t>(p.shape[1]), all.bits = q.bits;
-  all.values = q.values.data<std::uint8_t>();
-  all.multipliers = q.multipliers ? q.multipliers.data<std::uint8_t>() : nullptr;
-  all.sums = q.sums.data<std::int32_t>();
-  kernels.pack_quantized(all);
-  host_write<float>(q.scales.rows(0, p.shape[0]), scales);
-}
-
-void Parameters::fill_stacked_biases(const kern::Kernels& kernels) {
-  for (const Stack* s : usable_stacks()) {
-    std::int64_t at = 0;
-    for (const Parameter* b : s->biases) {
-      const Tensor part = s->from[0].bias.rows(at, at + b->shape[0]);
-      kernels.scale(1.0f, b->value.data<float>(), part.data<float>(), static_cast<std::size_t>(b->shape[0]));
-      at += b->shape[0];
-    }
-  }
 }
 
 }  // namespace tril::nn

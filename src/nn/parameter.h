@@ -1,0 +1,67 @@
+// A weight: its name, how it starts out, and the forms in which products read it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ops/ops.h"
+
+namespace tril::nn {
+
+/// How a weight starts out.
+struct Init {
+  enum class Kind : std::uint8_t { constant, normal, uniform } kind = Kind::constant;
+  double value = 0;  ///< the constant, the standard deviation, or the bound of [-value, value]
+
+  static Init zeros() { return {Kind::constant, 0}; }
+  static Init ones() { return {Kind::constant, 1}; }
+  static Init normal(double deviation) { return {Kind::normal, deviation}; }
+  /// Uniform with variance 2 / (in + out) [Glorot & Bengio 2010, eq. 16].
+  static Init xavier(std::int64_t in, std::int64_t out);
+};
+
+struct Lora;  // lora.h
+
+struct Parameter {
+  std::string name;
+  Shape shape;
+  Init init;
+  std::int32_t zero_row = -1;  ///< a row that is zero and stays so (padding); -1: none
+  bool trainable = true;
+  bool hidden_matrix = false;  ///< of a linear layer between hidden states: what Muon steps
+  Tensor value;
+  bool in_products = false;  ///< a matrix [out, in] of linear maps: gets the copies that products read
+  bool gathered = false;     ///< a table whose rows are read by number
+  Tensor transposed, packed, packed_transposed;  ///< see ops::Weight
+  ops::QuantizedMatrix quantized;
+  std::shared_ptr<const Lora> lora;  ///< what is trained in its place
+  bool is_adapter = false;           ///< half of such: no part of the model's files
+
+  ops::Weight weight() const { return {value, transposed, packed, packed_transposed, quantized, shape}; }
+};
+
+/// What products compute with; sums and everything else are float32 in all. Only the first two train.
+enum class Precision : std::uint8_t { fp32, bf16, int8, int4 };
+
+/// Matrices over one input that serving keeps one below the other, so that one product takes the place of several.
+struct Stack {
+  std::vector<Parameter*> weights, biases;
+  struct Part {
+    ops::Weight weight;
+    Tensor bias;
+  };
+  /// from[i]: matrix i and those below it. Empty in float32, and where the sizes do not fit.
+  std::vector<Part> from;
+};
+
+/// A quantised matrix as files hold it (kern::PackQuantized says how).
+struct QuantizedRows {
+  int bits = 8;
+  std::span<const std::uint8_t> rows, multipliers;
+  std::span<const float> scales;
+};
+
+}  // namespace tril::nn
