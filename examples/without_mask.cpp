@@ -47,7 +47,7 @@ double train(Context& c, model::TiedDecoder& m, const std::vector<Ids>& text) {
   const Tensor targets = c.upload(wanted), one = c.upload(std::vector<float>{1});
 
   nn::Parameters& p = m.parameters();
-  const Tensor gradient = tril::lasting_zeros(p.trained_window().count);
+  Tensor gradient = tril::lasting_zeros(p.trained_window().count);
   Grads grads;
   p.bind_gradients(grads, gradient);
   train::Optimizer optimizer(p, {});

@@ -73,8 +73,8 @@ using Bench = std::function<void(benchmark::State&, Context&, const Sizes&)>;
 
 void product(benchmark::State& state, Context& c, std::int64_t N, std::int64_t in, std::int64_t out,
              const LinearOptions& o) {
-  const Tensor x = uniform(c, {N, in}, 1), w = uniform(c, {out, in}, 2), b = uniform(c, {out}, 3),
-               wt = c.empty({in, out});
+  const Tensor x = uniform(c, {N, in}, 1), w = uniform(c, {out, in}, 2), b = uniform(c, {out}, 3);
+  Tensor wt = c.empty({in, out});
   c.kernels().transpose(w.data<float>(), wt.data<float>(), static_cast<std::size_t>(out), static_cast<std::size_t>(in));
   step(state, c, {x, w, b}, [&] { return linear(c, x, {w, wt}, b, o); });
   rate(state, "GFLOP/s", 6.0 * static_cast<double>(N) * static_cast<double>(in) * static_cast<double>(out));
@@ -164,7 +164,8 @@ const Case cases[] = {
 void product_roof(benchmark::State& state) {
   Arena arena;
   Context c(arena);
-  const Tensor a = uniform(c, {2048, 2048}, 1), b = uniform(c, {2048, 2048}, 2), y = c.empty({2048, 2048});
+  const Tensor a = uniform(c, {2048, 2048}, 1), b = uniform(c, {2048, 2048}, 2);
+  Tensor y = c.empty({2048, 2048});
   for (auto _ : state)
     kern::gemm({.m = 2048,
                 .n = 2048,
@@ -182,7 +183,8 @@ void memory_roof(benchmark::State& state) {  // bytes read and written, as the o
   Arena arena;
   Context c(arena);
   const std::int64_t n = state.range(0);
-  const Tensor x = uniform(c, {n}, 1), y = c.empty({n});
+  const Tensor x = uniform(c, {n}, 1);
+  Tensor y = c.empty({n});
   for (auto _ : state) {
     c.kernels().scale(1.0f, x.data<float>(), y.data<float>(), static_cast<std::size_t>(n));
     benchmark::ClobberMemory();

@@ -157,8 +157,8 @@ void KvCache::extend_states(std::span<const std::int32_t> counts) {
     if (!begins && references_[static_cast<std::size_t>(row.slots[0])] == 1) continue;
     if (free_.empty()) grow(std::max<std::int64_t>(2 * capacity_, rows()));
     const std::int32_t slot = take_slot();
-    for (const ops::CachedKeysValues& layer : layers_) {
-      const Tensor to = layer.keys.rows(slot, slot + 1);
+    for (ops::CachedKeysValues& layer : layers_) {
+      Tensor to = layer.keys.rows(slot, slot + 1);
       const auto n = static_cast<std::size_t>(sizes_.state_size);
       if (begins)
         context_->kernels().fill(0.0f, to.data<float>(), n);
@@ -215,7 +215,7 @@ std::int64_t KvCache::bytes() const {
 }
 
 void KvCache::store(Context& c, std::int64_t layer, const Tensor& keys, const Tensor& values) {
-  const ops::CachedKeysValues& to = layers_[static_cast<std::size_t>(layer)];
+  ops::CachedKeysValues& to = layers_[static_cast<std::size_t>(layer)];
   const std::int64_t N = static_cast<std::int64_t>(fresh_.size());
   check_shape(keys, {N, sizes_.key_size}, "KvCache: keys");
   check_shape(values, {N, sizes_.value_size}, "KvCache: values");
@@ -225,7 +225,7 @@ void KvCache::store(Context& c, std::int64_t layer, const Tensor& keys, const Te
     ops::quantize_slots(c, values, fresh_, sizes_.num_kv_heads, to.values, to.value_scales);
     return;
   }
-  const auto copy = [&](const Tensor& from, const Tensor& into, std::int64_t row, std::int64_t rows) {
+  const auto copy = [&](const Tensor& from, Tensor& into, std::int64_t row, std::int64_t rows) {
     const std::int64_t width = into.size(1);
     c.kernels().copy_rows(from.data<float>() + row * from.row_stride(), static_cast<std::size_t>(from.row_stride()),
                           into.data<float>() + fresh_[static_cast<std::size_t>(row)] * width,

@@ -71,7 +71,7 @@ class KvCache {
   const Tensor& keys(std::int64_t layer) const { return this->layer(layer).keys; }
   const Tensor& values(std::int64_t layer) const { return this->layer(layer).values; }
   /// [capacity, state_size], where rows are states: the row's is at slots(r)[0].
-  const Tensor& states(std::int64_t layer) const { return keys(layer); }
+  Tensor& states(std::int64_t layer) { return layers_[static_cast<std::size_t>(layer)].keys; }
 
   std::int64_t used_slots() const { return capacity_ - static_cast<std::int64_t>(free_.size()); }
   std::int64_t capacity() const { return capacity_; }

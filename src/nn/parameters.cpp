@@ -39,7 +39,8 @@ bool has_copies(const Parameter& p) {
   return p.in_products && p.shape.rank() == 2;
 }
 
-TensorAt tensors_in(std::shared_ptr<std::byte> memory) {
+template <class Byte>
+TensorAt tensors_in(std::shared_ptr<Byte> memory) {
   return [memory = std::move(memory)](std::size_t begin, const Shape& shape, DType type) {
     return foreign_tensor(memory.get() + begin, shape, type, memory);
   };
@@ -51,7 +52,7 @@ void fill_stacked_biases(const kern::Kernels& kernels, const std::deque<Stack>& 
     if (s.from.empty()) continue;
     std::int64_t at = 0;
     for (const Parameter* b : s.biases) {
-      const Tensor part = s.from[0].bias.rows(at, at + b->shape[0]);
+      Tensor part = s.from[0].bias.rows(at, at + b->shape[0]);
       kernels.scale(1.0f, b->value.data<float>(), part.data<float>(), static_cast<std::size_t>(b->shape[0]));
       at += b->shape[0];
     }
@@ -74,10 +75,22 @@ Parameter& Parameters::add(std::string name, Shape shape, Init init) {
   return p;
 }
 
+namespace {
+
+template <class List>
+auto* named(List& list, std::string_view name) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const Parameter& p) { return p.name == name; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
 Parameter* Parameters::find(std::string_view name) {
-  for (Parameter& p : list_)
-    if (p.name == name) return &p;
-  return nullptr;
+  return named(list_, name);
+}
+
+const Parameter* Parameters::find(std::string_view name) const {
+  return named(list_, name);
 }
 
 std::int64_t Parameters::count() const {
@@ -128,8 +141,7 @@ void Parameters::adopt_serving_image(Precision precision, std::span<const std::b
                                      std::shared_ptr<const void> keep) {
   const std::size_t bytes = serving_bytes(precision);
   check(image.size() == bytes, "serving image", "{} bytes for a model of {}", image.size(), bytes);
-  // Tensors can be written to; those of a model that serves are not.
-  place_image(precision, tensors_in({std::move(keep), const_cast<std::byte*>(image.data())}));
+  place_image(precision, tensors_in(std::shared_ptr<const std::byte>(std::move(keep), image.data())));
   image_ = image;
 }
 
@@ -241,12 +253,12 @@ void Parameters::refresh(const kern::Kernels& kernels) {
 
 namespace {
 
-void refresh_float(const kern::Kernels& kernels, const Parameter& p) {
+void refresh_float(const kern::Kernels& kernels, Parameter& p) {
   kernels.transpose(p.value.data<float>(), p.transposed.data<float>(), static_cast<std::size_t>(p.shape[0]),
                     static_cast<std::size_t>(p.shape[1]));
 }
 
-void refresh_packed(const kern::Kernels& kernels, const Parameter& p) {
+void refresh_packed(const kern::Kernels& kernels, Parameter& p) {
   const auto out = static_cast<std::size_t>(p.shape[0]), in = static_cast<std::size_t>(p.shape[1]);
   kern::PackRight pack{.b = p.value.data<float>(), .stride = in, .k = out, .n = in};
   pack.packed = p.packed_transposed.data<std::uint16_t>();
@@ -258,17 +270,17 @@ void refresh_packed(const kern::Kernels& kernels, const Parameter& p) {
 
 }  // namespace
 
-void Parameters::refresh(const kern::Kernels& kernels, const Parameter& p) const {
+void Parameters::refresh(const kern::Kernels& kernels, Parameter& p) {
   if (has_copies(p)) precision_ == Precision::bf16 ? refresh_packed(kernels, p) : refresh_float(kernels, p);
 }
 
 void Parameters::refresh(const kern::Kernels& kernels, std::int64_t part, std::int64_t parts) {
   EvenPartition turns(count(), parts);
-  for (const Parameter& p : list_)
+  for (Parameter& p : list_)
     if (turns.next(p.shape.count()) == part) refresh(kernels, p);
 }
 
-void Parameters::bind_gradients(Grads& grads, const Tensor& gradients) const {
+void Parameters::bind_gradients(Grads& grads, Tensor gradients) const {
   const Window window = trained_window();
   check_shape(gradients, {window.count}, "bind_gradients");
   std::int64_t at = -window.begin;

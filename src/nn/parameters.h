@@ -27,6 +27,7 @@ class Parameters {
   /// Declares a weight; its address stays valid. The name must be new.
   Parameter& add(std::string name, Shape shape, Init init);
   Parameter* find(std::string_view name);
+  const Parameter* find(std::string_view name) const;
   std::deque<Parameter>& all() { return list_; }
   const std::deque<Parameter>& all() const { return list_; }
   std::int64_t count() const;  ///< how many values, all weights together
@@ -53,6 +54,7 @@ class Parameters {
   void initialise(std::uint64_t seed, const std::function<void(const Parameter&)>& each = {});
   /// The flat block [total], padding between weights included (it stays zero); none before allocate().
   const Tensor& flat() const { return flat_; }
+  Tensor& flat() { return flat_; }
   /// Where a weight begins in the flat block.
   std::int64_t offset_of(const Parameter& p) const;
 
@@ -69,7 +71,7 @@ class Parameters {
   /// @param small_pages  in any case anew, so that copies which are not needed at a time take no memory then (give_back())
   void make_copies(bool small_pages = false);
   /// Brings the copies of one weight up to date.
-  void refresh(const kern::Kernels& kernels, const Parameter& p) const;
+  void refresh(const kern::Kernels& kernels, Parameter& p);
   /// Brings the copies for products up to date with the values: after loading, and after every step of an optimiser.
   void refresh(const kern::Kernels& kernels);
   /// The same for the weights whose turn it is when `part` of `parts` workers share the labour, after one of the whole.
@@ -77,7 +79,7 @@ class Parameters {
 
   /// Makes every trainable weight's gradient live in `gradients` ([trained_window().count], laid out as that part of
   /// flat()).
-  void bind_gradients(Grads& grads, const Tensor& gradients) const;
+  void bind_gradients(Grads& grads, Tensor gradients) const;
   /// Asks the tape for every trainable weight's gradient.
   void watch(Tape& tape) const;
 

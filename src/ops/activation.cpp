@@ -13,7 +13,7 @@ Tensor activate(Context& c, Activation f, const Tensor& x) {
   if (c.tape())
     c.tape()->record("activate", {&x}, y,
                      [x, f, saved = f == Activation::relu ? y : x](Context& k, const Tensor& dy, Grads& d) {
-                       const auto dx = d.into(k, x);
+                       auto dx = d.into(k, x);
                        k.worked([&] { return Work{.bytes = bytes_of(saved, dy, dx.grad)}; });
                        k.kernels().activate_backward(f, saved.data<float>(), dy.data<float>(), dx.grad.data<float>(),
                                                      dx.accumulate, z(dy.count()));
@@ -30,7 +30,7 @@ Tensor gated(Context& c, Activation f, const Tensor& gate, const Tensor& up) {
   if (c.tape())
     c.tape()->record("gated", {&gate, &up}, y, [gate, up, f](Context& k, const Tensor& dy, Grads& d) {
       k.worked([&] { return Work{.bytes = bytes_of(gate, up, dy, gate, up)}; });
-      const Tensor d_gate = k.empty(gate.shape()), d_up = k.empty(up.shape());
+      Tensor d_gate = k.empty(gate.shape()), d_up = k.empty(up.shape());
       k.kernels().gated_backward(f, gate.data<float>(), up.data<float>(), dy.data<float>(), d_gate.data<float>(),
                                  d_up.data<float>(), false, z(dy.count()));
       pass_on(k, d_gate, d.into(k, gate));

@@ -19,9 +19,9 @@ Tensor alignment_loss(Context& c, const Tensor& w, const Tensor& wanted, const S
   check_shape(wanted, {total}, "alignment_loss: wanted");
   check(normalizer > 0, "alignment_loss", "normalizer {} is not above zero", normalizer);
 
-  const Tensor losses = c.empty({queries});
+  Tensor losses = c.empty({queries});
   const bool keeps = c.tape() && c.tape()->wants(w);
-  const Tensor dw = keeps ? c.empty({total}) : Tensor();
+  Tensor dw = keeps ? c.empty({total}) : Tensor();
   const auto time = c.timed("alignment_loss", "forward", [&] { return Work{.bytes = bytes_of(w, wanted, dw)}; });
   c.kernels().alignment_loss(cost, spans->data(), spans->size(), w.data<float>(), wanted.data<float>(),
                              static_cast<float>(1 / normalizer), losses.data<float>(),

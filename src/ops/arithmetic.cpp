@@ -28,7 +28,7 @@ Tensor scale(Context& c, const Tensor& x, float alpha) {
   const auto time = c.timed("scale", "forward", [&] { return Work{.bytes = bytes_of(x, y)}; });
   c.kernels().scale(alpha, x.data<float>(), y.data<float>(), z(y.count()));
   if (c.tape())
-    c.tape()->record("scale", {&x}, y, [x, alpha](Context& k, const Tensor& dy, Grads& d) {
+    c.tape()->record("scale", {&x}, y, [x, alpha](Context& k, Tensor dy, Grads& d) {
       k.worked([&] { return Work{.bytes = bytes_of(dy, dy)}; });
       k.kernels().scale(alpha, dy.data<float>(), dy.data<float>(), z(dy.count()));
       pass_on(k, dy, d.into(k, x));
@@ -45,7 +45,7 @@ Tensor dropout(Context& c, const Tensor& x, float p) {
   c.kernels().dropout(drop, x.data<float>(), y.data<float>(), z(y.count()));
   if (c.tape())
     c.tape()->record("dropout", {&x}, y, [x, drop](Context& k, const Tensor& dy, Grads& d) {
-      const auto dx = d.into(k, x);
+      auto dx = d.into(k, x);
       k.worked([&] { return Work{.bytes = bytes_of(dy, dx.grad)}; });
       if (dx.accumulate)
         k.kernels().axpy_dropout(drop, dy.data<float>(), dx.grad.data<float>(), z(dy.count()));
@@ -67,7 +67,7 @@ Tensor residual(Context& c, const Tensor& h, const Tensor& x, float p) {
     c.tape()->record("residual", {&h, &x}, y, [h, x, drop](Context& k, const Tensor& dy, Grads& d) {
       k.worked([&] { return Work{.bytes = 2 * bytes_of(dy, dy)}; });
       pass_on(k, dy, d.into(k, h));
-      if (const auto dx = d.into(k, x); dx.accumulate)
+      if (auto dx = d.into(k, x); dx.accumulate)
         k.kernels().axpy_dropout(drop, dy.data<float>(), dx.grad.data<float>(), z(dy.count()));
       else if (dx)
         k.kernels().dropout(drop, dy.data<float>(), dx.grad.data<float>(), z(dy.count()));
@@ -90,7 +90,7 @@ Tensor weighted_sum(Context& c, const Tensor& x, const Tensor& w) {
                     .c_stride = 1});
   if (c.tape())
     c.tape()->record("weighted_sum", {&x}, y, [x, w](Context& k, const Tensor& dy, Grads& d) {
-      const auto dx = d.into(k, x);
+      auto dx = d.into(k, x);
       k.kernels().gemm({.m = z(x.count()),
                         .n = 1,
                         .k = 1,

@@ -97,7 +97,7 @@ void check_spans(const Spans& spans, std::int64_t Nq, std::int64_t Nk) {
 
 // For whoever looks.
 Tensor weights_of(Context& c, const kern::Attention& a, const Tensor& lse, float* scratch) {
-  const Tensor w = c.empty(shape_of_weights({a.rows, a.num_rows}, static_cast<std::int64_t>(a.heads)));
+  Tensor w = c.empty(shape_of_weights({a.rows, a.num_rows}, static_cast<std::int64_t>(a.heads)));
   c.kernels().attention_weights(a, lse.data<float>(), w.data<float>(), scratch);
   return w;
 }
@@ -121,10 +121,10 @@ Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, 
   const kern::Attention a = arguments(q, k, v, spans, o, drop);
 
   const Cover cover = cover_of(spans, Nq, k.size(0));
-  const Tensor y = c.empty({Nq, h.heads * h.d_v});
+  Tensor y = c.empty({Nq, h.heads * h.d_v});
   if (!cover.queries) clear(c, y);
-  const Tensor lse = c.tape() || c.probing() ? c.empty({Nq, h.heads}) : Tensor();
-  const Tensor scratch = c.empty({static_cast<std::int64_t>(c.kernels().attention_scratch(a.d_k, a.d_v))});
+  Tensor lse = c.tape() || c.probing() ? c.empty({Nq, h.heads}) : Tensor();
+  Tensor scratch = c.empty({static_cast<std::int64_t>(c.kernels().attention_scratch(a.d_k, a.d_v))});
   const auto time = c.timed("attention", "forward", [&] { return work_of(a, 1, 1, bytes_of(q, k, v, y)); });
   c.kernels().attention(a, y.data<float>(), z(y.row_stride()), lse ? lse.data<float>() : nullptr,
                         scratch.data<float>());
@@ -143,8 +143,8 @@ Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, 
             if (!t.accumulate && (same || !covered)) clear(x, to), t.accumulate = true;
             return to;
           };
-          const Tensor to_q = target(dq, q, cover.queries), to_k = target(dk, k, cover.keys),
-                       to_v = target(dv, v, cover.keys);
+          Tensor to_q = target(dq, q, cover.queries), to_k = target(dk, k, cover.keys),
+                 to_v = target(dv, v, cover.keys);
           kern::AttentionGradient g;
           g.out = y.data<float>(), g.d_out = dy.data<float>(), g.lse = lse.data<float>();
           g.out_stride = g.d_out_stride = z(y.row_stride());
@@ -154,7 +154,7 @@ Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, 
           g.accumulate_q = dq.accumulate, g.accumulate_k = dk.accumulate, g.accumulate_v = dv.accumulate;
           const kern::Attention args = arguments(q, k, v, spans, o, drop);
           x.worked([&] { return work_of(args, 3, 2, bytes_of(q, k, v, y, dy, q, k, v)); });
-          const Tensor work = x.empty({static_cast<std::int64_t>(x.kernels().attention_scratch(args.d_k, args.d_v))});
+          Tensor work = x.empty({static_cast<std::int64_t>(x.kernels().attention_scratch(args.d_k, args.d_v))});
           x.kernels().attention_backward(args, g, work.data<float>());
         });
   }

@@ -136,14 +136,14 @@ Mask window_and_sinks(Context& c, const Spans& spans, std::int32_t window, std::
 Tensor cached_attention(Context& c, const Tensor& q, const CachedKeysValues& kv, const CachedRows& rows,
                         const AttentionOptions& o) {
   const kern::CachedAttention a = arguments(q, kv, rows, o);
-  const Tensor y = c.empty({q.size(0), static_cast<std::int64_t>(a.heads * a.d_v)});
+  Tensor y = c.empty({q.size(0), static_cast<std::int64_t>(a.heads * a.d_v)});
   const std::size_t stride = z(y.row_stride());
   const std::int64_t parts = parts_of(c, a);
   const auto share = [&](std::int64_t part) { return share_of(a, z(part), z(parts), stride); };
   std::size_t needed = 0;
   for (std::int64_t p = 0; p < parts; ++p)
     needed = std::max(needed, c.kernels().cached_attention_scratch(share(p).attention));
-  const Tensor scratch = c.empty({parts, static_cast<std::int64_t>((needed + 15) / 16 * 16)});
+  Tensor scratch = c.empty({parts, static_cast<std::int64_t>((needed + 15) / 16 * 16)});
   const auto time = c.timed("cached_attention", "forward", [&] { return work_of(a); });
   c.share_out(parts, [&](int, std::int64_t first, std::int64_t end) {
     for (std::int64_t p = first; p < end; ++p) {
@@ -155,7 +155,7 @@ Tensor cached_attention(Context& c, const Tensor& q, const CachedKeysValues& kv,
   return y;
 }
 
-void copy_into(Context& c, const Tensor& x, const Tensor& y) {
+void copy_into(Context& c, const Tensor& x, Tensor y) {
   check(x.dtype() == y.dtype() && x.is_dense() && y.is_dense() && x.count() <= y.count(), "copy_into",
         "{} of {} does not go into {} of {}", x.shape(), name_of(x.dtype()), y.shape(), name_of(y.dtype()));
   const auto copy = [&]<class T>(T*) { c.kernels().copy(x.data<T>(), y.data<T>(), x.bytes()); };
@@ -163,7 +163,7 @@ void copy_into(Context& c, const Tensor& x, const Tensor& y) {
 }
 
 void quantize_slots(Context& c, const Tensor& x, std::span<const std::int32_t> slots, std::int64_t num_kv_heads,
-                    const Tensor& to, const Tensor& scales) {
+                    Tensor to, Tensor scales) {
   const auto [N, D] = x.dims<2>("quantize_slots");
   check(static_cast<std::int64_t>(slots.size()) == N && D % num_kv_heads == 0, "quantize_slots",
         "{} slots for {} of {} heads", slots.size(), x.shape(), num_kv_heads);

@@ -25,7 +25,7 @@ Tensor sum_of_losses(Context& c, const Tensor& losses, double normalizer) {
   return c.upload<float>(std::span(&mean, 1), {1});
 }
 
-void scale_by(Context& c, const Tensor& x, const Tensor& dy) {
+void scale_by(Context& c, Tensor x, const Tensor& dy) {
   const float factor = host_copy<float>(dy)[0];
   if (factor != 1.0f) c.kernels().scale(factor, x.data<float>(), x.data<float>(), z(x.count()));
 }
@@ -36,8 +36,8 @@ Tensor cross_entropy(Context& c, const Tensor& logits, const Tensor& targets, co
   check_shape(targets, {N}, "cross_entropy: targets");
   if (o.weights) check_shape(o.weights, {N}, "cross_entropy: weights");
   const double n = targets_that_count(targets, V, o);
-  const Tensor losses = c.empty({N});
-  const Tensor d_logits = c.tape() && c.tape()->wants(logits) ? c.empty({N, V}) : Tensor();
+  Tensor losses = c.empty({N});
+  Tensor d_logits = c.tape() && c.tape()->wants(logits) ? c.empty({N, V}) : Tensor();
   const kern::CrossEntropy args{targets.data<std::int32_t>(), o.ignore_id, o.label_smoothing, static_cast<float>(1 / n),
                                 o.weights ? o.weights.data<float>() : nullptr};
   const auto time = c.timed("cross_entropy", "forward", [&] { return Work{.bytes = bytes_of(logits, d_logits)}; });

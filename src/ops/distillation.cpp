@@ -19,8 +19,9 @@ Tensor distillation(Context& c, const Tensor& student, const Tensor& teacher, co
     keep.push_back(id != ignore_id ? 1.0f : 0.0f), kept += id != ignore_id;
   const double n = static_cast<double>(std::max<std::int64_t>(kept, 1));
 
-  const Tensor keep_rows = c.upload(keep), losses = c.empty({N});
-  const Tensor ds = c.tape() && c.tape()->wants(student) ? c.empty({N, V}) : Tensor();
+  const Tensor keep_rows = c.upload(keep);
+  Tensor losses = c.empty({N});
+  Tensor ds = c.tape() && c.tape()->wants(student) ? c.empty({N, V}) : Tensor();
   c.kernels().distillation(student.data<float>(), teacher.data<float>(), keep_rows.data<float>(), temperature,
                            static_cast<float>(1 / n), losses.data<float>(), ds ? ds.data<float>() : nullptr, z(N),
                            z(V));

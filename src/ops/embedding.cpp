@@ -36,7 +36,7 @@ Tensor embedding(Context& c, const Tensor& table, const Tensor& ids, float s, st
 Tensor embedding(Context& c, const QuantizedMatrix& table, const Tensor& ids, float s) {
   const auto [N] = ids.dims<1>("embedding: ids");
   check_ids(ids, table.shape[0], "embedding: ids", "use the vocabulary that the model was made with");
-  const Tensor y = c.empty({N, table.shape[1]});
+  Tensor y = c.empty({N, table.shape[1]});
   const auto time = c.timed("embedding", "forward", [&] { return Work{.bytes = bytes_of(ids, y)}; });
   c.kernels().gather_quantized(table.right(), ids.data<std::int32_t>(), s, y.data<float>(), z(N));
   return y;
@@ -46,7 +46,7 @@ Tensor rows_of(Context& c, const Weight& w, const Tensor& ids) {
   const auto [N] = ids.dims<1>("rows of a weight: ids");
   check_ids(ids, w.out(), "rows of a weight: ids", "use the vocabulary that the model was made with");
   if (w.quantized) return embedding(c, w.quantized, ids, 1.0f);
-  const Tensor y = c.empty({N, w.in()});
+  Tensor y = c.empty({N, w.in()});
   const auto time = c.timed("rows_of", "forward", [&] { return Work{.bytes = bytes_of(ids, y, y)}; });
   const std::int32_t* const which = ids.data<std::int32_t>();
   const std::size_t n = z(N), in = z(w.in());
@@ -55,7 +55,7 @@ Tensor rows_of(Context& c, const Weight& w, const Tensor& ids) {
   } else if (w.packed) {
     c.kernels().gather_packed(w.packed.data<std::uint16_t>(), in, which, y.data<float>(), n);
   } else {
-    const Tensor columns = c.empty({w.in(), N});
+    Tensor columns = c.empty({w.in(), N});
     for (std::int64_t i = 0; i < w.in(); ++i)
       c.kernels().gather(w.transposed.rows(i, i + 1).data<float>(), which, 1.0f, columns.rows(i, i + 1).data<float>(),
                          n, 1);

@@ -96,7 +96,7 @@ Tensor combine_experts(Context& c, std::span<const Tensor> results, const Tensor
     check_shape(results[e], {static_cast<std::int64_t>(routing.choices[e].size()), D}, "combine_experts: results");
   }
   const std::vector<float> w = host_copy<float>(weights);
-  const Tensor y = c.zeros({routing.tokens, D});
+  Tensor y = c.zeros({routing.tokens, D});
   const auto time = c.timed("combine_experts", "forward",
                             [&] { return Work{.bytes = static_cast<double>(2 * routing.k + 1) * bytes_of(y)}; });
   for (std::size_t e = 0; e < results.size(); ++e)
@@ -116,7 +116,7 @@ Tensor combine_experts(Context& c, std::span<const Tensor> results, const Tensor
     for (std::size_t e = 0; e < saved.size(); ++e) {
       const std::vector<std::int32_t>& choices = routing.choices[e];
       if (choices.empty()) continue;
-      const Tensor dr = x.empty(saved[e].shape());
+      Tensor dr = x.empty(saved[e].shape());
       for (std::size_t i = 0; i < choices.size(); ++i) {
         const std::int64_t at = static_cast<std::int64_t>(i) * width;
         const float* const dy_t = dy.data<float>() + choices[i] / routing.k * width;

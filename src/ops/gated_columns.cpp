@@ -19,7 +19,7 @@ Tensor gated_columns(Context& c, Activation f, const Tensor& x) {
   }
   if (c.tape())
     c.tape()->record("gated", {&x}, y, [x, f](Context& k, const Tensor& dy, Grads& d) {
-      const auto dx = d.into(k, x);
+      auto dx = d.into(k, x);
       k.worked([&] { return Work{.bytes = bytes_of(x, dy, dx.grad)}; });
       const std::int64_t width = dy.size(1);
       for (std::int64_t i = 0; i < dy.size(0); ++i) {

@@ -12,15 +12,15 @@ Tensor layer_norm(Context& c, const Tensor& x, const Tensor& g, const Tensor& b,
   if (b) check_shape(b, {D}, "layer_norm: b");
 
   Tensor y = c.empty({N, D});
-  const Tensor mean = c.tape() ? c.empty({N}) : Tensor(), rstd = c.tape() ? c.empty({N}) : Tensor();
+  Tensor mean = c.tape() ? c.empty({N}) : Tensor(), rstd = c.tape() ? c.empty({N}) : Tensor();
   const auto time = c.timed("layer_norm", "forward", [&] { return Work{.bytes = bytes_of(x, g, b, y)}; });
   c.kernels().layer_norm(x.data<float>(), g.data<float>(), b ? b.data<float>() : nullptr, eps, y.data<float>(),
                          mean ? mean.data<float>() : nullptr, rstd ? rstd.data<float>() : nullptr, z(N), z(D));
   if (c.tape())
     c.tape()->record("layer_norm", {&x, &g, &b}, y, [x, g, b, mean, rstd](Context& k, const Tensor& dy, Grads& d) {
-      const auto dx = d.into(k, x), dg = d.into(k, g), db = d.into(k, b);
+      auto dx = d.into(k, x), dg = d.into(k, g), db = d.into(k, b);
       k.worked([&] { return Work{.bytes = bytes_of(x, g, dy, dx.grad, dg.grad, db.grad)}; });
-      const Tensor unused = dx ? Tensor() : k.empty(x.shape());
+      Tensor unused = dx ? Tensor() : k.empty(x.shape());
       k.kernels().layer_norm_backward(x.data<float>(), g.data<float>(), mean.data<float>(), rstd.data<float>(),
                                       dy.data<float>(), (dx ? dx.grad : unused).data<float>(), dx.accumulate,
                                       sum_into(k, dg), sum_into(k, db), z(x.size(0)), z(x.size(1)));

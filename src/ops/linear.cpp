@@ -20,7 +20,7 @@ struct BackwardTail {
   Tensor saved;  // z, or relu's y; none where dz = drop(dy)
 };
 
-void float_gradient(Context& c, const Tensor& dy, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& r,
+void float_gradient(Context& c, Tensor dy, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& r,
                     const BackwardTail& tail, Grads& d) {
   const kern::Kernels& kernels = c.kernels();
   const std::int64_t N = dy.size(0), out = dy.size(1);
@@ -29,7 +29,7 @@ void float_gradient(Context& c, const Tensor& dy, const Tensor& x, const Weight&
     return Work{.bytes = bytes_of(r, r) + (passes ? bytes_of(dy, dy, tail.saved) : 0) + (b ? bytes_of(dy, b) : 0)};
   });
   if (r) pass_on(c, dy, d.into(c, r));
-  const Tensor& dz = dy;  // in place
+  Tensor& dz = dy;  // in place
   for (std::int64_t i = 0; i < N && (tail.drop.p > 0 || tail.saved); i += block_rows) {
     const std::size_t n = z(std::min(block_rows, N - i) * out);
     float* const at = dz.data<float>() + i * out;
@@ -37,14 +37,13 @@ void float_gradient(Context& c, const Tensor& dy, const Tensor& x, const Weight&
     if (tail.saved) kernels.activate_backward(tail.activation, tail.saved.data<float>() + i * out, at, at, false, n);
   }
   if (const auto db = d.into(c, b); db) kernels.column_sums(dz.data<float>(), sum_into(c, db), z(N), z(out));
-  if (const auto dw = d.into(c, w.value); dw) weight_gradient(c, dz, x, w, dw.grad.data<float>(), dw.accumulate);
-  if (const auto dx = d.into(c, x); dx)
-    input_gradient(c, dz, w, dx.grad.data<float>(), dx.grad.row_stride(), dx.accumulate);
+  if (auto dw = d.into(c, w.value); dw) weight_gradient(c, dz, x, w, dw.grad.data<float>(), dw.accumulate);
+  if (auto dx = d.into(c, x); dx) input_gradient(c, dz, w, dx.grad.data<float>(), dx.grad.row_stride(), dx.accumulate);
 }
 
 void mixed_gradient(Context& c, const Tensor& dy, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& r,
                     const BackwardTail& tail, Grads& d) {
-  const auto db = d.into(c, b), dw = d.into(c, w.value), dx = d.into(c, x);
+  auto db = d.into(c, b), dw = d.into(c, w.value), dx = d.into(c, x);
   kern::LinearGradient g{.tokens = z(dy.size(0)), .out = z(dy.size(1)), .in = z(x.size(1))};
   g.dy = dy.data<float>();
   g.dropout = tail.drop;
@@ -57,7 +56,7 @@ void mixed_gradient(Context& c, const Tensor& dy, const Tensor& x, const Weight&
   if (dx)
     g.dx = dx.grad.data<float>(), g.dx_stride = z(dx.grad.row_stride()), g.add_dx = dx.accumulate,
     g.stream_dx = streams(c, dy.size(0) * x.size(1));
-  const Tensor scratch =
+  Tensor scratch =
       c.empty({static_cast<std::int64_t>(kern::linear_gradient_scratch(g.tokens, g.out, g.in))}, DType::bf16);
   g.scratch = scratch.data<std::uint16_t>();
   const auto time = c.timed_part("gradients", [&] {
@@ -88,13 +87,13 @@ Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
   const bool has_tail = drop.p > 0 || o.residual;
   const bool keep_z = c.tape() && f != Activation::none && (f != Activation::relu || has_tail);
 
-  const Tensor y = c.empty({N, out});
-  const Tensor zs = keep_z ? c.empty({N, out}) : Tensor();
+  Tensor y = c.empty({N, out});
+  Tensor zs = keep_z ? c.empty({N, out}) : Tensor();
   const auto time = c.timed("linear", "forward", [&, N = N, in = in] {
     return product_work(static_cast<bool>(w.packed), product_flops(N, out, in),
                         bytes_of(x, operand_of(w), b, o.residual, y, zs));
   });
-  const ProductSpace space(c, w, N, has_tail);
+  ProductSpace space(c, w, N, has_tail);
   for (std::int64_t i = 0; i < N; i += block_rows) {
     const Tail tail{.bias = b ? b.data<float>() : nullptr,
                     .activation = f,

@@ -38,7 +38,7 @@ double phi(float x) {
 // What a query takes of each value, phi(q) phi(k) over their sum: the computation above never forms it, so this is for
 // whoever looks, and takes the time of a plain loop.
 Tensor weights_of(Context& c, const kern::LinearAttention& a) {
-  const Tensor weights = c.empty(shape_of_weights({a.rows, a.num_rows}, static_cast<std::int64_t>(a.heads)));
+  Tensor weights = c.empty(shape_of_weights({a.rows, a.num_rows}, static_cast<std::int64_t>(a.heads)));
   float* to = weights.data<float>();
   for (const kern::RowSpan& row : std::span(a.rows, a.num_rows))
     for (std::size_t h = 0; h < a.heads; ++h)
@@ -70,9 +70,9 @@ Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tens
           "causal: {} queries and {} keys in a row; they must be as many", s.q_len, s.k_len);
   }
   const Cover cover = cover_of(spans, q.size(0), k.size(0));
-  const Tensor y = c.empty({q.size(0), static_cast<std::int64_t>(a.heads * a.d_v)});
+  Tensor y = c.empty({q.size(0), static_cast<std::int64_t>(a.heads * a.d_v)});
   if (!cover.queries) clear(c, y);
-  const Tensor scratch = c.empty({static_cast<std::int64_t>(c.kernels().linear_attention_scratch(a.d_k, a.d_v))});
+  Tensor scratch = c.empty({static_cast<std::int64_t>(c.kernels().linear_attention_scratch(a.d_k, a.d_v))});
   const auto time = c.timed("linear_attention", "forward",
                             [&] { return Work{.flops = flops_of(a, q, 1, k, 1), .bytes = bytes_of(q, k, v, y)}; });
   c.kernels().linear_attention(a, y.data<float>(), z(y.row_stride()), scratch.data<float>());
@@ -84,11 +84,10 @@ Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tens
           const kern::LinearAttention args = arguments(q, k, v, spans, heads, causal);
           // S and its gradient once more, dq of each query, dk and dv of each key.
           x.worked([&] { return Work{.flops = flops_of(args, q, 2, k, 3), .bytes = bytes_of(q, k, v, dy, q, k, v)}; });
-          const Tensor dq = x.empty(q.shape()), dk = x.empty(k.shape()), dv = x.empty(v.shape());
+          Tensor dq = x.empty(q.shape()), dk = x.empty(k.shape()), dv = x.empty(v.shape());
           const bool add = !cover.queries || !cover.keys;  // rows that share tokens, or leave some out
           if (add) clear(x, dq), clear(x, dk), clear(x, dv);
-          const Tensor work =
-              x.empty({static_cast<std::int64_t>(x.kernels().linear_attention_scratch(args.d_k, args.d_v))});
+          Tensor work = x.empty({static_cast<std::int64_t>(x.kernels().linear_attention_scratch(args.d_k, args.d_v))});
           x.kernels().linear_attention_backward(args, dy.data<float>(), z(dy.row_stride()), dq.data<float>(),
                                                 z(dq.row_stride()), dk.data<float>(), z(dk.row_stride()),
                                                 dv.data<float>(), z(dv.row_stride()), add, work.data<float>());
@@ -102,7 +101,7 @@ Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tens
 
 // Heads of rows are shared out among threads; the kernel takes each as a row with one head.
 Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Rows& rows,
-                             const Tensor& states, std::span<const std::int32_t> slots, std::int64_t heads) {
+                             Tensor states, std::span<const std::int32_t> slots, std::int64_t heads) {
   const Spans spans = spans_of(rows, rows);
   const kern::LinearAttention all = arguments(q, k, v, spans, heads, true);
   check(rows.tokens() == q.size(0) && static_cast<std::int64_t>(slots.size()) == rows.count(), "linear_attention_step",
@@ -115,7 +114,7 @@ Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const
     check(rows.length(r) == 0 ||
               (slots[static_cast<std::size_t>(r)] >= 0 && slots[static_cast<std::size_t>(r)] < states.size(0)),
           "linear_attention_step", "row {} has slot {} of {}", r, slots[static_cast<std::size_t>(r)], states.size(0));
-  const Tensor y = c.empty({q.size(0), heads * d_v});
+  Tensor y = c.empty({q.size(0), heads * d_v});
   const auto time = c.timed("linear_attention", "step",
                             [&] { return Work{.flops = flops_of(all, q, 1, k, 1), .bytes = bytes_of(q, k, v, y)}; });
   c.share_out(rows.count() * heads, [&](int, std::int64_t first, std::int64_t end) {

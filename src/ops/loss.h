@@ -12,6 +12,6 @@ double targets_that_count(const Tensor& targets, std::int64_t V, const LossOptio
 /// sum(losses) / normalizer as [1], summed in double.
 Tensor sum_of_losses(Context& c, const Tensor& losses, double normalizer);
 /// x *= dy[0]: a gradient made in the forward pass meets what comes from above.
-void scale_by(Context& c, const Tensor& x, const Tensor& dy);
+void scale_by(Context& c, Tensor x, const Tensor& dy);
 
 }  // namespace tril::ops

@@ -54,8 +54,8 @@ Tensor mean_attention(Context& c, const Tensor& q, const Tensor& k, const Spans&
   const kern::MeanAttention a = arguments(q, k, spans, o);
   std::int64_t total = 0;
   for (const kern::RowSpan& s : *spans) total += static_cast<std::int64_t>(s.q_len) * s.k_len;
-  const Tensor w = c.empty({total});
-  const Tensor scratch = c.empty({most_keys(spans)});
+  Tensor w = c.empty({total});
+  Tensor scratch = c.empty({most_keys(spans)});
   const auto time = c.timed("mean_attention", "forward", [&] { return Work{.bytes = bytes_of(q, k, w)}; });
   c.kernels().mean_attention(a, w.data<float>(), scratch.data<float>());
 
@@ -66,9 +66,9 @@ Tensor mean_attention(Context& c, const Tensor& q, const Tensor& k, const Spans&
         if (to && !to.accumulate) clear(x, to.grad);
         return to.grad;
       };
-      const Tensor dq = place(q), dk = place(k);
+      Tensor dq = place(q), dk = place(k);
       const kern::MeanAttention args = arguments(q, k, spans, o);
-      const Tensor work = x.empty({most_keys(spans) + static_cast<std::int64_t>(args.d_k)});
+      Tensor work = x.empty({most_keys(spans) + static_cast<std::int64_t>(args.d_k)});
       x.kernels().mean_attention_backward(args, dw.data<float>(), dq ? dq.data<float>() : nullptr,
                                           dq ? z(dq.row_stride()) : 0, dk ? dk.data<float>() : nullptr,
                                           dk ? z(dk.row_stride()) : 0, work.data<float>());

@@ -58,8 +58,8 @@ Tensor memory_attention(Context& c, const Tensor& q, const PackedMemory& memory,
     pairs += static_cast<double>(s.q_len) * static_cast<double>(n);
   }
   check(queries == N, "memory_attention", "spans of {} queries for {}", queries, N);
-  const Tensor y = c.empty({N, memory.num_heads * memory.d_v});
-  const Tensor scratch = c.empty({static_cast<std::int64_t>(kern::memory_attention_scratch(z(longest)))});
+  Tensor y = c.empty({N, memory.num_heads * memory.d_v});
+  Tensor scratch = c.empty({static_cast<std::int64_t>(kern::memory_attention_scratch(z(longest)))});
   const auto time = c.timed("memory_attention", "forward", [&] {
     const double widths = static_cast<double>(memory.num_heads * (memory.d_k + memory.d_v));
     return product_work(false, 2 * pairs * widths, bytes_of(q, y, memory.bytes));

@@ -199,10 +199,10 @@ struct CachedRows {
 Tensor cached_attention(Context& c, const Tensor& q, const CachedKeysValues& kv, const CachedRows& rows,
                         const AttentionOptions& options);
 /// The values of x at the beginning of the larger y, both dense and of one type.
-void copy_into(Context& c, const Tensor& x, const Tensor& y);
+void copy_into(Context& c, const Tensor& x, Tensor y);
 /// Rounds keys or values x [N, Hkv * d] into slots of a cache of 8 bits: to [slots, Hkv * d], scales [slots, Hkv].
 void quantize_slots(Context& c, const Tensor& x, std::span<const std::int32_t> slots, std::int64_t num_kv_heads,
-                    const Tensor& to, const Tensor& scales);
+                    Tensor to, Tensor scales);
 
 // --- mean_attention.cpp, alignment_loss.cpp ---
 
@@ -239,7 +239,7 @@ constexpr std::int64_t linear_attention_state(std::int64_t num_heads, std::int64
 /// The state of row r, zeros at first, is row slots[r] of `states` [.., linear_attention_state()] and takes them in: no
 /// slot comes twice, and those of rows without tokens are not looked at. Constant time and memory a token. No gradient.
 Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Rows& rows,
-                             const Tensor& states, std::span<const std::int32_t> slots, std::int64_t num_heads);
+                             Tensor states, std::span<const std::int32_t> slots, std::int64_t num_heads);
 
 // --- cross_entropy.cpp, projected_cross_entropy.cpp, r_drop.cpp, distillation.cpp,
 //     projected_distillation.cpp ---

@@ -100,7 +100,7 @@ void float_product(const Context& c, std::size_t rows, const Weight& w, Columns 
 }  // namespace
 
 void product(Context& c, const Tensor& x, std::int64_t begin, std::int64_t rows, const Weight& w, const Tail& tail,
-             const ProductSpace& space, float* y) {
+             ProductSpace& space, float* y) {
   const std::int64_t out = w.out();
   const float* const a = x.data<float>() + begin * x.row_stride();
   const std::size_t a_stride = z(x.row_stride());
@@ -140,7 +140,7 @@ void input_gradient(Context& c, const Tensor& dz, const Weight& w, float* dx, st
   const auto time =
       c.timed_part("input gradient", [&] { return work_of(w, w.packed ? w.packed_transposed : w.value, dz); });
   if (w.packed) {
-    const Tensor operand = packed_space(c, kern::packed_gemm_scratch);
+    Tensor operand = packed_space(c, kern::packed_gemm_scratch);
     c.kernels().packed_gemm({.m = z(N),
                              .n = z(in),
                              .k = z(out),
@@ -183,8 +183,8 @@ void weight_gradient(Context& c, const Tensor& dz, const Tensor& x, const Weight
     return;
   }
   constexpr std::int64_t tokens = 2048;  // packed at a time: bounds the space, and dW is seldom added to
-  const Tensor operand = packed_space(c, kern::packed_gemm_scratch);
-  const Tensor right = packed_space(c, kern::packed_right_values(z(std::min(N, tokens)), z(in)));
+  Tensor operand = packed_space(c, kern::packed_gemm_scratch);
+  Tensor right = packed_space(c, kern::packed_right_values(z(std::min(N, tokens)), z(in)));
   for (std::int64_t i = 0; i == 0 || i < N; i += tokens) {
     const std::int64_t n = std::min(tokens, N - i);
     c.kernels().pack_right({.b = x.data<float>() + i * x.row_stride(),

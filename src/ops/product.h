@@ -48,14 +48,14 @@ struct ProductSpace {
 
   /// Where a thread of the team packs its operand.
   template <class T>
-  T* operand_of(int member) const {
+  T* operand_of(int member) {
     return operand.data<T>() + member * operand.size(1);
   }
 };
 
 /// y [rows, out] = the map of x's rows [begin, begin + rows), at most block_rows of them.
 void product(Context& c, const Tensor& x, std::int64_t begin, std::int64_t rows, const Weight& w, const Tail& tail,
-             const ProductSpace& space, float* y);
+             ProductSpace& space, float* y);
 /// dx (+)= dz W, dx [N, in] with rows dx_stride apart.
 void input_gradient(Context& c, const Tensor& dz, const Weight& w, float* dx, std::int64_t dx_stride, bool accumulate);
 /// dW (+)= dz^T x. `w` tells the precision.

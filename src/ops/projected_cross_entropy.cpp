@@ -21,7 +21,8 @@ struct MixedLoss {
   LossOptions options;
   double n;
 
-  kern::ProjectedCrossEntropy arguments(double dy, const Tensor& scratch) const {
+  kern::ProjectedCrossEntropy arguments(double dy, Tensor& scratch) const {
+    Tensor sums = lse;  // written on the way forward, read on the way back
     return {.loss = {targets.data<std::int32_t>(), options.ignore_id, options.label_smoothing,
                      static_cast<float>(dy / n), options.weights ? options.weights.data<float>() : nullptr},
             .rows = z(x.size(0)),
@@ -33,7 +34,7 @@ struct MixedLoss {
             .w_transposed = w.packed_transposed.data<std::uint16_t>(),
             .bias = b ? b.data<float>() : nullptr,
             .softcap = options.softcap,
-            .lse = lse.data<float>(),
+            .lse = sums.data<float>(),
             .scratch = scratch.data<std::uint16_t>()};
   }
 
@@ -48,22 +49,23 @@ Tensor mixed_cross_entropy(Context& c, const MixedLoss& loss) {
   const auto scratch_of = [](const Context& k, const MixedLoss& l) {
     return k.empty({static_cast<std::int64_t>(kern::projected_loss_scratch(z(l.x.size(1))))}, DType::bf16);
   };
-  const Tensor losses = c.empty({loss.x.size(0)});
+  Tensor losses = c.empty({loss.x.size(0)}), scratch = scratch_of(c, loss);
   const auto time = c.timed("projected_cross_entropy", "forward", [&] { return loss.work(1); });
-  c.kernels().projected_cross_entropy(loss.arguments(1, scratch_of(c, loss)), losses.data<float>());
+  c.kernels().projected_cross_entropy(loss.arguments(1, scratch), losses.data<float>());
   const Tensor y = sum_of_losses(c, losses, loss.n);
   if (c.tape())
     c.tape()->record(
         "projected_cross_entropy", {&loss.x, &loss.w.value, &loss.b}, y,
         [loss, scratch_of](Context& k, const Tensor& dy, Grads& d) {
-          const auto dx = d.into(k, loss.x), dw = d.into(k, loss.w.value), db = d.into(k, loss.b);
+          auto dx = d.into(k, loss.x), dw = d.into(k, loss.w.value), db = d.into(k, loss.b);
           k.worked([&] { return loss.work(1 + (dx ? 1 : 0) + (dw ? 1 : 0)); });
           k.worked([&] { return Work{.bytes = bytes_of(dx.grad, dw.grad, db.grad)}; });
           kern::ProjectedGradients g;
           if (dx) g.dx = dx.grad.data<float>(), g.dx_stride = z(dx.grad.row_stride()), g.accumulate_x = dx.accumulate;
           if (dw) g.dw = dw.grad.data<float>(), g.accumulate_w = dw.accumulate;
           g.db = sum_into(k, db);
-          k.kernels().projected_cross_entropy_backward(loss.arguments(host_copy<float>(dy)[0], scratch_of(k, loss)), g);
+          Tensor scratch = scratch_of(k, loss);
+          k.kernels().projected_cross_entropy_backward(loss.arguments(host_copy<float>(dy)[0], scratch), g);
         });
   return y;
 }
@@ -81,11 +83,11 @@ Tensor projected_cross_entropy(Context& c, const Tensor& x, const Weight& w, con
   const auto time = c.timed("projected_cross_entropy", "forward", [] { return Work(); });
   ProjectionGradients gradients(c, x, w, b);
 
-  const Tensor losses = c.empty({N});
+  Tensor losses = c.empty({N});
   const Tensor space = c.empty({std::min(N, chunk_rows), V});
   for (std::int64_t i = 0; i < N; i += chunk_rows) {
     const std::int64_t rows = std::min(chunk_rows, N - i);
-    const Tensor chunk = space.rows(0, rows);
+    Tensor chunk = space.rows(0, rows);
     project(c, x, w, b, chunk, i);
     const Tensor capped = cap(c, o.softcap, chunk, static_cast<bool>(gradients));
     const kern::CrossEntropy args{targets.data<std::int32_t>() + i, o.ignore_id, o.label_smoothing,
@@ -109,10 +111,11 @@ Tensor target_log_probs(Context& c, const Tensor& x, const Weight& w, const Tens
   const std::int64_t N = x.size(0), V = w.out();
   check_shape(targets, {N}, "target_log_probs: targets");
   targets_that_count(targets, V, {});
-  const Tensor log_probs = c.empty({N}), space = c.empty({std::min(N, chunk_rows), V});
+  Tensor log_probs = c.empty({N});
+  const Tensor space = c.empty({std::min(N, chunk_rows), V});
   for (std::int64_t i = 0; i < N; i += chunk_rows) {
     const std::int64_t rows = std::min(chunk_rows, N - i);
-    const Tensor chunk = space.rows(0, rows);
+    Tensor chunk = space.rows(0, rows);
     project(c, x, w, b, chunk, i);
     cap(c, softcap, chunk, false);
     const kern::CrossEntropy args{targets.data<std::int32_t>() + i, -1, 0, 1, nullptr};

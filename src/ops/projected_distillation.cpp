@@ -21,7 +21,7 @@ std::vector<float> row_weights(const Tensor& targets, const LossOptions& o) {
 }
 
 // logits = the mean of the teachers' logits of rows [begin, +rows); `space` is as large.
-void mean_of_teachers(Context& c, std::span<const Projected> teachers, const Tensor& logits, const Tensor& space,
+void mean_of_teachers(Context& c, std::span<const Projected> teachers, Tensor logits, Tensor space,
                       std::int64_t begin) {
   const float share = 1.0f / static_cast<float>(teachers.size());
   project(c, teachers[0].x, teachers[0].w, teachers[0].b, logits, begin);
@@ -56,12 +56,12 @@ Tensor projected_distillation(Context& c, const Projected& student, std::span<co
   const auto time = c.timed("projected_distillation", "forward", [] { return Work(); });
   ProjectionGradients gradients(c, x, w, b);
 
-  const Tensor losses = c.empty({N}), divergences = c.empty({N});
+  Tensor losses = c.empty({N}), divergences = c.empty({N});
   const Shape chunk{std::min(N, chunk_rows), V};
   const Tensor space = c.empty(chunk), teacher_space = c.empty(chunk), more_space = c.empty(chunk);
   for (std::int64_t i = 0; i < N; i += chunk_rows) {
     const std::int64_t rows = std::min(chunk_rows, N - i);
-    const Tensor s = space.rows(0, rows), t = teacher_space.rows(0, rows), more = more_space.rows(0, rows);
+    Tensor s = space.rows(0, rows), t = teacher_space.rows(0, rows), more = more_space.rows(0, rows);
     project(c, x, w, b, s, i);
     mean_of_teachers(c, teachers, t, more, i);
     const kern::CrossEntropy args{targets.data<std::int32_t>() + i, o.ignore_id, o.label_smoothing,

@@ -14,7 +14,7 @@ Best empty_best(const Context& c, std::int64_t rows, std::int64_t k, bool log_su
 }
 
 // Row i of what the parts have found, each sorted: of equals that of the earlier part, whose ids are lower, comes first.
-void merge_row(const std::vector<Best>& parts, std::int64_t i, std::int64_t k, const Best& into) {
+void merge_row(const std::vector<Best>& parts, std::int64_t i, std::int64_t k, Best& into) {
   std::vector<std::int64_t> taken(parts.size(), 0);
   const auto next = [&](std::size_t p) { return parts[p].values.data<float>()[i * k + taken[p]]; };
   for (std::int64_t j = 0; j < k; ++j) {
@@ -53,12 +53,12 @@ Best projected_top_k(Context& c, const Tensor& x, const Weight& w, const Tensor&
     lists.push_back(ids.data());
     counts.push_back(static_cast<std::int32_t>(ids.size()));
   }
-  const Best best = empty_best(c, N, k, log_sums);
+  Best best = empty_best(c, N, k, log_sums);
   const auto time = c.timed("projected_top_k", "forward", [&, N = N, D = D] {
     return product_work(true, product_flops(N, w.out(), D), bytes_of(x, operand_of(w), b));
   });
-  const ProductSpace space(c, w, N, false);
-  const auto columns = [&, N = N](int member, std::int64_t first, std::int64_t count, const Best& found) {
+  ProductSpace space(c, w, N, false);
+  const auto columns = [&, N = N](int member, std::int64_t first, std::int64_t count, Best& found) {
     for (std::int64_t i = 0; i < N; i += block_rows) {
       const std::size_t row = z(i);
       c.kernels().quantized_top_k({.m = z(std::min(block_rows, N - i)),

@@ -14,27 +14,27 @@ void check_projection(const Tensor& x, const Weight& w, const Tensor& b) {
   if (b) check(b.count() == V, "projection", "b {} for a vocabulary of {}", b.shape(), V);
 }
 
-void project(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& logits, std::int64_t begin) {
+void project(Context& c, const Tensor& x, const Weight& w, const Tensor& b, Tensor logits, std::int64_t begin) {
   static_assert(chunk_rows <= block_rows);
   const auto time = c.timed_part("logits", [&] {
     return product_work(static_cast<bool>(w.packed), product_flops(logits.size(0), logits.size(1), x.size(1)),
                         bytes_of(x.rows(begin, begin + logits.size(0)), operand_of(w), b, logits));
   });
-  const ProductSpace space(c, w, logits.size(0), false);
+  ProductSpace space(c, w, logits.size(0), false);
   product(c, x, begin, logits.size(0), w, {.bias = b ? b.data<float>() : nullptr}, space, logits.data<float>());
 }
 
-Tensor cap(Context& c, float softcap, const Tensor& logits, bool gradients) {
+Tensor cap(Context& c, float softcap, Tensor logits, bool gradients) {
   if (softcap == 0) return {};
   float* const l = logits.data<float>();
   c.kernels().softcap(softcap, l, l, z(logits.count()));
   if (!gradients) return {};
-  const Tensor capped = c.empty(logits.shape());
+  Tensor capped = c.empty(logits.shape());
   c.kernels().copy(l, capped.data<float>(), logits.bytes());
   return capped;
 }
 
-void uncap(Context& c, float softcap, const Tensor& capped, const Tensor& dl) {
+void uncap(Context& c, float softcap, const Tensor& capped, Tensor dl) {
   if (!capped) return;
   float* const d = dl.data<float>();
   c.kernels().softcap_backward(softcap, capped.data<float>(), d, d, false, z(dl.count()));

@@ -17,13 +17,13 @@ inline constexpr std::int64_t chunk_rows = 128;
 void check_projection(const Tensor& x, const Weight& w, const Tensor& b);
 
 /// logits [rows, V] = x[begin, +rows) W^T + b; b may be none.
-void project(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& logits, std::int64_t begin);
+void project(Context& c, const Tensor& x, const Weight& w, const Tensor& b, Tensor logits, std::int64_t begin);
 
 /// Caps a chunk of logits in place. Returns a copy where `gradients` take the logits' place, for uncap() to find; nothing
 /// without a cap.
-Tensor cap(Context& c, float softcap, const Tensor& logits, bool gradients);
+Tensor cap(Context& c, float softcap, Tensor logits, bool gradients);
 /// dl, the gradient of capped logits, becomes that of the logits: dl *= 1 - (capped / cap)^2. `capped` none: it is.
-void uncap(Context& c, float softcap, const Tensor& capped, const Tensor& dl);
+void uncap(Context& c, float softcap, const Tensor& capped, Tensor dl);
 
 /// The gradients that come out of chunks; each is there only where the tape wants it.
 struct ProjectionGradients {

@@ -22,11 +22,11 @@ Tensor r_drop(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
   const auto time = c.timed("r_drop", "forward", [] { return Work(); });
   ProjectionGradients gradients(c, x, w, b);
 
-  const Tensor losses = c.empty({N});
+  Tensor losses = c.empty({N});
   const Tensor first = c.empty({std::min(N, chunk_rows), V}), second = c.empty({std::min(N, chunk_rows), V});
   for (std::int64_t i = 0; i < N; i += chunk_rows) {
     const std::int64_t rows = std::min(chunk_rows, N - i);
-    const Tensor of_a = first.rows(0, rows), of_b = second.rows(0, rows);
+    Tensor of_a = first.rows(0, rows), of_b = second.rows(0, rows);
     project(c, x, w, b, of_a, i), project(c, x, w, b, of_b, N + i);
     const bool wanted = static_cast<bool>(gradients);
     const Tensor capped_a = cap(c, o.softcap, of_a, wanted), capped_b = cap(c, o.softcap, of_b, wanted);

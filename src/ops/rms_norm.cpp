@@ -11,15 +11,15 @@ Tensor rms_norm(Context& c, const Tensor& x, const Tensor& g, float eps) {
   check_shape(g, {D}, "rms_norm: g");
 
   Tensor y = c.empty({N, D});
-  const Tensor inv_rms = c.tape() ? c.empty({N}) : Tensor();
+  Tensor inv_rms = c.tape() ? c.empty({N}) : Tensor();
   const auto time = c.timed("rms_norm", "forward", [&] { return Work{.bytes = bytes_of(x, g, y)}; });
   c.kernels().rms_norm(x.data<float>(), g.data<float>(), eps, y.data<float>(),
                        inv_rms ? inv_rms.data<float>() : nullptr, z(N), z(D));
   if (c.tape())
     c.tape()->record("rms_norm", {&x, &g}, y, [x, g, inv_rms](Context& k, const Tensor& dy, Grads& d) {
-      const auto dx = d.into(k, x), dg = d.into(k, g);
+      auto dx = d.into(k, x), dg = d.into(k, g);
       k.worked([&] { return Work{.bytes = bytes_of(x, g, dy, dx.grad, dg.grad)}; });
-      const Tensor unused = dx ? Tensor() : k.empty(x.shape());
+      Tensor unused = dx ? Tensor() : k.empty(x.shape());
       k.kernels().rms_norm_backward(x.data<float>(), g.data<float>(), inv_rms.data<float>(), dy.data<float>(),
                                     (dx ? dx.grad : unused).data<float>(), dx.accumulate, sum_into(k, dg), z(x.size(0)),
                                     z(x.size(1)));

@@ -10,7 +10,7 @@
 namespace tril::ops {
 namespace {
 
-kern::Rotary arguments(const Tensor& from, const Tensor& to, const Rotation& r, std::int64_t heads) {
+kern::Rotary arguments(const Tensor& from, Tensor to, const Rotation& r, std::int64_t heads) {
   kern::Rotary a;
   a.x = from.data<float>(), a.y = to.data<float>();
   a.x_stride = z(from.row_stride()), a.y_stride = z(to.row_stride());

@@ -26,7 +26,7 @@ inline Work product_work(bool mixed, double flops, double bytes) {
 }
 
 /// dx (+)= dy, the gradient of everything that passes its input on.
-inline void pass_on(Context& c, const Tensor& dy, const Grads::Target& to) {
+inline void pass_on(Context& c, const Tensor& dy, Grads::Target to) {
   if (!to) return;
   const float one = 1.0f;
   if (to.accumulate)
@@ -36,10 +36,11 @@ inline void pass_on(Context& c, const Tensor& dy, const Grads::Target& to) {
 }
 
 /// The same where the target may be a slice of columns: dy [N, D] dense.
-inline void pass_rows_on(Context& c, const Tensor& dy, const Grads::Target& to) {
+inline void pass_rows_on(Context& c, const Tensor& dy, Grads::Target to) {
   if (!to) return;
   for (std::int64_t i = 0; i < dy.size(0); ++i) {
-    const Tensor row = dy.rows(i, i + 1), into = to.grad.rows(i, i + 1);
+    const Tensor row = dy.rows(i, i + 1);
+    Tensor into = to.grad.rows(i, i + 1);
     if (to.accumulate)
       c.kernels().axpy(1.0f, row.data<float>(), into.data<float>(), z(row.count()));
     else
@@ -48,7 +49,7 @@ inline void pass_rows_on(Context& c, const Tensor& dy, const Grads::Target& to) 
 }
 
 /// The gradient of a weight to which sums are added: zeroed if nothing stands there yet.
-inline float* sum_into(Context& c, const Grads::Target& to) {
+inline float* sum_into(Context& c, Grads::Target to) {
   if (!to) return nullptr;
   if (!to.accumulate) c.kernels().fill(0.0f, to.grad.data<float>(), z(to.grad.count()));
   return to.grad.data<float>();

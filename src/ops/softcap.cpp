@@ -13,7 +13,7 @@ Tensor softcap(Context& c, const Tensor& x, float cap) {
   c.kernels().softcap(cap, x.data<float>(), y.data<float>(), z(x.count()));
   if (c.tape())
     c.tape()->record("softcap", {&x}, y, [x, y, cap](Context& k, const Tensor& dy, Grads& d) {
-      const auto dx = d.into(k, x);
+      auto dx = d.into(k, x);
       k.worked([&] { return Work{.bytes = bytes_of(y, dy, dx.grad)}; });
       k.kernels().softcap_backward(cap, y.data<float>(), dy.data<float>(), dx.grad.data<float>(), dx.accumulate,
                                    z(dy.count()));

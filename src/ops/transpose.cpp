@@ -15,7 +15,7 @@ Tensor transpose(Context& c, const Tensor& x) {
   if (c.tape())
     c.tape()->record("transpose", {&x}, y, [x](Context& k, const Tensor& dy, Grads& d) {
       k.worked([&] { return Work{.bytes = bytes_of(dy, dy)}; });
-      const Tensor turned = k.empty(x.shape());
+      Tensor turned = k.empty(x.shape());
       k.kernels().transpose(dy.data<float>(), turned.data<float>(), z(dy.size(0)), z(dy.size(1)));
       pass_on(k, turned, d.into(k, x));
     });

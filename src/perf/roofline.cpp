@@ -30,7 +30,7 @@ std::size_t z(std::int64_t n) {
 }
 
 Tensor ones(const Context& c, std::int64_t n) {
-  const Tensor x = c.empty({n});
+  Tensor x = c.empty({n});
   c.kernels().fill(1.0f, x.data<float>(), z(n));
   return x;
 }
@@ -42,8 +42,9 @@ struct Load {
 };
 
 Load float_product(const Context& c, const Sizes& s) {
-  const Tensor a = ones(c, s.m * s.k), b = ones(c, s.k * s.n), y = c.empty({s.m * s.n});
-  return {[=, &k = c.kernels()] {
+  const Tensor a = ones(c, s.m * s.k), b = ones(c, s.k * s.n);
+  Tensor y = c.empty({s.m * s.n});
+  return {[=, &k = c.kernels()]() mutable {
             k.gemm({.m = z(s.m),
                     .n = z(s.n),
                     .k = z(s.k),
@@ -58,12 +59,13 @@ Load float_product(const Context& c, const Sizes& s) {
 }
 
 Load mixed_product(const Context& c, const Sizes& s) {
-  const Tensor a = ones(c, s.m * s.k), b = ones(c, s.k * s.n), y = c.empty({s.m * s.n});
+  const Tensor a = ones(c, s.m * s.k), b = ones(c, s.k * s.n);
+  Tensor y = c.empty({s.m * s.n});
   const auto space = [&](std::size_t values) { return c.empty({static_cast<std::int64_t>(values)}, DType::bf16); };
-  const Tensor packed = space(kern::packed_right_values(z(s.k), z(s.n))), scratch = space(kern::packed_gemm_scratch);
+  Tensor packed = space(kern::packed_right_values(z(s.k), z(s.n))), scratch = space(kern::packed_gemm_scratch);
   c.kernels().pack_right(
       {.b = b.data<float>(), .stride = z(s.n), .k = z(s.k), .n = z(s.n), .packed = packed.data<std::uint16_t>()});
-  return {[=, &k = c.kernels()] {
+  return {[=, &k = c.kernels()]() mutable {
             k.packed_gemm({.m = z(s.m),
                            .n = z(s.n),
                            .k = z(s.k),
@@ -78,10 +80,11 @@ Load mixed_product(const Context& c, const Sizes& s) {
 }
 
 Load quantized_product(const Context& c, const Sizes& s) {
-  const Tensor a = ones(c, s.m * s.k), y = c.empty({s.m * s.n}), scales = ones(c, s.n);
+  const Tensor a = ones(c, s.m * s.k), scales = ones(c, s.n);
+  Tensor y = c.empty({s.m * s.n}), sums = c.empty({s.n}, DType::i32);
   const auto space = [&](std::size_t bytes) { return c.empty({static_cast<std::int64_t>(bytes)}, DType::u8); };
-  const Tensor rows = space(z(s.n * s.k)), values = space(kern::int8_packed_bytes(z(s.n), z(s.k), 8));
-  const Tensor scratch = space(kern::quantized_gemm_scratch(z(s.m), z(s.k), 8)), sums = c.empty({s.n}, DType::i32);
+  Tensor rows = space(z(s.n * s.k)), values = space(kern::int8_packed_bytes(z(s.n), z(s.k), 8));
+  Tensor scratch = space(kern::quantized_gemm_scratch(z(s.m), z(s.k), 8));
   std::fill_n(rows.data<std::uint8_t>(), z(s.n * s.k), std::uint8_t{1});
   c.kernels().pack_quantized({.n = z(s.n),
                               .k = z(s.k),
@@ -89,7 +92,7 @@ Load quantized_product(const Context& c, const Sizes& s) {
                               .row_bytes = z(s.k),
                               .values = values.data<std::uint8_t>(),
                               .sums = sums.data<std::int32_t>()});
-  return {[=, &k = c.kernels()] {
+  return {[=, &k = c.kernels()]() mutable {
             k.quantized_gemm({.m = z(s.m),
                               .b = {.n = z(s.n),
                                     .k = z(s.k),
@@ -107,15 +110,16 @@ Load quantized_product(const Context& c, const Sizes& s) {
 
 Load copy(const Context& c, int threads) {
   const std::int64_t n = (std::int64_t{1} << 27) / std::max(threads, 8);  // 64 MiB each, 512 MiB together at most
-  const Tensor x = ones(c, n), y = ones(c, n);
-  return {[=, &k = c.kernels()] { k.scale(1.0f, x.data<float>(), y.data<float>(), z(n)); },
+  const Tensor x = ones(c, n);
+  Tensor y = ones(c, n);
+  return {[=, &k = c.kernels()]() mutable { k.scale(1.0f, x.data<float>(), y.data<float>(), z(n)); },
           2.0 * static_cast<double>(x.bytes())};
 }
 
 Load read(const Context& c, int threads) {
   const std::int64_t n = (std::int64_t{1} << 27) / std::max(threads, 4);
   const Tensor x = ones(c, n);
-  return {[=, &k = c.kernels()] { k.sum_squares(x.data<float>(), z(n)); }, static_cast<double>(x.bytes())};
+  return {[=, &k = c.kernels()]() mutable { k.sum_squares(x.data<float>(), z(n)); }, static_cast<double>(x.bytes())};
 }
 
 /// The most that all members do in a second, each repeating a load of its own.

@@ -8,7 +8,7 @@ namespace {
 
 // log(sum(exp(row))) of each row
 std::vector<float> sums(Context& c, const Tensor& logits) {
-  const Tensor lse = c.empty({logits.size(0)});
+  Tensor lse = c.empty({logits.size(0)});
   c.kernels().log_sum_exp(logits.data<float>(), lse.data<float>(), static_cast<std::size_t>(logits.size(0)),
                           static_cast<std::size_t>(logits.size(1)));
   return host_copy<float>(lse);
@@ -45,7 +45,7 @@ std::span<const Candidate> CandidateFinder::find(Context& c, const StepOutput& o
   return found;
 }
 
-std::span<const Candidate> CandidateFinder::find(Context& c, const Tensor& logits, std::span<const RowView> rows,
+std::span<const Candidate> CandidateFinder::find(Context& c, Tensor logits, std::span<const RowView> rows,
                                                  std::span<const std::int32_t> columns) {
   const auto [R, V] = logits.dims<2>("logits");
   const auto n_rows = static_cast<std::size_t>(R), n_cols = static_cast<std::size_t>(V);
@@ -123,8 +123,8 @@ void CandidateFinder::take_best(Context& c, const Tensor& logits, std::span<cons
                                 std::int32_t width, std::vector<Candidate>& to) {
   const auto [R, V] = logits.dims<2>("logits");
   const auto k = static_cast<std::size_t>(std::min<std::int64_t>(wanted, V));  // fewer where the columns are few
-  const Tensor values = c.empty({R, static_cast<std::int64_t>(k)});
-  const Tensor ids = c.empty({R, static_cast<std::int64_t>(k)}, DType::i32);
+  Tensor values = c.empty({R, static_cast<std::int64_t>(k)});
+  Tensor ids = c.empty({R, static_cast<std::int64_t>(k)}, DType::i32);
   c.kernels().top_k(logits.data<float>(), static_cast<std::size_t>(R), static_cast<std::size_t>(V), k,
                     values.data<float>(), ids.data<std::int32_t>());
   const std::vector<float> value = host_copy<float>(values);

@@ -66,7 +66,7 @@ class CandidateFinder {
   /// @param columns  the ids that those of the logits stand for, ascending; none: all
   std::span<const Candidate> find(Context& c, const StepOutput& output, std::span<const RowView> rows,
                                   std::span<const std::int32_t> columns = {});
-  std::span<const Candidate> find(Context& c, const Tensor& logits, std::span<const RowView> rows,
+  std::span<const Candidate> find(Context& c, Tensor logits, std::span<const RowView> rows,
                                   std::span<const std::int32_t> columns = {});
 
  private:

@@ -24,7 +24,7 @@ std::size_t packed_bytes(const ops::PackedMemory& m, std::int32_t tokens) {
 }
 
 // Rows [begin, begin + count) of x to rows [to, ...) of y.
-void copy_rows(Context& c, const Tensor& x, std::int64_t begin, std::int64_t count, const Tensor& y, std::int64_t to) {
+void copy_rows(Context& c, const Tensor& x, std::int64_t begin, std::int64_t count, Tensor& y, std::int64_t to) {
   if (!x || count == 0) return;
   c.kernels().copy_rows(x.data<float>() + begin * x.row_stride(), static_cast<std::size_t>(x.row_stride()),
                         y.data<float>() + to * y.row_stride(), static_cast<std::size_t>(y.row_stride()),
@@ -32,7 +32,7 @@ void copy_rows(Context& c, const Tensor& x, std::int64_t begin, std::int64_t cou
 }
 
 // Row r of one memory becomes the tokens from `to` on of another, whose room is in blocks.
-void copy_row(Context& c, const model::Memory& from, std::int32_t r, const model::Memory& into, std::int32_t to) {
+void copy_row(Context& c, const model::Memory& from, std::int32_t r, model::Memory& into, std::int32_t to) {
   const std::int32_t begin = from.rows.begin(r), n = from.rows.length(r);
   copy_rows(c, from.states, begin, n, into.states, to);
   for (std::size_t l = 0; l < from.layers.size(); ++l) {
@@ -40,8 +40,9 @@ void copy_row(Context& c, const model::Memory& from, std::int32_t r, const model
     copy_rows(c, from.layers[l].values, begin, n, into.layers[l].values, to);
     if (!from.layers[l].packed) continue;
     const ops::PackedMemory &x = *from.layers[l].packed, &y = *into.layers[l].packed;
+    Tensor bytes = y.bytes;
     c.kernels().copy(x.bytes.data<std::uint8_t>() + x.offsets[static_cast<std::size_t>(r)],
-                     y.bytes.data<std::uint8_t>() + static_cast<std::size_t>(to / block) * packed_bytes(y, block),
+                     bytes.data<std::uint8_t>() + static_cast<std::size_t>(to / block) * packed_bytes(y, block),
                      packed_bytes(x, n));
   }
 }
@@ -157,7 +158,7 @@ void Sources::make_room(Context& c, const model::Memory& like, std::span<const s
   for (const std::int32_t s : there) needed += blocks_of(length(s));
   for (const std::int32_t n : wanted) needed += blocks_of(n);
   const std::int32_t tokens = 2 * needed;  // so that it seldom happens
-  const model::Memory larger = empty_like(c, like, tokens);
+  model::Memory larger = empty_like(c, like, tokens);
   std::vector<Stretch> stretches{{-1, 0, 0, tokens}};
   for (const std::int32_t s : there) copy_row(c, memory_, row(s), larger, place(stretches, s, length(s)));
   memory_ = larger;

@@ -11,7 +11,7 @@ constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
 }  // namespace
 
-StepLogits::StepLogits(const Context& c, const Tensor& logits, std::span<const float> log_sums,
+StepLogits::StepLogits(const Context& c, Tensor logits, std::span<const float> log_sums,
                        std::span<const std::int32_t> columns)
     : context_(&c), kernels_(&c.kernels()), log_sums_(log_sums), columns_(columns) {
   const auto [rows, V] = logits.dims<2>("logits");
@@ -70,7 +70,7 @@ bool StepLogits::keep_many(std::int64_t row, std::span<const std::uint64_t> mask
   const std::vector<float> x = at(row, some);
   const auto is_left = [](float v) { return v != minus_infinity; };  // what is NaN is told of later
   if (std::any_of(x.begin(), x.end(), is_left)) return true;
-  const Tensor sum = context_->empty({1});
+  Tensor sum = context_->empty({1});
   kernels_->log_sum_exp(values, sum.data<float>(), 1, n);
   return is_left(host_copy<float>(sum)[0]);
 }
@@ -100,7 +100,7 @@ std::vector<float> StepLogits::at(std::int64_t row, std::span<const std::int32_t
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (const auto column = column_of(ids[i])) columns.push_back(*column), places.push_back(i);
   if (columns.empty()) return values;
-  const Tensor found = context_->empty({static_cast<std::int64_t>(columns.size())});
+  Tensor found = context_->empty({static_cast<std::int64_t>(columns.size())});
   kernels_->gather(values_ + row * vocab_size_, context_->upload(columns).data<std::int32_t>(), 1.0f,
                    found.data<float>(), columns.size(), 1);
   const std::vector<float> x = host_copy<float>(found);

@@ -19,7 +19,7 @@ class StepLogits {
   ///                  empty: nobody asks
   /// @param columns   ids, ascending; none: all. What is done to other ids is nothing, and one that is forced and not
   ///                  there leaves nothing
-  StepLogits(const Context& c, const Tensor& logits, std::span<const float> log_sums,
+  StepLogits(const Context& c, Tensor logits, std::span<const float> log_sums,
              std::span<const std::int32_t> columns = {});
 
   void forbid(std::int64_t row, std::int32_t id);

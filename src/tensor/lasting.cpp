@@ -50,7 +50,7 @@ void give_back(std::span<std::byte> bytes) {
   zero(pages.data() + pages.size(), end);
 }
 
-void use_small_pages(const Tensor& x) {
+void use_small_pages(Tensor x) {
   madvise(x.data<float>(), x.bytes(), MADV_NOHUGEPAGE);  // advice only
 }
 

@@ -18,6 +18,6 @@ Tensor lasting_zeros(std::int64_t n);
 /// are zero from then on.
 void give_back(std::span<std::byte> bytes);
 /// Lets such a tensor, nothing of which has been touched yet, lie in small pages: those that stay untouched take no memory.
-void use_small_pages(const Tensor& x);
+void use_small_pages(Tensor x);
 
 }  // namespace tril

@@ -14,6 +14,7 @@ struct Storage {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
   std::uint64_t id = 0;
+  bool writable = true;
   std::atomic<std::uint32_t> references{1};
   void (*release)(Storage*) = nullptr;  ///< called when the last reference goes; frees data and this
   void* owner = nullptr;                ///< for release: the arena or what keeps foreign memory alive
@@ -24,6 +25,8 @@ std::uint64_t next_storage_id();
 
 /// A storage over memory that somebody else owns (a mapped file, a slice of the flat parameters), kept alive by `keep`.
 Storage* foreign_storage(std::byte* data, std::size_t bytes, std::shared_ptr<const void> keep);
+/// The same over memory that is only read.
+Storage* foreign_storage(const std::byte* data, std::size_t bytes, std::shared_ptr<const void> keep);
 
 /// A counted reference to a Storage.
 class StorageRef {

@@ -85,7 +85,7 @@ void Tape::backward(Context& c, const Tensor& y, const Tensor& dy, Grads& grads)
   check(c.tape() == this, "backward", "the context records on another tape");
   check_dense(y, DType::f32, "backward"), check_dense(dy, DType::f32, "backward: dy");
   check(wants(y), "backward", "the result depends on nothing whose gradient is wanted");
-  const Grads::Target start = grads.into(c, y);
+  Grads::Target start = grads.into(c, y);
   c.kernels().fill(0.0f, start.grad.data<float>(), static_cast<std::size_t>(start.accumulate ? 0 : y.count()));
   c.kernels().axpy(1.0f, dy.data<float>(), start.grad.data<float>(), static_cast<std::size_t>(y.count()));
 

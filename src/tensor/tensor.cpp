@@ -104,9 +104,22 @@ bool Tensor::covers_storage() const {
   return is_dense() && bytes() == storage_->bytes;
 }
 
-Tensor foreign_tensor(std::byte* data, Shape shape, DType dtype, std::shared_ptr<const void> keep) {
+namespace {
+
+template <class Byte>
+Tensor tensor_over(Byte* data, const Shape& shape, DType dtype, std::shared_ptr<const void> keep) {
   const std::size_t bytes = static_cast<std::size_t>(shape.count()) * size_of(dtype);
   return Tensor(StorageRef(foreign_storage(data, bytes, std::move(keep))), shape, dtype);
+}
+
+}  // namespace
+
+Tensor foreign_tensor(std::byte* data, Shape shape, DType dtype, std::shared_ptr<const void> keep) {
+  return tensor_over(data, shape, dtype, std::move(keep));
+}
+
+Tensor foreign_tensor(const std::byte* data, Shape shape, DType dtype, std::shared_ptr<const void> keep) {
+  return tensor_over(data, shape, dtype, std::move(keep));
 }
 
 void check_shape(const Tensor& x, const Shape& expected, std::string_view name) {
@@ -135,7 +148,7 @@ std::vector<T> host_copy(const Tensor& x) {
 }
 
 template <class T>
-void host_write(const Tensor& x, std::span<const T> values) {
+void host_write(Tensor x, std::span<const T> values) {
   check_dense(x, dtype_of<T>, "host_write");
   check(values.size() == static_cast<std::size_t>(x.count()), "host_write", "{} values for {}", values.size(),
         x.shape());
@@ -146,9 +159,9 @@ template std::vector<float> host_copy<float>(const Tensor&);
 template std::vector<std::int32_t> host_copy<std::int32_t>(const Tensor&);
 template std::vector<std::uint8_t> host_copy<std::uint8_t>(const Tensor&);
 template std::vector<std::int8_t> host_copy<std::int8_t>(const Tensor&);
-template void host_write<float>(const Tensor&, std::span<const float>);
-template void host_write<std::int32_t>(const Tensor&, std::span<const std::int32_t>);
-template void host_write<std::uint8_t>(const Tensor&, std::span<const std::uint8_t>);
-template void host_write<std::int8_t>(const Tensor&, std::span<const std::int8_t>);
+template void host_write<float>(Tensor, std::span<const float>);
+template void host_write<std::int32_t>(Tensor, std::span<const std::int32_t>);
+template void host_write<std::uint8_t>(Tensor, std::span<const std::uint8_t>);
+template void host_write<std::int8_t>(Tensor, std::span<const std::int8_t>);
 
 }  // namespace tril

@@ -1,5 +1,7 @@
 // Tensor: a shape, a type and shared storage. A value: copying one shares its memory, and a view is a tensor. Rows may
 // be apart (a slice of columns); within a row values are neighbours.
+//
+// A const tensor is only read. So a function reads what it takes as `const Tensor&` and writes to what it takes as `Tensor`.
 #pragma once
 
 #include <algorithm>
@@ -95,11 +97,18 @@ class Tensor {
     return d;
   }
 
-  /// The address of the first value, to be handed to a kernel: only kern/ looks behind it.
+  /// The address of the first value, to be handed to a kernel: only kern/ looks behind it. Throws Error where the values
+  /// are of another type, or are asked for to be written and lie in memory that is only read.
   template <class T>
-  T* data() const {
-    check(dtype_of<std::remove_const_t<T>> == dtype_, "Tensor", "the values are {}, {} was asked for", name_of(dtype_),
-          name_of(dtype_of<std::remove_const_t<T>>));
+  const T* data() const {
+    check_type(dtype_of<T>);
+    return reinterpret_cast<const T*>(storage_->data) + offset_;
+  }
+  template <class T>
+  T* data() {
+    check_type(dtype_of<T>);
+    check(storage_->writable, "Tensor", "{} of {} in memory that is only read are to be written", shape_,
+          name_of(dtype_));
     return reinterpret_cast<T*>(storage_->data) + offset_;
   }
 
@@ -119,6 +128,10 @@ class Tensor {
   std::size_t storage_bytes() const { return storage_->bytes; }
 
  private:
+  void check_type(DType asked) const {
+    check(asked == dtype_, "Tensor", "the values are {}, {} was asked for", name_of(dtype_), name_of(asked));
+  }
+
   StorageRef storage_;
   Shape shape_;
   std::int64_t offset_ = 0, row_stride_ = 0;
@@ -127,6 +140,8 @@ class Tensor {
 
 /// A tensor over memory that somebody else owns and `keep` keeps alive; it has an identity of its own.
 Tensor foreign_tensor(std::byte* data, Shape shape, DType dtype, std::shared_ptr<const void> keep);
+/// The same over memory that is only read, such as a mapped file.
+Tensor foreign_tensor(const std::byte* data, Shape shape, DType dtype, std::shared_ptr<const void> keep);
 
 /// Throws Error naming `name` unless x has this shape.
 void check_shape(const Tensor& x, const Shape& expected, std::string_view name);
@@ -138,6 +153,6 @@ template <class T>
 std::vector<T> host_copy(const Tensor& x);
 /// The other way: values from the host into a dense tensor of as many.
 template <class T>
-void host_write(const Tensor& x, std::span<const T> values);
+void host_write(Tensor x, std::span<const T> values);
 
 }  // namespace tril

@@ -134,9 +134,9 @@ TEST_P(LinearAttentionTest, MatchesTheQuadraticForm) {
         const Data d(s, slack);
         const Twin twin(d.a, d.q->dense(), d.k->dense(), d.v->dense(), d.d_out->dense());
         Floats32 scratch(k.linear_attention_scratch(s.d_k, s.d_v), slack);
-        const Strided out(d.q_tokens, s.heads * s.d_v, slack, 5);
+        Strided out(d.q_tokens, s.heads * s.d_v, slack, 5);
         const Matrix expected = out.after(twin.out, false);
-        k.linear_attention(d.a, const_cast<float*>(out.x.data()), out.stride, scratch);
+        k.linear_attention(d.a, out.x.data(), out.stride, scratch);
         expect_close(out.x, expected, 2e-5, name + " out");
 
         Strided dq(d.q_tokens, s.heads * s.d_k, slack, 6), dk(d.k_tokens, s.heads * s.d_k, slack, 7),

@@ -239,7 +239,7 @@ TEST(CrossEntropy, FusedEqualsTheTwoOps) {
     const Tensor x = c.upload<float>(normal_values(N * D, 1), {N, D}),
                  w = c.upload<float>(normal_values(V * D, 2), {V, D}), b = c.upload(normal_values(V, 3)),
                  targets = c.upload(some_targets(N, V, 1));
-    const Tensor transposed = c.empty({D, V});
+    Tensor transposed = c.empty({D, V});
     c.kernels().transpose(w.data<float>(), transposed.data<float>(), static_cast<std::size_t>(V),
                           static_cast<std::size_t>(D));
     std::vector<std::vector<float>> results[2];

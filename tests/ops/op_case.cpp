@@ -136,7 +136,7 @@ struct Asked {
   }
 
   // The wider matrix that g is `left` columns into.
-  static Tensor whole(const Tensor& g, std::int64_t rows, std::int64_t width) {
+  static Tensor whole(Tensor g, std::int64_t rows, std::int64_t width) {
     float* const begin = g.data<float>() - left;
     return foreign_tensor(reinterpret_cast<std::byte*>(begin), {rows, width}, DType::f32, std::make_shared<Tensor>(g));
   }
@@ -183,7 +183,7 @@ void ask(const OpCase& op, const Expected& e, const kern::Kernels& kernels, Layo
 ops::Weight mixed(Context& c, const Tensor& w) {
   const auto out = static_cast<std::size_t>(w.size(0)), in = static_cast<std::size_t>(w.size(1));
   const auto packed = [&](std::size_t k, std::size_t n, bool transposed) {
-    const Tensor p = c.empty({static_cast<std::int64_t>(kern::packed_right_values(k, n))}, DType::bf16);
+    Tensor p = c.empty({static_cast<std::int64_t>(kern::packed_right_values(k, n))}, DType::bf16);
     c.kernels().pack_right({.b = w.data<float>(),
                             .stride = in,
                             .k = k,

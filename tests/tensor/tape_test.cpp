@@ -16,7 +16,7 @@ Tensor twice(Context& c, const Tensor& x, std::shared_ptr<int> token = {}, const
   c.kernels().scale(2, x.data<float>(), y.data<float>(), static_cast<std::size_t>(x.count()));
   if (c.tape())
     c.tape()->record("twice", {&x}, y, [x, token, saved](Context& k, const Tensor& dy, Grads& d) {
-      const auto dx = d.into(k, x);
+      auto dx = d.into(k, x);
       const auto n = static_cast<std::size_t>(dy.count());
       if (!dx.accumulate) k.kernels().fill(0, dx.grad.data<float>(), n);
       k.kernels().axpy(2, dy.data<float>(), dx.grad.data<float>(), n);
@@ -83,7 +83,7 @@ TEST_F(TapeTest, SavedTensorsGoAsTheWalkPasses) {
   Tensor y = c.empty({3});
   watched.record("first", {&x}, y, [&, in = x](Context& k, const Tensor&, Grads& d) {
     live_at_first = k.arena().stats().live_bytes;
-    const auto dx = d.into(k, in);
+    auto dx = d.into(k, in);
     k.kernels().fill(0, dx.grad.data<float>(), 3);
   });
   const std::size_t before = arena.stats().live_bytes;
@@ -120,7 +120,7 @@ TEST_F(TapeTest, GradientsAddUpWhereAValueIsUsedTwice) {
   const Tensor y = c.empty({3});
   tape.record("sum", {&a, &b}, y, [a, b](Context& k, const Tensor& dy, Grads& d) {
     for (const Tensor& t : {a, b}) {
-      const auto to = d.into(k, t);
+      auto to = d.into(k, t);
       EXPECT_FALSE(to.accumulate);
       k.kernels().scale(1, dy.data<float>(), to.grad.data<float>(), 3);
     }
@@ -174,7 +174,7 @@ Tensor sum_of(Context& c, const Tensor& a, const Tensor& b) {
   c.kernels().axpy(1, b.data<float>(), y.data<float>(), n);
   c.tape()->record("sum", {&a, &b}, y, [a, b](Context& k, const Tensor& dy, Grads& d) {
     for (const Tensor* x : {&a, &b}) {
-      const auto dx = d.into(k, *x);
+      auto dx = d.into(k, *x);
       const auto count = static_cast<std::size_t>(dy.count());
       if (!dx.accumulate) k.kernels().fill(0, dx.grad.data<float>(), count);
       k.kernels().axpy(1, dy.data<float>(), dx.grad.data<float>(), count);

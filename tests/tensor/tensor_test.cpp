@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <type_traits>
 
 #include "base/rng.h"
 #include "tensor/context.h"
@@ -23,7 +24,8 @@ TEST(Tensor, ViewsShareMemory) {
   Arena arena;
   Context c(arena);
   const Tensor x = c.upload<float>(count_up(20), {4, 5});
-  const Tensor middle = x.columns(1, 3), lower = x.rows(2, 4), both = lower.columns(1, 3), flat = x.reshape({20});
+  const Tensor middle = x.columns(1, 3), lower = x.rows(2, 4), both = lower.columns(1, 3);
+  Tensor flat = x.reshape({20});
   EXPECT_EQ(host_copy<float>(middle), (std::vector<float>{1, 2, 6, 7, 11, 12, 16, 17}));
   EXPECT_EQ(host_copy<float>(both), (std::vector<float>{11, 12, 16, 17}));
   EXPECT_EQ(both.shape(), (Shape{2, 2}));
@@ -40,6 +42,20 @@ TEST(Tensor, ViewsShareMemory) {
   EXPECT_EQ(host_copy<float>(both.over(other)), std::vector<float>(4, 7.0f)) << "the same view of another storage";
   EXPECT_EQ(host_copy<float>(x.rows(1, 1)).size(), 0u);
   EXPECT_EQ(x.columns(5, 5).count(), 0);
+}
+
+TEST(Tensor, AConstTensorIsOnlyRead) {
+  static_assert(std::is_same_v<decltype(std::declval<const Tensor&>().data<float>()), const float*>);
+  static_assert(std::is_same_v<decltype(std::declval<Tensor&>().data<float>()), float*>);
+}
+
+TEST(Tensor, MemoryThatIsOnlyReadIsNeverWrittenTo) {
+  const auto values = std::make_shared<const std::vector<float>>(std::vector<float>{1, 2});
+  const auto* const bytes = reinterpret_cast<const std::byte*>(values->data());
+  Tensor x = foreign_tensor(bytes, {2}, DType::f32, values);
+  EXPECT_EQ(host_copy<float>(x), *values);
+  EXPECT_THROW(x.data<float>(), Error);
+  EXPECT_THROW(host_write<float>(x.rows(0, 1), std::vector<float>{3}), Error) << "nor through a view";
 }
 
 TEST(Tensor, Errors) {

@@ -92,7 +92,7 @@ Timing run(const model::Model& m, Context& c, nn::KvCache* cache, const std::vec
   for (std::int64_t token = 0; token < new_tokens; ++token) {
     const double start = seconds_now();
     const Tensor logits = step.step(c, {ids, counts, parents, rows}).logits;
-    const Tensor best = c.empty({static_cast<std::int64_t>(batch), 1}), found = c.empty(best.shape(), DType::i32);
+    Tensor best = c.empty({static_cast<std::int64_t>(batch), 1}), found = c.empty(best.shape(), DType::i32);
     c.kernels().top_k(logits.data<float>(), batch, V, 1, best.data<float>(), found.data<std::int32_t>());
     ids = host_copy<std::int32_t>(found);
     for (std::size_t r = 0; r < batch; ++r) timing.texts[r].push_back(ids[r]);

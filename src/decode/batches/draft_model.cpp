@@ -21,12 +21,12 @@ DraftModel::DraftModel(const model::Model& model, const Sources* sources, nn::Kv
 DraftModel::Next DraftModel::take(Context& c, const StepInput& input) {
   const Tensor logits = step_.step(c, input).logits;
   const auto [R, V] = logits.dims<2>("logits");
-  const Tensor values = c.empty({R, 1}), ids = c.empty({R, 1}, DType::i32);
+  Tensor values = c.empty({R, 1}), ids = c.empty({R, 1}, DType::i32);
   c.kernels().top_k(logits.data<float>(), static_cast<std::size_t>(R), static_cast<std::size_t>(V), 1,
                     values.data<float>(), ids.data<std::int32_t>());
   Next next{host_copy<std::int32_t>(ids), std::vector<float>(static_cast<std::size_t>(R), 1.0f)};
   if (min_prob_ <= 0) return next;
-  const Tensor sums = c.empty({R});
+  Tensor sums = c.empty({R});
   c.kernels().log_sum_exp(logits.data<float>(), sums.data<float>(), static_cast<std::size_t>(R),
                           static_cast<std::size_t>(V));
   const std::vector<float> most = host_copy<float>(values), sum = host_copy<float>(sums);

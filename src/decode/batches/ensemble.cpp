@@ -22,7 +22,7 @@ namespace {
 // log of the sum of w_i p_i: the models' log-probabilities of each token beside each other, then a row's log-sum-exp.
 Tensor log_of_mean(Context& c, std::span<const Tensor> log_probs, std::span<const double> weights) {
   const std::int64_t M = static_cast<std::int64_t>(log_probs.size()), n = log_probs[0].count();
-  const Tensor all = c.empty({M, n}), beside = c.empty({n, M}), mean = c.empty(log_probs[0].shape());
+  Tensor all = c.empty({M, n}), beside = c.empty({n, M}), mean = c.empty(log_probs[0].shape());
   std::vector<float> log_weights;
   for (std::int64_t i = 0; i < M; ++i) {
     ops::copy_into(c, log_probs[static_cast<std::size_t>(i)].reshape({1, n}), all.rows(i, i + 1));
@@ -39,7 +39,7 @@ Tensor log_of_mean(Context& c, std::span<const Tensor> log_probs, std::span<cons
 
 }  // namespace
 
-Tensor mean_log_probs(Context& c, std::span<const Tensor> logits, std::span<const double> weights,
+Tensor mean_log_probs(Context& c, std::span<Tensor> logits, std::span<const double> weights,
                       EnsembleOptions::Mean mean) {
   const auto [N, V] = logits[0].dims<2>("logits");
   const auto rows = static_cast<std::size_t>(N), cols = static_cast<std::size_t>(V);

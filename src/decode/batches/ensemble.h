@@ -17,7 +17,7 @@ namespace tril::search {
 std::vector<double> settled_weights(std::span<const double> weights, std::size_t models);
 
 /// The ensemble's log-probabilities [N, V] of the models' logits [N, V], which are overwritten.
-Tensor mean_log_probs(Context& c, std::span<const Tensor> logits, std::span<const double> weights,
+Tensor mean_log_probs(Context& c, std::span<Tensor> logits, std::span<const double> weights,
                       EnsembleOptions::Mean mean);
 
 class EnsembleStep : public Step {

@@ -223,7 +223,7 @@ Tensor ModelStep::last_hidden(Context& c, std::span<const std::int32_t> ids, con
   }
   if (last.empty() || rows.tokens() == static_cast<std::int64_t>(last.size())) return h;
   const auto [N, D] = h.dims<2>("hidden");
-  const Tensor answered = c.empty({static_cast<std::int64_t>(last.size()), D});
+  Tensor answered = c.empty({static_cast<std::int64_t>(last.size()), D});
   c.kernels().gather(h.data<float>(), c.upload(last).data<std::int32_t>(), 1.0f, answered.data<float>(), last.size(),
                      static_cast<std::size_t>(D));
   return answered;

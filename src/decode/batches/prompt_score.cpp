@@ -23,7 +23,7 @@ std::vector<TokenScore> prompt_scores(Context& c, const model::Model& model, std
   const Tensor hidden = model.decode(c, {.ids = ids.first(ids.size() - 1), .rows = std::move(rows), .memory_rows = {}});
   for (std::int64_t begin = 0; begin < N; begin += rows_at_a_time) {
     const std::int64_t n = std::min(rows_at_a_time, N - begin);
-    const Tensor logits = model::logits(c, model, hidden.rows(begin, begin + n)), sums = c.empty({n});
+    Tensor logits = model::logits(c, model, hidden.rows(begin, begin + n)), sums = c.empty({n});
     const auto V = static_cast<std::size_t>(logits.size(1));
     c.kernels().log_sum_exp(logits.data<float>(), sums.data<float>(), static_cast<std::size_t>(n), V);
     const std::vector<float> sum = host_copy<float>(sums);
@@ -33,7 +33,7 @@ std::vector<TokenScore> prompt_scores(Context& c, const model::Model& model, std
       if (static_cast<std::size_t>(tokens) < V)
         for (float* row = logits.data<float>(); row < logits.data<float>() + logits.count(); row += V)
           std::fill(row + tokens, row + V, -std::numeric_limits<float>::infinity());
-      const Tensor value = c.empty({n, k}), id = c.empty({n, k}, DType::i32);
+      Tensor value = c.empty({n, k}), id = c.empty({n, k}, DType::i32);
       c.kernels().top_k(logits.data<float>(), static_cast<std::size_t>(n), V, static_cast<std::size_t>(k),
                         value.data<float>(), id.data<std::int32_t>());
       values = host_copy<float>(value), best = host_copy<std::int32_t>(id);

@@ -29,7 +29,8 @@ std::vector<float> together(Context& c, const model::Model& model, std::span<con
     logits.push_back(model::logits(c, *other, hidden_of(c, *other, sources, t)));
   const std::vector<double> weights = settled_weights(ensemble.weights, logits.size());
   const Tensor mean = mean_log_probs(c, logits, weights, ensemble.mean);
-  const Tensor expected = c.upload(t.expected), losses = c.empty({mean.size(0)});
+  const Tensor expected = c.upload(t.expected);
+  Tensor losses = c.empty({mean.size(0)});
   c.kernels().cross_entropy({.targets = expected.data<std::int32_t>()}, mean.data<float>(), losses.data<float>(),
                             nullptr, static_cast<std::size_t>(mean.size(0)), static_cast<std::size_t>(mean.size(1)));
   std::vector<float> log_probs = host_copy<float>(losses);

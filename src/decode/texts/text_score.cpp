@@ -43,7 +43,7 @@ std::vector<float> score_windows(Context& c, const model::Model& model,
     }
   }
   const Tensor hidden = model.decode(c, {.ids = ids, .rows = std::move(rows), .memory_rows = {}});
-  const Tensor scored = c.empty({static_cast<std::int64_t>(places.size()), hidden.size(1)});
+  Tensor scored = c.empty({static_cast<std::int64_t>(places.size()), hidden.size(1)});
   c.kernels().gather(hidden.data<float>(), c.upload(places).data<std::int32_t>(), 1.0f, scored.data<float>(),
                      places.size(), static_cast<std::size_t>(hidden.size(1)));
   const model::OutputProjection output = model.output();

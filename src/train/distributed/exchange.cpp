@@ -74,7 +74,7 @@ void Exchange::begin(Branch all, std::vector<std::vector<Branch>> sums) {
       if (r == ranks_->rank()) continue;
       for (std::size_t sum = 0; sum < sums_[static_cast<std::size_t>(r)].size(); ++sum)
         for (const Interval& i : division_.owned(b, ranks_->rank())) {
-          const Given& g = given(r, sum);
+          Given& g = given(r, sum);
           incoming.push_back({r,
                               precision_ == WirePrecision::fp32 ? bytes_of(g.values.data<float>(), i)
                                                                 : std::span(g.came.get() + 2 * i.begin, 2 * i.count),
@@ -145,7 +145,7 @@ void Exchange::add_up(std::size_t begin, std::size_t count, float* to) const {
   if (sum.values != to) kernels_.copy(sum.values, to, count * sizeof(float));
 }
 
-void Exchange::share(const Tensor& values) {
+void Exchange::share(Tensor values) {
   if (ranks_->size() == 1) return;
   float* const all = values.data<float>();
   std::vector<dist::Outgoing> outgoing;

@@ -40,7 +40,7 @@ class Exchange {
   void add_up(std::size_t begin, std::size_t count, float* to) const;
 
   /// Sends the values [window] that this rank owns to all ranks, and receives theirs.
-  void share(const Tensor& values);
+  void share(Tensor values);
 
  private:
   struct Given {

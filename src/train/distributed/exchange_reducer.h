@@ -22,7 +22,7 @@ class ExchangeReducer : public WholeWeightsReducer {
     const nn::Parameters::Window window = parameters_.trained_window();
     exchange_.share(parameters_.flat().rows(window.begin, window.begin + window.count));
   }
-  void share(const Tensor& values) override { exchange_.share(values); }
+  void share(Tensor values) override { exchange_.share(values); }
 
  protected:
   /// Keeps the norm of `gradient`, the gradient of `batches`, for part_gradients().

@@ -48,7 +48,7 @@ class GradientReducer {
   /// Like refresh(), after other code has written the weights.
   virtual void refresh_all() = 0;
   /// Sends the values [trained window] that this rank owns to all ranks, and receives theirs.
-  virtual void share([[maybe_unused]] const Tensor& values) {}
+  virtual void share([[maybe_unused]] Tensor values) {}
   /// Runs `work` while the first rank has all weights. Every rank must call it.
   virtual void with_whole_weights(const std::function<void()>& work) { work(); }
   /// Forward passes on the whole team: work(member, pass) for each pass below `passes`, until `stop()`, which may be empty.

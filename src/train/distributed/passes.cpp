@@ -83,7 +83,7 @@ void Passes::add(int member, const Pass& pass) {
   model_.parameters().watch(w.tape);
   const Tensor loss = batch_loss(c, model_, pass.batch, loss_, target_tokens_);
   losses_[pass.loss] += host_copy<float>(loss)[0];
-  const Tensor one = c.empty({1});
+  Tensor one = c.empty({1});
   c.kernels().fill(1.0f, one.data<float>(), 1);
   w.tape.backward(c, loss, one, *grads_[pass.part]);
   c.set_tape(nullptr);

@@ -53,6 +53,7 @@ class Passes {
   int threads() const { return team_.size(); }
   Context& context(int member) { return workers_[static_cast<std::size_t>(member)]->context; }
   /// By part, each in the layout of the trained weights.
+  std::vector<Tensor>& gradients() { return gradients_; }
   const std::vector<Tensor>& gradients() const { return gradients_; }
   std::size_t parts() const { return gradients_.size(); }
 

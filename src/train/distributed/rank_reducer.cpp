@@ -51,7 +51,7 @@ void RankReducer::complete(std::uint64_t parameter) {
 }
 
 void RankReducer::send(std::size_t bucket) {
-  const std::vector<Tensor>& gradients = passes_.gradients();
+  std::vector<Tensor>& gradients = passes_.gradients();
   const Interval values = optimizer_.division().buckets()[bucket];
   float* const sum = gradients[0].data<float>() + values.begin;
   for (std::size_t part = 1; part < gradients.size(); ++part)

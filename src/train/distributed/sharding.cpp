@@ -15,11 +15,11 @@ constexpr int shard_weights_tag = 0, shard_gradient_tag = 1;
 // Stretches of one owner that are this close are sent as one; the gap is alignment padding, and zero.
 constexpr std::size_t most_gap = 16;
 
-void give_back_values(const Tensor& x, Interval i) {
+void give_back_values(Tensor x, Interval i) {
   give_back(std::as_writable_bytes(std::span(x.data<float>() + i.begin, i.count)));
 }
 
-void give_back_copy(const Tensor& x) {
+void give_back_copy(Tensor x) {
   if (!x) return;
   if (x.dtype() == DType::f32)
     give_back_values(x, {0, static_cast<std::size_t>(x.count())});
@@ -112,7 +112,7 @@ void Sharding::find_layers(const model::Model& model) {
     return root_;
   };
   std::vector<Layer*> owner;  // by trained weight
-  for (const nn::Parameter& p : parameters_.all()) {
+  for (nn::Parameter& p : parameters_.all()) {
     Layer& layer = layer_of(p);
     layer.weights.push_back(&p);
     if (p.trainable) owner.push_back(&layer);
@@ -173,7 +173,7 @@ void Sharding::pack(int member, const Layer& layer) {
   std::int64_t total = 0;
   for (const nn::Parameter* p : layer.weights) total += p->shape.count();
   EvenPartition turns(total, team_.size());
-  for (const nn::Parameter* p : layer.weights)
+  for (nn::Parameter* p : layer.weights)
     if (turns.next(p->shape.count()) == member) parameters_.refresh(kernels_, *p);
 }
 

@@ -61,7 +61,7 @@ class Sharding {
  private:
   struct Layer {
     std::string name;
-    std::vector<const nn::Parameter*> weights;
+    std::vector<nn::Parameter*> weights;
     std::vector<std::vector<Interval>> owned;  // by rank, in the window
     // The parts of its gradient that are sent at a time; small portions limit the memory for receiving.
     std::vector<std::vector<std::vector<Interval>>> portions;  // by portion and rank

@@ -45,7 +45,7 @@ Tensor TreeReducer::sum_of(Branch branch, const BatchParts& own) {
 Tensor TreeReducer::gradient_of(const BatchParts& batch) {
   passes_.compute(batch);
   if (spare_.empty()) spare_.push_back(lasting_zeros(passes_.gradients()[0].count()));
-  const Tensor sum = spare_.back();
+  Tensor sum = spare_.back();
   spare_.pop_back();
   const std::vector<Tensor>& gradients = passes_.gradients();
   in_shares([&](std::size_t begin, std::size_t n) {
@@ -58,7 +58,7 @@ Tensor TreeReducer::gradient_of(const BatchParts& batch) {
   return sum;
 }
 
-void TreeReducer::add(const Tensor& more, const Tensor& sum) {
+void TreeReducer::add(const Tensor& more, Tensor sum) {
   in_shares([&](std::size_t begin, std::size_t n) {
     kernels_.axpy(1.0f, more.data<float>() + begin, sum.data<float>() + begin, n);
   });

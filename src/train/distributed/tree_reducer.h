@@ -19,7 +19,7 @@ class TreeReducer : public ExchangeReducer {
  private:
   Tensor sum_of(Branch branch, const BatchParts& own);
   Tensor gradient_of(const BatchParts& batch);
-  void add(const Tensor& more, const Tensor& sum);
+  void add(const Tensor& more, Tensor sum);
   template <class F>
   void in_shares(const F& work);
 

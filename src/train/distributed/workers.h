@@ -63,7 +63,7 @@ class Workers {
   Evaluation evaluate(std::span<const Batch> batches, const std::function<bool()>& stop = {});
 
   /// Sends the values [trained window] that this rank owns to all ranks, and receives theirs; does nothing for one rank.
-  void share(const Tensor& values) { reducer_->share(values); }
+  void share(Tensor values) { reducer_->share(values); }
   /// Runs `work` while the first rank has all weights.
   void with_whole_weights(const std::function<void()>& work) { reducer_->with_whole_weights(work); }
 

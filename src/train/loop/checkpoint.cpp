@@ -87,7 +87,7 @@ const WeightView& values_of(const SafetensorsFile& file, const std::string& path
 }
 
 // Copies this rank's values out of `stored`, which holds the tensor's values `places`, concatenated. @return their number
-std::size_t take_over(const Tensor& to, const std::vector<float>& stored, const std::vector<Interval>& places,
+std::size_t take_over(Tensor to, const std::vector<float>& stored, const std::vector<Interval>& places,
                       const std::vector<StateSlice>& own) {
   std::size_t taken = 0, at = 0;
   for (const Interval& i : places) {

@@ -222,7 +222,7 @@ void Trainer::take_snapshot() {
 // The weights to validate and save, if they are not the trained ones.
 std::vector<float> Trainer::shown_weights() {
   if (options_.learning.ema > 0)
-    return optimizer_->averaged_weights([this](const Tensor& values) { workers_->share(values); });
+    return optimizer_->averaged_weights([this](Tensor values) { workers_->share(values); });
   if (options_.learning.average_checkpoints <= 1) return {};
   return mean_of_snapshots(store_.path(), state_.snapshots, model_.parameters().flat().count());
 }

@@ -81,7 +81,7 @@ void Optimizer::clear_untrained(const kern::Kernels& k, Share share, float* grad
     k.fill(0.0f, gradient + row.begin - division_.window_begin(), row.count);
 }
 
-void Optimizer::gather(const kern::Kernels& k, Share share, std::span<const Tensor> gradients) {
+void Optimizer::gather(const kern::Kernels& k, Share share, std::span<Tensor> gradients) {
   float* const sum = gradients[0].data<float>();
   const std::size_t parts = std::min(part_squares_.size(), gradients.size());
   for (std::size_t r : stretches_of(share)) {
@@ -95,7 +95,7 @@ void Optimizer::gather(const kern::Kernels& k, Share share, std::span<const Tens
   clear_untrained(k, share, sum);
 }
 
-void Optimizer::gather(const kern::Kernels& k, Share share, const Tensor& sum,
+void Optimizer::gather(const kern::Kernels& k, Share share, Tensor sum,
                        const std::function<void(std::size_t, std::size_t, float*)>& add_up) {
   for (std::size_t r : stretches_of(share)) {
     const Stretch& s = division_.stretches()[r];
@@ -152,8 +152,7 @@ double Optimizer::squared_norm(const kern::Kernels& k, const Tensor& gradient) c
 }
 
 // Adds the noise, applies the rule once, and updates the average. `noisy`: the trained values of the stretch.
-void Optimizer::step_stretch(const UpdateStep& u, const Stretch& s, std::span<const Stretch> noisy,
-                             const Tensor& gradient) {
+void Optimizer::step_stretch(const UpdateStep& u, const Stretch& s, std::span<const Stretch> noisy, Tensor& gradient) {
   float* const g = gradient.data<float>();
   float* const w = parameters_->flat().data<float>() + s.begin;
   if (options_.gradient_noise > 0 && u.gradient_scale > 0) {
@@ -174,7 +173,7 @@ void Optimizer::step_stretch(const UpdateStep& u, const Stretch& s, std::span<co
   u.k.axpy(1 - keep, w, average, s.count);
 }
 
-void Optimizer::step(const kern::Kernels& k, Share share, const Tensor& gradient, const OptimizerStep& step) {
+void Optimizer::step(const kern::Kernels& k, Share share, Tensor gradient, const OptimizerStep& step) {
   const UpdateStep u{k, steps_ + 1, step.rate, step.gradient_scale};
   const std::vector<Stretch>& all = division_.stretches();
   for (std::size_t r : stretches_of(share))
@@ -253,7 +252,7 @@ std::vector<StateSlice> Optimizer::own_state() const {
   return merged(std::move(slices));
 }
 
-std::vector<float> Optimizer::averaged_weights(const std::function<void(const Tensor&)>& complete) const {
+std::vector<float> Optimizer::averaged_weights(const std::function<void(Tensor)>& complete) const {
   if (!ema_) return {};
   std::vector<float> all = host_copy<float>(parameters_->flat()), average = host_copy<float>(ema_);
   if (division_.ranks() > 1) {

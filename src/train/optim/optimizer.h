@@ -53,10 +53,10 @@ class Optimizer {
 
   /// Adds up gradients (each in the layout of the trained window, in the given order) into the first one, over this
   /// share, and records the squares of the sum.
-  void gather(const kern::Kernels& k, Share share, std::span<const Tensor> gradients);
+  void gather(const kern::Kernels& k, Share share, std::span<Tensor> gradients);
   /// Adds up gradients, some of which may belong to other processes, into `sum`, over this share, and records the squares of
   /// the sum: `add_up(begin, count, to)` must write the sum of values [begin, begin + count) of the window to `to`.
-  void gather(const kern::Kernels& k, Share share, const Tensor& sum,
+  void gather(const kern::Kernels& k, Share share, Tensor sum,
               const std::function<void(std::size_t, std::size_t, float*)>& add_up);
   /// The squares recorded by this process, in the order of its stretches; and all squares, once the others' are known.
   std::vector<double> own_squares() const;
@@ -71,7 +71,7 @@ class Optimizer {
   double squared_norm(const kern::Kernels& k, const Tensor& gradient) const;
   /// Steps this share by `gradient`, which is overwritten, and updates the moving average. All shares of an update
   /// belong to one step, and all must be gathered before.
-  void step(const kern::Kernels& k, Share share, const Tensor& gradient, const OptimizerStep& step);
+  void step(const kern::Kernels& k, Share share, Tensor gradient, const OptimizerStep& step);
   /// Whether every trained weight of this process is finite.
   bool finite_weights(const kern::Kernels& k) const;
   /// Counts the update, once every share is stepped.
@@ -93,14 +93,14 @@ class Optimizer {
   std::vector<StateSlice> unstepped_weights() const;
   /// All weights, with the moving average in place of the trained ones; empty unless options.ema.
   /// @param complete  with several ranks: exchanges the values [window], so that every rank has all
-  std::vector<float> averaged_weights(const std::function<void(const Tensor&)>& complete = {}) const;
+  std::vector<float> averaged_weights(const std::function<void(Tensor)>& complete = {}) const;
   /// Starts the average at the current weights: call it once they are set.
   void start_average();
 
  private:
   std::span<const std::size_t> stretches_of(Share share) const;
   std::vector<std::size_t> whole_weights_of(Share share) const;
-  void step_stretch(const UpdateStep& u, const Stretch& s, std::span<const Stretch> noisy, const Tensor& gradient);
+  void step_stretch(const UpdateStep& u, const Stretch& s, std::span<const Stretch> noisy, Tensor& gradient);
   void clear_untrained(const kern::Kernels& k, Share share, float* gradient) const;
 
   nn::Parameters* parameters_;

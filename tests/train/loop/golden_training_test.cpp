@@ -40,7 +40,7 @@ void run_case(const GoldenCase& g, model::Model& m, nn::Precision precision) {
                           .epsilon = o.at("eps").get<double>(),
                           .weight_decay = o.at("weight_decay").get<double>()});
   const Schedule schedule{ScheduleKind::inverse_sqrt, o.at("lr").get<double>(), o.at("warmup").get<std::int64_t>(), 0};
-  const std::vector<Tensor> gradients{lasting_zeros(p.trained_window().count)};
+  std::vector<Tensor> gradients{lasting_zeros(p.trained_window().count)};
   Grads grads;
   p.bind_gradients(grads, gradients[0]);
   Arena arena;

@@ -134,7 +134,7 @@ TEST(LanguageModel, DecayMayLeaveNormsAndBiasesAlone) {
     m->parameters().initialise(7);
     Optimizer optimizer(m->parameters(), optimizer_options(o.learning));
     const std::vector<float> before = host_copy<float>(m->parameters().flat());
-    const Tensor gradient = lasting_zeros(m->parameters().flat().count());
+    Tensor gradient = lasting_zeros(m->parameters().flat().count());
     const kern::Kernels& k = kern::best();
     optimizer.gather(k, {}, std::span(&gradient, 1));
     optimizer.step(k, {}, gradient, {.rate = 1.0, .gradient_scale = 1.0});

@@ -150,8 +150,7 @@ TEST(Division, BucketsAreTheWindowAndHoldWhatTheirOwnersStep) {
       for (std::size_t i = 0; i < one.stretches()[s].count; ++i)
         ASSERT_EQ(sent_to[one.stretches()[s].begin - one.window_begin() + i], one.owner_of(s)) << s;
     // Frozen values are not sent, except for gaps that cost less than another message.
-    const auto frozen =
-        static_cast<std::size_t>(f.p.offset_of(*const_cast<nn::Parameters&>(f.p).find("frozen_between")));
+    const auto frozen = static_cast<std::size_t>(f.p.offset_of(*f.p.find("frozen_between")));
     const auto sent = std::count_if(sent_to.begin() + static_cast<std::ptrdiff_t>(frozen - one.window_begin()),
                                     sent_to.begin() + static_cast<std::ptrdiff_t>(frozen - one.window_begin() + 20'000),
                                     [](int r) { return r >= 0; });
@@ -212,7 +211,7 @@ TEST(Division, OptimizersOfSeveralRanksKeepWhatOneKeeps) {
           RandomSequence random(11, number);
           std::vector<float> values(o.division().window_count());
           for (float& x : values) x = static_cast<float>(random.normal() * 0.01);
-          const Tensor gradient = lasting_zeros(static_cast<std::int64_t>(values.size()));
+          Tensor gradient = lasting_zeros(static_cast<std::int64_t>(values.size()));
           host_write<float>(gradient, values);
           for (int part = 0; part < 2; ++part) o.gather(k, {part, 2}, {&gradient, 1});
           for (int part = 0; part < 2; ++part) o.step(k, {part, 2}, gradient, {0.01, 0.5});

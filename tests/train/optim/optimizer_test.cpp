@@ -201,7 +201,7 @@ TEST_P(OptimizerTwin, TenStepsEqualTheFormulas) {
   for (int t = 1; t <= 10; ++t) {
     const std::vector<float> a = random_gradient(start.size(), 2 * static_cast<std::uint64_t>(t)),
                              b = random_gradient(start.size(), 2 * static_cast<std::uint64_t>(t) + 1);
-    const std::vector<Tensor> gradients{tensor_of(a), tensor_of(b)};
+    std::vector<Tensor> gradients{tensor_of(a), tensor_of(b)};
     std::vector<float> sum(a.size());
     double squares = 0, squares_of_b = 0, squares_of_small = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -243,7 +243,7 @@ TEST_P(OptimizerTwin, AnyDivisionAmongWorkersGivesTheSameBits) {
     Fixture f;
     Optimizer optimizer(f.p, {.kind = GetParam(), .gradient_noise = 1e-4});
     for (int update = 0; update < 2; ++update) {
-      const std::vector<Tensor> gradients{tensor_of(random_gradient(f.flat().size(), 1))};
+      std::vector<Tensor> gradients{tensor_of(random_gradient(f.flat().size(), 1))};
       for (int part = 0; part < parts; ++part) optimizer.gather(kern::best(), {part, parts}, gradients);
       for (int part = 0; part < parts; ++part) optimizer.step(kern::best(), {part, parts}, gradients[0], {0.01, 1});
       optimizer.finish_step();
@@ -257,7 +257,7 @@ TEST_P(OptimizerTwin, AnyDivisionAmongWorkersGivesTheSameBits) {
 TEST_P(OptimizerTwin, GoesOnFromItsStateBitForBit) {
   const auto run = [](Fixture& f, Optimizer& optimizer, int first, int last) {
     for (int t = first; t <= last; ++t) {
-      const std::vector<Tensor> gradients{tensor_of(random_gradient(f.flat().size(), static_cast<std::uint64_t>(t)))};
+      std::vector<Tensor> gradients{tensor_of(random_gradient(f.flat().size(), static_cast<std::uint64_t>(t)))};
       optimizer.gather(kern::best(), {}, gradients);
       optimizer.step(kern::best(), {}, gradients[0], {0.01, 1});
       optimizer.finish_step();
@@ -290,10 +290,9 @@ INSTANTIATE_TEST_SUITE_P(Kinds, OptimizerTwin, testing::ValuesIn(all_kinds), nam
 // The optimizer state: Adam's two moments, Lion's one, Adafactor's rows and columns.
 TEST(Optimizer, StatesAreAsSmallAsTheirPapersSay) {
   const auto values = [](OptimizerKind kind) {
-    const Fixture f;
-    nn::Parameters& p = const_cast<Fixture&>(f).p;
+    Fixture f;
     std::int64_t n = 0;
-    for (const NamedTensor& t : Optimizer(p, {.kind = kind}).state()) n += t.value.count();
+    for (const NamedTensor& t : Optimizer(f.p, {.kind = kind}).state()) n += t.value.count();
     return n;
   };
   const std::int64_t matrix = 331 * 401, tall = 40 * 30, table = 35, vector = 3;
@@ -307,7 +306,7 @@ TEST(Optimizer, MuonsStepIsNearlyOrthogonal) {
   Fixture f;
   Optimizer optimizer(f.p, {.kind = OptimizerKind::muon, .momentum = 0});
   const std::vector<float> before = host_copy<float>(f.tall->value);
-  const std::vector<Tensor> gradients{tensor_of(random_gradient(f.flat().size(), 1))};
+  std::vector<Tensor> gradients{tensor_of(random_gradient(f.flat().size(), 1))};
   optimizer.gather(kern::best(), {}, gradients);
   optimizer.step(kern::best(), {}, gradients[0], {1, 1});
   const std::vector<float> after = host_copy<float>(f.tall->value);
@@ -328,7 +327,7 @@ TEST(Optimizer, MuonsStepIsNearlyOrthogonal) {
 TEST(Optimizer, NoiseHasThePapersVarianceAfterClipping) {
   Fixture f;
   Optimizer optimizer(f.p, {.kind = OptimizerKind::lion, .beta1 = 0, .beta2 = 0, .gradient_noise = 0.5});
-  const std::vector<Tensor> gradients{tensor_of(std::vector<float>(f.flat().size()))};
+  std::vector<Tensor> gradients{tensor_of(std::vector<float>(f.flat().size()))};
   optimizer.set_steps(7);
   optimizer.gather(kern::best(), {}, gradients);
   optimizer.step(kern::best(), {}, gradients[0], {0, 0.25});
