@@ -87,9 +87,9 @@ Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
   const std::int64_t q_size = o.num_heads * d_k();
   // All begin as parts of one matrix [q; k; v], however they are kept: apart and each by itself they would begin larger
   // by the root of two, and post-norm decoders then learn later to look at the source.
-  const Init begin = Init::xavier(o.d_model, q_size + key_size() + value_size());
+  const Init begin = Init::xavier(o.d_model, q_size + key_size() + value_size()).at_depth(o.depth);
   const auto make = [&](const std::string& name, std::int64_t out) {
-    Linear linear(p, prefix + "." + name, o.d_model, out, o.bias);
+    Linear linear(p, prefix + "." + name, o.d_model, out, {.bias = o.bias});
     linear.weight()->init = begin;
     return linear;
   };
@@ -106,7 +106,7 @@ Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
       q_ = make(o.q, q_size), kv_ = make(o.kv, key_size() + value_size());
       break;
   }
-  out_ = Linear(p, prefix + "." + o.out, o.num_heads * d_v(), o.d_model, o.out_bias);
+  out_ = Linear(p, prefix + "." + o.out, o.num_heads * d_v(), o.d_model, {.bias = o.out_bias, .depth = o.depth});
   if (const HeadNorms& n = o.head_norms; n.over != HeadNorms::Over::none) {
     const bool head = n.over == HeadNorms::Over::head;
     q_norm_ = Norm(p, prefix + "." + std::string(n.q), head ? d_k() : q_size, n.eps, n.kind);

@@ -88,6 +88,7 @@ class Attention {
     std::int64_t d_k = 0, d_v = 0;  ///< of one head; 0: d_model / num_heads
     Projections projections = Projections::separate;
     bool bias = true, out_bias = true;
+    std::int64_t depth = 1;   ///< Linear::Options::depth of every matrix
     float dropout = 0;        ///< on the weights
     float scale = 0;          ///< of scores; 0: 1 / sqrt(d_k)
     float softcap = 0;        ///< of self-attention: scaled scores become softcap tanh(scores / softcap); 0: none

@@ -8,7 +8,7 @@ ExpertFeedForward::ExpertFeedForward(Parameters& p, const std::string& prefix, c
     : name_(prefix.substr(prefix.rfind('.') + 1)), experts_per_token_(o.experts_per_token) {
   check(o.experts_per_token >= 1 && o.experts_per_token <= o.num_experts, prefix, "a token goes to {} of {} experts",
         o.experts_per_token, o.num_experts);
-  router_ = Linear(p, prefix + "." + o.router, o.expert.d_model, o.num_experts, /*bias=*/false);
+  router_ = Linear(p, prefix + "." + o.router, o.expert.d_model, o.num_experts, {.bias = false});
   router_.weight()->in_products = false;
   for (std::int64_t e = 0; e < o.num_experts; ++e)
     experts_.emplace_back(p, fmt::format("{}.{}.{}", prefix, o.experts, e), o.expert);

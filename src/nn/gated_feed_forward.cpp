@@ -7,7 +7,7 @@ namespace tril::nn {
 GatedFeedForward::GatedFeedForward(Parameters& p, const std::string& prefix, const Options& o)
     : name_(prefix.substr(prefix.rfind('.') + 1)), activation_(o.activation), dropout_(o.dropout) {
   const auto make = [&](const std::string& name, std::int64_t in, std::int64_t out) {
-    return Linear(p, prefix + "." + name, in, out, o.bias);
+    return Linear(p, prefix + "." + name, in, out, {.bias = o.bias});
   };
   if (!o.gate_up.empty()) {
     gate_up_ = make(o.gate_up, o.d_model, 2 * o.d_ff);

@@ -8,11 +8,11 @@
 
 namespace tril::nn {
 
-Linear::Linear(Parameters& p, const std::string& name, std::int64_t in, std::int64_t out, bool bias) {
-  weight_ = &p.add(name + ".weight", {out, in}, Init::xavier(in, out));
+Linear::Linear(Parameters& p, const std::string& name, std::int64_t in, std::int64_t out, const Options& options) {
+  weight_ = &p.add(name + ".weight", {out, in}, Init::xavier(in, out).at_depth(options.depth));
   weight_->hidden_matrix = true;
   weight_->in_products = true;
-  if (bias) bias_ = &p.add(name + ".bias", {out}, Init::zeros());
+  if (options.bias) bias_ = &p.add(name + ".bias", {out}, Init::zeros());
 }
 
 Tensor Linear::forward(Context& c, const Tensor& x, const ops::LinearOptions& options) const {
@@ -46,8 +46,8 @@ Tensor Embedding::forward(Context& c, std::span<const std::int32_t> ids) const {
 }
 
 FeedForward::FeedForward(Parameters& p, const std::string& prefix, const Options& o)
-    : first_(p, prefix + "." + o.first, o.d_model, o.d_ff, o.bias),
-      second_(p, prefix + "." + o.second, o.d_ff, o.d_model, o.bias),
+    : first_(p, prefix + "." + o.first, o.d_model, o.d_ff, {.bias = o.bias, .depth = o.depth}),
+      second_(p, prefix + "." + o.second, o.d_ff, o.d_model, {.bias = o.bias, .depth = o.depth}),
       activation_(o.activation),
       dropout_(o.dropout) {}
 

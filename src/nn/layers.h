@@ -11,9 +11,15 @@ namespace tril::nn {
 /// y = residual + dropout(f(x W^T + b)).
 class Linear {
  public:
+  struct Options {
+    bool bias = true;
+    std::int64_t depth = 1;  ///< the matrix begins as one of this layer of its stack (Init::at_depth)
+  };
   Linear() = default;
   /// Declares name.weight [out, in] and, where asked, name.bias [out].
-  Linear(Parameters& p, const std::string& name, std::int64_t in, std::int64_t out, bool bias = true);
+  Linear(Parameters& p, const std::string& name, std::int64_t in, std::int64_t out, const Options& options);
+  Linear(Parameters& p, const std::string& name, std::int64_t in, std::int64_t out)
+      : Linear(p, name, in, out, Options()) {}
 
   Tensor forward(Context& c, const Tensor& x, const ops::LinearOptions& options = {}) const;
   Parameter* weight() const { return weight_; }
@@ -68,6 +74,7 @@ class FeedForward {
     ops::Activation activation = ops::Activation::relu;
     float dropout = 0;  ///< between the two products
     bool bias = true;
+    std::int64_t depth = 1;  ///< Linear::Options::depth of both
     std::string first = "fc1", second = "fc2";
   };
   FeedForward() = default;

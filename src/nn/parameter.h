@@ -21,6 +21,8 @@ struct Init {
   static Init normal(double deviation) { return {Kind::normal, deviation}; }
   /// Uniform with variance 2 / (in + out) [Glorot & Bengio 2010, eq. 16].
   static Init xavier(std::int64_t in, std::int64_t out);
+  /// Of layer `depth` (from 1) of its stack: smaller by the root of it [DS-Init, Zhang et al. 2019, section 4.1].
+  Init at_depth(std::int64_t depth) const;
 };
 
 struct Lora;  // lora.h

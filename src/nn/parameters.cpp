@@ -1,6 +1,6 @@
 #include "nn/parameters.h"
 
-#include <cmath>
+#include <algorithm>
 #include <memory>
 
 #include "base/even_partition.h"
@@ -60,10 +60,6 @@ void fill_stacked_biases(const kern::Kernels& kernels, const std::deque<Stack>& 
 }
 
 }  // namespace
-
-Init Init::xavier(std::int64_t in, std::int64_t out) {
-  return {Kind::uniform, std::sqrt(6.0 / static_cast<double>(in + out))};
-}
 
 Parameter& Parameters::add(std::string name, Shape shape, Init init) {
   assert(!find(name) && "two weights of one name");

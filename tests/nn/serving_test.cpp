@@ -131,7 +131,7 @@ TEST(QuantisedRows, AreWhatRoundingAtLoadGives) {
   const std::vector<float> values = normal(64 * 100, 1);
   for (const Precision precision : {Precision::int8, Precision::int4}) {
     Parameters rounded, given;
-    const Linear a(rounded, "w", 100, 64, false), b(given, "w", 100, 64, false);
+    const Linear a(rounded, "w", 100, 64, {.bias = false}), b(given, "w", 100, 64, {.bias = false});
     rounded.allocate_serving(precision), given.allocate_serving(precision);
     rounded.set(kern::best(), rounded.all()[0], values);
     std::vector<float> scales(64);

@@ -152,20 +152,21 @@ template <class Layer>
 BartLike<Layer>::BartLike(const BartFamily& family, const BartConfig& config) : Bart(family, config) {
   const BartConfig& k = config_;
   complete(encoder_);
-  for (std::int64_t i = 0; i < k.encoder_layers; ++i)
-    encoder_layers_.push_back(
-        layer("model.encoder.layers." + std::to_string(i), k.encoder_attention_heads, k.encoder_ffn_dim, false));
+  for (std::int64_t i = 0; i < k.encoder_layers; ++i) encoder_layers_.push_back(layer(/*decoder=*/false, i));
   complete(decoder_);
-  for (std::int64_t i = 0; i < k.decoder_layers; ++i)
-    decoder_layers_.push_back(
-        layer("model.decoder.layers." + std::to_string(i), k.decoder_attention_heads, k.decoder_ffn_dim, true));
+  for (std::int64_t i = 0; i < k.decoder_layers; ++i) decoder_layers_.push_back(layer(/*decoder=*/true, i));
 }
 
 template <class Layer>
-Layer BartLike<Layer>::layer(const std::string& name, std::int64_t heads, std::int64_t d_ff, bool decoder) {
+Layer BartLike<Layer>::layer(bool decoder, std::int64_t i) {
   const BartConfig& k = config_;
   nn::Parameters& p = parameters_;
-  const Attention::Options attention{.d_model = k.d_model, .num_heads = heads, .dropout = k.attention_dropout};
+  const std::string name = fmt::format("model.{}.layers.{}", decoder ? "decoder" : "encoder", i);
+  const std::int64_t depth = k.depth_scaled_init ? i + 1 : 1;
+  const Attention::Options attention{.d_model = k.d_model,
+                                     .num_heads = decoder ? k.decoder_attention_heads : k.encoder_attention_heads,
+                                     .depth = depth,
+                                     .dropout = k.attention_dropout};
   const auto norm = [&](const char* which) { return nn::Norm(p, name + which, k.d_model, layer_norm_eps); };
   Layer l;
   l.name = name;
@@ -178,9 +179,10 @@ Layer BartLike<Layer>::layer(const std::string& name, std::int64_t heads, std::i
   }
   l.feed_forward = nn::FeedForward(p, name,
                                    {.d_model = k.d_model,
-                                    .d_ff = d_ff,
+                                    .d_ff = decoder ? k.decoder_ffn_dim : k.encoder_ffn_dim,
                                     .activation = nn::activation_of(k.activation_function, "activation_function"),
-                                    .dropout = k.activation_dropout});
+                                    .dropout = k.activation_dropout,
+                                    .depth = depth});
   l.feed_forward_norm = norm(".final_layer_norm");
   return l;
 }

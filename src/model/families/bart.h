@@ -46,8 +46,12 @@ struct BartConfig {
   float dropout = 0.1f;  ///< on embeddings and on each sublayer's result
   float attention_dropout = 0, activation_dropout = 0;
   double encoder_layerdrop = 0, decoder_layerdrop = 0;  ///< probability that training leaves a layer out of an update
-  float embedding_dropout = -1;  ///< on embeddings alone; -1: as `dropout`. Not in config.json: training only
+  float embedding_dropout = -1;    ///< on embeddings alone; -1: as `dropout`. Not in config.json: training only
+  bool depth_scaled_init = false;  ///< nn::Init::at_depth of each layer's matrices. Likewise
 
+  std::vector<Dropout> dropouts() const {
+    return {{"dropout", dropout}, {"attention_dropout", attention_dropout}, {"activation_dropout", activation_dropout}};
+  }
   /// Sizes and ids checked; Error names the key that is wrong.
   void validate(std::string_view where) const;
 };
@@ -67,6 +71,7 @@ class Bart : public Model {
   std::int64_t d_model() const override { return config_.d_model; }
   std::int64_t max_positions() const override { return config_.max_position_embeddings; }
   SpecialIds special_ids() const override;
+  std::vector<Dropout> dropouts() const override { return config_.dropouts(); }
   bool has_encoder() const override { return true; }
   std::int64_t cross_layers() const override { return config_.decoder_layers; }
   std::int64_t cross_heads() const override { return config_.decoder_attention_heads; }
@@ -110,7 +115,8 @@ class BartLike : public Bart {
   std::unique_ptr<nn::KvCache> make_cache(Context& c) const override { return cache_for(c, decoder_layers_); }
 
  private:
-  Layer layer(const std::string& name, std::int64_t heads, std::int64_t d_ff, bool decoder);
+  /// Layer i (from 0) of the decoder or of the encoder.
+  Layer layer(bool decoder, std::int64_t i);
 
   std::vector<Layer> encoder_layers_, decoder_layers_;
 };

@@ -55,10 +55,7 @@ void BartConfig::validate(std::string_view where) const {
   need(pad_token_id < vocab_size && eos_token_id < vocab_size, "pad_token_id, eos_token_id",
        fmt::format("{} and {} are not both below vocab_size {}", pad_token_id, eos_token_id, vocab_size));
   need(is_float_from_0(init_std), "init_std", fmt::format("{} is not a number of at least 0", init_std));
-  for (const auto& [value, key] : {std::pair{dropout, "dropout"},
-                                   {attention_dropout, "attention_dropout"},
-                                   {activation_dropout, "activation_dropout"}})
-    need(value >= 0 && value < 1, key, fmt::format("{} is not in [0, 1)", value));
+  for (const auto& [key, p] : dropouts()) need(p >= 0 && p < 1, key, fmt::format("{} is not in [0, 1)", p));
   nn::activation_of(activation_function, at + ": activation_function");
 }
 

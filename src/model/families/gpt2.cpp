@@ -39,9 +39,7 @@ void Gpt2Config::validate(std::string_view where) const {
   within(d_ff(), 1 << 24, "n_inner");
   need(n_head > 0 && n_embd % n_head == 0, "n_head",
        fmt::format("n_embd {} does not divide into {} heads", n_embd, n_head));
-  for (const auto& [value, key] :
-       {std::pair{embd_pdrop, "embd_pdrop"}, {attn_pdrop, "attn_pdrop"}, {resid_pdrop, "resid_pdrop"}})
-    need(value >= 0 && value < 1, key, fmt::format("{} is not in [0, 1)", value));
+  for (const auto& [key, p] : dropouts()) need(p >= 0 && p < 1, key, fmt::format("{} is not in [0, 1)", p));
   need(is_positive_float(layer_norm_epsilon), "layer_norm_epsilon",
        fmt::format("{} is not a positive number", layer_norm_epsilon));
   need(is_float_from_0(initializer_range), "initializer_range",

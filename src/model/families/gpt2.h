@@ -23,6 +23,9 @@ struct Gpt2Config {
   std::int32_t bos_token_id = -1, eos_token_id = -1, pad_token_id = -1;
   bool tie_word_embeddings = true;  ///< false: the output has a matrix of its own (lm_head.weight)
 
+  std::vector<Dropout> dropouts() const {
+    return {{"embd_pdrop", embd_pdrop}, {"attn_pdrop", attn_pdrop}, {"resid_pdrop", resid_pdrop}};
+  }
   std::int64_t d_ff() const { return n_inner > 0 ? n_inner : 4 * n_embd; }
   /// Sizes and ids checked; Error names the key that is wrong.
   void validate(std::string_view where) const;
@@ -42,6 +45,7 @@ class Gpt2 : public Model {
   std::int64_t d_model() const override { return config_.n_embd; }
   std::int64_t max_positions() const override { return config_.n_positions; }
   SpecialIds special_ids() const override;
+  std::vector<Dropout> dropouts() const override { return config_.dropouts(); }
   bool has_encoder() const override { return false; }
   StoredAs stored_as(const nn::Parameter& p) const override;
   bool is_redundant(std::string_view name) const override;

@@ -28,6 +28,9 @@ class LinearDecoder : public Model {
   std::int64_t max_positions() const override { return 0; }
   bool is_linear() const override { return true; }
   SpecialIds special_ids() const override;
+  std::vector<Dropout> dropouts() const override {
+    return {{"dropout", config_.dropout}, {"embedding_dropout", config_.embedding_dropout}};
+  }
   bool has_encoder() const override { return false; }
   Tensor decode(Context& c, const DecoderInput& input) const override;
   OutputProjection output() const override { return {embedding_.table()->weight(), {}}; }

@@ -56,8 +56,8 @@ Opt::Opt(const OptConfig& config) : config_(config) {
   positions_ = nn::LearnedPositions(p, root + "embed_positions.weight", k.max_position_embeddings + offset,
                                     k.hidden_size, k.init_std);
   if (projects) {
-    project_in_ = nn::Linear(p, root + "project_in", k.word_embed_proj_dim, k.hidden_size, /*bias=*/false);
-    project_out_ = nn::Linear(p, root + "project_out", k.hidden_size, k.word_embed_proj_dim, /*bias=*/false);
+    project_in_ = nn::Linear(p, root + "project_in", k.word_embed_proj_dim, k.hidden_size, {.bias = false});
+    project_out_ = nn::Linear(p, root + "project_out", k.hidden_size, k.word_embed_proj_dim, {.bias = false});
   }
   for (std::int64_t i = 0; i < k.num_hidden_layers; ++i) {
     const std::string name = root + "layers." + std::to_string(i);

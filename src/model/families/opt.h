@@ -29,6 +29,9 @@ class Opt : public Model {
   std::int64_t d_model() const override { return config_.word_embed_proj_dim; }
   std::int64_t max_positions() const override { return config_.max_position_embeddings; }
   SpecialIds special_ids() const override;
+  std::vector<Dropout> dropouts() const override {
+    return {{"dropout", config_.dropout}, {"attention_dropout", config_.attention_dropout}};
+  }
   bool has_encoder() const override { return false; }
   StoredAs stored_as(const nn::Parameter& p) const override;
   bool is_redundant(std::string_view name) const override;

@@ -51,6 +51,7 @@ class T5 : public Model {
   std::int64_t d_model() const override { return config_.d_model; }
   std::int64_t max_positions() const override { return 0; }
   SpecialIds special_ids() const override;
+  std::vector<Dropout> dropouts() const override { return {{"dropout_rate", config_.dropout_rate}}; }
   bool has_encoder() const override { return true; }
   std::int64_t cross_layers() const override { return config_.num_decoder_layers; }
   std::int64_t cross_heads() const override { return config_.num_heads; }

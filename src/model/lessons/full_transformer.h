@@ -25,6 +25,7 @@ class FullTransformer : public Model {
   std::int64_t d_model() const override { return config_.d_model; }
   std::int64_t max_positions() const override { return 0; }
   SpecialIds special_ids() const override { return {.pad = config_.pad_idx}; }
+  std::vector<Dropout> dropouts() const override { return {{"dropout", config_.dropout}}; }
   bool has_encoder() const override { return true; }
   std::int64_t cross_layers() const override { return config_.num_layers; }
   std::int64_t cross_heads() const override { return config_.num_heads; }

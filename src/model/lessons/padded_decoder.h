@@ -25,6 +25,7 @@ class PaddedDecoder : public Model {
   std::int64_t d_model() const override { return config_.d_model; }
   std::int64_t max_positions() const override { return 0; }
   SpecialIds special_ids() const override { return {.pad = config_.pad_idx}; }
+  std::vector<Dropout> dropouts() const override { return {{"dropout", config_.dropout}}; }
   bool has_encoder() const override { return false; }
   Tensor decode(Context& c, const DecoderInput& input) const override;
   OutputProjection output() const override { return {output_.weight()->weight(), output_.bias()->value}; }

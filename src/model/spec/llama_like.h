@@ -82,6 +82,12 @@ class LlamaLike : public Model {
   std::int64_t d_model() const override { return config_.hidden_size; }
   std::int64_t max_positions() const override;
   SpecialIds special_ids() const override;
+  std::vector<Dropout> dropouts() const override {
+    const auto& k = config_;
+    return {{"attention_dropout", k.attention_dropout},
+            {"embedding_dropout", k.embedding_dropout},
+            {"residual_dropout", k.residual_dropout}};
+  }
   bool has_encoder() const override { return false; }
   nn::LengthDependence length_dependence() const override { return rotary_.options().length_dependence(); }
   StoredAs stored_as(const nn::Parameter& p) const override;

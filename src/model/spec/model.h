@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/rows.h"
@@ -74,6 +75,12 @@ struct OutputProjection {
   float softcap = 0;   ///< logits are softcap tanh(logits / softcap); 0: none
 };
 
+/// A probability of dropout, by the name that its configuration has for it.
+struct Dropout {
+  std::string_view key;
+  float probability = 0;
+};
+
 class Model {
  public:
   virtual ~Model() = default;
@@ -96,6 +103,9 @@ class Model {
   virtual std::int64_t cross_layers() const { return 0; }
   /// Of each cross-attention.
   virtual std::int64_t cross_heads() const { return 0; }
+
+  /// All that its configuration has.
+  virtual std::vector<Dropout> dropouts() const = 0;
 
   /// Of mixtures of experts: how many a token goes to in each layer; 0: there are none.
   virtual std::int64_t experts_per_token() const { return 0; }

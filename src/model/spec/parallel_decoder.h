@@ -52,6 +52,11 @@ class ParallelDecoder : public Model {
   std::int64_t d_model() const override { return config_.hidden_size; }
   std::int64_t max_positions() const override;
   SpecialIds special_ids() const override;
+  std::vector<Dropout> dropouts() const override {
+    return {{"attention_dropout", config_.attention_dropout},
+            {"hidden_dropout", config_.hidden_dropout},
+            {"embedding_dropout", config_.embedding_dropout}};
+  }
   bool has_encoder() const override { return false; }
   nn::LengthDependence length_dependence() const override { return rotary_.options().length_dependence(); }
   StoredAs stored_as(const nn::Parameter& p) const override;

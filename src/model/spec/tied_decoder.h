@@ -23,6 +23,7 @@ class TiedDecoder : public Model {
   std::int64_t d_model() const override { return config_.d_model; }
   std::int64_t max_positions() const override { return config_.max_length; }
   SpecialIds special_ids() const override { return {}; }
+  std::vector<Dropout> dropouts() const override { return {{"dropout", config_.dropout}}; }
   bool has_encoder() const override { return false; }
   Tensor decode(Context& c, const DecoderInput& input) const override;
   OutputProjection output() const override { return {embedding_.table()->weight(), {}}; }

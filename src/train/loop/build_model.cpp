@@ -7,15 +7,6 @@
 
 namespace tril::train {
 
-void scale_by_depth(nn::Parameters& parameters) {
-  constexpr std::string_view mark = ".layers.";
-  for (nn::Parameter& p : parameters.all()) {
-    const std::size_t at = p.name.find(mark);
-    if (at == std::string::npos || p.init.kind != nn::Init::Kind::uniform) continue;
-    p.init.value /= std::sqrt(std::stoi(p.name.substr(at + mark.size())) + 1.0);  // layer numbers in names start from 0
-  }
-}
-
 void set_dropouts(model::BartConfig& c, const ModelOptions& options) {
   c.dropout = static_cast<float>(options.dropout);
   c.embedding_dropout = static_cast<float>(options.embedding_dropout.value_or(-1));
@@ -108,6 +99,7 @@ std::unique_ptr<model::Model> build_bart(const ModelOptions& options, const Toke
       1 / std::sqrt(static_cast<double>(options.d_model));  // of embeddings: multiplied by sqrt(d_model) this gives 1
   set_dropouts(c, options);
   c.encoder_layerdrop = c.decoder_layerdrop = options.layer_drop;
+  c.depth_scaled_init = options.depth_scaled_init;
   if (options.arch == "bart" ||
       options.arch == "mbart")  // these two families normalise embeddings and learn their positions
     c.scale_embedding = false, c.init_std = 0.02;
@@ -148,7 +140,6 @@ std::unique_ptr<model::Model> build_model(const ModelOptions& options, const Tok
            : is_language_model(options) ? build_gpt2(options, tokenizer)
            : is_t5(options)             ? build_t5(options, tokenizer)
                                         : build_bart(options, tokenizer);
-  if (options.depth_scaled_init) scale_by_depth(m->parameters());
   m->set_gradient_checkpointing(options.gradient_checkpointing);
   if (!m->parameters().flat()) m->parameters().allocate();
   return m;

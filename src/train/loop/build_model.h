@@ -11,10 +11,6 @@
 
 namespace tril::train {
 
-/// Divides the initial matrices of layer l (from 1) of each stack by sqrt(l) [DS-Init, Zhang et al. 2019, section 4.1,
-/// alpha = 1]. Call it before initialise().
-void scale_by_depth(nn::Parameters& parameters);
-
 /// Sets the dropouts for training.
 void set_dropouts(model::BartConfig& config, const ModelOptions& options);
 void set_dropouts(model::T5Config& config, const ModelOptions& options);

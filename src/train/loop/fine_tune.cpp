@@ -28,14 +28,10 @@ bool matches(const std::string& pattern, const std::string& name) {
   }
 }
 
-// The largest dropout in a config.json, under the families' names: "attention_dropout", "resid_pdrop".
 double most_dropout(const model::Model& m) {
-  const nlohmann::json config = nlohmann::json::parse(m.config_json());
-  double most = 0;
-  for (const auto& [name, value] : config.items())
-    if (value.is_number() && !name.starts_with("classifier") && (name.ends_with("dropout") || name.ends_with("pdrop")))
-      most = std::max(most, value.get<double>());
-  return most;
+  float most = 0;
+  for (const model::Dropout& d : m.dropouts()) most = std::max(most, d.probability);
+  return static_cast<double>(most);
 }
 
 bool matches_any(const std::vector<std::string>& patterns, const std::string& name) {
