@@ -1,10 +1,10 @@
-// A corpus's two small records: its statistics and its position.
+#include "corpus/corpus_state.h"
+
 #include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/number_text.h"
-#include "corpus/corpus.h"
 
 namespace tril {
 

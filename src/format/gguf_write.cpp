@@ -1,7 +1,7 @@
-// Writing: metadata as bytes in the order given, then tensors one after the other.
+#include "format/gguf_write.h"
+
 #include "base/error.h"
 #include "base/printable.h"
-#include "format/gguf.h"
 
 namespace tril {
 namespace {

@@ -1,3 +1,5 @@
+#include "format/safetensors_write.h"
+
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -5,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "format/safetensors.h"
 
 namespace tril {
 namespace {

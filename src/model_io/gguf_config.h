@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "format/gguf.h"
+#include "format/gguf_write.h"
 #include "model_io/generation_config.h"
 
 namespace tril::model {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "format/gguf.h"
+#include "format/gguf_write.h"
 #include "model/spec/model.h"
 #include "model_io/weight_files.h"
 

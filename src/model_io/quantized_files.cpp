@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/printable.h"
+#include "format/safetensors_write.h"
 #include "kern/gemm_int8.h"
 #include "kern/quantize_int4.h"
 #include "model_io/registry.h"

@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "format/json_file.h"
 #include "format/safetensors.h"
+#include "format/safetensors_write.h"
 #include "model/families/bart.h"
 #include "model/families/decoder_families.h"
 #include "model/families/gpt2.h"

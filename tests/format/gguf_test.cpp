@@ -1,4 +1,5 @@
 #include "format/gguf.h"
+#include "format/gguf_write.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // safetensors: golden files are read, written files read back, and each kind of damage has its error.
 #include "format/safetensors.h"
+#include "format/safetensors_write.h"
 
 #include <gtest/gtest.h>
 

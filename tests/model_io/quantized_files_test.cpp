@@ -8,6 +8,7 @@
 #include <deque>
 #include <fstream>
 
+#include "format/safetensors_write.h"
 #include "model/families/gpt2.h"
 #include "model_io/model_source.h"
 #include "model_io/packed_image.h"

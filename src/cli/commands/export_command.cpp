@@ -10,6 +10,7 @@
 #include "cli/commands/commands.h"
 #include "cli/options/new_directory.h"
 #include "format/gguf.h"
+#include "format/gguf_write.h"
 #include "model_io/generation_config.h"
 #include "model_io/gguf_config.h"
 #include "model_io/gguf_export.h"

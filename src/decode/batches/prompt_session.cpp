@@ -10,6 +10,7 @@
 #include "decode/batches/continuous_batch.h"
 #include "decode/batches/model_step.h"
 #include "format/safetensors.h"
+#include "format/safetensors_write.h"
 
 namespace tril::search {
 namespace {

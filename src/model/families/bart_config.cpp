@@ -1,9 +1,10 @@
-// What the kin of BART say in config.json.
+#include "model/families/bart_config.h"
+
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "model/families/bart.h"
 #include "model/spec/config_reader.h"
+#include "nn/layers.h"
 
 namespace tril::model {
 
@@ -122,13 +123,12 @@ BartConfig read_bart_config(const JsonObject& j, const BartFamily& family, const
   return k;
 }
 
-std::string Bart::config_json() const {
-  const BartConfig& k = config_;
+std::string bart_config_json(const BartConfig& k, const BartFamily& family) {
   const auto id = [](std::int32_t value) {
     return value < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
   };
-  nlohmann::ordered_json j{{"architectures", {family_->architecture}},
-                           {"model_type", family_->name},
+  nlohmann::ordered_json j{{"architectures", {family.architecture}},
+                           {"model_type", family.name},
                            {"vocab_size", k.vocab_size},
                            {"d_model", k.d_model},
                            {"encoder_layers", k.encoder_layers},
@@ -140,10 +140,10 @@ std::string Bart::config_json() const {
                            {"activation_function", k.activation_function},
                            {"scale_embedding", k.scale_embedding},
                            {"tie_word_embeddings", k.tie_word_embeddings},
-                           {"static_position_embeddings", family_->positions != BartFamily::Positions::learned},
-                           {"normalize_before", family_->pre_norm},
-                           {"add_final_layer_norm", family_->pre_norm},
-                           {"normalize_embedding", family_->embedding_norm},
+                           {"static_position_embeddings", family.positions != BartFamily::Positions::learned},
+                           {"normalize_before", family.pre_norm},
+                           {"add_final_layer_norm", family.pre_norm},
+                           {"normalize_embedding", family.embedding_norm},
                            {"max_position_embeddings", k.max_position_embeddings},
                            {"pad_token_id", k.pad_token_id},
                            {"eos_token_id", k.eos_token_id},
@@ -159,7 +159,7 @@ std::string Bart::config_json() const {
                            {"is_encoder_decoder", true},
                            {"torch_dtype", "float32"},
                            {"use_cache", true}};
-  if (family_->name == "marian") {
+  if (family.name == "marian") {
     j["decoder_vocab_size"] = k.decoder_vocab_size;
     j["share_encoder_decoder_embeddings"] = k.share_encoder_decoder_embeddings;
   }

@@ -1,11 +1,12 @@
-// What T5 and mT5 say in config.json.
+#include "model/families/t5_config.h"
+
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.h"
-#include "model/families/t5.h"
 #include "model/spec/config_reader.h"
+#include "nn/layers.h"
 
 namespace tril::model {
 
@@ -97,8 +98,7 @@ T5Config t5_config(const JsonObject& j, std::optional<bool> output_matrix) {
   return k;
 }
 
-std::string T5::config_json() const {
-  const T5Config& k = config_;
+std::string t5_config_json(const T5Config& k) {
   const bool mt5 = k.family == "mt5";
   const auto id = [](std::int32_t value) {
     return value < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);

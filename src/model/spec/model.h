@@ -12,6 +12,7 @@
 
 #include "base/rows.h"
 #include "base/special_ids.h"
+#include "model/spec/dropout.h"
 #include "nn/attention.h"
 #include "nn/expert_feed_forward.h"
 #include "nn/kv_cache.h"
@@ -73,12 +74,6 @@ struct OutputProjection {
   ops::Weight weight;  ///< [V, d_model]
   Tensor bias;         ///< [V] or none
   float softcap = 0;   ///< logits are softcap tanh(logits / softcap); 0: none
-};
-
-/// A probability of dropout, by the name that its configuration has for it.
-struct Dropout {
-  std::string_view key;
-  float probability = 0;
 };
 
 class Model {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "format/gguf.h"
+#include "format/gguf_write.h"
 #include "tokenizer/files/pipeline_tokenizer.h"
 
 namespace tril {

@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "format/safetensors.h"
+#include "format/safetensors_write.h"
 #include "train/loop/state_json.h"
 #include "train/optim/averaging.h"
 #include "train/optim/stored_values.h"

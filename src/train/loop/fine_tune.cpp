@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "format/json_text.h"
 #include "format/safetensors.h"
+#include "format/safetensors_write.h"
 #include "model/families/marian.h"
 #include "model_io/generation_config.h"
 #include "model_io/model_source.h"

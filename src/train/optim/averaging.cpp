@@ -5,6 +5,7 @@
 #include <span>
 
 #include "format/safetensors.h"
+#include "format/safetensors_write.h"
 #include "train/optim/stored_values.h"
 
 namespace tril::train {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "format/safetensors.h"
+#include "format/safetensors_write.h"
 #include "tensor/tensor.h"
 
 namespace tril::train {

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "format/json_file.h"
+#include "format/safetensors_write.h"
 #include "model/families/family_checks.h"
 #include "model_io/model_source.h"
 #include "model_io/quantized_files.h"

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "format/safetensors.h"
+#include "format/safetensors_write.h"
 #include "model/families/family_checks.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "format/safetensors_write.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/golden.h"

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
+#include "format/gguf_write.h"
 #include "support/any_tokenizer.h"
 #include "support/paths.h"
 #include "support/temporary.h"

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "format/gguf_write.h"
 #include "support/any_tokenizer.h"
 #include "support/paths.h"
 #include "support/raw_gguf.h"

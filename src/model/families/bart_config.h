@@ -1,0 +1,62 @@
+// What the kin of BART say in config.json.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/json_file.h"
+#include "model/spec/dropout.h"
+
+namespace tril::model {
+
+/// What a family of the kin is, whatever its sizes.
+struct BartFamily {
+  std::string_view name;          ///< model_type in config.json
+  std::string_view architecture;  ///< the class of `transformers`
+  bool pre_norm = false;          ///< a norm before each sublayer and one behind the last layer; else one after each
+  bool embedding_norm = false;    ///< a norm over the sum of embeddings and positions
+  bool logits_bias = true;        ///< final_logits_bias, a number for each word
+  enum class Positions : std::uint8_t {
+    sinusoids,           ///< from 0, all sines before all cosines
+    sinusoids_from_pad,  ///< with other frequencies, from the padding's id + 1
+    learned,             ///< a table for each side, of which two rows stand before the first position
+  } positions = Positions::sinusoids;
+};
+
+struct BartConfig {
+  std::int64_t vocab_size = 0;          ///< of the source
+  std::int64_t decoder_vocab_size = 0;  ///< of the target; equal where embeddings are shared
+  std::int64_t d_model = 512;
+  std::int64_t encoder_layers = 6, decoder_layers = 6;
+  std::int64_t encoder_attention_heads = 8, decoder_attention_heads = 8;
+  std::int64_t encoder_ffn_dim = 2048, decoder_ffn_dim = 2048;
+  std::string activation_function = "relu";
+  bool scale_embedding = true;
+  bool share_encoder_decoder_embeddings = true;  ///< only Marian's files can say no while the output is tied
+  bool tie_word_embeddings = true;               ///< false: the output has a matrix of its own (lm_head.weight)
+  std::int64_t max_position_embeddings = 512;
+  std::int32_t pad_token_id = 0, eos_token_id = 0, bos_token_id = -1, decoder_start_token_id = 0,
+               forced_eos_token_id = -1;
+  double init_std = 0.02;
+  float dropout = 0.1f;  ///< on embeddings and on each sublayer's result
+  float attention_dropout = 0, activation_dropout = 0;
+  double encoder_layerdrop = 0, decoder_layerdrop = 0;  ///< probability that training leaves a layer out of an update
+  float embedding_dropout = -1;    ///< on embeddings alone; -1: as `dropout`. Not in config.json: training only
+  bool depth_scaled_init = false;  ///< nn::Init::at_depth of each layer's matrices. Likewise
+
+  std::vector<Dropout> dropouts() const {
+    return {{"dropout", dropout}, {"attention_dropout", attention_dropout}, {"activation_dropout", activation_dropout}};
+  }
+  /// Sizes and ids checked; Error names the key that is wrong.
+  void validate(std::string_view where) const;
+};
+
+/// config.json as Hugging Face writes it, of version 4 or 5. A key that changes results and is not supported is an
+/// Error. @param otherwise  what absent keys mean
+BartConfig read_bart_config(const JsonObject& config, const BartFamily& family, const BartConfig& otherwise);
+/// The other way.
+std::string bart_config_json(const BartConfig& config, const BartFamily& family);
+
+}  // namespace tril::model
