@@ -1,27 +1,15 @@
 // Evaluates a chat template: walks its tree with the values of its names.
 #pragma once
 
+#include <cstdint>
 #include <ctime>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "chat/template_arguments.h"
-#include "chat/template_syntax.h"
+#include "chat/template_expressions.h"
 
 namespace tril::chat {
 
-// Names and their values. A loop's body and a macro's have scopes of their own, inside the enclosing one.
-struct Scope {
-  const Scope* outer = nullptr;
-  std::vector<std::pair<std::string, Value>> names = {};
-
-  const Value* find(std::string_view name, Budget& budget) const;
-  void set(const std::string& name, Value value);
-};
-
-class Evaluator {
+class Evaluator : private ExpressionEvaluator {
  public:
   explicit Evaluator(std::time_t now);
 
@@ -32,26 +20,12 @@ class Evaluator {
  private:
   enum class Flow : std::uint8_t { on, break_loop, next_round };
 
-  // The nesting of statements, expressions and macros, limited so that the stack suffices.
-  class Deeper {
-   public:
-    explicit Deeper(Evaluator& evaluator);
-    ~Deeper() { --depth_; }
-    Deeper(const Deeper&) = delete;
-    Deeper& operator=(const Deeper&) = delete;
-
-   private:
-    int& depth_;
-  };
-
   // One run of a loop: what it iterates over, its position, and its depth of recursion.
   struct LoopRun {
     const Statement& statement;
     Scope& scope;
     std::int64_t depth = 0;
   };
-
-  // ---- Statements (template_statements.cpp)
 
   void print(const std::string& text, std::string& out);
   Flow execute(const Block& block, Scope& scope, std::string& out);
@@ -66,22 +40,8 @@ class Evaluator {
   Value run_macro(const Macro& macro, const Scope& home, const Arguments& a);
   void bind(const Macro& macro, const Arguments& a, Scope& scope);
 
-  // ---- Expressions (template_expressions.cpp)
-
-  Value evaluate(const Expression& e, Scope& scope);
-  Value evaluate_list(const Expression& e, Scope& scope);
-  Value evaluate_dict(const Expression& e, Scope& scope);
-  Arguments arguments_of(const Expression& e, Scope& scope);
-  Value call(const Expression& e, Scope& scope, const Value* caller = nullptr);
-  Value evaluate_slice(const Expression& e, Scope& scope);
-  Value evaluate_binary(const Expression& e, Scope& scope);
-  Value evaluate_compare(const Expression& e, Scope& scope);
-  // `inside` is the input of a filter whose tree has no value (a filter block).
-  Value evaluate_filter(const Expression& e, Scope& scope, const Value* inside);
-
   Scope globals_;
-  Budget budget_;
-  int line_ = 1, depth_ = 0, macros_ = 0;
+  int macros_ = 0;
 };
 
 }  // namespace tril::chat

@@ -1,17 +1,63 @@
-// Parses tokens into a tree: expressions. The levels of precedence are Jinja's, from the loosest to the tightest:
-//   a if b else c    or    and    not    == < in ...    + -    ~    * / // %    **    - +    . [] ()    | is
+#include "chat/template_expression_parser.h"
+
 #include <algorithm>
 #include <charconv>
 
 #include "base/error.h"
 #include "base/printable.h"
 #include "chat/template_functions.h"
-#include "chat/template_parser.h"
 
 namespace tril::chat {
+namespace {
+
+constexpr int deepest = 100;  // expressions and blocks within each other
+
+}  // namespace
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+ExpressionParser::Deeper::Deeper(ExpressionParser& parser) : depth_(parser.depth_) {
+  if (++depth_ > deepest) {
+    --depth_;
+    parser.refuse(fmt::format("it is nested more than {} deep", deepest));
+  }
+}
+
+void ExpressionParser::refuse(const std::string& what, const std::string& hint) const {
+  fail(fmt::format("{}: line {}", where_, now().line), what, hint);
+}
+
+std::string ExpressionParser::shown() const {
+  switch (now().kind) {
+    case Token::print_end:
+      return "}}";
+    case Token::block_end:
+      return "%}";
+    case Token::end:
+      return "the end";
+    default:
+      return printable(now().value);
+  }
+}
+
+void ExpressionParser::expect_sign(std::string_view sign) {
+  if (!skip_sign(sign)) refuse(fmt::format("expected \"{}\", got \"{}\"", sign, shown()));
+}
+
+std::string ExpressionParser::take_name() {
+  if (now().kind != Token::name) refuse(fmt::format("expected a name, got \"{}\"", shown()));
+  return tokens_[at_++].value;
+}
+
+void ExpressionParser::expect_block_end() {
+  if (now().kind != Token::block_end) refuse(fmt::format("expected \"%}}\", got \"{}\"", shown()));
+  ++at_;
+}
 
 // Finishes a node whose parts are complete.
-ExpressionPtr Parser::finished(std::unique_ptr<Expression> e) const {
+ExpressionPtr ExpressionParser::finished(std::unique_ptr<Expression> e) const {
   const auto add = [&](const ExpressionPtr& part) {
     if (part) e->height = std::max(e->height, 1 + part->height);
   };
@@ -24,7 +70,7 @@ ExpressionPtr Parser::finished(std::unique_ptr<Expression> e) const {
 }
 
 // One expression, or several separated by commas, which form a tuple.
-ExpressionPtr Parser::parse_tuple(Conditions conditions) {
+ExpressionPtr ExpressionParser::parse_tuple(Conditions conditions) {
   const int line = now().line;
   ExpressionPtr first = conditions == Conditions::yes ? parse_expression() : parse_or();
   if (!is_sign(",")) return first;
@@ -40,13 +86,13 @@ ExpressionPtr Parser::parse_tuple(Conditions conditions) {
   return finished(std::move(tuple));
 }
 
-bool Parser::ends_expression() const {
+bool ExpressionParser::ends_expression() const {
   return now().kind == Token::print_end || now().kind == Token::block_end || is_sign(")") || is_sign("=") ||
          is_name("in");
 }
 
 // Whether "a if b else c" starts here.
-bool Parser::has_condition() const {
+bool ExpressionParser::has_condition() const {
   int brackets = 0;
   for (std::size_t i = at_; i < tokens_.size(); ++i) {
     const Token& token = tokens_[i];
@@ -60,7 +106,7 @@ bool Parser::has_condition() const {
   return false;
 }
 
-ExpressionPtr Parser::parse_expression() {
+ExpressionPtr ExpressionParser::parse_expression() {
   const Deeper deeper(*this);
   const Sometimes maybe(*this, sometimes_ || has_condition());
   ExpressionPtr value = parse_or();
@@ -75,7 +121,7 @@ ExpressionPtr Parser::parse_expression() {
 }
 
 template <class Next>
-ExpressionPtr Parser::parse_binary(std::initializer_list<std::string_view> operators, const Next& next) {
+ExpressionPtr ExpressionParser::parse_binary(std::initializer_list<std::string_view> operators, const Next& next) {
   ExpressionPtr left = next();
   while ((now().kind == Token::sign || now().kind == Token::name) && is_one_of(now().value, operators)) {
     const int line = now().line;
@@ -86,20 +132,20 @@ ExpressionPtr Parser::parse_binary(std::initializer_list<std::string_view> opera
   return left;
 }
 
-ExpressionPtr Parser::parse_or() {
+ExpressionPtr ExpressionParser::parse_or() {
   return parse_binary({"or"}, [this] { return parse_and(); });
 }
-ExpressionPtr Parser::parse_and() {
+ExpressionPtr ExpressionParser::parse_and() {
   return parse_binary({"and"}, [this] { return parse_not(); });
 }
-ExpressionPtr Parser::parse_not() {
+ExpressionPtr ExpressionParser::parse_not() {
   const Deeper deeper(*this);
   const int line = now().line;
   if (skip_name("not")) return make(Expression::unary, line, "not", parse_not());
   return parse_compare();
 }
 
-ExpressionPtr Parser::parse_compare() {
+ExpressionPtr ExpressionParser::parse_compare() {
   ExpressionPtr first = parse_sum();
   std::vector<std::string> operators;
   std::vector<ExpressionPtr> parts;
@@ -126,20 +172,20 @@ ExpressionPtr Parser::parse_compare() {
   return finished(std::move(e));
 }
 
-ExpressionPtr Parser::parse_sum() {
+ExpressionPtr ExpressionParser::parse_sum() {
   return parse_binary({"+", "-"}, [this] { return parse_concatenation(); });
 }
-ExpressionPtr Parser::parse_concatenation() {
+ExpressionPtr ExpressionParser::parse_concatenation() {
   return parse_binary({"~"}, [this] { return parse_product(); });
 }
-ExpressionPtr Parser::parse_product() {
+ExpressionPtr ExpressionParser::parse_product() {
   return parse_binary({"*", "/", "//", "%"}, [this] { return parse_power(); });
 }
-ExpressionPtr Parser::parse_power() {
+ExpressionPtr ExpressionParser::parse_power() {
   return parse_binary({"**"}, [this] { return parse_unary(true); });
 }
 
-ExpressionPtr Parser::parse_unary(bool filters) {
+ExpressionPtr ExpressionParser::parse_unary(bool filters) {
   const Deeper deeper(*this);
   const int line = now().line;
   ExpressionPtr e;
@@ -153,14 +199,14 @@ ExpressionPtr Parser::parse_unary(bool filters) {
   return filters ? parse_filters(std::move(e), false) : std::move(e);
 }
 
-ExpressionPtr Parser::constant(int line, Value value) {
+ExpressionPtr ExpressionParser::constant(int line, Value value) {
   auto e = std::make_unique<Expression>();
   e->line = line;
   e->value = std::move(value);
   return e;
 }
 
-ExpressionPtr Parser::parse_primary() {
+ExpressionPtr ExpressionParser::parse_primary() {
   const Token token = now();
   switch (token.kind) {
     case Token::string: {
@@ -196,7 +242,7 @@ ExpressionPtr Parser::parse_primary() {
 }
 
 // Jinja's implicit names in a macro: used if the body mentions them, unless a parameter has the name.
-void Parser::note_variable(const std::string& name) {
+void ExpressionParser::note_variable(const std::string& name) {
   for (Macro* macro : macros_) {
     if (std::find(macro->parameters.begin(), macro->parameters.end(), name) != macro->parameters.end()) continue;
     if (name == "varargs") macro->takes_more = true;
@@ -205,7 +251,7 @@ void Parser::note_variable(const std::string& name) {
   }
 }
 
-Value Parser::number(const Token& token) const {
+Value ExpressionParser::number(const Token& token) const {
   const char* end = token.value.data() + token.value.size();
   if (token.kind == Token::integer) {
     std::int64_t value = 0;
@@ -217,7 +263,7 @@ Value Parser::number(const Token& token) const {
   return value;
 }
 
-ExpressionPtr Parser::parse_list(int line) {
+ExpressionPtr ExpressionParser::parse_list(int line) {
   auto e = std::make_unique<Expression>();
   e->kind = Expression::list;
   e->line = line;
@@ -229,7 +275,7 @@ ExpressionPtr Parser::parse_list(int line) {
   return finished(std::move(e));
 }
 
-ExpressionPtr Parser::parse_dict(int line) {
+ExpressionPtr ExpressionParser::parse_dict(int line) {
   auto e = std::make_unique<Expression>();
   e->kind = Expression::dict;
   e->line = line;
@@ -243,7 +289,7 @@ ExpressionPtr Parser::parse_dict(int line) {
   return finished(std::move(e));
 }
 
-ExpressionPtr Parser::parse_postfix(ExpressionPtr e) {
+ExpressionPtr ExpressionParser::parse_postfix(ExpressionPtr e) {
   while (true) {
     const int line = now().line;
     if (skip_sign(".")) {
@@ -262,7 +308,7 @@ ExpressionPtr Parser::parse_postfix(ExpressionPtr e) {
 }
 
 // Called after "(".
-ExpressionPtr Parser::parse_call(ExpressionPtr e, int line) {
+ExpressionPtr ExpressionParser::parse_call(ExpressionPtr e, int line) {
   const std::string name = e->kind == Expression::attribute || e->kind == Expression::variable ? e->name : "";
   if (e->kind == Expression::attribute && is_refused_method(name)) refuse(fmt::format("{}() is not supported", name));
   if (e->kind == Expression::variable && name == "lipsum") refuse("lipsum() is not supported");
@@ -274,7 +320,7 @@ ExpressionPtr Parser::parse_call(ExpressionPtr e, int line) {
   return finished(std::move(call));
 }
 
-ExpressionPtr Parser::parse_subscript(ExpressionPtr e, int line) {
+ExpressionPtr ExpressionParser::parse_subscript(ExpressionPtr e, int line) {
   ExpressionPtr from, to, step;
   if (!is_sign(":")) from = parse_expression();
   if (skip_sign("]")) return make(Expression::item, line, "", std::move(e), std::move(from));
@@ -287,7 +333,7 @@ ExpressionPtr Parser::parse_subscript(ExpressionPtr e, int line) {
 }
 
 // Called after "(".
-void Parser::parse_arguments(Expression& call) {
+void ExpressionParser::parse_arguments(Expression& call) {
   bool first = true;
   while (!skip_sign(")")) {
     if (!first) expect_sign(",");
@@ -315,7 +361,7 @@ void Parser::parse_arguments(Expression& call) {
 }
 
 // Filters and tests after an expression; with `begun` the first filter comes without its "|".
-ExpressionPtr Parser::parse_filters(ExpressionPtr e, bool begun) {
+ExpressionPtr ExpressionParser::parse_filters(ExpressionPtr e, bool begun) {
   while (true) {
     const int line = now().line;
     if (begun || skip_sign("|")) {
@@ -340,7 +386,7 @@ ExpressionPtr Parser::parse_filters(ExpressionPtr e, bool begun) {
   }
 }
 
-ExpressionPtr Parser::parse_test(ExpressionPtr e, int line) {
+ExpressionPtr ExpressionParser::parse_test(ExpressionPtr e, int line) {
   const bool negated = skip_name("not");
   auto test = std::make_unique<Expression>();
   test->kind = Expression::test;

@@ -1,21 +1,45 @@
-// Evaluates the expressions of a chat template.
+#include "chat/template_expressions.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/printable.h"
-#include "chat/template_evaluator.h"
 #include "chat/template_functions.h"
 #include "chat/template_operators.h"
 
 namespace tril::chat {
 namespace {
 
+constexpr int deepest_statement = 400;
 constexpr std::size_t step_cost = 5;
 
 }  // namespace
 
-Value Evaluator::evaluate(const Expression& e, Scope& scope) {
+const Value* Scope::find(std::string_view name, Budget& budget) const {
+  for (const Scope* s = this; s; s = s->outer) {
+    budget.pay(1 + s->names.size() / 4);
+    for (const auto& [key, value] : s->names)
+      if (key == name) return &value;
+  }
+  return nullptr;
+}
+
+void Scope::set(const std::string& name, Value value) {
+  for (auto& [key, held] : names)
+    if (key == name) {
+      held = std::move(value);
+      return;
+    }
+  names.emplace_back(name, std::move(value));
+}
+
+ExpressionEvaluator::Deeper::Deeper(ExpressionEvaluator& evaluator) : depth_(evaluator.depth_) {
+  if (depth_ >= deepest_statement) refuse(fmt::format("it is nested more than {} levels deep", deepest_statement));
+  ++depth_;
+}
+
+Value ExpressionEvaluator::evaluate(const Expression& e, Scope& scope) {
   const Deeper deeper(*this);
   budget_.pay(step_cost);
   line_ = e.line;
@@ -60,13 +84,13 @@ Value Evaluator::evaluate(const Expression& e, Scope& scope) {
   return Value();
 }
 
-Value Evaluator::evaluate_list(const Expression& e, Scope& scope) {
+Value ExpressionEvaluator::evaluate_list(const Expression& e, Scope& scope) {
   List list;
   for (const ExpressionPtr& part : e.parts) list.push_back(evaluate(*part, scope));
   return e.name.empty() ? Value(std::move(list)) : Value::tuple(std::move(list));
 }
 
-Value Evaluator::evaluate_dict(const Expression& e, Scope& scope) {
+Value ExpressionEvaluator::evaluate_dict(const Expression& e, Scope& scope) {
   Dict dict;
   for (std::size_t i = 0; i < e.parts.size(); i += 2) {
     const Value key = evaluate(*e.parts[i], scope);
@@ -77,7 +101,7 @@ Value Evaluator::evaluate_dict(const Expression& e, Scope& scope) {
   return Value(std::move(dict));
 }
 
-Arguments Evaluator::arguments_of(const Expression& e, Scope& scope) {
+Arguments ExpressionEvaluator::arguments_of(const Expression& e, Scope& scope) {
   Arguments a;
   for (std::size_t i = 1; i < e.parts.size(); ++i) a.positional.push_back(evaluate(*e.parts[i], scope));
   if (e.list_of_arguments)
@@ -97,7 +121,7 @@ Arguments Evaluator::arguments_of(const Expression& e, Scope& scope) {
   return a;
 }
 
-Value Evaluator::call(const Expression& e, Scope& scope, const Value* caller) {
+Value ExpressionEvaluator::call(const Expression& e, Scope& scope, const Value* caller) {
   const Value function = evaluate(*e.parts[0], scope);
   check_defined(function, "cannot be called");
   const auto* callable = function.get<Callable>();
@@ -110,14 +134,14 @@ Value Evaluator::call(const Expression& e, Scope& scope, const Value* caller) {
   return callable->call(a);
 }
 
-Value Evaluator::evaluate_slice(const Expression& e, Scope& scope) {
+Value ExpressionEvaluator::evaluate_slice(const Expression& e, Scope& scope) {
   const Value value = evaluate(*e.parts[0], scope);
   List bounds;
   for (std::size_t i = 1; i < 4; ++i) bounds.push_back(e.parts[i] ? evaluate(*e.parts[i], scope) : Value());
   return slice(value, bounds, budget_);
 }
 
-Value Evaluator::evaluate_binary(const Expression& e, Scope& scope) {
+Value ExpressionEvaluator::evaluate_binary(const Expression& e, Scope& scope) {
   const Value a = evaluate(*e.parts[0], scope);
   if (e.name == "and") return a.truth() ? evaluate(*e.parts[1], scope) : a;
   if (e.name == "or") return a.truth() ? a : evaluate(*e.parts[1], scope);
@@ -126,7 +150,7 @@ Value Evaluator::evaluate_binary(const Expression& e, Scope& scope) {
   return binary(e.name, a, b, budget_);
 }
 
-Value Evaluator::evaluate_compare(const Expression& e, Scope& scope) {
+Value ExpressionEvaluator::evaluate_compare(const Expression& e, Scope& scope) {
   Value left = evaluate(*e.parts[0], scope);
   for (std::size_t i = 0; i < e.operators.size(); ++i) {
     Value right = evaluate(*e.parts[i + 1], scope);
@@ -136,7 +160,7 @@ Value Evaluator::evaluate_compare(const Expression& e, Scope& scope) {
   return true;
 }
 
-Value Evaluator::evaluate_filter(const Expression& e, Scope& scope, const Value* inside) {
+Value ExpressionEvaluator::evaluate_filter(const Expression& e, Scope& scope, const Value* inside) {
   const Expression* before = e.parts[0].get();
   const bool is_chain = inside && before && before->kind == Expression::filter;
   const Value value = is_chain ? evaluate_filter(*before, scope, inside) : before ? evaluate(*before, scope) : *inside;

@@ -1,68 +1,19 @@
-// Parses tokens into a tree by recursive descent: statements.
 #include "chat/template_parser.h"
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "base/printable.h"
 
 namespace tril::chat {
-namespace {
-
-constexpr int deepest = 100;  // nesting of expressions and blocks
-
-}  // namespace
-
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 Block parse_template(std::string_view source, const std::string& where) {
   return Parser(read_tokens(source, where), where).parse();
-}
-
-Parser::Deeper::Deeper(Parser& parser) : depth_(parser.depth_) {
-  if (++depth_ > deepest) {
-    --depth_;
-    parser.refuse(fmt::format("it is nested more than {} deep", deepest));
-  }
 }
 
 Block Parser::parse() {
   Block block = parse_block({});
   if (now().kind != Token::end) refuse("the template goes on behind its end");
   return block;
-}
-
-void Parser::refuse(const std::string& what, const std::string& hint) const {
-  fail(fmt::format("{}: line {}", where_, now().line), what, hint);
-}
-
-std::string Parser::shown() const {
-  switch (now().kind) {
-    case Token::print_end:
-      return "}}";
-    case Token::block_end:
-      return "%}";
-    case Token::end:
-      return "the end";
-    default:
-      return printable(now().value);
-  }
-}
-
-void Parser::expect_sign(std::string_view sign) {
-  if (!skip_sign(sign)) refuse(fmt::format("expected \"{}\", got \"{}\"", sign, shown()));
-}
-
-std::string Parser::take_name() {
-  if (now().kind != Token::name) refuse(fmt::format("expected a name, got \"{}\"", shown()));
-  return tokens_[at_++].value;
-}
-
-void Parser::expect_block_end() {
-  if (now().kind != Token::block_end) refuse(fmt::format("expected \"%}}\", got \"{}\"", shown()));
-  ++at_;
 }
 
 // Statements up to a tag of one of these names, which is not consumed (except its {%), or to the end.

@@ -1,10 +1,10 @@
-// Evaluates the statements of a chat template.
+#include "chat/template_evaluator.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/printable.h"
-#include "chat/template_evaluator.h"
 #include "chat/template_functions.h"
 #include "chat/template_globals.h"
 #include "chat/template_loop.h"
@@ -13,36 +13,13 @@
 namespace tril::chat {
 namespace {
 
-constexpr int deepest_statement = 400, deepest_macro = 50;
+constexpr int deepest_macro = 50;
 constexpr std::size_t statement_cost = 5, round_cost = 200;  // per statement or part of an expression; per round
 
 }  // namespace
 
-const Value* Scope::find(std::string_view name, Budget& budget) const {
-  for (const Scope* s = this; s; s = s->outer) {
-    budget.pay(1 + s->names.size() / 4);
-    for (const auto& [key, value] : s->names)
-      if (key == name) return &value;
-  }
-  return nullptr;
-}
-
-void Scope::set(const std::string& name, Value value) {
-  for (auto& [key, held] : names)
-    if (key == name) {
-      held = std::move(value);
-      return;
-    }
-  names.emplace_back(name, std::move(value));
-}
-
 Evaluator::Evaluator(std::time_t now) {
   for (const Callable& function : functions(now, budget_)) globals_.set(function.name, function);
-}
-
-Evaluator::Deeper::Deeper(Evaluator& evaluator) : depth_(evaluator.depth_) {
-  if (depth_ >= deepest_statement) refuse(fmt::format("it is nested more than {} levels deep", deepest_statement));
-  ++depth_;
 }
 
 std::string Evaluator::run(const Block& block) {
