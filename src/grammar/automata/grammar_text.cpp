@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "grammar/expressions/pattern_of_regex.h"
 
 namespace tril::search {
 namespace {
@@ -332,7 +333,7 @@ Grammar regex_grammar(std::string_view regex, const CharSet& alphabet) {
   const std::int32_t whole = grammar.add_rule();
   const auto [start, end] = grammar.rule(whole);
   GrammarWriter writer(grammar, alphabet);
-  writer.write_pattern(Pattern::of_regex(regex, Pattern::Match::whole), start, end);
+  writer.write_pattern(pattern_of_regex(regex, RegexMatch::whole), start, end);
   grammar.check_sound(writer.lacking());
   return grammar;
 }

@@ -185,4 +185,41 @@ Pattern::Outcome Pattern::match(std::string_view text) const {
   return {seen[static_cast<std::size_t>(end())] == place, steps};
 }
 
+bool Pattern::is_empty() const {
+  // What is trimmed is a start and an end without edges where there is no way.
+  const Pattern p = trimmed();
+  return p.states_[0].edges.empty() && p.states_[0].jumps.empty();
+}
+
+Pattern Pattern::trimmed() const {
+  std::vector<std::vector<std::int32_t>> before(states_.size());
+  for (std::size_t s = 0; s < states_.size(); ++s) {
+    const auto from = static_cast<std::int32_t>(s);
+    for (const Edge& e : states_[s].edges) before[static_cast<std::size_t>(e.to)].push_back(from);
+    for (const std::int32_t to : states_[s].jumps) before[static_cast<std::size_t>(to)].push_back(from);
+  }
+  std::vector<char> live(states_.size(), 0);
+  std::vector<std::int32_t> pending{end()};
+  live[static_cast<std::size_t>(end())] = 1;
+  while (!pending.empty()) {
+    const std::int32_t s = pending.back();
+    pending.pop_back();
+    for (const std::int32_t from : before[static_cast<std::size_t>(s)])
+      if (!std::exchange(live[static_cast<std::size_t>(from)], 1)) pending.push_back(from);
+  }
+  Pattern p;
+  std::vector<std::int32_t> number(states_.size(), -1);
+  number[0] = 0, number[1] = 1;
+  for (std::size_t s = 2; s < states_.size(); ++s)
+    if (live[s]) number[s] = p.add_state();
+  for (std::size_t s = 0; s < states_.size(); ++s) {
+    if (!live[s]) continue;
+    for (const Edge& e : states_[s].edges)
+      if (live[static_cast<std::size_t>(e.to)]) p.add_edge(number[s], e.on, number[static_cast<std::size_t>(e.to)]);
+    for (const std::int32_t to : states_[s].jumps)
+      if (live[static_cast<std::size_t>(to)]) p.add_jump(number[s], number[static_cast<std::size_t>(to)]);
+  }
+  return p;
+}
+
 }  // namespace tril::search

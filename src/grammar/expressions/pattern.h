@@ -1,5 +1,5 @@
-// Sets of texts as automata over characters: what a regular expression (regex_tree.h) matches, texts of a given length,
-// listed texts, all other texts. They are combined (and, not) before they are written as bytes.
+// Sets of texts as automata over characters: what a regular expression matches (pattern_of_regex.h), texts of some length,
+// listed texts and all others; to be combined (and, not) before they are written as bytes.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "grammar/expressions/char_set.h"
-#include "grammar/expressions/regex_tree.h"
 
 namespace tril::search {
 
@@ -28,10 +27,8 @@ class Pattern {
   };
   static constexpr std::size_t most_states = 500'000;
 
-  /// Whether a text must match as a whole, or only contain a match, as JSON schema's `pattern` requires.
-  enum class Match : std::uint8_t { whole, part };
-  /// @throws Error(usage) naming the place and the unsupported part
-  static Pattern of_regex(std::string_view regex, Match match, RegexReading reading = RegexReading::narrow);
+  /// A start and an end, and no way between them.
+  Pattern() : states_(2) {}
   /// Texts of `least` to `most` characters.
   static Pattern of_length(std::int64_t least, std::optional<std::int64_t> most);
   /// The listed texts.
@@ -47,8 +44,6 @@ class Pattern {
   /// The intersection. @throws Unsupported if it takes more than `most` states before dead states are removed
   Pattern operator&(const Pattern& other) const;
   CommonPattern common(const Pattern& other, std::size_t most = most_states) const;
-  /// The complement. @throws Unsupported if it takes too many states
-  Pattern complement() const;
   bool matches(std::string_view text) const;
   /// Whether the text matches, and how many states and character ranges were visited.
   struct Outcome {
@@ -63,15 +58,13 @@ class Pattern {
   std::int32_t end() const { return 1; }
   const std::vector<State>& states() const { return states_; }
 
- private:
-  Pattern() : states_(2) {}
   std::int32_t add_state();
   void add_edge(std::int32_t from, CharSet on, std::int32_t to);
   void add_jump(std::int32_t from, std::int32_t to);
   /// The pattern without states from which the end cannot be reached.
   Pattern trimmed() const;
-  friend class PatternBuilder;
 
+ private:
   std::vector<State> states_;  // 0 is the start, 1 the end
 };
 

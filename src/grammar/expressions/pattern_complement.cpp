@@ -1,10 +1,9 @@
-// The complement of a pattern by Rabin and Scott's subset construction [1959]: sets of states become the states of a
-// deterministic automaton, whose states without the end become the ends.
+#include "grammar/expressions/pattern_complement.h"
+
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "grammar/expressions/pattern.h"
 #include "grammar/expressions/unsupported.h"
 
 namespace tril::search {
@@ -76,8 +75,8 @@ class Sets {
 
 }  // namespace
 
-Pattern Pattern::complement() const {
-  Sets sets(*this);
+Pattern complement(const Pattern& pattern) {
+  Sets sets(pattern);
   Pattern p;
   const std::int32_t free = p.add_state();  // where the pattern can no longer match
   p.add_edge(free, all_chars(), free);
@@ -95,11 +94,11 @@ Pattern Pattern::complement() const {
     }
     return at->second;
   };
-  p.add_jump(p.start(), reach(sets.closure({start()})));
+  p.add_jump(p.start(), reach(sets.closure({pattern.start()})));
   while (!pending.empty()) {
     const auto& [set, from] = *pending.back();
     pending.pop_back();
-    if (!std::binary_search(set.begin(), set.end(), end())) p.add_jump(from, p.end());
+    if (!std::binary_search(set.begin(), set.end(), pattern.end())) p.add_jump(from, p.end());
     std::map<std::int32_t, CharSet> by_target;
     CharSet taken;
     for (const auto& [range, to] : sets.ways(set)) {
@@ -107,48 +106,11 @@ Pattern Pattern::complement() const {
       by_target[reach(sets.closure(to))].push_back(range);
       taken.push_back(range);
     }
-    const CharSet rest = tril::search::complement(normalized(taken));
+    const CharSet rest = complement(normalized(taken));
     by_target[free].insert(by_target[free].end(), rest.begin(), rest.end());
     for (auto& [to, on] : by_target) p.add_edge(from, intersection(normalized(std::move(on)), all_chars()), to);
   }
   return p.trimmed();
-}
-
-bool Pattern::is_empty() const {
-  // A trimmed pattern without texts is a start and an end without edges.
-  const Pattern p = trimmed();
-  return p.states_[0].edges.empty() && p.states_[0].jumps.empty();
-}
-
-Pattern Pattern::trimmed() const {
-  std::vector<std::vector<std::int32_t>> before(states_.size());
-  for (std::size_t s = 0; s < states_.size(); ++s) {
-    const auto from = static_cast<std::int32_t>(s);
-    for (const Edge& e : states_[s].edges) before[static_cast<std::size_t>(e.to)].push_back(from);
-    for (const std::int32_t to : states_[s].jumps) before[static_cast<std::size_t>(to)].push_back(from);
-  }
-  std::vector<char> live(states_.size(), 0);
-  std::vector<std::int32_t> pending{end()};
-  live[static_cast<std::size_t>(end())] = 1;
-  while (!pending.empty()) {
-    const std::int32_t s = pending.back();
-    pending.pop_back();
-    for (const std::int32_t from : before[static_cast<std::size_t>(s)])
-      if (!std::exchange(live[static_cast<std::size_t>(from)], 1)) pending.push_back(from);
-  }
-  Pattern p;
-  std::vector<std::int32_t> number(states_.size(), -1);
-  number[0] = 0, number[1] = 1;
-  for (std::size_t s = 2; s < states_.size(); ++s)
-    if (live[s]) number[s] = p.add_state();
-  for (std::size_t s = 0; s < states_.size(); ++s) {
-    if (!live[s]) continue;
-    for (const Edge& e : states_[s].edges)
-      if (live[static_cast<std::size_t>(e.to)]) p.add_edge(number[s], e.on, number[static_cast<std::size_t>(e.to)]);
-    for (const std::int32_t to : states_[s].jumps)
-      if (live[static_cast<std::size_t>(to)]) p.add_jump(number[s], number[static_cast<std::size_t>(to)]);
-  }
-  return p;
 }
 
 }  // namespace tril::search

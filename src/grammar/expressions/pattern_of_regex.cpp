@@ -1,14 +1,12 @@
-// A regular expression as an automaton: Thompson's construction [1968], with ^ and $ as special jumps that are resolved
-// at the end. The phase tells whether a text is at its beginning (0), within (1), at its end, where no character may
-// follow (2), or, if empty, at both (3). Each state is copied for every phase in which it is reached.
+#include "grammar/expressions/pattern_of_regex.h"
+
 #include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
-#include "grammar/expressions/pattern.h"
-#include "grammar/expressions/regex_tree.h"
 
 namespace tril::search {
+namespace {
 
 class PatternBuilder {
   using Node = RegexNode;
@@ -16,10 +14,10 @@ class PatternBuilder {
  public:
   explicit PatternBuilder(RegexReading reading) : reading_(reading) {}
 
-  Pattern build(const Node& node, Pattern::Match match) {
+  Pattern build(const Node& node, RegexMatch match) {
     const std::int32_t start = add(), end = add();
     write(node, start, end);
-    if (match == Pattern::Match::part) {  // whatever surrounds a match
+    if (match == RegexMatch::part) {  // what stands around a match
       const std::int32_t before = add(), after = add();
       edges_.push_back({before, before, all_chars()}), edges_.push_back({after, after, all_chars()});
       jumps_.push_back({before, start, Jump::plain}), jumps_.push_back({end, after, Jump::plain});
@@ -139,7 +137,9 @@ class PatternBuilder {
   std::vector<CharEdge> edges_;
 };
 
-Pattern Pattern::of_regex(std::string_view regex, Match match, RegexReading reading) {
+}  // namespace
+
+Pattern pattern_of_regex(std::string_view regex, RegexMatch match, RegexReading reading) {
   return PatternBuilder(reading).build(parse_regex(regex, reading), match);
 }
 

@@ -1,4 +1,5 @@
 #include "grammar/schemas/json_layout.h"
+#include "grammar/expressions/pattern_of_regex.h"
 
 #include <nlohmann/json.hpp>
 
@@ -27,7 +28,7 @@ void JsonLayout::write_spaces() {
   writer_->write_text(" ", space, space_end);
   if (space_ != JsonSpace::lines || !writer_->can_write("\n")) return;
   for (const auto& [from, to] : {std::pair(space, space_end), {line, line_end}})
-    writer_->write_pattern(Pattern::of_regex("\\n {0,20}", Pattern::Match::whole), from, to);
+    writer_->write_pattern(pattern_of_regex("\\n {0,20}", RegexMatch::whole), from, to);
 }
 
 std::int32_t JsonLayout::behind(char mark, std::int32_t from) {

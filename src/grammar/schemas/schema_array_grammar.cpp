@@ -8,6 +8,7 @@
 
 #include <map>
 
+#include "grammar/expressions/pattern_of_regex.h"
 #include "grammar/schemas/schema_judge.h"
 #include "grammar/schemas/schema_output.h"
 
@@ -227,7 +228,7 @@ class ArrayWriter {
       for (const Box& box : boxes_.of(rest_, Kind::number))
         if (box.listed || box.low || box.high || !box.factors.empty() || box.fraction) return false;
       if (boxes_.of(rest_, Kind::number).empty()) return false;
-      texts.push_back(Pattern::of_regex("-?[1-9][0-9]{0,14}|0", Pattern::Match::whole));
+      texts.push_back(pattern_of_regex("-?[1-9][0-9]{0,14}|0", RegexMatch::whole));
     }
     const bool is_text = !boxes_.of(rest_, Kind::string).empty();
     Chain chain;

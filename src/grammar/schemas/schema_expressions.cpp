@@ -1,4 +1,6 @@
 #include "grammar/schemas/schema_expressions.h"
+#include "grammar/expressions/pattern_complement.h"
+#include "grammar/expressions/pattern_of_regex.h"
 
 namespace tril::search {
 namespace {
@@ -9,9 +11,8 @@ constexpr std::int64_t work_of_failure = 20'000;  // until a complement is known
 using Form = SchemaExpressions::Form;
 
 Pattern compiled(const std::string& regex, Form form) {
-  if (form == Form::whole) return Pattern::of_regex(regex, Pattern::Match::whole);
-  return Pattern::of_regex(regex, Pattern::Match::part,
-                           form == Form::wide_part ? RegexReading::wide : RegexReading::narrow);
+  if (form == Form::whole) return pattern_of_regex(regex, RegexMatch::whole);
+  return pattern_of_regex(regex, RegexMatch::part, form == Form::wide_part ? RegexReading::wide : RegexReading::narrow);
 }
 
 }  // namespace
@@ -24,7 +25,7 @@ const Pattern& SchemaExpressions::of(const std::string& regex, Form form, Schema
     Compiled known;
     std::int64_t steps = part ? work_of_failure : 1;
     try {
-      const auto make = [&] { return part ? part->complement() : compiled(regex, form); };
+      const auto make = [&] { return part ? complement(*part) : compiled(regex, form); };
       known.pattern = at_place(document_.place(at) + std::string(step), make);
       steps = static_cast<std::int64_t>(known.pattern->states().size());
     } catch (const Unsupported& error) {

@@ -1,4 +1,5 @@
 #include "grammar/schemas/schema_numbers.h"
+#include "grammar/expressions/pattern_of_regex.h"
 
 #include <fmt/format.h>
 
@@ -133,8 +134,7 @@ void write_number(GrammarWriter& writer, const Box& box, const std::string& plac
     writer.write_decimals(low, high, from, to);
   } else {
     writer.write_pattern(
-        Pattern::of_regex("-?(0|[1-9][0-9]{0,14})(\\.[0-9]{1,15})?([eE][+-]?[0-9]{1,2})?", Pattern::Match::whole), from,
-        to);
+        pattern_of_regex("-?(0|[1-9][0-9]{0,14})(\\.[0-9]{1,15})?([eE][+-]?[0-9]{1,2})?", RegexMatch::whole), from, to);
   }
 }
 

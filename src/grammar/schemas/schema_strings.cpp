@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "grammar/automata/grammar.h"
+#include "grammar/expressions/pattern_complement.h"
+#include "grammar/expressions/pattern_of_regex.h"
 #include "grammar/schemas/schema_formats.h"
 #include "grammar/schemas/schema_judge.h"
 
@@ -37,14 +39,14 @@ std::optional<Pattern> common_of(const Pattern& a, const Pattern& b, SchemaWork&
 }
 
 Pattern written_pattern(const std::string& format) {
-  return Pattern::of_regex(written_format(format), Pattern::Match::whole);
+  return pattern_of_regex(written_format(format), RegexMatch::whole);
 }
 
 // A format's accepted texts, of lengths at which has_lengths() surely holds; its strict form if no length is sure.
 Pattern accepted_pattern(const std::string& format) {
   const std::int64_t most = sure_length_of(format);
   if (most == 0) return written_pattern(format);
-  const Pattern all = Pattern::of_regex(accepted_format(format), Pattern::Match::whole);
+  const Pattern all = pattern_of_regex(accepted_format(format), RegexMatch::whole);
   return most < 0 ? all : all & Pattern::of_length(0, most);
 }
 
@@ -68,14 +70,13 @@ Pattern SchemaPatterns::both(const Pattern& a, const Pattern& b, const std::stri
 }
 
 Pattern SchemaPatterns::matching(const std::string& regex, const std::string& place) {
-  return counted(at_place(place, [&] { return Pattern::of_regex(regex, Pattern::Match::part); }), place);
+  return counted(at_place(place, [&] { return pattern_of_regex(regex, RegexMatch::part); }), place);
 }
 
 Pattern SchemaPatterns::not_matching(const std::string& regex, const std::string& place) {
-  const Pattern wide =
-      at_place(place, [&] { return Pattern::of_regex(regex, Pattern::Match::part, RegexReading::wide); });
+  const Pattern wide = at_place(place, [&] { return pattern_of_regex(regex, RegexMatch::part, RegexReading::wide); });
   try {
-    return counted(at_place(place, [&] { return wide.complement(); }), place);
+    return counted(at_place(place, [&] { return complement(wide); }), place);
   } catch (const Unsupported&) {
     count(states_of_failure, place);
     throw;

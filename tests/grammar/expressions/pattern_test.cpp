@@ -6,6 +6,7 @@
 #include <regex>
 #include <set>
 
+#include "grammar/expressions/pattern_of_regex.h"
 #include "support/constraints.h"
 
 namespace tril::search {
@@ -28,8 +29,7 @@ TEST(Pattern, MatchesWhatStandardRegularExpressionsMatch) {
   for (const std::string& p : patterns) {
     const bool ecma_differs = p == "[]a]*|b";  // [] is an empty class
     const std::regex expected(ecma_differs ? "$.a]*|b" : p);
-    const Pattern whole = Pattern::of_regex(p, Pattern::Match::whole),
-                  part = Pattern::of_regex(p, Pattern::Match::part);
+    const Pattern whole = pattern_of_regex(p, RegexMatch::whole), part = pattern_of_regex(p, RegexMatch::part);
     for (const std::string& text : texts) {
       EXPECT_EQ(whole.matches(text), std::regex_match(text, expected)) << p << " on " << text;
       EXPECT_EQ(part.matches(text), std::regex_search(text, expected)) << p << " in " << text;
@@ -144,7 +144,7 @@ TEST(Pattern, MatchesWhatTheDefinitionSays) {
   for (int i = 0; i < 500; ++i) {
     const Expression e = random_expression(random, 0);
     SCOPED_TRACE(e.text);
-    const Pattern pattern = Pattern::of_regex(e.text, Pattern::Match::whole);
+    const Pattern pattern = pattern_of_regex(e.text, RegexMatch::whole);
     const auto constraint = std::make_shared<const Constraint>(regex_grammar(e.text), searches.trie);
     for (int n = 0; n < 60; ++n) {
       std::u32string text;
@@ -171,7 +171,7 @@ TEST(Pattern, MatchesWhatTheDefinitionSays) {
 
 TEST(Pattern, KnowsCharactersAndCombines) {
   const auto matches = [](const char* p, const std::string& text) {
-    return Pattern::of_regex(p, Pattern::Match::whole).matches(text);
+    return pattern_of_regex(p, RegexMatch::whole).matches(text);
   };
   EXPECT_TRUE(matches("[\u00e0-\u00ff\U0001f600]{2}", "\u00e9\U0001f600"));
   EXPECT_FALSE(matches("[\u00e0-\u00ff]", "\u0100"));
@@ -180,7 +180,7 @@ TEST(Pattern, KnowsCharactersAndCombines) {
   EXPECT_FALSE(matches(".", "\n"));
   EXPECT_TRUE(matches("[^a]", "\n"));
   EXPECT_TRUE(matches("(?<year>\\d{4})\\/\\D", "2020/\u00e9"));
-  const Pattern both = Pattern::of_regex("a*b*", Pattern::Match::whole) & Pattern::of_length(2, 3);
+  const Pattern both = pattern_of_regex("a*b*", RegexMatch::whole) & Pattern::of_length(2, 3);
   for (const char* text : {"aa", "ab", "abb", "bbb"}) EXPECT_TRUE(both.matches(text)) << text;
   for (const char* text : {"", "a", "ba", "aabb"}) EXPECT_FALSE(both.matches(text)) << text;
   const std::vector<std::string> names{"a", "abc", "\u00e9"};
@@ -197,7 +197,7 @@ TEST(Pattern, KnowsCharactersAndCombines) {
 
 // ECMA-262, 22.2.1: the letter's number among 32.
 TEST(Pattern, ControlCharactersHaveLetters) {
-  const Pattern p = Pattern::of_regex("\\cA[\\cJ-\\cm]\\cZ", Pattern::Match::whole);
+  const Pattern p = pattern_of_regex("\\cA[\\cJ-\\cm]\\cZ", RegexMatch::whole);
   for (const char* text : {"\x01\n\x1a", "\x01\r\x1a"}) EXPECT_TRUE(p.matches(text));
   for (const char* text : {"cA\n\x1a", "\x01\x0e\x1a", "\x01\nZ"}) EXPECT_FALSE(p.matches(text));
 }
@@ -229,7 +229,7 @@ TEST(Pattern, RefusesByNameWhatItDoesNotKnow) {
                                                         {"^*", "a repeat of ^"},
                                                         {std::string(1000, '('), "more than 200 groups"},
                                                         {"a\xff", "UTF-8"}})
-    expect_refused([&r = regex] { Pattern::of_regex(r, Pattern::Match::whole); }, expected);
+    expect_refused([&r = regex] { pattern_of_regex(r, RegexMatch::whole); }, expected);
 }
 
 TEST(Grammar, RangesOfCharactersAreUtf8) {

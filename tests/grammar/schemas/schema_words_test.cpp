@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "grammar/expressions/pattern.h"
+#include "grammar/expressions/pattern_complement.h"
+#include "grammar/expressions/pattern_of_regex.h"
 #include "grammar/expressions/unsupported.h"
 #include "grammar/schemas/json_schema.h"
 #include "support/constraints.h"
@@ -354,7 +356,7 @@ TEST(SchemaWords, ComplementsOfPatternsAreComplements) {
   RandomSequence random(4, 4);
   for (const char* regex :
        {"abc", "^a", "b$", "^(a|b)*c$", "^$", "a.b", "^[^a]{2,3}$", "(ab|ba)+", "x|^a|b$", "[a-b]{2}"}) {
-    const Pattern p = Pattern::of_regex(regex, Pattern::Match::part), q = p.complement(), r = q.complement();
+    const Pattern p = pattern_of_regex(regex, RegexMatch::part), q = complement(p), r = complement(q);
     EXPECT_TRUE((p & q).is_empty()) << regex;
     for (int i = 0; i < 300; ++i) {
       std::string text;
@@ -363,9 +365,9 @@ TEST(SchemaWords, ComplementsOfPatternsAreComplements) {
       EXPECT_EQ(p.matches(text), r.matches(text)) << regex << " on " << text;
     }
   }
-  EXPECT_FALSE(Pattern::of_regex("^.*$", Pattern::Match::part, RegexReading::wide).complement().matches("a\rb"))
+  EXPECT_FALSE(complement(pattern_of_regex("^.*$", RegexMatch::part, RegexReading::wide)).matches("a\rb"))
       << "which some engines match";
-  EXPECT_THROW(Pattern::of_regex("(a|b)*a(a|b){30}", Pattern::Match::whole).complement(), Unsupported);
+  EXPECT_THROW(complement(pattern_of_regex("(a|b)*a(a|b){30}", RegexMatch::whole)), Unsupported);
 }
 
 }  // namespace

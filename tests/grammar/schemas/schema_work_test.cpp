@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "grammar/expressions/pattern.h"
+#include "grammar/expressions/pattern_of_regex.h"
 #include "grammar/schemas/json_schema.h"
 #include "grammar/schemas/schema_values.h"
 #include "support/constraints.h"
@@ -126,7 +127,7 @@ TEST(SchemaWork, EqualDemandsAreMetOnce) {
 
 // States that a text does not reach cost only memory.
 TEST(SchemaWork, AMatchLooksAtTheStatesOfTheText) {
-  const Pattern p = Pattern::of_regex(letters, Pattern::Match::part);
+  const Pattern p = pattern_of_regex(letters, RegexMatch::part);
   ASSERT_GT(p.states().size(), 9'000u);
   const Pattern::Outcome good = p.match("abc"), bad = p.match("Abc");
   EXPECT_TRUE(good.matches);
