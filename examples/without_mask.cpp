@@ -59,7 +59,7 @@ double train(Context& c, model::TiedDecoder& m, const std::vector<Ids>& text) {
     c.set_tape(&tape);  // forward, recorded
     p.watch(tape);
     const Tensor hidden = m.decode(c, {.ids = seen, .rows = rows});
-    const Tensor loss = ops::projected_cross_entropy(c, hidden, m.output().weight, {}, targets, {});
+    const Tensor loss = ops::projected_cross_entropy(c, {hidden, m.output().weight, {}}, targets, {});
     loss_value = host_copy<float>(loss)[0];
 
     grads.restart();  // and backward

@@ -154,7 +154,7 @@ const Case cases[] = {
        const Tensor x = uniform(c, {s.N, s.d_model}, 1), w = uniform(c, {s.vocab, s.d_model}, 2),
                     targets = c.upload(ids_below(s.N, s.vocab));
        step(st, c, {x, w}, [&] {
-         return projected_cross_entropy(c, x, {w, {}}, {}, targets, {.label_smoothing = 0.1f});
+         return projected_cross_entropy(c, {x, {w, {}}, {}}, targets, {.label_smoothing = 0.1f});
        });
        rate(st, "GFLOP/s",
             6.0 * static_cast<double>(s.N) * static_cast<double>(s.d_model) * static_cast<double>(s.vocab));

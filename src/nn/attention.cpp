@@ -18,9 +18,9 @@ ops::Mask within(const ops::Mask& mask, std::int32_t window, std::string_view wh
 
 }  // namespace
 
-SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache, const RelativeBias* bias,
-                   const RotaryPositions* rotary, std::span<const std::int32_t> given)
-    : rows_(rows), mask_(std::move(mask)), spans_(ops::spans_of(rows, rows)), cache_(cache) {
+SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& options)
+    : rows_(rows), mask_(std::move(mask)), spans_(ops::spans_of(rows, rows)), cache_(options.cache) {
+  const auto& [cache, bias, rotary, given] = options;
   if (rotary) rotation_ = rotary->rotation(c, rows, given);
   const bool sinks = mask_.sinks > 0 && mask_.window > 0;
   if (sinks && bias)
@@ -189,14 +189,14 @@ Tensor Attention::linear(Context& c, const Tensor& q, const KeysValues& kv, cons
   check((mask.kind == kern::MaskKind::causal || mask.kind == kern::MaskKind::full) && !call.bias_.table, name_,
         "linear attention has the causal mask or none, and no bias");
   if (!call.cache_)
-    return ops::linear_attention(c, q, kv.keys, kv.values, call.spans_, o_.num_heads,
-                                 mask.kind == kern::MaskKind::causal);
+    return ops::linear_attention(c, q, kv.keys, kv.values, call.spans_,
+                                 {.num_heads = o_.num_heads, .causal = mask.kind == kern::MaskKind::causal});
   check(call.cache_->keeps_states(), name_, "the cache keeps keys and values, not states");
   if (c.probing())
     fail_usage("attention weights", "linear attention keeps no keys to look back at",
                "look at whole texts, without a cache");
-  return ops::linear_attention_step(c, q, kv.keys, kv.values, call.rows_, call.cache_->states(layer), call.states_,
-                                    o_.num_heads);
+  return ops::linear_attention_step(c, q, kv.keys, kv.values, call.rows_,
+                                    {call.cache_->states(layer), call.states_, o_.num_heads});
 }
 
 Attention::KeysValues Attention::keys_values(Context& c, const Tensor& memory) const {
@@ -230,7 +230,7 @@ Attention::KeysValues Attention::packed(Context& c, const KeysValues& memory, co
   return {{},
           {},
           std::make_shared<const ops::PackedMemory>(
-              ops::pack_memory(c, form, memory.keys, memory.values, rows, o_.num_heads, kv_heads()))};
+              ops::pack_memory(c, memory.keys, memory.values, rows, {form, o_.num_heads, kv_heads()}))};
 }
 
 Tensor Attention::forward(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const CrossCall& call) const {

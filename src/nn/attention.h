@@ -17,14 +17,16 @@ namespace tril::nn {
 /// the keys and values of earlier tokens lie.
 class SelfCall {
  public:
+  struct Options {
+    KvCache* cache = nullptr;  ///< its rows are extended by these tokens; null: nothing was before, nothing is kept
+    const RelativeBias* bias = nullptr;        ///< of the distances between these tokens; null: none
+    const RotaryPositions* rotary = nullptr;   ///< turns queries and keys; null: nothing does
+    std::span<const std::int32_t> given = {};  ///< of the rows, for RotaryPositions::rotation()
+  };
   /// @param mask  of the rows among themselves; with a cache it must be causal, and where the cache keeps a window, its
   ///              window and sinks are the mask's
-  /// @param cache  its rows are extended by these tokens; null: nothing was before and nothing is kept
-  /// @param bias  of the distances between these tokens; null: none
-  /// @param rotary  turns queries and keys; null: nothing does
-  /// @param given  of the rows, for RotaryPositions::rotation()
-  SelfCall(Context& c, const Rows& rows, ops::Mask mask, KvCache* cache = nullptr, const RelativeBias* bias = nullptr,
-           const RotaryPositions* rotary = nullptr, std::span<const std::int32_t> given = {});
+  SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& options);
+  SelfCall(Context& c, const Rows& rows, ops::Mask mask) : SelfCall(c, rows, std::move(mask), Options()) {}
 
   const Rows& rows() const { return rows_; }
   const ops::Mask& mask() const { return mask_; }

@@ -221,8 +221,8 @@ void KvCache::store(Context& c, std::int64_t layer, const Tensor& keys, const Te
   check_shape(values, {N, sizes_.value_size}, "KvCache: values");
   if (N == 0) return;
   if (options_.precision == Precision::int8) {
-    ops::quantize_slots(c, keys, fresh_, sizes_.num_kv_heads, to.keys, to.key_scales);
-    ops::quantize_slots(c, values, fresh_, sizes_.num_kv_heads, to.values, to.value_scales);
+    ops::quantize_slots(c, keys, fresh_, to.keys, to.key_scales);
+    ops::quantize_slots(c, values, fresh_, to.values, to.value_scales);
     return;
   }
   const auto copy = [&](const Tensor& from, Tensor& into, std::int64_t row, std::int64_t rows) {

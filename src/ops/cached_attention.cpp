@@ -162,13 +162,13 @@ void copy_into(Context& c, const Tensor& x, Tensor y) {
   x.dtype() == DType::i8 ? copy(static_cast<std::int8_t*>(nullptr)) : copy(static_cast<float*>(nullptr));
 }
 
-void quantize_slots(Context& c, const Tensor& x, std::span<const std::int32_t> slots, std::int64_t num_kv_heads,
-                    Tensor to, Tensor scales) {
+void quantize_slots(Context& c, const Tensor& x, std::span<const std::int32_t> slots, Tensor to, Tensor scales) {
   const auto [N, D] = x.dims<2>("quantize_slots");
+  const auto [num_slots, num_kv_heads] = scales.dims<2>("quantize_slots: scales");
   check(static_cast<std::int64_t>(slots.size()) == N && D % num_kv_heads == 0, "quantize_slots",
         "{} slots for {} of {} heads", slots.size(), x.shape(), num_kv_heads);
   check_shape(to, {to.size(0), D}, "quantize_slots");
-  check_shape(scales, {to.size(0), num_kv_heads}, "quantize_slots: scales");
+  check(num_slots == to.size(0), "quantize_slots", "scales {} for {}", scales.shape(), to.shape());
   kern::QuantizeSlots a;
   a.x = x.data<float>(), a.x_stride = z(x.row_stride()), a.rows = z(N);
   a.heads = z(num_kv_heads), a.d = z(D / num_kv_heads);

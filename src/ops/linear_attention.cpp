@@ -60,7 +60,9 @@ Tensor weights_of(Context& c, const kern::LinearAttention& a) {
 }  // namespace
 
 Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Spans& spans,
-                        std::int64_t heads, bool causal) {
+                        const LinearAttentionOptions& o) {
+  const std::int64_t heads = o.num_heads;
+  const bool causal = o.causal;
   const kern::LinearAttention a = arguments(q, k, v, spans, heads, causal);
   for (const kern::RowSpan& s : *spans) {
     check(s.q_begin >= 0 && s.q_begin + s.q_len <= q.size(0) && s.k_begin >= 0 && s.k_begin + s.k_len <= k.size(0),
@@ -101,7 +103,10 @@ Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tens
 
 // Heads of rows are shared out among threads; the kernel takes each as a row with one head.
 Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Rows& rows,
-                             Tensor states, std::span<const std::int32_t> slots, std::int64_t heads) {
+                             LinearStates given) {
+  Tensor& states = given.values;
+  const std::span<const std::int32_t> slots = given.slots;
+  const std::int64_t heads = given.num_heads;
   const Spans spans = spans_of(rows, rows);
   const kern::LinearAttention all = arguments(q, k, v, spans, heads, true);
   check(rows.tokens() == q.size(0) && static_cast<std::int64_t>(slots.size()) == rows.count(), "linear_attention_step",

@@ -7,8 +7,9 @@
 
 namespace tril::ops {
 
-PackedMemory pack_memory(Context& c, kern::MemoryForm form, const Tensor& keys, const Tensor& values, const Rows& rows,
-                         std::int64_t num_heads, std::int64_t num_kv_heads) {
+PackedMemory pack_memory(Context& c, const Tensor& keys, const Tensor& values, const Rows& rows,
+                         const MemoryHeads& heads) {
+  const auto& [form, num_heads, num_kv_heads] = heads;
   const auto [S, K] = keys.dims<2>("pack_memory: keys");
   const auto [S_values, V] = values.dims<2>("pack_memory: values");
   check(S == rows.tokens() && S == S_values && K % num_kv_heads == 0 && V % num_kv_heads == 0, "pack_memory",

@@ -72,6 +72,13 @@ struct LinearOptions {
 /// y = residual + dropout(f(x W^T + b)): x [N, in], W [out, in], b [out] or none -> [N, out].
 Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const LinearOptions& options = {});
 
+/// Hidden states x [N, D] and what makes logits of them: x W^T + b, W [V, D], b [V] or none.
+struct Projected {
+  Tensor x;
+  Weight w;
+  Tensor b;
+};
+
 // --- projected_top_k.cpp ---
 
 /// The best of each row of x W^T + b, W [V, D] quantised, without the product in memory.
@@ -81,7 +88,7 @@ struct Best {
   Tensor log_sums;  ///< [N] log(sum(exp)) over all V, where it was asked for
 };
 /// @param forbidden  [N] for each row the ids that are not to be among its best, or empty
-Best projected_top_k(Context& c, const Tensor& x, const Weight& w, const Tensor& b, std::int64_t k,
+Best projected_top_k(Context& c, const Projected& p, std::int64_t k,
                      std::span<const std::vector<std::int32_t>> forbidden, bool log_sums);
 
 // --- embedding.cpp ---
@@ -120,9 +127,13 @@ struct PackedMemory {
   std::int64_t num_heads = 1, num_kv_heads = 1, d_k = 0, d_v = 0;
 };
 
+struct MemoryHeads {
+  kern::MemoryForm form = kern::MemoryForm::bf16;
+  std::int64_t num_heads = 1, num_kv_heads = 1;
+};
 /// keys [S, num_kv_heads * d_k] and values [S, num_kv_heads * d_v] of `rows`, each of at least one token.
-PackedMemory pack_memory(Context& c, kern::MemoryForm form, const Tensor& keys, const Tensor& values, const Rows& rows,
-                         std::int64_t num_heads, std::int64_t num_kv_heads);
+PackedMemory pack_memory(Context& c, const Tensor& keys, const Tensor& values, const Rows& rows,
+                         const MemoryHeads& heads);
 /// Queries q [N, num_heads * d_k] against them, each span's against all keys of its row of the memory:
 /// [N, num_heads * d_v]. No gradient.
 Tensor memory_attention(Context& c, const Tensor& q, const PackedMemory& memory,
@@ -201,8 +212,7 @@ Tensor cached_attention(Context& c, const Tensor& q, const CachedKeysValues& kv,
 /// The values of x at the beginning of the larger y, both dense and of one type.
 void copy_into(Context& c, const Tensor& x, Tensor y);
 /// Rounds keys or values x [N, Hkv * d] into slots of a cache of 8 bits: to [slots, Hkv * d], scales [slots, Hkv].
-void quantize_slots(Context& c, const Tensor& x, std::span<const std::int32_t> slots, std::int64_t num_kv_heads,
-                    Tensor to, Tensor scales);
+void quantize_slots(Context& c, const Tensor& x, std::span<const std::int32_t> slots, Tensor to, Tensor scales);
 
 // --- mean_attention.cpp, alignment_loss.cpp ---
 
@@ -229,20 +239,28 @@ Tensor alignment_loss(Context& c, const Tensor& weights, const Tensor& wanted, c
 
 /// Attention with the kernel phi(x) = elu(x) + 1 in place of the exponential [Katharopoulos et al. 2020]: O(T) in time.
 /// Layout as in attention(); every query of a row sees all its keys, or those up to its own position when causal.
+struct LinearAttentionOptions {
+  std::int64_t num_heads = 1;
+  bool causal = false;
+};
 Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Spans& spans,
-                        std::int64_t num_heads, bool causal);
+                        const LinearAttentionOptions& options);
 /// Values of a row's state: S [d_k, d_v] and z [d_k] of each head.
 constexpr std::int64_t linear_attention_state(std::int64_t num_heads, std::int64_t d_k, std::int64_t d_v) {
   return num_heads * d_k * (d_v + 1);
 }
+struct LinearStates {
+  Tensor values;                        ///< [.., linear_attention_state()]
+  std::span<const std::int32_t> slots;  ///< of each row: which of them is its state
+  std::int64_t num_heads = 1;
+};
 /// The recurrent form of the causal one: the next tokens of each row, q, k [N, H * d_k], v [N, H * d_v] -> [N, H * d_v].
-/// The state of row r, zeros at first, is row slots[r] of `states` [.., linear_attention_state()] and takes them in: no
+/// The state of each row, zeros at first, takes them in: no
 /// slot comes twice, and those of rows without tokens are not looked at. Constant time and memory a token. No gradient.
 Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Rows& rows,
-                             Tensor states, std::span<const std::int32_t> slots, std::int64_t num_heads);
+                             LinearStates states);
 
-// --- cross_entropy.cpp, projected_cross_entropy.cpp, r_drop.cpp, distillation.cpp,
-//     projected_distillation.cpp ---
+// --- cross_entropy.cpp, projected_cross_entropy.cpp, r_drop.cpp, projected_distillation.cpp ---
 
 struct LossOptions {
   float label_smoothing = 0;    ///< spread over the whole vocabulary [Szegedy et al. 2016, section 7]
@@ -257,30 +275,15 @@ Tensor cross_entropy(Context& c, const Tensor& logits, const Tensor& targets, co
 
 /// The same of logits = x W^T + b, computed in chunks of rows, so that the [N, V] logits never exist: x [N, D], W [V,
 /// D], b [V] or none -> [1]. Where a tape records, the gradients are made in the same pass.
-Tensor projected_cross_entropy(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets,
-                               const LossOptions& options);
+Tensor projected_cross_entropy(Context& c, const Projected& p, const Tensor& targets, const LossOptions& options);
 
 /// log p(target) for each row of the same logits -> [N]. No gradient.
-Tensor target_log_probs(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets,
-                        float softcap = 0);
+Tensor target_log_probs(Context& c, const Projected& p, const Tensor& targets, float softcap = 0);
 
 /// R-Drop [Liang et al. 2021]: x [2 N, D] holds two passes of the same N targets under different dropout, pass after
 /// pass -> [1]: the mean of both cross-entropies + alpha / 2 times the mean of both divergences between them. In chunks
 /// as projected_cross_entropy; the normalizer and the weights [N] are those of targets, not of rows.
-Tensor r_drop(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets,
-              const LossOptions& options, float alpha);
-
-/// T^2 * mean over kept rows of KL(softmax(teacher / T) || softmax(student / T)) [Hinton et al. 2015]: logits [N, V]
-/// both, rows with targets[i] == ignore_id are left out -> [1]. The teacher gets no gradient.
-Tensor distillation(Context& c, const Tensor& student, const Tensor& teacher, const Tensor& targets,
-                    std::int32_t ignore_id, float temperature);
-
-/// Hidden states x [N, D] and what makes logits of them: x W^T + b, W [V, D], b [V] or none.
-struct Projected {
-  Tensor x;
-  Weight w;
-  Tensor b;
-};
+Tensor r_drop(Context& c, const Projected& p, const Tensor& targets, const LossOptions& options, float alpha);
 
 struct DistillationOptions {
   float temperature = 1;

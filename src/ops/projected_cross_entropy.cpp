@@ -15,13 +15,13 @@ namespace {
 
 /// What both passes of the mixed loss are told.
 struct MixedLoss {
-  Tensor x;
-  Weight w;
-  Tensor b, targets, lse;
+  Projected p;
+  Tensor targets, lse;
   LossOptions options;
   double n;
 
   kern::ProjectedCrossEntropy arguments(double dy, Tensor& scratch) const {
+    const auto& [x, w, b] = p;
     Tensor sums = lse;  // written on the way forward, read on the way back
     return {.loss = {targets.data<std::int32_t>(), options.ignore_id, options.label_smoothing,
                      static_cast<float>(dy / n), options.weights ? options.weights.data<float>() : nullptr},
@@ -40,24 +40,24 @@ struct MixedLoss {
 
   /// Of `products` as large as the logits, and of reading what they are made of.
   Work work(int products) const {
-    return product_work(true, products * product_flops(x.size(0), w.value.size(0), x.size(1)),
-                        bytes_of(x, w.packed, b));
+    return product_work(true, products * product_flops(p.x.size(0), p.w.value.size(0), p.x.size(1)),
+                        bytes_of(p.x, p.w.packed, p.b));
   }
 };
 
 Tensor mixed_cross_entropy(Context& c, const MixedLoss& loss) {
   const auto scratch_of = [](const Context& k, const MixedLoss& l) {
-    return k.empty({static_cast<std::int64_t>(kern::projected_loss_scratch(z(l.x.size(1))))}, DType::bf16);
+    return k.empty({static_cast<std::int64_t>(kern::projected_loss_scratch(z(l.p.x.size(1))))}, DType::bf16);
   };
-  Tensor losses = c.empty({loss.x.size(0)}), scratch = scratch_of(c, loss);
+  Tensor losses = c.empty({loss.p.x.size(0)}), scratch = scratch_of(c, loss);
   const auto time = c.timed("projected_cross_entropy", "forward", [&] { return loss.work(1); });
   c.kernels().projected_cross_entropy(loss.arguments(1, scratch), losses.data<float>());
   const Tensor y = sum_of_losses(c, losses, loss.n);
   if (c.tape())
     c.tape()->record(
-        "projected_cross_entropy", {&loss.x, &loss.w.value, &loss.b}, y,
+        "projected_cross_entropy", {&loss.p.x, &loss.p.w.value, &loss.p.b}, y,
         [loss, scratch_of](Context& k, const Tensor& dy, Grads& d) {
-          auto dx = d.into(k, loss.x), dw = d.into(k, loss.w.value), db = d.into(k, loss.b);
+          auto dx = d.into(k, loss.p.x), dw = d.into(k, loss.p.w.value), db = d.into(k, loss.p.b);
           k.worked([&] { return loss.work(1 + (dx ? 1 : 0) + (dw ? 1 : 0)); });
           k.worked([&] { return Work{.bytes = bytes_of(dx.grad, dw.grad, db.grad)}; });
           kern::ProjectedGradients g;
@@ -72,23 +72,22 @@ Tensor mixed_cross_entropy(Context& c, const MixedLoss& loss) {
 
 }  // namespace
 
-Tensor projected_cross_entropy(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets,
-                               const LossOptions& o) {
-  check_projection(x, w, b);
-  const std::int64_t N = x.size(0), V = w.out();
+Tensor projected_cross_entropy(Context& c, const Projected& p, const Tensor& targets, const LossOptions& o) {
+  check_projection(p);
+  const std::int64_t N = p.x.size(0), V = p.w.out();
   check_shape(targets, {N}, "projected_cross_entropy: targets");
   if (o.weights) check_shape(o.weights, {N}, "projected_cross_entropy: weights");
   const double n = targets_that_count(targets, V, o);
-  if (w.packed) return mixed_cross_entropy(c, {x, w, b, targets, c.empty({N}), o, n});
+  if (p.w.packed) return mixed_cross_entropy(c, {p, targets, c.empty({N}), o, n});
   const auto time = c.timed("projected_cross_entropy", "forward", [] { return Work(); });
-  ProjectionGradients gradients(c, x, w, b);
+  ProjectionGradients gradients(c, p);
 
   Tensor losses = c.empty({N});
   const Tensor space = c.empty({std::min(N, chunk_rows), V});
   for (std::int64_t i = 0; i < N; i += chunk_rows) {
     const std::int64_t rows = std::min(chunk_rows, N - i);
     Tensor chunk = space.rows(0, rows);
-    project(c, x, w, b, chunk, i);
+    project(c, p, chunk, i);
     const Tensor capped = cap(c, o.softcap, chunk, static_cast<bool>(gradients));
     const kern::CrossEntropy args{targets.data<std::int32_t>() + i, o.ignore_id, o.label_smoothing,
                                   static_cast<float>(1 / n), o.weights ? o.weights.data<float>() + i : nullptr};
@@ -97,18 +96,17 @@ Tensor projected_cross_entropy(Context& c, const Tensor& x, const Weight& w, con
     c.kernels().cross_entropy(args, logits, losses.data<float>() + i, gradients ? logits : nullptr, z(rows), z(V));
     if (!gradients) continue;
     uncap(c, o.softcap, capped, chunk);
-    project_back(c, x, w, chunk, i, gradients);
+    project_back(c, p, chunk, i, gradients);
   }
 
   const Tensor y = sum_of_losses(c, losses, n);
-  record_projected(c, "projected_cross_entropy", y, x, w, b, gradients);
+  record_projected(c, "projected_cross_entropy", y, p, gradients);
   return y;
 }
 
-Tensor target_log_probs(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets,
-                        float softcap) {
-  check_projection(x, w, b);
-  const std::int64_t N = x.size(0), V = w.out();
+Tensor target_log_probs(Context& c, const Projected& p, const Tensor& targets, float softcap) {
+  check_projection(p);
+  const std::int64_t N = p.x.size(0), V = p.w.out();
   check_shape(targets, {N}, "target_log_probs: targets");
   targets_that_count(targets, V, {});
   Tensor log_probs = c.empty({N});
@@ -116,7 +114,7 @@ Tensor target_log_probs(Context& c, const Tensor& x, const Weight& w, const Tens
   for (std::int64_t i = 0; i < N; i += chunk_rows) {
     const std::int64_t rows = std::min(chunk_rows, N - i);
     Tensor chunk = space.rows(0, rows);
-    project(c, x, w, b, chunk, i);
+    project(c, p, chunk, i);
     cap(c, softcap, chunk, false);
     const kern::CrossEntropy args{targets.data<std::int32_t>() + i, -1, 0, 1, nullptr};
     c.kernels().cross_entropy(args, chunk.data<float>(), log_probs.data<float>() + i, nullptr, z(rows), z(V));

@@ -24,10 +24,10 @@ std::vector<float> row_weights(const Tensor& targets, const LossOptions& o) {
 void mean_of_teachers(Context& c, std::span<const Projected> teachers, Tensor logits, Tensor space,
                       std::int64_t begin) {
   const float share = 1.0f / static_cast<float>(teachers.size());
-  project(c, teachers[0].x, teachers[0].w, teachers[0].b, logits, begin);
+  project(c, teachers[0], logits, begin);
   if (teachers.size() > 1) c.kernels().scale(share, logits.data<float>(), logits.data<float>(), z(logits.count()));
   for (const Projected& t : teachers.subspan(1)) {
-    project(c, t.x, t.w, t.b, space, begin);
+    project(c, t, space, begin);
     c.kernels().axpy(share, space.data<float>(), logits.data<float>(), z(logits.count()));
   }
 }
@@ -36,14 +36,13 @@ void mean_of_teachers(Context& c, std::span<const Projected> teachers, Tensor lo
 
 Tensor projected_distillation(Context& c, const Projected& student, std::span<const Projected> teachers,
                               const Tensor& targets, const LossOptions& o, const DistillationOptions& how) {
-  const auto& [x, w, b] = student;
-  check_projection(x, w, b);
-  const std::int64_t N = x.size(0), V = w.out();
+  check_projection(student);
+  const std::int64_t N = student.x.size(0), V = student.w.out();
   check_shape(targets, {N}, "projected_distillation: targets");
   if (o.weights) check_shape(o.weights, {N}, "projected_distillation: weights");
   check(!teachers.empty(), "projected_distillation", "there is no teacher");
   for (const Projected& t : teachers) {
-    check_projection(t.x, t.w, t.b);
+    check_projection(t);
     check(t.x.size(0) == N && t.w.out() == V, "projected_distillation",
           "a teacher of {} rows and {} words for a student of {} and {}", t.x.size(0), t.w.out(), N, V);
   }
@@ -54,7 +53,7 @@ Tensor projected_distillation(Context& c, const Projected& student, std::span<co
   const float of_targets = 1 - how.mix, of_teachers = how.mix;
   const Tensor weights = c.upload(row_weights(targets, o));
   const auto time = c.timed("projected_distillation", "forward", [] { return Work(); });
-  ProjectionGradients gradients(c, x, w, b);
+  ProjectionGradients gradients(c, student);
 
   Tensor losses = c.empty({N}), divergences = c.empty({N});
   const Shape chunk{std::min(N, chunk_rows), V};
@@ -62,7 +61,7 @@ Tensor projected_distillation(Context& c, const Projected& student, std::span<co
   for (std::int64_t i = 0; i < N; i += chunk_rows) {
     const std::int64_t rows = std::min(chunk_rows, N - i);
     Tensor s = space.rows(0, rows), t = teacher_space.rows(0, rows), more = more_space.rows(0, rows);
-    project(c, x, w, b, s, i);
+    project(c, student, s, i);
     mean_of_teachers(c, teachers, t, more, i);
     const kern::CrossEntropy args{targets.data<std::int32_t>() + i, o.ignore_id, o.label_smoothing,
                                   static_cast<float>(of_targets / n), weights.data<float>() + i};
@@ -73,13 +72,13 @@ Tensor projected_distillation(Context& c, const Projected& student, std::span<co
                              gradients ? s.data<float>() : nullptr, z(rows), z(V));
     if (!gradients) continue;
     c.kernels().axpy(1.0f, more.data<float>(), s.data<float>(), z(rows * V));
-    project_back(c, x, w, s, i, gradients);
+    project_back(c, student, s, i, gradients);
   }
 
   c.kernels().scale(of_targets, losses.data<float>(), losses.data<float>(), z(N));
   c.kernels().axpy(of_teachers, divergences.data<float>(), losses.data<float>(), z(N));
   const Tensor y = sum_of_losses(c, losses, n);
-  record_projected(c, "projected_distillation", y, x, w, b, gradients);
+  record_projected(c, "projected_distillation", y, student, gradients);
   return y;
 }
 

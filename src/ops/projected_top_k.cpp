@@ -37,8 +37,10 @@ void merge_row(const std::vector<Best>& parts, std::int64_t i, std::int64_t k, B
 
 }  // namespace
 
-Best projected_top_k(Context& c, const Tensor& x, const Weight& w, const Tensor& b, std::int64_t k,
+Best projected_top_k(Context& c, const Projected& p, std::int64_t k,
                      std::span<const std::vector<std::int32_t>> forbidden, bool log_sums) {
+  const Tensor &x = p.x, &b = p.b;
+  const Weight& w = p.w;
   const auto [N, D] = x.dims<2>("projected_top_k: x");
   check(static_cast<bool>(w.quantized) && D == w.in(), "projected_top_k", "x {} and W {} do not agree", x.shape(),
         w.shape());

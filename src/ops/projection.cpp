@@ -6,22 +6,22 @@
 
 namespace tril::ops {
 
-void check_projection(const Tensor& x, const Weight& w, const Tensor& b) {
-  const auto [N, D] = x.dims<2>("projection: x");
-  const std::int64_t V = w.out(), D_w = w.in();
-  check_dense(x, DType::f32, "projection: x");
-  check(D == D_w, "projection", "x {} and W {} do not agree", x.shape(), w.shape());
-  if (b) check(b.count() == V, "projection", "b {} for a vocabulary of {}", b.shape(), V);
+void check_projection(const Projected& p) {
+  const auto [N, D] = p.x.dims<2>("projection: x");
+  const std::int64_t V = p.w.out(), D_w = p.w.in();
+  check_dense(p.x, DType::f32, "projection: x");
+  check(D == D_w, "projection", "x {} and W {} do not agree", p.x.shape(), p.w.shape());
+  if (p.b) check(p.b.count() == V, "projection", "b {} for a vocabulary of {}", p.b.shape(), V);
 }
 
-void project(Context& c, const Tensor& x, const Weight& w, const Tensor& b, Tensor logits, std::int64_t begin) {
+void project(Context& c, const Projected& p, Tensor logits, std::int64_t begin) {
   static_assert(chunk_rows <= block_rows);
   const auto time = c.timed_part("logits", [&] {
-    return product_work(static_cast<bool>(w.packed), product_flops(logits.size(0), logits.size(1), x.size(1)),
-                        bytes_of(x.rows(begin, begin + logits.size(0)), operand_of(w), b, logits));
+    return product_work(static_cast<bool>(p.w.packed), product_flops(logits.size(0), logits.size(1), p.x.size(1)),
+                        bytes_of(p.x.rows(begin, begin + logits.size(0)), operand_of(p.w), p.b, logits));
   });
-  ProductSpace space(c, w, logits.size(0), false);
-  product(c, x, begin, logits.size(0), w, {.bias = b ? b.data<float>() : nullptr}, space, logits.data<float>());
+  ProductSpace space(c, p.w, logits.size(0), false);
+  product(c, p.x, begin, logits.size(0), p.w, {.bias = p.b ? p.b.data<float>() : nullptr}, space, logits.data<float>());
 }
 
 Tensor cap(Context& c, float softcap, Tensor logits, bool gradients) {
@@ -40,27 +40,30 @@ void uncap(Context& c, float softcap, const Tensor& capped, Tensor dl) {
   c.kernels().softcap_backward(softcap, capped.data<float>(), d, d, false, z(dl.count()));
 }
 
-ProjectionGradients::ProjectionGradients(Context& c, const Tensor& x, const Weight& w, const Tensor& b) {
+ProjectionGradients::ProjectionGradients(Context& c, const Projected& p) {
   const auto wanted = [&](const Tensor& value) { return c.tape() && c.tape()->wants(value); };
+  const auto& [x, w, b] = p;
   if (wanted(x)) dx = c.empty(x.shape());
   if (wanted(w.value)) dw = x.size(0) > 0 ? c.empty(w.value.shape()) : c.zeros(w.value.shape());
   if (wanted(b)) db = c.zeros({w.value.size(0)});
 }
 
-void project_back(Context& c, const Tensor& x, const Weight& w, const Tensor& dl, std::int64_t begin,
+void project_back(Context& c, const Projected& p, const Tensor& dl, std::int64_t begin,
                   ProjectionGradients& gradients) {
+  const Tensor& x = p.x;
   const std::int64_t rows = dl.size(0), V = dl.size(1), D = x.size(1);
   if (gradients.db) c.kernels().column_sums(dl.data<float>(), gradients.db.data<float>(), z(rows), z(V));
-  if (gradients.dx) input_gradient(c, dl, w, gradients.dx.data<float>() + begin * D, D, false);
-  if (gradients.dw) weight_gradient(c, dl, x.rows(begin, begin + rows), w, gradients.dw.data<float>(), gradients.begun);
+  if (gradients.dx) input_gradient(c, dl, p.w, gradients.dx.data<float>() + begin * D, D, false);
+  if (gradients.dw)
+    weight_gradient(c, dl, x.rows(begin, begin + rows), p.w, gradients.dw.data<float>(), gradients.begun);
   gradients.begun = true;
 }
 
-void record_projected(Context& c, std::string_view name, const Tensor& y, const Tensor& x, const Weight& w,
-                      const Tensor& b, const ProjectionGradients& gradients) {
+void record_projected(Context& c, std::string_view name, const Tensor& y, const Projected& p,
+                      const ProjectionGradients& gradients) {
   if (!c.tape()) return;
-  c.tape()->record(name, {&x, &w.value, &b}, y,
-                   [x, W = w.value, b, dx = gradients.dx, dw = gradients.dw, db = gradients.db](
+  c.tape()->record(name, {&p.x, &p.w.value, &p.b}, y,
+                   [x = p.x, W = p.w.value, b = p.b, dx = gradients.dx, dw = gradients.dw, db = gradients.db](
                        Context& k, const Tensor& dy, Grads& d) {
                      const auto give = [&](const Tensor& value, const Tensor& gradient) {
                        if (!gradient) return;

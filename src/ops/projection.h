@@ -13,11 +13,11 @@ namespace tril::ops {
 /// Rows of a chunk, by measurement: 64 to 256 rows of 10,000 logits are alike, beyond that the cache overflows.
 inline constexpr std::int64_t chunk_rows = 128;
 
-/// Checks x, W and b against each other.
-void check_projection(const Tensor& x, const Weight& w, const Tensor& b);
+/// Checks what makes the logits against each other.
+void check_projection(const Projected& p);
 
 /// logits [rows, V] = x[begin, +rows) W^T + b; b may be none.
-void project(Context& c, const Tensor& x, const Weight& w, const Tensor& b, Tensor logits, std::int64_t begin);
+void project(Context& c, const Projected& p, Tensor logits, std::int64_t begin);
 
 /// Caps a chunk of logits in place. Returns a copy where `gradients` take the logits' place, for uncap() to find; nothing
 /// without a cap.
@@ -31,18 +31,17 @@ struct ProjectionGradients {
   bool begun = false;  ///< dw holds the sum of some chunks, not yet uninitialised memory
 
   /// Memory for what is wanted of x, W and b.
-  ProjectionGradients(Context& c, const Tensor& x, const Weight& w, const Tensor& b);
+  ProjectionGradients(Context& c, const Projected& p);
   /// Whether any is wanted: otherwise the logits' gradient need not be made.
   explicit operator bool() const { return dx || dw || db; }
 };
 
 /// Takes in the gradient dl [rows, V] of the logits of x[begin, +rows). Each row of x is to come exactly once.
-void project_back(Context& c, const Tensor& x, const Weight& w, const Tensor& dl, std::int64_t begin,
-                  ProjectionGradients& gradients);
+void project_back(Context& c, const Projected& p, const Tensor& dl, std::int64_t begin, ProjectionGradients& gradients);
 
 /// Records y [1] = a loss of these logits, whose gradients were made in the forward pass: backward multiplies them by
 /// dy.
-void record_projected(Context& c, std::string_view name, const Tensor& y, const Tensor& x, const Weight& w,
-                      const Tensor& b, const ProjectionGradients& gradients);
+void record_projected(Context& c, std::string_view name, const Tensor& y, const Projected& p,
+                      const ProjectionGradients& gradients);
 
 }  // namespace tril::ops

@@ -11,23 +11,22 @@
 
 namespace tril::ops {
 
-Tensor r_drop(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& targets,
-              const LossOptions& o, float alpha) {
-  check_projection(x, w, b);
-  const std::int64_t N = targets.count(), V = w.out();
-  check(x.size(0) == 2 * N, "r_drop", "x {} for two passes of {} targets", x.shape(), N);
+Tensor r_drop(Context& c, const Projected& p, const Tensor& targets, const LossOptions& o, float alpha) {
+  check_projection(p);
+  const std::int64_t N = targets.count(), V = p.w.out();
+  check(p.x.size(0) == 2 * N, "r_drop", "x {} for two passes of {} targets", p.x.shape(), N);
   check(alpha >= 0, "r_drop", "alpha {} is below zero", alpha);
   if (o.weights) check_shape(o.weights, {N}, "r_drop: weights");
   const double n = targets_that_count(targets, V, o);
   const auto time = c.timed("r_drop", "forward", [] { return Work(); });
-  ProjectionGradients gradients(c, x, w, b);
+  ProjectionGradients gradients(c, p);
 
   Tensor losses = c.empty({N});
   const Tensor first = c.empty({std::min(N, chunk_rows), V}), second = c.empty({std::min(N, chunk_rows), V});
   for (std::int64_t i = 0; i < N; i += chunk_rows) {
     const std::int64_t rows = std::min(chunk_rows, N - i);
     Tensor of_a = first.rows(0, rows), of_b = second.rows(0, rows);
-    project(c, x, w, b, of_a, i), project(c, x, w, b, of_b, N + i);
+    project(c, p, of_a, i), project(c, p, of_b, N + i);
     const bool wanted = static_cast<bool>(gradients);
     const Tensor capped_a = cap(c, o.softcap, of_a, wanted), capped_b = cap(c, o.softcap, of_b, wanted);
     const kern::CrossEntropy args{targets.data<std::int32_t>() + i, o.ignore_id, o.label_smoothing,
@@ -37,11 +36,11 @@ Tensor r_drop(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
                        z(V));
     if (!wanted) continue;
     uncap(c, o.softcap, capped_a, of_a), uncap(c, o.softcap, capped_b, of_b);
-    project_back(c, x, w, of_a, i, gradients), project_back(c, x, w, of_b, N + i, gradients);
+    project_back(c, p, of_a, i, gradients), project_back(c, p, of_b, N + i, gradients);
   }
 
   const Tensor y = sum_of_losses(c, losses, n);
-  record_projected(c, "r_drop", y, x, w, b, gradients);
+  record_projected(c, "r_drop", y, p, gradients);
   return y;
 }
 

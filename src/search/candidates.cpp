@@ -102,7 +102,7 @@ std::span<const Candidate> ProjectedFinder::find(Context& c, const StepOutput& o
     scores |= part.finder->scores();
   }
   const std::span<const std::vector<std::int32_t>> forbidden(forbidden_.data(), n);
-  const ops::Best best = ops::projected_top_k(c, output.hidden, output.weight, output.bias, k_, forbidden, scores);
+  const ops::Best best = ops::projected_top_k(c, {output.hidden, output.weight, output.bias}, k_, forbidden, scores);
   const std::vector<float> value = host_copy<float>(best.values),
                            sum = scores ? host_copy<float>(best.log_sums) : std::vector<float>(n, 0.0f);
   const std::vector<std::int32_t> id = host_copy<std::int32_t>(best.ids);

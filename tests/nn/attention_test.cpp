@@ -100,7 +100,7 @@ void feed_in_any_way(const KvCache::Options& kept, bool probe = false) {
           for (std::size_t i = 0; i < n; ++i) tokens.push_back(next), row.push_back(next++);
         }
         if (probe) m.c.set_probe([](const std::string&, const Tensor&) {});
-        const SelfCall call(m.c, call_rows, mask, cache.get());
+        const SelfCall call(m.c, call_rows, mask, {.cache = cache.get()});
         const Tensor y = m.attention.self(m.c, m.upload(tokens), call, 0);
         m.c.set_probe(nullptr);
         for (std::int64_t r = 0; r < call_rows.count(); ++r) {
@@ -140,7 +140,7 @@ TEST(CachedSelfAttention, SoDoWindowsAndSinks) {
         rows.append(1, static_cast<std::int32_t>(t));
         const ops::Mask mask = ops::Mask::causal(5, 2);
         if (probe) m.c.set_probe([](const std::string&, const Tensor&) {});
-        const SelfCall call(m.c, rows, mask, cache.get());
+        const SelfCall call(m.c, rows, mask, {.cache = cache.get()});
         const Tensor y = m.attention.self(m.c, m.upload({t}), call, 0);
         m.c.set_probe(nullptr);
         expect_near(host_copy<float>(y), m.whole(row, 1, mask), 3e-5);
@@ -186,7 +186,7 @@ TEST(CachedSelfAttention, AWindowHoldsThroughTheCache) {
     tokens.push_back(t);
     Rows row;
     row.append(1, static_cast<std::int32_t>(t));
-    const SelfCall call(m.c, row, ops::Mask::causal(3), cache.get());
+    const SelfCall call(m.c, row, ops::Mask::causal(3), {.cache = cache.get()});
     const auto got = host_copy<float>(m.attention.self(m.c, m.upload({t}), call, 0));
     const auto N = static_cast<std::int64_t>(tokens.size());
     const SelfCall all(m.c, Rows::rectangle(1, N), ops::Mask::causal(3));
@@ -198,15 +198,17 @@ TEST(CachedSelfAttention, Errors) {
   Made m(kinds[0]);
   const auto cache = m.cache();
   cache->add_rows(1);
-  EXPECT_THROW(SelfCall(m.c, Rows::rectangle(2, 1), ops::Mask::causal(), cache.get()), Error)
+  EXPECT_THROW(SelfCall(m.c, Rows::rectangle(2, 1), ops::Mask::causal(), {.cache = cache.get()}), Error)
       << "two rows for a cache of one";
-  EXPECT_THROW(SelfCall(m.c, Rows::rectangle(1, 1), ops::Mask::full(), cache.get()), Error) << "a cache is causal";
+  EXPECT_THROW(SelfCall(m.c, Rows::rectangle(1, 1), ops::Mask::full(), {.cache = cache.get()}), Error)
+      << "a cache is causal";
   Rows later;
   later.append(1, 3);
-  EXPECT_THROW(SelfCall(m.c, later, ops::Mask::causal(), cache.get()), Error) << "from position 3 with nothing before";
+  EXPECT_THROW(SelfCall(m.c, later, ops::Mask::causal(), {.cache = cache.get()}), Error)
+      << "from position 3 with nothing before";
   Tape tape;
   m.c.set_tape(&tape);
-  EXPECT_THROW(SelfCall(m.c, Rows::rectangle(1, 1), ops::Mask::causal(), cache.get()), Error)
+  EXPECT_THROW(SelfCall(m.c, Rows::rectangle(1, 1), ops::Mask::causal(), {.cache = cache.get()}), Error)
       << "no gradients through a cache";
   m.c.set_tape(nullptr);
   EXPECT_EQ(cache->length(0), 0) << "and nothing was added";

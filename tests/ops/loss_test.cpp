@@ -116,7 +116,8 @@ OpCase projected_case(const Setting& s, std::int64_t D, bool bias, bool in_bf16 
           .shapes = bias ? std::vector<Shape>{{s.N, D}, {s.V, D}, {s.V}} : std::vector<Shape>{{s.N, D}, {s.V, D}},
           .run =
               [=](Context& c, std::span<const Tensor> x) {
-                return ops::projected_cross_entropy(c, x[0], weight_of_output(c, x[1], in_bf16), bias ? x[2] : Tensor(),
+                return ops::projected_cross_entropy(c,
+                                                    {x[0], weight_of_output(c, x[1], in_bf16), bias ? x[2] : Tensor()},
                                                     c.upload(some_targets(s.N, s.V, s.ignore)), options_of(c, s));
               },
           .reference =
@@ -199,7 +200,7 @@ TEST(CrossEntropy, FusedInMixedPrecisionWithLogitsFarApart) {
         Grads grads;
         for (const Tensor& t : {x, w, b}) tape.watch(t);
         c.set_tape(&tape);
-        const Tensor y = ops::projected_cross_entropy(c, x, mixed(c, w), b, c.upload(targets), options_of(c, s));
+        const Tensor y = ops::projected_cross_entropy(c, {x, mixed(c, w), b}, c.upload(targets), options_of(c, s));
         tape.backward(c, y, c.upload<float>({1.0f}), grads);
         c.set_tape(nullptr);
 
@@ -248,7 +249,7 @@ TEST(CrossEntropy, FusedEqualsTheTwoOps) {
       Grads grads;
       for (const Tensor& t : {x, w, b}) tape.watch(t);
       c.set_tape(&tape);
-      const Tensor y = fused ? ops::projected_cross_entropy(c, x, {w, transposed}, b, targets, options_of(c, s))
+      const Tensor y = fused ? ops::projected_cross_entropy(c, {x, {w, transposed}, b}, targets, options_of(c, s))
                              : ops::cross_entropy(c, ops::linear(c, x, {w, transposed}, b), targets, options_of(c, s));
       tape.backward(c, y, c.upload<float>({0.5f}), grads);
       c.set_tape(nullptr);
@@ -278,7 +279,7 @@ TEST(CrossEntropy, LogProbabilitiesOfTargets) {
       const auto xs = normal_values(N * D, 1), ws = normal_values(V * D, 2), bs = normal_values(V, 3);
       const auto targets = some_targets(N, V, 0);
       const auto got = host_copy<float>(ops::target_log_probs(
-          c, c.upload<float>(xs, {N, D}), {c.upload<float>(ws, {V, D}), {}}, c.upload(bs), c.upload(targets)));
+          c, {c.upload<float>(xs, {N, D}), {c.upload<float>(ws, {V, D}), {}}, c.upload(bs)}, c.upload(targets)));
       ASSERT_EQ(got.size(), static_cast<std::size_t>(N));
       for (std::int64_t i = 0; i < N; ++i) {
         Doubles logits;
@@ -321,7 +322,7 @@ OpCase r_drop_case(const Setting& s, float alpha, std::int64_t D, bool bias, boo
       .shapes = bias ? std::vector<Shape>{{2 * s.N, D}, {s.V, D}, {s.V}} : std::vector<Shape>{{2 * s.N, D}, {s.V, D}},
       .run =
           [=](Context& c, std::span<const Tensor> x) {
-            return ops::r_drop(c, x[0], weight_of_output(c, x[1], in_bf16), bias ? x[2] : Tensor(),
+            return ops::r_drop(c, {x[0], weight_of_output(c, x[1], in_bf16), bias ? x[2] : Tensor()},
                                c.upload(some_targets(s.N, s.V, s.ignore)), options_of(c, s), alpha);
           },
       .reference =
@@ -357,9 +358,9 @@ TEST(RDrop, TwoEqualPassesAreCrossEntropy) {
   std::vector<float> once = normal_values(N * D, 1), twice = once;
   twice.insert(twice.end(), once.begin(), once.end());
   const Tensor w = c.upload<float>(normal_values(V * D, 2), {V, D}), targets = c.upload(some_targets(N, V, -1));
-  const Tensor drop = ops::r_drop(c, c.upload<float>(twice, {2 * N, D}), {w, {}}, {}, targets, options_of(c, s), 7);
+  const Tensor drop = ops::r_drop(c, {c.upload<float>(twice, {2 * N, D}), {w, {}}, {}}, targets, options_of(c, s), 7);
   const Tensor plain =
-      ops::projected_cross_entropy(c, c.upload<float>(once, {N, D}), {w, {}}, {}, targets, options_of(c, s));
+      ops::projected_cross_entropy(c, {c.upload<float>(once, {N, D}), {w, {}}, {}}, targets, options_of(c, s));
   EXPECT_NEAR(host_copy<float>(drop)[0], host_copy<float>(plain)[0], 1e-6);
 }
 
@@ -373,39 +374,11 @@ TEST(CrossEntropy, OfCappedLogits) {
   Context c(arena);
   const Tensor x = c.upload<float>(normal_values(8, 1), {2, 4}), w = c.upload<float>(normal_values(20, 2), {5, 4});
   const Tensor targets = c.upload<std::int32_t>({1, 3});
-  const auto log_probs = host_copy<float>(ops::target_log_probs(c, x, {w, {}}, {}, targets, 1.5f));
-  const Tensor loss = ops::projected_cross_entropy(c, x, {w, {}}, {}, targets, {.normalizer = 1, .softcap = 1.5f});
+  const auto log_probs = host_copy<float>(ops::target_log_probs(c, {x, {w, {}}, {}}, targets, 1.5f));
+  const Tensor loss = ops::projected_cross_entropy(c, {x, {w, {}}, {}}, targets, {.normalizer = 1, .softcap = 1.5f});
   EXPECT_NEAR(-(log_probs[0] + log_probs[1]), host_copy<float>(loss)[0], 1e-6);
   const std::vector<ops::Projected> teachers{{x, {w, {}}, {}}};
   expect_error([&] { ops::projected_distillation(c, teachers[0], teachers, targets, {.softcap = 1}, {}); }, "capped");
-}
-
-TEST(Distillation, AnswersEveryQuestion) {
-  for (const Setting& s : settings)
-    for (float T : {1.0f, 2.5f}) {
-      const auto teacher = normal_values(s.N * s.V, 50);
-      check_op({.name = fmt::format("distillation N {} V {} T {}", s.N, s.V, T),
-                .shapes = {{s.N, s.V}},
-                .run =
-                    [=](Context& c, std::span<const Tensor> x) {
-                      return ops::distillation(c, x[0], c.upload<float>(teacher, {s.N, s.V}),
-                                               c.upload(some_targets(s.N, s.V, s.ignore)), s.ignore, T);
-                    },
-                .reference =
-                    [=](std::span<const Doubles> x) {
-                      const Doubles other(teacher.begin(), teacher.end());
-                      const auto targets = some_targets(s.N, s.V, s.ignore);
-                      double sum = 0, kept = 0;
-                      for (std::int64_t i = 0; i < s.N; ++i) {
-                        if (targets[static_cast<std::size_t>(i)] == s.ignore) continue;
-                        ++kept;
-                        const Doubles p = log_softmax(other, i, s.V, static_cast<double>(T)),
-                                      q = log_softmax(x[0], i, s.V, static_cast<double>(T));
-                        for (std::size_t v = 0; v < p.size(); ++v) sum += std::exp(p[v]) * (p[v] - q[v]);
-                      }
-                      return Doubles{static_cast<double>(T * T) * sum / std::max(kept, 1.0)};
-                    }});
-    }
 }
 
 // Teachers of other widths than the student's.
@@ -492,22 +465,26 @@ TEST(LossErrors, NameWhatIsWrong) {
         ops::cross_entropy(c, logits, ids({1, 1}), {.weights = c.zeros({3})});
       },
       "weights: expected [2], got [3]");
-  expect_error([&] { ops::projected_cross_entropy(c, x, {c.zeros({5, 4}), {}}, {}, ids({1, 1}), {}); }, "do not agree");
   expect_error(
       [&] {
-        ops::projected_cross_entropy(c, x, {w, {}}, c.zeros({4}), ids({1, 1}), {});
+        ops::projected_cross_entropy(c, {x, {c.zeros({5, 4}), {}}, {}}, ids({1, 1}), {});
+      },
+      "do not agree");
+  expect_error(
+      [&] {
+        ops::projected_cross_entropy(c, {x, {w, {}}, c.zeros({4})}, ids({1, 1}), {});
       },
       "b [4] for a vocabulary of 5");
   expect_error(
       [&] {
-        ops::projected_cross_entropy(c, x, {w, {}}, {}, ids({1, 9}), {});
+        ops::projected_cross_entropy(c, {x, {w, {}}, {}}, ids({1, 9}), {});
       },
       "value 9 at 1 is not in [0, 5)");
-  expect_error([&] { ops::r_drop(c, x, {w, {}}, {}, ids({1, 1}), {}, 1); }, "x [2, 3] for two passes of 2 targets");
-  expect_error([&] { ops::r_drop(c, x, {w, {}}, {}, ids({1}), {}, -1); }, "alpha -1 is below zero");
+  expect_error([&] { ops::r_drop(c, {x, {w, {}}, {}}, ids({1, 1}), {}, 1); }, "x [2, 3] for two passes of 2 targets");
+  expect_error([&] { ops::r_drop(c, {x, {w, {}}, {}}, ids({1}), {}, -1); }, "alpha -1 is below zero");
   expect_error(
       [&] {
-        ops::r_drop(c, x, {w, {}}, {}, ids({1}), {.weights = c.zeros({2})}, 1);
+        ops::r_drop(c, {x, {w, {}}, {}}, ids({1}), {.weights = c.zeros({2})}, 1);
       },
       "weights: expected [1], got [2]");
   const ops::Projected student{x, {w, {}}, {}}, wide{x, {c.zeros({6, 3}), {}}, {}};
@@ -518,13 +495,7 @@ TEST(LossErrors, NameWhatIsWrong) {
   expect_error([&] { distill({}, 1, 0.5f); }, "there is no teacher");
   expect_error([&] { distill({student}, 0, 0.5f); }, "temperature 0 is not above zero");
   expect_error([&] { distill({student}, 1, 1.5f); }, "mix 1.5 is not in [0, 1]");
-  expect_error([&] { ops::target_log_probs(c, x, {w, {}}, {}, ids({1})); }, "expected [2], got [1]");
-  expect_error(
-      [&] {
-        ops::distillation(c, logits, c.zeros({2, 4}), ids({1, 1}), -1, 1);
-      },
-      "teacher: expected [2, 5], got [2, 4]");
-  expect_error([&] { ops::distillation(c, logits, logits, ids({1, 1}), -1, 0); }, "temperature 0 is not above zero");
+  expect_error([&] { ops::target_log_probs(c, {x, {w, {}}, {}}, ids({1})); }, "expected [2], got [1]");
 }
 
 }  // namespace

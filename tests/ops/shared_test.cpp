@@ -120,7 +120,7 @@ TEST_P(Shared, TopKOfAVocabulary) {
       std::iota(forbidden[0].begin(), forbidden[0].end(), 0);
       for (const std::int64_t k : {1, 5, 60})
         compare(fmt::format("{} bits, {} rows, k {}", bits, rows, k), 1e-6, [&] {
-          const ops::Best best = ops::projected_top_k(c_, x, w, b, k, forbidden, true);
+          const ops::Best best = ops::projected_top_k(c_, {x, w, b}, k, forbidden, true);
           std::vector<float> finite = host_copy<float>(best.values);
           for (float& v : finite) v = std::max(v, -1e30f);  // -inf less -inf is no number
           return std::vector{c_.upload(finite), best.ids, best.log_sums};
@@ -136,8 +136,8 @@ TEST_P(Shared, CachedAttention) {
   ops::CachedKeysValues bytes;
   bytes.keys = c_.empty(keys.shape(), DType::i8), bytes.values = c_.empty(values.shape(), DType::i8);
   bytes.key_scales = c_.empty({slots, kv_heads}), bytes.value_scales = c_.empty({slots, kv_heads});
-  ops::quantize_slots(c_, keys, slot, kv_heads, bytes.keys, bytes.key_scales);
-  ops::quantize_slots(c_, values, slot, kv_heads, bytes.values, bytes.value_scales);
+  ops::quantize_slots(c_, keys, slot, bytes.keys, bytes.key_scales);
+  ops::quantize_slots(c_, values, slot, bytes.values, bytes.value_scales);
   const std::vector<std::vector<std::int32_t>> cases{{1}, {40}, {1, 1, 1, 1, 1}, {0, 33, 1, 2}};  // queries of each row
   for (const auto& queries : cases)
     for (const bool bits8 : {false, true}) {

@@ -64,8 +64,8 @@ std::vector<Score> score(Context& c, const model::Model& model, std::span<const 
   std::vector<float> log_probs;
   if (options.ensemble.others.empty()) {
     const model::OutputProjection output = model.output();
-    log_probs = host_copy<float>(ops::target_log_probs(c, hidden_of(c, model, sources, t, asked), output.weight,
-                                                       output.bias, c.upload(expected), output.softcap));
+    log_probs = host_copy<float>(ops::target_log_probs(
+        c, {hidden_of(c, model, sources, t, asked), output.weight, output.bias}, c.upload(expected), output.softcap));
   } else {
     log_probs = together(c, model, sources, t, options.ensemble, asked);
   }

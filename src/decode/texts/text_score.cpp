@@ -48,7 +48,7 @@ std::vector<float> score_windows(Context& c, const model::Model& model,
                      places.size(), static_cast<std::size_t>(hidden.size(1)));
   const model::OutputProjection output = model.output();
   return host_copy<float>(
-      ops::target_log_probs(c, scored, output.weight, output.bias, c.upload(expected), output.softcap));
+      ops::target_log_probs(c, {scored, output.weight, output.bias}, c.upload(expected), output.softcap));
 }
 
 }  // namespace

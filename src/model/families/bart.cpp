@@ -192,8 +192,8 @@ Memory BartLike<Layer>::encode(Context& c, std::span<const std::int32_t> ids, co
                                const ops::Mask& mask) const {
   Memory memory;
   memory.rows = rows;
-  memory.states = run_layers(c, encoder_layers_, embed(c, encoder_, ids, rows), encoder_call(c, rows, mask), nullptr,
-                             gradient_checkpointing_, config_.encoder_layerdrop);
+  memory.states = run_layers(c, encoder_layers_, embed(c, encoder_, ids, rows), encoder_call(c, rows, mask),
+                             {.checkpointing = gradient_checkpointing_, .layer_drop = config_.encoder_layerdrop});
   if (family_->pre_norm) memory.states = encoder_.final_norm.forward(c, memory.states);
   project_memory(c, decoder_layers_, memory);
   return memory;
@@ -202,8 +202,9 @@ Memory BartLike<Layer>::encode(Context& c, std::span<const std::int32_t> ids, co
 template <class Layer>
 Tensor BartLike<Layer>::decode(Context& c, const DecoderInput& input) const {
   const auto call = decoder_call(c, input);
-  const Tensor h = run_layers(c, decoder_layers_, embed(c, decoder_, input.ids, input.rows), call, input.memory,
-                              gradient_checkpointing_, config_.decoder_layerdrop);
+  const Tensor h = run_layers(
+      c, decoder_layers_, embed(c, decoder_, input.ids, input.rows), call,
+      {.memory = input.memory, .checkpointing = gradient_checkpointing_, .layer_drop = config_.decoder_layerdrop});
   return family_->pre_norm ? decoder_.final_norm.forward(c, h) : h;
 }
 

@@ -194,7 +194,7 @@ Tensor Gpt2::decode(Context& c, const DecoderInput& input) const {
   const auto call = decoder_call(c, input);
   const Tensor embedded = positions_.forward(c, embedding_.forward(c, input.ids), input.rows.positions());
   const Tensor h = ops::dropout(c, embedded, config_.embd_pdrop);
-  return final_norm_.forward(c, run_layers(c, layers_, h, call, nullptr, gradient_checkpointing_));
+  return final_norm_.forward(c, run_layers(c, layers_, h, call, {.checkpointing = gradient_checkpointing_}));
 }
 
 std::unique_ptr<Model> make_gpt2(const JsonObject& config) {

@@ -67,7 +67,7 @@ Tensor LinearDecoder::decode(Context& c, const DecoderInput& input) const {
   const auto call = decoder_call(c, input);
   const Tensor embedded = positions_.forward(c, embedding_.forward(c, input.ids), input.rows.positions());
   const Tensor h = ops::dropout(c, embedded, config_.embedding_dropout);
-  return final_norm_.forward(c, run_layers(c, layers_, h, call, nullptr, gradient_checkpointing_));
+  return final_norm_.forward(c, run_layers(c, layers_, h, call, {.checkpointing = gradient_checkpointing_}));
 }
 
 std::unique_ptr<Model> make_linear_decoder(const JsonObject& j) {

@@ -142,8 +142,8 @@ Tensor Opt::decode(Context& c, const DecoderInput& input) const {
   Tensor h = embedding_.forward(c, input.ids);
   if (project_in_) h = project_in_->forward(c, h);
   h = positions_.forward(c, h, positions);
-  h = run_layers(c, pre_norm_, h, call, nullptr, gradient_checkpointing_, config_.layerdrop);
-  h = run_layers(c, post_norm_, h, call, nullptr, gradient_checkpointing_, config_.layerdrop);
+  h = run_layers(c, pre_norm_, h, call, {.checkpointing = gradient_checkpointing_, .layer_drop = config_.layerdrop});
+  h = run_layers(c, post_norm_, h, call, {.checkpointing = gradient_checkpointing_, .layer_drop = config_.layerdrop});
   if (final_norm_) h = final_norm_->forward(c, h);
   return project_out_ ? project_out_->forward(c, h) : h;
 }

@@ -166,8 +166,8 @@ template <class FF>
 Memory T5Of<FF>::encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows, const ops::Mask& mask) const {
   Memory memory;
   memory.rows = rows;
-  const Tensor h = run_layers(c, encoder_layers_, embed(c, ids), encoder_call(c, rows, mask, &encoder_bias_), nullptr,
-                              gradient_checkpointing_);
+  const Tensor h = run_layers(c, encoder_layers_, embed(c, ids), encoder_call(c, rows, mask, &encoder_bias_),
+                              {.checkpointing = gradient_checkpointing_});
   memory.states = ops::dropout(c, encoder_norm_.forward(c, h), config_.dropout_rate);
   project_memory(c, decoder_layers_, memory);
   return memory;
@@ -176,7 +176,8 @@ Memory T5Of<FF>::encode(Context& c, std::span<const std::int32_t> ids, const Row
 template <class FF>
 Tensor T5Of<FF>::decode(Context& c, const DecoderInput& input) const {
   const auto call = decoder_call(c, input, &decoder_bias_);
-  const Tensor h = run_layers(c, decoder_layers_, embed(c, input.ids), call, input.memory, gradient_checkpointing_);
+  const Tensor h = run_layers(c, decoder_layers_, embed(c, input.ids), call,
+                              {.memory = input.memory, .checkpointing = gradient_checkpointing_});
   const Tensor last = ops::dropout(c, decoder_norm_.forward(c, h), config_.dropout_rate);
   return config_.scale_decoder_outputs ? ops::scale(c, last, 1.0f / std::sqrt(static_cast<float>(config_.d_model)))
                                        : last;

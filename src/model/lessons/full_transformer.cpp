@@ -72,15 +72,15 @@ Memory FullTransformer::encode(Context& c, std::span<const std::int32_t> ids, co
   Memory memory;
   memory.rows = rows;
   memory.states = run_layers(c, encoder_layers_, embed(c, source_embedding_, ids, rows), encoder_call(c, rows, mask),
-                             nullptr, gradient_checkpointing_);
+                             {.checkpointing = gradient_checkpointing_});
   project_memory(c, decoder_layers_, memory);
   return memory;
 }
 
 Tensor FullTransformer::decode(Context& c, const DecoderInput& input) const {
   const auto call = decoder_call(c, input);
-  return run_layers(c, decoder_layers_, embed(c, target_embedding_, input.ids, input.rows), call, input.memory,
-                    gradient_checkpointing_);
+  return run_layers(c, decoder_layers_, embed(c, target_embedding_, input.ids, input.rows), call,
+                    {.memory = input.memory, .checkpointing = gradient_checkpointing_});
 }
 
 Tensor FullTransformer::forward(Context& c, std::span<const std::int32_t> source, std::span<const std::int32_t> target,

@@ -58,7 +58,7 @@ Tensor PaddedDecoder::decode(Context& c, const DecoderInput& input) const {
   const auto call = decoder_call(c, input);
   const Tensor h =
       ops::dropout(c, positions_.forward(c, embedding_.forward(c, input.ids), input.rows.positions()), config_.dropout);
-  return run_layers(c, layers_, h, call, input.memory, gradient_checkpointing_);
+  return run_layers(c, layers_, h, call, {.memory = input.memory, .checkpointing = gradient_checkpointing_});
 }
 
 Tensor PaddedDecoder::forward(Context& c, std::span<const std::int32_t> ids, const Rows& rows, const Memory& memory,

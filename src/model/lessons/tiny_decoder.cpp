@@ -40,7 +40,7 @@ Tensor TinyDecoder::forward(Context& c, const Tensor& x, const Rows& rows, const
   const ops::Mask mask = config_.causal ? ops::Mask::causal() : ops::Mask::full();
   const auto call = std::make_shared<const StackCall>(StackCall{
       nn::SelfCall(c, rows, mask), context ? nn::CrossCall{ops::spans_of(rows, context->rows), {}} : nn::CrossCall{}});
-  return run_layers(c, layers_, h, call, context, false);
+  return run_layers(c, layers_, h, call, {.memory = context});
 }
 
 }  // namespace tril::model

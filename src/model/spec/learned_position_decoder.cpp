@@ -58,7 +58,7 @@ Tensor LearnedPositionDecoder::decode(Context& c, const DecoderInput& input) con
   const auto call = decoder_call(c, input);
   const Tensor h =
       ops::dropout(c, positions_.forward(c, embedding_.forward(c, input.ids), input.rows.positions()), config_.dropout);
-  return run_layers(c, layers_, h, call, input.memory, gradient_checkpointing_);
+  return run_layers(c, layers_, h, call, {.memory = input.memory, .checkpointing = gradient_checkpointing_});
 }
 
 std::unique_ptr<Model> make_learned_position_decoder(const JsonObject& j) {

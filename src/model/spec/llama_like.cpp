@@ -180,7 +180,8 @@ bool LlamaLike::is_redundant(std::string_view name) const {
 Tensor LlamaLike::decode(Context& c, const DecoderInput& input) const {
   const auto call = decoder_call(c, input, /*bias=*/nullptr, &rotary_);
   const Tensor embedded = ops::dropout(c, embedding_.forward(c, input.ids), config_.embedding_dropout);
-  const Tensor h = final_norm_.forward(c, run_layers(c, layers_, embedded, call, nullptr, gradient_checkpointing_));
+  const Tensor h =
+      final_norm_.forward(c, run_layers(c, layers_, embedded, call, {.checkpointing = gradient_checkpointing_}));
   return config_.logit_scale == 1 ? h : ops::scale(c, h, config_.logit_scale);
 }
 

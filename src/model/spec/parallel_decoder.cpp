@@ -124,8 +124,8 @@ bool ParallelDecoder::is_redundant(std::string_view name) const {
 Tensor ParallelDecoder::decode(Context& c, const DecoderInput& input) const {
   const auto call = decoder_call(c, input, /*bias=*/nullptr, &rotary_);
   Tensor h = ops::dropout(c, embedding_.forward(c, input.ids), config_.embedding_dropout);
-  h = run_layers(c, parallel_, h, call, nullptr, gradient_checkpointing_);
-  h = run_layers(c, sequential_, h, call, nullptr, gradient_checkpointing_);
+  h = run_layers(c, parallel_, h, call, {.checkpointing = gradient_checkpointing_});
+  h = run_layers(c, sequential_, h, call, {.checkpointing = gradient_checkpointing_});
   return final_norm_.forward(c, h);
 }
 

@@ -84,13 +84,14 @@ std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& in
     }
   }
   return std::make_shared<const StackCall>(
-      StackCall{nn::SelfCall(c, input.rows, input.self_mask, input.cache, bias, rotary, input.given), std::move(cross),
-                input.routers});
+      StackCall{nn::SelfCall(c, input.rows, input.self_mask,
+                             {.cache = input.cache, .bias = bias, .rotary = rotary, .given = input.given}),
+                std::move(cross), input.routers});
 }
 
 std::shared_ptr<const StackCall> encoder_call(Context& c, const Rows& rows, const ops::Mask& mask,
                                               const nn::RelativeBias* bias) {
-  return std::make_shared<const StackCall>(StackCall{nn::SelfCall(c, rows, mask, nullptr, bias), {}});
+  return std::make_shared<const StackCall>(StackCall{nn::SelfCall(c, rows, mask, {.bias = bias}), {}});
 }
 
 }  // namespace tril::model

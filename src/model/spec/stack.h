@@ -36,10 +36,17 @@ void enter_layer(Context& c, std::string_view layer, const Tensor& h);
 /// Behind its last op, which gave h: in the walk back its weights come here.
 void leave_layer(Context& c, std::string_view layer, const Tensor& h);
 
-/// h through all layers in order. memory: what decoder layers attend to, null where they have no cross-attention.
+struct StackOptions {
+  const Memory* memory = nullptr;  ///< what decoder layers attend to; null where they have no cross-attention
+  bool checkpointing = false;      ///< Model::gradient_checkpointing()
+  double layer_drop = 0;           ///< left_out()'s probability
+};
+
+/// h through all layers in order.
 template <class Layer>
 Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const std::shared_ptr<const StackCall>& call,
-                  const Memory* memory, bool checkpointing, double layer_drop = 0) {
+                  const StackOptions& options) {
+  const auto& [memory, checkpointing, layer_drop] = options;
   check(!checkpointing || !call->routers, "gradient checkpointing", "routers of layers that run twice tell nothing");
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const Layer& layer = layers[i];

@@ -52,7 +52,7 @@ Tensor TiedDecoder::decode(Context& c, const DecoderInput& given) const {
   const auto call = decoder_call(c, input);
   const Tensor h =
       ops::dropout(c, positions_.forward(c, embedding_.forward(c, input.ids), input.rows.positions()), config_.dropout);
-  return final_norm_.forward(c, run_layers(c, layers_, h, call, nullptr, gradient_checkpointing_));
+  return final_norm_.forward(c, run_layers(c, layers_, h, call, {.checkpointing = gradient_checkpointing_}));
 }
 
 std::unique_ptr<Model> make_tied_decoder(const JsonObject& j) {

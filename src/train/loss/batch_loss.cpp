@@ -29,8 +29,8 @@ Tensor target_loss(Context& c, const model::Model& m, const Batch& batch, const 
     return ops::projected_distillation(c, {hidden, out.weight, out.bias}, settings.teachers->predict(c, batch), targets,
                                        loss, settings.distillation);
   if (settings.r_drop > 0)
-    return ops::r_drop(c, hidden, out.weight, out.bias, targets, loss, static_cast<float>(settings.r_drop));
-  return ops::projected_cross_entropy(c, hidden, out.weight, out.bias, targets, loss);
+    return ops::r_drop(c, {hidden, out.weight, out.bias}, targets, loss, static_cast<float>(settings.r_drop));
+  return ops::projected_cross_entropy(c, {hidden, out.weight, out.bias}, targets, loss);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ Tensor logits_of(Context& c, const Model& m, const Batch& b) {
 testing::LossOf loss_of(Batch b) {
   return [b = std::move(b)](Context& c, const Model& m) {
     const OutputProjection out = m.output();
-    return ops::projected_cross_entropy(c, m.decode(c, {.ids = b.ids, .rows = b.rows}), out.weight, out.bias,
+    return ops::projected_cross_entropy(c, {m.decode(c, {.ids = b.ids, .rows = b.rows}), out.weight, out.bias},
                                         c.upload(b.ids), {.normalizer = 1, .softcap = out.softcap});
   };
 }

@@ -43,7 +43,7 @@ testing::LossOf loss_of(Batch b) {
     const Memory memory = m.encode(c, b.source, b.source_rows);
     const Tensor hidden = m.decode(c, {.ids = b.target, .rows = b.target_rows, .memory = &memory});
     const OutputProjection out = m.output();
-    return ops::projected_cross_entropy(c, hidden, out.weight, out.bias, c.upload(b.target), {.normalizer = 1});
+    return ops::projected_cross_entropy(c, {hidden, out.weight, out.bias}, c.upload(b.target), {.normalizer = 1});
   };
 }
 

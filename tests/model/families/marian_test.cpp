@@ -138,7 +138,7 @@ TEST(Marian, GradientCheckpointingChangesNoNumber) {
     const Tensor hidden = m->decode(c, {.ids = b.target, .rows = b.target_rows, .memory = &memory});
     const OutputProjection out = m->output();
     const Tensor loss =
-        ops::projected_cross_entropy(c, hidden, out.weight, out.bias, c.upload(b.target), {.label_smoothing = 0.1f});
+        ops::projected_cross_entropy(c, {hidden, out.weight, out.bias}, c.upload(b.target), {.label_smoothing = 0.1f});
     tape.backward(c, loss, c.upload<float>({1.0f}), grads);
     c.set_tape(nullptr);
     peaks[on] = arena.stats().peak_bytes;

@@ -41,7 +41,7 @@ TEST(SteadyState, TrainingStepsOfVaryingBatches) {
         const Memory memory = m->encode(c, b.source, b.source_rows);
         const Tensor hidden = m->decode(c, {.ids = b.target, .rows = b.target_rows, .memory = &memory});
         const OutputProjection out = m->output();
-        const Tensor loss = ops::projected_cross_entropy(c, hidden, out.weight, out.bias, c.upload(b.target), {});
+        const Tensor loss = ops::projected_cross_entropy(c, {hidden, out.weight, out.bias}, c.upload(b.target), {});
         tape.backward(c, loss, c.upload<float>({1.0f}), grads);
       }
       grads.finish(c);

@@ -276,8 +276,8 @@ TEST(GoldenSeed, LinearAttention) {
       }
       c.set_tape(&tape);
       const Rows rows = Rows::rectangle(s[0], s[2]);
-      const Tensor y =
-          ops::linear_attention(c, in["q"], in["k"], in["v"], ops::spans_of(rows, rows), H, g.config()["causal"]);
+      const Tensor y = ops::linear_attention(c, in["q"], in["k"], in["v"], ops::spans_of(rows, rows),
+                                             {.num_heads = H, .causal = g.config()["causal"]});
       expect_close("y", heads_inside(host_copy<float>(y), s, true), g.floats("out.y"), 1e-5, 1e-5);
       tape.backward(c, y, c.upload<float>(heads_inside(g.floats("in.probe"), s, false), y.shape()), grads);
       for (const char* name : {"q", "k", "v"})
@@ -285,6 +285,12 @@ TEST(GoldenSeed, LinearAttention) {
                      g.floats(std::string("g.") + name), 1e-4, 1e-4);
     }
   });
+}
+
+Tensor identity_matrix(Context& c, std::int64_t n) {
+  std::vector<float> values(static_cast<std::size_t>(n * n));
+  for (std::int64_t i = 0; i < n; ++i) values[static_cast<std::size_t>(i * n + i)] = 1;
+  return c.upload<float>(values, {n, n});
 }
 
 TEST(GoldenSeed, Losses) {
@@ -306,7 +312,10 @@ TEST(GoldenSeed, Losses) {
       c.set_tape(&tape);
       const Tensor ce =
           ops::cross_entropy(c, student, targets, {.label_smoothing = k["label_smoothing"], .ignore_id = pad});
-      const Tensor kd = ops::distillation(c, student, teacher, targets, pad, k["temperature"]);
+      const ops::Weight identity{identity_matrix(c, shape[1]), {}};
+      const std::vector<ops::Projected> teachers{{teacher, identity, {}}};
+      const Tensor kd = ops::projected_distillation(c, {student, identity, {}}, teachers, targets, {.ignore_id = pad},
+                                                    {.temperature = k["temperature"], .mix = 1});
       const Tensor mixed = ops::add(c, ops::scale(c, kd, alpha), ops::scale(c, ce, 1 - alpha));
       expect_close("cross_entropy", host_copy<float>(ce), g.floats("out.cross_entropy"), 1e-5, 1e-5);
       expect_close("distillation", host_copy<float>(kd), g.floats("out.distillation"), 1e-5, 1e-5);

@@ -70,7 +70,7 @@ void run_case(const GoldenCase& g, model::Model& m, nn::Precision precision) {
     const model::OutputProjection out = m.output();
     ops::LossOptions options;
     options.label_smoothing = o.at("label_smoothing").get<float>();
-    Tensor loss = ops::projected_cross_entropy(c, hidden, out.weight, out.bias, c.upload(targets), options);
+    Tensor loss = ops::projected_cross_entropy(c, {hidden, out.weight, out.bias}, c.upload(targets), options);
     if (router_aux_loss > 0)
       loss = ops::add(
           c, loss, ops::scale(c, ops::load_balancing_loss(c, routers.logits, m.experts_per_token()), router_aux_loss));
