@@ -42,13 +42,6 @@ std::string CorpusStatistics::report() const {
                             counted(grouped(target_tokens), "target token"), complete ? "" : " so far");
 }
 
-CorpusState CorpusState::restart_epoch() const {
-  CorpusState state = *this;
-  state.batch_in_epoch = state.chunk = state.chunk_line = state.batch_in_chunk = 0;
-  state.fingerprint = state.contents = 0;
-  return state;
-}
-
 void to_json(nlohmann::json& json, const CorpusState& state) {
   json = nlohmann::json::object();
   for (const auto& [name, member] : fields) json[name] = state.*member;

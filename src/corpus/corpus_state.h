@@ -38,8 +38,6 @@ struct CorpusState {
   std::uint64_t fingerprint = 0;  ///< of all that decides the stream but what the files hold; 0 fits any corpus
   std::uint64_t contents = 0;     ///< of the files' bytes (corpus_contents()); 0 fits any
 
-  /// The running epoch from its start, for a corpus whose options have changed.
-  CorpusState restart_epoch() const;
   friend bool operator==(const CorpusState&, const CorpusState&) = default;
 };
 void to_json(nlohmann::json& json, const CorpusState& state);

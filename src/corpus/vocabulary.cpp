@@ -272,14 +272,4 @@ const std::vector<std::pair<std::string, Normalization>>& normalization_names() 
   return names;
 }
 
-Normalization normalization_named(const std::string& name) {
-  std::vector<std::string> known;
-  for (const auto& [text, value] : normalization_names()) {
-    if (name == text) return value;
-    known.push_back(text);
-  }
-  fail_usage("normalization", fmt::format("\"{}\", expected one of {}", name, fmt::join(known, ", ")),
-             did_you_mean(name, known));
-}
-
 }  // namespace tril

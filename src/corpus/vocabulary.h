@@ -62,8 +62,7 @@ struct VocabularyRequest {
 std::shared_ptr<const Tokenizer> train_marian_tokenizer(const VocabularyRequest& request,
                                                         const VocabularyOptions& options);
 
-SubwordKind subword_kind(const std::string& name);           ///< "bpe", "unigram" or "char"; else an Error
-Normalization normalization_named(const std::string& name);  ///< by SentencePiece's name; else an Error
+SubwordKind subword_kind(const std::string& name);  ///< "bpe", "unigram" or "char"; else an Error
 /// The rules and their names.
 const std::vector<std::pair<std::string, Normalization>>& normalization_names();
 

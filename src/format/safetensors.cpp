@@ -34,38 +34,6 @@ void for_values(const WeightView& view, F f) {
     f(i, load_from<Stored>(view.bytes.data() + i * sizeof(Stored)));
 }
 
-template <class T>
-std::vector<T> to_integers(const WeightView& view) {
-  std::vector<T> out(static_cast<std::size_t>(view.elements()));
-  const auto copy = [&](std::size_t i, auto value) { out[i] = static_cast<T>(value); };
-  switch (view.dtype) {
-    case StoredType::i64:
-      for_values<std::int64_t>(view, [&](std::size_t i, std::int64_t value) {
-        if (value < std::numeric_limits<T>::min() || value > std::numeric_limits<T>::max())
-          fail(printable(view.name), fmt::format("value {} is {}, which 32 bits do not hold", i, value));
-        out[i] = static_cast<T>(value);
-      });
-      return out;
-    case StoredType::i32:
-      for_values<std::int32_t>(view, copy);
-      return out;
-    case StoredType::i16:
-      for_values<std::int16_t>(view, copy);
-      return out;
-    case StoredType::i8:
-      for_values<std::int8_t>(view, copy);
-      return out;
-    case StoredType::u8:
-      for_values<std::uint8_t>(view, copy);
-      return out;
-    case StoredType::boolean:
-      for_values<std::uint8_t>(view, [&](std::size_t i, std::uint8_t value) { out[i] = value != 0; });
-      return out;
-    default:
-      fail(printable(view.name), fmt::format("holds {}, expected whole numbers", name_of(view.dtype)));
-  }
-}
-
 // The place of `name` in a sorted list of things with names, or the list's size.
 template <class List, class NameOf>
 std::size_t index_of(const List& list, std::string_view name, NameOf name_of_entry) {
@@ -130,10 +98,34 @@ std::vector<float> to_f32(const WeightView& view) {
 }
 
 std::vector<std::int32_t> to_i32(const WeightView& view) {
-  return to_integers<std::int32_t>(view);
-}
-std::vector<std::int64_t> to_i64(const WeightView& view) {
-  return to_integers<std::int64_t>(view);
+  std::vector<std::int32_t> out(static_cast<std::size_t>(view.elements()));
+  const auto copy = [&](std::size_t i, auto value) { out[i] = static_cast<std::int32_t>(value); };
+  switch (view.dtype) {
+    case StoredType::i64:
+      for_values<std::int64_t>(view, [&](std::size_t i, std::int64_t value) {
+        if (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max())
+          fail(printable(view.name), fmt::format("value {} is {}, which 32 bits do not hold", i, value));
+        out[i] = static_cast<std::int32_t>(value);
+      });
+      return out;
+    case StoredType::i32:
+      for_values<std::int32_t>(view, copy);
+      return out;
+    case StoredType::i16:
+      for_values<std::int16_t>(view, copy);
+      return out;
+    case StoredType::i8:
+      for_values<std::int8_t>(view, copy);
+      return out;
+    case StoredType::u8:
+      for_values<std::uint8_t>(view, copy);
+      return out;
+    case StoredType::boolean:
+      for_values<std::uint8_t>(view, [&](std::size_t i, std::uint8_t value) { out[i] = value != 0; });
+      return out;
+    default:
+      fail(printable(view.name), fmt::format("holds {}, expected whole numbers", name_of(view.dtype)));
+  }
 }
 
 SafetensorsFile SafetensorsFile::open(const std::string& path) {

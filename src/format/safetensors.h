@@ -52,7 +52,6 @@ void to_f32(const WeightView& view, std::span<float> out);
 /// The values as integers: I64 (beyond the range of int32: an Error), I32, I16, I8, U8, BOOL (0 or 1); floats are an
 /// Error.
 std::vector<std::int32_t> to_i32(const WeightView& view);
-std::vector<std::int64_t> to_i64(const WeightView& view);
 
 class SafetensorsFile {
  public:

@@ -2,7 +2,6 @@
 // scale: y = alpha x             dx = alpha dy
 // dropout: y = m x / (1 - p)     dx = m dy / (1 - p), m drawn again from the same counter: nothing is saved
 // residual: y = h + dropout(x)   dh = dy, dx = m dy / (1 - p)
-// weighted_sum: y = sum x w      dx = dy w
 #include "ops/sizes.h"
 
 namespace tril::ops {
@@ -71,36 +70,6 @@ Tensor residual(Context& c, const Tensor& h, const Tensor& x, float p) {
         k.kernels().axpy_dropout(drop, dy.data<float>(), dx.grad.data<float>(), z(dy.count()));
       else if (dx)
         k.kernels().dropout(drop, dy.data<float>(), dx.grad.data<float>(), z(dy.count()));
-    });
-  return y;
-}
-
-Tensor weighted_sum(Context& c, const Tensor& x, const Tensor& w) {
-  check_dense(x, DType::f32, "weighted_sum: x"), check_dense(w, DType::f32, "weighted_sum: w");
-  check(x.count() == w.count(), "weighted_sum", "{} values and {} weights", x.shape(), w.shape());
-  Tensor y = c.empty({1});
-  c.kernels().gemm({.m = 1,
-                    .n = 1,
-                    .k = z(x.count()),
-                    .a = x.data<float>(),
-                    .a_stride = z(x.count()),
-                    .b = w.data<float>(),
-                    .b_stride = 1,
-                    .c = y.data<float>(),
-                    .c_stride = 1});
-  if (c.tape())
-    c.tape()->record("weighted_sum", {&x}, y, [x, w](Context& k, const Tensor& dy, Grads& d) {
-      auto dx = d.into(k, x);
-      k.kernels().gemm({.m = z(x.count()),
-                        .n = 1,
-                        .k = 1,
-                        .a = w.data<float>(),
-                        .a_stride = 1,
-                        .b = dy.data<float>(),
-                        .b_stride = 1,
-                        .c = dx.grad.data<float>(),
-                        .c_stride = 1,
-                        .accumulate = dx.accumulate});
     });
   return y;
 }

@@ -31,8 +31,6 @@ Tensor scale(Context& c, const Tensor& x, float alpha);
 Tensor dropout(Context& c, const Tensor& x, float p);
 /// h + dropout(x, p), in one pass.
 Tensor residual(Context& c, const Tensor& h, const Tensor& x, float p);
-/// sum(x * w) as [1], w constant: turns any result into a scalar to differentiate.
-Tensor weighted_sum(Context& c, const Tensor& x, const Tensor& w);
 
 // --- linear.cpp ---
 

@@ -187,7 +187,6 @@ TEST(Vocabulary, NamesBadInput) {
   EXPECT_TRUE(contains(error_with(at.write("a", "a\n")), "vocabulary size"));
   EXPECT_TRUE(contains(error_of([] { subword_kind("unigam"); }), "unigram"));
   EXPECT_EQ(subword_kind("bpe"), SubwordKind::bpe);
-  EXPECT_EQ(normalization_named("identity"), Normalization::identity);
 }
 
 using Lines = std::vector<std::string>;
@@ -345,7 +344,6 @@ TEST(Vocabulary, NormalisesAsItsNameSays) {
   EXPECT_EQ(pieces(Normalization::nfkc, text), "\u2581The\u2581fix");
   EXPECT_EQ(pieces(Normalization::nmt_nfkc_cf, text), "\u2581the\u2581fix");
   EXPECT_EQ(pieces(Normalization::nfkc_cf, text), "\u2581the\u2581fix");
-  for (const auto& [name, rule] : normalization_names()) EXPECT_EQ(normalization_named(name), rule);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// add, scale, dropout, residual, weighted_sum, activations, gated units, norms, embedding and positions.
+// add, scale, dropout, residual, activations, gated units, norms, embedding and positions.
 #include <cmath>
 
 #include "support/op_case.h"
@@ -85,23 +85,6 @@ TEST(Arithmetic, DropoutKeepsTheRightShare) {
     kept += v != 0;
   }
   EXPECT_NEAR(kept / n, 0.7, 5 * std::sqrt(0.3 * 0.7 / n));  // five standard deviations
-}
-
-TEST(Arithmetic, WeightedSum) {
-  for (const Shape& s : odd_shapes) {
-    const std::vector<float> w = normal_values(s.count(), 7);
-    check_op({.name = "weighted_sum " + s.text(),
-              .shapes = {s},
-              .run = [=](Context& c,
-                         std::span<const Tensor> x) { return ops::weighted_sum(c, x[0], c.upload<float>(w, s)); },
-              .reference =
-                  [=](std::span<const Doubles> x) {
-                    double sum = 0;
-                    for (std::size_t i = 0; i < w.size(); ++i) sum += x[0][i] * static_cast<double>(w[i]);
-                    return Doubles{sum};
-                  },
-              .tolerance = 1e-4});
-  }
 }
 
 TEST(Activation, All) {
@@ -234,7 +217,6 @@ TEST(ElementwiseErrors, NameWhatIsWrong) {
   expect_error([&] { ops::scale(c, c.empty({2}, DType::i32), 2); }, "expected f32, got i32");
   expect_error([&] { ops::dropout(c, x, -0.1f); }, "-0.1 is not in [0, 1)");
   expect_error([&] { ops::residual(c, x, c.zeros({2, 2}), 0); }, "expected [2, 3], got [2, 2]");
-  expect_error([&] { ops::weighted_sum(c, x, c.zeros({5})); }, "[2, 3] values and [5] weights");
   expect_error([&] { ops::gated(c, Activation::silu, x, c.zeros({2, 4})); }, "gated: up: expected [2, 3], got [2, 4]");
   expect_error([&] { ops::layer_norm(c, x, c.zeros({2}), Tensor(), 1e-5f); }, "layer_norm: g: expected [3], got [2]");
   expect_error([&] { ops::rms_norm(c, x, c.zeros({4}), 1e-5f); }, "rms_norm: g: expected [3], got [4]");
