@@ -37,7 +37,7 @@ void KvCache::add_rows(std::int64_t n) {
 }
 
 void KvCache::release(std::int32_t slot) {
-  if (--references_[static_cast<std::size_t>(slot)] == 0) free_.push_back(slot);
+  if (--references(slot) == 0) free_.push_back(slot);
 }
 
 std::vector<std::int32_t> KvCache::hold(std::int64_t r, std::int32_t begin, std::int32_t end) {
@@ -45,9 +45,9 @@ std::vector<std::int32_t> KvCache::hold(std::int64_t r, std::int32_t begin, std:
   check(!keeps_states(), "KvCache", "linear attention keeps no beginnings");
   check(r >= 0 && r < rows() && begin >= 0 && begin <= end && end <= length(r), "KvCache",
         "tokens {} to {} of row {} are not there", begin, end, r);
-  const auto& slots = rows_[static_cast<std::size_t>(r)].slots;
+  const auto& slots = row(r).slots;
   std::vector<std::int32_t> held(slots.begin() + begin, slots.begin() + end);
-  for (const std::int32_t slot : held) ++references_[static_cast<std::size_t>(slot)];
+  for (const std::int32_t slot : held) ++references(slot);
   return held;
 }
 
@@ -59,22 +59,22 @@ void KvCache::add_row(std::span<const std::int32_t> slots) {
   Row& row = rows_.emplace_back();
   row.slots.assign(slots.begin(), slots.end());
   row.length = static_cast<std::int32_t>(slots.size());
-  for (const std::int32_t slot : slots) ++references_[static_cast<std::size_t>(slot)];
+  for (const std::int32_t slot : slots) ++references(slot);
 }
 
 void KvCache::reorder(std::span<const std::int32_t> parents) {
   bool same = parents.size() == rows_.size();
-  for (std::size_t i = 0; same && i < parents.size(); ++i) same = parents[i] == static_cast<std::int32_t>(i);
+  for (std::int64_t i = 0; const std::int32_t parent : parents) {
+    check(parent >= 0 && parent < rows(), "KvCache", "row {} comes of row {} of {}", i, parent, rows());
+    same &= parent == i++;
+  }
   if (same) return;
 
-  for (std::size_t i = 0; i < parents.size(); ++i)
-    check(parents[i] >= 0 && static_cast<std::size_t>(parents[i]) < rows_.size(), "KvCache",
-          "row {} comes of row {} of {}", i, parents[i], rows_.size());
   before_.swap(rows_);
-  rows_.resize(parents.size());
-  for (std::size_t i = 0; i < parents.size(); ++i) {
-    rows_[i] = before_[static_cast<std::size_t>(parents[i])];
-    for (std::int32_t slot : rows_[i].slots) ++references_[static_cast<std::size_t>(slot)];
+  rows_.resize(parents.size());  // what is there keeps its memory
+  for (std::int64_t i = 0; const std::int32_t parent : parents) {
+    Row& row = this->row(i++) = *(before_.begin() + parent);
+    for (std::int32_t slot : row.slots) ++references(slot);
   }
   for (const Row& row : before_)
     for (std::int32_t slot : row.slots) release(slot);
@@ -82,7 +82,7 @@ void KvCache::reorder(std::span<const std::int32_t> parents) {
 
 void KvCache::truncate(std::int64_t r, std::int32_t length) {
   check(r >= 0 && r < rows(), "KvCache", "row {} of {}", r, rows());
-  Row& row = rows_[static_cast<std::size_t>(r)];
+  Row& row = this->row(r);
   const std::int32_t gone = row.length - length;
   check(length >= 0 && gone >= 0, "KvCache", "row {} of {} tokens cannot be cut to {}", r, row.length, length);
   if (gone == 0) return;
@@ -106,10 +106,8 @@ void KvCache::truncate(std::int64_t r, std::int32_t length) {
 
 // The next token sees itself and window - 1 tokens before it.
 void KvCache::leave_window(Row& row) {
-  const std::size_t sinks = static_cast<std::size_t>(options_.sinks),
-                    kept = sinks + static_cast<std::size_t>(options_.window) - 1;
-  if (options_.window == 0 || row.slots.size() <= kept) return;
-  const auto begin = row.slots.begin() + static_cast<std::ptrdiff_t>(sinks);
+  if (options_.window == 0 || std::ssize(row.slots) <= options_.sinks + options_.window - 1) return;
+  const auto begin = row.slots.begin() + options_.sinks;
   const auto end = row.slots.end() - (options_.window - 1);
   for (auto slot = begin; slot != end; ++slot) release(*slot);
   row.slots.erase(begin, end);
@@ -126,7 +124,7 @@ const std::vector<std::int32_t>& KvCache::extend(std::span<const std::int32_t> c
   for (std::size_t r = 0; r < counts.size(); ++r)
     if (counts[r] > 0) leave_window(rows_[r]);
   const std::int64_t needed = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-  if (needed > static_cast<std::int64_t>(free_.size()))
+  if (needed > std::ssize(free_))
     grow(std::max<std::int64_t>(capacity_ + (capacity_ < large ? capacity_ : capacity_ / 4),
                                 used_slots() + std::max<std::int64_t>(needed, 64)));
   for (std::size_t r = 0; r < counts.size(); ++r) {
@@ -143,7 +141,7 @@ const std::vector<std::int32_t>& KvCache::extend(std::span<const std::int32_t> c
 std::int32_t KvCache::take_slot() {
   const std::int32_t slot = free_.back();
   free_.pop_back();
-  references_[static_cast<std::size_t>(slot)] = 1;
+  references(slot) = 1;
   return slot;
 }
 
@@ -154,7 +152,7 @@ void KvCache::extend_states(std::span<const std::int32_t> counts) {
     if (counts[r] == 0) continue;
     row.length += counts[r];
     const bool begins = row.slots.empty();
-    if (!begins && references_[static_cast<std::size_t>(row.slots[0])] == 1) continue;
+    if (!begins && references(row.slots[0]) == 1) continue;
     if (free_.empty()) grow(std::max<std::int64_t>(2 * capacity_, rows()));
     const std::int32_t slot = take_slot();
     for (ops::CachedKeysValues& layer : layers_) {
@@ -216,7 +214,7 @@ std::int64_t KvCache::bytes() const {
 
 void KvCache::store(Context& c, std::int64_t layer, const Tensor& keys, const Tensor& values) {
   ops::CachedKeysValues& to = layers_[static_cast<std::size_t>(layer)];
-  const std::int64_t N = static_cast<std::int64_t>(fresh_.size());
+  const std::int64_t N = std::ssize(fresh_);
   check_shape(keys, {N, sizes_.key_size}, "KvCache: keys");
   check_shape(values, {N, sizes_.value_size}, "KvCache: values");
   if (N == 0) return;
@@ -228,13 +226,13 @@ void KvCache::store(Context& c, std::int64_t layer, const Tensor& keys, const Te
   const auto copy = [&](const Tensor& from, Tensor& into, std::int64_t row, std::int64_t rows) {
     const std::int64_t width = into.size(1);
     c.kernels().copy_rows(from.data<float>() + row * from.row_stride(), static_cast<std::size_t>(from.row_stride()),
-                          into.data<float>() + fresh_[static_cast<std::size_t>(row)] * width,
-                          static_cast<std::size_t>(width), static_cast<std::size_t>(rows),
-                          static_cast<std::size_t>(width));
+                          into.data<float>() + *(fresh_.begin() + row) * width, static_cast<std::size_t>(width),
+                          static_cast<std::size_t>(rows), static_cast<std::size_t>(width));
   };
+  const auto first = fresh_.begin();
   for (std::int64_t i = 0; i < N;) {  // runs of neighbouring slots go in one call
     std::int64_t run = 1;
-    while (i + run < N && fresh_[static_cast<std::size_t>(i + run)] == fresh_[static_cast<std::size_t>(i)] + run) ++run;
+    while (i + run < N && *(first + i + run) == *(first + i) + run) ++run;
     copy(keys, to.keys, i, run);
     copy(values, to.values, i, run);
     i += run;

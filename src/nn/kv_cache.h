@@ -40,11 +40,11 @@ class KvCache {
   bool keeps_states() const { return sizes_.state_size > 0; }
 
   std::int64_t num_layers() const { return sizes_.num_layers; }
-  std::int64_t rows() const { return static_cast<std::int64_t>(rows_.size()); }
+  std::int64_t rows() const { return std::ssize(rows_); }
   /// Tokens that row r has seen.
-  std::int32_t length(std::int64_t r) const { return rows_[static_cast<std::size_t>(r)].length; }
+  std::int32_t length(std::int64_t r) const { return row(r).length; }
   /// Those that it keeps, in their order.
-  const std::vector<std::int32_t>& slots(std::int64_t r) const { return rows_[static_cast<std::size_t>(r)].slots; }
+  const std::vector<std::int32_t>& slots(std::int64_t r) const { return row(r).slots; }
 
   /// Adds `n` empty rows at the end.
   void add_rows(std::int64_t n);
@@ -73,7 +73,7 @@ class KvCache {
   /// [capacity, state_size], where rows are states: the row's is at slots(r)[0].
   Tensor& states(std::int64_t layer) { return layers_[static_cast<std::size_t>(layer)].keys; }
 
-  std::int64_t used_slots() const { return capacity_ - static_cast<std::int64_t>(free_.size()); }
+  std::int64_t used_slots() const { return capacity_ - std::ssize(free_); }
   std::int64_t capacity() const { return capacity_; }
   /// Of all slots, used or free.
   std::int64_t bytes() const;
@@ -83,6 +83,9 @@ class KvCache {
     std::vector<std::int32_t> slots;
     std::int32_t length = 0;
   };
+  Row& row(std::int64_t r) { return *(rows_.begin() + r); }
+  const Row& row(std::int64_t r) const { return *(rows_.begin() + r); }
+  std::int32_t& references(std::int32_t slot) { return *(references_.begin() + slot); }
   void grow(std::int64_t capacity);
   void release(std::int32_t slot);
   void leave_window(Row& row);
