@@ -18,7 +18,7 @@ function attention(view) {
   box.replaceChildren(element('h2', {}, 'Attention'));
   const having = runs.map((run, r) => ({ r, sentences: mappedSentences(run) })).filter(x => x.sentences.length > 0);
   if (having.length === 0) {
-    box.append(element('p', { class: 'empty' }, 'No maps yet: they come with the first validation of a run that has --valid-sets, and not with --valid-attention 0.'));
+    box.append(element('p', { class: 'empty' }, 'No maps yet: they appear at the first validation of a run with --valid-sets, unless --valid-attention is 0.'));
     return;
   }
   const chosen = having.find(x => x.r === view.map.run) || having[0];
@@ -37,7 +37,7 @@ function attention(view) {
   const focused = document.activeElement && document.activeElement.type === 'range';
   box.append(
     element('p', { class: 'soft' }, a.kind === 'cross'
-      ? 'Cross-attention while the model is given the reference, as in training: a row is the token that is being foretold, its columns the source tokens that are read for it.'
+      ? 'Cross-attention while the model is given the reference, as in training: a row is the token being predicted, its columns the source tokens that it reads.'
       : 'Self-attention over the text: a row is a token, its columns the tokens that it reads.'),
     element('div', { class: 'controls' },
       having.length > 1 ? select('run', having.map(x => [x.r, plain(runs[x.r].name)]), chosen.r, r => view.set({ map: { ...view.map, run: r, at: -1 } })) : null,
@@ -45,7 +45,7 @@ function attention(view) {
       element('label', {}, 'validation', slider, element('output', { id: 'map-update' }, `update ${whole(update)}`))),
     element('div', { class: 'maps' },
       element('div', { class: 'big', id: 'map' }, element('h3', { id: 'map-title' }, title),
-        bigMap(a, map, colors, a.kind === 'cross' ? { keys: 'source', queries: 'reference, token foretold' } : { keys: 'reads', queries: 'token' }),
+        bigMap(a, map, colors, a.kind === 'cross' ? { keys: 'source', queries: 'reference, predicted token' } : { keys: 'reads', queries: 'token' }),
         element('p', { class: 'soft' }, '0 ', element('span', { class: 'ramp' }), ` ${highest(map).toFixed(2)} (the map's highest)`)),
       headsTable(a, { layer, head }, colors, (l, h) => set({ layer: l, head: h }))));
   if (focused) slider.focus();

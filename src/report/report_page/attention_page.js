@@ -3,11 +3,11 @@
 
 const kinds = {
   cross: { title: 'cross-attention', rows: 'target', columns: 'source',
-    note: 'A row is the token of the target that is being foretold, its columns the source tokens that are read for it.' },
+    note: 'A row is the target token being predicted, its columns the source tokens that it reads.' },
   encoder: { title: 'encoder self-attention', rows: 'source', columns: 'source',
     note: 'A row is a source token, its columns the source tokens that it reads.' },
   decoder: { title: 'decoder self-attention', rows: 'target', columns: 'reads',
-    note: 'A row is the token that is being foretold, its columns what the decoder has read so far.' },
+    note: 'A row is the token being predicted, its columns the tokens that the decoder has read so far.' },
   self: { title: 'self-attention', rows: 'token', columns: 'reads', note: 'A row is a token, its columns the tokens that it reads.' },
 };
 const sections = data.maps.map(mapsOf);
@@ -102,7 +102,7 @@ function draw() {
     rows.buttons.forEach((b, i) => b.classList.toggle('on', i === q));
     if (q >= 0) reading.replaceChildren(element('b', {}, visible(s.queries[q])), ' reads ', ...strongest(s.keys, rowOf(map, s, q)));
     else if (k >= 0) reading.replaceChildren(element('b', {}, visible(s.keys[k])), ' is read by ', ...strongest(s.queries, columnOf(map, s, k)));
-    else reading.replaceChildren(element('span', { class: 'soft' }, 'Point at a token to see what it reads or who reads it; a click keeps it.'));
+    else reading.replaceChildren(element('span', { class: 'soft' }, 'Point at a token to see what it reads and what reads it; click to keep it selected.'));
   };
   document.getElementById('strips').replaceChildren(element('p', { class: 'soft' }, kind.note), columns.box, rows.box, reading);
   document.getElementById('attention').replaceChildren(element('div', { class: 'maps' },

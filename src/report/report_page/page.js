@@ -115,7 +115,7 @@ function others(table) {
 const titleOf = key => key.charAt(0).toUpperCase() + key.slice(1).replace(/_/g, ' ');
 
 const charts = [
-  { id: 'loss', title: 'Loss', unit: 'nats a target token', wide: true,
+  { id: 'loss', title: 'Loss', unit: 'nats per target token', wide: true,
     note: single ? 'Training: smoothed, with label smoothing; faint: as reported. Validation: cross-entropy without label smoothing.'
       : 'Thin: training, smoothed, with label smoothing. With marks: validation cross-entropy without label smoothing.',
     series: () => [
@@ -129,7 +129,7 @@ const charts = [
   { id: 'chrf', title: 'Validation chrF', unit: 'chrF', series: () => simple('valid', 'chrf', 'chrF', { marks: true, color: 1 }) },
   { id: 'learning_rate', title: 'Learning rate', unit: 'rate', series: () => simple('train', 'learning_rate', 'rate') },
   { id: 'gradient_norm', title: 'Gradient norm', unit: 'before clipping', series: () => simple('train', 'gradient_norm', 'norm', { smooth: true }) },
-  { id: 'tokens_per_second', title: 'Speed', unit: 'target tokens a second', series: () => simple('train', 'tokens_per_second', 'tokens/s', { smooth: true }) },
+  { id: 'tokens_per_second', title: 'Speed', unit: 'target tokens per second', series: () => simple('train', 'tokens_per_second', 'tokens/s', { smooth: true }) },
   ...others('train'), ...others('valid'),
 ].map(spec => new Chart(spec, view));
 
@@ -146,7 +146,7 @@ function controls() {
       element('output', {}, view.smooth.toFixed(2))),
     element('span', {}, button(charts.every(c => c.box.hidden || view.log.has(c.spec.id)), 'all logarithmic', e =>
       view.set({ log: e.currentTarget.getAttribute('aria-pressed') === 'true' ? new Set() : new Set(charts.map(c => c.spec.id)) }))),
-    view.part ? button(false, 'show all of the axis', () => view.zoom(null)) : element('span', {}, 'drag over a chart to look closer'));
+    view.part ? button(false, 'show the whole axis', () => view.zoom(null)) : element('span', {}, 'drag over a chart to zoom in'));
 }
 
 function legend() {

@@ -68,14 +68,14 @@ function samples(view) {
   const open = new Set([...box.querySelectorAll('.sentence')].map((c, i) => c.querySelector('details[open]') ? i : -1));
   box.replaceChildren(element('h2', {}, continues ? 'Sample continuations' : 'Sample translations'));
   if (list.length === 0) {
-    box.append(element('p', { class: 'empty' }, 'None yet: they come with the first validation of a run that has --valid-sets, and not with --valid-samples 0.'));
+    box.append(element('p', { class: 'empty' }, 'None yet: they appear at the first validation of a run with --valid-sets, unless --valid-samples is 0.'));
     return;
   }
   const choice = (value, text) => element('button', { type: 'button', 'aria-pressed': view.mark === value, onclick: () => view.set({ mark: value }) }, text);
   box.append(element('div', { class: 'controls' },
     element('span', {}, 'mark', choice('changes', 'what changed'), choice('reference', 'words of the reference'), choice('none', 'nothing')),
-    view.mark === 'changes' ? element('label', {}, element('input', { type: 'checkbox', checked: view.lost, onchange: e => view.set({ lost: e.target.checked }) }), 'show what went') : null,
-    element('span', {}, 'Newest first, by update; what stayed the same over several validations is one line.')));
+    view.mark === 'changes' ? element('label', {}, element('input', { type: 'checkbox', checked: view.lost, onchange: e => view.set({ lost: e.target.checked }) }), 'show removed words') : null,
+    element('span', {}, 'Newest first, by update; translations that stayed the same over several validations share one line.')));
   list.forEach((s, i) => {
     const card = sentenceCard(s, view);
     if (open.has(i)) for (const d of card.querySelectorAll('details')) d.open = true;

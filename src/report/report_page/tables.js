@@ -36,7 +36,7 @@ const facts = [
       name: title, better, id: key, value: r => (bestOf(r, key, better > 0) || {}).value, text: x => x.toFixed(digits),
       note: r => `at update ${whole(bestOf(r, key, better > 0).update)}`,
     })),
-  { name: 'updates left out', value: r => lastOf(r.train.skipped) || undefined, text: whole, note: () => 'not finite' },
+  { name: 'updates skipped', value: r => lastOf(r.train.skipped) || undefined, text: whole, note: () => 'not finite' },
   { name: 'options changed', value: r => r.begun.length > 1 ? r.begun.length - 1 : undefined, text: whole,
     note: r => `at update ${r.begun.slice(1).map(whole).join(', ')}` },
 ];
@@ -46,7 +46,7 @@ function overview() {
   document.getElementById('title').replaceChildren(...(single ? [name(runs[0])] : [`${runs.length} runs compared`]));
   document.title = single ? `${plain(runs[0].name)}: training report` : `${runs.map(r => plain(r.name)).join(', ')}: training report`;
   if (known.every(f => f.name === 'parameters' || f.name === 'threads'))
-    box.append(element('p', { class: 'empty' }, 'Nothing reported yet: the first figures come after --disp-freq updates.'));
+    box.append(element('p', { class: 'empty' }, 'Nothing reported yet: the first figures appear after --disp-freq updates.'));
   if (single) {
     box.append(element('dl', { class: 'tiles' }, ...known.map(f => element('div', {}, element('dt', {}, f.name),
       element('dd', f.id ? { id: `best-${f.id}` } : {}, f.text(f.value(runs[0])), f.note ? element('small', {}, f.note(runs[0])) : null)))));

@@ -69,8 +69,8 @@ TEST_F(ReportPage, OneRunInABrowser) {
   EXPECT_TRUE(contains(words_of(between(loss, "class=\"readout\"", "</figure>")), "updates 204 training2.5 validation"))
       << loss;
   EXPECT_TRUE(contains(words_of(between(loss, "class=\"axis-x\"", "/text")), "updates"));
-  EXPECT_TRUE(contains(loss, ">nats a target token</text>"));
-  EXPECT_TRUE(contains(loss, "aria-label=\"Loss (nats a target token): training from 8 to 2.667 at 30 updates"))
+  EXPECT_TRUE(contains(loss, ">nats per target token</text>"));
+  EXPECT_TRUE(contains(loss, "aria-label=\"Loss (nats per target token): training from 8 to 2.667 at 30 updates"))
       << loss;
   for (const char* chart :
        {"bleu", "learning_rate", "gradient_norm", "tokens_per_second", "other-noise_scale", "other-group_norms"})

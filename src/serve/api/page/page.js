@@ -9,7 +9,7 @@ const api = async (path, body, signal) => {
     answer = await fetch(path, {method: body ? 'POST' : 'GET', headers, signal, body: body && JSON.stringify(body)});
   } catch (error) {
     if (error.name === 'AbortError') throw error;
-    throw new Error('The server does not answer. It is asked again when you go on.');
+    throw new Error('The server does not answer. The next request tries again.');
   }
   if (!answer.ok) {
     let message = answer.status + ' ' + answer.statusText;
@@ -388,14 +388,14 @@ const look = async () => {
       const rate = (name, more = {}) => earlier ? (of(now, name, {model, ...more}) - of(earlier, name, {model, ...more})) / (now.time - earlier.time) * 1000 : 0;
       const tokens = rate('new_tokens_total'), list = history[model] = [...(history[model] || []), tokens].slice(-60);
       const ms = q => Math.round(1000 * of(now, 'sentence_seconds_quantile', {model, quantile: q})) + ' ms';
-      const facts = [['ready', value ? 'yes' : 'no'], ['tokens a second', Math.round(tokens)], ['sentences a second', rate('sentences_total', {outcome: 'ended'}).toFixed(1)],
+      const facts = [['ready', value ? 'yes' : 'no'], ['tokens per second', Math.round(tokens)], ['sentences per second', rate('sentences_total', {outcome: 'ended'}).toFixed(1)],
         ['waiting', of(now, 'waiting', {model})], ['running', of(now, 'running', {model})], ['cached tokens', of(now, 'cache_tokens', {model})], ['latency, median', ms('0.5')], ['latency, 99 of 100', ms('0.99')]];
       const card = element('section', '', {className: 'card'}), dl = element('dl');
       for (const [name, text] of facts) dl.append(element('dt', name), element('dd', text));
       const most = Math.max(1, ...list), points = list.map((v, i) => `${i * 2},${30 - 28 * v / most}`).join(' ');
       const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
       svg.setAttribute('viewBox', '0 0 120 31'); svg.setAttribute('preserveAspectRatio', 'none'); svg.setAttribute('role', 'img');
-      svg.setAttribute('aria-label', `tokens a second over the last two minutes, at most ${Math.round(most)}`);
+      svg.setAttribute('aria-label', `tokens per second over the last two minutes, at most ${Math.round(most)}`);
       const line = document.createElementNS('http://www.w3.org/2000/svg', 'polyline');
       line.setAttribute('points', points); line.setAttribute('fill', 'none'); line.setAttribute('stroke', 'currentColor');
       svg.append(line);
